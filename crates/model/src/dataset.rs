@@ -1,0 +1,49 @@
+//! Where keys and bytes come from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::KeyKind;
+
+/// What a dataset is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase", tag = "from")]
+pub enum DatasetSpec {
+    /// Made from a seed.
+    Generated(Generated),
+    /// The files below a user's directory.
+    Directory {
+        /// As the user wrote it.
+        path: String,
+    },
+    /// What the targets themselves hold.
+    Targets,
+}
+
+/// Random bytes from a seed: keys 1 to `count`, sizes uniform over `size` ± `variance`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Generated {
+    /// The seed; the same seed makes the same bytes everywhere.
+    pub seed: u64,
+    /// Number of values.
+    pub count: u64,
+    /// Middle size in bytes.
+    pub size: u64,
+    /// Largest deviation from it in bytes; at most `size`.
+    pub variance: u64,
+}
+
+/// A dataset in figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DatasetSummary {
+    /// The kind of its keys.
+    pub keys: KeyKind,
+    /// Number of keys.
+    pub count: u64,
+    /// Bytes of all values.
+    pub bytes: u64,
+    /// Smallest value in bytes.
+    pub smallest: u64,
+    /// Largest value in bytes.
+    pub largest: u64,
+}

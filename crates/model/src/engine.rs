@@ -1,0 +1,183 @@
+//! What an engine is to storemark: three small traits, from kind to open store to one worker's
+//! use of it. All are synchronous and usable as trait objects.
+
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+
+use crate::{Durability, Key, KeyKind, Meta, Result, Setting, Settings};
+
+/// A kind of store.
+pub trait Engine: Sync {
+    /// The word in a target string.
+    fn name(&self) -> &'static str;
+
+    /// One line for people.
+    fn about(&self) -> &'static str;
+
+    /// The version of the library underneath, with what it was compiled with where it tells.
+    fn library(&self) -> Option<crate::Library> {
+        None
+    }
+
+    /// The settings a target string may carry.
+    fn settings(&self) -> &'static [Setting];
+
+    /// What this engine can and cannot do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The settings that set this engine up for a durability class; `None` where it cannot give
+    /// that class.
+    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]>;
+
+    /// Whether the file or folder at `path` looks like one of this engine's stores.
+    fn recognises(&self, path: &Path) -> bool;
+
+    /// The files and folders that make up the store at `location`, present or not. A folder
+    /// stands for all in it.
+    fn files(&self, location: &Path) -> Vec<PathBuf>;
+
+    /// Why the store at `location` cannot be opened for reading without changing or creating a
+    /// file; `None` when it can.
+    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
+        let _ = (location, settings);
+        None
+    }
+
+    /// Makes an empty store at `location`, where nothing may stand yet.
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
+
+    /// Opens the store at `location`; an absent one is an error, never a new store.
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
+}
+
+/// An open store, shared by the sessions of all workers.
+pub trait Store: Send + Sync {
+    /// The kind of its keys.
+    fn keys(&self) -> KeyKind;
+
+    /// A worker's own use of the store. Made on the thread that uses it.
+    fn session(&self) -> Result<Box<dyn Session + '_>>;
+
+    /// All settings as read back from the engine, asked for or not.
+    fn in_effect(&self) -> Result<Settings>;
+
+    /// The durability class that those settings give.
+    fn durability(&self) -> Durability;
+
+    /// Does what the durability class still owes after the last commit (a checkpoint, say).
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Closes the store; an error that only shows on closing is not lost.
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What a visitor of [`Session::scan`] and [`Session::list`] answers: go on, or stop.
+pub type Visit = Result<ControlFlow<()>>;
+
+/// One worker's use of a store.
+pub trait Session {
+    /// Copies the value of `key` to the front of `into` and returns its length; `None` where
+    /// there is no such key. A value longer than `into` is not copied: the length tells how
+    /// much room it needs.
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>>;
+
+    /// Writes a value. `false`: [`Put::how`] forbade it, and nothing was written.
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool>;
+
+    /// Removes a value; `false` where there was none.
+    fn delete(&mut self, key: Key<'_>) -> Result<bool>;
+
+    /// Begins a batch. Reads and writes stand between `begin` and `commit`; without them, each
+    /// is a batch of its own.
+    fn begin(&mut self, mode: Mode) -> Result<()>;
+
+    /// Ends a batch. When it returns, the store's durability class holds for all writes in it.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Visits every key with the length of its value, in key order.
+    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()>;
+
+    /// Visits every item in key order.
+    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()>;
+}
+
+/// A key with its value, as a scan shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// The key.
+    pub key: Key<'a>,
+    /// The value.
+    pub value: &'a [u8],
+    /// Mode and time, where the store keeps them.
+    pub meta: Option<Meta>,
+}
+
+/// Variants of [`Session::put`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Put {
+    /// Whether the key must or must not be there yet.
+    pub how: How,
+    /// Mode and time to keep beside a named value.
+    pub meta: Option<Meta>,
+}
+
+/// Whether a put inserts, updates, or does what fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum How {
+    /// Insert or replace.
+    #[default]
+    Upsert,
+    /// Only if the key is not there.
+    Insert,
+    /// Only if the key is there.
+    Update,
+}
+
+/// What a batch will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Only read.
+    Read,
+    /// Read and write.
+    Write,
+}
+
+/// Whether a store is opened to read or to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing in the store may change, not even a timestamp the engine could avoid.
+    Read,
+    /// Reads and writes.
+    Write,
+}
+
+/// How to open or create a store.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// Checked settings.
+    pub settings: Settings,
+    /// To read or to write.
+    pub access: Access,
+    /// The kind of keys a new store shall hold; an existing one knows its own.
+    pub keys: KeyKind,
+}
+
+/// What an engine can do beyond the required.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent yes-or-no facts, named one by one")]
+pub struct Capabilities {
+    /// The store is on disk and is there after closing.
+    pub persistent: bool,
+    /// It keeps what is written. `false` only for `null`, which measures the tool.
+    pub retains: bool,
+    /// It keeps mode and time beside a named value.
+    pub meta: bool,
+    /// Several sessions may write at once (they may wait for each other).
+    pub concurrent_writes: bool,
+}

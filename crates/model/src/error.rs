@@ -1,0 +1,118 @@
+//! One error type for all crates: a kind that says what a caller can do about it, a sentence
+//! for people, and the cause.
+
+use std::fmt;
+
+/// `Result` with storemark's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What a caller can do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input was wrong; nothing was done. Exit code 1.
+    Usage,
+    /// The engine cannot do what was asked.
+    Unsupported,
+    /// A key, file or table that should be there is not.
+    Missing,
+    /// Something is there that would have to be overwritten.
+    Exists,
+    /// The data is damaged or not of the expected form.
+    Corrupt,
+    /// The operating system or the engine's library failed.
+    Failed,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// An error: kind, sentence, cause. One pointer wide, so that a hot path's `Result` stays small.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of `kind` that says `message`.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), source: None }))
+    }
+
+    /// Wrong input: the message names what was wrong, where, and what is accepted.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Something the engine cannot do.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unsupported, message)
+    }
+
+    /// Damaged data.
+    pub fn corrupt(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Corrupt, message)
+    }
+
+    /// A failure of the system underneath.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Failed, message)
+    }
+
+    /// A failed system call on `what` (usually a path).
+    pub fn io(what: impl fmt::Display, cause: std::io::Error) -> Self {
+        let kind = match cause.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::Missing,
+            std::io::ErrorKind::AlreadyExists => ErrorKind::Exists,
+            _ => ErrorKind::Failed,
+        };
+        Self(Box::new(Inner { kind, message: what.to_string(), source: Some(Box::new(cause)) }))
+    }
+
+    /// The user asked to stop.
+    pub fn interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "interrupted")
+    }
+
+    /// The same error, its sentence led by `context`.
+    #[must_use]
+    pub fn context(mut self, context: impl fmt::Display) -> Self {
+        self.0.message = format!("{context}: {}", self.0.message);
+        self
+    }
+
+    /// The same error as another kind.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    /// What a caller can do about it.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+}
+
+/// The whole story on one line: sentence, then causes.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        match &self.0.source {
+            Some(source) => write!(f, ": {source}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
+    }
+}
+
+// `Display` already tells the cause, so `source` stays empty: a printer of chains must not
+// say it twice.
+impl std::error::Error for Error {}

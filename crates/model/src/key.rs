@@ -1,0 +1,66 @@
+//! Keys: integers (kvtest's) or names (relative paths), never both in one dataset.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A key, borrowed from whoever owns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key<'a> {
+    /// kvtest's key: a 64-bit signed integer.
+    Int(i64),
+    /// A relative path with `/` between its parts: bytes as the file system has them.
+    Name(&'a [u8]),
+}
+
+impl Key<'_> {
+    /// Which kind this key is of.
+    pub fn kind(self) -> KeyKind {
+        match self {
+            Self::Int(_) => KeyKind::Integers,
+            Self::Name(_) => KeyKind::Names,
+        }
+    }
+}
+
+/// Integers as digits; names as text, with bytes that are not UTF-8 replaced.
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(key) => write!(f, "{key}"),
+            Self::Name(name) => f.write_str(&String::from_utf8_lossy(name)),
+        }
+    }
+}
+
+/// The kind of all keys of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyKind {
+    /// 64-bit signed integers.
+    Integers,
+    /// Relative paths.
+    Names,
+}
+
+impl fmt::Display for KeyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Integers => "integers",
+            Self::Names => "names",
+        })
+    }
+}
+
+/// What a file system keeps beside a named value. Engines that cannot hold nanoseconds say so
+/// in their docs and keep whole seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// Unix mode bits, file type included (`0o100644`).
+    pub mode: u32,
+    /// Modification time: seconds since 1970.
+    pub seconds: i64,
+    /// Nanoseconds within that second.
+    pub nanoseconds: u32,
+}

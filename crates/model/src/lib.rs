@@ -1,0 +1,36 @@
+//! The nouns of storemark: what is measured, with what, and what came out.
+//!
+//! This crate does no I/O and knows no sibling. Every other crate speaks in its words:
+//! a [`Target`] names an [`Engine`] with a location and settings; an engine opens a
+//! [`Store`]; each worker takes its own [`Session`]; a [`Plan`] says what runs; each trial
+//! leaves a [`Sample`]; a doubt is a [`Finding`]; all of it stands in a [`record`].
+
+mod dataset;
+mod durability;
+mod engine;
+mod environment;
+mod error;
+mod finding;
+mod key;
+mod plan;
+pub mod record;
+mod sample;
+mod setting;
+mod target;
+pub mod units;
+mod workload;
+
+pub use dataset::{DatasetSpec, DatasetSummary, Generated};
+pub use durability::Durability;
+pub use engine::{
+    Access, Capabilities, Engine, How, Item, Mode, OpenOptions, Put, Session, Store, Visit,
+};
+pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
+pub use error::{Error, ErrorKind, Result};
+pub use finding::{Doubt, Finding, Severity};
+pub use key::{Key, KeyKind, Meta};
+pub use plan::{Owner, Plan, PlannedTarget, Rounds};
+pub use sample::{Cost, Latency, Load, Sample, StoreFacts};
+pub use setting::{Accepts, Setting, Settings, nearest};
+pub use target::Target;
+pub use workload::{Batch, Operation, Order, Workload};

@@ -1,0 +1,71 @@
+//! A plan: everything about a run that was decided before it began.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{DatasetSpec, DatasetSummary, Durability, Settings, Workload};
+
+/// What will run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Drives key orders, shuffles and payloads.
+    pub seed: u64,
+    /// Where the data comes from.
+    pub dataset: DatasetSpec,
+    /// The data in figures, restricted to the keys that the run touches.
+    pub summary: DatasetSummary,
+    /// Keys that the targets hold in all, touched or not.
+    pub available: u64,
+    /// What is compared.
+    pub targets: Vec<PlannedTarget>,
+    /// Index into `targets` of the one the others are compared with.
+    pub baseline: usize,
+    /// What is done with each of them.
+    pub workloads: Vec<Workload>,
+    /// The durability class asked for; none asked: each target is as it is set.
+    pub durability: Option<Durability>,
+    /// When to stop.
+    pub rounds: Rounds,
+}
+
+/// One target of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedTarget {
+    /// What stands in tables: unique within the plan, short enough to read.
+    pub label: String,
+    /// The engine's name.
+    pub engine: String,
+    /// Where the store is: a path as the user wrote it, or empty for a scratch store.
+    pub location: String,
+    /// Settings asked for, by the target string, options and the durability class.
+    pub settings: Settings,
+    /// Whose store is measured.
+    pub owner: Owner,
+}
+
+/// Whose store is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Owner {
+    /// Made by storemark from the dataset, removed afterwards.
+    Scratch,
+    /// The user's own, only read.
+    User,
+    /// A scratch copy of the user's own files.
+    Copy,
+    /// The user's own, written to because `--in-place` was given.
+    InPlace,
+}
+
+/// When a run stops.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rounds {
+    /// At least this many.
+    pub min: u32,
+    /// At most this many; absent: as many as the time allows.
+    pub max: Option<u32>,
+    /// Stop once every interval is within this share of its figure (0.03: ± 3 %).
+    pub precision: f64,
+    /// Time for the whole run in seconds.
+    pub seconds: f64,
+}

@@ -1,0 +1,202 @@
+//! Settings of an engine: what is accepted, what was asked for, and finding the nearest match.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, units};
+
+/// What a setting accepts.
+#[derive(Clone, Copy, Debug)]
+pub enum Accepts {
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A size in bytes (`4096`, `10k`, `10KiB`) within these bounds.
+    Size {
+        /// Least accepted.
+        min: u64,
+        /// Most accepted.
+        max: u64,
+    },
+    /// A whole number within these bounds.
+    Integer {
+        /// Least accepted.
+        min: i64,
+        /// Most accepted.
+        max: i64,
+    },
+    /// A power of two in bytes within these bounds.
+    PowerOfTwo {
+        /// Least accepted.
+        min: u64,
+        /// Most accepted.
+        max: u64,
+    },
+}
+
+/// One setting of an engine, as its table declares it.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The key in a target string.
+    pub name: &'static str,
+    /// What it accepts.
+    pub accepts: Accepts,
+    /// One line for people.
+    pub help: &'static str,
+}
+
+impl Setting {
+    /// `text` in canonical form (sizes in bytes), or why it is not accepted.
+    fn canonical(&self, text: &str) -> Result<String> {
+        let wrong = |why: String| Error::usage(format!("{}={text}: {why}", self.name));
+        let bounded = |value: u64, min: u64, max: u64| {
+            if (min..=max).contains(&value) {
+                Ok(value)
+            } else {
+                Err(wrong(format!("accepted: {min} to {max} bytes")))
+            }
+        };
+        match self.accepts {
+            Accepts::Words(words) => {
+                let lower = text.to_ascii_lowercase();
+                match words.iter().find(|word| **word == lower) {
+                    Some(word) => Ok((*word).to_owned()),
+                    None => Err(wrong(unknown("value", &lower, words.iter().copied()))),
+                }
+            }
+            Accepts::Size { min, max } => {
+                let value = units::parse_size(text).map_err(|e| wrong(e.to_string()))?;
+                Ok(bounded(value, min, max)?.to_string())
+            }
+            Accepts::PowerOfTwo { min, max } => {
+                let value = units::parse_size(text).map_err(|e| wrong(e.to_string()))?;
+                if !value.is_power_of_two() || !(min..=max).contains(&value) {
+                    return Err(wrong(format!("accepted: a power of two from {min} to {max}")));
+                }
+                Ok(value.to_string())
+            }
+            Accepts::Integer { min, max } => {
+                let value = units::parse_integer(text).map_err(|e| wrong(e.to_string()))?;
+                if (min..=max).contains(&value) {
+                    Ok(value.to_string())
+                } else {
+                    Err(wrong(format!("accepted: {min} to {max}")))
+                }
+            }
+        }
+    }
+}
+
+/// Settings by name, values in canonical form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Settings(pub BTreeMap<String, String>);
+
+impl Settings {
+    /// Checks `asked` against an engine's `table`; later pairs win over earlier ones.
+    pub fn check<'a>(
+        table: &[Setting],
+        asked: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self> {
+        let mut settings = Self::default();
+        for (name, text) in asked {
+            let Some(setting) = table.iter().find(|setting| setting.name == name) else {
+                let names = table.iter().map(|setting| setting.name);
+                return Err(Error::usage(unknown("setting", name, names)));
+            };
+            settings.0.insert(name.to_owned(), setting.canonical(text)?);
+        }
+        Ok(settings)
+    }
+
+    /// The value of `name`, if it was set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The value of `name` as a number. Checked settings always parse.
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name).and_then(|text| text.parse().ok())
+    }
+
+    /// Sets `name`.
+    pub fn set(&mut self, name: &str, value: impl ToString) {
+        self.0.insert(name.to_owned(), value.to_string());
+    }
+
+    /// These settings with `other`'s laid over them.
+    #[must_use]
+    pub fn overlaid(mut self, other: &Self) -> Self {
+        self.0.extend(other.0.clone());
+        self
+    }
+
+    /// Whether nothing was set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// `name=value&…`, sorted by name.
+impl std::fmt::Display for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, (name, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i == 0 { "" } else { "&" })?;
+        }
+        Ok(())
+    }
+}
+
+/// The candidate nearest to `word`, if one is near enough to be a likely slip.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
+        .filter(|(likeness, candidate)| {
+            *likeness >= 0.5 || (word.len() >= 2 && candidate.starts_with(word))
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// "no setting "pgsize": did you mean page_size? (accepted: …)".
+fn unknown<'a>(what: &str, word: &str, accepted: impl Iterator<Item = &'a str> + Clone) -> String {
+    let list = accepted.clone().collect::<Vec<_>>().join(", ");
+    match nearest(word, accepted) {
+        Some(near) => format!("no {what} {word:?}: did you mean {near}? (accepted: {list})"),
+        None if list.is_empty() => format!("no {what} {word:?}: there are none here"),
+        None => format!("no {what} {word:?} (accepted: {list})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Setting] = &[
+        Setting {
+            name: "page_size",
+            accepts: Accepts::PowerOfTwo { min: 512, max: 65536 },
+            help: "",
+        },
+        Setting { name: "api", accepts: Accepts::Words(&["sql", "blob"]), help: "" },
+        Setting { name: "mmap", accepts: Accepts::Size { min: 0, max: 1 << 40 }, help: "" },
+    ];
+
+    #[test]
+    fn values_take_their_canonical_form() {
+        let settings =
+            Settings::check(TABLE, [("mmap", "1GiB"), ("api", "BLOB"), ("page_size", "4KiB")]);
+        assert_eq!(settings.unwrap().to_string(), "api=blob&mmap=1073741824&page_size=4096");
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_the_nearest_match() {
+        let say = |pair| Settings::check(TABLE, [pair]).unwrap_err().to_string();
+        assert!(say(("pagesize", "4096")).contains("did you mean page_size?"));
+        assert!(say(("api", "blbo")).contains("did you mean blob?"));
+        assert!(say(("page_size", "1000")).contains("a power of two from 512 to 65536"));
+        assert!(say(("mmap", "lots")).contains("mmap=lots"));
+    }
+}

@@ -1,0 +1,102 @@
+//! A target string: `engine:location?name=value&…`.
+
+use std::fmt;
+
+/// One engine with a location and settings, as written. Nothing is looked up here: whether the
+/// engine exists and what a bare path is, the caller finds out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The word before the colon; absent for a bare path.
+    pub engine: Option<String>,
+    /// A path or what the engine takes for one; may be empty (`memory:`).
+    pub location: String,
+    /// Settings in the order written.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Target {
+    /// Splits a target string.
+    ///
+    /// | form | read as |
+    /// | --- | --- |
+    /// | `sqlite:a.db?api=blob&mmap=1GiB` | engine, location, two settings |
+    /// | `memory:` | engine without a location |
+    /// | `some/dir` or `C:\dir` | a bare path (one letter before a colon is a drive) |
+    /// | `some/dir?layout=tree` | a bare path with a setting |
+    ///
+    /// What follows the last `?` is settings if it holds a `=`, otherwise part of the path.
+    pub fn parse(text: &str) -> Self {
+        let (head, settings) = match text.rsplit_once('?') {
+            Some((head, tail)) if tail.contains('=') => (head, split_settings(tail)),
+            _ => (text, Vec::new()),
+        };
+        let (engine, location) = match head.split_once(':') {
+            Some((word, rest)) if is_engine_word(word) => (Some(word.to_owned()), rest),
+            _ => (None, head),
+        };
+        Self { engine, location: location.to_owned(), settings }
+    }
+}
+
+fn split_settings(text: &str) -> Vec<(String, String)> {
+    text.split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn is_engine_word(word: &str) -> bool {
+    word.len() >= 2
+        && word.bytes().all(|b| b.is_ascii_alphanumeric())
+        && word.as_bytes()[0].is_ascii_alphabetic()
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(engine) = &self.engine {
+            write!(f, "{engine}:")?;
+        }
+        f.write_str(&self.location)?;
+        for (i, (name, value)) in self.settings.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i == 0 { '?' } else { '&' })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn splits_engine_location_and_settings() {
+        let target = Target::parse("sqlite:thumbs.db?api=blob&mmap=1GiB");
+        assert_eq!(target.engine.as_deref(), Some("sqlite"));
+        assert_eq!(target.location, "thumbs.db");
+        assert_eq!(target.settings[1], ("mmap".to_owned(), "1GiB".to_owned()));
+    }
+
+    #[test]
+    fn a_drive_letter_is_no_engine_and_a_question_mark_may_be_part_of_a_path() {
+        assert_eq!(Target::parse(r"C:\data").engine, None);
+        assert_eq!(Target::parse("what?").location, "what?");
+        assert_eq!(Target::parse("./a:b").engine, None);
+        assert_eq!(Target::parse("memory:").location, "");
+    }
+
+    proptest! {
+        #[test]
+        fn printing_and_parsing_agree(text in "[a-z:/?=&.]{0,40}") {
+            let once = Target::parse(&text);
+            prop_assert_eq!(Target::parse(&once.to_string()), once);
+        }
+
+        #[test]
+        fn never_panics(text in "\\PC*") {
+            let _ = Target::parse(&text);
+        }
+    }
+}

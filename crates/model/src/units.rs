@@ -1,0 +1,204 @@
+//! Sizes and durations: read as kvtest reads them, echoed resolved.
+
+use std::time::Duration;
+
+use crate::{Error, Result};
+
+/// kvtest's suffixes, without regard to case: `KiB` and its kin are powers of 1024, `KB` and
+/// `K` powers of 1000.
+const SUFFIXES: [(&str, i64); 10] = [
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("k", 1_000),
+    ("m", 1_000_000),
+    ("g", 1_000_000_000),
+];
+
+/// A whole number as kvtest reads it: sign, decimal or `0x` digits, suffix. Unlike kvtest, an
+/// unknown suffix or a value past 64 bits is an error.
+pub fn parse_integer(text: &str) -> Result<i64> {
+    let wrong = |why: &str| {
+        Error::usage(format!(
+            "{text:?} {why} (accepted: a whole number like 4096, 100k, 10KiB, 2MB or 0x10)"
+        ))
+    };
+    let (negative, unsigned) = match text.as_bytes().first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let (radix, body) = match unsigned.strip_prefix("0x").or(unsigned.strip_prefix("0X")) {
+        Some(hex) => (16, hex),
+        None => (10, unsigned),
+    };
+    let split = body.find(|c: char| !c.is_digit(radix)).unwrap_or(body.len());
+    let (digits, suffix) = body.split_at(split);
+    if digits.is_empty() {
+        return Err(wrong("is not a number"));
+    }
+    let factor = match suffix {
+        "" => 1,
+        _ => SUFFIXES
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(suffix))
+            .map(|(_, factor)| *factor)
+            .ok_or_else(|| wrong(&format!("ends in {suffix:?}, which is no unit")))?,
+    };
+    let sign = if negative { -1 } else { 1 };
+    i128::from_str_radix(digits, radix)
+        .ok()
+        .and_then(|value| value.checked_mul(i128::from(factor)))
+        .and_then(|value| i64::try_from(sign * value).ok())
+        .ok_or_else(|| wrong("does not fit in 64 bits"))
+}
+
+/// A size in bytes: a whole number that is not negative.
+pub fn parse_size(text: &str) -> Result<u64> {
+    u64::try_from(parse_integer(text)?)
+        .map_err(|_| Error::usage(format!("{text:?} is negative; a size is not")))
+}
+
+/// A duration: digits (with a fraction if wanted) and `us`, `ms`, `s`, `m` or `h`; bare digits
+/// are seconds.
+pub fn parse_duration(text: &str) -> Result<Duration> {
+    let wrong = || {
+        Error::usage(format!(
+            "{text:?} is not a duration (accepted: 500ms, 30s, 10m, 1h; bare digits are seconds)"
+        ))
+    };
+    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let value: f64 = digits.parse().map_err(|_| wrong())?;
+    let factor = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    Duration::try_from_secs_f64(value * factor).map_err(|_| wrong())
+}
+
+/// Bytes for people: `1.02 GB` (powers of 1000, three digits).
+pub fn show_size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 {
+        format!("{bytes} B")
+    } else {
+        format!("{} {}", three_digits(value), UNITS[unit])
+    }
+}
+
+/// A figure with three significant digits, as far as that takes decimals.
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        v if v >= 0.9995 || v == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// A duration for people: `850 ms`, `4.2 s`, `3 min 20 s`.
+pub fn show_duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match seconds {
+        s if s < 0.001 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 60.0 => format!("{s:.1} s"),
+        s if s < 3600.0 => format!("{} min {} s", s as u64 / 60, s as u64 % 60),
+        s => format!("{} h {} min", s as u64 / 3600, s as u64 / 60 % 60),
+    }
+}
+
+/// A count with commas between thousands.
+pub fn show_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_kvtest_reads_them() {
+        for (text, value) in [
+            ("4096", 4096),
+            ("100k", 100_000),
+            ("10KiB", 10_240),
+            ("0x10", 16),
+            ("0x10KiB", 16_384),
+            ("2MB", 2_000_000),
+            ("1g", 1_000_000_000),
+            ("-5", -5),
+            ("+5", 5),
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775808", i64::MIN),
+        ] {
+            assert_eq!(parse_integer(text).unwrap(), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_kvtest_would_misread_is_an_error() {
+        for text in ["", "k", "10x", "1e3", "0x", "--5", "9223372036854775808", "9999999999g"] {
+            assert!(parse_integer(text).is_err(), "{text}");
+        }
+        assert!(parse_size("-1").is_err());
+    }
+
+    #[test]
+    fn durations_read_with_and_without_a_unit() {
+        assert_eq!(parse_duration("500ms").unwrap(), Duration::from_millis(500));
+        assert_eq!(parse_duration("10m").unwrap(), Duration::from_secs(600));
+        assert_eq!(parse_duration("1.5").unwrap(), Duration::from_millis(1500));
+        for text in ["", "s", "1 s", "-1s", "1d", "inf", "1e400h"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn people_read_three_digits() {
+        assert_eq!(show_size(999), "999 B");
+        assert_eq!(show_size(1_024_512_000), "1.02 GB");
+        assert_eq!(show_size(999_999), "1.00 MB");
+        assert_eq!(show_count(1_234_567), "1,234,567");
+        assert_eq!(show_count(12), "12");
+    }
+
+    proptest! {
+        #[test]
+        fn parsers_never_panic(text in "\\PC*") {
+            let _ = parse_integer(&text);
+            let _ = parse_size(&text);
+            let _ = parse_duration(&text);
+        }
+
+        #[test]
+        fn every_integer_survives_printing(value: i64) {
+            prop_assert_eq!(parse_integer(&value.to_string()).unwrap(), value);
+        }
+    }
+}

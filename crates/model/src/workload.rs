@@ -1,0 +1,85 @@
+//! Which operations, in which order, over which keys.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a trial does with each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Read the value into the caller's buffer.
+    Read,
+    /// Replace the value by new random bytes of the same length.
+    Update,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Read => "read",
+            Self::Update => "update",
+        })
+    }
+}
+
+/// The order in which keys are touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Every key once, shuffled anew each round.
+    Permutation,
+    /// Drawn with replacement: some keys often, some never.
+    Random,
+    /// From the least key to the greatest.
+    Asc,
+    /// From the greatest key to the least.
+    Desc,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Permutation => "random permutation",
+            Self::Random => "random with replacement",
+            Self::Asc => "ascending",
+            Self::Desc => "descending",
+        })
+    }
+}
+
+/// Operations per commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Batch {
+    /// The whole pass is one batch.
+    All,
+    /// This many operations; the last batch of a pass may be shorter.
+    Of(u64),
+}
+
+impl fmt::Display for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all operations"),
+            Self::Of(1) => f.write_str("1 operation"),
+            Self::Of(n) => write!(f, "{n} operations"),
+        }
+    }
+}
+
+/// A workload, the same for every target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workload {
+    /// What is done.
+    pub operation: Operation,
+    /// In which order.
+    pub order: Order,
+    /// Operations in a pass; past the number of keys the order begins again.
+    pub count: u64,
+    /// Operations per commit.
+    pub batch: Batch,
+    /// Workers, a session each; they share the keys out among themselves.
+    pub threads: u32,
+}
