@@ -1,1 +1,15 @@
-//! stub
+//! The stores that storemark measures: one module for each engine, [`registry`] the only list.
+
+mod at;
+mod files;
+mod lock;
+mod memory;
+mod null;
+mod pack;
+mod refusal;
+pub mod registry;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod table;
+
+pub use files::{LeftOut, Several, files_left_out};

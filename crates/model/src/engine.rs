@@ -71,6 +71,11 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
+    /// What the engine's own integrity check complains of; `None` where it has none.
+    fn integrity(&self) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+
     /// Closes the store; an error that only shows on closing is not lost.
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())
@@ -105,6 +110,11 @@ pub trait Session {
 
     /// Visits every item in key order.
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()>;
+
+    /// The engine's own counters for this session, named with their units.
+    fn statistics(&self) -> Vec<(&'static str, i64)> {
+        Vec::new()
+    }
 }
 
 /// A key with its value, as a scan shows it.

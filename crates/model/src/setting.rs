@@ -121,6 +121,7 @@ impl Settings {
     }
 
     /// Sets `name`.
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass numbers and words alike")]
     pub fn set(&mut self, name: &str, value: impl ToString) {
         self.0.insert(name.to_owned(), value.to_string());
     }
@@ -160,7 +161,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// "no setting "pgsize": did you mean page_size? (accepted: …)".
+/// `no setting "pgsize": did you mean page_size? (accepted: …)`.
 fn unknown<'a>(what: &str, word: &str, accepted: impl Iterator<Item = &'a str> + Clone) -> String {
     let list = accepted.clone().collect::<Vec<_>>().join(", ");
     match nearest(word, accepted) {

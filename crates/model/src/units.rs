@@ -114,12 +114,12 @@ pub fn three_digits(value: f64) -> String {
 /// A duration for people: `850 ms`, `4.2 s`, `3 min 20 s`.
 pub fn show_duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
-    match seconds {
-        s if s < 0.001 => format!("{:.0} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
-        s if s < 60.0 => format!("{s:.1} s"),
-        s if s < 3600.0 => format!("{} min {} s", s as u64 / 60, s as u64 % 60),
-        s => format!("{} h {} min", s as u64 / 3600, s as u64 / 60 % 60),
+    match duration.as_secs() {
+        0 if seconds < 0.001 => format!("{:.0} µs", seconds * 1e6),
+        0 => format!("{:.0} ms", seconds * 1e3),
+        s if s < 60 => format!("{seconds:.1} s"),
+        s if s < 3600 => format!("{} min {} s", s / 60, s % 60),
+        s => format!("{} h {} min", s / 3600, s / 60 % 60),
     }
 }
 

@@ -1,0 +1,102 @@
+//! `files:DIR` keeps every value in a file of its own: in one folder as kvtest numbers them
+//! (`layout=flat`), in two levels of folders as kvtest does (`layout=tree`), or under the names
+//! the keys themselves are (`layout=names`).
+//!
+//! A file is written in place, or beside its place and then renamed (`write=rename`), and
+//! flushed or not (`sync`): `file` flushes each file before it is closed, `full` also the
+//! folders, once per batch. Symbolic links and special files are no keys and are left alone;
+//! [`files_left_out`] tells which there are.
+//!
+//! With `write=rename`, two sessions that insert the same key at the same time may both be told
+//! that they did.
+
+mod layout;
+mod left_out;
+mod listing;
+mod number;
+mod os;
+mod session;
+mod store;
+mod temporary;
+mod walk;
+
+use std::path::{Path, PathBuf};
+
+use model::{
+    Accepts, Capabilities, Durability, Engine, Error, OpenOptions, Result, Setting, Store,
+};
+
+use self::{layout::Layout, store::Folder};
+pub use left_out::{LeftOut, Several, files_left_out};
+
+pub(crate) struct Files;
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "layout",
+        accepts: Accepts::Words(&["flat", "tree", "names"]),
+        help: "kvtest's numbered files in one folder (000001) or in a tree (00/00/01), or files by their paths; found when not given",
+    },
+    Setting {
+        name: "write",
+        accepts: Accepts::Words(&["inplace", "rename"]),
+        help: "overwrite a file, or write beside it and rename",
+    },
+    Setting {
+        name: "sync",
+        accepts: Accepts::Words(&["none", "file", "full"]),
+        help: "flush nothing, each file before it is closed, or its folder as well",
+    },
+];
+
+impl Engine for Files {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn about(&self) -> &'static str {
+        "a file for each value, numbered as kvtest does or by name"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { persistent: true, retains: true, meta: true, concurrent_writes: true }
+    }
+
+    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
+        Some(match class {
+            Durability::None => &[("write", "inplace"), ("sync", "none")],
+            Durability::Consistent => &[("write", "rename"), ("sync", "file")],
+            Durability::Durable => &[("write", "rename"), ("sync", "full")],
+        })
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        vec![location.to_owned()]
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        let layout =
+            Layout::asked(&options.settings).unwrap_or_else(|| Layout::usual(options.keys));
+        if layout.keys() != options.keys {
+            return Err(Error::usage(format!(
+                "layout={} holds {}; the keys are {}",
+                layout.word(),
+                layout.keys(),
+                options.keys
+            )));
+        }
+        Ok(Box::new(Folder::create(location, layout, options)?))
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(Folder::open(location, options)?))
+    }
+}

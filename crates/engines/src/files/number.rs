@@ -1,0 +1,134 @@
+//! kvtest's file names for integer keys, and back. Only the name that kvtest would print for a
+//! key is read as that key.
+
+/// Appends `printf("%06d", key)`.
+pub(super) fn flat(key: i64, out: &mut Vec<u8>) {
+    padded(key, 6, out);
+}
+
+/// Appends `printf("%02d/%02d/%02d", key/10000, (key/100)%100, key%100)`. As in C, division
+/// truncates and the remainder takes the sign of the key.
+pub(super) fn tree(key: i64, out: &mut Vec<u8>) {
+    padded(key / 10_000, 2, out);
+    out.push(b'/');
+    padded(key / 100 % 100, 2, out);
+    out.push(b'/');
+    padded(key % 100, 2, out);
+}
+
+/// The key whose flat name this is.
+pub(super) fn parse_flat(name: &[u8]) -> Option<i64> {
+    let key = number(name)?;
+    prints_as(key, flat, name).then_some(key)
+}
+
+/// The key whose tree name this is.
+pub(super) fn parse_tree(name: &[u8]) -> Option<i64> {
+    let mut parts = name.split(|byte| *byte == b'/').map(number);
+    let (high, middle, low) = (parts.next()??, parts.next()??, parts.next()??);
+    let key = high.checked_mul(10_000)?.checked_add(middle.checked_mul(100)?)?.checked_add(low)?;
+    prints_as(key, tree, name).then_some(key)
+}
+
+/// Whether `name` can be the top folder of a tree.
+pub(super) fn is_tree_top(name: &[u8]) -> bool {
+    number(name).is_some_and(|high| prints_as(high, |key, out| padded(key, 2, out), name))
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+fn prints_as(key: i64, print: impl Fn(i64, &mut Vec<u8>), name: &[u8]) -> bool {
+    let mut canonical = Vec::with_capacity(32);
+    print(key, &mut canonical);
+    canonical == name
+}
+
+/// Appends `printf("%0<width>d", value)`: the width includes the sign. By hand, because it is
+/// part of every read.
+fn padded(value: i64, width: usize, out: &mut Vec<u8>) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    let mut left = value.unsigned_abs();
+    while left > 0 {
+        at -= 1;
+        digits[at] = b'0' + u8::try_from(left % 10).expect("a digit is below 10");
+        left /= 10;
+    }
+    let sign = usize::from(value < 0);
+    let start = at.min(digits.len() - (width - sign));
+    out.extend_from_slice(&b"-"[..sign]);
+    out.extend_from_slice(&digits[start..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(print: fn(i64, &mut Vec<u8>), key: i64) -> String {
+        let mut out = Vec::new();
+        print(key, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn names_are_what_printf_prints() {
+        for (key, in_flat, in_tree) in [
+            (0, "000000", "00/00/00"),
+            (1, "000001", "00/00/01"),
+            (123_456, "123456", "12/34/56"),
+            (12_345_678, "12345678", "1234/56/78"),
+            (-1, "-00001", "00/00/-1"),
+            (-100, "-00100", "00/-1/00"),
+            (-12_345, "-12345", "-1/-23/-45"),
+            (-1_234_567, "-1234567", "-123/-45/-67"),
+            (i64::MAX, "9223372036854775807", "922337203685477/58/07"),
+            (i64::MIN, "-9223372036854775808", "-922337203685477/-58/-8"),
+        ] {
+            assert_eq!(name(flat, key), in_flat);
+            assert_eq!(name(tree, key), in_tree);
+        }
+    }
+
+    #[test]
+    fn other_spellings_of_a_number_are_no_keys() {
+        for wrong in
+            ["", "1", "00001", "0000001", "+00001", "-000001", "00000a", "-00000", "0x0001"]
+        {
+            assert_eq!(parse_flat(wrong.as_bytes()), None, "{wrong}");
+        }
+        for wrong in ["00/00", "00/00/1", "0/00/01", "00/00/001", "00/00/100", "00/00/01/00"] {
+            assert_eq!(parse_tree(wrong.as_bytes()), None, "{wrong}");
+        }
+        assert!(is_tree_top(b"00") && is_tree_top(b"1234") && is_tree_top(b"-1"));
+        assert!(!is_tree_top(b"0") && !is_tree_top(b"001") && !is_tree_top(b"src"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_key_survives_its_name(key: i64) {
+            prop_assert_eq!(name(flat, key), format!("{key:06}"));
+            prop_assert_eq!(parse_flat(name(flat, key).as_bytes()), Some(key));
+            prop_assert_eq!(parse_tree(name(tree, key).as_bytes()), Some(key));
+        }
+
+        #[test]
+        fn every_small_key_survives_its_name(key in -2_000_000..2_000_000_i64) {
+            prop_assert_eq!(parse_flat(name(flat, key).as_bytes()), Some(key));
+            prop_assert_eq!(parse_tree(name(tree, key).as_bytes()), Some(key));
+        }
+
+        #[test]
+        fn a_name_that_is_read_is_the_name_that_is_printed(text in "-?[0-9]{1,7}(/-?[0-9]{1,3}){0,3}") {
+            if let Some(key) = parse_flat(text.as_bytes()) {
+                prop_assert_eq!(name(flat, key), text.clone());
+            }
+            if let Some(key) = parse_tree(text.as_bytes()) {
+                prop_assert_eq!(name(tree, key), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `memory:` keeps values in a map of this process: what an engine costs that has no storage.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::RwLock,
+};
+
+use model::{
+    Capabilities, Durability, Engine, Error, ErrorKind, How, Item, Key, KeyKind, Meta, Mode,
+    OpenOptions, Put, Result, Session, Setting, Settings, Store, Visit,
+};
+
+use crate::{lock, table::Table};
+
+pub(crate) struct Memory;
+
+impl Engine for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn about(&self) -> &'static str {
+        "a map in memory, gone when it is closed"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &[]
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { persistent: false, retains: true, meta: true, concurrent_writes: true }
+    }
+
+    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
+        (class == Durability::None).then_some(&[])
+    }
+
+    fn recognises(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn files(&self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn create(&self, _: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        let values = RwLock::new(Table::new(options.keys));
+        Ok(Box::new(Map { keys: options.keys, values }))
+    }
+
+    fn open(&self, _: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
+        Err(Error::new(ErrorKind::Missing, "memory: holds nothing before it is filled"))
+    }
+}
+
+struct Map {
+    keys: KeyKind,
+    values: RwLock<Table<Value>>,
+}
+
+impl Store for Map {
+    fn keys(&self) -> KeyKind {
+        self.keys
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(Reference(&self.values)))
+    }
+
+    fn in_effect(&self) -> Result<Settings> {
+        Ok(Settings::default())
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::None
+    }
+}
+
+struct Value {
+    bytes: Vec<u8>,
+    meta: Option<Meta>,
+}
+
+impl Value {
+    /// Takes new bytes, into the room of the old ones where they fit.
+    fn replace(&mut self, bytes: &[u8], meta: Option<Meta>) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.meta = meta;
+    }
+}
+
+/// Every operation locks by itself; batches add nothing. A scan holds off writers to its end.
+struct Reference<'s>(&'s RwLock<Table<Value>>);
+
+impl Session for Reference<'_> {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        let values = lock::read(self.0);
+        Ok(values.get(key)?.map(|value| {
+            let length = value.bytes.len();
+            if let Some(front) = into.get_mut(..length) {
+                front.copy_from_slice(&value.bytes);
+            }
+            length
+        }))
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        let mut values = lock::write(self.0);
+        match (values.get_mut(key)?, put.how) {
+            (Some(_), How::Insert) | (None, How::Update) => return Ok(false),
+            (Some(old), _) => old.replace(value, put.meta),
+            (None, _) => {
+                values.insert(key, Value { bytes: value.to_vec(), meta: put.meta })?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
+        Ok(lock::write(self.0).remove(key)?.is_some())
+    }
+
+    fn begin(&mut self, _: Mode) -> Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
+        for (key, value) in lock::read(self.0).sorted() {
+            if visit(key, value.bytes.len() as u64)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        for (key, value) in lock::read(self.0).sorted() {
+            if visit(Item { key, value: &value.bytes, meta: value.meta })?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! The only list of engines.
+
+use std::path::Path;
+
+use model::{Engine, Error, Result, nearest};
+
+#[cfg(feature = "sqlite")]
+use crate::sqlite;
+use crate::{files, memory, null, pack};
+
+/// In the order in which they are asked whose a path is: any folder is `files`' own, so it
+/// comes last.
+static ENGINES: &[&dyn Engine] = &[
+    &null::Null,
+    &memory::Memory,
+    &pack::Pack,
+    #[cfg(feature = "sqlite")]
+    &sqlite::Sqlite,
+    &files::Files,
+];
+
+/// Engines that a cargo feature of the same name brings in.
+const OPTIONAL: &[&str] = &["sqlite"];
+
+/// All engines of this build.
+pub fn all() -> &'static [&'static dyn Engine] {
+    ENGINES
+}
+
+/// The engine called `name`.
+pub fn find(name: &str) -> Result<&'static dyn Engine> {
+    all().iter().find(|engine| engine.name() == name).copied().ok_or_else(|| unknown(name))
+}
+
+/// The engine whose store the file or folder at `path` looks like.
+pub fn recognise(path: &Path) -> Option<&'static dyn Engine> {
+    all().iter().find(|engine| engine.recognises(path)).copied()
+}
+
+fn unknown(name: &str) -> Error {
+    if OPTIONAL.contains(&name) {
+        return Error::unsupported(format!(
+            "the engine {name} is not part of this build; the cargo feature {name:?} brings it in"
+        ));
+    }
+    let names: Vec<_> = all().iter().map(|engine| engine.name()).collect();
+    let hint = nearest(name, names.iter().copied())
+        .map_or_else(String::new, |near| format!(": did you mean {near}?"));
+    Error::usage(format!("no engine {name:?}{hint} (accepted: {})", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        for engine in all() {
+            assert!(std::ptr::addr_eq(find(engine.name()).unwrap(), *engine));
+        }
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_the_nearest_match() {
+        let error = find("file").err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains("did you mean files?"), "{error}");
+        assert!(find("oracle").err().unwrap().to_string().contains("(accepted: "));
+    }
+
+    #[test]
+    fn an_engine_left_out_of_the_build_names_its_feature() {
+        for name in OPTIONAL.iter().filter(|name| !all().iter().any(|e| e.name() == **name)) {
+            let error = find(name).err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+            assert!(error.to_string().contains(&format!("feature {name:?}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn paths_are_recognised_by_what_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(recognise(dir.path()).unwrap().name(), "files");
+        assert!(recognise(&dir.path().join("absent")).is_none());
+        std::fs::write(dir.path().join("text"), "text").unwrap();
+        assert!(recognise(&dir.path().join("text")).is_none());
+    }
+}

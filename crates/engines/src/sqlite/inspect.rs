@@ -1,0 +1,62 @@
+//! Facts about a database as a whole: what kvtest's `stat` prints.
+
+use std::path::Path;
+
+use model::{Access, Result};
+
+use super::{
+    ffi::{self, Connection},
+    open_kind,
+    table::Table,
+};
+
+/// What `stat` tells of a database. Sizes in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stat {
+    /// Number of values.
+    pub count: i64,
+    /// Mean length of a value; absent without values.
+    pub average: Option<f64>,
+    /// Shortest value.
+    pub smallest: i64,
+    /// Longest value.
+    pub largest: i64,
+    /// Page size.
+    pub page_size: i64,
+    /// Pages in the file.
+    pub page_count: i64,
+    /// Pages that are free.
+    pub freelist_count: i64,
+    /// What `PRAGMA integrity_check(10)` said.
+    pub integrity: Vec<String>,
+}
+
+/// Looks at the database at `path`; with `vacuum`, rewrites it first.
+pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
+    let access = if vacuum { Access::Write } else { Access::Read };
+    let db = Connection::open(path, open_kind(path, access))?;
+    let table = Table::find(&db)?;
+    if vacuum {
+        db.execute("VACUUM")?;
+    }
+    let name = table.name.to_string_lossy();
+    let length = format!("octet_length({})", table.column.to_string_lossy());
+    let about = |what: &str| db.number(&format!("SELECT {what} FROM {name}"));
+    let count = about("count(*)")?;
+    let sum = about(&format!("sum({length})"))?;
+    Ok(Stat {
+        count,
+        average: (count > 0).then(|| sum as f64 / count as f64),
+        smallest: about(&format!("min({length})"))?,
+        largest: about(&format!("max({length})"))?,
+        page_size: db.number("PRAGMA page_size")?,
+        page_count: db.number("PRAGMA page_count")?,
+        freelist_count: db.number("PRAGMA freelist_count")?,
+        integrity: db.column("PRAGMA integrity_check(10)")?,
+    })
+}
+
+/// Process-wide memory counters: name, current, highest.
+pub fn memory_counters() -> Vec<(&'static str, i64, i64)> {
+    ffi::memory_counters()
+}

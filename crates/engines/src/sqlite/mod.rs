@@ -1,0 +1,193 @@
+//! SQLite: one database file; integers in kvtest's table `kv`, names in the archive table
+//! `sqlar`.
+
+mod ffi;
+mod inspect;
+mod session;
+mod store;
+mod table;
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use model::{
+    Accepts, Access, Capabilities, Durability, Engine, Error, Library, OpenOptions, Result,
+    Setting, Settings, Store,
+};
+
+pub use inspect::{Stat, memory_counters, stat};
+use store::SqliteStore;
+use table::Table;
+
+/// The engine.
+pub struct Sqlite;
+
+/// Pages are counted in 31 bits, and a page has at most 64 KiB.
+const MAX_BYTES: u64 = 1 << 47;
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "api",
+        accepts: Accepts::Words(&["sql", "blob"]),
+        help: "read and overwrite by SQL statements or by incremental blob handles",
+    },
+    Setting {
+        name: "journal",
+        accepts: Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
+        help: "PRAGMA journal_mode",
+    },
+    Setting {
+        name: "sync",
+        accepts: Accepts::Words(&["off", "normal", "full", "extra"]),
+        help: "PRAGMA synchronous",
+    },
+    Setting {
+        name: "page_size",
+        accepts: Accepts::PowerOfTwo { min: 512, max: 65536 },
+        help: "PRAGMA page_size; fixed once the database is made",
+    },
+    Setting {
+        name: "cache",
+        accepts: Accepts::Size { min: 0, max: MAX_BYTES },
+        help: "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)",
+    },
+    Setting {
+        name: "cache_pages",
+        accepts: Accepts::Integer { min: 0, max: i32::MAX as i64 },
+        help: "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size",
+    },
+    Setting {
+        name: "mmap",
+        accepts: Accepts::Size { min: 0, max: MAX_BYTES },
+        help: "PRAGMA mmap_size in bytes",
+    },
+    Setting {
+        name: "checkpoint",
+        accepts: Accepts::Words(&["auto", "none"]),
+        help: "whether a WAL is checkpointed, automatically and at the end of a pass",
+    },
+];
+
+impl Engine for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn about(&self) -> &'static str {
+        "an SQLite database: table kv for integers, sqlar for names"
+    }
+
+    fn library(&self) -> Option<Library> {
+        Some(Library {
+            name: "SQLite".to_owned(),
+            version: ffi::version(),
+            options: ffi::compile_options(),
+        })
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { persistent: true, retains: true, meta: true, concurrent_writes: true }
+    }
+
+    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
+        Some(match class {
+            Durability::None => &[("journal", "off"), ("sync", "off")],
+            Durability::Consistent => &[("journal", "wal"), ("sync", "normal")],
+            Durability::Durable => &[("journal", "wal"), ("sync", "full")],
+        })
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        header(path).is_some()
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        ["", "-journal", "-wal", "-shm"].iter().map(|suffix| beside(location, suffix)).collect()
+    }
+
+    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
+        let holds = |suffix| fs::metadata(beside(location, suffix)).is_ok_and(|m| m.len() > 0);
+        let wal = header(location)?.is_wal();
+        if holds("-wal") || holds("-journal") {
+            return Some("an unfinished or unmerged transaction stands beside it".to_owned());
+        }
+        match settings.get("journal") {
+            _ if wal => Some("opening a database in WAL mode makes files beside it".to_owned()),
+            Some(mode) if mode != "delete" => {
+                Some(format!("journal={mode} takes effect on writing"))
+            }
+            _ => None,
+        }
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        check_cache(&options.settings)?;
+        File::create_new(location).map_err(|e| Error::io(location.display(), e))?;
+        let made = SqliteStore::create(location, options, Table::of(options.keys));
+        if made.is_err() {
+            // The file was made a moment ago, by this call.
+            let _ = fs::remove_file(location);
+        }
+        Ok(Box::new(made?))
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        check_cache(&options.settings)?;
+        let metadata = fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
+        if !metadata.is_file() {
+            return Err(Error::usage(format!("{}: is not a file", location.display())));
+        }
+        Ok(Box::new(SqliteStore::open(location, options)?))
+    }
+}
+
+fn check_cache(settings: &Settings) -> Result<()> {
+    match (settings.get("cache"), settings.get("cache_pages")) {
+        (Some(_), Some(_)) => Err(Error::usage("cache= and cache_pages= exclude each other")),
+        _ => Ok(()),
+    }
+}
+
+/// `location` with `suffix` at its end, as SQLite names its side files.
+fn beside(location: &Path, suffix: &str) -> PathBuf {
+    let mut name = location.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// The start of a database file (<https://sqlite.org/fileformat2.html#the_database_header>).
+struct Header([u8; 20]);
+
+impl Header {
+    /// Write and read version are 2 in WAL mode.
+    fn is_wal(&self) -> bool {
+        self.0[18] == 2 || self.0[19] == 2
+    }
+}
+
+/// The header of a file that says it is an SQLite database.
+fn header(path: &Path) -> Option<Header> {
+    let mut start = [0; 20];
+    File::open(path).ok()?.read_exact(&mut start).ok()?;
+    start.starts_with(b"SQLite format 3\0").then_some(Header(start))
+}
+
+/// How to open `path` for reading so that nothing changes: without side files where the
+/// database is in WAL mode and no WAL is there, which also means that nobody writes.
+fn open_kind(path: &Path, access: Access) -> ffi::Open {
+    let no_wal = || fs::metadata(beside(path, "-wal")).map_or(true, |m| m.len() == 0);
+    match access {
+        Access::Write => ffi::Open::ReadWrite,
+        Access::Read if header(path).is_some_and(|h| h.is_wal()) && no_wal() => {
+            ffi::Open::Immutable
+        }
+        Access::Read => ffi::Open::ReadOnly,
+    }
+}

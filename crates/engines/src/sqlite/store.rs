@@ -1,0 +1,170 @@
+//! An open database: a connection of its own for settings and checkpoints, and one more for
+//! each session.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use model::{Access, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store};
+
+use super::{
+    ffi::Connection,
+    open_kind,
+    session::{Api, SqliteSession},
+    table::Table,
+};
+
+pub(super) struct SqliteStore {
+    path: PathBuf,
+    settings: Settings,
+    access: Access,
+    pub(super) table: &'static Table,
+    control: Mutex<Connection>,
+    in_effect: Settings,
+}
+
+impl SqliteStore {
+    /// Makes the table in an empty file.
+    pub(super) fn create(
+        path: &Path,
+        options: &OpenOptions,
+        table: &'static Table,
+    ) -> Result<Self> {
+        let control = Connection::open(path, open_kind(path, Access::Write))?;
+        // A WAL fixes the page size, so the journal mode waits until the file has its pages.
+        if let Some(size) = options.settings.get("page_size") {
+            control.execute(&format!("PRAGMA page_size={size}"))?;
+        }
+        control.execute(table.create)?;
+        Self::new(path, options, table, control)
+    }
+
+    pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let control = Connection::open(path, open_kind(path, options.access))?;
+        let table = Table::find(&control)?;
+        Self::new(path, options, table, control)
+    }
+
+    fn new(
+        path: &Path,
+        options: &OpenOptions,
+        table: &'static Table,
+        control: Connection,
+    ) -> Result<Self> {
+        configure(&control, &options.settings, options.access)?;
+        let in_effect = read_back(&control, &options.settings)?;
+        Ok(Self {
+            path: path.to_owned(),
+            settings: options.settings.clone(),
+            access: options.access,
+            table,
+            control: Mutex::new(control),
+            in_effect,
+        })
+    }
+
+    fn control(&self) -> MutexGuard<'_, Connection> {
+        // A connection has no half-done state that a panic elsewhere could leave.
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is(&self, name: &str, value: &str) -> bool {
+        self.in_effect.get(name) == Some(value)
+    }
+}
+
+impl Store for SqliteStore {
+    fn keys(&self) -> KeyKind {
+        self.table.keys
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let db = Connection::open(&self.path, open_kind(&self.path, self.access))?;
+        configure(&db, &self.settings, self.access)?;
+        let api = if self.is("api", "blob") { Api::Blob } else { Api::Sql };
+        Ok(Box::new(SqliteSession::new(db, self.table, api)?))
+    }
+
+    fn in_effect(&self) -> Result<Settings> {
+        read_back(&self.control(), &self.settings)
+    }
+
+    /// In DELETE mode, FULL does not sync the directory after the journal was removed: after a
+    /// power cut the journal may come back and roll the last commit back. EXTRA does, and
+    /// TRUNCATE and PERSIST sync the journal itself (<https://sqlite.org/pragma.html#pragma_synchronous>).
+    fn durability(&self) -> Durability {
+        let journal = self.in_effect.get("journal").unwrap_or_default();
+        let sync = self.in_effect.get("sync").unwrap_or_default();
+        match (journal, sync) {
+            ("off" | "memory", _) | (_, "off") => Durability::None,
+            (_, "normal") | ("delete", "full") => Durability::Consistent,
+            _ => Durability::Durable,
+        }
+    }
+
+    fn settle(&self) -> Result<()> {
+        let owed = self.is("journal", "wal") && self.is("checkpoint", "auto");
+        if self.access == Access::Read || !owed {
+            return Ok(());
+        }
+        let control = self.control();
+        match control.number("PRAGMA wal_checkpoint(TRUNCATE)")? {
+            0 => Ok(()),
+            _ => Err(control.named(Error::failed("a reader kept the WAL from its checkpoint"))),
+        }
+    }
+
+    fn integrity(&self) -> Result<Option<Vec<String>>> {
+        let mut said = self.control().column("PRAGMA integrity_check")?;
+        said.retain(|line| line != "ok");
+        Ok(Some(said))
+    }
+}
+
+/// Sets what was asked for; a journal mode only where it may be written into the database. What
+/// SQLite silently ignores shows when it is read back.
+fn configure(db: &Connection, settings: &Settings, access: Access) -> Result<()> {
+    let set = |pragma: &str, value: &str| db.execute(&format!("PRAGMA {pragma}={value}"));
+    if let (Access::Write, Some(mode)) = (access, settings.get("journal")) {
+        set("journal_mode", mode)?;
+    }
+    for (name, pragma) in
+        [("sync", "synchronous"), ("cache_pages", "cache_size"), ("mmap", "mmap_size")]
+    {
+        if let Some(value) = settings.get(name) {
+            set(pragma, value)?;
+        }
+    }
+    if let Some(bytes) = settings.number::<u64>("cache") {
+        set("cache_size", &format!("-{}", bytes / 1024))?;
+    }
+    if settings.get("checkpoint") == Some("none") {
+        set("wal_autocheckpoint", "0")?;
+    }
+    Ok(())
+}
+
+/// All settings as SQLite reports them; `api` is this engine's own.
+fn read_back(db: &Connection, asked: &Settings) -> Result<Settings> {
+    const SYNC: [&str; 4] = ["off", "normal", "full", "extra"];
+    let word = |pragma: &str| {
+        Ok::<_, Error>(db.column(&format!("PRAGMA {pragma}"))?.pop().unwrap_or_default())
+    };
+    let page_size = db.number("PRAGMA page_size")?;
+    let cache = db.number("PRAGMA cache_size")?;
+    let cache_bytes = if cache < 0 { -cache * 1024 } else { cache * page_size };
+    let sync = usize::try_from(db.number("PRAGMA synchronous")?).unwrap_or(usize::MAX);
+    let automatic = db.number("PRAGMA wal_autocheckpoint")? != 0;
+
+    let mut settings = Settings::default();
+    settings.set("api", asked.get("api").unwrap_or("sql"));
+    settings.set("journal", word("journal_mode")?);
+    settings.set("sync", SYNC.get(sync).unwrap_or(&"unknown"));
+    settings.set("page_size", page_size);
+    settings.set("cache", cache_bytes);
+    settings.set("cache_pages", cache_bytes / page_size.max(1));
+    settings.set("mmap", db.number("PRAGMA mmap_size")?);
+    settings.set("checkpoint", if automatic { "auto" } else { "none" });
+    Ok(settings)
+}

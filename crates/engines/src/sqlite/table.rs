@@ -1,0 +1,109 @@
+//! The tables in which values stand: kvtest's `kv` for integers, `sqlar` for names.
+
+use std::ffi::CStr;
+
+use model::{Error, KeyKind, Result};
+
+use super::ffi::Connection;
+
+/// One of the two tables, with the statements on it. Parameters are the same in both: `?1` key,
+/// `?2` value, `?3` mode, `?4` modification time.
+pub(super) struct Table {
+    pub(super) keys: KeyKind,
+    pub(super) name: &'static CStr,
+    pub(super) column: &'static CStr,
+    pub(super) create: &'static str,
+    /// Fails to prepare where the table has other columns or no rowid.
+    pub(super) probe: &'static str,
+    pub(super) get: &'static str,
+    pub(super) rowid: &'static str,
+    pub(super) insert: &'static str,
+    pub(super) update: &'static str,
+    pub(super) upsert: &'static str,
+    pub(super) delete: &'static str,
+    /// Columns: key, length, uncompressed length, mode, time.
+    pub(super) list: &'static str,
+    /// Columns: key, value, uncompressed length, mode, time.
+    pub(super) scan: &'static str,
+}
+
+/// kvtest's table.
+pub(super) static KV: Table = Table {
+    keys: KeyKind::Integers,
+    name: c"kv",
+    column: c"v",
+    create: "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB)",
+    probe: "SELECT k, v, rowid FROM kv LIMIT 0",
+    get: "SELECT v FROM kv WHERE k=?1",
+    rowid: "SELECT ?1",
+    insert: "INSERT INTO kv(k,v) VALUES(?1,?2) ON CONFLICT DO NOTHING",
+    update: "UPDATE kv SET v=?2 WHERE k=?1",
+    upsert: "INSERT INTO kv(k,v) VALUES(?1,?2) ON CONFLICT(k) DO UPDATE SET v=excluded.v",
+    delete: "DELETE FROM kv WHERE k=?1",
+    list: "SELECT k, octet_length(v), octet_length(v), 0, 0 FROM kv ORDER BY k",
+    scan: "SELECT k, v, octet_length(v), 0, 0 FROM kv ORDER BY k",
+};
+
+/// The SQLite archive table (<https://sqlite.org/sqlar.html>), values uncompressed, so that
+/// `sz` is their length. Only rows whose mode says "regular file" (`S_IFREG`) count.
+pub(super) static SQLAR: Table = Table {
+    keys: KeyKind::Names,
+    name: c"sqlar",
+    column: c"data",
+    create: "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB)",
+    probe: "SELECT name, mode, mtime, sz, data FROM sqlar LIMIT 0",
+    get: "SELECT data FROM sqlar WHERE name=?1",
+    rowid: "SELECT rowid FROM sqlar WHERE name=?1",
+    insert: "INSERT INTO sqlar(name,mode,mtime,sz,data) \
+             VALUES(?1,coalesce(?3,33188),coalesce(?4,0),length(?2),?2) ON CONFLICT DO NOTHING",
+    update: "UPDATE sqlar SET data=?2, sz=length(?2), mode=coalesce(?3,mode), \
+             mtime=coalesce(?4,mtime) WHERE name=?1",
+    upsert: "INSERT INTO sqlar(name,mode,mtime,sz,data) \
+             VALUES(?1,coalesce(?3,33188),coalesce(?4,0),length(?2),?2) \
+             ON CONFLICT(name) DO UPDATE SET data=excluded.data, sz=excluded.sz, \
+             mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
+    delete: "DELETE FROM sqlar WHERE name=?1",
+    list: "SELECT name, octet_length(data), sz, mode, mtime FROM sqlar \
+           WHERE (mode & 61440)=32768 ORDER BY name",
+    scan: "SELECT name, data, sz, mode, mtime FROM sqlar \
+           WHERE (mode & 61440)=32768 ORDER BY name",
+};
+
+impl Table {
+    /// The table that holds keys of this kind.
+    pub(super) fn of(keys: KeyKind) -> &'static Self {
+        match keys {
+            KeyKind::Integers => &KV,
+            KeyKind::Names => &SQLAR,
+        }
+    }
+
+    /// The table that an existing database has; `kv` where it has both.
+    pub(super) fn find(db: &Connection) -> Result<&'static Self> {
+        let names = db.column("SELECT name FROM sqlite_schema WHERE type='table' ORDER BY name")?;
+        let has = |table: &Self| names.iter().any(|name| name.as_bytes() == table.name.to_bytes());
+        match [&KV, &SQLAR].into_iter().find(|table| has(table)) {
+            Some(table) => {
+                db.prepare(table.probe)?;
+                table.check_key(db)
+            }
+            None if names.is_empty() => {
+                Err(db.named(Error::usage("has no table kv (nor sqlar); it has no tables at all")))
+            }
+            None => Err(db.named(Error::usage(format!(
+                "has no table kv (nor sqlar); its tables are {}",
+                names.join(", ")
+            )))),
+        }
+    }
+
+    /// kvtest's key is the rowid itself; anything else would be looked up by another path.
+    fn check_key(&'static self, db: &Connection) -> Result<&'static Self> {
+        const IS_ROWID: &str = "SELECT count(*) FROM pragma_table_info('kv') \
+                                WHERE name='k' AND upper(type)='INTEGER' AND pk=1";
+        if self.keys == KeyKind::Integers && db.number(IS_ROWID)? == 0 {
+            return Err(db.named(Error::usage("kv.k is not declared INTEGER PRIMARY KEY")));
+        }
+        Ok(self)
+    }
+}

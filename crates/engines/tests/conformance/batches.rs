@@ -1,0 +1,104 @@
+//! Batches, and sessions side by side.
+
+use std::thread;
+
+use model::{Mode, Store};
+
+use crate::case::{Case, Ease, bytes, each_store};
+
+#[test]
+fn a_batch_sees_its_own_writes_and_keeps_them() {
+    each_store(|case, store| {
+        let mut session = store.session().unwrap();
+        for batch in 0..3 {
+            session.begin(Mode::Write).unwrap();
+            for n in batch * 5..batch * 5 + 5 {
+                session.write(&case.key(n), &bytes(n, 50));
+                assert_eq!(session.value(&case.key(n)).unwrap(), bytes(n, 50));
+            }
+            session.commit().unwrap();
+        }
+        session.begin(Mode::Read).unwrap();
+        for n in 0..15 {
+            assert_eq!(session.value(&case.key(n)).unwrap(), bytes(n, 50));
+        }
+        assert_eq!(session.value(&case.key(15)), None);
+        session.commit().unwrap();
+    });
+}
+
+#[test]
+fn an_empty_batch_is_fine() {
+    each_store(|_, store| {
+        let mut session = store.session().unwrap();
+        for mode in [Mode::Read, Mode::Write, Mode::Read] {
+            session.begin(mode).unwrap();
+            session.commit().unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_reader_sees_what_a_writer_committed() {
+    each_store(|case, store| {
+        let (mut writer, mut reader) = (store.session().unwrap(), store.session().unwrap());
+        for n in 1..4 {
+            writer.begin(Mode::Write).unwrap();
+            writer.write(&case.key(n), &bytes(n, 500));
+            writer.commit().unwrap();
+            reader.begin(Mode::Read).unwrap();
+            assert_eq!(reader.value(&case.key(n)).unwrap(), bytes(n, 500));
+            reader.commit().unwrap();
+        }
+    });
+}
+
+#[test]
+fn readers_and_a_writer_work_at_once() {
+    each_store(|case, store| {
+        store.session().unwrap().fill(case, 20);
+        thread::scope(|scope| {
+            scope.spawn(|| update(case, store, 1..=10));
+            scope.spawn(|| read(case, store, 11..=20));
+        });
+        let mut session = store.session().unwrap();
+        assert_eq!(session.value(&case.key(3)).unwrap(), bytes(-3, 100));
+        assert_eq!(session.value(&case.key(13)).unwrap(), bytes(13, 100));
+    });
+}
+
+fn update(case: &Case, store: &dyn Store, keys: std::ops::RangeInclusive<i64>) {
+    let mut session = store.session().unwrap();
+    for n in keys {
+        session.begin(Mode::Write).unwrap();
+        session.write(&case.key(n), &bytes(-n, 100));
+        session.commit().unwrap();
+    }
+}
+
+fn read(case: &Case, store: &dyn Store, keys: std::ops::RangeInclusive<i64>) {
+    let mut session = store.session().unwrap();
+    for n in keys {
+        session.begin(Mode::Read).unwrap();
+        assert_eq!(session.value(&case.key(n)).unwrap(), bytes(n, 100));
+        session.commit().unwrap();
+    }
+}
+
+#[test]
+fn two_writers_both_succeed() {
+    each_store(|case, store| {
+        if !case.engine.capabilities().concurrent_writes {
+            return;
+        }
+        thread::scope(|scope| {
+            scope.spawn(|| update(case, store, 1..=10));
+            scope.spawn(|| update(case, store, 11..=20));
+        });
+        let mut session = store.session().unwrap();
+        for n in 1..=20 {
+            assert_eq!(session.value(&case.key(n)).unwrap(), bytes(-n, 100), "key {n}");
+        }
+        assert_eq!(session.items().len(), 20);
+    });
+}

@@ -1,0 +1,240 @@
+//! An engine with a kind of keys and settings, and what the checks do with it.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+    time::SystemTime,
+};
+
+use model::{
+    Accepts, Access, Durability, Engine, ErrorKind, Item, Key, KeyKind, Mode, OpenOptions, Put,
+    Result, Session, Settings, Store,
+};
+use storemark_engines::registry;
+use tempfile::TempDir;
+
+pub(crate) struct Case {
+    pub(crate) engine: &'static dyn Engine,
+    pub(crate) keys: KeyKind,
+    pub(crate) settings: Settings,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:?{} with {}", self.engine.name(), self.settings, self.keys)
+    }
+}
+
+impl Case {
+    pub(crate) fn options(&self, access: Access) -> OpenOptions {
+        OpenOptions { settings: self.settings.clone(), access, keys: self.keys }
+    }
+
+    pub(crate) fn create(&self, path: &Path) -> Result<Box<dyn Store>> {
+        self.engine.create(path, &self.options(Access::Write))
+    }
+
+    pub(crate) fn open(&self, path: &Path, access: Access) -> Result<Box<dyn Store>> {
+        self.engine.open(path, &self.options(access))
+    }
+
+    /// The `n`-th key: names lie in two folders, and their order is not that of `n`.
+    pub(crate) fn key(&self, n: i64) -> OwnedKey {
+        match self.keys {
+            KeyKind::Integers => OwnedKey::Int(n),
+            KeyKind::Names => OwnedKey::Name(format!("{}/{n}", n.rem_euclid(2)).into_bytes()),
+        }
+    }
+
+    pub(crate) fn persistent(&self) -> bool {
+        self.engine.capabilities().persistent
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum OwnedKey {
+    Int(i64),
+    Name(Vec<u8>),
+}
+
+impl OwnedKey {
+    pub(crate) fn as_key(&self) -> Key<'_> {
+        match self {
+            Self::Int(key) => Key::Int(*key),
+            Self::Name(name) => Key::Name(name),
+        }
+    }
+}
+
+impl From<Key<'_>> for OwnedKey {
+    fn from(key: Key<'_>) -> Self {
+        match key {
+            Key::Int(key) => Self::Int(key),
+            Key::Name(name) => Self::Name(name.to_vec()),
+        }
+    }
+}
+
+/// Runs `check` over all cases that keep what is written.
+pub(crate) fn each(check: impl Fn(&Case)) {
+    for case in cases().iter().filter(|case| case.engine.capabilities().retains) {
+        // Shown only if the check fails.
+        eprintln!("{case}");
+        check(case);
+    }
+}
+
+/// Runs `check` with an empty store of every such case.
+pub(crate) fn each_store(check: impl Fn(&Case, &dyn Store)) {
+    each(|case| {
+        let place = Place::new();
+        let store = case.create(&place.path).unwrap();
+        check(case, &*store);
+        store.close().unwrap();
+    });
+}
+
+/// Runs `check` over all such cases of engines with files.
+pub(crate) fn each_persistent(check: impl Fn(&Case, &Place)) {
+    each(|case| {
+        if case.persistent() {
+            check(case, &Place::new());
+        }
+    });
+}
+
+/// All cases, those left out that an engine says do not go together.
+fn cases() -> &'static [Case] {
+    static CASES: OnceLock<Vec<Case>> = OnceLock::new();
+    CASES.get_or_init(|| {
+        let mut cases = Vec::new();
+        for engine in registry::all() {
+            for settings in settings(*engine) {
+                let fitting: Vec<_> = [KeyKind::Integers, KeyKind::Names]
+                    .map(|keys| Case { engine: *engine, keys, settings: settings.clone() })
+                    .into_iter()
+                    .filter(fits)
+                    .collect();
+                assert!(!fitting.is_empty(), "{}:?{settings} takes no keys", engine.name());
+                cases.extend(fitting);
+            }
+        }
+        cases
+    })
+}
+
+fn fits(case: &Case) -> bool {
+    match case.create(&Place::new().path) {
+        Ok(_) => true,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Usage, "{case}: {error}");
+            false
+        }
+    }
+}
+
+/// None, each word of each setting alone, and those of each durability class.
+fn settings(engine: &dyn Engine) -> Vec<Settings> {
+    let mut all = vec![Settings::default()];
+    for setting in engine.settings() {
+        if let Accepts::Words(words) = setting.accepts {
+            all.extend(words.iter().map(|word| checked(engine, &[(setting.name, word)])));
+        }
+    }
+    let classes = Durability::ALL.into_iter().filter_map(|class| engine.durability(class));
+    for settings in classes.map(|pairs| checked(engine, pairs)) {
+        if !all.contains(&settings) {
+            all.push(settings);
+        }
+    }
+    all
+}
+
+pub(crate) fn checked(engine: &dyn Engine, pairs: &[(&str, &str)]) -> Settings {
+    Settings::check(engine.settings(), pairs.iter().copied()).unwrap()
+}
+
+/// A folder of its own with room for one store.
+pub(crate) struct Place {
+    pub(crate) dir: TempDir,
+    pub(crate) path: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        Self { path: dir.path().join("store"), dir }
+    }
+
+    /// Everything below the folder: bytes of files, and when files and folders last changed.
+    pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)> {
+        let mut found = BTreeMap::new();
+        snapshot(self.dir.path(), &mut found);
+        found
+    }
+}
+
+fn snapshot(path: &Path, found: &mut BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)>) {
+    let meta = path.symlink_metadata().unwrap();
+    let bytes = meta.is_file().then(|| std::fs::read(path).unwrap());
+    found.insert(path.to_owned(), (bytes, meta.modified().unwrap()));
+    if meta.is_dir() {
+        for entry in path.read_dir().unwrap() {
+            snapshot(&entry.unwrap().path(), found);
+        }
+    }
+}
+
+/// Bytes that differ from key to key.
+pub(crate) fn bytes(n: i64, length: usize) -> Vec<u8> {
+    let mut state = n.cast_unsigned() ^ 0x9E37_79B9_7F4A_7C15;
+    std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state.to_be_bytes()[0]
+    })
+    .take(length)
+    .collect()
+}
+
+/// Shorthand of the checks.
+pub(crate) trait Ease {
+    fn write(&mut self, key: &OwnedKey, value: &[u8]);
+    fn value(&mut self, key: &OwnedKey) -> Option<Vec<u8>>;
+    fn items(&mut self) -> Vec<(OwnedKey, Vec<u8>)>;
+    /// Keys 1 to `count`, 100 bytes each, in one batch.
+    fn fill(&mut self, case: &Case, count: i64);
+}
+
+impl Ease for dyn Session + '_ {
+    fn write(&mut self, key: &OwnedKey, value: &[u8]) {
+        assert!(self.put(key.as_key(), value, &Put::default()).unwrap());
+    }
+
+    fn value(&mut self, key: &OwnedKey) -> Option<Vec<u8>> {
+        let mut buffer = vec![0; 1 << 21];
+        let length = self.get(key.as_key(), &mut buffer).unwrap()?;
+        buffer.truncate(length);
+        Some(buffer)
+    }
+
+    fn items(&mut self) -> Vec<(OwnedKey, Vec<u8>)> {
+        let mut items = Vec::new();
+        self.scan(&mut |Item { key, value, .. }| {
+            items.push((key.into(), value.to_vec()));
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        items
+    }
+
+    fn fill(&mut self, case: &Case, count: i64) {
+        self.begin(Mode::Write).unwrap();
+        for n in 1..=count {
+            self.write(&case.key(n), &bytes(n, 100));
+        }
+        self.commit().unwrap();
+    }
+}

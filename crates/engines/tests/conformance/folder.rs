@@ -1,0 +1,181 @@
+//! What only a folder of files does: finding its layout, and leaving alone what is no value.
+#![cfg(unix)]
+
+use std::{
+    fs,
+    os::unix::{fs::symlink, net::UnixListener},
+    path::Path,
+};
+
+use model::{Access, ErrorKind, How, Key, KeyKind, Put, Result, Store};
+use storemark_engines::{files_left_out, registry};
+
+use crate::case::{Case, Ease, OwnedKey, Place, checked};
+
+fn case(pairs: &[(&str, &str)]) -> Case {
+    let engine = registry::find("files").unwrap();
+    Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) }
+}
+
+fn folder(files: &[&str]) -> Place {
+    let place = Place::new();
+    fs::create_dir(&place.path).unwrap();
+    for file in files {
+        let path = place.path.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, file).unwrap();
+    }
+    place
+}
+
+fn open(place: &Place, pairs: &[(&str, &str)]) -> Result<Box<dyn Store>> {
+    case(pairs).open(&place.path, Access::Read)
+}
+
+fn layout(place: &Place) -> String {
+    open(place, &[]).unwrap().in_effect().unwrap().get("layout").unwrap().to_owned()
+}
+
+fn keys(place: &Place, pairs: &[(&str, &str)]) -> Vec<String> {
+    let store = open(place, pairs).unwrap();
+    let items = store.session().unwrap().items();
+    items.iter().map(|(key, _)| key.as_key().to_string()).collect()
+}
+
+#[test]
+fn the_layout_is_found() {
+    for (files, expected) in [
+        (&["000001", "-00002", "1234567"][..], "flat"),
+        (&["00/00/01", "1234/56/78", "-1/-23/-45"], "tree"),
+        (&["a.jpg", "b/c.jpg"], "names"),
+        (&["00/00/01", "00/readme"], "names"),
+        (&["00/00/01", "00/00/001"], "names"),
+        (&["1", "2"], "names"),
+        (&[], "flat"),
+    ] {
+        assert_eq!(layout(&folder(files)), expected, "{files:?}");
+    }
+}
+
+#[test]
+fn kvtests_files_are_its_keys() {
+    assert_eq!(keys(&folder(&["000010", "000009", "-00001"]), &[]), ["-1", "9", "10"]);
+    assert_eq!(keys(&folder(&["00/01/00", "00/00/99"]), &[]), ["99", "100"]);
+}
+
+#[test]
+fn a_mixture_is_refused_and_names_the_first_odd_file() {
+    let place = folder(&["000001", "readme", "notes/a", "000002"]);
+    for pairs in [&[][..], &[("layout", "flat")], &[("layout", "tree")]] {
+        let error = open(&place, pairs).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        let odd = if pairs == [("layout", "tree")] { "000001" } else { "notes" };
+        let says = format!(
+            "{} is no dataset: {odd} stands among kvtest's numbered files; layout=names takes every file by its path",
+            place.path.display()
+        );
+        assert_eq!(error.to_string(), says);
+    }
+    let all = ["000001", "000002", "notes/a", "readme"];
+    assert_eq!(keys(&place, &[("layout", "names")]), all);
+}
+
+#[test]
+fn a_layout_must_fit_the_keys() {
+    let names = Case { keys: KeyKind::Names, ..case(&[("layout", "tree")]) };
+    for case in [names, case(&[("layout", "names")])] {
+        let place = Place::new();
+        assert_eq!(case.create(&place.path).err().unwrap().kind(), ErrorKind::Usage);
+        assert!(!place.path.exists());
+    }
+}
+
+fn with_strangers() -> Place {
+    let place = folder(&["file", "sub/file"]);
+    let at = |name: &str| place.path.join(name);
+    symlink("file", at("link")).unwrap();
+    symlink("sub", at("folder-link")).unwrap();
+    symlink("nowhere", at("sub/dangling")).unwrap();
+    fs::create_dir_all(at("empty/inner")).unwrap();
+    UnixListener::bind(at("socket")).unwrap();
+    let pipe = at("pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    place
+}
+
+#[test]
+fn links_and_special_files_are_no_keys_and_block_nothing() {
+    let place = with_strangers();
+    assert_eq!(keys(&place, &[]), ["file", "sub/file"]);
+    let store = case(&[]).open(&place.path, Access::Write).unwrap();
+    let mut session = store.session().unwrap();
+    for name in ["link", "folder-link", "pipe", "socket", "sub", "sub/dangling", "file/x"] {
+        assert_eq!(session.value(&OwnedKey::Name(name.into())), None, "{name}");
+        assert!(!session.delete(Key::Name(name.as_bytes())).unwrap());
+        let insert = Put { how: How::Insert, meta: None };
+        let inserted = session.put(Key::Name(name.as_bytes()), b"x", &insert);
+        assert!(!inserted.unwrap_or(false), "{name}");
+    }
+    assert_eq!(fs::read(place.path.join("file")).unwrap(), b"file");
+}
+
+#[test]
+fn what_is_left_out_is_told() {
+    let place = with_strangers();
+    let out = files_left_out(&place.path).unwrap();
+    let names = |several: &storemark_engines::Several| {
+        let names: Vec<_> = several.names.iter().map(|name| name.to_str().unwrap()).collect();
+        (several.count, names.join(" "))
+    };
+    assert_eq!(names(&out.symlinks), (3, "folder-link link sub/dangling".to_owned()));
+    assert_eq!(names(&out.special), (2, "pipe socket".to_owned()));
+    assert_eq!(names(&out.empty_folders), (1, "empty/inner".to_owned()));
+    assert_eq!(out.unreadable.count, 0);
+    assert!(!out.is_empty());
+    assert!(files_left_out(&folder(&["a", "b/c"]).path).unwrap().is_empty());
+    assert_eq!(files_left_out(Path::new("/absent")).unwrap_err().kind(), ErrorKind::Missing);
+}
+
+#[test]
+fn only_ten_names_are_told_of_many() {
+    let place = folder(&[]);
+    for n in 0..25 {
+        symlink("x", place.path.join(format!("{n:02}"))).unwrap();
+    }
+    let symlinks = files_left_out(&place.path).unwrap().symlinks;
+    assert_eq!((symlinks.count, symlinks.names.len()), (25, 10));
+    assert_eq!(symlinks.names.last().unwrap(), Path::new("09"));
+}
+
+#[test]
+fn names_that_leave_the_folder_are_refused() {
+    let place = folder(&["inside"]);
+    let store = case(&[]).open(&place.path, Access::Write).unwrap();
+    let mut session = store.session().unwrap();
+    for name in ["", "/etc/x", "../x", "a/../../x", "a//b", "./a", "a\0b"] {
+        let error = session.put(Key::Name(name.as_bytes()), b"", &Put::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage, "{name:?}");
+    }
+    assert_eq!(place.snapshot().len(), 3);
+}
+
+#[test]
+fn files_being_written_are_no_keys() {
+    let place = folder(&["000001", ".storemark-1-2-3.tmp"]);
+    assert_eq!(layout(&place), "flat");
+    assert_eq!(keys(&place, &[]), ["1"]);
+    assert_eq!(keys(&place, &[("layout", "names")]), ["000001"]);
+}
+
+#[test]
+fn a_rename_that_fails_leaves_no_temporary_file() {
+    let place = folder(&["sub/file"]);
+    let case = Case { keys: KeyKind::Names, ..case(&[("write", "rename")]) };
+    let store = case.open(&place.path, Access::Write).unwrap();
+    let mut session = store.session().unwrap();
+    assert!(session.put(Key::Name(b"sub"), b"over a folder", &Put::default()).is_err());
+    session.write(&OwnedKey::Name(b"sub/other".to_vec()), b"fine");
+    assert_eq!(place.path.read_dir().unwrap().count(), 1);
+    assert_eq!(place.path.join("sub").read_dir().unwrap().count(), 2);
+}

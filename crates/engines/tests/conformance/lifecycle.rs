@@ -1,0 +1,206 @@
+//! Creating, opening and closing.
+
+use std::{ffi::OsStr, fs};
+
+use model::{Access, Durability, ErrorKind, KeyKind, Mode, Put};
+use storemark_engines::registry;
+
+use crate::case::{Case, Ease, Place, bytes, checked, each, each_persistent};
+
+#[test]
+fn a_store_holds_what_it_held_before_it_was_closed() {
+    each_persistent(|case, place| {
+        let store = case.create(&place.path).unwrap();
+        store.session().unwrap().fill(case, 20);
+        store.close().unwrap();
+        let store = case.open(&place.path, Access::Write).unwrap();
+        assert_eq!(store.keys(), case.keys);
+        let mut session = store.session().unwrap();
+        session.write(&case.key(3), &bytes(-3, 5000));
+        session.write(&case.key(21), b"more");
+        assert!(session.delete(case.key(4).as_key()).unwrap());
+        drop(session);
+        store.close().unwrap();
+        let store = case.open(&place.path, Access::Read).unwrap();
+        let mut session = store.session().unwrap();
+        assert_eq!(session.value(&case.key(2)).unwrap(), bytes(2, 100));
+        assert_eq!(session.value(&case.key(3)).unwrap(), bytes(-3, 5000));
+        assert_eq!(session.value(&case.key(4)), None);
+        assert_eq!(session.items().len(), 20);
+    });
+}
+
+#[test]
+fn a_store_finds_its_own_kind_of_keys() {
+    each_persistent(|case, place| {
+        let store = case.create(&place.path).unwrap();
+        store.session().unwrap().fill(case, 3);
+        store.close().unwrap();
+        let other = match case.keys {
+            KeyKind::Integers => KeyKind::Names,
+            KeyKind::Names => KeyKind::Integers,
+        };
+        let asked = Case { keys: other, ..Case { settings: case.settings.clone(), ..*case } };
+        let store = asked.open(&place.path, Access::Read).unwrap();
+        assert_eq!(store.keys(), case.keys);
+        assert_eq!(store.session().unwrap().items().len(), 3);
+    });
+}
+
+#[test]
+fn a_store_that_is_dropped_is_there_after_all() {
+    each_persistent(|case, place| {
+        let store = case.create(&place.path).unwrap();
+        store.session().unwrap().fill(case, 5);
+        drop(store);
+        let store = case.open(&place.path, Access::Read).unwrap();
+        assert_eq!(store.session().unwrap().items().len(), 5);
+    });
+}
+
+#[test]
+fn settling_changes_nothing_that_is_read() {
+    each_persistent(|case, place| {
+        let store = case.create(&place.path).unwrap();
+        let mut session = store.session().unwrap();
+        for n in 1..5 {
+            session.fill(case, n);
+            store.settle().unwrap();
+            assert_eq!(session.items().len(), usize::try_from(n).unwrap());
+        }
+        session.begin(Mode::Read).unwrap();
+        assert_eq!(session.value(&case.key(4)).unwrap(), bytes(4, 100));
+        session.commit().unwrap();
+    });
+}
+
+#[test]
+fn settings_asked_for_are_in_effect_and_all_are_told() {
+    let check = |case: &Case, store: &dyn model::Store| {
+        let effect = store.in_effect().unwrap();
+        for (name, value) in &case.settings.0 {
+            assert_eq!(effect.get(name), Some(value.as_str()), "{case}: {name}");
+        }
+        for setting in case.engine.settings() {
+            assert!(effect.get(setting.name).is_some(), "{case}: {} not told", setting.name);
+        }
+    };
+    each(|case| {
+        let place = Place::new();
+        let store = case.create(&place.path).unwrap();
+        store.session().unwrap().fill(case, 3);
+        check(case, &*store);
+        store.close().unwrap();
+        if case.persistent() {
+            check(case, &*case.open(&place.path, Access::Write).unwrap());
+        }
+    });
+}
+
+#[test]
+fn each_durability_class_that_is_offered_is_in_effect() {
+    for engine in registry::all() {
+        for class in Durability::ALL {
+            let Some(pairs) = engine.durability(class) else { continue };
+            for keys in [KeyKind::Integers, KeyKind::Names] {
+                let case = Case { engine: *engine, keys, settings: checked(*engine, pairs) };
+                let place = Place::new();
+                let store = case.create(&place.path).unwrap();
+                assert_eq!(store.durability(), class, "{case}");
+                store.session().unwrap().fill(&case, 2);
+                store.close().unwrap();
+                if case.persistent() {
+                    let store = case.open(&place.path, Access::Write).unwrap();
+                    assert_eq!(store.durability(), class, "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn opening_what_is_absent_fails_and_makes_nothing() {
+    each_persistent(|case, place| {
+        for access in [Access::Read, Access::Write] {
+            let error = case.open(&place.path, access).err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Missing, "{error}");
+            assert_eq!(place.snapshot().len(), 1);
+        }
+    });
+}
+
+#[test]
+fn creating_over_what_is_there_fails_and_changes_nothing() {
+    each_persistent(|case, _| {
+        let [file, folder, store] = [(); 3].map(|()| Place::new());
+        fs::write(&file.path, "somebody's").unwrap();
+        fs::create_dir(&folder.path).unwrap();
+        let own = case.create(&store.path).unwrap();
+        own.session().unwrap().fill(case, 2);
+        own.close().unwrap();
+        for place in [file, folder, store] {
+            let before = place.snapshot();
+            let error = case.create(&place.path).err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Exists, "{error}");
+            assert_eq!(place.snapshot(), before);
+        }
+    });
+}
+
+#[test]
+fn reading_leaves_the_files_as_they_were() {
+    each_persistent(|case, place| {
+        let store = case.create(&place.path).unwrap();
+        store.session().unwrap().fill(case, 20);
+        store.close().unwrap();
+        if case.engine.reading_changes(&place.path, &case.settings).is_some() {
+            return;
+        }
+        let before = place.snapshot();
+        let store = case.open(&place.path, Access::Read).unwrap();
+        let mut session = store.session().unwrap();
+        session.begin(Mode::Read).unwrap();
+        assert_eq!(session.value(&case.key(1)).unwrap(), bytes(1, 100));
+        session.commit().unwrap();
+        assert_eq!(session.items().len(), 20);
+        assert!(session.put(case.key(1).as_key(), b"no", &Put::default()).is_err());
+        assert!(session.delete(case.key(1).as_key()).is_err());
+        drop(session);
+        store.settle().unwrap();
+        store.close().unwrap();
+        assert_eq!(place.snapshot(), before);
+    });
+}
+
+#[test]
+fn a_store_is_recognised_and_its_files_are_all_there_is() {
+    each_persistent(|case, place| {
+        assert!(!case.engine.recognises(&place.path));
+        let store = case.create(&place.path).unwrap();
+        store.session().unwrap().fill(case, 5);
+        store.close().unwrap();
+        assert!(case.engine.recognises(&place.path));
+        let found = registry::recognise(&place.path).unwrap();
+        assert_eq!(found.name(), case.engine.name());
+        let files = case.engine.files(&place.path);
+        assert!(files.iter().any(|file| file.exists()), "{files:?}");
+        for entry in place.dir.path().read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            assert!(files.contains(&path), "{} is not told of", path.display());
+        }
+        assert_eq!(place.path.file_name(), Some(OsStr::new("store")));
+    });
+}
+
+#[test]
+fn nothing_is_retained_only_where_that_is_the_point() {
+    for engine in registry::all().iter().filter(|engine| !engine.capabilities().retains) {
+        let case =
+            Case { engine: *engine, keys: KeyKind::Integers, settings: checked(*engine, &[]) };
+        let store = case.create("".as_ref()).unwrap();
+        let mut session = store.session().unwrap();
+        session.fill(&case, 3);
+        assert_eq!(session.get(case.key(1).as_key(), &mut [1]).unwrap(), Some(0));
+        assert_eq!(session.items(), []);
+    }
+}

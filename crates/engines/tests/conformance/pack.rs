@@ -1,0 +1,77 @@
+//! What only a pack does: refusing files that are not whole packs.
+
+use std::{fs, path::Path};
+
+use model::{Access, Error, ErrorKind, KeyKind};
+use storemark_engines::registry;
+
+use crate::case::{Case, Ease, Place, checked};
+
+fn case(io: &str) -> Case {
+    let engine = registry::find("pack").unwrap();
+    Case { engine, keys: KeyKind::Integers, settings: checked(engine, &[("io", io)]) }
+}
+
+fn refused(path: &Path) -> Error {
+    case("mmap").open(path, Access::Write).err().unwrap()
+}
+
+#[test]
+fn a_pack_cut_short_or_changed_is_corrupt() {
+    let place = Place::new();
+    let store = case("pread").create(&place.path).unwrap();
+    store.session().unwrap().fill(&case("pread"), 10);
+    store.close().unwrap();
+    let good = fs::read(&place.path).unwrap();
+    for length in [0, 5, 16, 40, good.len() / 2, good.len() - 1] {
+        fs::write(&place.path, &good[..length]).unwrap();
+        assert_eq!(refused(&place.path).kind(), ErrorKind::Corrupt, "{length} bytes");
+    }
+    for at in [0, good.len() - 1, good.len() - 30, good.len() - 60] {
+        let mut bad = good.clone();
+        bad[at] ^= 0x40;
+        fs::write(&place.path, &bad).unwrap();
+        assert_eq!(refused(&place.path).kind(), ErrorKind::Corrupt, "byte {at}");
+    }
+    let mut newer = good;
+    newer[14] = 2;
+    fs::write(&place.path, &newer).unwrap();
+    assert_eq!(refused(&place.path).kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_pack_whose_writer_was_interrupted_says_so() {
+    let place = Place::new();
+    let store = case("pread").create(&place.path).unwrap();
+    store.session().unwrap().fill(&case("pread"), 10);
+    store.settle().unwrap();
+    store.session().unwrap().write(&case("pread").key(11), b"not settled");
+    let copy = place.dir.path().join("copy");
+    fs::copy(&place.path, &copy).unwrap();
+    let error = refused(&copy).to_string();
+    assert!(error.contains("its writer was interrupted"), "{error}");
+}
+
+#[test]
+fn values_written_behind_the_map_are_read_all_the_same() {
+    let place = Place::new();
+    case("mmap").create(&place.path).unwrap().close().unwrap();
+    let store = case("mmap").open(&place.path, Access::Write).unwrap();
+    let mut session = store.session().unwrap();
+    session.fill(&case("mmap"), 100);
+    for n in 1..=100 {
+        assert_eq!(session.value(&case("mmap").key(n)).unwrap(), crate::case::bytes(n, 100));
+    }
+}
+
+#[test]
+fn an_update_of_the_same_length_leaves_the_length_of_the_file() {
+    let place = Place::new();
+    let store = case("pread").create(&place.path).unwrap();
+    store.session().unwrap().fill(&case("pread"), 10);
+    store.settle().unwrap();
+    let before = fs::metadata(&place.path).unwrap().len();
+    store.session().unwrap().write(&case("pread").key(3), &[7; 100]);
+    store.settle().unwrap();
+    assert_eq!(fs::metadata(&place.path).unwrap().len(), before);
+}

@@ -1,0 +1,150 @@
+//! Small runs before the rounds: how long a pass takes, and what the tool itself costs.
+
+use std::time::Duration;
+
+use model::{Item, Key, Mode, Operation, Put, Result, Session, Visit, Workload};
+
+use crate::{
+    Stop,
+    dataset::{Cursor, Dataset},
+    pass::Round,
+    payload::Pool,
+    prepare::Prepared,
+    request::Request,
+    trial::{self, Place},
+    worker::{self, NoClock, Task},
+};
+
+/// What the pilot found.
+pub(crate) struct Pilot {
+    /// The workloads of the plan, their counts settled.
+    pub(crate) workloads: Vec<Workload>,
+    /// Expected length of a round.
+    pub(crate) round: Duration,
+}
+
+/// Operations of a pilot pass.
+const OPERATIONS: u64 = 1000;
+/// A pass shorter than this says more about the scheduler than about the store.
+const SHORTEST_PASS: f64 = 0.05;
+/// No pass is made longer than this by going over the keys again.
+const LONGEST_PASS: f64 = 1.0;
+
+/// Settles the operations per pass, alike for all targets: every key once; where that takes
+/// less than 50 ms on the fastest target, several times, but no more than fit in 1 s on the
+/// slowest.
+pub(crate) fn workloads(
+    request: &Request,
+    prepared: &Prepared,
+    pool: &Pool,
+    stop: &Stop,
+) -> Result<Pilot> {
+    let keys = prepared.dataset.summary().count;
+    let mut pilot = Pilot { workloads: Vec::new(), round: Duration::ZERO };
+    for operation in &request.operations {
+        let trial = request.workload(*operation, OPERATIONS.min(keys), keys);
+        let costs = seconds_per_operation(&trial, prepared, pool, stop)?;
+        let count = request.count.unwrap_or_else(|| keys * repeats(keys as f64, &costs));
+        let seconds: f64 = costs.iter().sum::<f64>() * count as f64;
+        pilot.round += Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        pilot.workloads.push(request.workload(*operation, count, keys));
+    }
+    Ok(pilot)
+}
+
+fn repeats(keys: f64, costs: &[f64]) -> u64 {
+    let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min) * keys;
+    let slowest = costs.iter().copied().fold(0.0, f64::max) * keys;
+    let wanted = (SHORTEST_PASS / fastest).ceil();
+    wanted.min((LONGEST_PASS / slowest).floor()).max(1.0) as u64
+}
+
+fn seconds_per_operation(
+    workload: &Workload,
+    prepared: &Prepared,
+    pool: &Pool,
+    stop: &Stop,
+) -> Result<Vec<f64>> {
+    let round = Round::new(workload, &prepared.dataset, pool, 0, stop)?;
+    let place = Place { round: 0, position: 0, target: 0, workload: 0, salt: 0 };
+    prepared
+        .targets
+        .iter()
+        .map(|target| {
+            let sample = trial::run(place, &round, target.store(workload.operation))
+                .map_err(|e| e.context(&target.planned.label))?;
+            Ok(sample.wall_ns.max(1) as f64 / 1e9 / workload.count as f64)
+        })
+        .collect()
+}
+
+/// Nanoseconds per operation of the loop itself: a read pass over a session that does nothing.
+pub(crate) fn own_loop(dataset: &Dataset, pool: &Pool, stop: &Stop) -> Result<f64> {
+    const PASSES: usize = 5;
+    const COUNT: u64 = 1 << 18;
+    let task = Task {
+        dataset,
+        pool,
+        operation: Operation::Read,
+        batch: model::Batch::All,
+        count: COUNT,
+        salt: 0,
+        stop,
+    };
+    let mut fastest = f64::INFINITY;
+    for _ in 0..PASSES {
+        let cursor = Cursor::new(dataset.entries(), None);
+        let mut idle: Box<dyn Session> = Box::new(Idle);
+        let start = std::time::Instant::now();
+        worker::run(&task, cursor, &mut *idle, &mut [], &mut NoClock)?;
+        fastest = fastest.min(start.elapsed().as_nanos() as f64 / COUNT as f64);
+    }
+    Ok(fastest)
+}
+
+/// Does nothing.
+struct Idle;
+
+impl Session for Idle {
+    fn get(&mut self, key: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
+        std::hint::black_box(key);
+        Ok(Some(0))
+    }
+
+    fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn delete(&mut self, _: Key<'_>) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn begin(&mut self, _: Mode) -> Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn list(&mut self, _: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
+        Ok(())
+    }
+
+    fn scan(&mut self, _: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_passes_go_over_the_keys_again_unless_a_target_is_slow() {
+        assert_eq!(repeats(100_000.0, &[2e-6, 4e-6]), 1);
+        assert_eq!(repeats(1000.0, &[1e-6, 2e-6]), 50);
+        assert_eq!(repeats(1000.0, &[1e-8, 100e-6]), 10);
+        assert_eq!(repeats(1e6, &[1e-6, 1e-3]), 1);
+    }
+}

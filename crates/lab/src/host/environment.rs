@@ -1,0 +1,63 @@
+//! The machine, in one piece.
+
+use std::path::PathBuf;
+
+use model::{Environment, Filesystem};
+
+use super::{clock, cpu, memory, virtualised};
+
+/// Where a run over stores at `paths`, present or not, takes place. Left to the caller:
+/// `libraries` and `loop_ns`.
+pub fn environment(paths: &[PathBuf]) -> Environment {
+    Environment {
+        storemark: env!("CARGO_PKG_VERSION").to_owned(),
+        debug_build: cfg!(debug_assertions),
+        os: std::env::consts::OS.to_owned(),
+        kernel: kernel(),
+        cpu: cpu::cpu(),
+        memory: memory::memory(),
+        virtualised: virtualised::virtualised(),
+        filesystems: filesystems(paths),
+        libraries: Vec::new(),
+        clock_ns: clock::clock_ns(),
+        loop_ns: 0.0,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
+    super::mounts::filesystems(paths)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn filesystems(_: &[PathBuf]) -> Vec<Filesystem> {
+    Vec::new()
+}
+
+#[cfg(unix)]
+fn kernel() -> Option<String> {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    (!release.is_empty()).then_some(release)
+}
+
+#[cfg(not(unix))]
+fn kernel() -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_tells_all_that_it_must() {
+        let environment = environment(&[PathBuf::from("/proc/self/no/such/file"), "/proc".into()]);
+        assert_eq!(environment.os, "linux");
+        assert!(environment.kernel.is_some_and(|kernel| !kernel.is_empty()));
+        assert!(environment.cpu.count > 0);
+        assert!(environment.memory.total_bytes > environment.memory.available_bytes);
+        let kinds: Vec<_> = environment.filesystems.iter().map(|fs| fs.kind.as_str()).collect();
+        assert_eq!(kinds, ["proc"]);
+    }
+}

@@ -1,0 +1,56 @@
+//! Memory.
+
+use model::Memory;
+
+/// Memory as the system tells it; a limit set by a control group is not considered.
+pub(super) fn memory() -> Memory {
+    std::fs::read_to_string("/proc/meminfo").map_or_else(|_| Memory::default(), |text| parse(&text))
+}
+
+fn parse(meminfo: &str) -> Memory {
+    Memory {
+        total_bytes: bytes_of("MemTotal", meminfo),
+        available_bytes: bytes_of("MemAvailable", meminfo),
+        swap_bytes: bytes_of("SwapTotal", meminfo),
+    }
+}
+
+/// Lines read `Name:   123 kB`; by `kB` the kernel means 1024 bytes.
+fn bytes_of(name: &str, meminfo: &str) -> Option<u64> {
+    let (_, value) = meminfo.lines().filter_map(|l| l.split_once(':')).find(|(n, _)| *n == name)?;
+    value.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMINFO: &str = "\
+MemTotal:       16384000 kB
+MemFree:          812345 kB
+MemAvailable:    8192000 kB
+SwapCached:            0 kB
+SwapTotal:             0 kB
+HugePages_Total:       0
+";
+
+    #[test]
+    fn kilobytes_become_bytes() {
+        let memory = parse(MEMINFO);
+        assert_eq!(memory.total_bytes, Some(16_384_000 << 10));
+        assert_eq!(memory.available_bytes, Some(8_192_000 << 10));
+        assert_eq!(memory.swap_bytes, Some(0));
+    }
+
+    #[test]
+    fn what_is_not_told_is_absent() {
+        assert_eq!(parse(""), Memory::default());
+        for line in ["MemTotal: 5", "MemTotal: x kB", "MemTotal 5 kB", "MemTotal: -5 kB"] {
+            assert_eq!(parse(line), Memory::default(), "{line}");
+        }
+        assert_eq!(parse(&format!("MemTotal: {} kB", u64::MAX)).total_bytes, None);
+        for text in super::super::mutilations(MEMINFO.as_bytes()) {
+            let _ = parse(&String::from_utf8_lossy(&text));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Bytes to write, made before any clock starts: slices of one pool of random bytes, at a place
+//! that depends on the pass and the operation, so that no value is overwritten by itself.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Distance over which slices can begin: the chance that two are the same is one in 8 million.
+const SPREAD: usize = 8 << 20;
+
+/// The pool.
+pub(crate) struct Pool(Vec<u8>);
+
+impl Pool {
+    /// A pool for values of up to `largest` bytes.
+    pub(crate) fn new(seed: u64, largest: u64) -> Self {
+        let largest = usize::try_from(largest).expect("a value fits in memory");
+        let mut bytes = vec![0; SPREAD + largest];
+        Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The payload of the operation at `position` of the pass that `salt` names.
+    #[inline]
+    pub(crate) fn slice(&self, salt: u64, position: u64, size: u32) -> &[u8] {
+        // The multiplier of a 64-bit congruential generator (Steele and Vigna, 2021); the high
+        // bits are the well-mixed ones.
+        let mixed = (salt ^ position).wrapping_mul(0xd134_2543_de82_ef95);
+        let at = (mixed >> (64 - SPREAD.trailing_zeros())) as usize;
+        &self.0[at..at + size as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_and_positions_get_different_bytes_of_the_size_asked_for() {
+        let pool = Pool::new(1, 100);
+        assert_eq!(pool.slice(5, 7, 100).len(), 100);
+        assert_eq!(pool.slice(5, 7, 100), pool.slice(5, 7, 100));
+        assert_ne!(pool.slice(5, 7, 100), pool.slice(6, 7, 100));
+        assert_ne!(pool.slice(5, 7, 100), pool.slice(5, 8, 100));
+        assert!(pool.slice(u64::MAX, 0, 0).is_empty());
+    }
+}

@@ -1,0 +1,377 @@
+//! Makes everything ready before the rounds: the dataset, the stores, scratch copies, and one
+//! checked read of every value through each target's own path.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use model::{
+    Access, DatasetSpec, Doubt, Durability, Error, Finding, OpenOptions, Operation, Owner,
+    PlannedTarget, Result, Settings, StoreFacts,
+};
+
+use crate::{
+    Progress, Stop, check,
+    dataset::Dataset,
+    host::{self, Scratch},
+    ready::Ready,
+    request::{Request, Requested, class_settings},
+    source::Source,
+    trial::nanoseconds,
+};
+
+/// All that the rounds need.
+pub(crate) struct Prepared {
+    pub(crate) spec: DatasetSpec,
+    pub(crate) dataset: Dataset,
+    /// Keys before `--max-id`.
+    pub(crate) available: u64,
+    pub(crate) targets: Vec<PreparedTarget>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// A target with the stores its workloads work on.
+pub(crate) struct PreparedTarget {
+    pub(crate) planned: PlannedTarget,
+    pub(crate) facts: StoreFacts,
+    read: Option<Ready>,
+    update: Option<Ready>,
+}
+
+impl PreparedTarget {
+    /// The store that `operation` works on. Updates have their own, so that reads are measured
+    /// on a store as it was filled.
+    pub(crate) fn store(&self, operation: Operation) -> &Ready {
+        let own = match operation {
+            Operation::Read => &self.read,
+            Operation::Update => &self.update,
+        };
+        own.as_ref().expect("a store is made for every operation of the plan")
+    }
+
+    /// All its stores.
+    pub(crate) fn stores(&self) -> impl Iterator<Item = &Ready> {
+        self.read.iter().chain(&self.update)
+    }
+}
+
+/// Makes the stores of one run, and removes them when it is dropped.
+pub(crate) struct Preparation<'a> {
+    request: &'a Request,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+    /// One per directory that scratch stores stand in. Dropping one removes it.
+    scratches: Vec<(PathBuf, Scratch)>,
+}
+
+impl<'a> Preparation<'a> {
+    pub(crate) fn new(request: &'a Request, progress: &'a dyn Progress, stop: &'a Stop) -> Self {
+        Self { request, progress, stop, scratches: Vec::new() }
+    }
+
+    /// Makes everything ready.
+    pub(crate) fn run(&mut self) -> Result<Prepared> {
+        let request = self.request;
+        for target in &request.targets {
+            target.settings_for(request.durability)?;
+        }
+        let (source, spec) = Source::open(request)?;
+        let mut dataset = source.dataset(self.progress, self.stop)?;
+        let available = dataset.summary().count;
+        if available == 0 {
+            return Err(Error::usage("there are no keys to measure with"));
+        }
+        self.compare_located(&dataset)?;
+        self.check_space(dataset.summary().bytes)?;
+
+        let mut stores = Vec::new();
+        for (index, target) in request.targets.iter().enumerate() {
+            stores.push(self.stores_of(index, target, &source)?);
+        }
+        limit(&mut dataset, request.max_key)?;
+        dataset.arrange(model::Order::Permutation, None, check::seed(request.seed));
+        let mut findings = Vec::new();
+        let mut targets = Vec::new();
+        for (index, (target, made)) in request.targets.iter().zip(stores).enumerate() {
+            let (prepared, doubts) = self.finish(index, target, made, &dataset)?;
+            targets.push(prepared);
+            findings.extend(doubts);
+        }
+        Ok(Prepared { spec, dataset, available, targets, findings })
+    }
+
+    /// Stores that the user named must hold the same keys with values of the same lengths.
+    fn compare_located(&self, dataset: &Dataset) -> Result<()> {
+        for target in &self.request.targets {
+            if let Some(path) = &target.location {
+                let ready = Ready {
+                    engine: target.engine,
+                    path: path.clone(),
+                    options: options(target.settings.clone(), Access::Read, dataset),
+                    held: None,
+                };
+                ready
+                    .with(|store| check::same_keys(dataset, &mut *store.session()?, self.stop))
+                    .map_err(|e| e.context(&target.label))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out before writing whether there is room: a quarter more than the data for each
+    /// scratch store, and as much again where updates may fill a journal.
+    fn check_space(&self, bytes: u64) -> Result<()> {
+        let mut needed = std::collections::BTreeMap::<PathBuf, u64>::new();
+        for target in &self.request.targets {
+            for operation in &self.request.operations {
+                if target.engine.capabilities().persistent && self.is_scratch(target, *operation) {
+                    let factor = if *operation == Operation::Update { 2 } else { 1 };
+                    *needed.entry(self.parent(target)).or_default() += (bytes + bytes / 4) * factor;
+                }
+            }
+        }
+        for (parent, needed) in needed {
+            let free = host::free_bytes(&parent)?;
+            if free < needed {
+                return Err(Error::usage(format!(
+                    "scratch stores take about {}, {} has {} free: --scratch DIR names another \
+                     place, a smaller --keys or data takes less",
+                    model::units::show_size(needed),
+                    parent.display(),
+                    model::units::show_size(free)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_scratch(&self, target: &Requested, operation: Operation) -> bool {
+        match (&target.location, operation) {
+            (None, _) => true,
+            (Some(_), Operation::Update) => !self.request.in_place,
+            (Some(path), Operation::Read) => self.reading_changes(target, path).is_some(),
+        }
+    }
+
+    fn reading_changes(&self, target: &Requested, path: &Path) -> Option<String> {
+        let settings = target.settings_for(self.request.durability).ok()?;
+        target.engine.reading_changes(path, &settings)
+    }
+
+    /// Where a target's scratch stores stand: on the file system of what they stand for.
+    fn parent(&self, target: &Requested) -> PathBuf {
+        let beside = || target.location.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let parent = self.request.scratch.clone().or_else(beside).unwrap_or_default();
+        if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent }
+    }
+
+    /// A name for a scratch store that nothing else has.
+    fn place(&mut self, index: usize, target: &Requested, operation: Operation) -> Result<PathBuf> {
+        let parent = self.parent(target);
+        if !self.scratches.iter().any(|(of, _)| *of == parent) {
+            self.scratches.push((parent.clone(), Scratch::new_in(&parent)?));
+        }
+        let scratch = self.scratches.iter().find(|(of, _)| *of == parent);
+        let (_, scratch) = scratch.expect("it was made above if it was not there");
+        let folder = scratch.path().join(format!("{index}-{operation}"));
+        fs::create_dir_all(&folder).map_err(|e| Error::io(folder.display(), e))?;
+        let name = target.location.as_deref().and_then(Path::file_name);
+        Ok(folder.join(name.unwrap_or(target.engine.name().as_ref())))
+    }
+
+    fn stores_of(&mut self, index: usize, target: &Requested, source: &Source) -> Result<Made> {
+        let mut made = Made::default();
+        for operation in self.request.operations.clone() {
+            let (ready, owner, fill) = self
+                .store_for(index, target, operation, source)
+                .map_err(|e| e.context(format!("{}: preparing to {operation}", target.label)))?;
+            match operation {
+                Operation::Read => made.read = Some(ready),
+                Operation::Update => made.update = Some(ready),
+            }
+            made.owner = Some(owner);
+            made.fill = made.fill.or(fill);
+        }
+        Ok(made)
+    }
+
+    fn store_for(
+        &mut self,
+        index: usize,
+        target: &Requested,
+        operation: Operation,
+        source: &Source,
+    ) -> Result<(Ready, Owner, Option<Duration>)> {
+        let settings = target.settings_for(self.request.durability)?;
+        let options = |access| OpenOptions { settings, access, keys: source.keys() };
+        let engine = target.engine;
+        if !self.is_scratch(target, operation) {
+            let path = target.location.clone().expect("only a located target is not scratch");
+            let (access, owner) = match operation {
+                Operation::Read => (Access::Read, Owner::User),
+                Operation::Update => (Access::Write, Owner::InPlace),
+            };
+            return Ok((Ready { engine, path, options: options(access), held: None }, owner, None));
+        }
+        let mut ready =
+            Ready { engine, path: PathBuf::new(), options: options(Access::Write), held: None };
+        if !engine.capabilities().persistent {
+            let start = Instant::now();
+            let store = engine.create(&ready.path, &ready.options)?;
+            source.fill(&mut *store.session()?, self.progress, self.stop)?;
+            ready.held = Some(store);
+            return Ok((ready, Owner::Scratch, Some(start.elapsed())));
+        }
+        ready.path = self.place(index, target, operation)?;
+        let start = Instant::now();
+        let owner = match &target.location {
+            Some(location) => {
+                self.clone_files(engine, location, &ready.path)?;
+                Owner::Copy
+            }
+            None => {
+                self.make(&ready, source)?;
+                Owner::Scratch
+            }
+        };
+        host::sync(&ready.path)?;
+        Ok((ready, owner, Some(start.elapsed())))
+    }
+
+    /// Makes and fills a scratch store, without durability for speed; the trials open it anew
+    /// with the settings that are measured.
+    fn make(&self, ready: &Ready, source: &Source) -> Result<()> {
+        self.progress.stage(&format!("filling {}", ready.engine.name()), None);
+        let fast = class_settings(ready.engine, Durability::None)?;
+        let options = OpenOptions {
+            settings: ready.options.settings.clone().overlaid(&fast),
+            ..ready.options.clone()
+        };
+        let store = ready.engine.create(&ready.path, &options)?;
+        source.fill(&mut *store.session()?, self.progress, self.stop)?;
+        store.settle()?;
+        store.close()
+    }
+
+    /// Copies the user's own files, side files and all, so that the copy is laid out as they are.
+    fn clone_files(&self, engine: &dyn model::Engine, from: &Path, to: &Path) -> Result<()> {
+        self.progress.stage(&format!("copying {}", from.display()), None);
+        for (from, to) in engine.files(from).iter().zip(engine.files(to)) {
+            if from.exists() {
+                clone(from, &to, self.stop)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads every value once through the target's own path and notes what is in effect.
+    fn finish(
+        &self,
+        index: usize,
+        target: &Requested,
+        made: Made,
+        dataset: &Dataset,
+    ) -> Result<(PreparedTarget, Vec<Finding>)> {
+        self.progress.stage(&format!("checking {}", target.label), None);
+        let mut findings = Vec::new();
+        let start = Instant::now();
+        for ready in made.read.iter().chain(&made.update).filter(|ready| ready.retains()) {
+            let differs = check::bytes(dataset, ready, self.progress, self.stop)
+                .map_err(|e| e.context(&target.label))?;
+            if let Some(key) = differs {
+                if target.location.is_none() {
+                    return Err(Error::corrupt(format!(
+                        "{}: key {key} does not hold what was written to it",
+                        target.label
+                    )));
+                }
+                findings = vec![Finding::target(Doubt::BytesDiffer { key }, &target.label)];
+            }
+        }
+        let check = start.elapsed();
+        let ready = made.read.as_ref().or(made.update.as_ref());
+        let ready = ready.expect("a run has at least one operation");
+        let ((in_effect, durability), _) =
+            ready.with(|store| Ok((store.in_effect()?, store.durability())))?;
+        let space = host::space(&ready.files())?;
+        let facts = StoreFacts {
+            target: index,
+            in_effect,
+            durability,
+            apparent_bytes: space.apparent,
+            allocated_bytes: space.allocated,
+            fill_ns: made.fill.map(nanoseconds),
+            check_ns: nanoseconds(check),
+        };
+        let planned = PlannedTarget {
+            label: target.label.clone(),
+            engine: target.engine.name().to_owned(),
+            location: target
+                .location
+                .as_ref()
+                .map_or_else(String::new, |l| l.display().to_string()),
+            settings: ready.options.settings.clone(),
+            owner: made.owner.expect("a run has at least one operation"),
+        };
+        let (read, update) = (made.read, made.update);
+        Ok((PreparedTarget { planned, facts, read, update }, findings))
+    }
+}
+
+/// The stores of one target, made but not yet looked at.
+#[derive(Default)]
+struct Made {
+    read: Option<Ready>,
+    update: Option<Ready>,
+    owner: Option<Owner>,
+    fill: Option<Duration>,
+}
+
+fn options(settings: Settings, access: Access, dataset: &Dataset) -> OpenOptions {
+    OpenOptions { settings, access, keys: dataset.keys() }
+}
+
+/// Drops the keys past `--max-id`.
+fn limit(dataset: &mut Dataset, max: Option<i64>) -> Result<()> {
+    let Some(max) = max else { return Ok(()) };
+    if dataset.keys() == model::KeyKind::Names {
+        return Err(Error::usage("--max-id limits integer keys; these are names"));
+    }
+    dataset.limit(max);
+    match dataset.entries().is_empty() {
+        true => Err(Error::usage(format!("--max-id {max}: no key is that small"))),
+        false => Ok(()),
+    }
+}
+
+/// Copies a file, or a folder with the files and folders in it.
+fn clone(from: &Path, to: &Path, stop: &Stop) -> Result<()> {
+    stop.check()?;
+    let wrong = |e| Error::io(from.display(), e);
+    let kind = fs::symlink_metadata(from).map_err(wrong)?.file_type();
+    if kind.is_file() {
+        host::copy_file(from, to)?;
+        writable(to)?;
+    } else if kind.is_dir() {
+        fs::create_dir(to).map_err(|e| Error::io(to.display(), e))?;
+        for entry in fs::read_dir(from).map_err(wrong)? {
+            let name = entry.map_err(wrong)?.file_name();
+            clone(&from.join(&name), &to.join(&name), stop)?;
+        }
+    }
+    Ok(())
+}
+
+/// A copy of a read-only file is read-only too; a scratch copy must not be.
+fn writable(path: &Path) -> Result<()> {
+    let wrong = |e| Error::io(path.display(), e);
+    let mut permissions = fs::metadata(path).map_err(wrong)?.permissions();
+    if !permissions.readonly() {
+        return Ok(());
+    }
+    #[expect(clippy::permissions_set_readonly_false, reason = "in a folder of mode 0700")]
+    permissions.set_readonly(false);
+    fs::set_permissions(path, permissions).map_err(wrong)
+}

@@ -1,0 +1,54 @@
+//! Writes the record as things happen, a line at a time, and keeps it in memory for the report.
+
+use std::io::Write;
+
+use model::{
+    Error, Finding, Result,
+    record::{Header, Line, Record},
+};
+
+/// The record of a run, growing.
+pub struct Recorder {
+    out: Option<Box<dyn Write>>,
+    record: Option<Record>,
+}
+
+impl Recorder {
+    /// Writes lines to `out` as well as keeping them.
+    pub fn new(out: Option<Box<dyn Write>>) -> Self {
+        Self { out, record: None }
+    }
+
+    /// The first line.
+    pub fn begin(&mut self, header: Header) -> Result<()> {
+        self.write(&Line::Header(Box::new(header.clone())))?;
+        self.record = Some(Record::new(header));
+        Ok(())
+    }
+
+    /// A further line; before the first there is nothing to add it to.
+    pub fn push(&mut self, line: Line) -> Result<()> {
+        self.write(&line)?;
+        if let Some(record) = &mut self.record {
+            record.push(line);
+        }
+        Ok(())
+    }
+
+    /// Further doubts.
+    pub fn doubt(&mut self, findings: impl IntoIterator<Item = Finding>) -> Result<()> {
+        findings.into_iter().try_for_each(|finding| self.push(Line::Finding(finding)))
+    }
+
+    /// What was recorded; `None` before the run began.
+    pub fn record(&self) -> Option<&Record> {
+        self.record.as_ref()
+    }
+
+    fn write(&mut self, line: &Line) -> Result<()> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        let wrong = |e: std::io::Error| Error::io("the record cannot be written", e);
+        serde_json::to_writer(&mut *out, line).map_err(|e| wrong(e.into()))?;
+        out.write_all(b"\n").and_then(|()| out.flush()).map_err(wrong)
+    }
+}

@@ -1,0 +1,92 @@
+//! What the user wants measured, resolved to engines and paths but not yet looked at.
+
+use std::path::PathBuf;
+
+use model::{
+    Batch, Durability, Engine, Error, Generated, Operation, Order, Result, Rounds, Settings,
+};
+
+/// A run as asked for.
+pub struct Request {
+    /// Where scratch stores get their data.
+    pub data: Data,
+    /// What is compared.
+    pub targets: Vec<Requested>,
+    /// Index into `targets` of the one the others are compared with.
+    pub baseline: usize,
+    /// What is done with each; a workload each.
+    pub operations: Vec<Operation>,
+    /// In which order keys are touched.
+    pub order: Order,
+    /// Operations of a pass; absent: every key once, more often where that takes no time.
+    pub count: Option<u64>,
+    /// Largest integer key to touch.
+    pub max_key: Option<i64>,
+    /// First integer key of a fixed order.
+    pub start: Option<i64>,
+    /// Operations per commit.
+    pub batch: Batch,
+    /// Workers.
+    pub threads: u32,
+    /// Durability class to set every target up for.
+    pub durability: Option<Durability>,
+    /// When to stop.
+    pub rounds: Rounds,
+    /// Drives everything random.
+    pub seed: u64,
+    /// Write to the user's own stores instead of scratch copies.
+    pub in_place: bool,
+    /// Where scratch stores go; absent: beside the user's store, or the current directory.
+    pub scratch: Option<PathBuf>,
+}
+
+/// A target as asked for.
+pub struct Requested {
+    /// What stands in tables.
+    pub label: String,
+    /// Its engine.
+    pub engine: &'static dyn Engine,
+    /// The user's own store; absent: a scratch store made from the data.
+    pub location: Option<PathBuf>,
+    /// Settings asked for, checked; they win over those of the durability class.
+    pub settings: Settings,
+}
+
+/// Where scratch stores get their data.
+pub enum Data {
+    /// Made from a seed.
+    Generated(Generated),
+    /// A store that is only read: a user's directory.
+    Store {
+        /// Its engine.
+        engine: &'static dyn Engine,
+        /// Where it is.
+        path: PathBuf,
+        /// Its settings.
+        settings: Settings,
+    },
+    /// The first target that has a location.
+    Targets,
+}
+
+impl Requested {
+    /// Settings for `class` with those asked for laid over them.
+    pub(crate) fn settings_for(&self, class: Option<Durability>) -> Result<Settings> {
+        let Some(class) = class else { return Ok(self.settings.clone()) };
+        Ok(class_settings(self.engine, class)?.overlaid(&self.settings))
+    }
+}
+
+/// The settings that set `engine` up for `class`.
+pub(crate) fn class_settings(engine: &dyn Engine, class: Durability) -> Result<Settings> {
+    let pairs = engine.durability(class).ok_or_else(|| {
+        let gives = Durability::ALL.into_iter().filter(|class| engine.durability(*class).is_some());
+        let gives: Vec<_> = gives.map(|class| class.to_string()).collect();
+        Error::usage(format!(
+            "{} cannot give durability {class} (it gives: {})",
+            engine.name(),
+            gives.join(", ")
+        ))
+    })?;
+    Settings::check(engine.settings(), pairs.iter().copied())
+}

@@ -1,0 +1,236 @@
+//! The rounds: shuffled blocks of trials until every interval is narrow enough or the time is
+//! spent.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use model::{
+    ErrorKind, Library, Operation, Plan, Result, Sample, Workload,
+    record::{Ended, Header, Line},
+    units::show_duration,
+};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use stats::Stopping;
+
+use crate::{
+    Progress, Recorder, Stop, calibrate,
+    dataset::shuffle,
+    host,
+    pass::Round,
+    payload::Pool,
+    prepare::{Preparation, Prepared},
+    request::Request,
+    seed::{Use, derive},
+    trial::{self, Place},
+    validity,
+};
+
+/// Runs what was asked for. What was measured until an error stands in `recorder`. The caller
+/// writes the last line, after it added what it finds in the record as a whole.
+pub fn run(
+    request: &Request,
+    recorder: &mut Recorder,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Ended> {
+    let began = Instant::now();
+    let mut preparation = Preparation::new(request, progress, stop);
+    let mut prepared = preparation.run()?;
+    let largest = prepared.dataset.summary().largest;
+    let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest);
+    let pilot = calibrate::workloads(request, &prepared, &pool, stop)?;
+    let plan = plan(request, &prepared, pilot.workloads);
+    if pilot.round * plan.rounds.min > Duration::from_secs_f64(plan.rounds.seconds)
+        && plan.rounds.max.is_none()
+    {
+        progress.say(&format!(
+            "one round takes about {}, and {} are run at least; --count limits it",
+            show_duration(pilot.round),
+            plan.rounds.min
+        ));
+    }
+    recorder.begin(header(&plan, &prepared, &pool, stop)?)?;
+    for target in &prepared.targets {
+        recorder.push(Line::Store(target.facts.clone()))?;
+    }
+    recorder.doubt(std::mem::take(&mut prepared.findings))?;
+    if let Some(record) = recorder.record() {
+        let doubts = validity::before(record);
+        recorder.doubt(doubts)?;
+    }
+    let mut rounds = Rounds { request, plan: &plan, prepared, pool, began, progress, stop };
+    let ended = match rounds.run(recorder) {
+        Err(error) if error.kind() == ErrorKind::Interrupted => Ended::Interrupted,
+        other => other?,
+    };
+    if let Some(record) = recorder.record() {
+        let doubts = validity::after(record);
+        recorder.doubt(doubts)?;
+    }
+    Ok(ended)
+}
+
+fn plan(request: &Request, prepared: &Prepared, workloads: Vec<Workload>) -> Plan {
+    Plan {
+        seed: request.seed,
+        dataset: prepared.spec.clone(),
+        summary: prepared.dataset.summary(),
+        available: prepared.available,
+        targets: prepared.targets.iter().map(|target| target.planned.clone()).collect(),
+        baseline: request.baseline,
+        workloads,
+        durability: request.durability,
+        rounds: request.rounds,
+    }
+}
+
+fn header(plan: &Plan, prepared: &Prepared, pool: &Pool, stop: &Stop) -> Result<Header> {
+    let paths: Vec<_> = prepared
+        .targets
+        .iter()
+        .flat_map(|target| target.stores())
+        .filter(|ready| ready.engine.capabilities().persistent)
+        .map(|ready| ready.path.clone())
+        .collect();
+    let mut environment = host::environment(&paths);
+    let stores = prepared.targets.iter().flat_map(|target| target.stores());
+    let mut libraries: Vec<Library> = stores.filter_map(|ready| ready.engine.library()).collect();
+    libraries.dedup();
+    environment.libraries = libraries;
+    environment.loop_ns = calibrate::own_loop(&prepared.dataset, pool, stop)?;
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Ok(Header { format: model::record::FORMAT, started, environment, plan: plan.clone() })
+}
+
+struct Rounds<'a> {
+    request: &'a Request,
+    plan: &'a Plan,
+    prepared: Prepared,
+    pool: Pool,
+    began: Instant,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+}
+
+impl Rounds<'_> {
+    fn run(&mut self, recorder: &mut Recorder) -> Result<Ended> {
+        let budget = Duration::from_secs_f64(self.plan.rounds.seconds);
+        let steps = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
+        let mut longest = Duration::ZERO;
+        for round in 0.. {
+            let start = Instant::now();
+            self.progress.stage(&format!("round {}", round + 1), Some(steps));
+            self.round(round, recorder)?;
+            longest = longest.max(start.elapsed());
+            if let Some(ended) = self.ended(round + 1, longest, budget, recorder) {
+                return Ok(ended);
+            }
+        }
+        Ok(Ended::Rounds)
+    }
+
+    /// Why there is no further round, if so. A round that would not fit into the time is not
+    /// begun.
+    fn ended(
+        &self,
+        done: u32,
+        longest: Duration,
+        budget: Duration,
+        recorder: &Recorder,
+    ) -> Option<Ended> {
+        let rounds = &self.plan.rounds;
+        if let Some(max) = rounds.max {
+            return (done >= max).then_some(Ended::Rounds);
+        }
+        if done < rounds.min {
+            return None;
+        }
+        if recorder.record().is_some_and(|record| precise(record)) {
+            return Some(Ended::Precise);
+        }
+        (self.began.elapsed() + longest > budget).then_some(Ended::Time)
+    }
+
+    fn round(&mut self, number: u32, recorder: &mut Recorder) -> Result<()> {
+        let seed = |purpose| derive(self.request.seed, purpose, u64::from(number));
+        let Workload { order, .. } = self.plan.workloads[0];
+        self.prepared.dataset.arrange(order, self.request.start, seed(Use::Keys));
+        let rounds = self
+            .plan
+            .workloads
+            .iter()
+            .map(|workload| {
+                let dataset = &self.prepared.dataset;
+                Round::new(workload, dataset, &self.pool, seed(Use::Picks), self.stop)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        for (position, (target, workload)) in (0..).zip(self.shuffled(seed(Use::Trials))) {
+            self.stop.check()?;
+            let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.progress.done(elapsed);
+            let salt = derive(self.request.seed, Use::Payloads, salt_index(number, position));
+            let place = Place { round: number, position, target, workload, salt };
+            let sample = self.trial(place, &rounds[workload])?;
+            recorder.push(Line::Sample(Box::new(sample)))?;
+        }
+        Ok(())
+    }
+
+    fn trial(&self, place: Place, round: &Round<'_>) -> Result<Sample> {
+        let target = &self.prepared.targets[place.target];
+        let operation = round.workload.operation;
+        trial::run(place, round, target.store(operation))
+            .map_err(|e| e.context(format!("{} ({operation})", target.planned.label)))
+    }
+
+    /// Every target with every workload, in fresh random order.
+    fn shuffled(&self, seed: u64) -> Vec<(usize, usize)> {
+        let workloads = 0..self.plan.workloads.len();
+        let mut trials: Vec<_> = (0..self.plan.targets.len())
+            .flat_map(|target| workloads.clone().map(move |workload| (target, workload)))
+            .collect();
+        shuffle(&mut trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        trials
+    }
+}
+
+fn salt_index(round: u32, position: u32) -> u64 {
+    (u64::from(round) << 32) | u64::from(position)
+}
+
+/// Whether every interval that the report will show is narrow enough.
+fn precise(record: &model::record::Record) -> bool {
+    let plan = &record.header.plan;
+    let rule = Stopping { min_rounds: plan.rounds.min as usize, precision: plan.rounds.precision };
+    let times = |workload, target| -> Vec<f64> {
+        let samples = record.samples_of(workload, target);
+        samples.map(|sample| sample.wall_ns as f64 / sample.operations as f64).collect()
+    };
+    let mut estimates = Vec::new();
+    for workload in 0..plan.workloads.len() {
+        let baseline = times(workload, plan.baseline);
+        if plan.targets.len() == 1 {
+            estimates.push(stats::geometric_mean(&baseline));
+        }
+        for target in (0..plan.targets.len()).filter(|target| *target != plan.baseline) {
+            estimates.push(stats::paired_ratio(&times(workload, target), &baseline));
+        }
+    }
+    match estimates.into_iter().collect::<Option<Vec<_>>>() {
+        Some(estimates) => rule.is_met(&estimates),
+        None => false,
+    }
+}
+
+impl Request {
+    /// The workload for one operation; `count` is settled by the pilot.
+    pub(crate) fn workload(&self, operation: Operation, count: u64, keys: u64) -> Workload {
+        Workload {
+            operation,
+            order: self.order,
+            count,
+            batch: self.batch,
+            threads: self.threads.min(u32::try_from(keys).unwrap_or(u32::MAX)),
+        }
+    }
+}

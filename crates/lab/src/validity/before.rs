@@ -1,0 +1,127 @@
+//! What can be doubted before anything was measured.
+
+use model::{
+    Doubt, Durability, Finding, Operation, Order, Plan, Settings, StoreFacts, Workload,
+    record::Record,
+};
+
+/// File systems that are memory, or stand between the store and a disk's own.
+const UNUSUAL: [&str; 7] = ["tmpfs", "ramfs", "overlay", "aufs", "fuse", "9p", "nfs"];
+
+/// Doubts that plan, stores and environment raise.
+pub(crate) fn before(record: &Record) -> Vec<Finding> {
+    let environment = &record.header.environment;
+    let plan = &record.header.plan;
+    let mut findings = Vec::new();
+    if environment.debug_build {
+        findings.push(Finding::run(Doubt::DebugBuild));
+    }
+    findings.extend(coverage(plan));
+    findings.extend(sizes(record));
+    let unusual =
+        |kind: &str| UNUSUAL.iter().any(|name| kind == *name || kind.starts_with("fuse."));
+    for filesystem in environment.filesystems.iter().filter(|f| unusual(&f.kind)) {
+        findings.push(Finding::run(Doubt::UnusualFilesystem {
+            kind: filesystem.kind.clone(),
+            mount: filesystem.mount.clone(),
+        }));
+    }
+    for facts in &record.stores {
+        findings.extend(settings(plan, facts));
+        findings.extend(durability(plan, facts, &record.stores));
+    }
+    findings
+}
+
+/// Keys that a pass does not touch, and orders that flatter.
+fn coverage(plan: &Plan) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let touched = touched(workload, plan.summary.count);
+        if touched < plan.available {
+            let doubt = Doubt::KeysNotCovered { touched, keys: plan.available };
+            findings.push(Finding::run(doubt).in_workload(index));
+        }
+        if matches!(workload.order, Order::Asc | Order::Desc) {
+            findings.push(Finding::run(Doubt::OrderOfInsertion).in_workload(index));
+        }
+    }
+    findings
+}
+
+/// Distinct keys that a pass touches; drawn with replacement, the expected number.
+fn touched(workload: &Workload, keys: u64) -> u64 {
+    if workload.order != Order::Random {
+        return workload.count.min(keys);
+    }
+    // Each key stays untouched with probability (1 - 1/n)^count.
+    let n = keys as f64;
+    let untouched = (workload.count as f64 * (-1.0 / n).ln_1p()).exp();
+    (n * (1.0 - untouched)).round() as u64
+}
+
+/// Data against the processor's cache, stores against the memory.
+fn sizes(record: &Record) -> Vec<Finding> {
+    let environment = &record.header.environment;
+    let bytes = record.header.plan.summary.bytes;
+    let mut findings = Vec::new();
+    if let Some(cache) = environment.cpu.last_level_cache_bytes.filter(|cache| bytes < *cache) {
+        findings.push(Finding::run(Doubt::FitsCpuCache { bytes, cache }));
+    }
+    let stores: u64 = record.stores.iter().map(|facts| facts.allocated_bytes).sum();
+    if let Some(available) = environment.memory.available_bytes.filter(|free| stores > *free) {
+        findings.push(Finding::run(Doubt::MemorySmall { bytes: stores, available }));
+    }
+    findings
+}
+
+fn settings(plan: &Plan, facts: &StoreFacts) -> Vec<Finding> {
+    let target = &plan.targets[facts.target];
+    let differs = |(name, asked): (&String, &String)| {
+        let effect = facts.in_effect.get(name).unwrap_or("nothing");
+        (effect != asked).then(|| Doubt::SettingNotInEffect {
+            name: name.clone(),
+            asked: asked.clone(),
+            effect: effect.to_owned(),
+        })
+    };
+    let Settings(asked) = &target.settings;
+    asked.iter().filter_map(differs).map(|doubt| Finding::target(doubt, &target.label)).collect()
+}
+
+/// Only what is written can be lost: the class matters where there are updates.
+fn durability(plan: &Plan, facts: &StoreFacts, stores: &[StoreFacts]) -> Option<Finding> {
+    let updates = plan.workloads.iter().any(|w| w.operation == Operation::Update);
+    let class = |target| -> Option<Durability> {
+        stores.iter().find(|facts| facts.target == target).map(|facts| facts.durability)
+    };
+    let baseline = class(plan.baseline)?;
+    (updates && facts.durability != baseline).then(|| {
+        let doubt = Doubt::DurabilityDiffers { class: facts.durability, baseline };
+        Finding::target(doubt, &plan.targets[facts.target].label)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Batch;
+
+    use super::*;
+
+    #[test]
+    fn drawing_with_replacement_leaves_a_third_untouched() {
+        let mut workload = Workload {
+            operation: Operation::Read,
+            order: Order::Random,
+            count: 100_000,
+            batch: Batch::All,
+            threads: 1,
+        };
+        // 1 - 1/e of the keys.
+        assert_eq!(touched(&workload, 100_000), 63_212);
+        workload.order = Order::Permutation;
+        assert_eq!(touched(&workload, 100_000), 100_000);
+        workload.count = 1000;
+        assert_eq!(touched(&workload, 100_000), 1000);
+    }
+}

@@ -1,0 +1,67 @@
+//! Checks that the figures of each sample agree with each other.
+
+use model::{Doubt, Finding, Latency, Sample, record::Record};
+
+use crate::histogram;
+
+/// Figures from a histogram with three digits are off by at most 0.1 %, and an exact maximum
+/// may be that much below the percentile that stands for it.
+const TOLERANCE: f64 = 0.01;
+
+/// All contradictions of a record.
+pub(crate) fn contradictions(record: &Record) -> Vec<Finding> {
+    record.samples.iter().flat_map(|sample| of_sample(record, sample)).collect()
+}
+
+fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
+    let plan = &record.header.plan;
+    let (Some(target), Some(workload)) =
+        (plan.targets.get(sample.target), plan.workloads.get(sample.workload))
+    else {
+        return vec![finding("a sample is of a target or workload that the plan lacks")];
+    };
+    let mut wrong = in_pass(sample, workload.threads);
+    wrong.extend(in_histogram(&sample.latency));
+    wrong
+        .into_iter()
+        .map(|what| Finding { target: Some(target.label.clone()), ..finding(what) })
+        .map(|finding| finding.in_workload(sample.workload).in_round(sample.round))
+        .collect()
+}
+
+fn finding(what: &str) -> Finding {
+    Finding::run(Doubt::Arithmetic { what: what.to_owned() })
+}
+
+fn in_pass(sample: &Sample, threads: u32) -> Vec<&'static str> {
+    let latency = &sample.latency;
+    let in_order = latency.p50_ns <= latency.p99_ns
+        && latency.p99_ns as f64 <= latency.max_ns as f64 * (1.0 + TOLERANCE);
+    // Latencies of several workers overlap.
+    let fits = u128::from(latency.sum_ns) <= u128::from(latency.wall_ns) * u128::from(threads);
+    [
+        (in_order, "median, 99th percentile and maximum do not ascend"),
+        (fits, "the latencies add up to more than their pass took"),
+        (sample.owed_ns <= sample.wall_ns, "a part of a pass took longer than the pass"),
+    ]
+    .into_iter()
+    .filter_map(|(holds, what)| (!holds).then_some(what))
+    .collect()
+}
+
+fn in_histogram(latency: &Latency) -> Option<&'static str> {
+    if latency.operations == 0 {
+        return None;
+    }
+    let Some(histogram) = histogram::decode(&latency.histogram) else {
+        return Some("the histogram of the latencies cannot be read");
+    };
+    let sum = latency.sum_ns as f64;
+    if histogram.len() != latency.operations {
+        Some("the histogram counts other operations than the pass")
+    } else if (histogram.mean() * histogram.len() as f64 - sum).abs() > sum * TOLERANCE {
+        Some("the mean of the histogram is not that of the latencies")
+    } else {
+        None
+    }
+}

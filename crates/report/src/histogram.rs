@@ -1,0 +1,21 @@
+//! Latency histograms as they stand in a record: HDR V2 with DEFLATE, in base64.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hdrhistogram::{Histogram, serialization::Deserializer};
+
+/// The histogram in `text`; `None` where there is none that can be read.
+pub(crate) fn decode(text: &str) -> Option<Histogram<u64>> {
+    let bytes = BASE64_STANDARD.decode(text).ok()?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
+}
+
+/// All of `texts` in one, without those that cannot be read; `None` when that leaves nothing.
+pub(crate) fn merge<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Histogram<u64>> {
+    let mut parts = texts.filter_map(decode);
+    let mut whole = parts.next()?;
+    whole.auto(true);
+    for part in parts {
+        whole.add(part).ok()?;
+    }
+    (!whole.is_empty()).then_some(whole)
+}

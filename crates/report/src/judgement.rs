@@ -1,0 +1,56 @@
+//! Judges a ratio.
+
+use model::{Durability, Operation, record::Record};
+use stats::{Estimate, Verdict, verdict};
+
+/// What a target's ratio to the baseline says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It is the baseline.
+    Baseline,
+    /// It takes less time than the baseline.
+    Faster,
+    /// It takes more time than the baseline.
+    Slower,
+    /// The interval contains 1.
+    NoDifference,
+    /// It writes under another durability class than the baseline: not the same work.
+    DurabilityDiffers,
+    /// It or the baseline was not measured.
+    NotMeasured,
+}
+
+impl Judgement {
+    pub(crate) fn of(
+        record: &Record,
+        workload: usize,
+        target: usize,
+        ratio: Option<&Estimate>,
+    ) -> Self {
+        if target == record.header.plan.baseline {
+            return Self::Baseline;
+        }
+        let Some(ratio) = ratio else { return Self::NotMeasured };
+        if writes(record, workload) && durability_differs(record, target) {
+            return Self::DurabilityDiffers;
+        }
+        match verdict(ratio) {
+            Verdict::Faster => Self::Faster,
+            Verdict::Slower => Self::Slower,
+            Verdict::NoDifference => Self::NoDifference,
+        }
+    }
+}
+
+fn writes(record: &Record, workload: usize) -> bool {
+    record.header.plan.workloads.get(workload).is_some_and(|w| w.operation == Operation::Update)
+}
+
+fn durability_differs(record: &Record, target: usize) -> bool {
+    let baseline = durability(record, record.header.plan.baseline);
+    durability(record, target).zip(baseline).is_some_and(|(class, other)| class != other)
+}
+
+fn durability(record: &Record, target: usize) -> Option<Durability> {
+    record.stores.iter().rfind(|store| store.target == target).map(|store| store.durability)
+}

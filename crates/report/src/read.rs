@@ -1,0 +1,158 @@
+//! Reads a record: one JSON object a line, the header first.
+
+use std::io::BufRead;
+
+use model::{
+    Error, Result,
+    record::{FORMAT, Header, Line, Record},
+};
+use serde_json::Value;
+
+/// Reads a record, and tells in sentences what of it could not be read. Only what has no
+/// header that can be read is an error.
+pub fn read(mut input: impl BufRead) -> Result<(Record, Vec<String>)> {
+    let first = next_line(&mut input)?
+        .ok_or_else(|| Error::usage("this is not a record: there is nothing in it"))?;
+    let mut reading = Reading::new(header(&first)?);
+    while let Some(line) = next_line(&mut input)? {
+        if !reading.take_up(&line) {
+            break;
+        }
+    }
+    Ok((reading.record, reading.doubts.sentences()))
+}
+
+/// The bytes up to and with the next line feed, or up to the end; `None` at the end.
+fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let length = input.read_until(b'\n', &mut line).map_err(|e| Error::io("the record", e))?;
+    Ok((length > 0).then_some(line))
+}
+
+fn header(line: &[u8]) -> Result<Header> {
+    let value: Value = serde_json::from_slice(line).map_err(|cause| {
+        Error::usage(if cause.is_eof() && line.starts_with(b"{") {
+            "this record is cut short within line 1, its header: it holds no figures"
+        } else {
+            "this is not a record: line 1 is not JSON"
+        })
+    })?;
+    if kind_of(&value) != Some("header") {
+        return Err(Error::usage(
+            "this is not a record: line 1 is JSON, but it is no header (\"line\":\"header\")",
+        ));
+    }
+    let format = value["format"].as_u64();
+    match serde_json::from_value(value) {
+        Ok(Line::Header(header)) => Ok(*header),
+        Ok(_) => Err(Error::usage("this is not a record: line 1 is no header")),
+        Err(cause) => Err(no_header(format, &cause)),
+    }
+}
+
+fn no_header(format: Option<u64>, cause: &serde_json::Error) -> Error {
+    Error::usage(match format {
+        Some(format) if format > u64::from(FORMAT) => format!(
+            "this record has format {format}, whose header a newer storemark can read; \
+             this one reads formats up to {FORMAT} (line 1: {cause})"
+        ),
+        _ => format!("this is not a record: line 1 is no header that can be read: {cause}"),
+    })
+}
+
+fn kind_of(value: &Value) -> Option<&str> {
+    value.get("line").and_then(Value::as_str)
+}
+
+/// A record on its way in.
+struct Reading {
+    record: Record,
+    /// Number of the last line read, counted from 1.
+    number: usize,
+    doubts: Doubts,
+}
+
+/// What could not be read.
+#[derive(Default)]
+struct Doubts {
+    newer: Option<u32>,
+    unknown: usize,
+    damaged: usize,
+    first_damage: Option<String>,
+    end: Option<String>,
+}
+
+impl Reading {
+    fn new(header: Header) -> Self {
+        let newer = Some(header.format).filter(|format| *format > FORMAT);
+        let doubts = Doubts { newer, ..Doubts::default() };
+        Self { record: Record::new(header), number: 1, doubts }
+    }
+
+    /// Takes up a line; `false`: no more of them belongs to this record.
+    fn take_up(&mut self, line: &[u8]) -> bool {
+        self.number += 1;
+        match serde_json::from_slice(line) {
+            Ok(Line::Header(_)) => return self.second_record(),
+            Ok(line) => self.record.push(line),
+            Err(cause) => self.skip(line, &cause),
+        }
+        true
+    }
+
+    fn second_record(&mut self) -> bool {
+        let number = self.number;
+        self.doubts.end =
+            Some(format!("line {number} begins another record; only the first is shown"));
+        false
+    }
+
+    fn skip(&mut self, line: &[u8], cause: &serde_json::Error) {
+        match serde_json::from_slice::<Value>(line) {
+            Ok(value) if self.may_be_newer(&value) => self.doubts.unknown += 1,
+            // Only the last line can lack its line feed.
+            Err(_) if !line.ends_with(b"\n") => self.doubts.end = Some(self.cut_short()),
+            _ => {
+                let what = format!("line {}: {cause}", self.number);
+                self.doubts.damaged += 1;
+                self.doubts.first_damage.get_or_insert(what);
+            }
+        }
+    }
+
+    /// Kinds of lines and of findings may be added without a new format number.
+    fn may_be_newer(&self, value: &Value) -> bool {
+        match kind_of(value) {
+            Some("header" | "store" | "sample" | "end") => self.doubts.newer.is_some(),
+            kind => kind.is_some(),
+        }
+    }
+
+    fn cut_short(&self) -> String {
+        let shown = match self.record.samples.len() {
+            0 => "there is no sample before it".to_owned(),
+            1 => "the sample before it is shown".to_owned(),
+            n => format!("the {n} samples before it are shown"),
+        };
+        format!("line {} is cut short; {shown}", self.number)
+    }
+}
+
+impl Doubts {
+    fn sentences(self) -> Vec<String> {
+        let newer = self.newer.map(|format| {
+            format!("this record has format {format}, newer than {FORMAT}: what of it can be read is shown")
+        });
+        let unknown = (self.unknown > 0).then(|| {
+            format!("{} left out: this storemark does not know their kind", lines_are(self.unknown))
+        });
+        let damaged = self.first_damage.map(|first| {
+            format!("{} damaged and left out (first {first})", lines_are(self.damaged))
+        });
+        [newer, unknown, damaged, self.end].into_iter().flatten().collect()
+    }
+}
+
+fn lines_are(n: usize) -> String {
+    if n == 1 { "1 line is".to_owned() } else { format!("{n} lines are") }
+}

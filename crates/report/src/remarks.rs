@@ -1,0 +1,108 @@
+//! Gathers the doubts about a record: those it holds and those that only the whole of it shows.
+
+use std::collections::BTreeSet;
+
+use model::{Doubt, Finding, record::Record};
+use stats::Estimate;
+
+use crate::{arithmetic, figures::Figures};
+
+/// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
+/// less is over 3, and an interval may be narrow because two or three rounds happened to agree.
+const FEWEST_ROUNDS: u32 = 5;
+
+/// A doubt with all it was seen in. Empty: the whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remark {
+    /// What is doubted.
+    pub doubt: Doubt,
+    /// Labels of targets, in the order they were first doubted.
+    pub targets: Vec<String>,
+    /// Indices into the plan's workloads.
+    pub workloads: BTreeSet<usize>,
+    /// Rounds, counted from 0.
+    pub rounds: BTreeSet<u32>,
+}
+
+/// All doubts about a record, the worst first; `figures` are the record's own.
+pub fn remarks(record: &Record, figures: &[Figures]) -> Vec<Remark> {
+    let mut all: Vec<Remark> = Vec::new();
+    let computed =
+        arithmetic::contradictions(record).into_iter().chain(about_intervals(record, figures));
+    for finding in record.findings.iter().cloned().chain(computed) {
+        match all.iter_mut().find(|remark| same(&remark.doubt, &finding.doubt)) {
+            Some(remark) => remark.add(finding),
+            None => all.push(Remark::new(finding)),
+        }
+    }
+    all.sort_by_key(|remark| std::cmp::Reverse(remark.doubt.severity()));
+    all
+}
+
+/// Whether two doubts make one line: equal ones, and widths, of which the widest stands.
+fn same(one: &Doubt, other: &Doubt) -> bool {
+    matches!((one, other), (Doubt::TooNoisy { .. }, Doubt::TooNoisy { .. })) || one == other
+}
+
+impl Remark {
+    fn new(finding: Finding) -> Self {
+        Self {
+            doubt: finding.doubt,
+            targets: finding.target.into_iter().collect(),
+            workloads: finding.workload.into_iter().collect(),
+            rounds: finding.round.into_iter().collect(),
+        }
+    }
+
+    fn add(&mut self, finding: Finding) {
+        if noise(&finding.doubt) > noise(&self.doubt) {
+            self.doubt = finding.doubt;
+        }
+        self.targets.extend(finding.target.filter(|label| !self.targets.contains(label)));
+        self.workloads.extend(finding.workload);
+        self.rounds.extend(finding.round);
+    }
+}
+
+fn noise(doubt: &Doubt) -> Option<f64> {
+    match doubt {
+        Doubt::TooNoisy { half_width, .. } => Some(*half_width),
+        _ => None,
+    }
+}
+
+/// Doubts about intervals: over too few rounds, or still too wide when the run ended.
+fn about_intervals(record: &Record, figures: &[Figures]) -> Vec<Finding> {
+    figures.iter().flat_map(|row| about_row(record, row)).collect()
+}
+
+fn about_row(record: &Record, row: &Figures) -> Vec<Finding> {
+    let plan = &record.header.plan;
+    let Some((target, interval)) = plan.targets.get(row.target).zip(compared(record, row)) else {
+        return vec![];
+    };
+    let ended = record.end.is_some();
+    let wide = ended.then(|| too_wide(interval, plan.rounds.precision)).flatten();
+    [too_few(interval), wide]
+        .into_iter()
+        .flatten()
+        .map(|doubt| Finding::target(doubt, &target.label).in_workload(row.workload))
+        .collect()
+}
+
+/// What the run was to make precise: the ratio, or with one target its time.
+fn compared<'a>(record: &Record, row: &'a Figures) -> Option<&'a Estimate> {
+    if record.header.plan.targets.len() == 1 { row.us_per_op.as_ref() } else { row.ratio.as_ref() }
+}
+
+fn too_few(interval: &Estimate) -> Option<Doubt> {
+    let rounds = u32::try_from(interval.n).unwrap_or(u32::MAX);
+    (rounds < FEWEST_ROUNDS).then_some(Doubt::TooFewRounds { rounds, min: FEWEST_ROUNDS })
+}
+
+/// One round has no width at all; that it is only one is said elsewhere.
+fn too_wide(interval: &Estimate, precision: f64) -> Option<Doubt> {
+    let half_width = interval.half_width();
+    (half_width.is_finite() && half_width > precision)
+        .then_some(Doubt::TooNoisy { half_width, precision })
+}

@@ -1,0 +1,46 @@
+//! Prints a record for a person at a terminal.
+
+mod doubts;
+mod head;
+mod number;
+mod page;
+mod settings;
+mod space;
+mod summary;
+mod table;
+mod text;
+mod times;
+
+use model::record::Record;
+
+use crate::{figures, remarks, stores};
+use page::Page;
+
+/// Narrower terminals wrap what was laid out for this many columns.
+const NARROWEST: usize = 80;
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal; no line is wider, unless it has fewer than 80.
+    pub width: u16,
+    /// Whether the terminal shows colours.
+    pub color: bool,
+    /// Print every finding, not only the weightiest.
+    pub all_findings: bool,
+}
+
+/// A record as a person reads it: what was compared and where, a table for each workload, the
+/// stores, doubts, and how the run ended.
+pub fn terminal(record: &Record, style: &Style) -> String {
+    let figures = figures(record);
+    let stores = stores(record);
+    let mut page = Page::new(usize::from(style.width).max(NARROWEST), style.color);
+    head::print(&mut page, record);
+    times::print(&mut page, record, &figures);
+    space::print(&mut page, record, &stores);
+    settings::print(&mut page, record, &stores);
+    doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
+    summary::print(&mut page, record);
+    page.into_text()
+}

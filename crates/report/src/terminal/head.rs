@@ -1,0 +1,58 @@
+//! What was compared, and where.
+
+use model::{
+    DatasetSpec, Environment, Plan,
+    record::Record,
+    units::{show_count, show_size},
+};
+
+use super::page::{Page, Paint};
+
+pub(super) fn print(page: &mut Page, record: &Record) {
+    page.paragraph("", &data(&record.header.plan), Paint::Bold);
+    page.paragraph("", &machine(&record.header.environment), Paint::Dim);
+}
+
+/// `5,000 keys of 8,000 to 12,000 bytes (50.1 MB) from seed 42`.
+fn data(plan: &Plan) -> String {
+    let summary = &plan.summary;
+    let of_all = match plan.available {
+        all if all == summary.count => String::new(),
+        all => format!(" of {}", show_count(all)),
+    };
+    let sizes = if summary.smallest == summary.largest {
+        show_count(summary.smallest)
+    } else {
+        format!("{} to {}", show_count(summary.smallest), show_count(summary.largest))
+    };
+    let source = match &plan.dataset {
+        DatasetSpec::Generated(made) => format!(" from seed {}", made.seed),
+        DatasetSpec::Directory { path } => format!(" from {path}"),
+        DatasetSpec::Targets => String::new(),
+    };
+    let (count, bytes) = (show_count(summary.count), show_size(summary.bytes));
+    format!("{count}{of_all} keys of {sizes} bytes ({bytes}){source}")
+}
+
+/// `AMD EPYC, 4 CPUs, 16.0 GB, linux 6.18, ext4, virtualised (kvm); sqlite 3.51.1`.
+fn machine(environment: &Environment) -> String {
+    let system =
+        [Some(environment.os.as_str()), environment.kernel.as_deref()].into_iter().flatten();
+    let mut kinds: Vec<_> = environment.filesystems.iter().map(|fs| fs.kind.clone()).collect();
+    kinds.dedup();
+    let parts = [
+        environment.cpu.model.clone(),
+        Some(cpus(environment.cpu.count)),
+        environment.memory.total_bytes.map(|bytes| format!("{} of memory", show_size(bytes))),
+        Some(system.collect::<Vec<_>>().join(" ")),
+        Some(kinds.join(", ")),
+        environment.virtualised.as_ref().map(|kind| format!("virtualised ({kind})")),
+    ];
+    let libraries = environment.libraries.iter().map(|l| format!("{} {}", l.name, l.version));
+    let parts = parts.into_iter().flatten().chain(libraries);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn cpus(count: u32) -> String {
+    if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") }
+}

@@ -1,0 +1,42 @@
+//! The last line: how much was run, and why no more.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use model::{
+    record::{End, Ended, Record},
+    units::show_duration,
+};
+
+use super::{
+    number::plus_minus,
+    page::{Page, Paint},
+};
+
+pub(super) fn print(page: &mut Page, record: &Record) {
+    let rounds = match record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len() {
+        1 => "1 round".to_owned(),
+        n => format!("{n} rounds"),
+    };
+    let time = record.end.as_ref().map_or_else(String::new, time);
+    let seed = record.header.plan.seed;
+    page.gap();
+    page.paragraph("", &format!("{rounds}{time}; {}; seed {seed}", why(record)), Paint::Plain);
+}
+
+/// A record may hold any number of seconds.
+fn time(end: &End) -> String {
+    let duration = Duration::try_from_secs_f64(end.seconds).ok();
+    duration.map_or_else(String::new, |duration| format!(" in {}", show_duration(duration)))
+}
+
+fn why(record: &Record) -> String {
+    let precision = plus_minus(record.header.plan.rounds.precision);
+    match record.end.as_ref().map(|end| &end.reason) {
+        Some(Ended::Precise) => format!("every interval is within {precision}"),
+        Some(Ended::Time) => "the time was spent".to_owned(),
+        Some(Ended::Rounds) => "as many as asked for".to_owned(),
+        Some(Ended::Interrupted) => "interrupted: what was measured is shown".to_owned(),
+        Some(Ended::Failed(how)) => format!("failed: {how}; what was measured is shown"),
+        None => "cut off: what was measured is shown".to_owned(),
+    }
+}

@@ -1,0 +1,127 @@
+//! Figures from samples.
+
+use model::{Durability, Operation, record::Record};
+use storemark_report::{CpuTime, Figures, Judgement, figures, stores};
+
+use crate::made::{histogram, record, sample, store, typical, workload};
+
+fn row(record: &Record, target: usize) -> Figures {
+    figures(record).into_iter().find(|row| row.target == target).unwrap()
+}
+
+fn close(value: f64, expected: f64) -> bool {
+    (value / expected - 1.0).abs() < 1e-9
+}
+
+#[test]
+fn time_is_the_geometric_mean_over_rounds() {
+    let mut record = record(&["files"]);
+    record.samples = vec![sample(0, 0, 1_000), sample(1, 0, 4_000)];
+    let row = row(&record, 0);
+    assert!(close(row.us_per_op.unwrap().point, 2.0));
+    // 10 kB in 1 and in 4 µs: 10,000 and 2,500 MB/s.
+    assert!(close(row.mb_per_s.unwrap().point, 5_000.0));
+    assert_eq!(row.rounds, 2);
+    assert_eq!(row.judgement, Judgement::Baseline);
+}
+
+#[test]
+fn processor_time_is_per_operation() {
+    let cpu = CpuTime { user_us_per_op: 0.5, system_us_per_op: 1.5 };
+    assert_eq!(row(&typical(), 0).cpu, Some(cpu));
+}
+
+#[test]
+fn latencies_of_all_rounds_count() {
+    let mut record = record(&["files"]);
+    record.samples = vec![sample(0, 0, 1_000), sample(1, 0, 1_500), sample(2, 0, 2_000)];
+    record.samples[1].latency.max_ns = 9_000;
+    record.samples[2].latency.histogram = histogram(2_000, 50);
+    let latency = row(&record, 0).latency.unwrap();
+    assert_eq!((latency.p50_us, latency.p99_us, latency.max_us), (1.5, 2.0, 9.0));
+}
+
+#[test]
+fn a_ratio_is_paired_by_round() {
+    let mut record = record(&["files", "sqlite"]);
+    for round in 0..6 {
+        record.samples.push(sample(round, 0, 1_000 << round));
+        record.samples.push(sample(round, 1, 780 << round));
+    }
+    let ratio = row(&record, 1).ratio.unwrap();
+    assert!(close(ratio.point, 0.78) && ratio.half_width() < 1e-9);
+    assert_eq!(row(&record, 1).judgement, Judgement::Faster);
+    assert!(row(&record, 0).ratio.is_none());
+}
+
+#[test]
+fn only_rounds_that_both_have_are_paired() {
+    let mut record = typical();
+    record.samples.retain(|s| s.target != 0 || s.round >= 2);
+    record.samples.retain(|s| s.target != 1 || s.round != 5);
+    let row = row(&record, 1);
+    assert_eq!((row.rounds, row.ratio.unwrap().n), (9, 7));
+}
+
+#[test]
+fn a_target_without_samples_has_no_figures() {
+    let mut record = typical();
+    record.samples.retain(|s| s.target != 1);
+    let row = row(&record, 1);
+    assert!(row.us_per_op.is_none() && row.latency.is_none() && row.cpu.is_none());
+    assert_eq!(row.judgement, Judgement::NotMeasured);
+}
+
+#[test]
+fn samples_of_nothing_do_no_harm() {
+    let mut record = record(&["files", "sqlite"]);
+    record.samples = vec![sample(0, 0, 0), sample(0, 1, 5), sample(1, 1, 5)];
+    record.samples[1].operations = 0;
+    record.samples[2].bytes = 0;
+    record.samples[2].latency.histogram = "not base64!".to_owned();
+    assert!(row(&record, 0).us_per_op.is_none());
+    assert!(row(&record, 1).mb_per_s.is_none() && row(&record, 1).latency.is_none());
+    assert_eq!(row(&record, 1).rounds, 1);
+}
+
+#[test]
+fn writes_of_other_durability_are_not_compared() {
+    let mut record = typical();
+    assert_eq!(row(&record, 1).judgement, Judgement::Faster, "reads are");
+    record.header.plan.workloads[0] = workload(Operation::Update);
+    assert_eq!(row(&record, 1).judgement, Judgement::DurabilityDiffers);
+    assert!(row(&record, 1).ratio.is_some());
+    assert_eq!(row(&record, 2).judgement, Judgement::NoDifference);
+}
+
+#[test]
+fn a_baseline_outside_the_plan_compares_nothing() {
+    let mut record = typical();
+    record.header.plan.baseline = 7;
+    assert!(figures(&record).iter().all(|row| row.judgement == Judgement::NotMeasured));
+}
+
+#[test]
+fn space_is_per_byte_of_data() {
+    let store = &stores(&typical())[1];
+    assert!(close(store.apparent.unwrap().per_byte.unwrap(), 1.02));
+    assert!(close(store.allocated.unwrap().per_byte.unwrap(), 1.1));
+    assert_eq!((store.fill_s, store.open_ms), (Some(1.5), Some(0.25)));
+    assert_eq!(store.durability, Some(Durability::Durable));
+}
+
+#[test]
+fn space_of_a_store_known_in_part_is_told_in_bytes() {
+    let mut record = typical();
+    record.header.plan.available = 5_000;
+    let space = stores(&record)[1].apparent.unwrap();
+    assert!(close(space.mb, 10.2) && space.per_byte.is_none());
+}
+
+#[test]
+fn a_store_without_files_takes_no_space() {
+    let mut record = record(&["memory"]);
+    record.stores = vec![store(0, Durability::None, &[])];
+    record.stores[0].allocated_bytes = 0;
+    assert_eq!(stores(&record)[0].allocated, None);
+}

@@ -1,0 +1,126 @@
+//! Doubts, stored and computed.
+
+use model::{
+    Doubt, Finding, Sample,
+    record::{End, Ended, Record},
+};
+use storemark_report::{Remark, figures, remarks};
+
+use crate::made::{doubtful, histogram, record, sample, typical};
+
+fn doubts(record: &Record) -> Vec<Remark> {
+    remarks(record, &figures(record))
+}
+
+/// The contradiction that a change to one sample of a sound record makes.
+fn contradiction(change: impl Fn(&mut Sample)) -> String {
+    let mut record = typical();
+    change(&mut record.samples[4]);
+    let remarks = doubts(&record);
+    let Doubt::Arithmetic { what } = &remarks[0].doubt else { panic!("{remarks:?}") };
+    assert_eq!(remarks[0].targets, ["sqlite api=blob"]);
+    assert!(remarks[0].rounds.iter().eq([&1]));
+    what.clone()
+}
+
+#[test]
+fn a_sound_record_leaves_no_doubt() {
+    assert_eq!(doubts(&typical()), []);
+}
+
+#[test]
+fn the_worst_come_first_and_the_same_are_one() {
+    let remarks = doubts(&doubtful());
+    assert_eq!(remarks.len(), 9);
+    assert_eq!(remarks[0].doubt, Doubt::DebugBuild);
+    assert!(remarks.iter().map(|r| r.doubt.severity()).rev().is_sorted());
+    let background = remarks.iter().find(|r| !r.rounds.is_empty()).unwrap();
+    assert_eq!((background.targets.len(), background.rounds.len()), (1, 2));
+}
+
+#[test]
+fn wide_intervals_are_one_doubt_once_the_run_ended() {
+    let mut record = record(&["files", "sqlite", "pack"]);
+    for round in 0..8 {
+        record.samples.push(sample(round, 0, 1_000));
+        record.samples.push(sample(round, 1, [800, 900][round as usize % 2]));
+        record.samples.push(sample(round, 2, [800, 1600][round as usize % 2]));
+    }
+    assert_eq!(doubts(&record), []);
+    record.end = Some(End { reason: Ended::Time, seconds: 60.0 });
+    let remarks = doubts(&record);
+    assert_eq!(remarks.len(), 1);
+    assert_eq!(remarks[0].targets, ["sqlite", "pack"]);
+    let Doubt::TooNoisy { half_width, precision } = remarks[0].doubt else { panic!() };
+    assert!(half_width > 0.3 && (precision - 0.03).abs() < 1e-12, "the widest: {half_width}");
+}
+
+#[test]
+fn a_target_alone_is_judged_by_its_time() {
+    let mut record = record(&["files"]);
+    record.end = Some(End { reason: Ended::Time, seconds: 60.0 });
+    record.samples = (0..8).map(|r| sample(r, 0, [800, 1600][r as usize % 2])).collect();
+    assert!(matches!(doubts(&record)[0].doubt, Doubt::TooNoisy { .. }));
+}
+
+#[test]
+fn few_rounds_carry_no_verdict() {
+    let mut record = typical();
+    record.samples.retain(|s| s.round < 4);
+    let few = doubts(&record).into_iter().find(|r| matches!(r.doubt, Doubt::TooFewRounds { .. }));
+    assert_eq!(few.unwrap().doubt, Doubt::TooFewRounds { rounds: 4, min: 5 });
+    record.samples.retain(|s| s.round < 1);
+    assert_eq!(doubts(&record).len(), 1, "one round has no width to doubt");
+}
+
+#[test]
+fn contradictions_are_found() {
+    let order = "median, 99th percentile and maximum do not ascend";
+    assert_eq!(contradiction(|s| s.latency.p50_ns *= 2), order);
+    assert_eq!(contradiction(|s| s.latency.max_ns /= 2), order);
+    assert_eq!(
+        contradiction(|s| s.latency.wall_ns /= 2),
+        "the latencies add up to more than their pass took"
+    );
+    assert_eq!(
+        contradiction(|s| s.owed_ns = s.wall_ns + 1),
+        "a part of a pass took longer than the pass"
+    );
+    assert_eq!(
+        contradiction(|s| s.latency.histogram.clear()),
+        "the histogram of the latencies cannot be read"
+    );
+    assert_eq!(
+        contradiction(|s| s.latency.histogram = histogram(3_000, 999)),
+        "the histogram counts other operations than the pass"
+    );
+    assert_eq!(
+        contradiction(|s| s.latency.histogram = histogram(3_000, 1000)),
+        "the mean of the histogram is not that of the latencies"
+    );
+}
+
+#[test]
+fn workers_wait_side_by_side() {
+    let mut record = typical();
+    record.header.plan.workloads[0].threads = 4;
+    record.samples.iter_mut().for_each(|s| s.latency.wall_ns /= 4);
+    assert_eq!(doubts(&record), []);
+}
+
+#[test]
+fn a_sample_of_nothing_planned_is_a_contradiction() {
+    let mut record = typical();
+    record.samples[0].target = 3;
+    assert!(matches!(doubts(&record)[0].doubt, Doubt::Arithmetic { .. }));
+}
+
+#[test]
+fn what_is_stored_and_computed_alike_is_one() {
+    let mut record = typical();
+    record.samples.retain(|s| s.round < 1);
+    let doubt = Doubt::TooFewRounds { rounds: 1, min: 5 };
+    record.findings.push(Finding::run(doubt.clone()));
+    assert_eq!(doubts(&record).len(), 1);
+    assert_eq!(doubts(&record)[0].doubt, doubt);
+}

@@ -1,0 +1,65 @@
+//! The form of the file: its schema, and old files that must stay readable.
+
+use std::{fs, path::PathBuf};
+
+use model::record::Line;
+use serde_json::Value;
+use storemark_report::{Style, read, terminal};
+
+use crate::made::{doubtful, file};
+
+/// Set, `docs/record.schema.json` is written anew instead of compared.
+const BLESS: &str = "STOREMARK_BLESS";
+
+fn schema_path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/record.schema.json")
+}
+
+fn generated() -> String {
+    let mut schema = schemars::schema_for!(Line);
+    schema.insert("title".to_owned(), "One line of a storemark record, format 1".into());
+    serde_json::to_string_pretty(&schema).unwrap() + "\n"
+}
+
+fn unmet(schema: &Value, text: &str) -> Vec<String> {
+    let validator = jsonschema::validator_for(schema).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines
+        .flat_map(|line: Value| {
+            validator.iter_errors(&line).map(|e| e.to_string()).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn old_record() -> String {
+    let records = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    fs::read_to_string(records.join("format-1.jsonl")).unwrap()
+}
+
+#[test]
+fn the_schema_is_that_of_the_model() {
+    if std::env::var_os(BLESS).is_some() {
+        fs::write(schema_path(), generated()).unwrap();
+    }
+    let committed = fs::read_to_string(schema_path()).unwrap_or_default();
+    assert_eq!(committed, generated(), "{BLESS}=1 cargo test -p storemark-report rewrites it");
+}
+
+#[test]
+fn every_line_meets_the_schema() {
+    let schema = serde_json::from_str(&generated()).unwrap();
+    assert_eq!(unmet(&schema, &file(&doubtful())), [""; 0]);
+    assert_eq!(unmet(&schema, &old_record()), [""; 0]);
+    assert!(!unmet(&schema, "{\"line\":\"sample\"}").is_empty(), "the schema says something");
+}
+
+#[test]
+fn format_1_stays_readable() {
+    let text = old_record();
+    let (record, warnings) = read(text.as_bytes()).unwrap();
+    assert_eq!(warnings, [""; 0]);
+    assert_eq!((record.header.format, record.stores.len(), record.samples.len()), (1, 2, 12));
+    let page = terminal(&record, &Style { width: 100, color: false, all_findings: false });
+    assert!(page.contains("0.78 (0.7"), "{page}");
+    assert!(page.contains("faster by 22 %"), "{page}");
+}

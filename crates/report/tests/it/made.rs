@@ -1,0 +1,218 @@
+//! Records made by hand, with figures that can be checked in the head.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hdrhistogram::{
+    Histogram,
+    serialization::{Serializer, V2DeflateSerializer},
+};
+use model::{
+    Batch, Cost, Cpu, DatasetSpec, DatasetSummary, Doubt, Durability, Environment, Filesystem,
+    Finding, Generated, KeyKind, Latency, Library, Load, Memory, Operation, Order, Owner, Plan,
+    PlannedTarget, Rounds, Sample, Settings, StoreFacts, Workload,
+    record::{End, Ended, Header, Line, Record},
+};
+
+/// Operations of a pass, of 10,000 bytes each.
+pub(crate) const OPERATIONS: u64 = 1000;
+
+/// A record of a read workload on `labels`, the first of them the baseline, that has only begun.
+pub(crate) fn record(labels: &[&str]) -> Record {
+    Record::new(Header {
+        format: 1,
+        started: 1_700_000_000,
+        environment: machine(),
+        plan: plan(labels),
+    })
+}
+
+/// A record that ended with ten rounds: files, a database that takes 0.78 of their time, and a
+/// pack that makes no difference.
+pub(crate) fn typical() -> Record {
+    let mut record = record(&["files", "sqlite api=blob", "pack"]);
+    for round in 0..10 {
+        // What a round does to all cancels.
+        let slow = 4000 + 10 * u64::from(round);
+        let wobble = [990, 1010][round as usize % 2];
+        record.samples.push(sample(round, 0, slow));
+        record.samples.push(sample(round, 1, slow * 780 / 1000));
+        record.samples.push(sample(round, 2, slow * wobble / 1000));
+    }
+    record.stores = vec![
+        store(0, Durability::None, &[("layout", "flat")]),
+        store(1, Durability::Durable, &[("api", "blob"), ("journal", "delete"), ("sync", "full")]),
+        store(2, Durability::None, &[]),
+    ];
+    record.end = Some(End { reason: Ended::Precise, seconds: 48.2 });
+    record
+}
+
+/// The same with doubts of each weight: nine, as one is stored for two rounds.
+pub(crate) fn doubtful() -> Record {
+    let mut record = typical();
+    record.findings = vec![
+        Finding::run(Doubt::LoadUnknown),
+        Finding::run(Doubt::OrderOfInsertion).in_workload(0),
+        Finding::run(Doubt::DebugBuild),
+        Finding::target(Doubt::LeftToBackground { share: 0.12 }, "pack").in_round(3),
+        Finding::target(Doubt::LeftToBackground { share: 0.12 }, "pack").in_round(4),
+        Finding::target(Doubt::BytesDiffer { key: "7".to_owned() }, "pack"),
+        Finding::run(Doubt::Steal { share: 0.05, trials: 3 }),
+        Finding::run(Doubt::KeysNotCovered { touched: 900, keys: 1000 }),
+        Finding::run(Doubt::KeysNotCovered { touched: 800, keys: 1000 }),
+        Finding::run(Doubt::ToolShare { share: 0.08 }),
+    ];
+    record
+}
+
+/// The lines of a file that holds `record`.
+pub(crate) fn lines(record: &Record) -> Vec<Line> {
+    let mut lines = vec![Line::Header(Box::new(record.header.clone()))];
+    lines.extend(record.stores.iter().cloned().map(Line::Store));
+    lines.extend(record.samples.iter().cloned().map(Box::new).map(Line::Sample));
+    lines.extend(record.findings.iter().cloned().map(Line::Finding));
+    lines.extend(record.end.clone().map(Line::End));
+    lines
+}
+
+/// The file.
+pub(crate) fn file(record: &Record) -> String {
+    lines(record).iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
+}
+
+/// A trial of the first workload that took `ns` for each operation, each latency alike.
+pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
+    Sample {
+        round,
+        position: 0,
+        target,
+        workload: 0,
+        operations: OPERATIONS,
+        bytes: OPERATIONS * 10_000,
+        open_ns: 250_000,
+        wall_ns: OPERATIONS * ns,
+        owed_ns: 0,
+        background_ns: 0,
+        cost: Cost { user_ns: OPERATIONS * 500, system_ns: OPERATIONS * 1500 },
+        load: Load { other_cpus: Some(0.0), steal: Some(0.0) },
+        latency: latency(ns),
+    }
+}
+
+fn latency(ns: u64) -> Latency {
+    Latency {
+        operations: OPERATIONS,
+        wall_ns: OPERATIONS * (ns + 100),
+        sum_ns: OPERATIONS * ns,
+        p50_ns: ns,
+        p99_ns: ns,
+        max_ns: ns,
+        histogram: histogram(ns, OPERATIONS),
+    }
+}
+
+/// A histogram of `count` times the same.
+pub(crate) fn histogram(ns: u64, count: u64) -> String {
+    let mut histogram = Histogram::<u64>::new(3).unwrap();
+    histogram.record_n(ns, count).unwrap();
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+    BASE64_STANDARD.encode(bytes)
+}
+
+/// A store of 1.02 bytes a byte, 1.10 on disk.
+pub(crate) fn store(
+    target: usize,
+    durability: Durability,
+    in_effect: &[(&str, &str)],
+) -> StoreFacts {
+    StoreFacts {
+        target,
+        in_effect: settings(in_effect),
+        durability,
+        apparent_bytes: 10_200_000,
+        allocated_bytes: 11_000_000,
+        fill_ns: Some(1_500_000_000),
+        check_ns: 40_000_000,
+    }
+}
+
+/// Another workload on the same targets.
+pub(crate) fn workload(operation: Operation) -> Workload {
+    Workload {
+        operation,
+        order: Order::Permutation,
+        count: OPERATIONS,
+        batch: Batch::All,
+        threads: 1,
+    }
+}
+
+fn plan(labels: &[&str]) -> Plan {
+    Plan {
+        seed: 42,
+        dataset: DatasetSpec::Generated(Generated {
+            seed: 42,
+            count: OPERATIONS,
+            size: 10_000,
+            variance: 2_000,
+        }),
+        summary: DatasetSummary {
+            keys: KeyKind::Integers,
+            count: OPERATIONS,
+            bytes: OPERATIONS * 10_000,
+            smallest: 8_000,
+            largest: 12_000,
+        },
+        available: OPERATIONS,
+        targets: labels.iter().map(|label| target(label)).collect(),
+        baseline: 0,
+        workloads: vec![workload(Operation::Read)],
+        durability: None,
+        rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0 },
+    }
+}
+
+fn target(label: &str) -> PlannedTarget {
+    PlannedTarget {
+        label: label.to_owned(),
+        engine: label.split(' ').next().unwrap_or_default().to_owned(),
+        location: String::new(),
+        settings: settings(&[]),
+        owner: Owner::Scratch,
+    }
+}
+
+fn settings(pairs: &[(&str, &str)]) -> Settings {
+    Settings(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+}
+
+fn machine() -> Environment {
+    Environment {
+        storemark: "0.1.0".to_owned(),
+        os: "linux".to_owned(),
+        kernel: Some("6.18.5".to_owned()),
+        cpu: Cpu {
+            model: Some("AMD EPYC 9B14".to_owned()),
+            count: 2,
+            last_level_cache_bytes: Some(33_554_432),
+            governor: None,
+        },
+        memory: Memory { total_bytes: Some(8_200_000_000), ..Memory::default() },
+        virtualised: Some("kvm".to_owned()),
+        filesystems: vec![Filesystem {
+            mount: "/".to_owned(),
+            kind: "ext4".to_owned(),
+            options: "rw,relatime".to_owned(),
+            device: "/dev/vda".to_owned(),
+            rotational: Some(false),
+        }],
+        libraries: vec![Library {
+            name: "sqlite".to_owned(),
+            version: "3.51.1".to_owned(),
+            options: vec!["THREADSAFE=1".to_owned()],
+        }],
+        clock_ns: 70,
+        loop_ns: 12.5,
+        ..Environment::default()
+    }
+}

@@ -1,0 +1,10 @@
+//! A record in, figures, doubts and tables out.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod figures;
+mod findings;
+mod format;
+mod made;
+mod printed;
+mod reading;

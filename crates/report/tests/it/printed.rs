@@ -1,0 +1,208 @@
+//! What a person sees.
+
+use model::{
+    Batch, Doubt, Finding, Operation, Order,
+    record::{End, Ended, Record},
+};
+use proptest::prelude::*;
+use storemark_report::{Style, terminal};
+use unicode_width::UnicodeWidthStr;
+
+use crate::made::{doubtful, record, sample, typical, workload};
+
+fn plain(record: &Record, width: u16) -> String {
+    terminal(record, &Style { width, color: false, all_findings: false })
+}
+
+/// The cells of the first row that begins with `label`, spaces run together.
+fn cells(page: &str, label: &str) -> String {
+    let row = page.lines().find(|line| line.starts_with(label)).unwrap();
+    row.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn assert_fits(record: &Record) {
+    for width in [80, 100, 140] {
+        for line in plain(record, width).lines() {
+            assert!(line.width() <= usize::from(width), "{width}: {} {line}", line.width());
+        }
+    }
+}
+
+#[test]
+fn a_row_holds_the_figures() {
+    let page = plain(&typical(), 100);
+    assert_eq!(cells(&page, "files"), "files 4.04 2472 4.04 4.09 2.00 1 baseline");
+    assert_eq!(
+        cells(&page, "sqlite"),
+        "sqlite api=blob 3.15 3170 3.15 3.19 2.00 0.780 (0.780–0.780) faster by 22 %"
+    );
+    assert!(cells(&page, "pack").ends_with("no difference shown"));
+}
+
+#[test]
+fn the_head_says_what_and_where() {
+    let page = plain(&typical(), 140);
+    let mut lines = page.lines();
+    let mut next = || lines.next().unwrap_or_default();
+    assert_eq!(next(), "1,000 keys of 8,000 to 12,000 bytes (10.0 MB) from seed 42");
+    assert_eq!(
+        next(),
+        "AMD EPYC 9B14, 2 CPUs, 8.20 GB of memory, linux 6.18.5, ext4, virtualised (kvm), sqlite 3.51.1"
+    );
+    assert_eq!(next(), "");
+    assert_eq!(next(), "read: 1,000 operations, random permutation, all in one batch, 1 thread");
+}
+
+#[test]
+fn space_settings_and_the_end_follow() {
+    let page = plain(&typical(), 100);
+    let space = &page[page.find("space").unwrap()..];
+    assert_eq!(cells(space, "sqlite"), "sqlite api=blob 1.02 1.10 1.50 0.250 durable");
+    assert!(page.contains("\n  sqlite api=blob: journal=delete sync=full\n"), "{page}");
+    assert!(!page.contains("pack: "));
+    assert_eq!(
+        page.lines().last(),
+        Some("10 rounds in 48.2 s; every interval is within ±3 %; seed 42")
+    );
+}
+
+#[test]
+fn stores_known_in_part_are_told_in_megabytes() {
+    let mut record = typical();
+    record.header.plan.available = 5_000;
+    let page = plain(&record, 100);
+    assert!(page.starts_with("1,000 of 5,000 keys of 8,000 to 12,000 bytes"));
+    let space = &page[page.find("space: the store's files").unwrap()..];
+    assert_eq!(cells(space, "pack"), "pack 10.2 11.0 1.50 0.250 none");
+}
+
+#[test]
+fn a_target_alone_has_an_interval_and_no_verdict() {
+    let mut record = record(&["files"]);
+    record.samples = (0..6).map(|r| sample(r, 0, [4_000, 4_200][r as usize % 2])).collect();
+    let page = plain(&record, 100);
+    let row = cells(&page, "files");
+    assert!(row.starts_with("files 4.10 (3.9") && row.ends_with(") 2440 4.00 4.20 2.00"), "{row}");
+    assert!(!page.contains("verdict") && !page.contains("baseline"));
+    assert!(page.ends_with("6 rounds; cut off: what was measured is shown; seed 42\n"));
+}
+
+#[test]
+fn writes_of_other_durability_get_no_verdict() {
+    let mut record = typical();
+    record.header.plan.workloads = vec![workload(Operation::Update)];
+    let row = cells(&plain(&record, 140), "sqlite");
+    assert!(row.ends_with("*0.780 (0.780–0.780) not compared: durability"), "{row}");
+}
+
+#[test]
+fn what_was_not_measured_is_dashes() {
+    let mut record = typical();
+    record.samples.retain(|s| s.target != 1);
+    record.stores.remove(1);
+    let page = plain(&record, 100);
+    assert_eq!(cells(&page, "sqlite"), "sqlite api=blob – – – – – – –");
+    assert!(!page.contains("faster") && !page.contains("slower"));
+}
+
+#[test]
+fn each_workload_has_its_table() {
+    let mut record = typical();
+    let fixed = model::Workload {
+        order: Order::Asc,
+        batch: Batch::Of(100),
+        threads: 2,
+        ..workload(Operation::Read)
+    };
+    record.header.plan.workloads.push(fixed);
+    record.findings.push(Finding::run(Doubt::OrderOfInsertion).in_workload(1));
+    let page = plain(&record, 100);
+    assert!(page.contains("\nread 1: 1,000 operations, random permutation"));
+    assert!(page.contains("\nread 2: 1,000 operations, ascending, 100 a batch, 2 threads\n"));
+    assert!(page.contains("\n· read 2: keys are touched in the order"));
+}
+
+#[test]
+fn doubts_stand_by_weight_and_notes_are_counted() {
+    let page = plain(&doubtful(), 140);
+    let wrong = page.find("\n! wrong: storemark was built without optimisation").unwrap();
+    let warning = page.find("\n! the hypervisor took up to 5.00 %").unwrap();
+    let note = page.find("\n· this system does not tell").unwrap();
+    assert!(wrong < warning && warning < note);
+    assert!(page.contains("\n· pack (in 2 rounds): 12.0 % of the measured time"));
+    assert!(page.contains("\n  and 3 notes more (--json has all)\n"), "{page}");
+    let all = Style { width: 140, color: false, all_findings: true };
+    assert!(!terminal(&doubtful(), &all).contains("more (--json"));
+}
+
+#[test]
+fn the_end_says_why() {
+    let mut record = typical();
+    let mut last = |reason| {
+        record.end = Some(End { reason, seconds: -1.0 });
+        plain(&record, 100).lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(last(Ended::Time), "10 rounds; the time was spent; seed 42");
+    assert!(last(Ended::Interrupted).contains("interrupted: what was measured is shown"));
+    assert!(last(Ended::Failed("disk full".to_owned())).contains("failed: disk full; what"));
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let style = Style { width: 100, color: true, all_findings: false };
+    let mut coloured = terminal(&doubtful(), &style);
+    assert!(coloured.contains("\u{1b}[32mfaster by 22 %\u{1b}[0m"));
+    for code in [0, 1, 2, 31, 32] {
+        coloured = coloured.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    assert_eq!(coloured, plain(&doubtful(), 100));
+}
+
+#[test]
+fn nothing_is_wider_than_the_terminal() {
+    assert_fits(&typical());
+    assert_fits(&doubtful());
+    let mut long = doubtful();
+    long.header.plan.targets[1].label = "sqlite api=blob mmap=1073741824 ".repeat(4);
+    long.header.plan.targets[2].label = "数据库/🗄️/e\u{301}クラス\u{1b}[31m/".repeat(7);
+    long.header.plan.workloads = vec![workload(Operation::Update)];
+    long.samples.iter_mut().for_each(|s| s.wall_ns *= 1_000_000);
+    long.findings.push(Finding::target(Doubt::LoadUnknown, &"x".repeat(300)));
+    assert_fits(&long);
+    assert!(!plain(&long, 80).contains('\u{1b}'));
+}
+
+#[test]
+fn labels_that_differ_at_the_end_still_do() {
+    let mut record = typical();
+    let common = "sqlite page_size=4096 cache=10000000 journal=delete";
+    record.header.plan.targets[1].label = format!("{common} mmap=1");
+    record.header.plan.targets[2].label = format!("{common} mmap=2");
+    let page = plain(&record, 100);
+    assert!(page.contains("mmap=1") && page.contains("mmap=2"), "{page}");
+}
+
+proptest! {
+    #[test]
+    fn any_samples_can_be_printed(
+        mask: u32,
+        numbers in prop::collection::vec(any::<u64>(), 12),
+        baseline in 0_usize..5,
+        available: u64,
+    ) {
+        let mut record = doubtful();
+        record.header.plan.baseline = baseline;
+        record.header.plan.available = available;
+        let mut i = 0;
+        record.samples.retain(|_| { i += 1; mask & (1 << i) != 0 });
+        for (sample, n) in record.samples.iter_mut().zip(&numbers) {
+            sample.target = (n % 4) as usize;
+            sample.operations = n >> (n % 64);
+            sample.wall_ns = n.rotate_left(7) >> (n % 61);
+            sample.bytes = n.rotate_left(17);
+            sample.cost.user_ns = n.rotate_left(27);
+            sample.latency.sum_ns = n.rotate_left(37);
+        }
+        assert_fits(&record);
+    }
+}

@@ -1,0 +1,144 @@
+//! What is read from files, whole and broken.
+
+use model::{ErrorKind, record::Record};
+use proptest::prelude::*;
+use storemark_report::{Style, read, terminal};
+
+use crate::made::{doubtful, file, record, sample, typical};
+
+fn read_text(text: &str) -> (Record, Vec<String>) {
+    read(text.as_bytes()).unwrap()
+}
+
+/// The whole sentence of the error.
+fn refused(text: &[u8]) -> String {
+    let error = read(text).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    error.to_string()
+}
+
+/// Lines of a short record: header, three stores, four samples, ten findings, end.
+fn short() -> Record {
+    let mut record = doubtful();
+    record.samples.truncate(4);
+    record
+}
+
+#[test]
+fn a_record_survives_writing_and_reading() {
+    assert_eq!(read_text(&file(&doubtful())), (doubtful(), vec![]));
+}
+
+#[test]
+fn a_last_line_cut_short_is_left_out() {
+    let mut cut = typical();
+    cut.samples.truncate(4);
+    cut.end = None;
+    let text = file(&cut);
+    let (read, warnings) = read_text(&text[..text.len() - 9]);
+    assert_eq!(read.samples.len(), 3);
+    assert_eq!(warnings, ["line 8 is cut short; the 3 samples before it are shown"]);
+}
+
+#[test]
+fn a_last_line_without_its_line_feed_counts() {
+    let text = file(&typical());
+    assert_eq!(read_text(text.trim_end()), (typical(), vec![]));
+}
+
+#[test]
+fn truncation_anywhere_is_a_warning_or_a_clear_error() {
+    let text = file(&short());
+    let header = text.find('\n').unwrap();
+    for end in 0..text.len() {
+        match read(&text.as_bytes()[..end]) {
+            Ok((record, warnings)) => {
+                assert!(end >= header, "{end}");
+                let whole = text[..=end].ends_with('\n') || text[..end].ends_with('\n');
+                assert_eq!(warnings.is_empty(), whole, "{end}: {warnings:?}");
+                assert!(record.samples.len() <= 4);
+            }
+            Err(error) => assert!(end < header, "{end}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_no_record_is_named() {
+    assert_eq!(refused(b""), "this is not a record: there is nothing in it");
+    assert_eq!(refused(b"SQLite format 3\0\x10"), "this is not a record: line 1 is not JSON");
+    assert_eq!(refused(b"\n{}\n"), "this is not a record: line 1 is not JSON");
+    assert!(refused(b"{\"results\":[]}").ends_with("it is no header (\"line\":\"header\")"));
+    assert!(refused(b"[]").contains("line 1 is JSON, but it is no header"));
+    assert!(refused(b"{\"line\":\"header\",\"format\":1}\n").contains("missing field"));
+    assert!(refused(b"{\"line\":\"header\",").contains("cut short within line 1"));
+}
+
+#[test]
+fn a_newer_format_is_read_as_far_as_it_goes() {
+    let newer = file(&typical()).replacen("\"format\":1", "\"format\":2", 1);
+    let changed = newer.replace("\"round\":3,", "\"lap\":3,");
+    let (read, warnings) = read_text(&changed);
+    assert_eq!(read.samples.len(), typical().samples.len() - 3);
+    assert_eq!(
+        warnings,
+        [
+            "this record has format 2, newer than 1: what of it can be read is shown",
+            "3 lines are left out: this storemark does not know their kind",
+        ]
+    );
+    let refusal = refused(b"{\"line\":\"header\",\"format\":9}\n");
+    assert!(refusal.contains("format 9") && refusal.contains("up to 1"), "{refusal}");
+}
+
+#[test]
+fn unknown_lines_and_findings_are_counted() {
+    let more = "{\"line\":\"weather\"}\n{\"line\":\"finding\",\"finding\":\"full-moon\"}\n";
+    let (read, warnings) = read_text(&(file(&typical()) + more));
+    assert_eq!(read, typical());
+    assert_eq!(warnings, ["2 lines are left out: this storemark does not know their kind"]);
+}
+
+#[test]
+fn damage_is_left_out_and_named() {
+    let damaged = file(&typical()).replace("\"round\":3,", "\"round\":3.5,");
+    let (read, warnings) = read_text(&damaged);
+    assert_eq!(read.samples.len(), typical().samples.len() - 3);
+    assert!(warnings[0].starts_with("3 lines are damaged and left out (first line 14: "));
+}
+
+#[test]
+fn a_second_record_is_not_mixed_in() {
+    let (read, warnings) = read_text(&(file(&typical()) + &file(&doubtful())));
+    assert_eq!(read, typical());
+    assert_eq!(warnings, ["line 36 begins another record; only the first is shown"]);
+}
+
+#[test]
+fn long_lines_are_lines() {
+    let mut long = record(&["files"]);
+    long.samples.push(sample(0, 0, 1000));
+    long.samples[0].latency.histogram = "A".repeat(8 << 20);
+    assert_eq!(read_text(&file(&long)), (long, vec![]));
+}
+
+proptest! {
+    #[test]
+    fn garbage_never_panics(bytes: Vec<u8>) {
+        let _ = read(bytes.as_slice());
+    }
+
+    #[test]
+    fn garbage_in_a_record_never_panics(
+        bytes in prop::collection::vec(any::<u8>(), 0..40),
+        place in 0_usize..1_000_000,
+    ) {
+        let mut text = file(&short()).into_bytes();
+        let place = place % text.len();
+        let end = (place + bytes.len()).min(text.len());
+        text.splice(place..end, bytes);
+        if let Ok((record, _)) = read(text.as_slice()) {
+            terminal(&record, &Style { width: 100, color: true, all_findings: true });
+        }
+    }
+}
