@@ -9,7 +9,7 @@ mod pack;
 mod refusal;
 pub mod registry;
 #[cfg(feature = "sqlite")]
-mod sqlite;
+pub mod sqlite;
 mod table;
 
 pub use files::{LeftOut, Several, files_left_out};

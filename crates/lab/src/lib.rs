@@ -23,5 +23,5 @@ pub use dataset::Generator;
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;
 pub use request::{Data, Request, Requested};
-pub use runner::run;
+pub use runner::{Outcome, run};
 pub use stop::Stop;

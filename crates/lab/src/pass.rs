@@ -1,6 +1,7 @@
 //! One pass: all workers start together, each with a session of its own.
 
 use std::{
+    collections::{BTreeMap, HashMap},
     sync::Barrier,
     thread,
     time::{Duration, Instant},
@@ -31,6 +32,8 @@ pub(crate) struct Passed<C> {
     pub(crate) wall: Duration,
     pub(crate) tally: Tally,
     pub(crate) clocks: Vec<C>,
+    /// The engine's own counters, summed over the sessions.
+    pub(crate) counters: BTreeMap<String, i64>,
 }
 
 /// One worker's part of the entries and of the operations.
@@ -123,7 +126,8 @@ impl<'a> Round<'a> {
         let task = self.task(share.count, salt);
         let start = Instant::now();
         let tally = worker::run(&task, share.cursor(), &mut *session, &mut buffer, &mut clock)?;
-        Ok(Worked { start, end: Instant::now(), tally, clock })
+        let end = Instant::now();
+        Ok(Worked { start, end, tally, clock, counters: session.statistics() })
     }
 
     fn task(&self, count: u64, salt: u64) -> Task<'_> {
@@ -173,7 +177,7 @@ impl<'a> Round<'a> {
         let first = share.count.saturating_sub(READ_BACK);
         let mut cursor = share.cursor().starting_at(first);
         // A later position wins over an earlier one with the same key.
-        let written: std::collections::HashMap<_, _> = (first..share.count)
+        let written: HashMap<_, _> = (first..share.count)
             .map(|position| {
                 let entry = cursor.advance();
                 (self.dataset.key(entry), (position, *entry))
@@ -198,6 +202,7 @@ struct Worked<C> {
     end: Instant,
     tally: Tally,
     clock: C,
+    counters: Vec<(&'static str, i64)>,
 }
 
 impl<C> Passed<C> {
@@ -207,9 +212,14 @@ impl<C> Passed<C> {
         let end = workers.iter().map(|worker| worker.end).max();
         let wall = end.zip(start).map_or(Duration::ZERO, |(end, start)| end - start);
         let mut tally = Tally::default();
+        let mut counters = BTreeMap::new();
         for worker in &workers {
             tally.add(&worker.tally);
+            for (name, value) in &worker.counters {
+                *counters.entry((*name).to_owned()).or_default() += value;
+            }
         }
-        Ok(Self { wall, tally, clocks: workers.into_iter().map(|worker| worker.clock).collect() })
+        let clocks = workers.into_iter().map(|worker| worker.clock).collect();
+        Ok(Self { wall, tally, clocks, counters })
     }
 }

@@ -36,6 +36,8 @@ pub struct Request {
     pub seed: u64,
     /// Write to the user's own stores instead of scratch copies.
     pub in_place: bool,
+    /// Run each engine's own integrity check at the end.
+    pub integrity_check: bool,
     /// Where scratch stores go; absent: beside the user's store, or the current directory.
     pub scratch: Option<PathBuf>,
 }

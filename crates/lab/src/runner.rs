@@ -25,6 +25,14 @@ use crate::{
     validity,
 };
 
+/// How a run ended.
+pub struct Outcome {
+    /// Why no further round was run.
+    pub ended: Ended,
+    /// What each store's engine complains of, by target, where a check was asked for.
+    pub integrity: Vec<(String, Vec<String>)>,
+}
+
 /// Runs what was asked for. What was measured until an error stands in `recorder`. The caller
 /// writes the last line, after it added what it finds in the record as a whole.
 pub fn run(
@@ -32,7 +40,7 @@ pub fn run(
     recorder: &mut Recorder,
     progress: &dyn Progress,
     stop: &Stop,
-) -> Result<Ended> {
+) -> Result<Outcome> {
     let began = Instant::now();
     let mut preparation = Preparation::new(request, progress, stop);
     let mut prepared = preparation.run()?;
@@ -67,7 +75,8 @@ pub fn run(
         let doubts = validity::after(record);
         recorder.doubt(doubts)?;
     }
-    Ok(ended)
+    let integrity = if request.integrity_check { rounds.integrity()? } else { Vec::new() };
+    Ok(Outcome { ended, integrity })
 }
 
 fn plan(request: &Request, prepared: &Prepared, workloads: Vec<Workload>) -> Plan {
@@ -174,6 +183,18 @@ impl Rounds<'_> {
             recorder.push(Line::Sample(Box::new(sample)))?;
         }
         Ok(())
+    }
+
+    fn integrity(&self) -> Result<Vec<(String, Vec<String>)>> {
+        let mut said = Vec::new();
+        for target in &self.prepared.targets {
+            for ready in target.stores() {
+                let label = &target.planned.label;
+                let (complaints, _) = ready.with(|store| store.integrity())?;
+                said.extend(complaints.map(|complaints| (label.clone(), complaints)));
+            }
+        }
+        Ok(said)
     }
 
     fn trial(&self, place: Place, round: &Round<'_>) -> Result<Sample> {

@@ -61,6 +61,7 @@ fn measure(place: Place, round: &Round<'_>, ready: &Ready, store: &dyn Store) ->
         cost,
         load,
         latency: latency(place, round, ready, store)?,
+        counters: passed.counters,
     })
 }
 

@@ -193,7 +193,11 @@ impl Doubt {
 }
 
 fn percent(share: f64) -> String {
-    format!("{} %", three_digits(share * 100.0))
+    format!("{:.1} %", share * 100.0)
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What is doubtful, then what to do.
@@ -230,13 +234,15 @@ impl fmt::Display for Doubt {
             ),
             Self::OtherLoad { cpus, trials } => write!(
                 f,
-                "other processes used up to {} processors during {trials} trials; stop them and run again",
-                three_digits(*cpus)
+                "other processes used up to {} processors during {}; stop them and run again",
+                three_digits(*cpus),
+                counted(*trials, "trial")
             ),
             Self::Steal { share, trials } => write!(
                 f,
-                "the hypervisor took up to {} of the processors' time during {trials} trials; run again at a quieter time",
-                percent(*share)
+                "the hypervisor took up to {} of the processors' time during {}; run again at a quieter time",
+                percent(*share),
+                counted(*trials, "trial")
             ),
             Self::TooNoisy { half_width, precision } => write!(
                 f,
@@ -246,7 +252,8 @@ impl fmt::Display for Doubt {
             ),
             Self::TooFewRounds { rounds, min } => write!(
                 f,
-                "{rounds} rounds were run; fewer than {min} cannot carry a verdict; give it more --time or --rounds"
+                "{} run; fewer than {min} cannot carry a verdict; give it more --time or --rounds",
+                counted(*rounds, "round")
             ),
             Self::ToolShare { share } => write!(
                 f,

@@ -1,6 +1,8 @@
 //! What a trial measured, and what is known of the store it measured. Times are whole
 //! nanoseconds, sizes whole bytes.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,10 @@ pub struct Sample {
     pub load: Load,
     /// The latency pass.
     pub latency: Latency,
+    /// The engine's own counters over the throughput pass, summed over its sessions; their
+    /// names tell the units.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, i64>,
 }
 
 /// Processor time of the process.
@@ -62,13 +68,13 @@ pub struct Latency {
     pub operations: u64,
     /// The whole pass.
     pub wall_ns: u64,
-    /// Sum of all latencies, exact.
+    /// Sum of all latencies, exact; with several workers more than `wall_ns`.
     pub sum_ns: u64,
     /// Median.
     pub p50_ns: u64,
     /// 99th percentile.
     pub p99_ns: u64,
-    /// Largest.
+    /// Largest, as the histogram holds it (within 0.1 %).
     pub max_ns: u64,
     /// All latencies: an HDR histogram, V2 with DEFLATE, in base64.
     pub histogram: String,

@@ -37,7 +37,7 @@ pub struct Percentiles {
     pub p50_us: f64,
     /// 99th percentile.
     pub p99_us: f64,
-    /// Largest, exact.
+    /// Largest.
     pub max_us: f64,
 }
 

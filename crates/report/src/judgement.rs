@@ -3,6 +3,10 @@
 use model::{Durability, Operation, record::Record};
 use stats::{Estimate, Verdict, verdict};
 
+/// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
+/// less is over 3, and an interval may be narrow because two or three rounds happened to agree.
+pub(crate) const FEWEST_ROUNDS: u32 = 5;
+
 /// What a target's ratio to the baseline says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
@@ -16,6 +20,8 @@ pub enum Judgement {
     NoDifference,
     /// It writes under another durability class than the baseline: not the same work.
     DurabilityDiffers,
+    /// The rounds are too few to judge by.
+    TooFewRounds,
     /// It or the baseline was not measured.
     NotMeasured,
 }
@@ -33,6 +39,9 @@ impl Judgement {
         let Some(ratio) = ratio else { return Self::NotMeasured };
         if writes(record, workload) && durability_differs(record, target) {
             return Self::DurabilityDiffers;
+        }
+        if ratio.n < FEWEST_ROUNDS as usize {
+            return Self::TooFewRounds;
         }
         match verdict(ratio) {
             Verdict::Faster => Self::Faster,

@@ -15,6 +15,6 @@ mod terminal;
 pub use figures::{CpuTime, Figures, Percentiles, figures};
 pub use judgement::Judgement;
 pub use read::read;
-pub use remarks::{Remark, remarks};
+pub use remarks::{Remark, derived, remarks};
 pub use stores::{Space, StoreFigures, stores};
 pub use terminal::{Style, terminal};

@@ -43,11 +43,7 @@ fn header(line: &[u8]) -> Result<Header> {
         ));
     }
     let format = value["format"].as_u64();
-    match serde_json::from_value(value) {
-        Ok(Line::Header(header)) => Ok(*header),
-        Ok(_) => Err(Error::usage("this is not a record: line 1 is no header")),
-        Err(cause) => Err(no_header(format, &cause)),
-    }
+    serde_json::from_value(value).map_err(|cause| no_header(format, &cause))
 }
 
 fn no_header(format: Option<u64>, cause: &serde_json::Error) -> Error {
@@ -141,7 +137,10 @@ impl Reading {
 impl Doubts {
     fn sentences(self) -> Vec<String> {
         let newer = self.newer.map(|format| {
-            format!("this record has format {format}, newer than {FORMAT}: what of it can be read is shown")
+            format!(
+                "this record has format {format}, newer than {FORMAT}: \
+                 what of it can be read is shown"
+            )
         });
         let unknown = (self.unknown > 0).then(|| {
             format!("{} left out: this storemark does not know their kind", lines_are(self.unknown))

@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use model::{Doubt, Finding, record::Record};
 use stats::Estimate;
 
-use crate::{arithmetic, figures::Figures};
-
-/// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
-/// less is over 3, and an interval may be narrow because two or three rounds happened to agree.
-const FEWEST_ROUNDS: u32 = 5;
+use crate::{
+    arithmetic,
+    figures::{Figures, figures},
+    judgement::FEWEST_ROUNDS,
+};
 
 /// A doubt with all it was seen in. Empty: the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
     /// What is doubted.
     pub doubt: Doubt,
-    /// Labels of targets, in the order they were first doubted.
-    pub targets: Vec<String>,
+    /// Labels of targets.
+    pub targets: BTreeSet<String>,
     /// Indices into the plan's workloads.
     pub workloads: BTreeSet<usize>,
     /// Rounds, counted from 0.
@@ -27,8 +27,7 @@ pub struct Remark {
 /// All doubts about a record, the worst first; `figures` are the record's own.
 pub fn remarks(record: &Record, figures: &[Figures]) -> Vec<Remark> {
     let mut all: Vec<Remark> = Vec::new();
-    let computed =
-        arithmetic::contradictions(record).into_iter().chain(about_intervals(record, figures));
+    let computed = computed(record, figures, record.end.is_some());
     for finding in record.findings.iter().cloned().chain(computed) {
         match all.iter_mut().find(|remark| same(&remark.doubt, &finding.doubt)) {
             Some(remark) => remark.add(finding),
@@ -37,6 +36,17 @@ pub fn remarks(record: &Record, figures: &[Figures]) -> Vec<Remark> {
     }
     all.sort_by_key(|remark| std::cmp::Reverse(remark.doubt.severity()));
     all
+}
+
+/// The doubts that only the whole of a record shows, once its run is over: what stands in the
+/// record beside those of single trials.
+pub fn derived(record: &Record) -> Vec<Finding> {
+    computed(record, &figures(record), true)
+}
+
+fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec<Finding> {
+    let intervals = figures.iter().flat_map(|row| about_row(record, row, ended));
+    arithmetic::contradictions(record).into_iter().chain(intervals).collect()
 }
 
 /// Whether two doubts make one line: equal ones, and widths, of which the widest stands.
@@ -58,9 +68,18 @@ impl Remark {
         if noise(&finding.doubt) > noise(&self.doubt) {
             self.doubt = finding.doubt;
         }
-        self.targets.extend(finding.target.filter(|label| !self.targets.contains(label)));
-        self.workloads.extend(finding.workload);
-        self.rounds.extend(finding.round);
+        widen(&mut self.targets, finding.target);
+        widen(&mut self.workloads, finding.workload);
+        widen(&mut self.rounds, finding.round);
+    }
+}
+
+/// Adds a place to those a doubt was seen in. None at all stands for everywhere, and stays so.
+fn widen<T: Ord>(places: &mut BTreeSet<T>, place: Option<T>) {
+    match place {
+        None => places.clear(),
+        Some(place) if !places.is_empty() => places.extend([place]),
+        Some(_) => {}
     }
 }
 
@@ -71,17 +90,12 @@ fn noise(doubt: &Doubt) -> Option<f64> {
     }
 }
 
-/// Doubts about intervals: over too few rounds, or still too wide when the run ended.
-fn about_intervals(record: &Record, figures: &[Figures]) -> Vec<Finding> {
-    figures.iter().flat_map(|row| about_row(record, row)).collect()
-}
-
-fn about_row(record: &Record, row: &Figures) -> Vec<Finding> {
+/// Doubts about an interval: over too few rounds, or still too wide when the run ended.
+fn about_row(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let plan = &record.header.plan;
     let Some((target, interval)) = plan.targets.get(row.target).zip(compared(record, row)) else {
         return vec![];
     };
-    let ended = record.end.is_some();
     let wide = ended.then(|| too_wide(interval, plan.rounds.precision)).flatten();
     [too_few(interval), wide]
         .into_iter()

@@ -126,6 +126,7 @@ fn verdict(row: &Figures) -> Cell {
         Judgement::Slower => Cell::new(by()).painted(Paint::Red),
         Judgement::NoDifference => Cell::new("no difference shown"),
         Judgement::DurabilityDiffers => Cell::new("not compared: durability"),
+        Judgement::TooFewRounds => Cell::new("too few rounds"),
         Judgement::NotMeasured => Cell::new(NONE),
     }
 }

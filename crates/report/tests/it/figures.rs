@@ -95,6 +95,14 @@ fn writes_of_other_durability_are_not_compared() {
 }
 
 #[test]
+fn few_rounds_get_no_verdict() {
+    let mut record = typical();
+    record.samples.retain(|s| s.round < 4);
+    assert_eq!(row(&record, 1).judgement, Judgement::TooFewRounds);
+    assert!(row(&record, 1).ratio.is_some());
+}
+
+#[test]
 fn a_baseline_outside_the_plan_compares_nothing() {
     let mut record = typical();
     record.header.plan.baseline = 7;

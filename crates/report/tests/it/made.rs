@@ -5,6 +5,8 @@ use hdrhistogram::{
     Histogram,
     serialization::{Serializer, V2DeflateSerializer},
 };
+use std::collections::BTreeMap;
+
 use model::{
     Batch, Cost, Cpu, DatasetSpec, DatasetSummary, Doubt, Durability, Environment, Filesystem,
     Finding, Generated, KeyKind, Latency, Library, Load, Memory, Operation, Order, Owner, Plan,
@@ -95,6 +97,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         cost: Cost { user_ns: OPERATIONS * 500, system_ns: OPERATIONS * 1500 },
         load: Load { other_cpus: Some(0.0), steal: Some(0.0) },
         latency: latency(ns),
+        counters: BTreeMap::new(),
     }
 }
 

@@ -1,0 +1,359 @@
+//! The command line: what the user typed, with nothing looked up.
+
+use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
+
+use clap::{
+    Args, Parser, Subcommand,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+use model::{Durability, units};
+
+/// Measures where small blobs should live - plain files, SQLite or another store - on this
+/// machine and with your data, then moves them there.
+#[derive(Debug, Parser)]
+#[command(name = "storemark", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure one target, or compare several
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Box<RunOptions>),
+    /// Print the tables of a record again
+    Report(ReportOptions),
+    /// Make a database of random blobs
+    Init(InitOptions),
+    /// Show what a database holds
+    Stat(StatOptions),
+    /// Copy a database's blobs into numbered files
+    Export(ExportOptions),
+    /// Copy a folder into a database
+    Import(ImportOptions),
+    /// Copy any store into a new one of any kind
+    Copy(CopyOptions),
+    /// Check that two stores hold the same keys and bytes
+    Verify(VerifyOptions),
+}
+
+const RUN_EXAMPLES: &str = "\
+Targets:
+  a path                     a folder of files, an SQLite database, a pack file
+  sqlite:FILE?api=blob       engine, location, settings
+  sqlite:?api=blob&mmap=1GiB no location: a scratch store, filled and removed by storemark
+  engines: files sqlite pack memory null
+
+Examples:
+  storemark run                                        files against SQLite on made-up blobs
+  storemark run test1.db test1.dir --blob-api          two stores of your own, reading
+  storemark run test1.db test1.dir --update            updates, on scratch copies
+  storemark run --data ~/thumbnails                    your own files, in scratch stores
+  storemark run files: sqlite: --update --durability durable --batch 100";
+
+/// Options of `run`; those of kvtest keep their names.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct RunOptions {
+    /// What to measure; none: files, SQLite and pack on a dataset made for it
+    pub(crate) targets: Vec<OsString>,
+
+    /// Take keys and bytes from the files below DIR (read only)
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub(crate) data: Option<PathBuf>,
+    /// Blobs in a made-up dataset
+    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Data")]
+    pub(crate) keys: Option<u64>,
+    /// Their middle size in bytes
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, help_heading = "Data")]
+    pub(crate) size: Option<u64>,
+    /// How far sizes vary to either side
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, help_heading = "Data")]
+    pub(crate) variance: Option<u64>,
+    /// Largest integer key to touch
+    #[arg(long, value_name = "KEY", value_parser = units::parse_integer, help_heading = "Data")]
+    pub(crate) max_id: Option<i64>,
+
+    /// Measure reading (the default for stores of your own)
+    #[arg(long, help_heading = "Workload")]
+    pub(crate) read: bool,
+    /// Measure overwriting each blob by another of its size, on a scratch copy
+    #[arg(long, help_heading = "Workload")]
+    pub(crate) update: bool,
+    /// Operations of a pass; default: every key once
+    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
+    pub(crate) count: Option<u64>,
+    /// Touch keys in ascending order
+    #[arg(long, conflicts_with_all = ["desc", "random"], help_heading = "Workload")]
+    pub(crate) asc: bool,
+    /// Touch keys in descending order
+    #[arg(long, conflicts_with = "random", help_heading = "Workload")]
+    pub(crate) desc: bool,
+    /// Draw keys at random with replacement; default: a random permutation of all
+    #[arg(long, help_heading = "Workload")]
+    pub(crate) random: bool,
+    /// Begin at this integer key (with --asc or --desc)
+    #[arg(long, value_name = "KEY", value_parser = units::parse_integer, help_heading = "Workload")]
+    pub(crate) start: Option<i64>,
+    /// Operations per commit; default: all
+    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
+    pub(crate) batch: Option<u64>,
+    /// Each operation in a transaction of its own (--batch 1)
+    #[arg(long, conflicts_with = "batch", help_heading = "Workload")]
+    pub(crate) multitrans: bool,
+    /// Set each engine up for this class: none, consistent or durable
+    #[arg(long, value_name = "CLASS", help_heading = "Workload")]
+    pub(crate) durability: Option<Durability>,
+    /// Workers, each with a session of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Workload")]
+    pub(crate) threads: u32,
+
+    /// SQLite: use blob handles instead of SQL statements
+    #[arg(long, help_heading = "Settings for all targets that have them")]
+    pub(crate) blob_api: bool,
+    /// SQLite: page cache in pages (negative: in KiB)
+    #[arg(long, value_name = "N", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Settings for all targets that have them")]
+    pub(crate) cache_size: Option<i64>,
+    /// SQLite: map as much as N bytes of the database
+    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Settings for all targets that have them")]
+    pub(crate) mmap: Option<u64>,
+    /// SQLite: journal mode
+    #[arg(long, value_name = "MODE", help_heading = "Settings for all targets that have them")]
+    pub(crate) jmode: Option<String>,
+    /// SQLite: leave out the checkpoint of a WAL
+    #[arg(long, help_heading = "Settings for all targets that have them")]
+    pub(crate) nocheckpoint: bool,
+    /// SQLite: synchronous off
+    #[arg(long, help_heading = "Settings for all targets that have them")]
+    pub(crate) nosync: bool,
+    /// Files: fsync each file after it was written in place
+    #[arg(long, help_heading = "Settings for all targets that have them")]
+    pub(crate) fsync: bool,
+
+    /// What the others are compared with: a target as written, or its number; default: the first
+    #[arg(long, value_name = "TARGET", help_heading = "Run")]
+    pub(crate) baseline: Option<String>,
+    /// Run exactly N rounds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    pub(crate) rounds: Option<u32>,
+    /// Time for the whole run; at least five rounds are run
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "45s", help_heading = "Run")]
+    pub(crate) time: Duration,
+    /// Drives everything random; default: a new one each time, printed
+    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Run")]
+    pub(crate) seed: Option<u64>,
+    /// Where scratch stores go; default: beside the store they stand for
+    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Update your own stores instead of scratch copies: their contents are overwritten
+    #[arg(long, help_heading = "Run")]
+    pub(crate) in_place: bool,
+    /// Run the engine's own integrity check afterwards
+    #[arg(long, help_heading = "Run")]
+    pub(crate) integrity_check: bool,
+
+    /// Write the record to FILE (- for standard output)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) json: Option<PathBuf>,
+    /// Show the engines' own counters and the process's input and output
+    #[arg(long, help_heading = "Output")]
+    pub(crate) stats: bool,
+    /// Show all findings
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
+    /// No progress
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// The record (- for standard input)
+    pub(crate) record: PathBuf,
+    /// Show all findings
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitOptions {
+    /// The database to make
+    pub(crate) database: PathBuf,
+    /// Number of blobs
+    #[arg(long, value_name = "N", value_parser = units::parse_size, default_value = "1000")]
+    pub(crate) count: u64,
+    /// Their middle size in bytes
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, default_value = "10000")]
+    pub(crate) size: u64,
+    /// How far sizes vary to either side
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, default_value = "0")]
+    pub(crate) variance: u64,
+    /// Page size: a power of two from 512 to 65536
+    #[arg(long, value_name = "BYTES", default_value = "4096")]
+    pub(crate) pagesize: String,
+    /// Makes the same bytes again; default: a new one each time, printed
+    #[arg(long, value_name = "N", value_parser = units::parse_size)]
+    pub(crate) seed: Option<u64>,
+    /// Replace a database that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatOptions {
+    /// The database to look at
+    pub(crate) database: PathBuf,
+    /// Rewrite it first, without free pages
+    #[arg(long)]
+    pub(crate) vacuum: bool,
+}
+
+/// What `copy`, `import` and `export` have in common.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct CopyFlags {
+    /// Replace a store that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Go on with a copy that was interrupted
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportOptions {
+    /// The database
+    pub(crate) database: PathBuf,
+    /// The folder to make
+    pub(crate) directory: PathBuf,
+    /// A hierarchy of folders with no more than 100 entries each
+    #[arg(long)]
+    pub(crate) tree: bool,
+    #[command(flatten)]
+    pub(crate) flags: CopyFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportOptions {
+    /// The folder, or any other target
+    pub(crate) from: OsString,
+    /// The database to make
+    pub(crate) database: PathBuf,
+    /// Its page size: a power of two from 512 to 65536
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) pagesize: Option<String>,
+    #[command(flatten)]
+    pub(crate) flags: CopyFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CopyOptions {
+    /// The store to copy, only read
+    pub(crate) from: OsString,
+    /// The store to make: a target with an engine, such as sqlite:new.db or files:new?layout=tree
+    pub(crate) to: OsString,
+    #[command(flatten)]
+    pub(crate) flags: CopyFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyOptions {
+    /// One store
+    pub(crate) a: OsString,
+    /// The other
+    pub(crate) b: OsString,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// Options that kvtest also takes with a single dash.
+const KVTEST_OPTIONS: [&str; 24] = [
+    "asc", "blob-api", "cache-size", "count", "desc", "fsync", "integrity-check", "jmode", "max-id",
+    "mmap", "multitrans", "nocheckpoint", "nosync", "pagesize", "random", "size", "start", "stats",
+    "tree", "update", "vacuum", "variance", "help", "version",
+];
+
+/// Reads the command line. What clap has to say instead was said: the exit code is left.
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, ExitCode> {
+    Arguments::try_parse_from(arguments.map(with_two_dashes)).map_err(|error| {
+        if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        {
+            eprintln!("storemark: {}", one_line(&error));
+            return ExitCode::from(1);
+        }
+        let code = u8::from(error.use_stderr());
+        // A closed pipe is no reason to fail.
+        let _ = error.print();
+        ExitCode::from(code)
+    })
+}
+
+fn with_two_dashes(argument: OsString) -> OsString {
+    match argument.to_str().and_then(|text| text.strip_prefix('-')) {
+        Some(name) if KVTEST_OPTIONS.contains(&name) => format!("--{name}").into(),
+        _ => argument,
+    }
+}
+
+/// clap's message without its usage block, with the nearest match if it found one.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let values = text
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.trim().is_empty() && !line.starts_with("Usage"))
+        .map(str::trim);
+    let mut line = values.fold(first, |line, more| format!("{line} {more}"));
+    let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
+    for near in suggested.into_iter().filter_map(|kind| error.get(kind)) {
+        let near = match near {
+            ContextValue::String(near) => near.clone(),
+            ContextValue::Strings(all) => all.join(", "),
+            _ => continue,
+        };
+        line.push_str(&format!("; did you mean {near}?"));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parsed(line: &str) -> Arguments {
+        parse(line.split(' ').map(OsString::from)).unwrap()
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn kvtest_options_work_with_one_dash_and_read_its_numbers() {
+        let Command::Init(options) =
+            parsed("storemark init x.db -count 100k --size 10KiB -variance 0x10").command
+        else {
+            panic!("not init")
+        };
+        assert_eq!((options.count, options.size, options.variance), (100_000, 10_240, 16));
+    }
+
+    #[test]
+    fn a_slip_is_answered_in_one_line() {
+        let error = Arguments::try_parse_from(["storemark", "run", "--updat"]).unwrap_err();
+        let line = one_line(&error);
+        assert!(line.contains("did you mean --update?"), "{line}");
+        assert!(!line.contains('\n'));
+    }
+}

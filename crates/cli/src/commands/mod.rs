@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub(crate) mod copy;
+pub(crate) mod init;
+pub(crate) mod report;
+pub(crate) mod run;
+mod run_stats;
+pub(crate) mod stat;
+pub(crate) mod verify;

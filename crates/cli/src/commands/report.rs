@@ -1,0 +1,31 @@
+//! `storemark report`: the tables of a record, from the record alone.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader},
+    path::Path,
+};
+
+use model::{Error, ErrorKind, Result};
+
+use crate::{args::ReportOptions, exit::Failure, output};
+
+pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
+    let path = &options.record;
+    let (record, warnings) =
+        report::read(open(path)?).map_err(|e| e.context(path.display()))?;
+    for warning in warnings {
+        eprintln!("storemark: {}: {warning}", path.display());
+    }
+    output::print(&report::terminal(&record, &output::style(options.verbose)))?;
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    }
+    let file = File::open(path)
+        .map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage))?;
+    Ok(Box::new(BufReader::new(file)))
+}

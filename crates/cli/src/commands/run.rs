@@ -1,0 +1,352 @@
+//! `storemark run`: measure one target, or compare several.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, BufWriter, Write},
+    path::Path,
+    time::Instant,
+};
+
+use engines::registry;
+use lab::{Data, Outcome, Recorder, Request, Requested, Stop};
+use model::{
+    Batch, Durability, Error, ErrorKind, Generated, Operation, Order, Result, Rounds, Settings,
+    record::{End, Ended, Line},
+};
+
+use super::run_stats;
+use crate::{
+    args::RunOptions,
+    exit::Failure,
+    listener::Listener,
+    output,
+    targets::{self, Resolved},
+};
+
+/// What is compared when the user names nothing.
+const DEFAULT_TARGETS: [&str; 6] = [
+    "files:",
+    "files:?layout=tree",
+    "sqlite:",
+    "sqlite:?api=blob",
+    "sqlite:?api=blob&mmap=1GiB",
+    "pack:",
+];
+
+/// The article's sizes; a tenth of its blobs, so that the whole run takes less than a minute.
+const DEFAULT_DATA: Generated = Generated { seed: 0, count: 10_000, size: 10_000, variance: 2_000 };
+
+/// Fewer rounds carry no verdict.
+const MIN_ROUNDS: u32 = 5;
+/// Rounds go on until every interval is within this share of its figure.
+const PRECISION: f64 = 0.03;
+
+pub(crate) fn run(options: &RunOptions, stop: &Stop) -> Result<(), Failure> {
+    let began = Instant::now();
+    let resolved = resolve(options)?;
+    let request = request(options, &resolved)?;
+    let mut recorder = Recorder::new(open_record(options.json.as_deref())?);
+    let listener = Listener::new(options.quiet);
+    let outcome = lab::run(&request, &mut recorder, &listener, stop);
+    drop(listener);
+    let Some(record) = recorder.record() else {
+        return Err(outcome.err().unwrap_or_else(Error::interrupted).into());
+    };
+    let derived = report::derived(record);
+    recorder.doubt(derived)?;
+    let ended = match &outcome {
+        Ok(outcome) => outcome.ended.clone(),
+        Err(error) => Ended::Failed(error.to_string()),
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    recorder.push(Line::End(End { reason: ended.clone(), seconds }))?;
+    show(options, &recorder)?;
+    let outcome = outcome.map_err(Failure::PartWay)?;
+    tell_integrity(&outcome)?;
+    match ended {
+        Ended::Interrupted => Err(Failure::PartWay(Error::interrupted())),
+        _ => Ok(()),
+    }
+}
+
+/// The tables: on standard output, unless that carries the record.
+fn show(options: &RunOptions, recorder: &Recorder) -> Result<()> {
+    let Some(record) = recorder.record() else { return Ok(()) };
+    let mut text = report::terminal(record, &output::style(options.verbose));
+    if options.stats {
+        text.push_str(&run_stats::show(record));
+    }
+    if options.json.as_deref() == Some(Path::new("-")) {
+        output::print_aside(&text);
+        return Ok(());
+    }
+    output::print(&text)
+}
+
+/// What the engines' own checks said; a complaint is a failed run.
+fn tell_integrity(outcome: &Outcome) -> Result<(), Failure> {
+    for (label, complaints) in &outcome.integrity {
+        let said = if complaints.is_empty() { "ok".to_owned() } else { complaints.join("; ") };
+        output::print(&format!("integrity-check: {label}: {said}\n"))?;
+    }
+    match outcome.integrity.iter().find(|(_, complaints)| !complaints.is_empty()) {
+        None => Ok(()),
+        Some((label, _)) => Err(Failure::PartWay(Error::corrupt(format!(
+            "{label}: failed its engine's integrity check"
+        )))),
+    }
+}
+
+fn resolve(options: &RunOptions) -> Result<Vec<Resolved>> {
+    if options.targets.is_empty() {
+        return DEFAULT_TARGETS.iter().map(|text| targets::resolve(text.as_ref())).collect();
+    }
+    options.targets.iter().map(|text| targets::resolve(text)).collect()
+}
+
+fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
+    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let located = resolved.iter().any(|target| target.location.is_some());
+    let operations = operations(options, located);
+    let targets = requested(options, resolved)?;
+    Ok(Request {
+        data: data(options, resolved, seed)?,
+        baseline: baseline(options, &targets)?,
+        durability: durability(options, resolved, &operations),
+        targets,
+        operations,
+        order: order(options),
+        count: positive(options.count, "--count")?,
+        max_key: options.max_id,
+        start: options.start,
+        batch: batch(options)?,
+        threads: options.threads,
+        rounds: Rounds {
+            min: options.rounds.unwrap_or(MIN_ROUNDS),
+            max: options.rounds,
+            precision: PRECISION,
+            seconds: options.time.as_secs_f64(),
+        },
+        seed,
+        in_place: options.in_place,
+        scratch: options.scratch.clone(),
+        integrity_check: options.integrity_check,
+    })
+}
+
+/// From the clock: runs differ unless told not to. Printed and recorded.
+pub(super) fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    // Nine digits are easy to type again.
+    now.map_or(1, |since| since.as_nanos() % 1_000_000_000) as u64
+}
+
+fn operations(options: &RunOptions, located: bool) -> Vec<Operation> {
+    match (options.read, options.update) {
+        (false, false) if located => vec![Operation::Read],
+        (true, false) => vec![Operation::Read],
+        (false, true) => vec![Operation::Update],
+        _ => vec![Operation::Read, Operation::Update],
+    }
+}
+
+fn order(options: &RunOptions) -> Order {
+    match (options.asc, options.desc, options.random) {
+        (true, ..) => Order::Asc,
+        (_, true, _) => Order::Desc,
+        (_, _, true) => Order::Random,
+        _ => Order::Permutation,
+    }
+}
+
+fn batch(options: &RunOptions) -> Result<Batch> {
+    Ok(match positive(options.batch, "--batch")? {
+        Some(operations) => Batch::Of(operations),
+        None if options.multitrans => Batch::Of(1),
+        None => Batch::All,
+    })
+}
+
+fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
+    match value {
+        Some(0) => Err(Error::usage(format!("{name} 0: accepted is 1 or more"))),
+        value => Ok(value),
+    }
+}
+
+/// One target is measured as it is set. Several are compared doing the same work: where the
+/// user does not say which class, none is promised by any.
+fn durability(
+    options: &RunOptions,
+    resolved: &[Resolved],
+    operations: &[Operation],
+) -> Option<Durability> {
+    let compared = resolved.len() > 1 && operations.contains(&Operation::Update);
+    options.durability.or(compared.then_some(Durability::None))
+}
+
+fn data(options: &RunOptions, resolved: &[Resolved], seed: u64) -> Result<Data> {
+    let located = resolved.iter().find(|target| target.location.is_some());
+    let made = options.keys.is_some() || options.size.is_some() || options.variance.is_some();
+    match (&options.data, located) {
+        (Some(_), Some(target)) => Err(Error::usage(format!(
+            "--data names the data, so {} cannot have its own: leave out its location",
+            target.text
+        ))),
+        (_, Some(target)) if made => Err(Error::usage(format!(
+            "--keys, --size and --variance shape made-up data; {} has its own",
+            target.text
+        ))),
+        (Some(_), None) if made => Err(Error::usage(
+            "--keys, --size and --variance shape made-up data; --data has its own",
+        )),
+        (Some(path), None) => directory(path),
+        (None, Some(_)) => Ok(Data::Targets),
+        (None, None) => Ok(Data::Generated(Generated {
+            seed,
+            count: options.keys.unwrap_or(DEFAULT_DATA.count),
+            size: options.size.unwrap_or(DEFAULT_DATA.size),
+            variance: options.variance.unwrap_or(match options.size {
+                Some(_) => 0,
+                None => DEFAULT_DATA.variance,
+            }),
+        })),
+    }
+}
+
+/// A user's folder, every file by its path.
+fn directory(path: &Path) -> Result<Data> {
+    if !path.is_dir() {
+        return Err(Error::usage(format!("--data {}: no such folder", path.display())));
+    }
+    let engine = registry::find("files")?;
+    let settings = Settings::check(engine.settings(), [("layout", "names")])?;
+    Ok(Data::Store { engine, path: path.to_owned(), settings })
+}
+
+/// kvtest's options as settings; each engine takes those it has.
+fn shared_settings(options: &RunOptions) -> Vec<(&'static str, String)> {
+    let mut settings = Vec::new();
+    let mut set = |name, value: String| settings.push((name, value));
+    if options.blob_api {
+        set("api", "blob".to_owned());
+    }
+    match options.cache_size {
+        Some(pages) if pages >= 0 => set("cache_pages", pages.to_string()),
+        Some(kibibytes) => set("cache", format!("{}KiB", kibibytes.unsigned_abs())),
+        None => {}
+    }
+    if let Some(bytes) = options.mmap {
+        set("mmap", bytes.to_string());
+    }
+    if let Some(mode) = &options.jmode {
+        set("journal", mode.clone());
+    }
+    if options.nocheckpoint {
+        set("checkpoint", "none".to_owned());
+    }
+    settings
+}
+
+fn requested(options: &RunOptions, resolved: &[Resolved]) -> Result<Vec<Requested>> {
+    let shared = shared_settings(options);
+    let mut labels = Labels::default();
+    resolved
+        .iter()
+        .map(|target| {
+            let mut defaults = shared.clone();
+            // Both engines call it sync, and each option is about one of them.
+            match target.engine.name() {
+                "files" if options.fsync => defaults.push(("sync", "file".to_owned())),
+                "sqlite" if options.nosync => defaults.push(("sync", "off".to_owned())),
+                _ => {}
+            }
+            let settings = target.settings(&defaults)?;
+            if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
+                return Err(targets::missing(path));
+            }
+            Ok(Requested {
+                label: labels.unique(label(target)),
+                engine: target.engine,
+                location: target.location.clone(),
+                settings,
+            })
+        })
+        .collect()
+}
+
+/// A scratch store is called by its engine and settings, a user's as the user wrote it.
+fn label(target: &Resolved) -> String {
+    if target.location.is_some() {
+        return target.text.clone();
+    }
+    let settings = target.settings.iter().map(|(name, value)| format!(" {name}={value}"));
+    settings.fold(target.engine.name().to_owned(), |label, setting| label + &setting)
+}
+
+/// Tells the same target given twice apart.
+#[derive(Default)]
+struct Labels(Vec<String>);
+
+impl Labels {
+    fn unique(&mut self, label: String) -> String {
+        let earlier = self.0.iter().filter(|other| **other == label).count();
+        self.0.push(label.clone());
+        if earlier == 0 { label } else { format!("{label} #{}", earlier + 1) }
+    }
+}
+
+fn baseline(options: &RunOptions, targets: &[Requested]) -> Result<usize> {
+    let Some(wanted) = &options.baseline else { return Ok(0) };
+    let labels = || targets.iter().map(|target| target.label.as_str());
+    if let Some(index) = labels().position(|label| label == wanted) {
+        return Ok(index);
+    }
+    match wanted.parse::<usize>() {
+        Ok(number) if (1..=targets.len()).contains(&number) => Ok(number - 1),
+        _ => Err(Error::usage(format!(
+            "--baseline {wanted}: no such target (accepted: {}, or 1 to {})",
+            labels().collect::<Vec<_>>().join(", "),
+            targets.len()
+        ))),
+    }
+}
+
+/// Opens the record's file before anything is measured. A file that is no record is not
+/// overwritten.
+fn open_record(path: Option<&Path>) -> Result<Option<Box<dyn Write>>> {
+    let Some(path) = path else { return Ok(None) };
+    if path == Path::new("-") {
+        return Ok(Some(Box::new(io::stdout())));
+    }
+    if path.exists() && !is_record(path) {
+        return Err(Error::usage(format!(
+            "--json {}: is there and is no record of storemark; it is left as it is",
+            path.display()
+        )));
+    }
+    let file = File::create(path)
+        .map_err(|e| Error::io(format!("--json {}", path.display()), e).with_kind(ErrorKind::Usage))?;
+    Ok(Some(Box::new(BufWriter::new(file))))
+}
+
+fn is_record(path: &Path) -> bool {
+    let mut first = String::new();
+    let Ok(file) = File::open(path) else { return false };
+    // A header is some kilobytes long.
+    let read = BufReader::new(io::Read::take(file, 1 << 20)).read_line(&mut first);
+    read.is_ok() && (first.is_empty() || first.starts_with(r#"{"line":"header""#))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_target_twice_gets_two_labels() {
+        let mut labels = Labels::default();
+        assert_eq!(labels.unique("a".into()), "a");
+        assert_eq!(labels.unique("a".into()), "a #2");
+        assert_eq!(labels.unique("b".into()), "b");
+    }
+}

@@ -1,0 +1,30 @@
+//! `storemark stat`: what kvtest's `stat` shows of a database.
+
+use crate::{args::StatOptions, exit::Failure, output, targets};
+use engines::sqlite;
+use model::{Error, Result};
+
+pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
+    let path = &options.database;
+    if !path.exists() {
+        return Err(targets::missing(path).into());
+    }
+    let stat = sqlite::stat(path, options.vacuum)?;
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<20}{value:>8}\n"));
+    line("Number of entries:", stat.count.to_string());
+    line("Average value size:", stat.average.map_or_else(|| "-".into(), |a| format!("{a:.0}")));
+    line("Minimum value size:", stat.smallest.to_string());
+    line("Maximum value size:", stat.largest.to_string());
+    line("Page-size:", stat.page_size.to_string());
+    line("Page-count:", stat.page_count.to_string());
+    line("Freelist-count:", stat.freelist_count.to_string());
+    for said in &stat.integrity {
+        text.push_str(&format!("Integrity-check:    {said}\n"));
+    }
+    output::print(&text)?;
+    match stat.integrity.iter().all(|said| said == "ok") {
+        true => Ok(()),
+        false => Err(Error::corrupt(format!("{}: is damaged", path.display())).into()),
+    }
+}

@@ -1,0 +1,42 @@
+//! Exit codes: 0 done, 1 wrong input and nothing done, 2 failed part-way, 3 a check said no.
+
+use std::process::ExitCode;
+
+use model::{Error, ErrorKind};
+
+/// Why a command did not end well.
+pub(crate) enum Failure {
+    /// An error, before or during the work.
+    Error(Error),
+    /// The work had begun: what was done is kept.
+    PartWay(Error),
+    /// A check was carried out and said no; it was already told how.
+    Gate,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// The exit code of `result`; an error is said in one line.
+pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Gate) => ExitCode::from(3),
+        Err(Failure::PartWay(error)) => said(&error, 2),
+        Err(Failure::Error(error)) => {
+            let code = match error.kind() {
+                ErrorKind::Failed | ErrorKind::Interrupted => 2,
+                _ => 1,
+            };
+            said(&error, code)
+        }
+    }
+}
+
+fn said(error: &Error, code: u8) -> ExitCode {
+    eprintln!("storemark: {error}");
+    ExitCode::from(code)
+}

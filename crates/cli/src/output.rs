@@ -1,0 +1,36 @@
+//! Writing to standard output: data only, and quietly when the reader has gone away.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use model::{Error, Result};
+use report::Style;
+
+/// Writes `text` to standard output. A closed pipe is no error: the reader has seen enough.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::io("standard output", error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes `text` to standard error, for when standard output carries the record.
+pub(crate) fn print_aside(text: &str) {
+    // Nothing is left to tell it to when this fails.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// How tables look: as wide as the terminal, 100 columns elsewhere; coloured on a terminal
+/// unless NO_COLOR is set.
+pub(crate) fn style(all_findings: bool) -> Style {
+    let terminal = io::stdout().is_terminal();
+    let width = terminal_size::terminal_size().filter(|_| terminal);
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Style {
+        width: width.map_or(100, |(terminal_size::Width(columns), _)| columns.max(80)),
+        color: terminal && !plain,
+        all_findings,
+    }
+}

@@ -1,0 +1,90 @@
+//! From target strings to engines, paths and checked settings.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use engines::registry;
+use model::{Engine, Error, Result, Settings, Target};
+
+/// A target string, understood.
+pub(crate) struct Resolved {
+    /// As the user wrote it.
+    pub(crate) text: String,
+    pub(crate) engine: &'static dyn Engine,
+    /// `None`: the target string has no location.
+    pub(crate) location: Option<PathBuf>,
+    /// Settings in the order written.
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+impl Resolved {
+    /// The settings, checked, laid over `defaults` as far as the engine has them.
+    pub(crate) fn settings(&self, defaults: &[(&str, String)]) -> Result<Settings> {
+        let table = self.engine.settings();
+        let known = |name: &str| table.iter().any(|setting| setting.name == name);
+        // The cache is set in pages or in bytes: a target's own way replaces the default's.
+        let own_cache = self.settings.iter().any(|(name, _)| name.starts_with("cache"));
+        let defaults = defaults
+            .iter()
+            .filter(|(name, _)| known(name) && !(own_cache && name.starts_with("cache")))
+            .map(|(name, value)| (*name, value.as_str()));
+        let own = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Settings::check(table, defaults.chain(own)).map_err(|e| e.context(&self.text))
+    }
+}
+
+/// Understands a target that may name a store that is there, or none.
+pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
+    // A path that is there wins over any reading of its characters.
+    if Path::new(text).exists() {
+        return bare(Path::new(text), Vec::new(), text);
+    }
+    let Some(words) = text.to_str() else {
+        return Err(Error::usage(format!("{}: no such file or folder", text.display())));
+    };
+    let target = Target::parse(words);
+    let path = PathBuf::from(&target.location);
+    let Some(name) = &target.engine else { return bare(&path, target.settings, text) };
+    Ok(Resolved {
+        text: words.to_owned(),
+        engine: registry::find(name).map_err(|e| e.context(words))?,
+        location: (!target.location.is_empty()).then_some(path),
+        settings: target.settings,
+    })
+}
+
+/// Understands a target that must name a store that is there.
+pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
+    let resolved = resolve(text)?;
+    match resolved.location.clone() {
+        Some(path) if path.exists() => Ok((resolved, path)),
+        Some(path) => Err(missing(&path)),
+        None => Err(Error::usage(format!("{}: names no store", resolved.text))),
+    }
+}
+
+/// `path` must be there: a store to read is never made.
+pub(crate) fn missing(path: &Path) -> Error {
+    Error::usage(format!("{}: no such file or folder", path.display()))
+}
+
+fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Resolved> {
+    if !path.exists() {
+        return Err(missing(path));
+    }
+    let engine = registry::recognise(path).ok_or_else(|| {
+        Error::usage(format!(
+            "{}: is no folder, SQLite database or pack file; name the engine, as in sqlite:{}",
+            path.display(),
+            path.display()
+        ))
+    })?;
+    Ok(Resolved {
+        text: text.to_string_lossy().into_owned(),
+        engine,
+        location: Some(path.to_owned()),
+        settings,
+    })
+}
