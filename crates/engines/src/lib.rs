@@ -8,6 +8,7 @@ mod null;
 mod pack;
 mod refusal;
 pub mod registry;
+mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod table;

@@ -2,10 +2,12 @@
 
 mod calibrate;
 mod check;
+mod copy;
 mod dataset;
 pub mod host;
 mod pass;
 mod payload;
+mod place;
 mod prepare;
 mod progress;
 mod ready;
@@ -13,15 +15,20 @@ mod recorder;
 mod request;
 mod runner;
 mod seed;
+mod sheet;
 mod source;
 mod stop;
 mod trial;
 mod validity;
+mod verify;
 mod worker;
 
+pub use copy::{Copied, CopyJob, copy};
 pub use dataset::Generator;
+pub use place::Place;
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;
 pub use request::{Data, Request, Requested};
 pub use runner::{Outcome, run};
 pub use stop::Stop;
+pub use verify::{Differences, Verified, verify};

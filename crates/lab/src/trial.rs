@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Operations of a latency pass: enough for a 99th percentile from a few rounds.
-const LATENCY_OPERATIONS: u64 = 10_000;
+const LATENCY_OPERATIONS: u64 = 2_500;
 
 /// Where a trial stands in its run.
 #[derive(Clone, Copy)]

@@ -31,6 +31,12 @@ pub trait Engine: Sync {
     /// that class.
     fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]>;
 
+    /// How a new store is filled fast.
+    fn fill(&self) -> Fill {
+        let settings = self.durability(Durability::None).unwrap_or_default();
+        Fill { settings, sessions: 1, whole_blocks: false }
+    }
+
     /// Whether the file or folder at `path` looks like one of this engine's stores.
     fn recognises(&self, path: &Path) -> bool;
 
@@ -43,6 +49,13 @@ pub trait Engine: Sync {
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
         let _ = (location, settings);
         None
+    }
+
+    /// What the store at `location` holds beside its dataset (other tables, say): what would be
+    /// lost with it. For people.
+    fn others(&self, location: &Path) -> Result<Vec<String>> {
+        let _ = location;
+        Ok(Vec::new())
     }
 
     /// Makes an empty store at `location`, where nothing may stand yet.
@@ -190,4 +203,17 @@ pub struct Capabilities {
     pub meta: bool,
     /// Several sessions may write at once (they may wait for each other).
     pub concurrent_writes: bool,
+}
+
+/// How an engine fills a new store fast.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    /// Settings without care for a power cut, against which the caller flushes. After a killed
+    /// process the store holds what was committed, values of the last batch perhaps torn; or it
+    /// does not open.
+    pub settings: &'static [(&'static str, &'static str)],
+    /// Sessions that are fastest together.
+    pub sessions: usize,
+    /// Every value takes up whole blocks of the file system.
+    pub whole_blocks: bool,
 }

@@ -224,7 +224,7 @@ impl fmt::Display for Doubt {
             ),
             Self::FitsCpuCache { bytes, cache } => write!(
                 f,
-                "the data ({}) fits into the processor's cache ({}); use more of it (--count) or larger values",
+                "the data ({}) fits into the processor's cache ({}); use more (--keys) or larger values (--size)",
                 show_size(*bytes),
                 show_size(*cache)
             ),

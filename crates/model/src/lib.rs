@@ -23,7 +23,7 @@ mod workload;
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
 pub use durability::Durability;
 pub use engine::{
-    Access, Capabilities, Engine, How, Item, Mode, OpenOptions, Put, Session, Store, Visit,
+    Access, Capabilities, Engine, Fill, How, Item, Mode, OpenOptions, Put, Session, Store, Visit,
 };
 pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
 pub use error::{Error, ErrorKind, Result};

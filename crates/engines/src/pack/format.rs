@@ -64,7 +64,7 @@ pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(slots.len() * 48 + TRAILER);
     for (key, slot) in slots.sorted() {
         encode_key(key, &mut out);
-        for number in [slot.offset, slot.length(), slot.room] {
+        for number in [slot.offset(), slot.length(), slot.room] {
             out.extend(number.to_le_bytes());
         }
         encode_meta(slot.meta.as_deref(), &mut out);
@@ -181,7 +181,10 @@ impl<'a> Bytes<'a> {
             _ => Some(Box::new(self.meta()?)),
         };
         let sound = length <= room && offset.checked_add(room)? <= trailer.table;
-        sound.then(|| (key, Slot::new(offset, length, room, meta)))
+        if !sound {
+            return None;
+        }
+        Some((key, Slot::new(offset, length, room, meta)?))
     }
 }
 
@@ -210,8 +213,10 @@ mod tests {
     fn two_names() -> Vec<u8> {
         let mut slots = Table::new(KeyKind::Names);
         let meta = Meta { mode: 0o100_644, seconds: -1, nanoseconds: 7 };
-        slots.insert(Key::Name(b"a/b"), Slot::new(16, 3, 4, Some(Box::new(meta)))).unwrap();
-        slots.insert(Key::Name(b""), Slot::new(20, 0, 0, None)).unwrap();
+        slots
+            .insert(Key::Name(b"a/b"), Slot::new(16, 3, 4, Some(Box::new(meta))).unwrap())
+            .unwrap();
+        slots.insert(Key::Name(b""), Slot::new(20, 0, 0, None).unwrap()).unwrap();
         encode(&slots, 20)
     }
 
@@ -224,7 +229,7 @@ mod tests {
     fn a_table_comes_back_as_it_was() {
         let slots = read(&two_names()).unwrap();
         let slot = slots.get(Key::Name(b"a/b")).unwrap().unwrap();
-        assert_eq!((slot.offset, slot.length(), slot.room), (16, 3, 4));
+        assert_eq!((slot.offset(), slot.length(), slot.room), (16, 3, 4));
         assert_eq!(slot.meta.as_deref().unwrap().seconds, -1);
         assert!(slots.get(Key::Name(b"")).unwrap().unwrap().meta.is_none());
     }

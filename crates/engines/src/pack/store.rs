@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    num::NonZeroU64,
     path::{Path, PathBuf},
     sync::{
         Mutex, RwLock, RwLockReadGuard,
@@ -22,17 +23,29 @@ use super::{
 use crate::{at, lock, refusal, table::Table};
 
 /// Where a value stands. Offset and room never change; the length does, under a shared lock,
-/// when the value is overwritten in place.
+/// when the value is overwritten in place. Never astride two cache lines, and an `Option` of it
+/// is no larger.
+#[repr(align(32))]
 pub(super) struct Slot {
-    pub(super) offset: u64,
+    offset: NonZeroU64,
     pub(super) room: u64,
     length: AtomicU64,
     pub(super) meta: Option<Box<Meta>>,
 }
 
 impl Slot {
-    pub(super) fn new(offset: u64, length: u64, room: u64, meta: Option<Box<Meta>>) -> Self {
-        Self { offset, room, length: AtomicU64::new(length), meta }
+    /// `None`: no value stands at offset 0, where the head is.
+    pub(super) fn new(
+        offset: u64,
+        length: u64,
+        room: u64,
+        meta: Option<Box<Meta>>,
+    ) -> Option<Self> {
+        Some(Self { offset: NonZeroU64::new(offset)?, room, length: AtomicU64::new(length), meta })
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.offset.get()
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -116,9 +129,9 @@ impl Pack {
         let length = slot.length();
         let length = usize::try_from(length).map_err(|_| refusal::too_long(length))?;
         if let Some(front) = into.get_mut(..length)
-            && !self.copy_mapped(slot.offset, front)
+            && !self.copy_mapped(slot.offset(), front)
         {
-            at::read(&self.file, front, slot.offset).map_err(|e| self.failed(e))?;
+            at::read(&self.file, front, slot.offset()).map_err(|e| self.failed(e))?;
         }
         Ok(length)
     }
@@ -155,7 +168,7 @@ impl Pack {
         if length > slot.room || slot.meta.as_deref() != put.meta.as_ref() {
             return Ok(None);
         }
-        at::write(&self.file, value, slot.offset).map_err(|e| self.failed(e))?;
+        at::write(&self.file, value, slot.offset()).map_err(|e| self.failed(e))?;
         if slot.length.swap(length, Relaxed) != length {
             self.reserve(0)?;
         }
@@ -169,10 +182,12 @@ impl Pack {
         let length = value.len() as u64;
         let offset = self.reserve(length)?;
         at::write(&self.file, value, offset).map_err(|e| self.failed(e))?;
+        let slot = Slot::new(offset, length, length, put.meta.map(Box::new))
+            .expect("values stand behind the head");
         let mut slots = lock::write(&self.slots);
         match (put.how, slots.get(key)?.is_some()) {
             (How::Insert, true) | (How::Update, false) => return Ok(false),
-            _ => slots.insert(key, Slot::new(offset, length, length, put.meta.map(Box::new)))?,
+            _ => slots.insert(key, slot)?,
         };
         self.reserve(0)?;
         Ok(true)

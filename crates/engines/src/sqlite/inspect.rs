@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Access, Result};
+use model::{Access, KeyKind, Result};
 
 use super::{
     ffi::{self, Connection},
@@ -54,6 +54,28 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
         freelist_count: db.number("PRAGMA freelist_count")?,
         integrity: db.column("PRAGMA integrity_check(10)")?,
     })
+}
+
+/// What is not the dataset's: other tables, views and the like, other columns of `kv`, and what
+/// an archive holds beside files. SQLite's own tables are not among them.
+pub(super) fn others(path: &Path) -> Result<Vec<String>> {
+    let db = Connection::open(path, open_kind(path, Access::Read))?;
+    let table = Table::find(&db)?;
+    let own = table.name.to_string_lossy();
+    let beside = match table.keys {
+        KeyKind::Integers => {
+            "SELECT 'column '||name FROM pragma_table_info('kv') WHERE name NOT IN ('k','v')"
+        }
+        KeyKind::Names => {
+            "SELECT 'folder or link '||name FROM sqlar WHERE (mode & 61440) IS NOT 32768 LIMIT 3"
+        }
+    };
+    let mut others = db.column(&format!(
+        "SELECT type||' '||name FROM sqlite_schema \
+         WHERE name<>'{own}' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    ))?;
+    others.extend(db.column(beside)?);
+    Ok(others)
 }
 
 /// Process-wide memory counters: name, current, highest.

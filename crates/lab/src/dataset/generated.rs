@@ -17,22 +17,22 @@ impl Generator {
     pub fn new(spec: Generated) -> Result<Self> {
         let Generated { count, size, variance, .. } = spec;
         if count == 0 {
-            return Err(Error::usage("--count 0: a dataset has at least one key"));
+            return Err(Error::usage("a dataset of 0 blobs: at least one is needed"));
         }
         if variance > size {
             return Err(Error::usage(format!(
-                "--variance {variance} is larger than --size {size}: sizes would be negative"
+                "a variance of {variance} is larger than the size of {size}: sizes would be negative"
             )));
         }
         if size.checked_add(variance).is_none_or(|largest| largest > u64::from(u32::MAX)) {
             return Err(Error::usage(format!(
-                "--size {size} --variance {variance}: a value is at most 4 GiB - 1"
+                "a size of {size} with a variance of {variance}: a blob has at most 4 GiB - 1"
             )));
         }
         let largest = u128::from(size + variance);
         if i64::try_from(u128::from(count) * largest).is_err() {
             return Err(Error::usage(format!(
-                "--count {count} --size {size}: more than 2^63 bytes in all"
+                "{count} blobs of {size} bytes: more than 2^63 bytes in all"
             )));
         }
         Ok(Self { spec })

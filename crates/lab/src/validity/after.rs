@@ -1,6 +1,6 @@
 //! What can be doubted once trials were measured.
 
-use model::{Doubt, Finding, Sample, record::Record};
+use model::{Doubt, Durability, Finding, Sample, record::Record};
 
 /// Processors' worth of other work that a trial may bear.
 const OTHER_CPUS: f64 = 0.1;
@@ -29,11 +29,15 @@ pub(crate) fn after(record: &Record) -> Vec<Finding> {
     for workload in 0..plan.workloads.len() {
         for (target, planned) in plan.targets.iter().enumerate() {
             let samples: Vec<_> = record.samples_of(workload, target).collect();
-            let doubts = shares(&samples, record.header.environment.loop_ns);
+            let tool = tool_share(&samples, record.header.environment.loop_ns);
+            // A durable class owes all before the clock stops; what a flush of the whole file
+            // system does afterwards is not its work.
+            let left = (class(record, target) < Some(Durability::Durable))
+                .then(|| left_to_background(&samples))
+                .flatten();
+            let doubts = tool.into_iter().chain(left);
             findings.extend(
-                doubts
-                    .into_iter()
-                    .map(|doubt| Finding::target(doubt, &planned.label).in_workload(workload)),
+                doubts.map(|doubt| Finding::target(doubt, &planned.label).in_workload(workload)),
             );
         }
     }
@@ -51,18 +55,21 @@ fn worst(
     Some((worst, u32::try_from(above.len()).unwrap_or(u32::MAX)))
 }
 
-/// Shares of the wall time that are the tool's own or were left for later.
-fn shares(samples: &[&Sample], loop_ns: f64) -> Vec<Doubt> {
-    let sum = |part: fn(&Sample) -> u64| -> f64 {
-        samples.iter().map(|sample| part(sample) as f64).sum()
-    };
-    let wall = sum(|sample| sample.wall_ns);
-    if wall == 0.0 {
-        return Vec::new();
-    }
-    let tool = loop_ns * sum(|sample| sample.operations) / wall;
-    let left = sum(|sample| sample.background_ns) / wall;
-    let tool = (tool > TOOL_SHARE).then_some(Doubt::ToolShare { share: tool.min(1.0) });
-    let left = (left > BACKGROUND).then_some(Doubt::LeftToBackground { share: left });
-    tool.into_iter().chain(left).collect()
+fn class(record: &Record, target: usize) -> Option<Durability> {
+    record.stores.iter().find(|facts| facts.target == target).map(|facts| facts.durability)
+}
+
+fn sum(samples: &[&Sample], part: fn(&Sample) -> u64) -> f64 {
+    samples.iter().map(|sample| part(sample) as f64).sum()
+}
+
+fn tool_share(samples: &[&Sample], loop_ns: f64) -> Option<Doubt> {
+    let share = loop_ns * sum(samples, |s| s.operations) / sum(samples, |s| s.wall_ns);
+    (share > TOOL_SHARE).then(|| Doubt::ToolShare { share: share.min(1.0) })
+}
+
+fn left_to_background(samples: &[&Sample]) -> Option<Doubt> {
+    let share = sum(samples, |s| s.background_ns) / sum(samples, |s| s.wall_ns);
+    // Not a number, where nothing was measured, is not above anything.
+    (share > BACKGROUND && share.is_finite()).then_some(Doubt::LeftToBackground { share })
 }

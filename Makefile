@@ -1,0 +1,46 @@
+# `make run` measures, `make test` is the whole gate. CI runs nothing else.
+
+.PHONY: run build test tools format lint walls check docs bench deny
+
+run: build
+	target/release/storemark run
+
+build: tools
+	cargo build --release --locked
+
+test: tools packages format lint walls check docs
+
+# One line about what is missing, before anything fails half-way.
+tools:
+	@command -v cargo >/dev/null || { echo "storemark: cargo is missing: install Rust 1.89 or newer (https://rustup.rs)" >&2; exit 1; }
+	@command -v cc >/dev/null || { echo "storemark: a C compiler is missing (Debian: apt-get install gcc libc6-dev): it builds SQLite" >&2; exit 1; }
+
+# What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote.
+.PHONY: packages
+packages:
+	@command -v sqlite3 >/dev/null || { apt-get update -qq && apt-get install -y -qq sqlite3; } \
+	  || { echo "storemark: the tests need the sqlite3 shell (Debian: apt-get install sqlite3)" >&2; exit 1; }
+
+format:
+	cargo fmt --all -- --check
+
+lint:
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# The house's walls: which crate may know which.
+walls:
+	.ci/walls
+
+check:
+	cargo test --workspace --locked
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+
+# Each adapter against a bare loop over the same library, interleaved.
+bench:
+	cargo bench -p storemark-engines --bench adapters
+
+# Licences and sources of all dependencies; needs cargo-deny.
+deny:
+	cargo deny check bans licenses sources

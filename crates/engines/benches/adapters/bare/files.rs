@@ -1,0 +1,101 @@
+//! A folder of files through system calls relative to it, the name formatted on the stack.
+
+use std::{ffi::CStr, os::fd::OwnedFd, path::Path};
+
+use model::{Error, Result};
+use rustix::{
+    fs::{Mode, OFlags, fstat, open, openat},
+    io::{read, write},
+};
+
+use super::{Bare, Work};
+
+/// How a key becomes a name.
+#[derive(Clone, Copy)]
+pub(crate) enum Layout {
+    /// `000001`
+    Flat,
+    /// `00/00/01`
+    Tree,
+}
+
+impl Layout {
+    /// The name of a key of at most six digits, ended by a zero byte.
+    #[inline]
+    fn name(self, key: i64, out: &mut [u8; 9]) -> &CStr {
+        let places: [usize; 6] = match self {
+            Self::Flat => [0, 1, 2, 3, 4, 5],
+            Self::Tree => [0, 1, 3, 4, 6, 7],
+        };
+        *out = match self {
+            Self::Flat => *b"000000\0\0\0",
+            Self::Tree => *b"00/00/00\0",
+        };
+        let mut left = key;
+        for place in places.into_iter().rev() {
+            out[place] = b'0' + u8::try_from(left % 10).expect("a digit");
+            left /= 10;
+        }
+        CStr::from_bytes_until_nul(out).expect("ended above")
+    }
+}
+
+pub(crate) struct Reader {
+    folder: OwnedFd,
+    layout: Layout,
+}
+
+impl Reader {
+    pub(crate) fn open(path: &Path, layout: Layout) -> Result<Self> {
+        Ok(Self { folder: folder(path)?, layout })
+    }
+}
+
+impl Bare for Reader {
+    fn pass(&mut self, work: &Work<'_>, buffer: &mut [u8]) -> usize {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let mut name = [0; 9];
+        let mut bytes = 0;
+        for key in work.keys {
+            let name = self.layout.name(*key, &mut name);
+            let file = openat(&self.folder, name, flags, Mode::empty()).expect("opening a file");
+            let length = fstat(&file).expect("asking for a file's length").st_size;
+            let room = &mut buffer[..usize::try_from(length).expect("a file fits in memory")];
+            assert_eq!(read(&file, &mut *room), Ok(room.len()), "reading a file at once");
+            bytes += room.len();
+        }
+        bytes
+    }
+}
+
+/// Overwrites files where they stand.
+pub(crate) struct Writer {
+    folder: OwnedFd,
+}
+
+impl Writer {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Ok(Self { folder: folder(path)? })
+    }
+}
+
+impl Bare for Writer {
+    fn pass(&mut self, work: &Work<'_>, _: &mut [u8]) -> usize {
+        let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::CLOEXEC;
+        let mut name = [0; 9];
+        let mut bytes = 0;
+        for key in work.keys {
+            let payload = work.data.payload(*key, work.salt);
+            let name = Layout::Flat.name(*key, &mut name);
+            let file = openat(&self.folder, name, flags, Mode::empty()).expect("opening a file");
+            assert_eq!(write(&file, payload), Ok(payload.len()), "writing a file at once");
+            bytes += payload.len();
+        }
+        bytes
+    }
+}
+
+fn folder(path: &Path) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    open(path, flags, Mode::empty()).map_err(|e| Error::io(path.display(), e.into()))
+}

@@ -1,0 +1,25 @@
+//! The loops that a careful engineer would write by hand, one file for each library. They know
+//! nothing of engines; a failure ends the run.
+
+#[cfg(unix)]
+pub(crate) mod files;
+pub(crate) mod memory;
+#[cfg(unix)]
+pub(crate) mod pack;
+pub(crate) mod sqlite;
+
+use crate::data::Data;
+
+/// What both sides of a row do in one round.
+pub(crate) struct Work<'a> {
+    pub(crate) data: &'a Data,
+    pub(crate) keys: &'a [i64],
+    /// Names the pass, so that an update never writes what is there already.
+    pub(crate) salt: u64,
+}
+
+/// A bare loop over all keys.
+pub(crate) trait Bare {
+    /// Reads each value into `buffer`, or writes each payload; returns the bytes.
+    fn pass(&mut self, work: &Work<'_>, buffer: &mut [u8]) -> usize;
+}

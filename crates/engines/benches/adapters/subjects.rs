@@ -1,0 +1,221 @@
+//! What is compared: the list of rows, and making their stores.
+
+use std::path::Path;
+
+use engines::registry;
+use model::{
+    Access, How, Key, KeyKind, Mode, OpenOptions, Put, Result, Settings, Store,
+};
+
+use crate::{
+    bare::{Bare, memory, sqlite},
+    data::Data,
+};
+#[cfg(unix)]
+use crate::bare::{files, pack};
+
+/// One line of the list. Rows with the same `place` share its files.
+struct Recipe {
+    name: &'static str,
+    engine: &'static str,
+    place: &'static str,
+    /// Settings to fill with and to open with.
+    fill: &'static str,
+    open: &'static str,
+    mode: Mode,
+    limit: f64,
+    bare: fn(&Path, &Data) -> Result<Option<Box<dyn Bare>>>,
+}
+
+/// A row ready to be measured.
+pub(crate) struct Subject {
+    pub(crate) name: &'static str,
+    pub(crate) mode: Mode,
+    /// The most that adapter / bare may be.
+    pub(crate) limit: f64,
+    pub(crate) store: Box<dyn Store>,
+    /// Without one, the adapter is held against a nanosecond an operation.
+    pub(crate) bare: Option<Box<dyn Bare>>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the answer of a recipe")]
+fn some(bare: impl Bare + 'static) -> Result<Option<Box<dyn Bare>>> {
+    Ok(Some(Box::new(bare)))
+}
+
+const LIMIT: f64 = 1.05;
+const UNSYNCED: &str = "journal=off&sync=off";
+const UNSYNCED_PRAGMAS: &str = "PRAGMA journal_mode=off; PRAGMA synchronous=off";
+const MAP_PRAGMA: &str = "PRAGMA mmap_size=2000000000";
+
+/// Recipes differ from this one.
+const SQLITE_READ: Recipe = Recipe {
+    name: "sqlite get, SQL",
+    engine: "sqlite",
+    place: "read.db",
+    fill: UNSYNCED,
+    open: "api=sql",
+    mode: Mode::Read,
+    limit: LIMIT,
+    bare: |path, _| some(sqlite::Select::open(path, "")?),
+};
+
+const SQLITE_UPDATE: Recipe = Recipe {
+    name: "sqlite update, SQL",
+    place: "update.db",
+    open: "journal=off&sync=off&api=sql",
+    mode: Mode::Write,
+    bare: |path, _| some(sqlite::Update::open(path, UNSYNCED_PRAGMAS)?),
+    ..SQLITE_READ
+};
+
+#[cfg(unix)]
+const FILES_READ: Recipe = Recipe {
+    name: "files get, flat",
+    engine: "files",
+    place: "flat",
+    fill: "layout=flat",
+    open: "layout=flat",
+    bare: |path, _| some(files::Reader::open(path, files::Layout::Flat)?),
+    ..SQLITE_READ
+};
+
+#[cfg(unix)]
+const PACK_READ: Recipe = Recipe {
+    name: "pack get, pread",
+    engine: "pack",
+    place: "values.pack",
+    fill: "",
+    open: "io=pread",
+    bare: |path, data| some(pack::Pread::open(path, data)?),
+    ..SQLITE_READ
+};
+
+const RECIPES: &[Recipe] = &[
+    SQLITE_READ,
+    Recipe {
+        name: "sqlite get, SQL, mmap",
+        open: "api=sql&mmap=2000000000",
+        bare: |path, _| some(sqlite::Select::open(path, MAP_PRAGMA)?),
+        ..SQLITE_READ
+    },
+    Recipe {
+        name: "sqlite get, blob",
+        open: "api=blob",
+        bare: |path, _| some(sqlite::BlobRead::open(path, "")?),
+        ..SQLITE_READ
+    },
+    Recipe {
+        name: "sqlite get, blob, mmap",
+        open: "api=blob&mmap=2000000000",
+        bare: |path, _| some(sqlite::BlobRead::open(path, MAP_PRAGMA)?),
+        ..SQLITE_READ
+    },
+    SQLITE_UPDATE,
+    Recipe {
+        name: "sqlite update, blob",
+        open: "journal=off&sync=off&api=blob",
+        bare: |path, _| some(sqlite::BlobWrite::open(path, UNSYNCED_PRAGMAS)?),
+        ..SQLITE_UPDATE
+    },
+    #[cfg(unix)]
+    FILES_READ,
+    #[cfg(unix)]
+    Recipe {
+        name: "files get, tree",
+        place: "tree",
+        fill: "layout=tree",
+        open: "layout=tree",
+        bare: |path, _| some(files::Reader::open(path, files::Layout::Tree)?),
+        ..FILES_READ
+    },
+    #[cfg(unix)]
+    Recipe {
+        name: "files update, in place",
+        place: "overwritten",
+        mode: Mode::Write,
+        bare: |path, _| some(files::Writer::open(path)?),
+        ..FILES_READ
+    },
+    #[cfg(unix)]
+    PACK_READ,
+    #[cfg(unix)]
+    Recipe {
+        name: "pack get, mmap",
+        open: "io=mmap",
+        // Little but a copy of 10 kB is left to compare with.
+        limit: 1.10,
+        bare: |path, data| some(pack::Mapped::open(path, data)?),
+        ..PACK_READ
+    },
+    Recipe {
+        name: "memory get",
+        engine: "memory",
+        fill: "",
+        open: "",
+        bare: |_, data| some(memory::Values::new(data)),
+        ..SQLITE_READ
+    },
+    Recipe {
+        name: "null get, over 1 ns",
+        engine: "null",
+        fill: "",
+        open: "",
+        limit: 15.0,
+        bare: |_, _| Ok(None),
+        ..SQLITE_READ
+    },
+];
+
+/// The rows whose names hold one of the words in `only`, or all.
+pub(crate) fn make(folder: &Path, data: &Data, only: &[String]) -> Result<Vec<Subject>> {
+    let wanted = |recipe: &&Recipe| {
+        only.is_empty() || only.iter().any(|word| recipe.name.contains(word.as_str()))
+    };
+    RECIPES.iter().filter(wanted).map(|recipe| recipe.subject(folder, data)).collect()
+}
+
+impl Recipe {
+    fn subject(&self, folder: &Path, data: &Data) -> Result<Subject> {
+        let path = folder.join(self.place);
+        Ok(Subject {
+            name: self.name,
+            mode: self.mode,
+            limit: self.limit,
+            store: self.store(&path, data)?,
+            bare: (self.bare)(&path, data)?,
+        })
+    }
+
+    fn store(&self, path: &Path, data: &Data) -> Result<Box<dyn Store>> {
+        let engine = registry::find(self.engine)?;
+        let options = |settings: &str, access| {
+            let pairs = settings.split('&').filter_map(|pair| pair.split_once('='));
+            let settings = Settings::check(engine.settings(), pairs)?;
+            Ok(OpenOptions { settings, access, keys: KeyKind::Integers })
+        };
+        let persistent = engine.capabilities().persistent;
+        if !persistent || !path.exists() {
+            let store = engine.create(path, &options(self.fill, Access::Write)?)?;
+            fill(&*store, data)?;
+            if !persistent {
+                return Ok(store);
+            }
+            store.close()?;
+        }
+        let access = if self.mode == Mode::Read { Access::Read } else { Access::Write };
+        engine.open(path, &options(self.open, access)?)
+    }
+}
+
+/// Puts all values in key order.
+fn fill(store: &dyn Store, data: &Data) -> Result<()> {
+    let mut session = store.session()?;
+    session.begin(Mode::Write)?;
+    for key in data.keys() {
+        session.put(Key::Int(key), data.value(key), &Put { how: How::Insert, meta: None })?;
+    }
+    session.commit()?;
+    drop(session);
+    store.settle()
+}

@@ -1,0 +1,134 @@
+//! A map from integers that are mostly consecutive: a lookup costs one access to memory.
+
+use std::collections::BTreeMap;
+
+/// Keys from `first` on stand in `places` by their distance from it, as long as at least every
+/// other place is taken; all others stand in `rest`.
+pub(crate) struct Row<V> {
+    first: i64,
+    places: Vec<Option<V>>,
+    /// Places that hold a value.
+    taken: usize,
+    rest: BTreeMap<i64, V>,
+}
+
+impl<V> Default for Row<V> {
+    fn default() -> Self {
+        Self { first: 0, places: Vec::new(), taken: 0, rest: BTreeMap::new() }
+    }
+}
+
+impl<V> Row<V> {
+    pub(crate) fn len(&self) -> usize {
+        self.taken + self.rest.len()
+    }
+
+    #[inline]
+    fn place(&self, key: i64) -> Option<usize> {
+        usize::try_from(key.checked_sub(self.first)?).ok()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, key: i64) -> Option<&V> {
+        match self.place(key).and_then(|place| self.places.get(place)) {
+            Some(found) => found.as_ref(),
+            None => self.rest.get(&key),
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, key: i64) -> Option<&mut V> {
+        match self.place(key).and_then(|place| self.places.get_mut(place)) {
+            Some(found) => found.as_mut(),
+            None => self.rest.get_mut(&key),
+        }
+    }
+
+    pub(crate) fn insert(&mut self, key: i64, value: V) -> Option<V> {
+        if self.places.is_empty() {
+            self.first = key;
+        }
+        let within = |place: &usize| *place < self.places.len() || place / 2 <= self.taken;
+        let Some(place) = self.place(key).filter(within) else {
+            return self.rest.insert(key, value);
+        };
+        if place >= self.places.len() {
+            self.reach(key, place);
+        }
+        let old = self.places[place].replace(value);
+        self.taken += usize::from(old.is_none());
+        old
+    }
+
+    /// Lengthens the row to hold `place`, the place of `key`, and takes in what stood beyond.
+    fn reach(&mut self, key: i64, place: usize) {
+        self.places.resize_with(place + 1, || None);
+        let mut within = self.rest.split_off(&self.first);
+        // `key` itself may be the greatest of all: what stands beyond it begins at it.
+        self.rest.append(&mut within.split_off(&key));
+        let own = self.rest.remove(&key).map(|value| (key, value));
+        for (key, value) in within.into_iter().chain(own) {
+            if let Some(place) = self.place(key) {
+                self.places[place] = Some(value);
+                self.taken += 1;
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, key: i64) -> Option<V> {
+        match self.place(key).and_then(|place| self.places.get_mut(place)) {
+            Some(found) => {
+                let old = found.take();
+                self.taken -= usize::from(old.is_some());
+                old
+            }
+            None => self.rest.remove(&key),
+        }
+    }
+
+    /// Everything, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, &V)> {
+        let places = (self.first..=i64::MAX).zip(&self.places);
+        let taken = places.filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        taken.chain(self.rest.iter().map(|(key, value)| (*key, value)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    fn key() -> impl Strategy<Value = i64> {
+        prop_oneof![-5..30_i64, i64::MAX - 5..=i64::MAX, i64::MIN..=i64::MIN + 5, any::<i64>()]
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_map(ops in vec((key(), any::<bool>()), 1..200)) {
+            let (mut row, mut map) = (Row::default(), BTreeMap::new());
+            for (n, (key, put)) in ops.into_iter().enumerate() {
+                if put {
+                    prop_assert_eq!(row.insert(key, n), map.insert(key, n));
+                } else {
+                    prop_assert_eq!(row.remove(key), map.remove(&key));
+                }
+                prop_assert_eq!(row.get(key), map.get(&key));
+                prop_assert_eq!(row.get_mut(key).copied(), map.get(&key).copied());
+                prop_assert_eq!(row.len(), map.len());
+                prop_assert!(row.places.len() <= 2 * n + 2);
+            }
+            let found: BTreeMap<_, _> = row.iter().map(|(key, n)| (key, *n)).collect();
+            prop_assert_eq!(found, map);
+        }
+    }
+
+    #[test]
+    fn consecutive_keys_stand_in_the_row_alone() {
+        let mut row = Row::default();
+        for key in (1..1000).filter(|key| key % 3 > 0) {
+            row.insert(key, ());
+        }
+        assert!(row.rest.is_empty());
+    }
+}

@@ -1,0 +1,159 @@
+//! Copying a store: into a folder beside the destination, and under its own name only when it
+//! is whole and on disk.
+
+mod destination;
+mod inventory;
+mod parcel;
+mod partial;
+mod placing;
+mod pump;
+mod room;
+
+use std::{ops::ControlFlow, path::PathBuf};
+
+use model::{Access, Engine, ErrorKind, Fill, KeyKind, Result, Settings, Store};
+
+use crate::{Place, Progress, Stop, host};
+use inventory::Inventory;
+use partial::Partial;
+use pump::{Moved, Pump};
+
+/// A copy as asked for.
+pub struct CopyJob {
+    /// The store to read.
+    pub from: Place,
+    /// Where the copy shall stand.
+    pub to: Place,
+    /// Replace what is there, if it is a dataset and nothing else.
+    pub force: bool,
+    /// Go on with what an interrupted copy left.
+    pub resume: bool,
+}
+
+/// What was copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Items of the copy.
+    pub count: u64,
+    /// Bytes of their values.
+    pub bytes: u64,
+    /// How many of the items an interrupted copy had left.
+    pub resumed: u64,
+}
+
+/// Copies a store. What is at the destination stays as it is until the copy is whole and
+/// flushed; an interrupted copy can be resumed.
+pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
+    destination::check(job)?;
+    let source = job.from.open()?;
+    let amount = Amount::of(&*source, progress, stop)?;
+    let mut partial = Partial::claim(&job.to.path)?;
+    let copied = Copier { job, source: &*source, amount, progress, stop }.run(&mut partial);
+    match copied {
+        Ok(copied) => {
+            partial.release();
+            source.close()?;
+            Ok(copied)
+        }
+        Err(error) => Err(partial.explain(error, job)),
+    }
+}
+
+/// How much there is to copy.
+#[derive(Clone, Copy, Default)]
+struct Amount {
+    count: u64,
+    bytes: u64,
+}
+
+impl Amount {
+    fn of(source: &dyn Store, progress: &dyn Progress, stop: &Stop) -> Result<Self> {
+        progress.stage("looking at the source", None);
+        let mut amount = Self::default();
+        source.session()?.list(&mut |_, length| {
+            stop.check()?;
+            amount.count += 1;
+            amount.bytes += length;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(amount)
+    }
+}
+
+struct Copier<'a> {
+    job: &'a CopyJob,
+    source: &'a dyn Store,
+    amount: Amount,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+}
+
+impl Copier<'_> {
+    fn run(&self, partial: &mut Partial) -> Result<Copied> {
+        let (engine, path) = (self.job.to.engine, partial.store());
+        let fill = engine.fill();
+        let resumed = if self.job.resume { self.resume(partial)? } else { None };
+        let (store, inventory) = match resumed {
+            Some(resumed) => resumed,
+            None => {
+                partial.empty()?;
+                room::check(self.amount, &fill, partial.folder())?;
+                (engine.create(&path, &self.options(&fill))?, Inventory::none())
+            }
+        };
+        let moved = self.move_all(&*store, &fill, inventory);
+        // An interrupted copy too is closed whole, so that it can be resumed.
+        let closed = store.settle().and_then(|()| store.close());
+        let moved = moved?;
+        closed?;
+        self.stop.check()?;
+        self.reopen(&path)?;
+        self.progress.stage("flushing to disk", None);
+        host::sync(&path)?;
+        self.stop.check()?;
+        placing::place(&path, self.job)?;
+        Ok(moved.copied())
+    }
+
+    /// The options under which the copy is filled: as asked, but fast.
+    fn options(&self, fill: &Fill) -> model::OpenOptions {
+        let fast = fill.settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+        let mut options = self.job.to.options(Access::Write, self.source.keys());
+        options.settings.0.extend(fast);
+        options
+    }
+
+    /// Opens what an interrupted copy left, if it can be used.
+    fn resume(&self, partial: &Partial) -> Result<Option<(Box<dyn Store>, Inventory)>> {
+        if !partial.has_store() {
+            return Ok(None);
+        }
+        self.progress.stage("looking at what is there already", None);
+        let options = self.options(&self.job.to.engine.fill());
+        match Inventory::open(self.job.to.engine, &partial.store(), &options, self.stop) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let what = partial.folder().display();
+                self.progress.say(&format!("cannot resume {what}, starting again: {error}"));
+                Ok(None)
+            }
+        }
+    }
+
+    fn move_all(&self, to: &dyn Store, fill: &Fill, inventory: Inventory) -> Result<Moved> {
+        self.progress.stage("copying", Some(self.amount.count));
+        let pump = Pump { from: self.source, to, progress: self.progress, stop: self.stop };
+        pump.run(inventory, fill.sessions)
+    }
+
+    /// Opens the whole copy once as asked, for settings that a store keeps (SQLite's journal
+    /// mode, say).
+    fn reopen(&self, path: &std::path::Path) -> Result<()> {
+        if self.job.to.settings.is_empty() {
+            return Ok(());
+        }
+        let options = self.job.to.options(Access::Write, self.source.keys());
+        self.job.to.engine.open(path, &options)?.close()
+    }
+}

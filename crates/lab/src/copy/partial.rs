@@ -1,0 +1,154 @@
+//! The folder beside the destination in which the copy is made: `NAME.storemark-partial`, with
+//! the store under the name `store`. Its lock tells that a copy is under way; the system drops
+//! the lock with the process, however that ends.
+
+use std::{
+    fs::{self, DirBuilder, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+use model::{Access, Error, ErrorKind, Result};
+
+use super::{CopyJob, destination};
+
+const SUFFIX: &str = ".storemark-partial";
+const STORE: &str = "store";
+const LOCK: &str = "lock";
+
+/// The folder, held by this copy.
+pub(super) struct Partial {
+    folder: PathBuf,
+    /// Absent where the file system has no locks.
+    _lock: Option<File>,
+}
+
+/// The folder for a copy to `destination`.
+pub(super) fn folder_for(destination: &Path) -> PathBuf {
+    destination::beside(destination, SUFFIX)
+}
+
+impl Partial {
+    /// Makes the folder, or takes over one that an earlier copy left.
+    pub(super) fn claim(destination: &Path) -> Result<Self> {
+        let folder = folder_for(destination);
+        match make(&folder) {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => check_ours(&folder)?,
+            made => made.map_err(|cause| refused(destination, cause))?,
+        }
+        let lock = lock(&folder.join(LOCK)).map_err(|error| error.context(folder.display()))?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the copy is made.
+    pub(super) fn store(&self) -> PathBuf {
+        self.folder.join(STORE)
+    }
+
+    pub(super) fn has_store(&self) -> bool {
+        self.store().exists()
+    }
+
+    /// Removes what an earlier copy left.
+    pub(super) fn empty(&self) -> Result<()> {
+        let failed = |cause| Error::io(self.folder.display(), cause);
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_name() != LOCK {
+                remove(&entry.path()).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the folder, as far as it can be: what stays, the next copy takes over.
+    pub(super) fn release(self) {
+        let _ = self.empty();
+        // The lock goes last, so that what stays is known for ours.
+        let _ = fs::remove_file(self.folder.join(LOCK));
+        let _ = fs::remove_dir(&self.folder);
+    }
+
+    /// Keeps what can be resumed, removes what cannot, and says which.
+    pub(super) fn explain(self, error: Error, job: &CopyJob) -> Error {
+        let to = job.to.path.display();
+        if !self.resumable(job) {
+            self.release();
+            return error.context(format!("{to} was not made"));
+        }
+        let kept = format!("{to} is not complete: --resume goes on with {}", self.folder.display());
+        match error.kind() {
+            ErrorKind::Interrupted => Error::new(ErrorKind::Interrupted, kept),
+            _ => error.context(kept),
+        }
+    }
+
+    fn resumable(&self, job: &CopyJob) -> bool {
+        let options = job.to.options(Access::Write, model::KeyKind::Integers);
+        let opened = self.has_store().then(|| job.to.engine.open(&self.store(), &options));
+        opened.is_some_and(|store| store.is_ok_and(|store| store.close().is_ok()))
+    }
+}
+
+#[cfg(unix)]
+fn make(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    DirBuilder::new().mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn make(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().create(folder)
+}
+
+/// What has our name may still be someone else's: only a folder of this user with a lock in it,
+/// or with nothing, is taken over.
+fn check_ours(folder: &Path) -> Result<()> {
+    let failed = |cause| Error::io(folder.display(), cause);
+    let meta = fs::symlink_metadata(folder).map_err(failed)?;
+    let locked = || fs::symlink_metadata(folder.join(LOCK)).is_ok_and(|lock| lock.is_file());
+    if meta.is_dir() && is_mine(&meta) && (locked() || destination::is_empty(folder)?) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Exists,
+        format!("{} is not of storemark's making; the copy needs that name", folder.display()),
+    ))
+}
+
+#[cfg(unix)]
+fn is_mine(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    meta.uid() == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_mine(_: &fs::Metadata) -> bool {
+    true
+}
+
+fn lock(path: &Path) -> Result<Option<File>> {
+    let busy = || Error::new(ErrorKind::Exists, "another copy to the same place is under way");
+    let file = File::options().write(true).create(true).truncate(false).open(path);
+    let file = file.map_err(|cause| Error::io("cannot make its lock", cause))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(busy()),
+        Err(TryLockError::Error(_)) => Ok(None),
+        // Another copy may have ended, and removed the file, since it was opened.
+        Ok(()) if path.exists() => Ok(Some(file)),
+        Ok(()) => Err(busy()),
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+fn refused(destination: &Path, cause: io::Error) -> Error {
+    let parent = destination::parent(destination);
+    Error::io(format!("cannot write to {}", parent.display()), cause)
+}

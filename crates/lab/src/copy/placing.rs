@@ -1,0 +1,94 @@
+//! Giving the whole copy its own name.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use model::{Access, Error, ErrorKind, KeyKind, OpenOptions, Result, Settings};
+
+use super::{
+    CopyJob,
+    destination::{self, Standing},
+};
+use crate::{Place, host};
+
+/// Renames the store at `new` to the destination, which is looked at once more: it may have
+/// changed while the copy was made. A replaced store's mode is kept.
+pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
+    let to = &job.to.path;
+    let standing = destination::check(job)?;
+    check_single(new, &job.to)?;
+    match standing {
+        Standing::Nothing => host::rename_new(new, to)?,
+        Standing::EmptyFolder => instead_of_empty(new, to)?,
+        Standing::File => over_file(new, &job.to)?,
+        Standing::Folder => return instead_of_folder(new, to),
+    }
+    host::sync_dir(&destination::parent(to))
+}
+
+/// A rename moves one file or folder; a closed store must have no other.
+fn check_single(new: &Path, to: &Place) -> Result<()> {
+    match side_file(to, new) {
+        None => Ok(()),
+        Some(file) => Err(Error::failed(format!("{} is left after closing", file.display()))),
+    }
+}
+
+fn side_file(place: &Place, path: &Path) -> Option<PathBuf> {
+    place.engine.files(path).into_iter().find(|file| file != path && file.exists())
+}
+
+fn instead_of_empty(new: &Path, to: &Path) -> Result<()> {
+    let failed = |cause| Error::io(to.display(), cause);
+    let mode = fs::metadata(to).map_err(failed)?.permissions();
+    // Fails if it is empty no longer.
+    fs::remove_dir(to).map_err(failed)?;
+    host::rename_new(new, to)?;
+    fs::set_permissions(to, mode).map_err(failed)
+}
+
+fn over_file(new: &Path, to: &Place) -> Result<()> {
+    tidy(to)?;
+    let failed = |cause| Error::io(to.path.display(), cause);
+    let mode = fs::metadata(&to.path).map_err(failed)?.permissions();
+    fs::set_permissions(new, mode).map_err(failed)?;
+    fs::rename(new, &to.path).map_err(failed)
+}
+
+/// Lets the engine merge what stands beside the old store (a write-ahead log, say), which would
+/// be taken for a part of the new one.
+fn tidy(to: &Place) -> Result<()> {
+    if side_file(to, &to.path).is_none() {
+        return Ok(());
+    }
+    let settings = Settings::default();
+    let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
+    let store = to.engine.open(&to.path, &options)?;
+    store.settle()?;
+    store.close()?;
+    match side_file(to, &to.path) {
+        None => Ok(()),
+        Some(file) => Err(Error::new(
+            ErrorKind::Exists,
+            format!("{} is in use: {} stands beside it", to.path.display(), file.display()),
+        )),
+    }
+}
+
+/// At every moment the old folder or the new one is whole, under its own name or beside it.
+fn instead_of_folder(new: &Path, to: &Path) -> Result<()> {
+    let old = destination::old(to);
+    let parent = destination::parent(to);
+    let mode = fs::metadata(to).map_err(|e| Error::io(to.display(), e))?.permissions();
+    host::rename_new(to, &old)?;
+    host::rename_new(new, to).inspect_err(|_| {
+        // If this fails too, the next copy names the old folder.
+        let _ = host::rename_new(&old, to);
+    })?;
+    host::sync_dir(&parent)?;
+    let done = |done: io::Result<()>| done.map_err(|e| Error::io(old.display(), e));
+    done(fs::set_permissions(to, mode))?;
+    done(fs::remove_dir_all(&old))
+}
