@@ -96,7 +96,7 @@ struct Reference<'s>(&'s RwLock<Table<Value>>);
 impl Session for Reference<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let values = lock::read(self.0);
-        Ok(values.get(key)?.map(|value| {
+        Ok(values.get(&key)?.map(|value| {
             let length = value.bytes.len();
             if let Some(front) = into.get_mut(..length) {
                 front.copy_from_slice(&value.bytes);

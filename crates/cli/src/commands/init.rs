@@ -1,3 +1,17 @@
-//! init
-use crate::{args::*, exit::Failure};
-pub(crate) fn run(_: &InitOptions, _: &lab::Stop) -> Result<(), Failure> { Ok(()) }
+//! `storemark init`: a database of random blobs, as kvtest makes them.
+
+use model::Generated;
+
+use super::{copy, run::fresh_seed};
+use crate::{
+    args::{CopyFlags, InitOptions},
+    exit::Failure,
+};
+
+pub(crate) fn run(options: &InitOptions, stop: &lab::Stop) -> Result<(), Failure> {
+    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let InitOptions { count, size, variance, force, quiet, .. } = *options;
+    let from = lab::made(Generated { seed, count, size, variance })?;
+    let to = copy::place("sqlite", &options.database, Some(("page_size", &options.pagesize)))?;
+    copy::carry_out(from, to, CopyFlags { force, resume: false, quiet }, stop)
+}

@@ -14,7 +14,7 @@ use model::{
     record::{End, Ended, Line},
 };
 
-use super::run_stats;
+use super::{copy, run_stats};
 use crate::{
     args::RunOptions,
     exit::Failure,
@@ -98,10 +98,12 @@ fn tell_integrity(outcome: &Outcome) -> Result<(), Failure> {
 }
 
 fn resolve(options: &RunOptions) -> Result<Vec<Resolved>> {
-    if options.targets.is_empty() {
-        return DEFAULT_TARGETS.iter().map(|text| targets::resolve(text.as_ref())).collect();
+    if !options.targets.is_empty() {
+        return options.targets.iter().map(|text| targets::resolve(text)).collect();
     }
-    options.targets.iter().map(|text| targets::resolve(text)).collect()
+    // A tree is for integers; a user's files have names.
+    let fits = |text: &&&str| options.data.is_none() || !text.contains("layout=tree");
+    DEFAULT_TARGETS.iter().filter(fits).map(|text| targets::resolve(text.as_ref())).collect()
 }
 
 fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
@@ -219,6 +221,7 @@ fn directory(path: &Path) -> Result<Data> {
     if !path.is_dir() {
         return Err(Error::usage(format!("--data {}: no such folder", path.display())));
     }
+    copy::tell_left_out(path)?;
     let engine = registry::find("files")?;
     let settings = Settings::check(engine.settings(), [("layout", "names")])?;
     Ok(Data::Store { engine, path: path.to_owned(), settings })

@@ -1,3 +1,48 @@
-//! verify
-use crate::{args::*, exit::Failure};
-pub(crate) fn run(_: &VerifyOptions, _: &lab::Stop) -> Result<(), Failure> { Ok(()) }
+//! `storemark verify`: the same keys and the same bytes, or which are not.
+
+use std::fmt::Write;
+
+use lab::{Differences, Stop, Verified};
+use model::units::{show_count, show_size};
+
+use super::copy;
+use crate::{args::VerifyOptions, exit::Failure, listener::Listener, output};
+
+pub(crate) fn run(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
+    let (a, b) = (copy::source(&options.a)?, copy::source(&options.b)?);
+    let listener = Listener::new(options.quiet);
+    let verified = lab::verify(&a, &b, &listener, stop);
+    drop(listener);
+    let verified = verified?;
+    let [a, b] = [&options.a, &options.b].map(|name| name.display().to_string());
+    output::print(&show(&verified, &a, &b))?;
+    if verified.is_equal() { Ok(()) } else { Err(Failure::Gate) }
+}
+
+fn show(verified: &Verified, a: &str, b: &str) -> String {
+    let mut text = format!(
+        "same: {} values, {}\n",
+        show_count(verified.same),
+        show_size(verified.bytes)
+    );
+    for (what, differences) in [
+        (format!("missing in {b}"), &verified.missing),
+        (format!("extra in {b}"), &verified.extra),
+        ("different".to_owned(), &verified.different),
+    ] {
+        text.push_str(&line(&what, differences));
+    }
+    for (name, digest) in [a, b].iter().zip(&verified.digests) {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "blake3 {digest} {name}");
+    }
+    text
+}
+
+fn line(what: &str, differences: &Differences) -> String {
+    if differences.count == 0 {
+        return String::new();
+    }
+    let more = if differences.count > differences.first.len() as u64 { ", …" } else { "" };
+    format!("{what}: {}: {}{more}\n", show_count(differences.count), differences.first.join(", "))
+}

@@ -57,7 +57,7 @@ impl<'s> Worker<'s> {
     /// Writes the file at hand where it stands.
     fn write_in_place(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
         let Some(file) = self.open_new(false, put.how)? else { return Ok(false) };
-        self.write_to(&file, value, put).map(|()| true)
+        self.write_to(file, value, put).map(|()| true)
     }
 
     /// Writes the file at hand beside its place, then renames.
@@ -72,7 +72,7 @@ impl<'s> Worker<'s> {
         temporary::beside(&self.path, self.number, self.made, &mut self.temporary);
         let Some(file) = self.open_new(true, How::Upsert)? else { return Ok(false) };
         let written = self
-            .write_to(&file, value, put)
+            .write_to(file, value, put)
             .and_then(|()| self.store.root.rename(&self.temporary, &self.path));
         if written.is_err() {
             // The first error is the one to tell.
@@ -98,12 +98,15 @@ impl<'s> Worker<'s> {
         Ok(file)
     }
 
-    fn write_to(&self, file: &File, value: &[u8], put: &Put) -> io::Result<()> {
+    /// Writes a file and closes it.
+    fn write_to(&self, file: File, value: &[u8], put: &Put) -> io::Result<()> {
         file.write_all(value)?;
         if let Some(meta) = &put.meta {
             file.set_meta(meta)?;
         }
-        file.flush(self.store.sync)
+        file.flush(self.store.sync)?;
+        drop(file);
+        Ok(())
     }
 
     /// Makes the folders that the path at hand lies in; `false` if there are none above it.

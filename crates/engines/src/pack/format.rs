@@ -228,10 +228,10 @@ mod tests {
     #[test]
     fn a_table_comes_back_as_it_was() {
         let slots = read(&two_names()).unwrap();
-        let slot = slots.get(Key::Name(b"a/b")).unwrap().unwrap();
+        let slot = slots.get(&Key::Name(b"a/b")).unwrap().unwrap();
         assert_eq!((slot.offset(), slot.length(), slot.room), (16, 3, 4));
         assert_eq!(slot.meta.as_deref().unwrap().seconds, -1);
-        assert!(slots.get(Key::Name(b"")).unwrap().unwrap().meta.is_none());
+        assert!(slots.get(&Key::Name(b"")).unwrap().unwrap().meta.is_none());
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl<'s> Reader<'s> {
 
 impl Session for Reader<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        self.with(|slots| match slots.get(key)? {
+        self.with(|slots| match slots.get(&key)? {
             Some(slot) => self.store.copy(slot, into).map(Some),
             None => Ok(None),
         })

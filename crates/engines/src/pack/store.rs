@@ -158,7 +158,7 @@ impl Pack {
     /// appended.
     pub(super) fn overwrite(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<Option<bool>> {
         let slots = self.slots();
-        let Some(slot) = slots.get(key)? else {
+        let Some(slot) = slots.get(&key)? else {
             return Ok((put.how == How::Update).then_some(false));
         };
         if put.how == How::Insert {
@@ -185,7 +185,7 @@ impl Pack {
         let slot = Slot::new(offset, length, length, put.meta.map(Box::new))
             .expect("values stand behind the head");
         let mut slots = lock::write(&self.slots);
-        match (put.how, slots.get(key)?.is_some()) {
+        match (put.how, slots.get(&key)?.is_some()) {
             (How::Insert, true) | (How::Update, false) => return Ok(false),
             _ => slots.insert(key, slot)?,
         };

@@ -5,6 +5,7 @@ use std::path::Path;
 use model::{Access, KeyKind, Result};
 
 use super::{
+    check_whole,
     ffi::{self, Connection},
     open_kind,
     table::Table,
@@ -33,6 +34,7 @@ pub struct Stat {
 
 /// Looks at the database at `path`; with `vacuum`, rewrites it first.
 pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
+    check_whole(path)?;
     let access = if vacuum { Access::Write } else { Access::Read };
     let db = Connection::open(path, open_kind(path, access))?;
     let table = Table::find(&db)?;

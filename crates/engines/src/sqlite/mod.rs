@@ -151,10 +151,7 @@ impl Engine for Sqlite {
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         check_cache(&options.settings)?;
-        let metadata = fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
-        if !metadata.is_file() {
-            return Err(Error::usage(format!("{}: is not a file", location.display())));
-        }
+        check_whole(location)?;
         Ok(Box::new(SqliteStore::open(location, options)?))
     }
 }
@@ -174,20 +171,49 @@ fn beside(location: &Path, suffix: &str) -> PathBuf {
 }
 
 /// The start of a database file (<https://sqlite.org/fileformat2.html#the_database_header>).
-struct Header([u8; 20]);
+struct Header([u8; 100]);
 
 impl Header {
     /// Write and read version are 2 in WAL mode.
     fn is_wal(&self) -> bool {
         self.0[18] == 2 || self.0[19] == 2
     }
+
+    /// Bytes that the file must have, where the header's page count is valid.
+    fn length(&self) -> Option<u64> {
+        let number = |at: usize| {
+            u32::from_be_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]])
+        };
+        // 65536 does not fit in the two bytes and is written as 1.
+        let page_size = match u16::from_be_bytes([self.0[16], self.0[17]]) {
+            1 => 65536,
+            size => u64::from(size),
+        };
+        (number(24) == number(92)).then(|| u64::from(number(28)) * page_size)
+    }
 }
 
 /// The header of a file that says it is an SQLite database.
 fn header(path: &Path) -> Option<Header> {
-    let mut start = [0; 20];
+    let mut start = [0; 100];
     File::open(path).ok()?.read_exact(&mut start).ok()?;
     start.starts_with(b"SQLite format 3\0").then_some(Header(start))
+}
+
+/// A file that lost its end is refused: SQLite reads missing pages as zeros and may not notice.
+fn check_whole(path: &Path) -> Result<()> {
+    let metadata = fs::metadata(path).map_err(|e| Error::io(path.display(), e))?;
+    if !metadata.is_file() {
+        return Err(Error::usage(format!("{}: is not a file", path.display())));
+    }
+    match header(path).and_then(|header| header.length()) {
+        Some(length) if metadata.len() < length => Err(Error::corrupt(format!(
+            "{}: is cut short: it has {} of {length} bytes",
+            path.display(),
+            metadata.len()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// How to open `path` for reading so that nothing changes: without side files where the

@@ -72,38 +72,30 @@ impl SqliteSession {
 
     fn get_by_blob(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let Some(rowid) = self.rowid_of(key)? else { return Ok(None) };
-        match move_to(&mut self.reader, &self.db, self.table, rowid, false) {
-            Ok(false) => return Ok(None),
+        let found = match move_to(&mut self.reader, &self.db, self.table, rowid, false) {
+            Ok(Some(blob)) => copy(blob, into).map(Some),
+            Ok(None) => Ok(None),
             // A value that is NULL or a number has no blob handle.
-            Err(_) => return self.get_by_sql(key, into),
-            Ok(true) => {}
-        }
-        let Some(blob) = &mut self.reader else { return Ok(None) };
-        let length = blob.len();
-        if let Some(room) = into.get_mut(..length) {
-            blob.read(room)?;
-        }
+            Err(_) => self.get_by_sql(key, into),
+        };
         if !self.in_batch {
             self.reader = None;
         }
-        Ok(Some(length))
+        found
     }
 
-    /// Overwrites through a blob handle; `None` where that cannot be done (no such row, another
+    /// Overwrites through a blob handle; `false` where that cannot be done (no such row, another
     /// length) and SQL has to.
-    fn overwrite(&mut self, key: Key<'_>, value: &[u8]) -> Result<Option<()>> {
-        let Some(rowid) = self.rowid_of(key)? else { return Ok(None) };
-        if !move_to(&mut self.writer, &self.db, self.table, rowid, true).unwrap_or(false) {
-            return Ok(None);
-        }
-        let Some(blob) = self.writer.as_mut().filter(|blob| blob.len() == value.len()) else {
-            return Ok(None);
+    fn overwrite(&mut self, key: Key<'_>, value: &[u8]) -> Result<bool> {
+        let Some(rowid) = self.rowid_of(key)? else { return Ok(false) };
+        let written = match move_to(&mut self.writer, &self.db, self.table, rowid, true) {
+            Ok(Some(blob)) if blob.len() == value.len() => blob.write(value).map(|()| true),
+            _ => Ok(false),
         };
-        blob.write(value)?;
         if !self.in_batch {
             self.writer = None;
         }
-        Ok(Some(()))
+        written
     }
 
     fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
@@ -136,25 +128,35 @@ impl SqliteSession {
     }
 }
 
-/// Points `handle` at a row, opening it if need be; `false` where there is no such row. A
-/// handle that failed to move is dropped: SQLite does not let it be used again.
+/// Copies a blob to the front of `into` if it fits, and returns its length.
 #[inline]
-fn move_to(
-    handle: &mut Option<Blob>,
+fn copy(blob: &mut Blob, into: &mut [u8]) -> Result<usize> {
+    let length = blob.len();
+    if let Some(room) = into.get_mut(..length) {
+        blob.read(room)?;
+    }
+    Ok(length)
+}
+
+/// Points `handle` at a row, opening it if need be; `None` where there is no such row. A handle
+/// that failed to move is dropped: SQLite does not let it be used again.
+#[inline]
+fn move_to<'h>(
+    handle: &'h mut Option<Blob>,
     db: &Connection,
     table: &Table,
     rowid: i64,
     write: bool,
-) -> Result<bool> {
+) -> Result<Option<&'h mut Blob>> {
     let Some(blob) = handle else {
         *handle = db.blob(table.name, table.column, rowid, write)?;
-        return Ok(handle.is_some());
+        return Ok(handle.as_mut());
     };
     let moved = blob.reopen(rowid);
     if !matches!(moved, Ok(true)) {
         *handle = None;
     }
-    moved
+    moved.map(|_| handle.as_mut())
 }
 
 #[inline]
@@ -168,15 +170,12 @@ fn bind_key(statement: &mut Statement, table: &Table, key: Key<'_>) -> Result<()
 }
 
 fn bind_meta(statement: &mut Statement, meta: Option<Meta>) -> Result<()> {
-    match meta {
-        Some(meta) => {
-            statement.bind_integer(3, i64::from(meta.mode))?;
-            statement.bind_integer(4, meta.seconds)
-        }
-        None => {
-            statement.bind_null(3)?;
-            statement.bind_null(4)
-        }
+    if let Some(meta) = meta {
+        statement.bind_integer(3, i64::from(meta.mode))?;
+        statement.bind_integer(4, meta.seconds)
+    } else {
+        statement.bind_null(3)?;
+        statement.bind_null(4)
     }
 }
 
@@ -191,7 +190,7 @@ impl Session for SqliteSession {
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let in_place = self.api == Api::Blob && put.how != How::Insert && put.meta.is_none();
-        if in_place && self.overwrite(key, value)?.is_some() {
+        if in_place && self.overwrite(key, value)? {
             return Ok(true);
         }
         self.put_by_sql(key, value, put)
@@ -280,4 +279,33 @@ fn uncompressed(key: Key<'_>, stored: i64, length: i64) -> Result<()> {
         "{key} is compressed in this archive ({stored} of {length} bytes); storemark works on \
          uncompressed archives: extract it with `sqlite3 -A` and import the folder"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Access, Engine, OpenOptions, Settings, Store};
+
+    use super::*;
+    use crate::sqlite::Sqlite;
+
+    fn store(folder: &tempfile::TempDir) -> Box<dyn Store> {
+        let mut settings = Settings::default();
+        settings.set("api", "blob");
+        let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
+        Sqlite.create(&folder.path().join("a.db"), &options).unwrap()
+    }
+
+    /// A blob handle left open would keep the transaction open in which SQL wrote the new length.
+    #[test]
+    fn outside_a_batch_another_session_sees_a_put_of_another_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        let (mut writer, mut reader) = (store.session().unwrap(), store.session().unwrap());
+        for value in [&b"long"[..], b"short", b"short", b""] {
+            assert!(writer.put(Key::Int(1), value, &Put::default()).unwrap());
+            let mut buffer = [0; 8];
+            assert_eq!(reader.get(Key::Int(1), &mut buffer).unwrap(), Some(value.len()));
+            assert_eq!(&buffer[..value.len()], value);
+        }
+    }
 }

@@ -128,6 +128,9 @@ fn configure(db: &Connection, settings: &Settings, access: Access) -> Result<()>
     let set = |pragma: &str, value: &str| db.execute(&format!("PRAGMA {pragma}={value}"));
     if let (Access::Write, Some(mode)) = (access, settings.get("journal")) {
         set("journal_mode", mode)?;
+        // A database that has just become WAL opens its log on the next read. Left to the first
+        // checkpoint, that read would be what the checkpoint waits for.
+        db.number("SELECT count(*) FROM sqlite_schema")?;
     }
     for (name, pragma) in
         [("sync", "synchronous"), ("cache_pages", "cache_size"), ("mmap", "mmap_size")]

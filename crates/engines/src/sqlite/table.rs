@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use model::{Error, KeyKind, Result};
+use model::{Error, ErrorKind, KeyKind, Result};
 
 use super::ffi::Connection;
 
@@ -84,7 +84,7 @@ impl Table {
         let has = |table: &Self| names.iter().any(|name| name.as_bytes() == table.name.to_bytes());
         match [&KV, &SQLAR].into_iter().find(|table| has(table)) {
             Some(table) => {
-                db.prepare(table.probe)?;
+                db.prepare(table.probe).map_err(|e| e.with_kind(ErrorKind::Usage))?;
                 table.check_key(db)
             }
             None if names.is_empty() => {

@@ -1,0 +1,134 @@
+//! Bad input gets one clear line and exit code 1, and nothing changes.
+
+use crate::world::World;
+
+fn world() -> World {
+    let world = World::new();
+    world.ok("init good.db --count 20 --size 100");
+    world
+}
+
+#[test]
+fn slips_are_answered_with_the_nearest_match() {
+    let world = world();
+    for (line, says) in [
+        ("run good.db --updat", "did you mean --update?"),
+        ("rum good.db", "did you mean run?"),
+        ("run good.db?apy=blob", "did you mean api?"),
+        ("run good.db?api=blub", "did you mean blob?"),
+        ("run good.db?page_size=1000", "a power of two from 512 to 65536"),
+        ("run sqlight:good.db", "did you mean sqlite?"),
+        ("run good.db --jmode wall", "did you mean wal?"),
+        ("run good.db --durability strong", "none, consistent, durable"),
+        ("run good.db --count 0", "--count 0"),
+        ("run good.db --count 1z", "which is no unit"),
+        ("run good.db --count 99999999999g", "does not fit in 64 bits"),
+        ("run good.db --max-id 0", "no key is that small"),
+        ("run good.db --asc --desc", "cannot be used with"),
+        ("run good.db --baseline other", "no such target"),
+        ("run good.db --time soon", "is not a duration"),
+        ("run good.db?cache=1MiB&cache_pages=10", "exclude each other"),
+        ("run good.db --keys 5", "good.db has its own"),
+        ("run pack: files: --update --durability durable", "pack cannot give durability durable"),
+        ("init good.db", "exists"),
+        ("init new.db --count 0", "at least one"),
+        ("init new.db --size 10 --variance 20", "larger than the size"),
+        ("init new.db --size 9000000000", "at most 4 GiB"),
+        ("init new.db --pagesize 1000", "a power of two"),
+        ("init no/such/folder/new.db", "no/such/folder"),
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains(says), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named_and_not_made() {
+    let world = world();
+    for line in [
+        "run absent",
+        "run sqlite:absent.db",
+        "run files:absent",
+        "run good.db absent.dir",
+        "run --data absent",
+        "stat absent.db",
+        "export absent.db out",
+        "copy absent sqlite:out.db",
+        "verify good.db absent",
+        "report absent.json",
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains("absent"), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn what_is_no_store_is_told_by_its_first_oddity() {
+    let world = world();
+    world.write("odd.dir/000001", "one");
+    world.write("odd.dir/README", "two");
+    world.write("text", "not a database");
+    world.write("torn.db", &std::fs::read(world.path("good.db")).unwrap()[..5000]);
+    world.write("noise.db", [b"SQLite format 3\0".as_slice(), &[7; 5000]].concat());
+    world.sqlite3(&["other.db", "CREATE TABLE pictures(id, bytes)"]);
+    world.sqlite3(&["without.db", "CREATE TABLE kv(k INTEGER PRIMARY KEY, v) WITHOUT ROWID"]);
+    world.sqlite3(&["text_key.db", "CREATE TABLE kv(k TEXT PRIMARY KEY, v)"]);
+    for (line, says) in [
+        ("run odd.dir", "README"),
+        ("run text", "no folder, SQLite database or pack file"),
+        ("run sqlite:text", "file is not a database"),
+        ("run torn.db", "torn.db"),
+        ("run noise.db", "noise.db"),
+        ("run other.db", "pictures"),
+        ("run without.db", "without.db"),
+        ("run text_key.db", "INTEGER PRIMARY KEY"),
+        ("run pack:good.db", "good.db"),
+        ("stat text", "file is not a database"),
+        ("export other.db out", "pictures"),
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains(says), "{line}\n{said}");
+    }
+    world.ok("run odd.dir?layout=names --rounds 1");
+}
+
+#[test]
+fn stores_with_other_keys_are_not_compared() {
+    let world = world();
+    world.ok("export good.db same.dir");
+    world.ok("export good.db less.dir");
+    std::fs::remove_file(world.path("less.dir/000007")).unwrap();
+    world.ok("export good.db short.dir");
+    world.write("short.dir/000007", "short");
+    world.ok("run good.db same.dir --rounds 1");
+    assert!(world.refused("run good.db less.dir").contains("key 7 is missing here"));
+    assert!(world.refused("run less.dir good.db").contains("key 7 is only here"));
+    assert!(world.refused("run good.db short.dir").contains("key 7 has 5 bytes here"));
+}
+
+#[test]
+fn other_bytes_of_the_same_length_are_a_finding() {
+    let world = world();
+    world.ok("export good.db other.dir");
+    world.write("other.dir/000007", [0; 100]);
+    let out = world.ok("run good.db other.dir --rounds 1").out;
+    assert!(out.contains("first at key 7"), "{out}");
+}
+
+#[test]
+fn odd_keys_and_sizes_are_measured() {
+    let world = World::new();
+    world.sqlite3(&[
+        "odd.db",
+        "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB);
+         INSERT INTO kv VALUES(0,x''),(-5,x'00'),(17,zeroblob(100000)),(1000000,x'01'),
+         (9223372036854775807,x'02'),(-9223372036854775808,x'03'),(18,NULL),(19,'text'),(20,5);",
+    ]);
+    world.ok("export odd.db odd.dir");
+    world.ok("export odd.db odd.tree --tree");
+    for options in ["", "--blob-api", "--update", "--update --blob-api", "--asc", "--threads 3"] {
+        world.ok(&format!("run odd.db odd.dir odd.tree {options} --rounds 1"));
+    }
+    world.ok("verify odd.dir odd.tree");
+    world.ok("verify odd.db odd.tree");
+}

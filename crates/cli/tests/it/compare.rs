@@ -1,0 +1,100 @@
+//! Several targets in one run.
+
+use crate::world::World;
+
+fn exported() -> World {
+    let world = World::new();
+    world.ok("init a.db --count 50 --size 1k");
+    world.ok("export a.db a.dir");
+    world
+}
+
+#[test]
+fn the_first_target_is_the_baseline_unless_another_is_named() {
+    let world = exported();
+    let row = |out: &str, target: &str| {
+        out.lines().find(|line| line.starts_with(target)).unwrap().to_owned()
+    };
+    let out = world.ok("run a.db a.dir --rounds 5").out;
+    assert!(row(&out, "a.db").ends_with("baseline"), "{out}");
+    for baseline in ["a.dir", "2"] {
+        let out = world.ok(&format!("run a.db a.dir --rounds 5 --baseline {baseline}")).out;
+        assert!(row(&out, "a.dir").ends_with("baseline"), "{out}");
+    }
+}
+
+#[test]
+fn a_target_twice_is_allowed_and_told_apart() {
+    let world = exported();
+    let out = world.ok("run a.db a.db --rounds 5").out;
+    assert!(out.contains("a.db #2"), "{out}");
+}
+
+#[test]
+fn scratch_targets_take_their_data_from_the_first_store() {
+    let world = exported();
+    let out = world
+        .ok("run a.db files: files:?layout=tree pack:?io=mmap memory: sqlite:?api=blob --rounds 5")
+        .out;
+    assert!(out.starts_with("50 keys"), "{out}");
+    assert!(out.contains("pack io=mmap"), "{out}");
+}
+
+#[test]
+fn null_measures_the_tool_and_says_so() {
+    let world = World::new();
+    let out = world.ok("run null: --keys 100 --rounds 5 --read").out;
+    assert!(out.contains("storemark's own loop"), "{out}");
+}
+
+#[test]
+fn compared_updates_promise_the_same() {
+    let world = exported();
+    let out = world.ok("run a.db a.dir --update --rounds 5").out;
+    assert!(out.contains("journal=off") && out.contains("sync=off"), "{out}");
+    assert!(!out.contains("durability is"), "{out}");
+    let out = world.ok("run a.db a.dir --update --rounds 5 --durability durable --batch 10").out;
+    assert!(out.contains("journal=wal") && out.contains("write=rename"), "{out}");
+    // A setting of a target's own wins, and the difference is a finding.
+    let out = world.ok("run a.db a.dir?sync=none --update --rounds 5 --durability durable").out;
+    assert!(out.contains("not compared: durability"), "{out}");
+    assert!(out.contains("durability is none, the baseline's durable"), "{out}");
+}
+
+#[test]
+fn a_setting_that_does_not_take_effect_is_a_finding() {
+    let world = exported();
+    let out = world.ok("run a.db?page_size=8192 --rounds 1").out;
+    assert!(out.contains("page_size=8192 was asked for, page_size=4096 is in effect"), "{out}");
+}
+
+#[test]
+fn a_users_folder_is_measured_by_its_paths() {
+    let world = World::new();
+    for (name, size) in [("a/b/c.txt", 10), ("a/d.txt", 0), ("e f.txt", 5000), ("ü.bin", 3)] {
+        world.write(&format!("mine/{name}"), vec![7; size]);
+    }
+    std::os::unix::fs::symlink("c.txt", world.path("mine/a/b/link")).unwrap();
+    let before = world.tree();
+    let ran = world.ok("run --data mine --rounds 1 --verbose");
+    assert!(ran.out.starts_with("4 keys of 0 to 5,000 bytes"), "{}", ran.out);
+    assert!(ran.err.contains("a/b/link"), "{}", ran.err);
+    assert_eq!(world.tree(), before);
+    world.ok("run mine --rounds 1");
+}
+
+#[test]
+fn threads_and_batches_do_all_the_work() {
+    let world = exported();
+    for line in [
+        "run a.db a.dir --threads 4 --rounds 1",
+        "run a.db --update --threads 4 --batch 3 --rounds 1 --jmode wal",
+        "run a.dir --update --threads 4 --batch 3 --rounds 1",
+        "run a.db --update --random --threads 2 --rounds 1",
+        "run pack: --update --threads 2 --keys 30 --rounds 1",
+        "run memory: --update --threads 2 --keys 30 --rounds 1",
+    ] {
+        let out = world.ok(line).out;
+        assert!(out.contains("operations"), "{out}");
+    }
+}

@@ -1,0 +1,78 @@
+//! The record that a run writes, and the report made from it.
+
+use crate::world::World;
+
+fn recorded() -> World {
+    let world = World::new();
+    world.ok("run files: sqlite: --keys 30 --size 1k --rounds 5 --json run.json --seed 7");
+    world
+}
+
+#[test]
+fn a_record_has_its_header_all_samples_and_an_end() {
+    let world = recorded();
+    let text = std::fs::read_to_string(world.path("run.json")).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| lines.iter().filter(|line| line["line"] == kind).count();
+    assert_eq!(lines[0]["line"], "header");
+    assert_eq!(lines[0]["plan"]["seed"], 7);
+    assert_eq!(of("store"), 2);
+    // Two targets, reading and updating, five rounds.
+    assert_eq!(of("sample"), 20);
+    assert_eq!(lines.last().unwrap()["line"], "end");
+    let environment = &lines[0]["environment"];
+    assert_eq!(environment["libraries"][0]["name"], "SQLite");
+    assert!(environment["filesystems"][0]["kind"].is_string());
+}
+
+#[test]
+fn the_report_prints_the_same_tables_again() {
+    let world = World::new();
+    let run = world.ok("run files: sqlite: --keys 30 --size 1k --rounds 5 --json run.json");
+    assert_eq!(world.ok("report run.json").out, run.out);
+}
+
+#[test]
+fn standard_output_carries_the_record_alone() {
+    let world = World::new();
+    let ran = world.ok("run files: --keys 10 --rounds 1 --json -");
+    assert!(ran.out.lines().all(|line| line.starts_with(r#"{"line":""#)), "{}", ran.out);
+    assert!(ran.err.contains("µs/blob"), "{}", ran.err);
+}
+
+#[test]
+fn a_file_that_is_no_record_is_not_overwritten() {
+    let world = recorded();
+    world.write("thesis.txt", "years of work");
+    assert!(world.refused("run null: --json thesis.txt").contains("no record of storemark"));
+    // A record may be: the same command can be run again.
+    world.ok("run null: --keys 5 --rounds 1 --json run.json");
+}
+
+#[test]
+fn what_can_be_read_of_a_damaged_record_is_shown() {
+    let world = recorded();
+    let text = std::fs::read_to_string(world.path("run.json")).unwrap();
+    world.write("cut.json", &text[..text.len() * 2 / 3]);
+    let ran = world.ok("report cut.json");
+    assert!(ran.err.contains("cut short"), "{}", ran.err);
+    assert!(ran.out.contains("sqlite"), "{}", ran.out);
+    world.write("newer.json", text.replacen(r#""format":1"#, r#""format":99"#, 1));
+    let ran = world.ok("report newer.json");
+    assert!(ran.err.contains("99"), "{}", ran.err);
+    world.write("empty.json", "");
+    world.refused("report empty.json");
+    world.write("other.json", "{\"a\":1}\n");
+    world.refused("report other.json");
+}
+
+#[test]
+fn the_same_seed_makes_the_same_data() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 1k --variance 100 --seed 5");
+    world.ok("init b.db --count 20 --size 1k --variance 100 --seed 5");
+    world.ok("init c.db --count 20 --size 1k --variance 100 --seed 6");
+    world.ok("verify a.db b.db");
+    assert_eq!(world.run("verify a.db c.db").code, Some(3));
+}

@@ -1,0 +1,98 @@
+//! Nothing is created, changed or deleted that is not storemark's.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use crate::world::World;
+
+/// A folder full of names that a careless program would use.
+fn crowded() -> World {
+    let world = World::new();
+    for name in ["sqlite", "test.db", "tmp", "files", "pack", "kv", "storemark", "lock", "0-read"] {
+        world.write(name, format!("my {name}"));
+    }
+    for name in ["data/file", "scratch/file", "storemark-scratch-1-2/file"] {
+        world.write(name, "mine");
+    }
+    world
+}
+
+#[test]
+fn the_default_run_leaves_every_byte_as_it_was() {
+    let world = crowded();
+    let before = world.tree();
+    world.ok("run --keys 20 --rounds 1");
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn a_users_stores_are_only_read() {
+    let world = crowded();
+    world.ok("init a.db --count 20 --size 500");
+    world.ok("export a.db a.dir");
+    world.ok("copy a.db pack:a.pack");
+    let before = world.tree();
+    for options in ["", "--update", "--update --durability consistent", "--jmode wal"] {
+        if !options.contains("consistent") {
+            world.ok(&format!("run a.pack --rounds 1 {options}"));
+        }
+        world.ok(&format!("run a.db a.dir --rounds 1 {options}"));
+        assert_eq!(world.tree(), before, "{options}");
+    }
+    world.ok("stat a.db");
+    world.ok("verify a.db a.dir");
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn only_in_place_writes_to_a_users_store() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 500");
+    world.ok("export a.db a.dir");
+    world.ok("run a.dir --update --in-place --rounds 1");
+    assert_eq!(world.run("verify a.db a.dir").code, Some(3));
+    world.ok("run a.db --update --in-place --rounds 1");
+    assert_eq!(fs::read_dir(world.path(".")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_database_in_wal_mode_is_left_alone() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 500");
+    world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
+    let before = world.tree();
+    for line in ["run a.db --rounds 1", "stat a.db", "verify a.db a.db", "export a.db out"] {
+        world.ok(line);
+    }
+    let mut after = world.tree();
+    after.retain(|path, _| !path.starts_with(world.path("out")));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_read_only_folder_is_refused_before_anything_is_measured() {
+    // Root may write anywhere but into /proc.
+    let world = World::new();
+    let said = world.refused("run null: files: --scratch /proc --keys 5");
+    assert!(said.contains("/proc"), "{said}");
+    let said = world.refused("init /proc/new.db");
+    assert!(said.contains("/proc"), "{said}");
+}
+
+#[test]
+fn a_read_only_database_can_be_measured_and_updated_in_a_copy() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 500");
+    fs::set_permissions(world.path("a.db"), fs::Permissions::from_mode(0o444)).unwrap();
+    let before = world.tree();
+    world.ok("run a.db --read --update --rounds 1");
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn too_little_room_is_found_before_writing() {
+    let world = World::new();
+    let said = world.refused("run files: --keys 1000 --size 1GB");
+    assert!(said.contains("free"), "{said}");
+    let said = world.refused("init big.db --count 1000 --size 1GB");
+    assert!(said.contains("free"), "{said}");
+}

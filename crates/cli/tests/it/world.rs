@@ -1,0 +1,110 @@
+//! A folder for one test, and the binary run in it.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use tempfile::TempDir;
+
+pub(crate) struct World(TempDir);
+
+/// What a command printed and how it ended.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The binary with these words, to be run in this folder.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_storemark"));
+        command.args(line.split_whitespace()).current_dir(self.0.path()).env("NO_COLOR", "1");
+        command
+    }
+
+    pub(crate) fn run(&self, line: &str) -> Ran {
+        self.command(line).output().unwrap().into()
+    }
+
+    /// Runs what must succeed.
+    pub(crate) fn ok(&self, line: &str) -> Ran {
+        let ran = self.run(line);
+        assert_eq!(ran.code, Some(0), "{line}\n{}{}", ran.out, ran.err);
+        ran
+    }
+
+    /// Runs what must be refused with one clear line, and returns that line.
+    pub(crate) fn refused(&self, line: &str) -> String {
+        let before = self.tree();
+        let ran = self.run(line);
+        assert_eq!(ran.code, Some(1), "{line}\n{}{}", ran.out, ran.err);
+        assert_eq!(ran.out, "", "{line}");
+        assert_eq!(ran.err.lines().count(), 1, "{line}: {}", ran.err);
+        assert!(ran.err.starts_with("storemark: "), "{}", ran.err);
+        assert_eq!(self.tree(), before, "{line} changed something");
+        ran.err
+    }
+
+    /// The system's sqlite3 shell on `database`.
+    pub(crate) fn sqlite3(&self, arguments: &[&str]) -> String {
+        let output = Command::new("sqlite3")
+            .args(arguments)
+            .current_dir(self.0.path())
+            .output()
+            .expect("the sqlite3 shell is installed by `make test`");
+        let ran = Ran::from(output);
+        assert_eq!(ran.code, Some(0), "sqlite3 {arguments:?}: {}", ran.err);
+        ran.out
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    /// Every path below the folder with its contents and modification time.
+    pub(crate) fn tree(&self) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
+        let mut found = BTreeMap::new();
+        walk(self.0.path(), &mut found);
+        found
+    }
+}
+
+fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        if metadata.is_dir() {
+            // A folder's own time changes when scratch folders come and go in it.
+            found.insert(path.clone(), (Vec::new(), std::time::UNIX_EPOCH));
+            walk(&path, found);
+        } else if metadata.is_file() {
+            found.insert(path.clone(), (fs::read(&path).unwrap(), metadata.modified().unwrap()));
+        } else {
+            found.insert(path, (Vec::new(), metadata.modified().unwrap()));
+        }
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
