@@ -275,9 +275,30 @@ pub(crate) struct VerifyOptions {
 
 /// Options that kvtest also takes with a single dash.
 const KVTEST_OPTIONS: [&str; 24] = [
-    "asc", "blob-api", "cache-size", "count", "desc", "fsync", "integrity-check", "jmode", "max-id",
-    "mmap", "multitrans", "nocheckpoint", "nosync", "pagesize", "random", "size", "start", "stats",
-    "tree", "update", "vacuum", "variance", "help", "version",
+    "asc",
+    "blob-api",
+    "cache-size",
+    "count",
+    "desc",
+    "fsync",
+    "integrity-check",
+    "jmode",
+    "max-id",
+    "mmap",
+    "multitrans",
+    "nocheckpoint",
+    "nosync",
+    "pagesize",
+    "random",
+    "size",
+    "start",
+    "stats",
+    "tree",
+    "update",
+    "vacuum",
+    "variance",
+    "help",
+    "version",
 ];
 
 /// Reads the command line. What clap has to say instead was said: the exit code is left.
@@ -319,7 +340,7 @@ fn one_line(error: &clap::Error) -> String {
             ContextValue::Strings(all) => all.join(", "),
             _ => continue,
         };
-        line.push_str(&format!("; did you mean {near}?"));
+        line = format!("{line}; did you mean {near}?");
     }
     line
 }

@@ -23,7 +23,7 @@ pub(crate) fn print_aside(text: &str) {
 }
 
 /// How tables look: as wide as the terminal, 100 columns elsewhere; coloured on a terminal
-/// unless NO_COLOR is set.
+/// unless `NO_COLOR` is set.
 pub(crate) fn style(all_findings: bool) -> Style {
     let terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| terminal);

@@ -52,6 +52,11 @@ pub(crate) fn workloads(
     Ok(pilot)
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and this one is at least 1"
+)]
 fn repeats(keys: f64, costs: &[f64]) -> u64 {
     let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min) * keys;
     let slowest = costs.iter().copied().fold(0.0, f64::max) * keys;

@@ -5,6 +5,7 @@ mod check;
 mod copy;
 mod dataset;
 pub mod host;
+mod made;
 mod pass;
 mod payload;
 mod place;
@@ -25,6 +26,7 @@ mod worker;
 
 pub use copy::{Copied, CopyJob, copy};
 pub use dataset::Generator;
+pub use made::made;
 pub use place::Place;
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;

@@ -76,17 +76,16 @@ impl<'a> Round<'a> {
     /// Splits `count` operations and all entries evenly. Workers never share a key, so that the
     /// last writer of each is known.
     fn shares(&self, count: u64) -> impl Iterator<Item = Share<'_>> {
-        let threads = u64::from(self.workload.threads);
+        let threads = self.workload.threads as usize;
         let entries = self.dataset.entries();
-        let cut = move |of: u64, worker: u64| {
-            (u128::from(of) * u128::from(worker) / u128::from(threads)) as u64
-        };
+        let count_of = cuts(count, threads);
+        let keys_of = cuts(entries.len() as u64, threads);
         (0..threads).map(move |worker| {
-            let keys = entries.len() as u64;
+            let (start, end) = (keys_of(worker), keys_of(worker + 1));
             Share {
-                entries: &entries[cut(keys, worker) as usize..cut(keys, worker + 1) as usize],
-                picks: self.picks.get(worker as usize),
-                count: cut(count, worker + 1) - cut(count, worker),
+                entries: &entries[index(start)..index(end)],
+                picks: self.picks.get(worker),
+                count: count_of(worker + 1) - count_of(worker),
             }
         })
     }
@@ -104,7 +103,7 @@ impl<'a> Round<'a> {
         let results: Vec<Result<Worked<C>>> = thread::scope(|scope| {
             let workers: Vec<_> =
                 self.shares(count).map(|share| scope.spawn(move || work(share))).collect();
-            let joined = workers.into_iter().map(|worker| worker.join());
+            let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
             joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
         });
         Passed::gather(results)
@@ -192,6 +191,16 @@ impl<'a> Round<'a> {
         }
         Ok(None)
     }
+}
+
+/// Where the parts begin when `whole` is cut into `parts` that differ by one at most.
+fn cuts(whole: u64, parts: usize) -> impl Fn(usize) -> u64 {
+    let (each, more) = (whole / parts as u64, whole % parts as u64);
+    move |part| each * part as u64 + more.min(part as u64)
+}
+
+fn index(entry: u64) -> usize {
+    usize::try_from(entry).expect("entries stand in memory")
 }
 
 /// Writes of each worker that are read back after an update pass.

@@ -21,6 +21,7 @@ impl Pool {
 
     /// The payload of the operation at `position` of the pass that `salt` names.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "below SPREAD")]
     pub(crate) fn slice(&self, salt: u64, position: u64, size: u32) -> &[u8] {
         // The multiplier of a 64-bit congruential generator (Steele and Vigna, 2021); the high
         // bits are the well-mixed ones.

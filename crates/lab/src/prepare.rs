@@ -78,13 +78,13 @@ impl<'a> Preparation<'a> {
             target.settings_for(request.durability)?;
         }
         let (source, spec) = Source::open(request)?;
+        self.check_space(source.bytes(self.stop)?)?;
         let mut dataset = source.dataset(self.progress, self.stop)?;
         let available = dataset.summary().count;
         if available == 0 {
             return Err(Error::usage("there are no keys to measure with"));
         }
         self.compare_located(&dataset)?;
-        self.check_space(dataset.summary().bytes)?;
 
         let mut stores = Vec::new();
         for (index, target) in request.targets.iter().enumerate() {
@@ -226,15 +226,12 @@ impl<'a> Preparation<'a> {
         }
         ready.path = self.place(index, target, operation)?;
         let start = Instant::now();
-        let owner = match &target.location {
-            Some(location) => {
-                self.clone_files(engine, location, &ready.path)?;
-                Owner::Copy
-            }
-            None => {
-                self.make(&ready, source)?;
-                Owner::Scratch
-            }
+        let owner = if let Some(location) = &target.location {
+            self.clone_files(engine, location, &ready.path)?;
+            Owner::Copy
+        } else {
+            self.make(&ready, source)?;
+            Owner::Scratch
         };
         host::sync(&ready.path)?;
         Ok((ready, owner, Some(start.elapsed())))
@@ -345,10 +342,10 @@ fn limit(dataset: &mut Dataset, max: Option<i64>) -> Result<()> {
         return Err(Error::usage("--max-id limits integer keys; these are names"));
     }
     dataset.limit(max);
-    match dataset.entries().is_empty() {
-        true => Err(Error::usage(format!("--max-id {max}: no key is that small"))),
-        false => Ok(()),
+    if dataset.entries().is_empty() {
+        return Err(Error::usage(format!("--max-id {max}: no key is that small")));
     }
+    Ok(())
 }
 
 /// Copies a file, or a folder with the files and folders in it.

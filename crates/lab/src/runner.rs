@@ -18,7 +18,7 @@ use crate::{
     host,
     pass::Round,
     payload::Pool,
-    prepare::{Preparation, Prepared},
+    prepare::{Preparation, Prepared, PreparedTarget},
     request::Request,
     seed::{Use, derive},
     trial::{self, Place},
@@ -97,12 +97,12 @@ fn header(plan: &Plan, prepared: &Prepared, pool: &Pool, stop: &Stop) -> Result<
     let paths: Vec<_> = prepared
         .targets
         .iter()
-        .flat_map(|target| target.stores())
+        .flat_map(PreparedTarget::stores)
         .filter(|ready| ready.engine.capabilities().persistent)
         .map(|ready| ready.path.clone())
         .collect();
     let mut environment = host::environment(&paths);
-    let stores = prepared.targets.iter().flat_map(|target| target.stores());
+    let stores = prepared.targets.iter().flat_map(PreparedTarget::stores);
     let mut libraries: Vec<Library> = stores.filter_map(|ready| ready.engine.library()).collect();
     libraries.dedup();
     environment.libraries = libraries;
@@ -154,7 +154,7 @@ impl Rounds<'_> {
         if done < rounds.min {
             return None;
         }
-        if recorder.record().is_some_and(|record| precise(record)) {
+        if recorder.record().is_some_and(precise) {
             return Some(Ended::Precise);
         }
         (self.began.elapsed() + longest > budget).then_some(Ended::Time)

@@ -17,6 +17,7 @@ pub(crate) fn derive(seed: u64, purpose: Use, index: u64) -> u64 {
     input[..8].copy_from_slice(&seed.to_le_bytes());
     input[8..16].copy_from_slice(&(purpose as u64).to_le_bytes());
     input[16..].copy_from_slice(&index.to_le_bytes());
-    let [a, b, c, d, e, f, g, h, ..] = *blake3::hash(&input).as_bytes();
-    u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    let mut seed = [0; 8];
+    seed.copy_from_slice(&blake3::hash(&input).as_bytes()[..8]);
+    u64::from_le_bytes(seed)
 }

@@ -55,6 +55,21 @@ impl Source {
         }
     }
 
+    /// Bytes of all values; of made ones, on average.
+    pub(crate) fn bytes(&self, stop: &Stop) -> Result<u64> {
+        let store = match self {
+            Self::Made(generator) => return Ok(generator.expected_bytes()),
+            Self::Store(store) => store,
+        };
+        let mut bytes = 0;
+        store.session()?.list(&mut |_, length| {
+            stop.check()?;
+            bytes += length;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(bytes)
+    }
+
     /// Visits every item in key order.
     pub(crate) fn scan(&self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
         match self {
@@ -92,7 +107,7 @@ impl Source {
             session.put(item.key, item.value, &Put { how: How::Insert, meta: item.meta })?;
             written += 1;
             tick(progress, written);
-            if written % FILL_BATCH == 0 {
+            if u64::is_multiple_of(written, FILL_BATCH) {
                 session.commit()?;
                 session.begin(Mode::Write)?;
             }
@@ -107,7 +122,7 @@ const FILL_BATCH: u64 = 4096;
 
 /// Tells how far things are, not too often.
 pub(crate) fn tick(progress: &dyn Progress, done: u64) {
-    if done % 512 == 0 {
+    if done.is_multiple_of(512) {
         progress.done(done);
     }
 }

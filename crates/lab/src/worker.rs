@@ -39,6 +39,20 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Counts one operation: the length it found, or none.
+    #[inline]
+    fn count(&mut self, entry: &Entry, found: Option<usize>) {
+        self.bytes += found.unwrap_or(0) as u64;
+        if found == Some(entry.size as usize) {
+            return;
+        }
+        match found {
+            Some(_) => self.wrong += 1,
+            None => self.missing += 1,
+        }
+        self.first = self.first.or(Some(*entry));
+    }
+
     pub(crate) fn add(&mut self, other: &Self) {
         self.bytes += other.bytes;
         self.missing += other.missing;
@@ -152,18 +166,6 @@ fn operate(
             session.put(key, payload, &UPDATE)?.then_some(payload.len())
         }
     };
-    match found {
-        Some(length) => {
-            tally.bytes += length as u64;
-            if length != entry.size as usize {
-                tally.wrong += 1;
-                tally.first = tally.first.or(Some(*entry));
-            }
-        }
-        None => {
-            tally.missing += 1;
-            tally.first = tally.first.or(Some(*entry));
-        }
-    }
+    tally.count(entry, found);
     Ok(())
 }

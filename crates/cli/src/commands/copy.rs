@@ -40,7 +40,12 @@ pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure
     carry_out(from, to, options.flags, stop)
 }
 
-pub(super) fn carry_out(from: Place, to: Place, flags: CopyFlags, stop: &Stop) -> Result<(), Failure> {
+pub(super) fn carry_out(
+    from: Place,
+    to: Place,
+    flags: CopyFlags,
+    stop: &Stop,
+) -> Result<(), Failure> {
     if from.engine.name() == "files" {
         tell_left_out(&from.path)?;
     }

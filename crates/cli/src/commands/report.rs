@@ -12,8 +12,7 @@ use crate::{args::ReportOptions, exit::Failure, output};
 
 pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
     let path = &options.record;
-    let (record, warnings) =
-        report::read(open(path)?).map_err(|e| e.context(path.display()))?;
+    let (record, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
     for warning in warnings {
         eprintln!("storemark: {}: {warning}", path.display());
     }
@@ -25,7 +24,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    let file = File::open(path)
-        .map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage))?;
+    let file =
+        File::open(path).map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage))?;
     Ok(Box::new(BufReader::new(file)))
 }

@@ -140,7 +140,7 @@ fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
 pub(super) fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     // Nine digits are easy to type again.
-    now.map_or(1, |since| since.as_nanos() % 1_000_000_000) as u64
+    now.map_or(1, |since| u64::from(since.subsec_nanos()))
 }
 
 fn operations(options: &RunOptions, located: bool) -> Vec<Operation> {
@@ -328,8 +328,9 @@ fn open_record(path: Option<&Path>) -> Result<Option<Box<dyn Write>>> {
             path.display()
         )));
     }
-    let file = File::create(path)
-        .map_err(|e| Error::io(format!("--json {}", path.display()), e).with_kind(ErrorKind::Usage))?;
+    let file = File::create(path).map_err(|e| {
+        Error::io(format!("--json {}", path.display()), e).with_kind(ErrorKind::Usage)
+    })?;
     Ok(Some(Box::new(BufWriter::new(file))))
 }
 

@@ -1,7 +1,7 @@
 //! What `run --stats` adds: the engines' counters of the last trials, and the process's own
 //! input and output, as kvtest shows them.
 
-use std::{collections::BTreeMap, fs, fmt::Write};
+use std::{collections::BTreeMap, fmt::Write, fs};
 
 use model::record::Record;
 

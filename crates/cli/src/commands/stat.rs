@@ -10,8 +10,8 @@ pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
         return Err(targets::missing(path).into());
     }
     let stat = sqlite::stat(path, options.vacuum)?;
-    let mut text = String::new();
-    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<20}{value:>8}\n"));
+    let mut lines = Vec::new();
+    let mut line = |name: &str, value: String| lines.push(format!("{name:<20}{value:>8}\n"));
     line("Number of entries:", stat.count.to_string());
     line("Average value size:", stat.average.map_or_else(|| "-".into(), |a| format!("{a:.0}")));
     line("Minimum value size:", stat.smallest.to_string());
@@ -19,12 +19,10 @@ pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
     line("Page-size:", stat.page_size.to_string());
     line("Page-count:", stat.page_count.to_string());
     line("Freelist-count:", stat.freelist_count.to_string());
-    for said in &stat.integrity {
-        text.push_str(&format!("Integrity-check:    {said}\n"));
+    lines.extend(stat.integrity.iter().map(|said| format!("Integrity-check:    {said}\n")));
+    output::print(&lines.concat())?;
+    if stat.integrity.iter().any(|said| said != "ok") {
+        return Err(Error::corrupt(format!("{}: is damaged", path.display())).into());
     }
-    output::print(&text)?;
-    match stat.integrity.iter().all(|said| said == "ok") {
-        true => Ok(()),
-        false => Err(Error::corrupt(format!("{}: is damaged", path.display())).into()),
-    }
+    Ok(())
 }

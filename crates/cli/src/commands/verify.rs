@@ -20,11 +20,8 @@ pub(crate) fn run(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
 }
 
 fn show(verified: &Verified, a: &str, b: &str) -> String {
-    let mut text = format!(
-        "same: {} values, {}\n",
-        show_count(verified.same),
-        show_size(verified.bytes)
-    );
+    let mut text =
+        format!("same: {} values, {}\n", show_count(verified.same), show_size(verified.bytes));
     for (what, differences) in [
         (format!("missing in {b}"), &verified.missing),
         (format!("extra in {b}"), &verified.extra),

@@ -37,8 +37,8 @@ fn folders_and_trees_have_kvtests_names_and_the_databases_bytes() {
     for (file, key) in [("test1.dir/000001", 1), ("test1.tree/00/01/99", 199)] {
         let hex = world.sqlite3(&["test1.db", &format!("SELECT hex(v) FROM kv WHERE k={key}")]);
         let bytes = std::fs::read(world.path(file)).unwrap();
-        let found: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-        assert_eq!(found, hex.trim(), "{file}");
+        let found: Vec<_> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+        assert_eq!(found.concat(), hex.trim(), "{file}");
     }
     assert_eq!(std::fs::read_dir(world.path("test1.dir")).unwrap().count(), 200);
 }
@@ -59,7 +59,11 @@ fn stat_shows_what_kvtest_shows() {
     world.sqlite3(&["test1.db", "DELETE FROM kv WHERE k%2"]);
     let free = |line: &str| {
         let stat = world.ok(line).out;
-        stat.lines().find_map(|line| line.strip_prefix("Freelist-count:")).unwrap().trim().to_owned()
+        stat.lines()
+            .find_map(|line| line.strip_prefix("Freelist-count:"))
+            .unwrap()
+            .trim()
+            .to_owned()
     };
     assert_ne!(free("stat test1.db"), "0");
     assert_eq!(free("stat test1.db --vacuum"), "0");

@@ -12,7 +12,7 @@ use crate::world::World;
 /// A long update of the user's database, under way: some trials are in its record.
 fn under_way(world: &World) -> Child {
     let mut command = world.command("run a.db a.dir --update --rounds 100000 --json run.json");
-    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     for _ in 0..600 {
         let record = fs::read_to_string(world.path("run.json")).unwrap_or_default();
         if record.matches(r#"{"line":"sample""#).count() >= 3 {
@@ -20,7 +20,8 @@ fn under_way(world: &World) -> Child {
         }
         thread::sleep(Duration::from_millis(50));
     }
-    panic!("no trial finished in 30 s");
+    child.kill().unwrap();
+    panic!("no trial finished in 30 s: {:?}", child.wait());
 }
 
 fn signal(child: &Child, name: &str) {

@@ -48,13 +48,26 @@ impl Generator {
         self.spec.count.saturating_mul(self.spec.size)
     }
 
+    /// Length of the value of `key`.
+    pub fn length(&self, key: u64) -> u64 {
+        self.draw_length(&mut self.random(key))
+    }
+
     /// Replaces the contents of `into` by the value of `key`.
     pub fn value(&self, key: u64, into: &mut Vec<u8>) {
-        let Generated { seed, size, variance, .. } = self.spec;
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ key.wrapping_mul(ODD));
-        let length = size - variance + below(&mut random, 2 * variance + 1);
+        let mut random = self.random(key);
+        let length = self.draw_length(&mut random);
         into.resize(usize::try_from(length).expect("sizes fit in 32 bits, checked in new"), 0);
         random.fill_bytes(into);
+    }
+
+    fn random(&self, key: u64) -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(self.spec.seed ^ key.wrapping_mul(ODD))
+    }
+
+    fn draw_length(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
+        let Generated { size, variance, .. } = self.spec;
+        size - variance + below(random, 2 * variance + 1)
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) fn below(random: &mut impl Rng, bound: u64) -> u64 {
 }
 
 /// Fisher and Yates.
+#[expect(clippy::cast_possible_truncation, reason = "below the number of items")]
 pub(crate) fn shuffle<T>(items: &mut [T], random: &mut impl Rng) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(random, last as u64 + 1) as usize);
@@ -60,6 +61,7 @@ pub(crate) struct Picks(Vec<u32>);
 
 impl Picks {
     /// Draws `count` of `among` entries.
+    #[expect(clippy::cast_possible_truncation, reason = "below a bound of 32 bits")]
     pub(crate) fn draw(count: u64, among: usize, seed: u64) -> Result<Self> {
         let bound = u32::try_from(among)
             .map_err(|_| Error::usage("more than 4 billion keys cannot be drawn at random"))?;
@@ -83,6 +85,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The same walk, `operations` further on.
+    #[expect(clippy::cast_possible_truncation, reason = "below the number of entries")]
     pub(crate) fn starting_at(mut self, operations: u64) -> Self {
         self.next = (operations % self.length() as u64) as usize;
         self

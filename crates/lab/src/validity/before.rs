@@ -50,6 +50,11 @@ fn coverage(plan: &Plan) -> Vec<Finding> {
 }
 
 /// Distinct keys that a pass touches; drawn with replacement, the expected number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of keys, at most `keys`"
+)]
 fn touched(workload: &Workload, keys: u64) -> u64 {
     if workload.order != Order::Random {
         return workload.count.min(keys);

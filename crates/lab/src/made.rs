@@ -1,0 +1,164 @@
+//! A generated dataset in the shape of a store, so that it can be copied like any other.
+
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+
+use model::{
+    Capabilities, Durability, Engine, Error, Generated, Item, Key, KeyKind, Mode, OpenOptions, Put,
+    Result, Session, Setting, Settings, Store, Visit,
+};
+
+use crate::{Place, dataset::Generator};
+
+/// Where a generated dataset is: nowhere, until it is copied.
+pub fn made(spec: Generated) -> Result<Place> {
+    // Impossible sizes are told here, before anything is looked at.
+    Generator::new(spec)?;
+    let mut settings = Settings::default();
+    let Generated { seed, count, size, variance } = spec;
+    let pairs = [("seed", seed), ("count", count), ("size", size), ("variance", variance)];
+    for (name, value) in pairs {
+        settings.set(name, value);
+    }
+    Ok(Place { engine: &Made, path: PathBuf::new(), settings })
+}
+
+/// The engine of what exists only as a seed.
+struct Made;
+
+impl Engine for Made {
+    fn name(&self) -> &'static str {
+        "made"
+    }
+
+    fn about(&self) -> &'static str {
+        "values made from a seed, only to be read"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &[]
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { persistent: false, retains: true, meta: false, concurrent_writes: false }
+    }
+
+    fn durability(&self, _: Durability) -> Option<&'static [(&'static str, &'static str)]> {
+        None
+    }
+
+    fn recognises(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn files(&self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn create(&self, _: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
+        Err(only_read())
+    }
+
+    fn open(&self, _: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        let number = |name| {
+            options
+                .settings
+                .number(name)
+                .ok_or_else(|| Error::usage(format!("no {name} was given")))
+        };
+        let spec = Generated {
+            seed: number("seed")?,
+            count: number("count")?,
+            size: number("size")?,
+            variance: number("variance")?,
+        };
+        Ok(Box::new(MadeStore(Generator::new(spec)?)))
+    }
+}
+
+fn only_read() -> Error {
+    Error::unsupported("a dataset made from a seed is only read")
+}
+
+struct MadeStore(Generator);
+
+impl Store for MadeStore {
+    fn keys(&self) -> KeyKind {
+        KeyKind::Integers
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(MadeSession(&self.0)))
+    }
+
+    fn in_effect(&self) -> Result<Settings> {
+        Ok(Settings::default())
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::None
+    }
+}
+
+struct MadeSession<'a>(&'a Generator);
+
+impl MadeSession<'_> {
+    fn keys(&self) -> impl Iterator<Item = i64> + use<> {
+        // The generator bounds count × size by 2^63, so that a count fits wherever sizes do.
+        1..=i64::try_from(self.0.count()).unwrap_or(i64::MAX)
+    }
+}
+
+impl Session for MadeSession<'_> {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        let Key::Int(key) = key else { return Ok(None) };
+        if !self.keys().any(|known| known == key) {
+            return Ok(None);
+        }
+        let mut value = Vec::new();
+        self.0.value(key.unsigned_abs(), &mut value);
+        if let Some(room) = into.get_mut(..value.len()) {
+            room.copy_from_slice(&value);
+        }
+        Ok(Some(value.len()))
+    }
+
+    fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
+        Err(only_read())
+    }
+
+    fn delete(&mut self, _: Key<'_>) -> Result<bool> {
+        Err(only_read())
+    }
+
+    fn begin(&mut self, _: Mode) -> Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
+        for key in self.keys() {
+            if visit(Key::Int(key), self.0.length(key.unsigned_abs()))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        let mut value = Vec::new();
+        for key in self.keys() {
+            self.0.value(key.unsigned_abs(), &mut value);
+            let item = Item { key: Key::Int(key), value: &value, meta: None };
+            if visit(item)? == ControlFlow::Break(()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
