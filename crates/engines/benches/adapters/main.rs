@@ -41,7 +41,7 @@ fn run() -> Result<bool> {
     let scratch = scratch::make()?;
     let stop = scratch::stop_on_interrupt()?;
     let data = Data::new(arguments.keys);
-    let subjects = subjects::make(scratch.path(), &data, &arguments.only)?;
+    let subjects = subjects::make(scratch.path(), &data, &arguments.only, &stop)?;
     let rows = rounds::measure(subjects, &data, arguments.rounds, &stop)?;
     print!("{}", table::show(&rows, &arguments));
     Ok(arguments.check && rows.iter().any(rounds::Row::over))

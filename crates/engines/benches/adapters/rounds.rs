@@ -1,5 +1,6 @@
-//! Shuffled rounds: in each, both sides of every row do the same work, one right after the
-//! other, so that drift cancels in their ratio.
+//! Shuffled rounds. Within one, both sides of a row take turns, a block of keys each, so that
+//! what else the machine does meets both; the figure of a side is its median block, which a
+//! burst of other work does not move.
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,10 @@ use crate::{
     scratch::Stop,
     subjects::Subject,
 };
+
+/// Keys between two turns: long enough for a transaction's own cost to vanish, short enough to
+/// fit between two bursts.
+const BLOCK: usize = 1000;
 
 /// What a row took: microseconds an operation, one a round.
 pub(crate) struct Row {
@@ -39,6 +44,9 @@ struct Pair<'a> {
     session: Box<dyn Session + 'a>,
     bare: Option<&'a mut dyn Bare>,
     mode: Mode,
+    buffer: Vec<u8>,
+    /// Passes so far.
+    passes: u64,
     row: Row,
 }
 
@@ -53,17 +61,11 @@ pub(crate) fn measure(
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut keys: Vec<i64> = data.keys().collect();
     let mut order: Vec<usize> = (0..pairs.len()).collect();
-    let mut buffer = vec![0; LONGEST];
-    let mut salt = 0;
     for round in 0..=rounds {
         data::shuffle(&mut keys, &mut random);
         data::shuffle(&mut order, &mut random);
         for pair in &order {
-            stop.check()?;
-            let work = Work { data, keys: &keys, salt: salt + 1 };
-            let bare_first = random.next_u64() & 1 == 1;
-            let [adapter, bare] = pairs[*pair].measure(work, bare_first, &mut buffer)?;
-            salt += 2;
+            let [adapter, bare] = pairs[*pair].round(data, &keys, &mut random, stop)?;
             if round > 0 {
                 pairs[*pair].row.adapter.push(adapter);
                 pairs[*pair].row.bare.push(bare);
@@ -80,65 +82,88 @@ impl<'a> Pair<'a> {
             session: store.session()?,
             bare: bare.as_deref_mut().map(|bare| bare as &mut dyn Bare),
             mode: *mode,
+            buffer: vec![0; LONGEST],
+            passes: 0,
             row: Row { name, limit: *limit, adapter: Vec::new(), bare: Vec::new() },
         })
     }
 
-    /// Microseconds an operation of adapter and bare loop.
-    fn measure(
+    /// Microseconds an operation of adapter and bare loop. Each goes through all keys, the bare
+    /// loop half of them ahead, so that neither finds in a processor's cache what the other
+    /// left there.
+    fn round(
         &mut self,
-        mut work: Work<'_>,
-        bare_first: bool,
-        buffer: &mut [u8],
+        data: &Data,
+        keys: &[i64],
+        random: &mut impl Rng,
+        stop: &Stop,
     ) -> Result<[f64; 2]> {
-        let mut taken = [Duration::ZERO; 2];
-        for bare in [bare_first, !bare_first] {
-            buffer.fill(0xa5);
-            taken[usize::from(bare)] =
-                if bare { self.bare(&work, buffer)? } else { self.adapter(&work, buffer)? };
-            work.salt += 1;
+        let blocks: Vec<&[i64]> = keys.chunks(BLOCK).collect();
+        let mut sides = [Vec::new(), Vec::new()];
+        for turn in 0..blocks.len() {
+            stop.check()?;
+            let ahead = (turn + blocks.len() / 2) % blocks.len();
+            let bare_first = random.next_u64() & 1 == 1;
+            for bare in [bare_first, !bare_first] {
+                self.passes += 1;
+                let keys = if bare { blocks[ahead] } else { blocks[turn] };
+                let work = Work { data, keys, salt: self.passes };
+                let taken = if bare { self.bare(&work)? } else { self.adapter(&work)? };
+                sides[usize::from(bare)].push(taken.as_secs_f64() * 1e6 / keys.len() as f64);
+            }
         }
-        Ok(taken.map(|taken| taken.as_secs_f64() * 1e6 / work.keys.len() as f64))
+        Ok(sides.map(|mut blocks| median(&mut blocks)))
     }
 
-    fn adapter(&mut self, work: &Work<'_>, buffer: &mut [u8]) -> Result<Duration> {
+    fn adapter(&mut self, work: &Work<'_>) -> Result<Duration> {
+        self.buffer.fill(UNREAD);
         let start = Instant::now();
         let bytes = match self.mode {
-            Mode::Read => get_all(&mut *self.session, work, buffer)?,
+            Mode::Read => get_all(&mut *self.session, work, &mut self.buffer)?,
             Mode::Write => update_all(&mut *self.session, work)?,
         };
         let taken = start.elapsed();
-        self.check(work, bytes, buffer)?;
+        self.check(work, bytes)?;
         Ok(taken)
     }
 
-    fn bare(&mut self, work: &Work<'_>, buffer: &mut [u8]) -> Result<Duration> {
+    fn bare(&mut self, work: &Work<'_>) -> Result<Duration> {
         let Some(bare) = &mut self.bare else {
             return Ok(Duration::from_nanos(work.keys.len() as u64));
         };
+        self.buffer.fill(UNREAD);
         let start = Instant::now();
-        let bytes = bare.pass(work, buffer);
+        let bytes = bare.pass(work, &mut self.buffer);
         let taken = start.elapsed();
-        self.check(work, bytes, buffer)?;
+        self.check(work, bytes)?;
         Ok(taken)
     }
 
     /// That all bytes passed, and that the last ones are right.
-    fn check(&mut self, work: &Work<'_>, bytes: usize, buffer: &mut [u8]) -> Result<()> {
+    fn check(&mut self, work: &Work<'_>, bytes: usize) -> Result<()> {
         let (Some(last), Some(_)) = (work.keys.last(), &self.bare) else { return Ok(()) };
         let expected: usize = work.keys.iter().map(|key| work.data.value(*key).len()).sum();
         let value = match self.mode {
             Mode::Read => work.data.value(*last),
             Mode::Write => {
-                self.session.get(Key::Int(*last), buffer)?;
+                self.session.get(Key::Int(*last), &mut self.buffer)?;
                 work.data.payload(*last, work.salt)
             }
         };
-        if bytes == expected && buffer.starts_with(value) {
+        if bytes == expected && self.buffer.starts_with(value) {
             return Ok(());
         }
         Err(Error::corrupt(format!("{}: {bytes} of {expected} bytes, or others", self.row.name)))
     }
+}
+
+/// Fills a buffer before a pass, so that what an earlier one left there is not taken for read.
+const UNREAD: u8 = 0xa5;
+
+/// Of an odd number the middle value, else the mean of the two in the middle.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }
 
 fn get_all(session: &mut dyn Session, work: &Work<'_>, buffer: &mut [u8]) -> Result<usize> {

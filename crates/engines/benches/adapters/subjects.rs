@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
-use engines::registry;
-use model::{
-    Access, How, Key, KeyKind, Mode, OpenOptions, Put, Result, Settings, Store,
-};
+use model::{Access, How, Key, KeyKind, Mode, OpenOptions, Put, Result, Settings, Store};
+use storemark_engines::registry;
 
+#[cfg(unix)]
+use crate::bare::{files, pack};
 use crate::{
     bare::{Bare, memory, sqlite},
     data::Data,
+    scratch::Stop,
 };
-#[cfg(unix)]
-use crate::bare::{files, pack};
 
 /// One line of the list. Rows with the same `place` share its files.
 struct Recipe {
@@ -24,8 +23,10 @@ struct Recipe {
     open: &'static str,
     mode: Mode,
     limit: f64,
-    bare: fn(&Path, &Data) -> Result<Option<Box<dyn Bare>>>,
+    bare: MakeBare,
 }
+
+type MakeBare = fn(&Path, &Data) -> Result<Option<Box<dyn Bare>>>;
 
 /// A row ready to be measured.
 pub(crate) struct Subject {
@@ -168,26 +169,31 @@ const RECIPES: &[Recipe] = &[
 ];
 
 /// The rows whose names hold one of the words in `only`, or all.
-pub(crate) fn make(folder: &Path, data: &Data, only: &[String]) -> Result<Vec<Subject>> {
+pub(crate) fn make(
+    folder: &Path,
+    data: &Data,
+    only: &[String],
+    stop: &Stop,
+) -> Result<Vec<Subject>> {
     let wanted = |recipe: &&Recipe| {
         only.is_empty() || only.iter().any(|word| recipe.name.contains(word.as_str()))
     };
-    RECIPES.iter().filter(wanted).map(|recipe| recipe.subject(folder, data)).collect()
+    RECIPES.iter().filter(wanted).map(|recipe| recipe.subject(folder, data, stop)).collect()
 }
 
 impl Recipe {
-    fn subject(&self, folder: &Path, data: &Data) -> Result<Subject> {
+    fn subject(&self, folder: &Path, data: &Data, stop: &Stop) -> Result<Subject> {
         let path = folder.join(self.place);
         Ok(Subject {
             name: self.name,
             mode: self.mode,
             limit: self.limit,
-            store: self.store(&path, data)?,
+            store: self.store(&path, data, stop)?,
             bare: (self.bare)(&path, data)?,
         })
     }
 
-    fn store(&self, path: &Path, data: &Data) -> Result<Box<dyn Store>> {
+    fn store(&self, path: &Path, data: &Data, stop: &Stop) -> Result<Box<dyn Store>> {
         let engine = registry::find(self.engine)?;
         let options = |settings: &str, access| {
             let pairs = settings.split('&').filter_map(|pair| pair.split_once('='));
@@ -197,7 +203,7 @@ impl Recipe {
         let persistent = engine.capabilities().persistent;
         if !persistent || !path.exists() {
             let store = engine.create(path, &options(self.fill, Access::Write)?)?;
-            fill(&*store, data)?;
+            fill(&*store, data, stop)?;
             if !persistent {
                 return Ok(store);
             }
@@ -209,10 +215,11 @@ impl Recipe {
 }
 
 /// Puts all values in key order.
-fn fill(store: &dyn Store, data: &Data) -> Result<()> {
+fn fill(store: &dyn Store, data: &Data, stop: &Stop) -> Result<()> {
     let mut session = store.session()?;
     session.begin(Mode::Write)?;
     for key in data.keys() {
+        stop.check()?;
         session.put(Key::Int(key), data.value(key), &Put { how: How::Insert, meta: None })?;
     }
     session.commit()?;

@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::{arguments::Arguments, rounds::Row};
+use crate::{
+    arguments::Arguments,
+    rounds::{Row, median},
+};
 
 pub(crate) fn show(rows: &[Row], arguments: &Arguments) -> String {
     let mut out = format!(
@@ -14,7 +17,7 @@ pub(crate) fn show(rows: &[Row], arguments: &Arguments) -> String {
         let ratio = row.ratio();
         let interval = format!("{:.3} to {:.3}", ratio.low, ratio.high);
         let verdict = if row.over() { "OVER" } else { "ok" };
-        let (bare, adapter) = (median(&row.bare), median(&row.adapter));
+        let (bare, adapter) = (median(&mut row.bare.clone()), median(&mut row.adapter.clone()));
         let (name, point, limit) = (row.name, ratio.point, row.limit);
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -23,11 +26,4 @@ pub(crate) fn show(rows: &[Row], arguments: &Arguments) -> String {
         );
     }
     out
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[middle])
 }
