@@ -1,5 +1,5 @@
 //! How often the intervals contain the truth, by simulation with a fixed seed. Each share is
-//! taken over 8,000 ratios, where chance moves one of 97 % by about 0.2 points.
+//! taken over 8,000 ratios, where the standard error of one of 95 % is 0.24 points.
 
 mod simulation;
 
@@ -7,8 +7,17 @@ use std::ops::RangeInclusive;
 
 use simulation::{Drift, Experiment, Machine, Noise, Rule, Stalls};
 
-/// 95 to 97 %, and what chance may add at the upper end, where t is taken.
-const GOOD: RangeInclusive<f64> = 0.95..=0.975;
+/// What is asked of every interval but those named as exceptions below.
+const GOOD: RangeInclusive<f64> = 0.93..=0.97;
+
+/// Without stopping nothing is lost: t is taken at 96.5 %.
+const GOOD_IF_FIXED: RangeInclusive<f64> = 0.955..=0.97;
+
+/// Stopping costs up to 1.4 points; the rest, to 94 %, is chance.
+const GOOD_IF_STOPPED: RangeInclusive<f64> = 0.94..=0.97;
+
+/// False differences: 5 %, and three standard errors for chance.
+const FEW: RangeInclusive<f64> = 0.01..=0.0573;
 
 const SIGMA: f64 = 0.03;
 
@@ -26,8 +35,18 @@ fn four_ratios(sigma: f64) -> Experiment {
 
 #[track_caller]
 fn assert_good(experiment: Experiment) {
+    let good = match experiment.rule {
+        Rule::Fixed => GOOD_IF_FIXED,
+        Rule::Storemark | Rule::Plain => GOOD_IF_STOPPED,
+    };
     let coverage = experiment.outcome().coverage();
-    assert!(GOOD.contains(&coverage), "{coverage}");
+    assert!(good.contains(&coverage), "{coverage}");
+}
+
+#[track_caller]
+fn assert_few_differences(experiment: Experiment) {
+    let differences = Experiment { truth: 1.0, ..experiment }.outcome().differences();
+    assert!(FEW.contains(&differences), "{differences}");
 }
 
 #[track_caller]
@@ -95,16 +114,30 @@ fn drift_within_shuffled_rounds() {
     assert_good_however_it_ends(disturbed(Drift::LinearWithin(0.5), Stalls::None));
 }
 
+/// A known limit: without noise the five ratios agree whenever the five orders do, which happens
+/// once in 16 times: about 94 % are covered, at a higher level too.
+#[test]
+fn drift_within_rounds_of_a_machine_without_noise() {
+    let machine = Machine { drift: Drift::LinearWithin(0.5), ..Machine::steady(0.002) };
+    for experiment in [stopped(machine), fixed(machine, 5)] {
+        let coverage = experiment.outcome().coverage();
+        assert!(GOOD.contains(&coverage), "{coverage}");
+    }
+    assert_good(fixed(machine, 10));
+}
+
 #[test]
 fn shared_stalls() {
     assert_good_however_it_ends(disturbed(Drift::None, Stalls::Shared(0.1, 3.0)));
 }
 
-/// They widen the interval more than they move its middle.
+/// A known limit on the safe side: they widen the interval more than they move its middle.
 #[test]
 fn unshared_stalls_are_covered_too_often() {
     for stalls in [Stalls::Unshared(0.1, 1.2), Stalls::Unshared(0.05, 3.0)] {
-        let coverage = fixed(disturbed(Drift::None, stalls), 10).outcome().coverage();
+        let machine = disturbed(Drift::None, stalls);
+        assert_good(stopped(machine));
+        let coverage = fixed(machine, 10).outcome().coverage();
         assert!(coverage > *GOOD.end(), "{coverage}");
     }
 }
@@ -120,10 +153,19 @@ fn rare_stalls_of_one_target_are_missed() {
 #[test]
 fn a_target_against_itself_comes_out_even() {
     for sigma in [0.002, 0.01, 0.02, 0.03, 0.05, 0.07, 0.2] {
-        for experiment in [stopped(Machine::steady(sigma)), four_ratios(sigma)] {
-            let differences = Experiment { truth: 1.0, ..experiment }.outcome().differences();
-            assert!((0.01..=0.05).contains(&differences), "sigma {sigma}: {differences}");
-        }
+        assert_few_differences(stopped(Machine::steady(sigma)));
+        assert_few_differences(four_ratios(sigma));
+    }
+}
+
+#[test]
+fn a_target_against_itself_comes_out_even_on_a_disturbed_machine() {
+    for drift in [Drift::Linear(0.5), Drift::Walk(0.1), Drift::LinearWithin(0.5)] {
+        assert_few_differences(stopped(disturbed(drift, Stalls::None)));
+    }
+    let unshared = [Stalls::Unshared(0.1, 1.2), Stalls::Unshared(0.05, 3.0)];
+    for stalls in unshared.into_iter().chain([Stalls::Shared(0.1, 3.0)]) {
+        assert_few_differences(stopped(disturbed(Drift::None, stalls)));
     }
 }
 
