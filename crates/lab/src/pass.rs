@@ -2,18 +2,21 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Barrier,
+    sync::{
+        Barrier, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use model::{Order, Result, Session, Store, Workload};
+use model::{Error, Order, Result, Session, Store, Workload};
 
 use crate::{
     Stop,
     dataset::{Cursor, Dataset, Entry, Picks},
     payload::Pool,
-    worker::{self, Clock, Tally, Task},
+    worker::{self, Clock, EachOperation, NoClock, Tally, Task},
 };
 
 /// What all passes of a workload over any target have in common in one round.
@@ -90,41 +93,82 @@ impl<'a> Round<'a> {
         })
     }
 
-    /// Runs `count` operations of the workload over `store`.
-    pub(crate) fn pass<C: Clock + Send>(
+    /// Runs two passes over `store` in the same sessions: one without a clock per operation,
+    /// then, after `between`, one of `timed` operations with it. `ready` runs once all sessions
+    /// are open, before the first operation.
+    pub(crate) fn passes<R, B>(
         &self,
         store: &dyn Store,
-        count: u64,
         salt: u64,
-        clock: impl Fn() -> C + Sync,
-    ) -> Result<Passed<C>> {
-        let barrier = Barrier::new(self.workload.threads as usize);
-        let work = |share: Share<'_>| self.work(store, share, salt, clock(), &barrier);
-        let results: Vec<Result<Worked<C>>> = thread::scope(|scope| {
-            let workers: Vec<_> =
-                self.shares(count).map(|share| scope.spawn(move || work(share))).collect();
-            let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
-            joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        });
-        Passed::gather(results)
+        timed: u64,
+        ready: impl FnOnce() -> R,
+        between: impl FnOnce(Passed<NoClock>, R) -> Result<B>,
+    ) -> Result<(B, Passed<EachOperation>)> {
+        let workers = self.workload.threads as usize;
+        let gate = Gate { barrier: Barrier::new(workers + 1), go_on: AtomicBool::new(false) };
+        let first = Mutex::new(Vec::with_capacity(workers));
+        thread::scope(|scope| {
+            let shares = self.shares(self.workload.count).zip(self.shares(timed));
+            let threads: Vec<_> = shares
+                .map(|shares| {
+                    let (gate, first) = (&gate, &first);
+                    scope.spawn(move || self.work(store, shares, salt, gate, first))
+                })
+                .collect();
+            gate.barrier.wait();
+            let ready = ready();
+            gate.barrier.wait();
+            gate.barrier.wait();
+            let worked = std::mem::take(&mut *first.lock().unwrap_or_else(PoisonError::into_inner));
+            let between = Passed::gather(worked).and_then(|passed| between(passed, ready));
+            gate.go_on.store(between.is_ok(), Ordering::Relaxed);
+            gate.barrier.wait();
+            let second = threads.into_iter().map(join).collect::<Vec<_>>();
+            let between = between?;
+            Ok((between, Passed::gather(second)?))
+        })
     }
 
-    fn work<C: Clock>(
+    /// One worker's part. It comes to every barrier whatever happens, or the others would wait
+    /// for ever.
+    fn work(
         &self,
         store: &dyn Store,
-        share: Share<'_>,
+        (share, timed): (Share<'_>, Share<'_>),
         salt: u64,
-        mut clock: C,
-        barrier: &Barrier,
-    ) -> Result<Worked<C>> {
+        gate: &Gate,
+        first: &Mutex<Vec<Result<Worked<NoClock>>>>,
+    ) -> Result<Worked<EachOperation>> {
         let mut buffer = self.buffer();
-        let session = store.session();
-        // Also those whose session failed come here, or the others would wait for ever.
-        barrier.wait();
+        let mut session = store.session();
+        gate.barrier.wait();
+        gate.barrier.wait();
+        let worked = match &mut session {
+            Ok(session) => self.pass(share, &mut **session, salt, &mut buffer, NoClock),
+            // Told by this worker's own result below.
+            Err(_) => Err(Error::failed("a session could not be opened")),
+        };
+        first.lock().unwrap_or_else(PoisonError::into_inner).push(worked);
+        gate.barrier.wait();
+        gate.barrier.wait();
         let mut session = session?;
+        if !gate.go_on.load(Ordering::Relaxed) {
+            return Err(Error::failed("the pass before failed"));
+        }
+        self.pass(timed, &mut *session, latency_salt(salt), &mut buffer, EachOperation::new())
+    }
+
+    fn pass<C: Clock>(
+        &self,
+        share: Share<'_>,
+        session: &mut dyn Session,
+        salt: u64,
+        buffer: &mut [u8],
+        mut clock: C,
+    ) -> Result<Worked<C>> {
         let task = self.task(share.count, salt);
         let start = Instant::now();
-        let tally = worker::run(&task, share.cursor(), &mut *session, &mut buffer, &mut clock)?;
+        let tally = worker::run(&task, share.cursor(), session, buffer, &mut clock)?;
         let end = Instant::now();
         Ok(Worked { start, end, tally, clock, counters: session.statistics() })
     }
@@ -205,6 +249,22 @@ fn index(entry: u64) -> usize {
 
 /// Writes of each worker that are read back after an update pass.
 const READ_BACK: u64 = 1000;
+
+/// Names the latency pass of a trial, so that its payloads are its own.
+pub(crate) fn latency_salt(salt: u64) -> u64 {
+    !salt
+}
+
+/// Holds all workers and the one who measures together.
+struct Gate {
+    barrier: Barrier,
+    /// Whether the latency pass shall run.
+    go_on: AtomicBool,
+}
+
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
 
 struct Worked<C> {
     start: Instant,

@@ -1,4 +1,5 @@
-//! One trial: a throughput pass without a clock per operation, then a latency pass with one.
+//! One trial: a throughput pass without a clock per operation, then a latency pass with one, in
+//! the same sessions.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use model::{Error, ErrorKind, Latency, Operation, Result, Sample, Store, units::
 
 use crate::{
     host,
-    pass::{Passed, Round},
+    pass::{Passed, Round, latency_salt},
     ready::Ready,
     worker::{EachOperation, NoClock, Tally},
 };
@@ -40,19 +41,38 @@ pub(crate) fn run(place: Place, round: &Round<'_>, ready: &Ready) -> Result<Samp
 }
 
 fn measure(place: Place, round: &Round<'_>, ready: &Ready, store: &dyn Store) -> Result<Sample> {
-    let count = round.workload.count;
-    let meter = host::Meter::start();
-    let passed = round.pass(store, count, place.salt, || NoClock)?;
+    let timed = round.workload.count.min(LATENCY_OPERATIONS);
+    let (mut sample, passed) =
+        round.passes(store, place.salt, timed, host::Meter::start, |passed, meter| {
+            throughput(place, round, ready, store, passed, meter)
+        })?;
+    settle(round, store)?;
+    check(round, ready, &passed.tally, timed)?;
+    after_writes(latency_salt(place.salt), timed, round, ready, store)?;
+    sample.latency = summarise(&passed, timed)?;
+    Ok(sample)
+}
+
+/// After the throughput pass, the workers waiting: pays what is owed on the clock, then checks.
+fn throughput(
+    place: Place,
+    round: &Round<'_>,
+    ready: &Ready,
+    store: &dyn Store,
+    passed: Passed<NoClock>,
+    meter: host::Meter,
+) -> Result<Sample> {
+    let operations = round.workload.count;
     let owed = settle(round, store)?;
     let (cost, load) = meter.stop();
-    check(round, ready, &passed.tally, count)?;
-    let background = after_writes(place.salt, count, round, ready, store)?;
+    check(round, ready, &passed.tally, operations)?;
+    let background = after_writes(place.salt, operations, round, ready, store)?;
     Ok(Sample {
         round: place.round,
         position: place.position,
         target: place.target,
         workload: place.workload,
-        operations: count,
+        operations,
         bytes: passed.tally.bytes,
         open_ns: 0,
         wall_ns: nanoseconds(passed.wall + owed),
@@ -60,7 +80,7 @@ fn measure(place: Place, round: &Round<'_>, ready: &Ready, store: &dyn Store) ->
         background_ns: nanoseconds(background),
         cost,
         load,
-        latency: latency(place, round, ready, store)?,
+        latency: Latency::default(),
         counters: passed.counters,
     })
 }
@@ -105,16 +125,6 @@ fn flush(ready: &Ready) -> Result<()> {
         Some(file) => host::sync(file),
         None => Ok(()),
     }
-}
-
-fn latency(place: Place, round: &Round<'_>, ready: &Ready, store: &dyn Store) -> Result<Latency> {
-    let count = round.workload.count.min(LATENCY_OPERATIONS);
-    let salt = !place.salt;
-    let passed = round.pass(store, count, salt, EachOperation::new)?;
-    settle(round, store)?;
-    check(round, ready, &passed.tally, count)?;
-    after_writes(salt, count, round, ready, store)?;
-    summarise(&passed, count)
 }
 
 fn summarise(passed: &Passed<EachOperation>, operations: u64) -> Result<Latency> {

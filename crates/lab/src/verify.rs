@@ -2,6 +2,7 @@
 
 use std::{
     ops::ControlFlow,
+    path::Path,
     sync::mpsc::{Receiver, SyncSender, sync_channel},
     thread::{self, ScopedJoinHandle},
 };
@@ -67,15 +68,16 @@ impl Differences {
 pub fn verify(a: &Place, b: &Place, progress: &dyn Progress, stop: &Stop) -> Result<Verified> {
     let stores = [a.open()?, b.open()?];
     let [kind, other] = [stores[0].keys(), stores[1].keys()];
-    let paths = [a, b].map(|place| place.path.display());
+    let paths = [&*a.path, &*b.path];
+    let shown = paths.map(Path::display);
     if kind != other {
         return Err(Error::usage(format!(
             "{} holds {kind} and {} holds {other}: only keys of one kind compare",
-            paths[0], paths[1]
+            shown[0], shown[1]
         )));
     }
-    progress.stage(&format!("comparing {} with {}", paths[0], paths[1]), None);
-    let verified = compare([&*stores[0], &*stores[1]], progress, stop)?;
+    progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), None);
+    let verified = compare([(&*stores[0], paths[0]), (&*stores[1], paths[1])], progress, stop)?;
     for store in stores {
         store.close()?;
     }
@@ -83,11 +85,15 @@ pub fn verify(a: &Place, b: &Place, progress: &dyn Progress, stop: &Stop) -> Res
 }
 
 /// Each store is read and hashed on a thread of its own; this one merges.
-fn compare(stores: [&dyn Store; 2], progress: &dyn Progress, stop: &Stop) -> Result<Verified> {
+fn compare(
+    stores: [(&dyn Store, &Path); 2],
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Verified> {
     thread::scope(|scope| {
-        let [(left, a), (right, b)] = stores.map(|store| {
+        let [(left, a), (right, b)] = stores.map(|(store, path)| {
             let (sender, receiver) = sync_channel(4);
-            (scope.spawn(move || hash(store, &sender, stop)), Column::new(receiver))
+            (scope.spawn(move || hash(store, path, &sender, stop)), Column::new(receiver, path))
         });
         let merged = merge(a, b, progress);
         // The failure of a reader ends its column early: it is the one to tell.
@@ -111,15 +117,19 @@ struct Print {
 const ROWS: usize = 256;
 
 /// Sends the prints of all items; returns the digest of the dataset.
-fn hash(store: &dyn Store, sender: &SyncSender<Sheet<Print>>, stop: &Stop) -> Result<String> {
+fn hash(
+    store: &dyn Store,
+    path: &Path,
+    sender: &SyncSender<Sheet<Print>>,
+    stop: &Stop,
+) -> Result<String> {
     let mut whole = blake3::Hasher::new();
     let mut sheet = Sheet::new();
     store.session()?.scan(&mut |item| {
         stop.check()?;
-        let print =
-            Print { length: item.value.len() as u64, digest: blake3::hash(item.value) };
+        let print = Print { length: item.value.len() as u64, digest: blake3::hash(item.value) };
         absorb(&mut whole, &item, &print);
-        sheet.push(item.key, print)?;
+        sheet.push(item.key, print).map_err(|e| e.context(path.display()))?;
         if sheet.len() == ROWS && sender.send(std::mem::replace(&mut sheet, Sheet::new())).is_err()
         {
             // The merging thread is gone and has told why.
@@ -140,15 +150,16 @@ fn absorb(whole: &mut blake3::Hasher, item: &Item<'_>, print: &Print) {
 }
 
 /// One store's rows as they arrive, in key order.
-struct Column {
+struct Column<'p> {
+    path: &'p Path,
     receiver: Receiver<Sheet<Print>>,
     sheet: Sheet<Print>,
     row: usize,
 }
 
-impl Column {
-    fn new(receiver: Receiver<Sheet<Print>>) -> Self {
-        Self { receiver, sheet: Sheet::new(), row: 0 }
+impl<'p> Column<'p> {
+    fn new(receiver: Receiver<Sheet<Print>>, path: &'p Path) -> Self {
+        Self { path, receiver, sheet: Sheet::new(), row: 0 }
     }
 
     /// Waits until a row is at hand or the store has no more.
@@ -157,7 +168,7 @@ impl Column {
             && let Ok(next) = self.receiver.recv()
         {
             if let (Some(before), Some((after, _))) = (self.sheet.last(), next.get(0)) {
-                ascending(before, after)?;
+                ascending(before, after).map_err(|e| e.context(self.path.display()))?;
             }
             (self.sheet, self.row) = (next, 0);
         }
@@ -169,7 +180,7 @@ impl Column {
     }
 }
 
-fn merge(mut a: Column, mut b: Column, progress: &dyn Progress) -> Result<Verified> {
+fn merge(mut a: Column<'_>, mut b: Column<'_>, progress: &dyn Progress) -> Result<Verified> {
     let mut verified = Verified::default();
     for done in 1.. {
         a.fill()?;

@@ -61,8 +61,8 @@ pub struct Load {
     pub steal: Option<f64>,
 }
 
-/// The latency pass of a trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The latency pass of a trial, in the sessions that the throughput pass has used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Operations, each between two clock reads. The last of a batch includes the commit.
     pub operations: u64,

@@ -80,9 +80,8 @@ fn check_place(to: &Place) -> Result<()> {
 
 /// Refuses to copy a store onto itself, into itself, or over a folder that holds it.
 fn check_apart(from: &Path, to: &Path) -> Result<()> {
-    let refuse = |what: &str| {
-        Err(Error::usage(format!("{} {what} {}", to.display(), from.display())))
-    };
+    let refuse =
+        |what: &str| Err(Error::usage(format!("{} {what} {}", to.display(), from.display())));
     // A source that cannot be found cannot be opened either, which says it better.
     let Ok(source) = from.canonicalize() else { return Ok(()) };
     let name = to.file_name().unwrap_or_default();
@@ -94,7 +93,7 @@ fn check_apart(from: &Path, to: &Path) -> Result<()> {
         return refuse("lies within");
     }
     if source.starts_with(&target) || source.starts_with(partial::folder_for(&target)) {
-        return refuse("is around");
+        return refuse("contains");
     }
     Ok(())
 }
@@ -133,7 +132,7 @@ fn check_replaceable(to: &Place) -> Result<()> {
 
 fn keys(to: &Place) -> Result<KeyKind> {
     let settings = Settings::default();
-    let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Names };
+    let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
     let store = to.engine.open(&to.path, &options)?;
     let keys = store.keys();
     store.close().map(|()| keys)

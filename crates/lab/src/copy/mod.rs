@@ -9,9 +9,9 @@ mod placing;
 mod pump;
 mod room;
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::{ops::ControlFlow, path::Path};
 
-use model::{Access, Engine, ErrorKind, Fill, KeyKind, Result, Settings, Store};
+use model::{Access, ErrorKind, Fill, OpenOptions, Result, Store};
 
 use crate::{Place, Progress, Stop, host};
 use inventory::Inventory;
@@ -47,16 +47,16 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
     destination::check(job)?;
     let source = job.from.open()?;
     let amount = Amount::of(&*source, progress, stop)?;
-    let mut partial = Partial::claim(&job.to.path)?;
-    let copied = Copier { job, source: &*source, amount, progress, stop }.run(&mut partial);
-    match copied {
-        Ok(copied) => {
-            partial.release();
-            source.close()?;
-            Ok(copied)
-        }
-        Err(error) => Err(partial.explain(error, job)),
-    }
+    let partial = Partial::claim(&job.to.path)?;
+    let copied = Copier { job, source: &*source, amount, progress, stop }.run(&partial);
+    let copied = match copied {
+        Ok(copied) => copied,
+        Err(error) => return Err(partial.explain(error, &job.to, source.keys())),
+    };
+    partial.release();
+    placing::finish(&job.to.path)?;
+    source.close()?;
+    Ok(copied)
 }
 
 /// How much there is to copy.
@@ -89,17 +89,12 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
-    fn run(&self, partial: &mut Partial) -> Result<Copied> {
-        let (engine, path) = (self.job.to.engine, partial.store());
-        let fill = engine.fill();
-        let resumed = if self.job.resume { self.resume(partial)? } else { None };
-        let (store, inventory) = match resumed {
+    fn run(&self, partial: &Partial) -> Result<Copied> {
+        let path = partial.store();
+        let fill = self.job.to.engine.fill();
+        let (store, inventory) = match self.resume(partial, &fill)? {
             Some(resumed) => resumed,
-            None => {
-                partial.empty()?;
-                room::check(self.amount, &fill, partial.folder())?;
-                (engine.create(&path, &self.options(&fill))?, Inventory::none())
-            }
+            None => self.start(partial, &fill)?,
         };
         let moved = self.move_all(&*store, &fill, inventory);
         // An interrupted copy too is closed whole, so that it can be resumed.
@@ -116,20 +111,32 @@ impl Copier<'_> {
     }
 
     /// The options under which the copy is filled: as asked, but fast.
-    fn options(&self, fill: &Fill) -> model::OpenOptions {
+    fn options(&self, fill: &Fill) -> OpenOptions {
         let fast = fill.settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
         let mut options = self.job.to.options(Access::Write, self.source.keys());
         options.settings.0.extend(fast);
         options
     }
 
-    /// Opens what an interrupted copy left, if it can be used.
-    fn resume(&self, partial: &Partial) -> Result<Option<(Box<dyn Store>, Inventory)>> {
-        if !partial.has_store() {
+    /// Makes an empty store.
+    fn start(&self, partial: &Partial, fill: &Fill) -> Result<(Box<dyn Store>, Inventory)> {
+        partial.empty()?;
+        room::check(self.amount, fill, partial.folder())?;
+        let store = self.job.to.engine.create(&partial.store(), &self.options(fill))?;
+        Ok((store, Inventory::none()))
+    }
+
+    /// Opens what an interrupted copy left, if that is wanted and it can be used.
+    fn resume(
+        &self,
+        partial: &Partial,
+        fill: &Fill,
+    ) -> Result<Option<(Box<dyn Store>, Inventory)>> {
+        if !self.job.resume || !partial.has_store() {
             return Ok(None);
         }
         self.progress.stage("looking at what is there already", None);
-        let options = self.options(&self.job.to.engine.fill());
+        let options = self.options(fill);
         match Inventory::open(self.job.to.engine, &partial.store(), &options, self.stop) {
             Ok(found) => Ok(Some(found)),
             Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
@@ -147,9 +154,9 @@ impl Copier<'_> {
         pump.run(inventory, fill.sessions)
     }
 
-    /// Opens the whole copy once as asked, for settings that a store keeps (SQLite's journal
+    /// Opens the whole copy once as asked, for settings that a store keeps (a journal
     /// mode, say).
-    fn reopen(&self, path: &std::path::Path) -> Result<()> {
+    fn reopen(&self, path: &Path) -> Result<()> {
         if self.job.to.settings.is_empty() {
             return Ok(());
         }

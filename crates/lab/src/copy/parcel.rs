@@ -47,9 +47,9 @@ impl Parcel {
     }
 
     pub(super) fn items(&self) -> impl Iterator<Item = (Key<'_>, &[u8], &Put)> {
-        self.items.iter().map(|item| {
-            (item.key.key(&self.bytes), &self.bytes[item.value.clone()], &item.put)
-        })
+        self.items
+            .iter()
+            .map(|item| (item.key.key(&self.bytes), &self.bytes[item.value.clone()], &item.put))
     }
 
     /// The parcel without its items, to be filled again.

@@ -8,9 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Access, Error, ErrorKind, Result};
+use model::{Access, Error, ErrorKind, KeyKind, OpenOptions, Result, Settings};
 
-use super::{CopyJob, destination};
+use super::destination;
+use crate::Place;
 
 const SUFFIX: &str = ".storemark-partial";
 const STORE: &str = "store";
@@ -74,22 +75,23 @@ impl Partial {
     }
 
     /// Keeps what can be resumed, removes what cannot, and says which.
-    pub(super) fn explain(self, error: Error, job: &CopyJob) -> Error {
-        let to = job.to.path.display();
-        if !self.resumable(job) {
+    pub(super) fn explain(self, error: Error, to: &Place, keys: KeyKind) -> Error {
+        let place = to.path.display();
+        if !self.resumable(to, keys) {
             self.release();
-            return error.context(format!("{to} was not made"));
+            return error.context(format!("{place} was not made"));
         }
-        let kept = format!("{to} is not complete: --resume goes on with {}", self.folder.display());
+        let kept =
+            format!("{place} is not complete: --resume goes on with {}", self.folder.display());
         match error.kind() {
             ErrorKind::Interrupted => Error::new(ErrorKind::Interrupted, kept),
             _ => error.context(kept),
         }
     }
 
-    fn resumable(&self, job: &CopyJob) -> bool {
-        let options = job.to.options(Access::Write, model::KeyKind::Integers);
-        let opened = self.has_store().then(|| job.to.engine.open(&self.store(), &options));
+    fn resumable(&self, to: &Place, keys: KeyKind) -> bool {
+        let options = OpenOptions { access: Access::Write, settings: Settings::default(), keys };
+        let opened = self.has_store().then(|| to.engine.open(&self.store(), &options));
         opened.is_some_and(|store| store.is_ok_and(|store| store.close().is_ok()))
     }
 }
@@ -139,13 +141,22 @@ fn lock(path: &Path) -> Result<Option<File>> {
         Err(TryLockError::WouldBlock) => Err(busy()),
         Err(TryLockError::Error(_)) => Ok(None),
         // Another copy may have ended, and removed the file, since it was opened.
-        Ok(()) if path.exists() => Ok(Some(file)),
-        Ok(()) => Err(busy()),
+        Ok(()) => {
+            if path.exists() {
+                Ok(Some(file))
+            } else {
+                Err(busy())
+            }
+        }
     }
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    if fs::symlink_metadata(path)?.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    }
 }
 
 fn refused(destination: &Path, cause: io::Error) -> Error {

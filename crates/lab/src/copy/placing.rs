@@ -20,12 +20,24 @@ pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
     let standing = destination::check(job)?;
     check_single(new, &job.to)?;
     match standing {
-        Standing::Nothing => host::rename_new(new, to)?,
-        Standing::EmptyFolder => instead_of_empty(new, to)?,
-        Standing::File => over_file(new, &job.to)?,
-        Standing::Folder => return instead_of_folder(new, to),
+        Standing::Nothing => host::rename_new(new, to),
+        Standing::EmptyFolder => instead_of_empty(new, to),
+        Standing::File => over_file(new, &job.to),
+        Standing::Folder => instead_of_folder(new, to),
     }
-    host::sync_dir(&destination::parent(to))
+}
+
+/// Makes the new name durable, and only then removes a folder that was replaced.
+pub(super) fn finish(to: &Path) -> Result<()> {
+    let whole = |error: Error| error.context(format!("{} is whole, but", to.display()));
+    host::sync_dir(&destination::parent(to)).map_err(whole)?;
+    let old = destination::old(to);
+    match fs::remove_dir_all(&old) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+            Err(whole(Error::io(old.display(), cause)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A rename moves one file or folder; a closed store must have no other.
@@ -80,15 +92,12 @@ fn tidy(to: &Place) -> Result<()> {
 /// At every moment the old folder or the new one is whole, under its own name or beside it.
 fn instead_of_folder(new: &Path, to: &Path) -> Result<()> {
     let old = destination::old(to);
-    let parent = destination::parent(to);
-    let mode = fs::metadata(to).map_err(|e| Error::io(to.display(), e))?.permissions();
+    let failed = |cause| Error::io(to.display(), cause);
+    let mode = fs::metadata(to).map_err(failed)?.permissions();
     host::rename_new(to, &old)?;
     host::rename_new(new, to).inspect_err(|_| {
         // If this fails too, the next copy names the old folder.
         let _ = host::rename_new(&old, to);
     })?;
-    host::sync_dir(&parent)?;
-    let done = |done: io::Result<()>| done.map_err(|e| Error::io(old.display(), e));
-    done(fs::set_permissions(to, mode))?;
-    done(fs::remove_dir_all(&old))
+    fs::set_permissions(to, mode).map_err(failed)
 }

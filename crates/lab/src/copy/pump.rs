@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use model::{Error, ErrorKind, Item, Mode, Result, Session, Store, Visit};
+use model::{Error, ErrorKind, Item, Mode, Result, Session, Store};
 
 use super::{Copied, inventory::Inventory, parcel::Parcel};
 use crate::{Progress, Stop};
@@ -66,7 +66,7 @@ impl Pump<'_> {
             (read, written)
         });
         // A writer that failed also ends the reading: its error is the one to tell.
-        written.into_iter().find(|end| failed(end)).transpose()?;
+        written.into_iter().find(failed).transpose()?;
         let (moved, inventory) = read?;
         self.stop.check()?;
         self.remove_extra(&inventory)?;
@@ -76,9 +76,9 @@ impl Pump<'_> {
     fn read(&self, mut reader: Reader<'_>) -> Result<(Moved, Inventory)> {
         self.from.session()?.scan(&mut |item| {
             self.stop.check()?;
-            reader.take(&item)
+            Ok(reader.take(&item))
         })?;
-        reader.end()
+        Ok(reader.end())
     }
 
     /// Writes what arrives until no more does. After a failure the uncommitted batch is lost.
@@ -175,7 +175,8 @@ impl<'a> Reader<'a> {
         Self { writers, turn: 0, spares, parcel, inventory, moved, done }
     }
 
-    fn take(&mut self, item: &Item<'_>) -> Visit {
+    /// `Break`: a writer has failed.
+    fn take(&mut self, item: &Item<'_>) -> ControlFlow<()> {
         self.moved.count += 1;
         self.moved.bytes += item.value.len() as u64;
         match self.inventory.how(item) {
@@ -184,10 +185,9 @@ impl<'a> Reader<'a> {
             }
             Some(how) => self.parcel.add(item, how),
         }
-        Ok(if self.parcel.is_full() { self.send() } else { ControlFlow::Continue(()) })
+        if self.parcel.is_full() { self.send() } else { ControlFlow::Continue(()) }
     }
 
-    /// `Break`: a writer has failed.
     fn send(&mut self) -> ControlFlow<()> {
         let next = self.spares.try_recv().unwrap_or_default();
         let full = std::mem::replace(&mut self.parcel, next);
@@ -199,12 +199,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn end(mut self) -> Result<(Moved, Inventory)> {
+    fn end(mut self) -> (Moved, Inventory) {
         if !self.parcel.is_empty() {
             // A failed writer tells by itself.
             let _ = self.send();
         }
         self.moved.same = self.inventory.same;
-        Ok((self.moved, self.inventory))
+        (self.moved, self.inventory)
     }
 }

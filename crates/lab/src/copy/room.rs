@@ -29,11 +29,8 @@ pub(super) fn check(amount: Amount, fill: &Fill, folder: &Path) -> Result<()> {
 
 /// A quarter more than the bytes; a value with blocks of its own fills the last by half.
 fn needed(amount: Amount, fill: &Fill) -> u64 {
-    let more = if fill.whole_blocks {
-        amount.count.saturating_mul(BLOCK / 2)
-    } else {
-        amount.bytes / 4
-    };
+    let more =
+        if fill.whole_blocks { amount.count.saturating_mul(BLOCK / 2) } else { amount.bytes / 4 };
     amount.bytes.saturating_add(more)
 }
 
