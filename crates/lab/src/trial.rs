@@ -121,10 +121,7 @@ fn after_writes(
 }
 
 fn flush(ready: &Ready) -> Result<()> {
-    match ready.files().first() {
-        Some(file) => host::sync(file),
-        None => Ok(()),
-    }
+    ready.files().iter().try_for_each(|file| host::sync(file))
 }
 
 fn summarise(passed: &Passed<EachOperation>, operations: u64) -> Result<Latency> {

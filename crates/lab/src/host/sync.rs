@@ -4,18 +4,21 @@ use std::{fs::File, path::Path};
 
 use model::{Error, Result};
 
-/// Flushes all that was written to the store at `path`: on Linux the whole file system that holds
-/// it, elsewhere each file below it. An absent store has nothing to flush.
+/// Flushes all that was written to the file or folder at `path`: of a folder, on Linux the whole
+/// file system that holds it, elsewhere each file below it. What is absent has nothing to flush.
 #[cfg(target_os = "linux")]
 pub fn sync(path: &Path) -> Result<()> {
     let place = super::disk::nearest_existing(path);
+    let flush = |file: File| {
+        if place.is_file() { file.sync_all() } else { Ok(rustix::fs::syncfs(file)?) }
+    };
     File::open(&place)
-        .and_then(|place| Ok(rustix::fs::syncfs(place)?))
+        .and_then(flush)
         .map_err(|cause| Error::io(format!("cannot flush {}", place.display()), cause))
 }
 
-/// Flushes all that was written to the store at `path`: on Linux the whole file system that holds
-/// it, elsewhere each file below it. An absent store has nothing to flush.
+/// Flushes all that was written to the file or folder at `path`: of a folder, on Linux the whole
+/// file system that holds it, elsewhere each file below it. What is absent has nothing to flush.
 #[cfg(not(target_os = "linux"))]
 pub fn sync(path: &Path) -> Result<()> {
     super::space::walk(path, &mut |path, meta| {
