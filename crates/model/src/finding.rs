@@ -246,7 +246,7 @@ impl fmt::Display for Doubt {
             ),
             Self::TooNoisy { half_width, precision } => write!(
                 f,
-                "the interval is ±{}, wider than the ±{} aimed for; give it more --time or a quieter machine",
+                "the interval is up to ±{}, wider than the ±{} aimed for; give it more --time or a quieter machine",
                 percent(*half_width),
                 percent(*precision)
             ),
@@ -257,7 +257,7 @@ impl fmt::Display for Doubt {
             ),
             Self::ToolShare { share } => write!(
                 f,
-                "storemark's own loop is {} of the measured time; the engine is faster than this shows",
+                "storemark's own loop is up to {} of the measured time; the engine is faster than this shows",
                 percent(*share)
             ),
             Self::Arithmetic { what } => {
@@ -272,7 +272,7 @@ impl fmt::Display for Doubt {
             ),
             Self::LeftToBackground { share } => write!(
                 f,
-                "{} of the measured time was left to the background when the clock stopped; --durability durable counts it",
+                "when the clock stopped, work for up to {} of the measured time was left to the background; --durability durable counts it",
                 percent(*share)
             ),
             Self::MemorySmall { bytes, available } => write!(

@@ -49,9 +49,11 @@ fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec<Finding> {
     arithmetic::contradictions(record).into_iter().chain(intervals).collect()
 }
 
-/// Whether two doubts make one line: equal ones, and widths, of which the widest stands.
+/// Whether two doubts make one line: equal ones, and those of a kind that differ in their extent
+/// only, of which the largest stands.
 fn same(one: &Doubt, other: &Doubt) -> bool {
-    matches!((one, other), (Doubt::TooNoisy { .. }, Doubt::TooNoisy { .. })) || one == other
+    let of_a_kind = std::mem::discriminant(one) == std::mem::discriminant(other);
+    one == other || (of_a_kind && extent(one).is_some())
 }
 
 impl Remark {
@@ -65,7 +67,7 @@ impl Remark {
     }
 
     fn add(&mut self, finding: Finding) {
-        if noise(&finding.doubt) > noise(&self.doubt) {
+        if extent(&finding.doubt) > extent(&self.doubt) {
             self.doubt = finding.doubt;
         }
         widen(&mut self.targets, finding.target);
@@ -83,9 +85,10 @@ fn widen<T: Ord>(places: &mut BTreeSet<T>, place: Option<T>) {
     }
 }
 
-fn noise(doubt: &Doubt) -> Option<f64> {
+fn extent(doubt: &Doubt) -> Option<f64> {
     match doubt {
         Doubt::TooNoisy { half_width, .. } => Some(*half_width),
+        Doubt::LeftToBackground { share } | Doubt::ToolShare { share } => Some(*share),
         _ => None,
     }
 }

@@ -126,10 +126,10 @@ fn each_workload_has_its_table() {
 fn doubts_stand_by_weight_and_notes_are_counted() {
     let page = plain(&doubtful(), 140);
     let wrong = page.find("\n! wrong: storemark was built without optimisation").unwrap();
-    let warning = page.find("\n! the hypervisor took up to 5.00 %").unwrap();
+    let warning = page.find("\n! the hypervisor took up to 5.0 %").unwrap();
     let note = page.find("\n· this system does not tell").unwrap();
     assert!(wrong < warning && warning < note);
-    assert!(page.contains("\n· pack (in 2 rounds): 12.0 % of the measured time"));
+    assert!(page.contains("\n· pack (in 2 rounds): when the clock stopped, work for up to 12.0 %"));
     assert!(page.contains("\n  and 3 notes more (--json has all)\n"), "{page}");
     let all = Style { width: 140, color: false, all_findings: true };
     assert!(!terminal(&doubtful(), &all).contains("more (--json"));
