@@ -1,9 +1,20 @@
 //! `storemark stat`: what kvtest's `stat` shows of a database.
 
-use crate::{args::StatOptions, exit::Failure, output, targets};
-use engines::sqlite;
-use model::{Error, Result};
+use crate::{args::StatOptions, exit::Failure};
+#[cfg(feature = "sqlite")]
+use {
+    crate::{output, targets},
+    engines::sqlite,
+    model::Error,
+};
 
+/// A build without SQLite says so.
+#[cfg(not(feature = "sqlite"))]
+pub(crate) fn run(_: &StatOptions) -> Result<(), Failure> {
+    engines::registry::find("sqlite").map(drop).map_err(Failure::from)
+}
+
+#[cfg(feature = "sqlite")]
 pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
     let path = &options.database;
     if !path.exists() {
