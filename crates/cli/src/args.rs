@@ -8,6 +8,8 @@ use clap::{
 };
 use model::{Durability, units};
 
+use crate::output;
+
 /// Measures where small blobs should live - plain files, SQLite or another store - on this
 /// machine and with your data, then moves them there.
 #[derive(Debug, Parser)]
@@ -72,7 +74,7 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "BYTES", value_parser = units::parse_size, help_heading = "Data")]
     pub(crate) variance: Option<u64>,
     /// Largest integer key to touch
-    #[arg(long, value_name = "KEY", value_parser = units::parse_integer, help_heading = "Data")]
+    #[arg(long, value_name = "KEY", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Data")]
     pub(crate) max_id: Option<i64>,
 
     /// Measure reading (the default for stores of your own)
@@ -94,7 +96,7 @@ pub(crate) struct RunOptions {
     #[arg(long, help_heading = "Workload")]
     pub(crate) random: bool,
     /// Begin at this integer key (with --asc or --desc)
-    #[arg(long, value_name = "KEY", value_parser = units::parse_integer, help_heading = "Workload")]
+    #[arg(long, value_name = "KEY", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Workload")]
     pub(crate) start: Option<i64>,
     /// Operations per commit; default: all
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
@@ -134,7 +136,7 @@ pub(crate) struct RunOptions {
     /// What the others are compared with: a target as written, or its number; default: the first
     #[arg(long, value_name = "TARGET", help_heading = "Run")]
     pub(crate) baseline: Option<String>,
-    /// Run exactly N rounds
+    /// Run exactly N rounds, however long they take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
     pub(crate) rounds: Option<u32>,
     /// Time for the whole run; at least five rounds are run
@@ -147,7 +149,7 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(crate) scratch: Option<PathBuf>,
     /// Update your own stores instead of scratch copies: their contents are overwritten
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, requires = "update", help_heading = "Run")]
     pub(crate) in_place: bool,
     /// Run the engine's own integrity check afterwards
     #[arg(long, help_heading = "Run")]
@@ -195,12 +197,8 @@ pub(crate) struct InitOptions {
     /// Makes the same bytes again; default: a new one each time, printed
     #[arg(long, value_name = "N", value_parser = units::parse_size)]
     pub(crate) seed: Option<u64>,
-    /// Replace a database that is there
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// No progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) flags: CopyFlags,
 }
 
 #[derive(Debug, Args)]
@@ -212,13 +210,13 @@ pub(crate) struct StatOptions {
     pub(crate) vacuum: bool,
 }
 
-/// What `copy`, `import` and `export` have in common.
+/// What all commands have in common that make a store.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct CopyFlags {
     /// Replace a store that is there
     #[arg(long)]
     pub(crate) force: bool,
-    /// Go on with a copy that was interrupted
+    /// Go on with what was interrupted
     #[arg(long)]
     pub(crate) resume: bool,
     /// No progress
@@ -306,7 +304,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Argumen
     Arguments::try_parse_from(arguments.map(with_two_dashes)).map_err(|error| {
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         {
-            eprintln!("storemark: {}", one_line(&error));
+            output::say(&one_line(&error));
             return ExitCode::from(1);
         }
         let code = u8::from(error.use_stderr());

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use model::{Error, ErrorKind};
 
+use crate::output;
+
 /// Why a command did not end well.
 pub(crate) enum Failure {
     /// An error, before or during the work.
@@ -37,6 +39,6 @@ pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
 }
 
 fn said(error: &Error, code: u8) -> ExitCode {
-    eprintln!("storemark: {error}");
+    output::say(&error.to_string());
     ExitCode::from(code)
 }

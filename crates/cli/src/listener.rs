@@ -5,6 +5,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Progress;
 
+use crate::output;
+
 /// Shows what the lab is doing.
 pub(crate) struct Listener {
     bar: ProgressBar,
@@ -54,7 +56,7 @@ impl Progress for Listener {
 
     fn say(&self, what: &str) {
         if !self.quiet {
-            self.bar.suspend(|| eprintln!("storemark: {what}"));
+            self.bar.suspend(|| output::say(what));
         }
     }
 }

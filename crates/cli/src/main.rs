@@ -5,6 +5,7 @@ mod commands;
 mod exit;
 mod listener;
 mod output;
+mod record_file;
 mod targets;
 
 use std::process::ExitCode;
@@ -15,14 +16,24 @@ use args::Command;
 
 static STOP: Stop = Stop::new();
 
+/// The first signal asks to stop and clean up. A second one, where something does not listen,
+/// ends the process at once; what it leaves is swept by the next run.
+fn on_signal() {
+    if STOP.is_set() {
+        std::process::exit(130);
+    }
+    STOP.set();
+}
+
 fn main() -> ExitCode {
     let arguments = match args::parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
-    // Without a handler a signal would leave scratch stores behind; a second handler is never set.
-    if let Err(error) = ctrlc::set_handler(|| STOP.set()) {
-        eprintln!("storemark: signals cannot be caught: {error}");
+    // What only reads may be ended by any signal at once.
+    let cleans_up = !matches!(arguments.command, Command::Report(_) | Command::Stat(_));
+    if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
+        output::say(&format!("signals cannot be caught: {error}"));
     }
     exit::code(match &arguments.command {
         Command::Run(options) => commands::run::run(options, &STOP),

@@ -22,6 +22,15 @@ pub(crate) fn print_aside(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
+/// Says one line on standard error, control characters of names replaced.
+pub(crate) fn say(line: &str) {
+    let line: String = line
+        .chars()
+        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+        .collect();
+    print_aside(&format!("storemark: {line}\n"));
+}
+
 /// How tables look: as wide as the terminal, 100 columns elsewhere; coloured on a terminal
 /// unless `NO_COLOR` is set.
 pub(crate) fn style(all_findings: bool) -> Style {

@@ -46,11 +46,14 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     };
     let target = Target::parse(words);
     let path = PathBuf::from(&target.location);
+    if target.location.is_empty() && target.engine.is_none() {
+        return Err(Error::usage(format!("{words:?}: names neither an engine nor a path")));
+    }
     let Some(name) = &target.engine else { return bare(&path, target.settings, text) };
     Ok(Resolved {
         text: words.to_owned(),
         engine: registry::find(name).map_err(|e| e.context(words))?,
-        location: (!target.location.is_empty()).then_some(path),
+        location: (!target.location.is_empty()).then(|| followed(path)),
         settings: target.settings,
     })
 }
@@ -84,7 +87,15 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
     Ok(Resolved {
         text: text.to_string_lossy().into_owned(),
         engine,
-        location: Some(path.to_owned()),
+        location: Some(followed(path.to_owned())),
         settings,
     })
+}
+
+/// What a link leads to: a store's other files stand beside that, not beside the link.
+pub(crate) fn followed(path: PathBuf) -> PathBuf {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_symlink() => path.canonicalize().unwrap_or(path),
+        _ => path,
+    }
 }

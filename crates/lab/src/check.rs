@@ -35,7 +35,7 @@ pub(crate) fn same_keys(dataset: &Dataset, session: &mut dyn Session, stop: &Sto
         }
         if length != u64::from(entry.size) {
             return Err(Error::usage(format!(
-                "key {key} has {} bytes here and {} in the first target; {HINT}",
+                "key {key} has {} bytes here and {} in the data compared with; {HINT}",
                 show_count(length),
                 show_count(u64::from(entry.size))
             )));

@@ -155,6 +155,11 @@ pub enum Doubt {
         /// Time it took afterwards, as a share of the measured time.
         share: f64,
     },
+    /// The file system writes whole files out as they are closed.
+    FlushedOnClose {
+        /// Its type.
+        kind: String,
+    },
     /// The machine has less free memory than the stores are large.
     MemorySmall {
         /// Bytes of all stores.
@@ -180,6 +185,7 @@ impl Doubt {
             | Self::TooFewRounds { .. }
             | Self::ToolShare { .. }
             | Self::FitsCpuCache { .. }
+            | Self::FlushedOnClose { .. }
             | Self::MemorySmall { .. } => Severity::Warning,
             Self::KeysNotCovered { touched, keys } if touched * 2 < *keys => Severity::Warning,
             Self::KeysNotCovered { .. }
@@ -224,7 +230,7 @@ impl fmt::Display for Doubt {
             ),
             Self::FitsCpuCache { bytes, cache } => write!(
                 f,
-                "the data ({}) fits into the processor's cache ({}); use more (--keys) or larger values (--size)",
+                "the data ({}) fits into the processor's cache ({}); measure with more of it",
                 show_size(*bytes),
                 show_size(*cache)
             ),
@@ -272,8 +278,12 @@ impl fmt::Display for Doubt {
             ),
             Self::LeftToBackground { share } => write!(
                 f,
-                "when the clock stopped, work for up to {} of the measured time was left to the background; --durability durable counts it",
+                "flushing what was left to the background took up to another {} of the measured time, which is not counted; --durability durable counts it",
                 percent(*share)
+            ),
+            Self::FlushedOnClose { kind } => write!(
+                f,
+                "{kind} writes a file out when it is closed after it was truncated, or when it is renamed over another (auto_da_alloc): the time holds what other stores leave to the background; write=overwrite does not truncate"
             ),
             Self::MemorySmall { bytes, available } => write!(
                 f,

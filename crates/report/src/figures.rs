@@ -64,14 +64,15 @@ fn row(record: &Record, workload: usize, target: usize) -> Figures {
     let samples = usable_samples(record, workload, target);
     let times = us_by_round(&samples);
     let ratio = ratio(record, workload, target, &times);
+    let us_per_op = geometric_mean(&times.values().copied().collect::<Vec<_>>());
     Figures {
         workload,
         target,
         rounds: times.len(),
-        us_per_op: geometric_mean(&times.values().copied().collect::<Vec<_>>()),
+        us_per_op,
         mb_per_s: throughput(&samples),
         latency: latency(&samples),
-        cpu: cpu(&samples),
+        cpu: cpu(&samples, us_per_op.as_ref()),
         ratio,
         judgement: Judgement::of(record, workload, target, ratio.as_ref()),
     }
@@ -127,11 +128,13 @@ fn latency(samples: &[&Sample]) -> Option<Percentiles> {
     })
 }
 
-fn cpu(samples: &[&Sample]) -> Option<CpuTime> {
+/// Processor time as a share of all the time, times the time per operation: so it is averaged as
+/// that is, and the two can be compared.
+fn cpu(samples: &[&Sample], us_per_op: Option<&Estimate>) -> Option<CpuTime> {
     let sum = |part: fn(&Sample) -> u64| samples.iter().map(|s| part(s) as f64).sum::<f64>();
-    let operations = sum(|s| s.operations);
-    (operations > 0.0).then(|| CpuTime {
-        user_us_per_op: sum(|s| s.cost.user_ns) / operations / 1e3,
-        system_us_per_op: sum(|s| s.cost.system_ns) / operations / 1e3,
+    let us_per_ns = us_per_op?.point / sum(|s| s.wall_ns);
+    Some(CpuTime {
+        user_us_per_op: sum(|s| s.cost.user_ns) * us_per_ns,
+        system_us_per_op: sum(|s| s.cost.system_ns) * us_per_ns,
     })
 }

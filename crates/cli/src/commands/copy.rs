@@ -110,17 +110,17 @@ pub(super) fn tell_left_out(folder: &Path) -> Result<()> {
         )));
     }
     for (several, what) in [
-        (symlinks, "symbolic links"),
-        (special, "devices, sockets and pipes"),
-        (empty_folders, "empty folders"),
+        (symlinks, "symbolic link"),
+        (special, "device, socket or pipe"),
+        (empty_folders, "empty folder"),
     ] {
         if several.count > 0 {
-            eprintln!(
-                "storemark: {}: left out {} {what}: {}",
+            output::say(&format!(
+                "{}: left out: {} × {what}: {}",
                 folder.display(),
                 show_count(several.count),
                 names(&several)
-            );
+            ));
         }
     }
     Ok(())

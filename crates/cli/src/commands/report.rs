@@ -14,7 +14,7 @@ pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
     let path = &options.record;
     let (record, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
     for warning in warnings {
-        eprintln!("storemark: {}: {warning}", path.display());
+        output::say(&format!("{}: {warning}", path.display()));
     }
     output::print(&report::terminal(&record, &output::style(options.verbose)))?;
     Ok(())

@@ -1,16 +1,11 @@
 //! `storemark run`: measure one target, or compare several.
 
-use std::{
-    fs::File,
-    io::{self, BufRead, BufReader, BufWriter, Write},
-    path::Path,
-    time::Instant,
-};
+use std::{path::Path, time::Instant};
 
 use engines::registry;
 use lab::{Data, Outcome, Recorder, Request, Requested, Stop};
 use model::{
-    Batch, Durability, Error, ErrorKind, Generated, Operation, Order, Result, Rounds, Settings,
+    Batch, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
     record::{End, Ended, Line},
 };
 
@@ -19,13 +14,14 @@ use crate::{
     args::RunOptions,
     exit::Failure,
     listener::Listener,
-    output,
+    output, record_file,
     targets::{self, Resolved},
 };
 
 /// What is compared when the user names nothing.
-const DEFAULT_TARGETS: [&str; 6] = [
+const DEFAULT_TARGETS: [&str; 7] = [
     "files:",
+    "files:?write=overwrite",
     "files:?layout=tree",
     "sqlite:",
     "sqlite:?api=blob",
@@ -46,7 +42,7 @@ pub(crate) fn run(options: &RunOptions, stop: &Stop) -> Result<(), Failure> {
     let began = Instant::now();
     let resolved = resolve(options)?;
     let request = request(options, &resolved)?;
-    let mut recorder = Recorder::new(open_record(options.json.as_deref())?);
+    let mut recorder = Recorder::new(record_file::open(options.json.as_deref())?);
     let listener = Listener::new(options.quiet);
     let outcome = lab::run(&request, &mut recorder, &listener, stop);
     drop(listener);
@@ -220,7 +216,8 @@ fn data(options: &RunOptions, resolved: &[Resolved], seed: u64) -> Result<Data> 
 /// A user's folder, every file by its path.
 fn directory(path: &Path) -> Result<Data> {
     if !path.is_dir() {
-        return Err(Error::usage(format!("--data {}: no such folder", path.display())));
+        let what = if path.exists() { "is no folder" } else { "no such folder" };
+        return Err(Error::usage(format!("--data {}: {what}", path.display())));
     }
     copy::tell_left_out(path)?;
     let engine = registry::find("files")?;
@@ -314,33 +311,6 @@ fn baseline(options: &RunOptions, targets: &[Requested]) -> Result<usize> {
             targets.len()
         ))),
     }
-}
-
-/// Opens the record's file before anything is measured. A file that is no record is not
-/// overwritten.
-fn open_record(path: Option<&Path>) -> Result<Option<Box<dyn Write>>> {
-    let Some(path) = path else { return Ok(None) };
-    if path == Path::new("-") {
-        return Ok(Some(Box::new(io::stdout())));
-    }
-    if path.exists() && !is_record(path) {
-        return Err(Error::usage(format!(
-            "--json {}: is there and is no record of storemark; it is left as it is",
-            path.display()
-        )));
-    }
-    let file = File::create(path).map_err(|e| {
-        Error::io(format!("--json {}", path.display()), e).with_kind(ErrorKind::Usage)
-    })?;
-    Ok(Some(Box::new(BufWriter::new(file))))
-}
-
-fn is_record(path: &Path) -> bool {
-    let mut first = String::new();
-    let Ok(file) = File::open(path) else { return false };
-    // A header is some kilobytes long.
-    let read = BufReader::new(io::Read::take(file, 1 << 20)).read_line(&mut first);
-    read.is_ok() && (first.is_empty() || first.starts_with(r#"{"line":"header""#))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(crate) fn run(_: &StatOptions) -> Result<(), Failure> {
 
 #[cfg(feature = "sqlite")]
 pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
-    let path = &options.database;
+    let path = &targets::followed(options.database.clone());
     if !path.exists() {
         return Err(targets::missing(path).into());
     }

@@ -20,8 +20,7 @@ pub(crate) fn run(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
 }
 
 fn show(verified: &Verified, a: &str, b: &str) -> String {
-    let mut text =
-        format!("same: {} values, {}\n", show_count(verified.same), show_size(verified.bytes));
+    let mut text = String::new();
     for (what, differences) in [
         (format!("missing in {b}"), &verified.missing),
         (format!("extra in {b}"), &verified.extra),
@@ -29,8 +28,10 @@ fn show(verified: &Verified, a: &str, b: &str) -> String {
     ] {
         text.push_str(&line(&what, differences));
     }
+    // Writing to a string does not fail.
+    let (same, bytes) = (show_count(verified.same), show_size(verified.bytes));
+    let _ = writeln!(text, "same: {same} values, {bytes}");
     for (name, digest) in [a, b].iter().zip(&verified.digests) {
-        // Writing to a string does not fail.
         let _ = writeln!(text, "blake3 {digest} {name}");
     }
     text

@@ -30,6 +30,8 @@ fn slips_are_answered_with_the_nearest_match() {
         ("run good.db?cache=1MiB&cache_pages=10", "exclude each other"),
         ("run good.db --keys 5", "good.db has its own"),
         ("run pack: files: --update --durability durable", "pack cannot give durability durable"),
+        ("run good.db --in-place", "--update"),
+        ("run ?api=blob", "neither an engine nor a path"),
         ("init good.db", "exists"),
         ("init new.db --count 0", "at least one"),
         ("init new.db --size 10 --variance 20", "larger than the size"),
@@ -90,6 +92,17 @@ fn what_is_no_store_is_told_by_its_first_oddity() {
         assert!(said.contains(says), "{line}\n{said}");
     }
     world.ok("run odd.dir?layout=names --rounds 1");
+}
+
+#[test]
+fn a_pipe_is_no_store_and_nobody_waits_for_it() {
+    let world = world();
+    assert!(
+        std::process::Command::new("mkfifo").arg(world.path("pipe")).status().unwrap().success()
+    );
+    for line in ["run pipe", "run pack:pipe", "run sqlite:pipe", "run good.db --json pipe"] {
+        world.refused(line);
+    }
 }
 
 #[test]

@@ -96,3 +96,54 @@ fn too_little_room_is_found_before_writing() {
     let said = world.refused("init big.db --count 1000 --size 1GB");
     assert!(said.contains("free"), "{said}");
 }
+
+#[test]
+fn a_link_leads_to_the_database_and_the_files_beside_it() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 500");
+    std::os::unix::fs::symlink("a.db", world.path("link.db")).unwrap();
+    world.ok("run link.db --update --rounds 1");
+    // A connection that is open keeps the last row in its log.
+    let mut shell = std::process::Command::new("sqlite3")
+        .arg(world.path("a.db"))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = shell.stdin.take().unwrap();
+    std::io::Write::write_all(
+        &mut input,
+        b"PRAGMA journal_mode=wal; INSERT INTO kv VALUES(999, x'07'); SELECT 'done';\n",
+    )
+    .unwrap();
+    let mut output = std::io::BufReader::new(shell.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("done") {
+        line.clear();
+        std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+    }
+    assert!(world.ok("stat link.db").out.contains("Number of entries:        21"));
+    drop(input);
+    shell.wait().unwrap();
+}
+
+#[test]
+fn an_earlier_record_is_kept_when_nothing_is_measured() {
+    let world = World::new();
+    world.ok("run null: --keys 5 --rounds 1 --json run.json");
+    world.sqlite3(&["empty.db", "CREATE TABLE kv(k INTEGER PRIMARY KEY, v)"]);
+    for name in ["run.json", "new.json"] {
+        let said = world.refused(&format!("run empty.db --json {name}"));
+        assert!(said.contains("no keys"), "{said}");
+    }
+}
+
+#[test]
+fn a_database_whose_writer_was_killed_is_left_alone() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 500");
+    world.write("a.db-journal", [0xd9; 600]);
+    let said = world.refused("run a.db");
+    assert!(said.contains("a.db-journal"), "{said}");
+    world.refused("stat a.db");
+}

@@ -2,8 +2,8 @@
 //! (`layout=flat`), in two levels of folders as kvtest does (`layout=tree`), or under the names
 //! the keys themselves are (`layout=names`).
 //!
-//! A file is written in place, or beside its place and then renamed (`write=rename`), and
-//! flushed or not (`sync`): `file` flushes each file before it is closed, `full` also the
+//! A file is truncated and written, written over its old bytes (`write=overwrite`), or written
+//! beside its place and then renamed (`write=rename`), and flushed or not (`sync`): `file` flushes each file before it is closed, `full` also the
 //! folders, once per batch. Symbolic links and special files are no keys and are left alone;
 //! [`files_left_out`] tells which there are.
 //!
@@ -39,8 +39,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "write",
-        accepts: Accepts::Words(&["inplace", "rename"]),
-        help: "overwrite a file, or write beside it and rename",
+        accepts: Accepts::Words(&["inplace", "overwrite", "rename"]),
+        help: "truncate a file and write it, write over its old bytes, or write beside it and rename",
     },
     Setting {
         name: "sync",

@@ -6,7 +6,7 @@ use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Session, 
 
 use super::{
     listing,
-    os::{self, Facts, File, Sync},
+    os::{self, Facts, File, Sync, Writing},
     store::Folder,
     temporary,
 };
@@ -86,7 +86,7 @@ impl<'s> Worker<'s> {
     fn open_new(&mut self, temporary: bool, how: How) -> io::Result<Option<File>> {
         let open = |worker: &Self| {
             let path = if temporary { &worker.temporary } else { &worker.path };
-            worker.store.root.write(path, how)
+            worker.store.root.write(path, how, worker.store.write)
         };
         let mut file = open(self)?;
         if file.is_none() && how != How::Update && self.make_folders()? {
@@ -101,6 +101,9 @@ impl<'s> Worker<'s> {
     /// Writes a file and closes it.
     fn write_to(&self, file: File, value: &[u8], put: &Put) -> io::Result<()> {
         file.write_all(value)?;
+        if self.store.write == Writing::Overwrite {
+            file.cut(value.len())?;
+        }
         if let Some(meta) = &put.meta {
             file.set_meta(meta)?;
         }
@@ -178,7 +181,7 @@ impl Session for Worker<'_> {
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.writable()?;
         self.store.layout.path(key, &mut self.path)?;
-        let written = if self.store.rename {
+        let written = if self.store.write == Writing::Rename {
             self.write_beside(value, put)
         } else {
             self.write_in_place(value, put)

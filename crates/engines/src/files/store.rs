@@ -10,7 +10,7 @@ use model::{Access, Durability, Error, KeyKind, OpenOptions, Result, Session, Se
 
 use super::{
     layout::Layout,
-    os::{Root, Sync},
+    os::{Root, Sync, Writing},
     session::Worker,
 };
 
@@ -19,7 +19,7 @@ pub(super) struct Folder {
     pub(super) root: Root,
     pub(super) layout: Layout,
     pub(super) access: Access,
-    pub(super) rename: bool,
+    pub(super) write: Writing,
     pub(super) sync: Sync,
     sessions: AtomicU32,
 }
@@ -56,7 +56,10 @@ impl Folder {
             root: Root::open(path).map_err(|e| Error::io(path.display(), e))?,
             layout,
             access: options.access,
-            rename: options.settings.get("write") == Some("rename"),
+            write: Writing::ALL
+                .into_iter()
+                .find(|write| options.settings.get("write") == Some(write.word()))
+                .unwrap_or(Writing::Inplace),
             sync,
             sessions: AtomicU32::new(0),
         })
@@ -75,7 +78,7 @@ impl Store for Folder {
     fn in_effect(&self) -> Result<Settings> {
         let mut settings = Settings::default();
         settings.set("layout", self.layout.word());
-        settings.set("write", if self.rename { "rename" } else { "inplace" });
+        settings.set("write", self.write.word());
         settings.set(
             "sync",
             match self.sync {
@@ -88,9 +91,9 @@ impl Store for Folder {
     }
 
     fn durability(&self) -> Durability {
-        match (self.rename, self.sync) {
-            (true, Sync::Full) => Durability::Durable,
-            (true, Sync::File) => Durability::Consistent,
+        match (self.write, self.sync) {
+            (Writing::Rename, Sync::Full) => Durability::Durable,
+            (Writing::Rename, Sync::File) => Durability::Consistent,
             _ => Durability::None,
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use model::{Access, KeyKind, Result};
 
 use super::{
-    check_whole,
+    check_no_journal, check_whole,
     ffi::{self, Connection},
     open_kind,
     table::Table,
@@ -36,6 +36,7 @@ pub struct Stat {
 pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     check_whole(path)?;
     let access = if vacuum { Access::Write } else { Access::Read };
+    check_no_journal(path, access)?;
     let db = Connection::open(path, open_kind(path, access))?;
     let table = Table::find(&db)?;
     if vacuum {

@@ -152,6 +152,7 @@ impl Engine for Sqlite {
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         check_cache(&options.settings)?;
         check_whole(location)?;
+        check_no_journal(location, options.access)?;
         Ok(Box::new(SqliteStore::open(location, options)?))
     }
 }
@@ -195,6 +196,10 @@ impl Header {
 
 /// The header of a file that says it is an SQLite database.
 fn header(path: &Path) -> Option<Header> {
+    // Opening a pipe would wait for its writer.
+    if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return None;
+    }
     let mut start = [0; 100];
     File::open(path).ok()?.read_exact(&mut start).ok()?;
     start.starts_with(b"SQLite format 3\0").then_some(Header(start))
@@ -216,15 +221,37 @@ fn check_whole(path: &Path) -> Result<()> {
     }
 }
 
-/// How to open `path` for reading so that nothing changes: without side files where the
-/// database is in WAL mode and no WAL is there, which also means that nobody writes.
+/// How to open `path` for reading so that nothing changes. A database in WAL mode that no
+/// connection has open has no side files (the last one to close removes them); it is read without
+/// making any. With side files, someone may be writing, and SQLite's locks are needed.
 fn open_kind(path: &Path, access: Access) -> ffi::Open {
-    let no_wal = || fs::metadata(beside(path, "-wal")).map_or(true, |m| m.len() == 0);
+    let alone = || ["-wal", "-shm"].iter().all(|suffix| !beside(path, suffix).exists());
     match access {
         Access::Write => ffi::Open::ReadWrite,
-        Access::Read if header(path).is_some_and(|h| h.is_wal()) && no_wal() => {
-            ffi::Open::Immutable
-        }
+        Access::Read if header(path).is_some_and(|h| h.is_wal()) && alone() => ffi::Open::Immutable,
         Access::Read => ffi::Open::ReadOnly,
     }
+}
+
+/// A journal beside a database belongs to a transaction under way, or to one that was killed and
+/// has to be rolled back, which would change the file.
+fn check_no_journal(path: &Path, access: Access) -> Result<()> {
+    let journal = beside(path, "-journal");
+    let holds = fs::metadata(&journal).is_ok_and(|metadata| metadata.len() > 0);
+    // PERSIST and TRUNCATE leave a journal that SQLite knows for empty by its zeroed header.
+    let hot = holds && !starts_with_zeros(&journal);
+    if access == Access::Read && hot {
+        return Err(Error::usage(format!(
+            "{}: is being written to, or its writer was killed: {} stands beside it; \
+             opening it once with sqlite3 rolls it back",
+            path.display(),
+            journal.display()
+        )));
+    }
+    Ok(())
+}
+
+fn starts_with_zeros(path: &Path) -> bool {
+    let mut start = [1; 8];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == [0; 8]
 }

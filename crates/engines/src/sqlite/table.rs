@@ -100,7 +100,8 @@ impl Table {
     /// kvtest's key is the rowid itself; anything else would be looked up by another path.
     fn check_key(&'static self, db: &Connection) -> Result<&'static Self> {
         const IS_ROWID: &str = "SELECT count(*) FROM pragma_table_info('kv') \
-                                WHERE name='k' AND upper(type)='INTEGER' AND pk=1";
+                                WHERE name='k' AND upper(type)='INTEGER' AND pk=1 AND NOT EXISTS \
+                                (SELECT 1 FROM pragma_index_list('kv') WHERE origin='pk')";
         if self.keys == KeyKind::Integers && db.number(IS_ROWID)? == 0 {
             return Err(db.named(Error::usage("kv.k is not declared INTEGER PRIMARY KEY")));
         }

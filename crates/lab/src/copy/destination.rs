@@ -36,17 +36,20 @@ pub(super) fn check(job: &CopyJob) -> Result<Standing> {
         check_no_mount(&job.to.path)?;
         return Ok(Standing::EmptyFolder);
     }
-    if !job.force {
-        return exists(format!("{to} exists; --force replaces it"));
-    }
-    match (meta.is_dir(), meta.is_file()) {
+    // What --force would not replace either is told at once.
+    let standing = match (meta.is_dir(), meta.is_file()) {
         (true, _) => {
             check_replaceable(&job.to)?;
-            check_no_mount(&job.to.path).map(|()| Standing::Folder)
+            check_no_mount(&job.to.path)?;
+            Standing::Folder
         }
-        (_, true) => check_replaceable(&job.to).map(|()| Standing::File),
-        _ => exists(format!("{to} is neither a file nor a folder; it is not replaced")),
-    }
+        (_, true) => {
+            check_replaceable(&job.to)?;
+            Standing::File
+        }
+        _ => return exists(format!("{to} is neither a file nor a folder; it is not replaced")),
+    };
+    if job.force { Ok(standing) } else { exists(format!("{to} exists; --force replaces it")) }
 }
 
 fn exists<T>(message: String) -> Result<T> {

@@ -77,7 +77,9 @@ impl Partial {
     /// Keeps what can be resumed, removes what cannot, and says which.
     pub(super) fn explain(self, error: Error, to: &Place, keys: KeyKind) -> Error {
         let place = to.path.display();
-        if !self.resumable(to, keys) {
+        // What is wrong with the data stays wrong.
+        let may_go_on = matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::Failed);
+        if !may_go_on || !self.resumable(to, keys) {
             self.release();
             return error.context(format!("{place} was not made"));
         }

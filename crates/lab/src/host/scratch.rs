@@ -160,7 +160,7 @@ fn refused(parent: &Path, cause: &io::Error) -> Error {
         NotADirectory => format!("{parent} is not a folder"),
         _ => format!("cannot make a scratch folder in {parent}"),
     };
-    Error::failed(format!("{why}: {cause}; --scratch DIR names another place"))
+    Error::usage(format!("{why}: {cause}; --scratch DIR names another place"))
 }
 
 #[cfg(test)]

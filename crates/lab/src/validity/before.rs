@@ -2,7 +2,7 @@
 
 use model::{
     Doubt, Durability, Finding, Operation, Order, Plan, Settings, StoreFacts, Workload,
-    record::Record,
+    record::{Header, Record},
 };
 
 /// File systems that are memory, or stand between the store and a disk's own.
@@ -29,6 +29,7 @@ pub(crate) fn before(record: &Record) -> Vec<Finding> {
     for facts in &record.stores {
         findings.extend(settings(plan, facts));
         findings.extend(durability(plan, facts, &record.stores));
+        findings.extend(flushed_on_close(record, facts));
     }
     findings
 }
@@ -104,6 +105,23 @@ fn durability(plan: &Plan, facts: &StoreFacts, stores: &[StoreFacts]) -> Option<
     (updates && facts.durability != baseline).then(|| {
         let doubt = Doubt::DurabilityDiffers { class: facts.durability, baseline };
         Finding::target(doubt, &plan.targets[facts.target].label)
+    })
+}
+
+/// ext4's `auto_da_alloc` (on by default, see ext4(5)) starts writing a file's blocks when it is
+/// closed after it was truncated to nothing, and when it is renamed over another.
+fn flushed_on_close(record: &Record, facts: &StoreFacts) -> Option<Finding> {
+    let Header { environment, plan, .. } = &record.header;
+    let whole_files = matches!(facts.in_effect.get("write"), Some("inplace" | "rename"));
+    let unsynced = facts.in_effect.get("sync") == Some("none");
+    let update = plan.workloads.iter().position(|w| w.operation == Operation::Update)?;
+    let flushing = environment
+        .filesystems
+        .iter()
+        .find(|f| f.kind == "ext4" && !f.options.contains("noauto_da_alloc"))?;
+    (whole_files && unsynced).then(|| {
+        let doubt = Doubt::FlushedOnClose { kind: flushing.kind.clone() };
+        Finding::target(doubt, &plan.targets[facts.target].label).in_workload(update)
     })
 }
 

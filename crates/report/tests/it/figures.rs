@@ -27,8 +27,10 @@ fn time_is_the_geometric_mean_over_rounds() {
 
 #[test]
 fn processor_time_is_per_operation() {
-    let cpu = CpuTime { user_us_per_op: 0.5, system_us_per_op: 1.5 };
-    assert_eq!(row(&typical(), 0).cpu, Some(cpu));
+    let mut record = record(&["files"]);
+    record.samples = vec![sample(0, 0, 4_000), sample(1, 0, 4_000)];
+    let cpu: CpuTime = row(&record, 0).cpu.unwrap();
+    assert!(close(cpu.user_us_per_op, 0.5) && close(cpu.system_us_per_op, 1.5), "{cpu:?}");
 }
 
 #[test]

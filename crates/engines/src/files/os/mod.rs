@@ -20,6 +20,30 @@ pub(super) struct Facts {
     pub(super) meta: Meta,
 }
 
+/// How a file gets new contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writing {
+    /// Truncated when it is opened, then written: what most programs do.
+    Inplace,
+    /// Written over its old bytes, and cut only if it was longer.
+    Overwrite,
+    /// Written beside its place, then renamed over it.
+    Rename,
+}
+
+impl Writing {
+    pub(super) const ALL: [Self; 3] = [Self::Inplace, Self::Overwrite, Self::Rename];
+
+    /// The word of the setting.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Inplace => "inplace",
+            Self::Overwrite => "overwrite",
+            Self::Rename => "rename",
+        }
+    }
+}
+
 /// What is flushed to the device, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sync {

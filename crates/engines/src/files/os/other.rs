@@ -9,7 +9,7 @@ use std::{
 
 use model::{How, Meta};
 
-use super::{Facts, Sync};
+use super::{Facts, Sync, Writing};
 
 /// A folder.
 pub(in crate::files) struct Root(PathBuf);
@@ -31,9 +31,14 @@ impl Root {
         }
     }
 
-    pub(in crate::files) fn write(&self, name: &[u8], how: How) -> io::Result<Option<File>> {
+    pub(in crate::files) fn write(
+        &self,
+        name: &[u8],
+        how: How,
+        write: Writing,
+    ) -> io::Result<Option<File>> {
         let mut options = fs::File::options();
-        options.write(true).truncate(how != How::Insert);
+        options.write(true).truncate(how != How::Insert && write != Writing::Overwrite);
         options.create(how == How::Upsert).create_new(how == How::Insert);
         match options.open(self.at(name)) {
             Ok(file) => Ok(Some(File(file))),
@@ -94,6 +99,10 @@ impl File {
 
     pub(in crate::files) fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
         (&self.0).write_all(bytes)
+    }
+
+    pub(in crate::files) fn cut(&self, length: usize) -> io::Result<()> {
+        self.0.set_len(length as u64)
     }
 
     pub(in crate::files) fn set_meta(&self, meta: &Meta) -> io::Result<()> {

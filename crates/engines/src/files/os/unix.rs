@@ -13,7 +13,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{Facts, Sync};
+use super::{Facts, Sync, Writing};
 
 /// A pipe or a link in a file's place must neither block nor lead elsewhere.
 const PLAIN: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
@@ -36,14 +36,21 @@ impl Root {
         }
     }
 
-    /// Opens an empty file for writing; `None` where `how` forbids it or a folder is missing.
-    pub(in crate::files) fn write(&self, name: &[u8], how: How) -> io::Result<Option<File>> {
+    /// Opens a file for writing, emptied unless its old bytes are to be written over; `None`
+    /// where `how` forbids it or a folder is missing.
+    pub(in crate::files) fn write(
+        &self,
+        name: &[u8],
+        how: How,
+        write: Writing,
+    ) -> io::Result<Option<File>> {
+        let cut = if write == Writing::Overwrite { OFlags::empty() } else { OFlags::TRUNC };
         let how = match how {
             How::Upsert => OFlags::CREATE,
             How::Insert => OFlags::CREATE | OFlags::EXCL,
             How::Update => OFlags::empty(),
         };
-        let flags = OFlags::WRONLY | OFlags::TRUNC | PLAIN | how;
+        let flags = OFlags::WRONLY | cut | PLAIN | how;
         match fs::openat(&self.0, c_str(name)?, flags, Mode::from_raw_mode(0o666)) {
             Ok(fd) => Ok(Some(File(fd))),
             Err(Errno::NOENT | Errno::EXIST) => Ok(None),
@@ -115,6 +122,15 @@ impl File {
         Ok(())
     }
 
+    /// Cuts off what is past `length`.
+    pub(in crate::files) fn cut(&self, length: usize) -> io::Result<()> {
+        let length = length as u64;
+        if u64::try_from(fs::fstat(&self.0)?.st_size).is_ok_and(|size| size > length) {
+            fs::ftruncate(&self.0, length)?;
+        }
+        Ok(())
+    }
+
     pub(in crate::files) fn set_meta(&self, meta: &Meta) -> io::Result<()> {
         fs::fchmod(&self.0, permissions(meta.mode))?;
         let unchanged = Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT };
@@ -145,10 +161,11 @@ fn absent<T>(errno: Errno) -> io::Result<Option<T>> {
     }
 }
 
-/// The permission bits of `mode`; systems differ in the width of a mode.
+/// The permission bits of `mode`, without set-user-ID and its kin, which a store that someone
+/// else made must not hand out; systems differ in the width of a mode.
 #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast)]
 fn permissions(mode: u32) -> Mode {
-    Mode::from_raw_mode((mode & 0o7777) as fs::RawMode)
+    Mode::from_raw_mode((mode & 0o777) as fs::RawMode)
 }
 
 /// `None`: not a regular file. The fields of `stat` differ in width from system to system.

@@ -1,0 +1,75 @@
+//! The file that `--json` names.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufRead, BufReader, BufWriter, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use model::{Error, ErrorKind, Result};
+
+/// Opens it before anything is measured, so that a bad path fails at once. A file that is no
+/// record is not overwritten.
+pub(crate) fn open(path: Option<&Path>) -> Result<Option<Box<dyn Write>>> {
+    let Some(path) = path else { return Ok(None) };
+    if path == Path::new("-") {
+        return Ok(Some(Box::new(io::stdout())));
+    }
+    let new = !path.exists();
+    if !new && !is_record(path) {
+        return Err(Error::usage(format!(
+            "--json {}: is there and is no record of storemark; it is left as it is",
+            path.display()
+        )));
+    }
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(false).open(path).map_err(|e| {
+        Error::io(format!("--json {}", path.display()), e).with_kind(ErrorKind::Usage)
+    })?;
+    let unused = new.then(|| path.to_owned());
+    Ok(Some(Box::new(BufWriter::new(RecordFile { file, begun: false, unused }))))
+}
+
+fn is_record(path: &Path) -> bool {
+    // Opening a pipe would wait for its writer.
+    if !path.is_file() {
+        return false;
+    }
+    let mut first = String::new();
+    let Ok(file) = File::open(path) else { return false };
+    // A header is some kilobytes long.
+    let read = BufReader::new(file.take(1 << 20)).read_line(&mut first);
+    read.is_ok() && (first.is_empty() || first.starts_with(r#"{"line":"header""#))
+}
+
+/// Keeps an earlier record until there is something to write. A file made for a run that never
+/// began is removed again.
+struct RecordFile {
+    file: File,
+    begun: bool,
+    unused: Option<PathBuf>,
+}
+
+impl Write for RecordFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.begun {
+            self.file.set_len(0)?;
+            self.begun = true;
+            self.unused = None;
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for RecordFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.unused {
+            // It is empty and was made by this run; if it cannot be removed, it does no harm.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
