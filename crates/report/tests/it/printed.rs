@@ -129,7 +129,9 @@ fn doubts_stand_by_weight_and_notes_are_counted() {
     let warning = page.find("\n! the hypervisor took up to 5.0 %").unwrap();
     let note = page.find("\n· this system does not tell").unwrap();
     assert!(wrong < warning && warning < note);
-    assert!(page.contains("\n· pack (in 2 rounds): flushing what was left to the background took up to another 12.0 %"));
+    assert!(page.contains(
+        "\n· pack (in 2 rounds): flushing what was left to the background took up to another 12.0 %"
+    ));
     assert!(page.contains("\n  and 3 notes more (--json has all)\n"), "{page}");
     let all = Style { width: 140, color: false, all_findings: true };
     assert!(!terminal(&doubtful(), &all).contains("more (--json"));
