@@ -11,6 +11,7 @@ fn what_exists_is_not_replaced_unasked() {
     let folder = tempfile::tempdir().unwrap();
     let source = at("pack", folder.path(), "source");
     integers(&source, 5);
+    integers(&at("pack", folder.path(), "other"), 5);
     fs::write(folder.path().join("text"), "mine").unwrap();
     fs::create_dir_all(folder.path().join("folder/sub")).unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
@@ -19,10 +20,14 @@ fn what_exists_is_not_replaced_unasked() {
     {
         let (kind, line) = complaint(copy(&source, &at(engine, folder.path(), name)));
         assert_eq!(kind, ErrorKind::Exists, "{line}");
-        assert!(line.ends_with(&format!("{name} exists; --force replaces it")), "{line}");
+        // --force would not replace it either, so it is not offered.
+        assert!(line.contains(&format!("{name} is not replaced: ")), "{line}");
     }
+    let (kind, line) = complaint(copy(&source, &at("pack", folder.path(), "other")));
+    assert_eq!(kind, ErrorKind::Exists, "{line}");
+    assert!(line.ends_with("other exists; --force replaces it"), "{line}");
     assert_eq!(fs::read(folder.path().join("text")).unwrap(), b"mine");
-    assert_eq!(entries(folder.path()), ["empty", "folder", "source", "text"]);
+    assert_eq!(entries(folder.path()), ["empty", "folder", "other", "source", "text"]);
 }
 
 #[test]
