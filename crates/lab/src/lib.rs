@@ -25,7 +25,6 @@ mod verify;
 mod worker;
 
 pub use copy::{Copied, CopyJob, copy};
-pub use dataset::Generator;
 pub use made::made;
 pub use place::Place;
 pub use progress::{Progress, Silent};

@@ -1,7 +1,7 @@
 //! A generated dataset in the shape of a store, so that it can be copied like any other.
 
 use std::{
-    ops::ControlFlow,
+    ops::{ControlFlow, RangeInclusive},
     path::{Path, PathBuf},
 };
 
@@ -105,7 +105,7 @@ impl Store for MadeStore {
 struct MadeSession<'a>(&'a Generator);
 
 impl MadeSession<'_> {
-    fn keys(&self) -> impl Iterator<Item = i64> + use<> {
+    fn keys(&self) -> RangeInclusive<i64> {
         // The generator bounds count × size by 2^63, so that a count fits wherever sizes do.
         1..=i64::try_from(self.0.count()).unwrap_or(i64::MAX)
     }
@@ -114,7 +114,7 @@ impl MadeSession<'_> {
 impl Session for MadeSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let Key::Int(key) = key else { return Ok(None) };
-        if !self.keys().any(|known| known == key) {
+        if !self.keys().contains(&key) {
             return Ok(None);
         }
         let mut value = Vec::new();

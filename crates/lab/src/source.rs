@@ -2,29 +2,24 @@
 
 use std::ops::ControlFlow;
 
-use model::{
-    Access, DatasetSpec, Error, How, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Session,
-    Store, Visit,
-};
+use model::{DatasetSpec, Error, How, Item, KeyKind, Mode, Put, Result, Session, Store, Visit};
 
 use crate::{
-    Progress, Stop,
-    dataset::{Dataset, Generator},
+    Place, Progress, Stop,
+    dataset::Dataset,
+    made::made,
     request::{Data, Request},
 };
 
 /// Keys with their bytes, in key order, as often as they are asked for.
-pub(crate) enum Source {
-    Made(Generator),
-    Store(Box<dyn Store>),
-}
+pub(crate) struct Source(Box<dyn Store>);
 
 impl Source {
     /// The source that `request` names.
     pub(crate) fn open(request: &Request) -> Result<(Self, DatasetSpec)> {
         let (engine, path, settings, spec) = match &request.data {
             Data::Generated(spec) => {
-                return Ok((Self::Made(Generator::new(*spec)?), DatasetSpec::Generated(*spec)));
+                return Ok((Self(made(*spec)?.open()?), DatasetSpec::Generated(*spec)));
             }
             Data::Store { engine, path, settings } => {
                 let spec = DatasetSpec::Directory { path: path.display().to_string() };
@@ -39,30 +34,19 @@ impl Source {
                 (engine, path, settings, DatasetSpec::Targets)
             }
         };
-        let options = OpenOptions {
-            settings: settings.clone(),
-            access: Access::Read,
-            keys: KeyKind::Integers,
-        };
-        Ok((Self::Store(engine.open(path, &options)?), spec))
+        let place = Place { engine, path: path.clone(), settings: settings.clone() };
+        Ok((Self(place.open()?), spec))
     }
 
     /// The kind of its keys.
     pub(crate) fn keys(&self) -> KeyKind {
-        match self {
-            Self::Made(_) => KeyKind::Integers,
-            Self::Store(store) => store.keys(),
-        }
+        self.0.keys()
     }
 
-    /// Bytes of all values; of made ones, on average.
+    /// Bytes of all values.
     pub(crate) fn bytes(&self, stop: &Stop) -> Result<u64> {
-        let store = match self {
-            Self::Made(generator) => return Ok(generator.expected_bytes()),
-            Self::Store(store) => store,
-        };
         let mut bytes = 0;
-        store.session()?.list(&mut |_, length| {
+        self.0.session()?.list(&mut |_, length| {
             stop.check()?;
             bytes += length;
             Ok(ControlFlow::Continue(()))
@@ -71,11 +55,8 @@ impl Source {
     }
 
     /// Visits every item in key order.
-    pub(crate) fn scan(&self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        match self {
-            Self::Made(generator) => make(generator, visit),
-            Self::Store(store) => store.session()?.scan(visit),
-        }
+    fn scan(&self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        self.0.session()?.scan(visit)
     }
 
     /// The dataset, every value read once.
@@ -125,17 +106,4 @@ pub(crate) fn tick(progress: &dyn Progress, done: u64) {
     if done.is_multiple_of(512) {
         progress.done(done);
     }
-}
-
-fn make(generator: &Generator, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-    let mut value = Vec::new();
-    for key in 1..=generator.count() {
-        generator.value(key, &mut value);
-        let key = i64::try_from(key)
-            .map_err(|_| Error::usage("more keys than a 64-bit integer counts"))?;
-        if visit(Item { key: Key::Int(key), value: &value, meta: None })?.is_break() {
-            break;
-        }
-    }
-    Ok(())
 }

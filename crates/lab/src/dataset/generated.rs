@@ -8,13 +8,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::order::below;
 
 /// Makes the values of a [`Generated`] dataset.
-pub struct Generator {
+pub(crate) struct Generator {
     spec: Generated,
 }
 
 impl Generator {
     /// Checks that sizes stay between 0 and what fits in memory.
-    pub fn new(spec: Generated) -> Result<Self> {
+    pub(crate) fn new(spec: Generated) -> Result<Self> {
         let Generated { count, size, variance, .. } = spec;
         if count == 0 {
             return Err(Error::usage("a dataset of 0 blobs: at least one is needed"));
@@ -39,22 +39,17 @@ impl Generator {
     }
 
     /// Keys run from 1 to this.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.spec.count
     }
 
-    /// Bytes of all values, on average.
-    pub fn expected_bytes(&self) -> u64 {
-        self.spec.count.saturating_mul(self.spec.size)
-    }
-
     /// Length of the value of `key`.
-    pub fn length(&self, key: u64) -> u64 {
+    pub(crate) fn length(&self, key: u64) -> u64 {
         self.draw_length(&mut self.random(key))
     }
 
     /// Replaces the contents of `into` by the value of `key`.
-    pub fn value(&self, key: u64, into: &mut Vec<u8>) {
+    pub(crate) fn value(&self, key: u64, into: &mut Vec<u8>) {
         let mut random = self.random(key);
         let length = self.draw_length(&mut random);
         into.resize(usize::try_from(length).expect("sizes fit in 32 bits, checked in new"), 0);

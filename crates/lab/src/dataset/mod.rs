@@ -6,7 +6,7 @@ mod order;
 
 use model::{DatasetSummary, Error, Key, KeyKind, Result};
 
-pub use generated::Generator;
+pub(crate) use generated::Generator;
 pub(crate) use order::{Cursor, Picks, shuffle};
 
 /// A key, with the length and checksum of its value.
