@@ -1,51 +1,75 @@
 //! Emptying the cache.
 
-use std::{io, path::Path};
+use std::{fs::File, io};
 
-/// Writes back and drops the cached pages of the file at `path`, or of every regular file below
-/// it, as far as the kernel agrees. `Unsupported` where the system has no such request.
+use crate::Span;
+
+/// Dirty files that are flushed one by one; the next one flushes its whole file system, which is
+/// faster than an fsync of each of thousands (0.6 ms each on a virtual disk).
 #[cfg(target_os = "linux")]
-pub fn evict(path: &Path) -> io::Result<()> {
-    use std::fs::File;
+const FEW: u32 = 16;
 
-    use rustix::fs::{Advice, fadvise};
-
-    crate::walk::files(path, &mut |file| {
-        let file = File::open(file)?;
-        // Dirty pages cannot be dropped.
-        file.sync_all()?;
-        // Without a length: to the end.
-        Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
-    })
+/// Writes back what `span` of `file` has dirty and drops its pages, as far as the kernel agrees.
+/// A page that lies only partly in the span stays. `Unsupported` where the system has no such
+/// request. For many files, see [`Evictor`].
+pub fn evict(file: &File, span: Span) -> io::Result<()> {
+    Evictor::default().evict(file, span)
 }
 
-/// Writes back and drops the cached pages of the file at `path`, or of every regular file below
-/// it, as far as the kernel agrees. `Unsupported` where the system has no such request.
-#[cfg(not(target_os = "linux"))]
-pub fn evict(_: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+/// Evicts many files one after the other.
+#[derive(Debug, Default)]
+pub struct Evictor {
+    /// Files that had to be flushed since a whole file system was.
+    flushed: u32,
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn the_bytes_are_there_afterwards() {
-        let root = tempfile::tempdir().unwrap();
-        let file = root.path().join("file");
-        fs::write(&file, "bytes").unwrap();
-        match evict(root.path()) {
-            Ok(()) => assert_eq!(fs::read(&file).unwrap(), b"bytes"),
-            Err(error) => assert_eq!(error.kind(), io::ErrorKind::Unsupported),
+impl Evictor {
+    /// Does to one file what [`evict`] does. When many files were dirty, on Linux the whole file
+    /// system is flushed, so that those to come are clean.
+    pub fn evict(&mut self, file: &File, span: Span) -> io::Result<()> {
+        let Some((offset, length)) = span.of(file.metadata()?.len()) else { return Ok(()) };
+        if !crate::pages::is_clean(file, offset, length) {
+            // Dirty pages cannot be dropped.
+            self.flush(file)?;
         }
+        drop_pages(file, offset, length)
     }
 
-    #[test]
-    fn an_absent_path_is_an_error() {
-        let root = tempfile::tempdir().unwrap();
-        assert!(evict(&root.path().join("absent")).is_err());
+    fn flush(&mut self, file: &File) -> io::Result<()> {
+        self.flushed += 1;
+        #[cfg(target_os = "linux")]
+        if self.flushed > FEW {
+            self.flushed = 0;
+            return Ok(rustix::fs::syncfs(file)?);
+        }
+        file.sync_all()
     }
+}
+
+/// Whether this system has a request to drop a file's pages; it may decline each one.
+#[cfg(unix)]
+pub fn can_evict() -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether this system has a request to drop a file's pages: `Unsupported`.
+#[cfg(not(unix))]
+pub fn can_evict() -> io::Result<()> {
+    Err(crate::unsupported("dropping pages"))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+fn drop_pages(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    let length = std::num::NonZeroU64::new(length);
+    Ok(rustix::fs::fadvise(file, offset, length, rustix::fs::Advice::DontNeed)?)
+}
+
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_os = "freebsd"))))]
+fn drop_pages(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    crate::sys::Mapping::new(file, offset, length)?.invalidate()
+}
+
+#[cfg(not(unix))]
+fn drop_pages(_: &File, _: u64, _: u64) -> io::Result<()> {
+    Err(crate::unsupported("dropping pages"))
 }

@@ -1,21 +1,89 @@
-//! Warm and empty the page cache.
+//! See, warm, empty and lock the page cache.
+//!
+//! ```
+//! # fn main() -> std::io::Result<()> {
+//! # let folder = tempfile::tempdir()?;
+//! # std::fs::write(folder.path().join("file"), [7; 10_000])?;
+//! # let store = folder.path();
+//! let files = storemark_pagecache::Files::below([store])?;
+//! files.warm()?;
+//! match files.names() {
+//!     Ok(names) => println!("{} of {} names are cached", names.cached, names.total),
+//!     Err(error) => println!("{error}"),
+//! }
+//! match files.pages() {
+//!     Ok(pages) => println!("{} of {} pages are in memory", pages.resident, pages.total),
+//!     Err(error) => println!("{error}"),
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Files`] is the way in for a store or any tree: listed once, then seen and changed as a
+//! whole. [`open`], [`Pages::of`], [`residency_map`], [`warm`], [`evict`] and [`Locked`] do the
+//! same to one file, or to a [`Span`] of it.
 //!
 //! What is promised:
 //!
-//! - [`warm`] fills the cache in the same way whatever the store: file by file in sorted order,
-//!   each from start to end, through one buffer of one size. How a cache was filled changes how
-//!   fast it is read later (large folios, readahead), so stores that are compared must be filled
-//!   alike.
-//! - [`evict`] writes back what is dirty and asks the kernel to drop the pages. The kernel may
-//!   decline: pages that are mapped, locked or in use elsewhere stay. Names and inodes stay
-//!   cached as well.
+//! - **Seeing changes nothing.** Pages are counted with cachestat(2), where the kernel has it,
+//!   and mincore(2) elsewhere. mincore reports every page of a file resident that the caller
+//!   neither owns nor may write, so such a file is never asked about: its pages are `unknown`.
+//! - **Names** are asked for with openat2(2) and `RESOLVE_CACHED`, which fails rather than load
+//!   anything. Opening a file does load its name: look at names first.
+//! - **Warming** fills the cache in the same way whatever the store: file by file in sorted
+//!   order, each from start to end, through one buffer of one size. How a cache was filled
+//!   changes how fast it is read later (large folios, readahead), so stores that are compared
+//!   must be filled alike.
+//! - **Evicting** writes back what is dirty and asks the kernel to drop the pages. The kernel may
+//!   decline: pages that are mapped, locked or in use elsewhere stay, and on a file system that
+//!   lives in memory all do. Names and inodes stay cached as well; only [`drop_all`] drops them.
+//! - Files that shrink or vanish meanwhile count as what is left of them.
 //!
 //! A path may be a symbolic link; links found below it are not followed. Special files (sockets,
 //! pipes, devices) are never opened.
+//!
+//! | | Linux | macOS, `FreeBSD` | elsewhere |
+//! | --- | --- | --- | --- |
+//! | pages | cachestat, mincore | mincore | `Unsupported` |
+//! | dirty pages, names, [`drop_all`] | yes | `None`, `Unsupported` | `None`, `Unsupported` |
+//! | warm | yes | yes | yes |
+//! | evict | fadvise | msync, fadvise | `Unsupported` |
+//! | lock | mlock, mlockall | mlock; mlockall on `FreeBSD` | `Unsupported` |
 
+mod drop;
 mod evict;
-mod walk;
+mod files;
+mod listing;
+mod lock;
+mod names;
+mod pages;
+mod span;
+mod sys;
 mod warm;
 
-pub use evict::evict;
-pub use warm::warm;
+pub use drop::{can_drop_all, drop_all};
+pub use evict::{Evictor, can_evict, evict};
+pub use files::Files;
+pub use lock::{Locked, lock_all};
+pub use names::{Names, Opened, can_see_names, name_is_cached, open};
+pub use pages::{Pages, residency_map};
+pub use span::{Span, page_size};
+pub use warm::{BUFFER, warm};
+
+/// `error` with the path it is about.
+fn at(path: &std::path::Path, error: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// What a request answers where the system has no such thing.
+#[cfg(not(target_os = "linux"))]
+fn unsupported(what: &str) -> std::io::Error {
+    let message = format!("{what} is not possible on {}", std::env::consts::OS);
+    std::io::Error::new(std::io::ErrorKind::Unsupported, message)
+}
+
+/// Whether `error` says that a listed file is not there any more.
+fn has_gone(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}

@@ -2,62 +2,34 @@
 
 use std::{
     fs::File,
-    io::{self, Read},
-    path::Path,
+    io::{self, Read, Seek, SeekFrom},
 };
 
-use crate::walk::files;
+use crate::Span;
 
-/// One size for every file of every store.
-const BUFFER: usize = 1 << 20;
+/// Bytes of the buffer that fills the cache: one size for every file of every store.
+pub const BUFFER: usize = 1 << 20;
 
-/// Reads the file at `path`, or every regular file below it in sorted order, from start to end.
-/// Returns the bytes read.
-pub fn warm(path: &Path) -> io::Result<u64> {
-    let mut buffer = vec![0; BUFFER];
+/// Reads what `file` has of `span`, from start to end. Returns the bytes read.
+pub fn warm(mut file: &File, span: Span, buffer: &mut [u8]) -> io::Result<u64> {
+    let Some((offset, length)) = span.of(file.metadata()?.len()) else { return Ok(0) };
+    if offset > 0 {
+        file.seek(SeekFrom::Start(offset))?;
+    }
+    // What is appended meanwhile is read as well when all is wanted.
+    let mut left = if span.end.is_none() { u64::MAX } else { length };
     let mut bytes = 0;
-    files(path, &mut |file| {
-        bytes += read_through(&mut File::open(file)?, &mut buffer)?;
-        Ok(())
-    })?;
-    Ok(bytes)
-}
-
-fn read_through(file: &mut File, buffer: &mut [u8]) -> io::Result<u64> {
-    let mut bytes = 0;
-    loop {
-        match file.read(buffer) {
-            Ok(0) => return Ok(bytes),
-            Ok(length) => bytes += length as u64,
+    while left > 0 {
+        let most = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        match file.read(&mut buffer[..most]) {
+            Ok(0) => break,
+            Ok(length) => {
+                bytes += length as u64;
+                left -= length as u64;
+            }
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
             Err(cause) => return Err(cause),
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn every_byte_is_read() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |name: &str| root.path().join(name);
-        fs::create_dir(at("deep")).unwrap();
-        fs::write(at("large"), vec![1; BUFFER * 2 + 3]).unwrap();
-        fs::write(at("deep/small"), "four").unwrap();
-        fs::write(at("deep/empty"), "").unwrap();
-        assert_eq!(warm(root.path()).unwrap(), BUFFER as u64 * 2 + 7);
-        assert_eq!(warm(&at("deep/small")).unwrap(), 4);
-        assert_eq!(warm(&at("deep/empty")).unwrap(), 0);
-    }
-
-    #[test]
-    fn an_absent_path_is_an_error() {
-        let root = tempfile::tempdir().unwrap();
-        let error = warm(&root.path().join("absent")).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
-    }
+    Ok(bytes)
 }

@@ -1,0 +1,139 @@
+//! Names in the cache of the file system.
+
+use std::{fs::File, io, path::Path};
+
+/// Names and how many of them are cached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// All that were asked for.
+    pub total: u64,
+    /// Those that a look-up finds in memory.
+    pub cached: u64,
+}
+
+impl Names {
+    /// Cached names as a share of all; 1 where there are none.
+    pub fn share(&self) -> f64 {
+        if self.total == 0 { 1.0 } else { self.cached as f64 / self.total as f64 }
+    }
+}
+
+/// An open file and what opening it told.
+#[derive(Debug)]
+pub struct Opened {
+    /// Open for reading.
+    pub file: File,
+    /// Whether its name was cached before; None where the system does not tell.
+    pub name_was_cached: Option<bool>,
+}
+
+/// Whether a look-up of `path` is answered from memory, without loading anything; None where the
+/// system does not tell. A link is not followed.
+#[cfg(target_os = "linux")]
+pub fn name_is_cached(path: &Path) -> Option<bool> {
+    linux::can_ask().is_ok().then(|| linux::is_cached(path))
+}
+
+/// Whether a look-up of a path is answered from memory: the system does not tell.
+#[cfg(not(target_os = "linux"))]
+pub fn name_is_cached(_: &Path) -> Option<bool> {
+    None
+}
+
+/// Whether the system tells which names are cached; the error says what is missing.
+pub fn can_see_names() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    return linux::can_ask();
+    #[cfg(not(target_os = "linux"))]
+    return Err(crate::unsupported("asking for cached names"));
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) fn cached<'a>(paths: impl Iterator<Item = &'a Path>) -> io::Result<Names> {
+    linux::can_ask()?;
+    let mut names = Names::default();
+    for path in paths {
+        names.total += 1;
+        names.cached += u64::from(linux::is_cached(path));
+    }
+    Ok(names)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn cached<'a>(_: impl Iterator<Item = &'a Path>) -> io::Result<Names> {
+    Err(crate::unsupported("asking for cached names"))
+}
+
+/// Opens a file to look at it, and tells whether its name was cached. Does not wait for the
+/// other end of a pipe. With `follow`, `path` may be a link; otherwise that is an error.
+#[cfg(target_os = "linux")]
+pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
+    linux::open(path, follow)
+}
+
+/// Opens a file to look at it. Does not wait for the other end of a pipe. With `follow`, `path`
+/// may be a link; otherwise that is an error.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
+    use rustix::fs::{Mode, OFlags};
+
+    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    flags.set(OFlags::NOFOLLOW, !follow);
+    let file = rustix::fs::open(path, flags, Mode::empty())?.into();
+    Ok(Opened { file, name_was_cached: None })
+}
+
+/// Opens a file to look at it.
+#[cfg(not(unix))]
+pub fn open(path: &Path, _follow: bool) -> io::Result<Opened> {
+    Ok(Opened { file: File::open(path)?, name_was_cached: None })
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::{io, path::Path, sync::OnceLock};
+
+    use rustix::{
+        fd::OwnedFd,
+        fs::{CWD, Mode, OFlags, ResolveFlags, openat2},
+        io::Errno,
+    };
+
+    use super::Opened;
+
+    /// Whether the kernel answers from its cache alone (since Linux 5.12), which some sandboxes
+    /// forbid.
+    pub(super) fn can_ask() -> io::Result<()> {
+        static ANSWER: OnceLock<Option<Errno>> = OnceLock::new();
+        // The root is always cached.
+        match ANSWER.get_or_init(|| from_cache(Path::new("/"), OFlags::PATH).err()) {
+            None | Some(Errno::AGAIN) => Ok(()),
+            Some(error) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!("asking for cached names needs openat2 of Linux 5.12 ({error})"),
+            )),
+        }
+    }
+
+    /// Resolved, but not opened.
+    pub(super) fn is_cached(path: &Path) -> bool {
+        from_cache(path, OFlags::PATH | OFlags::NOFOLLOW).is_ok()
+    }
+
+    pub(super) fn open(path: &Path, follow: bool) -> io::Result<Opened> {
+        let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        flags.set(OFlags::NOFOLLOW, !follow);
+        let cached = can_ask().is_ok().then(|| from_cache(path, flags));
+        let name_was_cached = cached.as_ref().map(Result::is_ok);
+        let file = match cached {
+            Some(Ok(file)) => file,
+            // Loads what the cache lacks, and finds out what else was wrong.
+            _ => rustix::fs::open(path, flags, Mode::empty())?,
+        };
+        Ok(Opened { file: file.into(), name_was_cached })
+    }
+
+    fn from_cache(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED)
+    }
+}

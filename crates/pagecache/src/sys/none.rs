@@ -1,0 +1,31 @@
+//! A system without these calls.
+
+use std::{fs::File, io};
+
+use crate::unsupported;
+
+/// Never made.
+#[derive(Debug)]
+pub(crate) enum Mapping {}
+
+impl Mapping {
+    pub(crate) fn new(_: &File, _: u64, _: u64) -> io::Result<Self> {
+        Err(unsupported("locking pages"))
+    }
+
+    pub(crate) fn lock(&self) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+pub(crate) fn lock_all() -> io::Result<()> {
+    Err(unsupported("locking pages"))
+}
+
+pub(crate) fn resident(_: &File, _: u64, _: u64, _: u64) -> io::Result<Vec<u64>> {
+    Err(unsupported("seeing pages"))
+}
+
+pub(crate) fn lock_limit() -> Option<u64> {
+    None
+}
