@@ -6,7 +6,7 @@ use crate::student::two_sided_t;
 /// The level at which t is taken for an interval that is to cover 95 %. Stopping once the
 /// interval is narrow prefers rounds that happened to agree, and costs up to 1.4 points of
 /// coverage; the 1.5 points on top pay for that. See "When rounds stop" in `docs/method.md`.
-const NOMINAL_LEVEL: f64 = 0.965;
+pub(crate) const NOMINAL_LEVEL: f64 = 0.965;
 
 /// The estimate whose logarithm is the mean of `logs`. `None` for no logs, or for one that is
 /// not finite.
@@ -36,10 +36,15 @@ fn margin(level: f64, logs: &[f64], mean: f64) -> f64 {
     }
     let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
     let variance = squares / (n - 1) as f64;
-    two_sided_t(level, n - 1) * (variance / n as f64).sqrt()
+    variance.sqrt() * margin_per_spread(level, n)
 }
 
-fn mean(values: &[f64]) -> f64 {
+/// `t / sqrt(n)`: what the standard deviation of two or more logs is multiplied with.
+pub(crate) fn margin_per_spread(level: f64, n: usize) -> f64 {
+    two_sided_t(level, n - 1) / (n as f64).sqrt()
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 

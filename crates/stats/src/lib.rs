@@ -2,8 +2,11 @@
 //!
 //! Targets are compared by the times they took in the same round. [`paired_ratio`] turns those
 //! times into an [`Estimate`], [`verdict`] says whether it shows a difference, and [`Stopping`]
-//! says when enough rounds have run. `docs/method.md` explains why it is done this way;
-//! `cargo run -p storemark-stats --release --example coverage` shows how often it is right.
+//! says when enough rounds have run, [`detectable`] how small a difference they can show.
+//! [`trend`] and [`two_modes`] doubt a single target's times.
+//! `docs/method.md` explains why it is done this way; the examples `coverage` and `steadiness`
+//! (`cargo run -p storemark-stats --release --example coverage`) show how often it is right.
+//! [`proportion`] says how far a share that was counted can be trusted.
 //!
 //! ```
 //! use storemark_stats::{Verdict, paired_ratio, verdict};
@@ -18,13 +21,22 @@
 mod estimate;
 mod interval;
 mod mean;
+mod modes;
+mod normal;
+mod power;
+mod proportion;
 mod ratio;
 mod stopping;
 mod student;
+mod trend;
 mod verdict;
 
 pub use estimate::Estimate;
 pub use mean::geometric_mean;
+pub use modes::{Modes, two_modes};
+pub use power::detectable;
+pub use proportion::proportion;
 pub use ratio::paired_ratio;
 pub use stopping::Stopping;
+pub use trend::{Trend, trend};
 pub use verdict::{Verdict, verdict};

@@ -1,14 +1,14 @@
 //! Runs on a made-up machine whose true ratios are known: how often are the estimates right?
 //!
 //! Shared by the tests and by the example that prints the tables of `docs/method.md`.
-#![allow(dead_code, reason = "each user needs a part of it")]
+#![allow(dead_code, unused_imports, reason = "each user needs a part of it")]
 
 mod machine;
 mod plain;
 mod random;
 
 pub(crate) use machine::{Drift, Machine, Noise, Stalls};
-use random::Random;
+pub(crate) use random::Random;
 use storemark_stats::{Estimate, Stopping, Verdict, paired_ratio, verdict};
 
 /// The defaults of a run.

@@ -1,0 +1,64 @@
+//! How small a difference a comparison can show.
+
+use crate::{
+    Estimate,
+    interval::{NOMINAL_LEVEL, margin_per_spread},
+    student::two_sided_t,
+};
+
+/// The standard normal quantile at 0.9.
+const Z_POWER: f64 = 1.281_552;
+
+/// The smallest difference that `rounds` rounds as noisy as those of `ratio` show with a
+/// probability of 90 %, as a share: 0.02 is a target that takes 2 % more time. Infinite where
+/// fewer than two rounds tell nothing.
+///
+/// A difference is shown when the interval excludes 1, that is when t exceeds its quantile. With a
+/// true difference t follows the noncentral distribution; Abramowitz and Stegun 26.7.10 gives the
+/// noncentrality at which it does so often enough.
+pub fn detectable(ratio: &Estimate, rounds: usize) -> f64 {
+    if ratio.n < 2 || rounds < 2 {
+        return f64::INFINITY;
+    }
+    let df = (rounds - 1) as f64;
+    let t = two_sided_t(NOMINAL_LEVEL, rounds - 1);
+    let central = t * (1.0 - 1.0 / (4.0 * df));
+    let spread = Z_POWER * (1.0 + t * t / (2.0 * df)).sqrt();
+    ((central + spread) * log_spread(ratio) / (rounds as f64).sqrt()).exp_m1()
+}
+
+/// The standard deviation of the logarithms that an estimate of two or more was made from.
+fn log_spread(estimate: &Estimate) -> f64 {
+    (estimate.high / estimate.point).ln() / margin_per_spread(NOMINAL_LEVEL, estimate.n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paired_ratio;
+
+    #[test]
+    fn the_spread_comes_back_out_of_the_interval() {
+        let logs = [0.01_f64, -0.02, 0.04, 0.0, -0.01];
+        let times = logs.map(f64::exp);
+        let ratio = paired_ratio(&times, &[1.0; 5]).expect("times are positive");
+        let mean = logs.iter().sum::<f64>() / 5.0;
+        let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / 4.0;
+        assert!((log_spread(&ratio) - variance.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn more_rounds_show_less() {
+        let ratio = paired_ratio(&[1.0, 1.1, 0.9, 1.05], &[1.0; 4]).expect("times are positive");
+        let shares = [2, 5, 20, 80].map(|rounds| detectable(&ratio, rounds));
+        assert!(shares.is_sorted_by(|more, less| more > less), "{shares:?}");
+    }
+
+    #[test]
+    fn one_round_shows_nothing() {
+        let one = paired_ratio(&[1.0], &[1.0]).expect("times are positive");
+        assert!(detectable(&one, 10).is_infinite());
+        let two = paired_ratio(&[1.0, 1.1], &[1.0, 1.0]).expect("times are positive");
+        assert!(detectable(&two, 1).is_infinite());
+    }
+}

@@ -1,0 +1,132 @@
+//! Whether figures rise or fall in the order they were taken in.
+
+use std::cmp::Ordering;
+
+use crate::normal::two_sided_tail;
+
+/// With fewer values the normal approximation of the test is poor.
+const FEWEST: usize = 8;
+
+/// How figures change over a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trend {
+    /// From the first figure to the last, on the line that fits best: 0.1 is a tenth more.
+    pub change: f64,
+    /// How often figures in no order at all would look at least as ordered as these.
+    pub p: f64,
+}
+
+/// The trend of positive figures in the order of time, evenly spaced: Theil and Sen's slope of
+/// their logarithms, Mann and Kendall's test. Neither minds single figures far off. `None` for
+/// fewer than eight, or for one that is not a positive finite number.
+///
+/// The test takes the figures as independent: a machine that wanders has a trend by it.
+pub fn trend(figures: &[f64]) -> Option<Trend> {
+    let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
+    if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
+        return None;
+    }
+    let steps = (logs.len() - 1) as f64;
+    Some(Trend { change: (theil_sen(&logs) * steps).exp_m1(), p: mann_kendall(&logs) })
+}
+
+/// Median of the slopes between all pairs (Theil 1950, Sen 1968).
+fn theil_sen(values: &[f64]) -> f64 {
+    let slope = |(i, j): (usize, usize)| (values[j] - values[i]) / (j - i) as f64;
+    let mut slopes: Vec<f64> = pairs(values.len()).map(slope).collect();
+    slopes.sort_unstable_by(f64::total_cmp);
+    let middle = slopes.len() / 2;
+    match slopes.len() % 2 {
+        0 => f64::midpoint(slopes[middle - 1], slopes[middle]),
+        _ => slopes[middle],
+    }
+}
+
+/// Probability of as many pairs in order, or in reverse order, by chance (Mann 1945, Kendall
+/// 1948): the normal approximation, corrected for ties and for continuity.
+fn mann_kendall(values: &[f64]) -> f64 {
+    let sign = |(i, j): (usize, usize)| match values[j].total_cmp(&values[i]) {
+        Ordering::Less => -1.0,
+        Ordering::Equal => 0.0,
+        Ordering::Greater => 1.0,
+    };
+    let score: f64 = pairs(values.len()).map(sign).sum();
+    let spread = (term(values.len()) - ties(values)).max(0.0).sqrt();
+    if spread == 0.0 { 1.0 } else { two_sided_tail((score.abs() - 1.0).max(0.0) / spread) }
+}
+
+/// What groups of equal values take from the variance of the score.
+fn ties(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|group| term(group.len())).sum()
+}
+
+/// Variance of the score of `n` values without ties: `n (n - 1) (2n + 5) / 18`.
+fn term(n: usize) -> f64 {
+    let n = n as f64;
+    n * (n - 1.0) * (2.0 * n + 5.0) / 18.0
+}
+
+/// Every pair of places, the earlier first.
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn p_of(values: &[f64]) -> f64 {
+        trend(values).expect("values are positive").p
+    }
+
+    /// One pair of eight is out of order: 27 - 1 = 26, of variance 8 · 7 · 21 / 18 = 65.33.
+    #[test]
+    fn agrees_with_a_score_by_hand() {
+        let p = p_of(&[1.0, 2.0, 4.0, 3.0, 5.0, 6.0, 7.0, 8.0]);
+        assert!((p - two_sided_tail(25.0 / 65.333_333_f64.sqrt())).abs() < 1e-6, "{p}");
+    }
+
+    /// Three equal values take 3 · 2 · 11 / 18 from the variance, and their pairs from the score.
+    #[test]
+    fn ties_take_from_score_and_variance() {
+        let p = p_of(&[1.0, 2.0, 2.0, 2.0, 5.0, 6.0, 7.0, 8.0]);
+        let variance = 65.333_333_f64 - 66.0 / 18.0;
+        assert!((p - two_sided_tail(24.0 / variance.sqrt())).abs() < 1e-6, "{p}");
+    }
+
+    #[test]
+    fn a_steady_growth_is_its_own_slope() {
+        let growing: Vec<f64> = (0..9).map(|i| 2.0 * 1.1_f64.powf(f64::from(i) / 8.0)).collect();
+        let there = trend(&growing).expect("figures are positive");
+        assert!((there.change - 0.1).abs() < 1e-12 && there.p < 0.001, "{there:?}");
+        let back: Vec<f64> = growing.into_iter().rev().collect();
+        let back = trend(&back).expect("figures are positive");
+        assert!((back.change - (1.0 / 1.1 - 1.0)).abs() < 1e-12, "{back:?}");
+        assert!((back.p - there.p).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_figure_far_off_moves_nothing() {
+        let mut figures = vec![1.0; 12];
+        figures[11] = 1e9;
+        let trend = trend(&figures).expect("figures are positive");
+        assert!(trend.change.abs() < 1e-12 && trend.p > 0.01, "{trend:?}");
+    }
+
+    #[test]
+    fn equal_figures_have_no_trend() {
+        assert_eq!(trend(&[3.0; 9]), Some(Trend { change: 0.0, p: 1.0 }));
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_not() {
+        assert_eq!(trend(&[1.0; 7]), None);
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let mut figures = [1.0; 9];
+            figures[4] = wrong;
+            assert_eq!(trend(&figures), None, "{wrong}");
+        }
+    }
+}
