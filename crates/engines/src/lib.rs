@@ -9,8 +9,10 @@ mod pack;
 mod refusal;
 pub mod registry;
 mod row;
+mod slowed;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod table;
 
 pub use files::{LeftOut, Several, files_left_out};
+pub use slowed::Slowed;

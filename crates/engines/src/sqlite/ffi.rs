@@ -230,7 +230,7 @@ impl Connection {
             let (mut current, mut highest) = (0, 0);
             // SAFETY: open handle, both pointers are to live integers.
             unsafe {
-                sys::sqlite3_db_status(self.raw, which, &raw mut current, &raw mut highest, 0)
+                sys::sqlite3_db_status(self.raw, which, &raw mut current, &raw mut highest, 1)
             };
             (name, i64::from(current))
         })

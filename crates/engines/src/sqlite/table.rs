@@ -51,7 +51,7 @@ pub(super) static SQLAR: Table = Table {
     name: c"sqlar",
     column: c"data",
     create: "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB)",
-    probe: "SELECT name, mode, mtime, sz, data FROM sqlar LIMIT 0",
+    probe: "SELECT name, mode, mtime, sz, data, rowid FROM sqlar LIMIT 0",
     get: "SELECT data FROM sqlar WHERE name=?1",
     rowid: "SELECT rowid FROM sqlar WHERE name=?1",
     insert: "INSERT INTO sqlar(name,mode,mtime,sz,data) \

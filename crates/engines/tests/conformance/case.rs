@@ -13,7 +13,7 @@ use model::{
     Accepts, Access, Durability, Engine, ErrorKind, Item, Key, KeyKind, Mode, OpenOptions, Put,
     Result, Session, Settings, Store,
 };
-use storemark_engines::registry;
+use storemark_engines::{Slowed, registry};
 use tempfile::TempDir;
 
 pub(crate) struct Case {
@@ -111,10 +111,10 @@ fn cases() -> &'static [Case] {
     static CASES: OnceLock<Vec<Case>> = OnceLock::new();
     CASES.get_or_init(|| {
         let mut cases = Vec::new();
-        for engine in registry::all() {
-            for settings in settings(*engine) {
+        for engine in registry::all().iter().copied().chain([slowed()]) {
+            for settings in settings(engine) {
                 let fitting: Vec<_> = [KeyKind::Integers, KeyKind::Names]
-                    .map(|keys| Case { engine: *engine, keys, settings: settings.clone() })
+                    .map(|keys| Case { engine, keys, settings: settings.clone() })
                     .into_iter()
                     .filter(fits)
                     .collect();
@@ -124,6 +124,12 @@ fn cases() -> &'static [Case] {
         }
         cases
     })
+}
+
+/// Delegates to an engine with files and settings; it must not show.
+fn slowed() -> &'static dyn Engine {
+    static SLOWED: OnceLock<Slowed> = OnceLock::new();
+    SLOWED.get_or_init(|| Slowed::new(registry::find("pack").unwrap(), 10.0).unwrap())
 }
 
 fn fits(case: &Case) -> bool {

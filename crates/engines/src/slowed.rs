@@ -1,0 +1,260 @@
+//! An engine made slower by a known time per operation, to see whether a comparison finds it.
+//! It stands in no registry: no target string names it.
+
+use std::{
+    hint::black_box,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use model::{
+    Access, Capabilities, Durability, Engine, Fill, Item, Key, KeyKind, Library, Mode, OpenOptions,
+    Put, Result, Session, Setting, Settings, Store, Visit,
+};
+
+use crate::null::Null;
+
+/// Another engine whose sessions wait before each get, put and delete.
+pub struct Slowed {
+    engine: &'static dyn Engine,
+    steps: u64,
+}
+
+impl Slowed {
+    /// Slows `engine` by `ns` nanoseconds an operation; `None` where that is less than the
+    /// shortest wait, about a nanosecond.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of steps, at least 1; a wait of centuries is one of 2^64 steps"
+    )]
+    pub fn new(engine: &'static dyn Engine, ns: f64) -> Option<Self> {
+        let steps = (ns / step_ns()).round();
+        (steps >= 1.0).then_some(Self { engine, steps: steps as u64 })
+    }
+
+    /// What the wait really comes to in nanoseconds: the mean over many calls of an engine that
+    /// does nothing, with the wait less without it.
+    pub fn measured_ns(&self) -> Result<f64> {
+        let options = OpenOptions {
+            settings: Settings::default(),
+            access: Access::Read,
+            keys: KeyKind::Integers,
+        };
+        let plain = Null.create(Path::new(""), &options)?;
+        let slowed = self.slow(Null.create(Path::new(""), &options)?);
+        let mut differences = Vec::new();
+        // One after the other, so that what slows the machine for a while slows both.
+        for _ in 0..TRIES {
+            let without = mean_ns(&mut *plain.session()?)?;
+            differences.push(mean_ns(&mut *slowed.session()?)? - without);
+        }
+        let (_, median, _) = differences.select_nth_unstable_by(TRIES / 2, f64::total_cmp);
+        Ok(*median)
+    }
+
+    fn slow(&self, store: Box<dyn Store>) -> SlowedStore {
+        SlowedStore { store, steps: self.steps }
+    }
+}
+
+/// Each takes a moment; an interrupt spoils one or two of them.
+const TRIES: usize = 33;
+
+/// Mean time of a get.
+fn mean_ns(session: &mut dyn Session) -> Result<f64> {
+    const GETS: u32 = 200;
+    let start = Instant::now();
+    for _ in 0..GETS {
+        black_box(session.get(black_box(Key::Int(1)), &mut [])?);
+    }
+    Ok(start.elapsed().as_nanos() as f64 / f64::from(GETS))
+}
+
+/// The wait: squares an odd number `steps` times. It looks at no clock, since reading one may take
+/// longer than the wait. Odd the number stays, but the compiler does not know; and each step needs
+/// the one before.
+#[inline(never)]
+fn chain(odd: u64, steps: u64) -> u64 {
+    let mut odd = black_box(odd);
+    for _ in 0..steps {
+        odd = odd.wrapping_mul(odd);
+    }
+    black_box(odd)
+}
+
+/// Where chains begin.
+const ODD: u64 = 3;
+
+/// Nanoseconds of a step, from the fastest of many tries: the others were disturbed.
+fn step_ns() -> f64 {
+    const STEPS: u64 = 1 << 16;
+    let tries = (0..TRIES).map(|_| {
+        let start = Instant::now();
+        black_box(chain(ODD, STEPS));
+        start.elapsed().as_nanos() as f64 / STEPS as f64
+    });
+    tries.fold(f64::INFINITY, f64::min)
+}
+
+impl Engine for Slowed {
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn about(&self) -> &'static str {
+        self.engine.about()
+    }
+
+    fn library(&self) -> Option<Library> {
+        self.engine.library()
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        self.engine.settings()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
+    }
+
+    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
+        self.engine.durability(class)
+    }
+
+    fn fill(&self) -> Fill {
+        self.engine.fill()
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        self.engine.recognises(path)
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        self.engine.files(location)
+    }
+
+    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
+        self.engine.reading_changes(location, settings)
+    }
+
+    fn others(&self, location: &Path) -> Result<Vec<String>> {
+        self.engine.others(location)
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(self.slow(self.engine.create(location, options)?)))
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(self.slow(self.engine.open(location, options)?)))
+    }
+}
+
+struct SlowedStore {
+    store: Box<dyn Store>,
+    steps: u64,
+}
+
+impl Store for SlowedStore {
+    fn keys(&self) -> KeyKind {
+        self.store.keys()
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let session = self.store.session()?;
+        Ok(Box::new(SlowedSession { session, steps: self.steps, odd: ODD }))
+    }
+
+    fn in_effect(&self) -> Result<Settings> {
+        self.store.in_effect()
+    }
+
+    fn durability(&self) -> Durability {
+        self.store.durability()
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn integrity(&self) -> Result<Option<Vec<String>>> {
+        self.store.integrity()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
+
+struct SlowedSession<'s> {
+    session: Box<dyn Session + 's>,
+    steps: u64,
+    /// The end of the last chain, where the next one begins: a processor that executes out of
+    /// order would run two at a time.
+    odd: u64,
+}
+
+impl SlowedSession<'_> {
+    /// `key`, after the wait. It is made from the chain's end, or the processor would look it up
+    /// meanwhile.
+    #[inline]
+    fn wait<'k>(&mut self, key: Key<'k>) -> Key<'k> {
+        self.odd = chain(self.odd, self.steps);
+        let even = self.odd.is_multiple_of(2);
+        match key {
+            Key::Int(key) => Key::Int(key ^ i64::from(even)),
+            Key::Name(name) => Key::Name(&name[usize::from(even)..]),
+        }
+    }
+}
+
+impl Session for SlowedSession<'_> {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        let key = self.wait(key);
+        self.session.get(key, into)
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        let key = self.wait(key);
+        self.session.put(key, value, put)
+    }
+
+    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
+        let key = self.wait(key);
+        self.session.delete(key)
+    }
+
+    fn begin(&mut self, mode: Mode) -> Result<()> {
+        self.session.begin(mode)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.session.commit()
+    }
+
+    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
+        self.session.list(visit)
+    }
+
+    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        self.session.scan(visit)
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, i64)> {
+        self.session.statistics()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_shorter_than_a_step_is_refused() {
+        for ns in [0.0, -1.0, 1e-6, f64::NAN] {
+            assert!(Slowed::new(&Null, ns).is_none(), "{ns}");
+        }
+        assert!(Slowed::new(&Null, 100.0).is_some());
+    }
+}
