@@ -34,7 +34,7 @@ pub struct Generated {
 }
 
 /// A dataset in figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DatasetSummary {
     /// The kind of its keys.
     pub keys: KeyKind,
@@ -46,4 +46,7 @@ pub struct DatasetSummary {
     pub smallest: u64,
     /// Largest value in bytes.
     pub largest: u64,
+    /// Size of a sample of the values after DEFLATE over its size; absent: not looked at.
+    #[serde(default)]
+    pub deflated: Option<f64>,
 }

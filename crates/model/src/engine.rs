@@ -124,7 +124,8 @@ pub trait Session {
     /// Visits every item in key order.
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()>;
 
-    /// The engine's own counters for this session, named with their units.
+    /// The engine's own counters for this session since they were last asked for, named with
+    /// their units.
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Flush;
+
 /// Where a run took place. What the system does not tell is absent, not guessed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
@@ -67,6 +69,15 @@ pub struct Filesystem {
     pub device: String,
     /// Whether the device says it rotates.
     pub rotational: Option<bool>,
+    /// Whether a loop device reads its file past the page cache; absent: it is no loop device.
+    #[serde(default)]
+    pub loop_direct_io: Option<bool>,
+    /// How it compresses what is written; absent: not at all.
+    #[serde(default)]
+    pub compression: Option<String>,
+    /// Flushing 4 KiB to it; absent: not measured.
+    #[serde(default)]
+    pub flush: Option<Flush>,
 }
 
 /// A library under an engine.

@@ -5,12 +5,15 @@
 //! [`Store`]; each worker takes its own [`Session`]; a [`Plan`] says what runs; each trial
 //! leaves a [`Sample`]; a doubt is a [`Finding`]; all of it stands in a [`record`].
 
+mod cache;
+mod checkup;
 mod dataset;
 mod durability;
 mod engine;
 mod environment;
 mod error;
 mod finding;
+mod flush;
 mod key;
 mod plan;
 pub mod record;
@@ -20,6 +23,8 @@ mod target;
 pub mod units;
 mod workload;
 
+pub use cache::Cache;
+pub use checkup::{Advice, Checkup, Disk, Folder, Noise, Program, Reach, Volume};
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
 pub use durability::Durability;
 pub use engine::{
@@ -28,9 +33,10 @@ pub use engine::{
 pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use finding::{Doubt, Finding, Severity};
+pub use flush::Flush;
 pub use key::{Key, KeyKind, Meta};
-pub use plan::{Owner, Plan, PlannedTarget, Rounds};
-pub use sample::{Cost, Latency, Load, Sample, StoreFacts};
+pub use plan::{Case, Owner, Plan, PlannedTarget, Rounds};
+pub use sample::{Cost, Device, First, Io, Latency, Load, Residency, Sample, State, StoreFacts};
 pub use setting::{Accepts, Setting, Settings, nearest};
 pub use target::Target;
 pub use workload::{Batch, Operation, Order, Workload};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatasetSpec, DatasetSummary, Durability, Settings, Workload};
+use crate::{Cache, DatasetSpec, DatasetSummary, Durability, Operation, Settings, Workload};
 
 /// What will run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,10 +22,40 @@ pub struct Plan {
     pub baseline: usize,
     /// What is done with each of them.
     pub workloads: Vec<Workload>,
+    /// The cache states in which each of them is measured.
+    #[serde(default = "warm")]
+    pub caches: Vec<Cache>,
     /// The durability class asked for; none asked: each target is as it is set.
     pub durability: Option<Durability>,
     /// When to stop.
     pub rounds: Rounds,
+}
+
+/// One workload in one cache state: what targets are compared in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Index into the plan's workloads.
+    pub workload: usize,
+    /// The state that its trials begin in.
+    pub cache: Cache,
+}
+
+impl Plan {
+    /// Every workload in every cache state, the states of a workload side by side.
+    pub fn cases(&self) -> impl Iterator<Item = Case> {
+        let caches = |workload| self.caches.iter().map(move |&cache| Case { workload, cache });
+        (0..self.workloads.len()).flat_map(caches)
+    }
+
+    /// Index of the first workload that does `operation`.
+    pub fn first(&self, operation: Operation) -> Option<usize> {
+        self.workloads.iter().position(|workload| workload.operation == operation)
+    }
+}
+
+/// The state of records that do not name one.
+fn warm() -> Vec<Cache> {
+    vec![Cache::Warm]
 }
 
 /// One target of a plan.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Finding, Plan, Sample, StoreFacts};
+use crate::{Case, Environment, Finding, Operation, Plan, Sample, State, StoreFacts};
 
 /// Version of the format. Raised when a reader of the old one would go wrong.
 pub const FORMAT: u32 = 1;
@@ -95,8 +95,17 @@ impl Record {
         }
     }
 
-    /// Samples of one workload on one target, in round order.
-    pub fn samples_of(&self, workload: usize, target: usize) -> impl Iterator<Item = &Sample> {
-        self.samples.iter().filter(move |s| s.workload == workload && s.target == target)
+    /// Whether a trial was in the cache state it is to be of; otherwise it gives no figure.
+    pub fn in_state(&self, sample: &Sample) -> bool {
+        let workload = self.header.plan.workloads.get(sample.workload);
+        let operation = workload.map_or(Operation::Read, |workload| workload.operation);
+        sample.state(operation) == State::Reached
+    }
+
+    /// Samples of one case on one target, in round order.
+    pub fn samples_of(&self, case: Case, target: usize) -> impl Iterator<Item = &Sample> {
+        self.samples.iter().filter(move |s| {
+            s.workload == case.workload && s.cache == case.cache && s.target == target
+        })
     }
 }

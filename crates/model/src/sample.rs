@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, Settings};
+use crate::{Cache, Durability, Operation, Settings};
 
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// Round, counted from 0.
     pub round: u32,
@@ -19,6 +19,19 @@ pub struct Sample {
     pub target: usize,
     /// Index into the plan's workloads.
     pub workload: usize,
+    /// The state it was to begin in; whether it did stands in `before`.
+    #[serde(default)]
+    pub cache: Cache,
+    /// What of the store was in memory when the store was opened; absent: it has no files.
+    #[serde(default)]
+    pub before: Option<Residency>,
+    /// The same after the trial.
+    #[serde(default)]
+    pub after: Option<Residency>,
+    /// The first pass after opening, where a steady one follows it: the rest of the sample is
+    /// then about the steady one. In a cold state the first pass is the only one.
+    #[serde(default)]
+    pub first: Option<First>,
     /// Operations of the throughput pass.
     pub operations: u64,
     /// Bytes it read or wrote.
@@ -33,6 +46,13 @@ pub struct Sample {
     pub background_ns: u64,
     /// What the process spent during the throughput pass.
     pub cost: Cost,
+    /// What it asked of the system, where that tells.
+    #[serde(default)]
+    pub io: Option<Io>,
+    /// What the block device under the store did during it and the flush after it, whoever
+    /// asked; absent where that is not known.
+    #[serde(default)]
+    pub device: Option<Device>,
     /// What else went on in the machine during it.
     pub load: Load,
     /// The latency pass.
@@ -43,13 +63,73 @@ pub struct Sample {
     pub counters: BTreeMap<String, i64>,
 }
 
-/// Processor time of the process.
+/// The first pass after opening a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct First {
+    /// Its operations: at most one on each key.
+    pub operations: u64,
+    /// Its time, as that of the steady pass.
+    pub wall_ns: u64,
+}
+
+/// What of a store's files is in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Residency {
+    /// Pages of its files.
+    pub pages: u64,
+    /// Those in the page cache.
+    pub resident: u64,
+    /// Pages of files of which the system does not tell this user.
+    pub unknown: u64,
+    /// Names of files and folders; absent: not looked at.
+    pub names: Option<u64>,
+    /// Those in the dentry cache.
+    pub cached_names: Option<u64>,
+}
+
+/// What the process spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// User mode.
+    /// Processor time in user mode.
     pub user_ns: u64,
-    /// Kernel mode.
+    /// In kernel mode.
     pub system_ns: u64,
+    /// Page faults served from memory.
+    #[serde(default)]
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for a device.
+    #[serde(default)]
+    pub major_faults: Option<u64>,
+    /// Context switches because a thread waited.
+    #[serde(default)]
+    pub voluntary_switches: Option<u64>,
+    /// Context switches because its time was over.
+    #[serde(default)]
+    pub involuntary_switches: Option<u64>,
+}
+
+/// Input and output of the process (Linux: `/proc/self/io`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Io {
+    /// Calls that read.
+    pub read_calls: u64,
+    /// Bytes that they delivered.
+    pub read_bytes: u64,
+    /// Calls that wrote.
+    pub write_calls: u64,
+    /// Bytes that they took.
+    pub written_bytes: u64,
+    /// Bytes fetched from a device for this process, read ahead and mapped ones too.
+    pub device_read_bytes: u64,
+}
+
+/// Bytes moved by a block device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Device {
+    /// Read.
+    pub read_bytes: u64,
+    /// Written.
+    pub written_bytes: u64,
 }
 
 /// What others did on the machine during a pass, as far as the system tells.
@@ -59,6 +139,24 @@ pub struct Load {
     pub other_cpus: Option<f64>,
     /// Share of all processor time stolen by the hypervisor.
     pub steal: Option<f64>,
+    /// Share of the time in which some task waited for a processor (PSI).
+    #[serde(default)]
+    pub cpu_pressure: Option<f64>,
+    /// For input or output.
+    #[serde(default)]
+    pub io_pressure: Option<f64>,
+    /// For memory.
+    #[serde(default)]
+    pub memory_pressure: Option<f64>,
+    /// Bytes swapped in and out.
+    #[serde(default)]
+    pub swapped_bytes: Option<u64>,
+    /// Times that processors throttled themselves.
+    #[serde(default)]
+    pub throttled: Option<u64>,
+    /// Frequency of the fastest processor at the end, in MHz.
+    #[serde(default)]
+    pub mhz: Option<f64>,
 }
 
 /// The latency pass of a trial, in the sessions that the throughput pass has used.
@@ -93,8 +191,182 @@ pub struct StoreFacts {
     pub apparent_bytes: u64,
     /// What they occupy on disk.
     pub allocated_bytes: u64,
+    /// Memory that it may take for itself: the cache of its own that each session or the store
+    /// has, or all of its data where that is not on a disk; absent: not told.
+    #[serde(default)]
+    pub memory_bytes: Option<u64>,
     /// Making the scratch store; absent for one that was there.
     pub fill_ns: Option<u64>,
     /// Reading every value once before the rounds, through the target's own path, checked.
     pub check_ns: u64,
+}
+
+impl Sample {
+    /// What speaks against the cache state it is to be of, or leaves it unproven.
+    pub fn state(&self, operation: Operation) -> State {
+        let before = self.before.unwrap_or_default();
+        let unknown = self.before.is_none() || before.resident_share().is_none();
+        if !unknown && !before.shows(self.cache) {
+            return State::NotReached;
+        }
+        match (self.cache, self.fetched()) {
+            (Cache::Warm, Some(fetched)) if fetched > 0.0 => State::Fetched(fetched),
+            (Cache::Warm, _) => State::Reached,
+            (_, Some(fetched)) if operation == Operation::Read && fetched < LEAST_FETCHED => {
+                State::NotFetched(fetched)
+            }
+            // Of pages that nobody could see only the device can tell that they were not there.
+            (_, Some(_)) if operation == Operation::Read => State::Reached,
+            _ if unknown => State::Unproven,
+            _ => State::Reached,
+        }
+    }
+
+    /// Bytes fetched from a device for each byte of the values, but for metadata of the file
+    /// system.
+    fn fetched(&self) -> Option<f64> {
+        let fetched = self.io?.device_read_bytes as f64;
+        let least =
+            if self.cache == Cache::Warm { METADATA.max(self.bytes as f64 * STRAY) } else { 0.0 };
+        (self.bytes > 0).then(|| if fetched > least { fetched / self.bytes as f64 } else { 0.0 })
+    }
+}
+
+/// Whether a trial was in its cache state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum State {
+    /// Nothing that is known speaks against it.
+    Reached,
+    /// It did not begin in it.
+    NotReached,
+    /// A warm pass fetched so many bytes from a device for each byte of the values: pages that
+    /// were dropped and read again meanwhile show in no count of pages.
+    Fetched(f64),
+    /// A cold pass fetched only so many: another process, or opening the store, had read them.
+    NotFetched(f64),
+    /// A cold state that nothing proves.
+    Unproven,
+}
+
+/// Share of its bytes that a warm pass may fetch: of the pages one in a hundred may be missing, and
+/// is read with its neighbours.
+const STRAY: f64 = 0.02;
+/// Bytes that a warm pass may fetch whatever its size.
+const METADATA: f64 = 262_144.0;
+/// Least bytes that a cold read pass must fetch for each byte of the values. Values that a file
+/// system has compressed may be less; everything else is read whole, and more with it.
+const LEAST_FETCHED: f64 = 0.5;
+/// Least share of pages in memory that counts as warm.
+const WARM: f64 = 0.99;
+/// Greatest share of pages, and of names, in memory that counts as cold.
+const COLD: f64 = 0.01;
+
+impl Device {
+    /// What it moved between an earlier state of its counters and this one.
+    #[must_use]
+    pub fn since(self, then: Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes.saturating_sub(then.read_bytes),
+            written_bytes: self.written_bytes.saturating_sub(then.written_bytes),
+        }
+    }
+}
+
+impl Residency {
+    /// Whether nothing that is known of it speaks against `cache`.
+    pub fn shows(&self, cache: Cache) -> bool {
+        let (warm, cold) = match self.resident_share() {
+            // Of a store without pages nothing can be warm or cold.
+            Some(_) if self.pages == 0 => (true, true),
+            Some(resident) => (resident >= WARM, resident <= COLD),
+            None => (true, true),
+        };
+        match cache {
+            Cache::Warm => warm,
+            Cache::DataCold => cold,
+            Cache::Cold => cold && self.names_share().is_none_or(|names| names <= COLD),
+        }
+    }
+
+    /// Share of the pages in the page cache, of those that are known; a store without pages has
+    /// all of them there.
+    pub fn resident_share(&self) -> Option<f64> {
+        match self.pages - self.unknown.min(self.pages) {
+            0 if self.unknown > 0 => None,
+            0 => Some(1.0),
+            known => Some(self.resident as f64 / known as f64),
+        }
+    }
+
+    /// Share of the names in the dentry cache.
+    pub fn names_share(&self) -> Option<f64> {
+        let (names, cached) = self.names.zip(self.cached_names)?;
+        Some(if names == 0 { 0.0 } else { cached as f64 / names as f64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn residency(resident: u64, unknown: u64, cached_names: Option<u64>) -> Residency {
+        Residency { pages: 1000, resident, unknown, names: Some(100), cached_names }
+    }
+
+    #[test]
+    fn a_state_is_shown_within_one_in_a_hundred() {
+        assert!(residency(990, 0, None).shows(Cache::Warm));
+        assert!(!residency(989, 0, None).shows(Cache::Warm));
+        assert!(residency(10, 0, Some(100)).shows(Cache::DataCold));
+        assert!(!residency(11, 0, None).shows(Cache::DataCold));
+        assert!(residency(0, 0, Some(1)).shows(Cache::Cold));
+        assert!(!residency(0, 0, Some(2)).shows(Cache::Cold));
+    }
+
+    /// Of 100 MB read in `cache`.
+    fn read(cache: Cache, before: Option<Residency>, device_read_bytes: Option<u64>) -> State {
+        let io =
+            device_read_bytes.map(|device_read_bytes| Io { device_read_bytes, ..Io::default() });
+        let sample = Sample { cache, bytes: 100_000_000, before, io, ..Sample::default() };
+        sample.state(Operation::Read)
+    }
+
+    #[test]
+    fn a_warm_pass_fetches_nothing() {
+        let warm = Some(residency(1000, 0, None));
+        assert_eq!(read(Cache::Warm, warm, Some(1_000_000)), State::Reached);
+        assert_eq!(read(Cache::Warm, warm, Some(50_000_000)), State::Fetched(0.5));
+        assert_eq!(read(Cache::Warm, warm, None), State::Reached);
+        assert_eq!(read(Cache::Warm, None, None), State::Reached);
+        assert_eq!(read(Cache::Warm, Some(residency(500, 0, None)), Some(0)), State::NotReached);
+    }
+
+    #[test]
+    fn a_cold_pass_fetches_what_it_reads() {
+        let cold = Some(residency(0, 0, None));
+        assert_eq!(read(Cache::DataCold, cold, Some(100_000_000)), State::Reached);
+        assert_eq!(read(Cache::DataCold, cold, Some(10_000_000)), State::NotFetched(0.1));
+        assert_eq!(read(Cache::DataCold, cold, None), State::Reached);
+    }
+
+    #[test]
+    fn a_cold_state_that_nobody_can_see_is_not_taken_for_one() {
+        let unseen = Some(residency(0, 1000, None));
+        for before in [None, unseen] {
+            assert_eq!(read(Cache::Cold, before, None), State::Unproven);
+            assert_eq!(read(Cache::Cold, before, Some(0)), State::NotFetched(0.0));
+            assert_eq!(read(Cache::Cold, before, Some(100_000_000)), State::Reached);
+        }
+        let sample = Sample { cache: Cache::Cold, before: unseen, ..Sample::default() };
+        assert_eq!(sample.state(Operation::Update), State::Unproven);
+    }
+
+    #[test]
+    fn only_known_pages_count() {
+        assert_eq!(residency(500, 500, None).resident_share(), Some(1.0));
+        assert_eq!(residency(0, 1000, None).resident_share(), None);
+        assert!(residency(0, 1000, None).shows(Cache::Warm));
+        let empty = Residency::default();
+        assert!(Cache::ALL.into_iter().all(|cache| empty.shows(cache)));
+    }
 }

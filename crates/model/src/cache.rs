@@ -1,0 +1,74 @@
+//! What of a store is in the system's memory when a trial begins.
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, setting::nearest};
+
+/// A cache state: every trial begins in one, and proof of it stands in its sample.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    /// All pages are in the page cache.
+    #[default]
+    Warm,
+    /// No page is; names and inodes may be.
+    DataCold,
+    /// Neither pages nor names nor inodes are.
+    Cold,
+}
+
+impl Cache {
+    /// All of them, warmest first.
+    pub const ALL: [Self; 3] = [Self::Warm, Self::DataCold, Self::Cold];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::DataCold => "data-cold",
+            Self::Cold => "cold",
+        }
+    }
+}
+
+impl fmt::Display for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Cache {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|cache| cache.as_str() == text).ok_or_else(|| {
+            let words = Self::ALL.map(Self::as_str);
+            let near = nearest(text, words);
+            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            Error::usage(format!("{text}: accepted is {}{near}", words.join(", ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back() {
+        for cache in Cache::ALL {
+            assert_eq!(cache.to_string().parse::<Cache>().unwrap(), cache);
+        }
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_the_nearest_word() {
+        let error = "data_cold".parse::<Cache>().unwrap_err().to_string();
+        assert!(error.contains("did you mean data-cold?"), "{error}");
+    }
+}

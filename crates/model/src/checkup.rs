@@ -1,0 +1,149 @@
+//! A machine as storemark sees it before anything is measured on it.
+
+use serde::Serialize;
+
+use crate::{Cache, Doubt, Environment, Flush, Severity};
+
+/// What a machine offers to those who measure on it. What it does not tell is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Checkup {
+    /// The machine. Of the file systems only the one under the folder; of the libraries all that
+    /// this build has.
+    pub environment: Environment,
+    /// Effective user; 0 is root.
+    pub user_id: Option<u32>,
+    /// Where stores would be.
+    pub folder: Folder,
+    /// Other local file systems that stores could be on.
+    pub other_filesystems: Vec<Volume>,
+    /// Which cache states can be reached in the folder.
+    pub caches: Vec<Reach>,
+    /// Servers and libraries of the system.
+    pub programs: Vec<Program>,
+    /// Targets measured against themselves.
+    pub noise: Vec<Noise>,
+    /// What could not be tried, and why.
+    pub untried: Vec<String>,
+    /// What to do about it, the weightiest first.
+    pub advice: Vec<Advice>,
+}
+
+/// The folder that stores would be in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Folder {
+    /// Its path.
+    pub path: String,
+    /// Why nothing can be written there; absent: something can.
+    pub unwritable: Option<String>,
+    /// What this user may still write.
+    pub free_bytes: Option<u64>,
+    /// The block device under it.
+    pub disk: Option<Disk>,
+    /// Flushing 4 KiB.
+    pub flush: Option<Flush>,
+    /// What flushes like this.
+    pub flushes_like: Option<String>,
+}
+
+/// A block device and its queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Disk {
+    /// The kernel's name (`nvme0n1`).
+    pub name: String,
+    /// Model as the device names it.
+    pub model: Option<String>,
+    /// Whether it says that it rotates.
+    pub rotational: Option<bool>,
+    /// Scheduler in use.
+    pub scheduler: Option<String>,
+    /// `write back`: a cache that a flush has to empty; `write through`: none.
+    pub write_cache: Option<String>,
+    /// Requests that may wait in its queue.
+    pub queue_requests: Option<u64>,
+    /// What the kernel reads ahead at most.
+    pub read_ahead_bytes: Option<u64>,
+    /// Whether it takes notice of blocks that are free again.
+    pub discards: Option<bool>,
+    /// The file that a loop device stands for.
+    pub loop_file: Option<String>,
+    /// The devices that it is put together from.
+    pub made_of: Vec<String>,
+}
+
+/// A local file system in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Volume {
+    /// Mount point.
+    pub mount: String,
+    /// Type.
+    pub kind: String,
+    /// Source device as mounted.
+    pub device: String,
+    /// What this user may still write.
+    pub free_bytes: Option<u64>,
+}
+
+/// Whether a cache state can be reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reach {
+    /// Which.
+    pub cache: Cache,
+    /// Absent: nobody can tell.
+    pub reached: Option<bool>,
+    /// How, or why not.
+    pub why: String,
+}
+
+/// A server or a library that storemark could use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// Where it is; absent: not installed.
+    pub path: Option<String>,
+    /// The first line that it says of its version.
+    pub version: Option<String>,
+    /// Debian's package.
+    pub package: String,
+}
+
+/// A target measured against itself: what differs is noise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Noise {
+    /// The target.
+    pub target: String,
+    /// Rounds that were run.
+    pub rounds: u32,
+    /// How long they took.
+    pub seconds: f64,
+    /// Ratio of its times, paired by round.
+    pub ratio: f64,
+    /// Lower end of the 95 % interval.
+    pub ratio_low: f64,
+    /// Upper end.
+    pub ratio_high: f64,
+    /// Whether no difference shows, as it must in 95 % of runs.
+    pub even: bool,
+    /// Rounds of a minute.
+    pub rounds_a_minute: u32,
+    /// The smallest difference that a minute shows with a probability of 90 %: 0.02 is 2 %.
+    pub detectable_share: f64,
+}
+
+/// A doubt about the machine, for people and for programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What is doubtful, then what to do.
+    pub text: String,
+    /// The same as a value.
+    #[serde(flatten)]
+    pub doubt: Doubt,
+}
+
+impl From<Doubt> for Advice {
+    fn from(doubt: Doubt) -> Self {
+        Self { severity: doubt.severity(), text: doubt.to_string(), doubt }
+    }
+}
