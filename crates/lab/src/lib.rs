@@ -1,14 +1,16 @@
 //! The verbs of storemark: plan, run, copy, verify. Knows engines only by their traits.
 
-mod calibrate;
 mod check;
+mod checkup;
 mod copy;
 mod dataset;
 pub mod host;
 mod made;
 mod pass;
 mod payload;
+mod pilot;
 mod place;
+mod precise;
 mod prepare;
 mod progress;
 mod ready;
@@ -18,12 +20,14 @@ mod runner;
 mod seed;
 mod sheet;
 mod source;
+mod state;
 mod stop;
 mod trial;
 mod validity;
 mod verify;
 mod worker;
 
+pub use checkup::{Checked, CheckupJob, checkup};
 pub use copy::{Copied, CopyJob, copy};
 pub use made::made;
 pub use place::Place;
@@ -31,5 +35,6 @@ pub use progress::{Progress, Silent};
 pub use recorder::Recorder;
 pub use request::{Data, Request, Requested};
 pub use runner::{Outcome, run};
+pub use seed::nth_seed;
 pub use stop::Stop;
 pub use verify::{Differences, Verified, verify};

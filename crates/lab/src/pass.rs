@@ -1,7 +1,8 @@
-//! One pass: all workers start together, each with a session of its own.
+//! The passes of a trial: all workers start each of them together, each in a session of its own.
 
 use std::{
     collections::{BTreeMap, HashMap},
+    ops::Range,
     sync::{
         Barrier, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -16,7 +17,7 @@ use crate::{
     Stop,
     dataset::{Cursor, Dataset, Entry, Picks},
     payload::Pool,
-    worker::{self, Clock, EachOperation, NoClock, Tally, Task},
+    worker::{self, EachOperation, NoClock, Tally, Task},
 };
 
 /// What all passes of a workload over any target have in common in one round.
@@ -29,14 +30,34 @@ pub(crate) struct Round<'a> {
     pub(crate) stop: &'a Stop,
 }
 
+/// One of the passes of a trial, all in the same sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Leg {
+    /// Operations, from the first key of the round's order on.
+    pub(crate) count: u64,
+    /// Names the pass, so that its payloads are its own.
+    pub(crate) salt: u64,
+    /// Whether the clock is read around each operation.
+    pub(crate) clocked: bool,
+}
+
 /// What a pass gave.
-pub(crate) struct Passed<C> {
+pub(crate) struct Passed {
     /// From the first worker's first operation to the last one's last.
     pub(crate) wall: Duration,
     pub(crate) tally: Tally,
-    pub(crate) clocks: Vec<C>,
+    /// One a worker, of a pass that is clocked.
+    pub(crate) clocks: Vec<EachOperation>,
     /// The engine's own counters, summed over the sessions.
     pub(crate) counters: BTreeMap<String, i64>,
+}
+
+/// Who looks on while the workers wait, before and after each pass.
+pub(crate) trait Watch {
+    /// All sessions are open and nothing runs.
+    fn starts(&mut self);
+    /// The pass is over and nothing runs. An error ends the trial.
+    fn ended(&mut self, leg: &Leg, passed: Passed) -> Result<()>;
 }
 
 /// One worker's part of the entries and of the operations.
@@ -48,8 +69,9 @@ struct Share<'a> {
 }
 
 impl Share<'_> {
-    fn cursor(&self) -> Cursor<'_> {
-        Cursor::new(self.entries, self.picks)
+    /// Walks its operations, less the first `skipped`.
+    fn cursor(&self, skipped: u64) -> Cursor<'_> {
+        Cursor::new(self.entries, self.picks).starting_at(skipped)
     }
 }
 
@@ -81,94 +103,82 @@ impl<'a> Round<'a> {
     fn shares(&self, count: u64) -> impl Iterator<Item = Share<'_>> {
         let threads = self.workload.threads as usize;
         let entries = self.dataset.entries();
-        let count_of = cuts(count, threads);
-        let keys_of = cuts(entries.len() as u64, threads);
-        (0..threads).map(move |worker| {
-            let (start, end) = (keys_of(worker), keys_of(worker + 1));
-            Share {
-                entries: &entries[index(start)..index(end)],
-                picks: self.picks.get(worker),
-                count: count_of(worker + 1) - count_of(worker),
-            }
+        let (count_of, keys_of) = (cuts(count, threads), cuts(entries.len() as u64, threads));
+        (0..threads).map(move |worker| Share {
+            entries: &entries[index(keys_of(worker).start)..index(keys_of(worker).end)],
+            picks: self.picks.get(worker),
+            count: length(&count_of(worker)),
         })
     }
 
-    /// Runs two passes over `store` in the same sessions: one without a clock per operation,
-    /// then, after `between`, one of `timed` operations with it. `ready` runs once all sessions
-    /// are open, before the first operation.
-    pub(crate) fn passes<R, B>(
+    /// Runs `legs` one after the other over `store`, every worker in one session of its own.
+    pub(crate) fn passes(
         &self,
         store: &dyn Store,
-        salt: u64,
-        timed: u64,
-        ready: impl FnOnce() -> R,
-        between: impl FnOnce(Passed<NoClock>, R) -> Result<B>,
-    ) -> Result<(B, Passed<EachOperation>)> {
+        legs: &[Leg],
+        watch: &mut dyn Watch,
+    ) -> Result<()> {
         let workers = self.workload.threads as usize;
-        let gate = Gate { barrier: Barrier::new(workers + 1), go_on: AtomicBool::new(false) };
-        let first = Mutex::new(Vec::with_capacity(workers));
+        let gate = Gate::new(workers);
         thread::scope(|scope| {
-            let shares = self.shares(self.workload.count).zip(self.shares(timed));
-            let threads: Vec<_> = shares
-                .map(|shares| {
-                    let (gate, first) = (&gate, &first);
-                    scope.spawn(move || self.work(store, shares, salt, gate, first))
-                })
-                .collect();
+            for worker in 0..workers {
+                let gate = &gate;
+                scope.spawn(move || self.work(store, worker, legs, gate));
+            }
             gate.barrier.wait();
-            let ready = ready();
-            gate.barrier.wait();
-            gate.barrier.wait();
-            let worked = std::mem::take(&mut *first.lock().unwrap_or_else(PoisonError::into_inner));
-            let between = Passed::gather(worked).and_then(|passed| between(passed, ready));
-            gate.go_on.store(between.is_ok(), Ordering::Relaxed);
-            gate.barrier.wait();
-            let second = threads.into_iter().map(join).collect::<Vec<_>>();
-            let between = between?;
-            Ok((between, Passed::gather(second)?))
+            for leg in legs {
+                watch.starts();
+                gate.barrier.wait();
+                gate.barrier.wait();
+                let watched =
+                    Passed::gather(gate.take()).and_then(|passed| watch.ended(leg, passed));
+                gate.go_on.store(watched.is_ok(), Ordering::Relaxed);
+                gate.barrier.wait();
+                watched?;
+            }
+            Ok(())
         })
     }
 
     /// One worker's part. It comes to every barrier whatever happens, or the others would wait
     /// for ever.
-    fn work(
-        &self,
-        store: &dyn Store,
-        (share, timed): (Share<'_>, Share<'_>),
-        salt: u64,
-        gate: &Gate,
-        first: &Mutex<Vec<Result<Worked<NoClock>>>>,
-    ) -> Result<Worked<EachOperation>> {
+    fn work(&self, store: &dyn Store, worker: usize, legs: &[Leg], gate: &Gate) {
         let mut buffer = self.buffer();
         let mut session = store.session();
         gate.barrier.wait();
-        gate.barrier.wait();
-        let worked = match &mut session {
-            Ok(session) => self.pass(share, &mut **session, salt, &mut buffer, NoClock),
-            // Told by this worker's own result below.
-            Err(_) => Err(Error::failed("a session could not be opened")),
-        };
-        first.lock().unwrap_or_else(PoisonError::into_inner).push(worked);
-        gate.barrier.wait();
-        gate.barrier.wait();
-        let mut session = session?;
-        if !gate.go_on.load(Ordering::Relaxed) {
-            return Err(Error::failed("the pass before failed"));
+        for leg in legs {
+            gate.barrier.wait();
+            gate.put(match session {
+                Ok(ref mut session) => self.pass(leg, worker, &mut **session, &mut buffer),
+                Err(cause) => {
+                    session = Err(Error::failed("a session could not be opened"));
+                    Err(cause)
+                }
+            });
+            gate.barrier.wait();
+            gate.barrier.wait();
+            if !gate.go_on.load(Ordering::Relaxed) {
+                return;
+            }
         }
-        self.pass(timed, &mut *session, latency_salt(salt), &mut buffer, EachOperation::new())
     }
 
-    fn pass<C: Clock>(
+    fn pass(
         &self,
-        share: Share<'_>,
+        leg: &Leg,
+        worker: usize,
         session: &mut dyn Session,
-        salt: u64,
         buffer: &mut [u8],
-        mut clock: C,
-    ) -> Result<Worked<C>> {
-        let task = self.task(share.count, salt);
+    ) -> Result<Worked> {
+        let share = self.shares(leg.count).nth(worker).expect("a share for each worker");
+        let task = self.task(share.count, leg.salt);
+        let cursor = share.cursor(0);
+        let mut clock = leg.clocked.then(EachOperation::new);
         let start = Instant::now();
-        let tally = worker::run(&task, share.cursor(), session, buffer, &mut clock)?;
+        let tally = match &mut clock {
+            None => worker::run(&task, cursor, session, buffer, &mut NoClock),
+            Some(clock) => worker::run(&task, cursor, session, buffer, clock),
+        }?;
         let end = Instant::now();
         Ok(Worked { start, end, tally, clock, counters: session.statistics() })
     }
@@ -193,54 +203,68 @@ impl<'a> Round<'a> {
         buffer
     }
 
-    /// Reads back the last writes of each worker in the pass that `count` and `salt` name, and
-    /// counts those that are not there as they were written.
-    pub(crate) fn read_back(
-        &self,
-        session: &mut dyn Session,
-        count: u64,
-        salt: u64,
-    ) -> Result<Option<Entry>> {
+    /// Reads back the last writes of each worker in `leg`, and returns one that is not there as
+    /// it was written.
+    pub(crate) fn read_back(&self, session: &mut dyn Session, leg: &Leg) -> Result<Option<Entry>> {
         let mut buffer = self.buffer();
-        for share in self.shares(count) {
-            if let Some(entry) = self.read_back_share(session, share, salt, &mut buffer)? {
-                return Ok(Some(entry));
+        for share in self.shares(leg.count) {
+            let first = share.count.saturating_sub(READ_BACK);
+            let mut cursor = share.cursor(first);
+            // A later position wins over an earlier one with the same key.
+            let written: HashMap<_, _> = (first..share.count)
+                .map(|position| {
+                    let entry = cursor.advance();
+                    (self.dataset.key(entry), (position, *entry))
+                })
+                .collect();
+            for (position, entry) in written.into_values() {
+                if !self.holds(session, leg, position, &entry, &mut buffer)? {
+                    return Ok(Some(entry));
+                }
             }
         }
         Ok(None)
     }
 
-    fn read_back_share(
-        &self,
-        session: &mut dyn Session,
-        share: Share<'_>,
-        salt: u64,
-        buffer: &mut [u8],
-    ) -> Result<Option<Entry>> {
-        let first = share.count.saturating_sub(READ_BACK);
-        let mut cursor = share.cursor().starting_at(first);
-        // A later position wins over an earlier one with the same key.
-        let written: HashMap<_, _> = (first..share.count)
-            .map(|position| {
+    /// Share of the first values that `leg` will write which are there already.
+    pub(crate) fn written_before(&self, session: &mut dyn Session, leg: &Leg) -> Result<f64> {
+        let mut buffer = self.buffer();
+        let (mut same, mut looked) = (0_u64, 0_u64);
+        for share in self.shares(leg.count) {
+            let mut cursor = share.cursor(0);
+            for position in 0..share.count.min(LOOKED_AT) {
                 let entry = cursor.advance();
-                (self.dataset.key(entry), (position, *entry))
-            })
-            .collect();
-        for (key, (position, entry)) in written {
-            let expected = self.pool.slice(salt, position, entry.size);
-            let found = session.get(key, buffer)?;
-            if found.and_then(|length| buffer.get(..length)) != Some(expected) {
-                return Ok(Some(entry));
+                same += u64::from(self.holds(session, leg, position, entry, &mut buffer)?);
+                looked += 1;
             }
         }
-        Ok(None)
+        Ok(same as f64 / looked.max(1) as f64)
+    }
+
+    /// Whether `entry` has the value that `leg` writes at `position`.
+    fn holds(
+        &self,
+        session: &mut dyn Session,
+        leg: &Leg,
+        position: u64,
+        entry: &Entry,
+        buffer: &mut [u8],
+    ) -> Result<bool> {
+        let expected = self.pool.slice(leg.salt, position, entry.size);
+        let found = session.get(self.dataset.key(entry), buffer)?;
+        Ok(found.and_then(|length| buffer.get(..length)) == Some(expected))
     }
 }
 
-/// Where the parts begin when `whole` is cut into `parts` that differ by one at most.
-fn cuts(whole: u64, parts: usize) -> impl Fn(usize) -> u64 {
+/// The parts, when `whole` is cut into as many that differ by one at most.
+fn cuts(whole: u64, parts: usize) -> impl Fn(usize) -> Range<u64> {
     let (each, more) = (whole / parts as u64, whole % parts as u64);
-    move |part| each * part as u64 + more.min(part as u64)
+    let start = move |part| each * part as u64 + more.min(part as u64);
+    move |part| start(part)..start(part + 1)
+}
+
+fn length(range: &Range<u64>) -> u64 {
+    range.end - range.start
 }
 
 fn index(entry: u64) -> usize {
@@ -250,32 +274,46 @@ fn index(entry: u64) -> usize {
 /// Writes of each worker that are read back after an update pass.
 const READ_BACK: u64 = 1000;
 
-/// Names the latency pass of a trial, so that its payloads are its own.
-pub(crate) fn latency_salt(salt: u64) -> u64 {
-    !salt
-}
+/// Values of each worker that are looked at before the first update of a run.
+const LOOKED_AT: u64 = 64;
 
-/// Holds all workers and the one who measures together.
+/// Holds all workers and the one who looks on together.
 struct Gate {
     barrier: Barrier,
-    /// Whether the latency pass shall run.
+    /// Whether the next pass shall run.
     go_on: AtomicBool,
+    /// What each worker did in the last pass.
+    worked: Mutex<Vec<Result<Worked>>>,
 }
 
-fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+impl Gate {
+    fn new(workers: usize) -> Self {
+        Self {
+            barrier: Barrier::new(workers + 1),
+            go_on: AtomicBool::new(true),
+            worked: Mutex::new(Vec::with_capacity(workers)),
+        }
+    }
+
+    fn put(&self, worked: Result<Worked>) {
+        self.worked.lock().unwrap_or_else(PoisonError::into_inner).push(worked);
+    }
+
+    fn take(&self) -> Vec<Result<Worked>> {
+        std::mem::take(&mut *self.worked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
-struct Worked<C> {
+struct Worked {
     start: Instant,
     end: Instant,
     tally: Tally,
-    clock: C,
+    clock: Option<EachOperation>,
     counters: Vec<(&'static str, i64)>,
 }
 
-impl<C> Passed<C> {
-    fn gather(results: Vec<Result<Worked<C>>>) -> Result<Self> {
+impl Passed {
+    fn gather(results: Vec<Result<Worked>>) -> Result<Self> {
         let workers = results.into_iter().collect::<Result<Vec<_>>>()?;
         let start = workers.iter().map(|worker| worker.start).min();
         let end = workers.iter().map(|worker| worker.end).max();
@@ -288,7 +326,7 @@ impl<C> Passed<C> {
                 *counters.entry((*name).to_owned()).or_default() += value;
             }
         }
-        let clocks = workers.into_iter().map(|worker| worker.clock).collect();
+        let clocks = workers.into_iter().filter_map(|worker| worker.clock).collect();
         Ok(Self { wall, tally, clocks, counters })
     }
 }

@@ -51,6 +51,11 @@ impl PreparedTarget {
         own.as_ref().expect("a store is made for every operation of the plan")
     }
 
+    /// Whether its stores are on disk.
+    pub(crate) fn has_files(&self) -> bool {
+        self.stores().any(|ready| ready.held.is_none())
+    }
+
     /// All its stores.
     pub(crate) fn stores(&self) -> impl Iterator<Item = &Ready> {
         self.read.iter().chain(&self.update)
@@ -106,12 +111,8 @@ impl<'a> Preparation<'a> {
     fn compare_located(&self, dataset: &Dataset) -> Result<()> {
         for target in &self.request.targets {
             if let Some(path) = &target.location {
-                let ready = Ready {
-                    engine: target.engine,
-                    path: path.clone(),
-                    options: options(target.settings.clone(), Access::Read, dataset),
-                    held: None,
-                };
+                let options = options(target.settings.clone(), Access::Read, dataset);
+                let ready = Ready::new(target.engine, path.clone(), options);
                 ready
                     .with(|store| check::same_keys(dataset, &mut *store.session()?, self.stop))
                     .map_err(|e| e.context(&target.label))?;
@@ -213,10 +214,9 @@ impl<'a> Preparation<'a> {
                 Operation::Read => (Access::Read, Owner::User),
                 Operation::Update => (Access::Write, Owner::InPlace),
             };
-            return Ok((Ready { engine, path, options: options(access), held: None }, owner, None));
+            return Ok((Ready::new(engine, path, options(access)), owner, None));
         }
-        let mut ready =
-            Ready { engine, path: PathBuf::new(), options: options(Access::Write), held: None };
+        let mut ready = Ready::new(engine, PathBuf::new(), options(Access::Write));
         if !engine.capabilities().persistent {
             let start = Instant::now();
             let store = engine.create(&ready.path, &ready.options)?;
@@ -277,9 +277,9 @@ impl<'a> Preparation<'a> {
         for ready in made.read.iter().chain(&made.update).filter(|ready| ready.retains()) {
             // The same sequential fill for every store: how the page cache was filled shows in
             // the figures.
-            for file in ready.files() {
-                pagecache::warm(&file).map_err(|e| Error::io(file.display(), e))?;
-            }
+            pagecache::Files::below(ready.files())
+                .and_then(|files| files.warm())
+                .map_err(|error| Error::io("cannot fill the page cache", error))?;
             let differs = check::bytes(dataset, ready, self.progress, self.stop)
                 .map_err(|e| e.context(&target.label))?;
             if let Some(key) = differs {
@@ -300,6 +300,7 @@ impl<'a> Preparation<'a> {
         let space = host::space(&ready.files())?;
         let facts = StoreFacts {
             target: index,
+            memory_bytes: Some(ready.own_memory(&in_effect, dataset.summary().bytes)),
             in_effect,
             durability,
             apparent_bytes: space.apparent,

@@ -1,11 +1,12 @@
 //! A store that is ready to be measured: where it is and how every trial opens it.
 
 use std::{
+    cell::Cell,
     path::PathBuf,
     time::{Duration, Instant},
 };
 
-use model::{Engine, OpenOptions, Result, Store};
+use model::{Engine, OpenOptions, Result, Settings, Store};
 
 /// How one target's store is opened.
 pub(crate) struct Ready {
@@ -14,9 +15,16 @@ pub(crate) struct Ready {
     pub(crate) options: OpenOptions,
     /// The store itself, where closing would lose it.
     pub(crate) held: Option<Box<dyn Store>>,
+    /// Whether its files were filled into the page cache from start to end and only read since.
+    pub(crate) filled: Cell<bool>,
 }
 
 impl Ready {
+    /// A store at `path`, which need not be there yet.
+    pub(crate) fn new(engine: &'static dyn Engine, path: PathBuf, options: OpenOptions) -> Self {
+        Self { engine, path, options, held: None, filled: Cell::new(false) }
+    }
+
     /// Opens the store, lets `use_it` work on it, closes it. Also returns how long opening took.
     pub(crate) fn with<T>(
         &self,
@@ -36,6 +44,17 @@ impl Ready {
     /// The files and folders of the store that are there.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.engine.files(&self.path).into_iter().filter(|path| path.exists()).collect()
+    }
+
+    /// Memory that the store may take for itself, in bytes: all of its `data` where that is not
+    /// on a disk, else what the setting `cache` gives it; an engine without that has none.
+    pub(crate) fn own_memory(&self, in_effect: &Settings, data: u64) -> u64 {
+        let engine = self.engine.capabilities();
+        match (engine.persistent, engine.retains) {
+            (true, _) => in_effect.number("cache").unwrap_or(0),
+            (false, true) => data,
+            (false, false) => 0,
+        }
     }
 
     /// Whether reads deliver what was written.

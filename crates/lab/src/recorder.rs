@@ -28,11 +28,12 @@ impl Recorder {
 
     /// A further line; before the first there is nothing to add it to.
     pub fn push(&mut self, line: Line) -> Result<()> {
-        self.write(&line)?;
+        let written = self.write(&line);
+        // What cannot be written can still be shown.
         if let Some(record) = &mut self.record {
             record.push(line);
         }
-        Ok(())
+        written
     }
 
     /// Further doubts.

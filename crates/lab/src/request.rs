@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Durability, Engine, Error, Generated, Operation, Order, Result, Rounds, Settings,
+    Batch, Cache, Durability, Engine, Error, Generated, Operation, Order, Result, Rounds, Settings,
 };
 
 /// A run as asked for.
@@ -16,6 +16,8 @@ pub struct Request {
     pub baseline: usize,
     /// What is done with each; a workload each.
     pub operations: Vec<Operation>,
+    /// The cache states in which each is measured.
+    pub caches: Vec<Cache>,
     /// In which order keys are touched.
     pub order: Order,
     /// Operations of a pass; absent: every key once, more often where that takes no time.

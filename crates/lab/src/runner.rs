@@ -4,24 +4,26 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use model::{
-    ErrorKind, Library, Operation, Plan, Result, Sample, Workload,
+    Cache, Case, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library, Operation,
+    Owner, Plan, Result, Workload,
     record::{Ended, Header, Line},
     units::show_duration,
 };
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use stats::Stopping;
 
 use crate::{
-    Progress, Recorder, Stop, calibrate,
+    Progress, Recorder, Stop,
     dataset::shuffle,
     host,
     pass::Round,
     payload::Pool,
+    pilot, precise,
     prepare::{Preparation, Prepared, PreparedTarget},
     request::Request,
     seed::{Use, derive},
-    trial::{self, Place},
+    state,
+    trial::{self, Place, Tried},
     validity,
 };
 
@@ -29,6 +31,8 @@ use crate::{
 pub struct Outcome {
     /// Why no further round was run.
     pub ended: Ended,
+    /// How long the rounds took.
+    pub measuring: Duration,
     /// What each store's engine complains of, by target, where a check was asked for.
     pub integrity: Vec<(String, Vec<String>)>,
 }
@@ -42,12 +46,16 @@ pub fn run(
     stop: &Stop,
 ) -> Result<Outcome> {
     let began = Instant::now();
+    let (caches, unreachable) = state::reachable(&request.caches)?;
     let mut preparation = Preparation::new(request, progress, stop);
     let mut prepared = preparation.run()?;
+    if !caches.contains(&Cache::Warm) && !prepared.targets.iter().any(PreparedTarget::has_files) {
+        return Err(Error::usage("none of the targets has files, so that none can be cold"));
+    }
     let largest = prepared.dataset.summary().largest;
     let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest);
-    let pilot = calibrate::workloads(request, &prepared, &pool, stop)?;
-    let plan = plan(request, &prepared, pilot.workloads);
+    let pilot = pilot::workloads(request, &caches, &prepared, &pool, stop)?;
+    let plan = plan(request, &prepared, pilot.workloads, caches);
     if pilot.round * plan.rounds.min > Duration::from_secs_f64(plan.rounds.seconds)
         && plan.rounds.max.is_none()
     {
@@ -62,24 +70,33 @@ pub fn run(
         recorder.push(Line::Store(target.facts.clone()))?;
     }
     recorder.doubt(std::mem::take(&mut prepared.findings))?;
+    recorder.doubt(unreachable.into_iter().map(Finding::run))?;
+    recorder.doubt(without_files(&plan, &prepared))?;
     if let Some(record) = recorder.record() {
         let doubts = validity::before(record);
         recorder.doubt(doubts)?;
     }
+    let start = Instant::now();
     let mut rounds = Rounds { request, plan: &plan, prepared, pool, began, progress, stop };
     let ended = match rounds.run(recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ended::Interrupted,
         other => other?,
     };
+    let measuring = start.elapsed();
     if let Some(record) = recorder.record() {
         let doubts = validity::after(record);
         recorder.doubt(doubts)?;
     }
     let integrity = if request.integrity_check { rounds.integrity()? } else { Vec::new() };
-    Ok(Outcome { ended, integrity })
+    Ok(Outcome { ended, measuring, integrity })
 }
 
-fn plan(request: &Request, prepared: &Prepared, workloads: Vec<Workload>) -> Plan {
+fn plan(
+    request: &Request,
+    prepared: &Prepared,
+    workloads: Vec<Workload>,
+    caches: Vec<Cache>,
+) -> Plan {
     Plan {
         seed: request.seed,
         dataset: prepared.spec.clone(),
@@ -88,9 +105,17 @@ fn plan(request: &Request, prepared: &Prepared, workloads: Vec<Workload>) -> Pla
         targets: prepared.targets.iter().map(|target| target.planned.clone()).collect(),
         baseline: request.baseline,
         workloads,
+        caches,
         durability: request.durability,
         rounds: request.rounds,
     }
+}
+
+/// A store without files is never cold.
+fn without_files(plan: &Plan, prepared: &Prepared) -> Vec<Finding> {
+    let cold = plan.caches.iter().any(|cache| *cache != Cache::Warm);
+    let targets = prepared.targets.iter().filter(|target| cold && !target.has_files());
+    targets.map(|target| Finding::target(Doubt::AlwaysWarm, &target.planned.label)).collect()
 }
 
 fn header(plan: &Plan, prepared: &Prepared, pool: &Pool, stop: &Stop) -> Result<Header> {
@@ -106,9 +131,32 @@ fn header(plan: &Plan, prepared: &Prepared, pool: &Pool, stop: &Stop) -> Result<
     let mut libraries: Vec<Library> = stores.filter_map(|ready| ready.engine.library()).collect();
     libraries.dedup();
     environment.libraries = libraries;
-    environment.loop_ns = calibrate::own_loop(&prepared.dataset, pool, stop)?;
+    environment.loop_ns = pilot::own_loop(&prepared.dataset, pool, stop)?;
+    if plan.workloads.iter().any(|workload| workload.operation == Operation::Update) {
+        time_flushes(&mut environment, prepared, stop)?;
+    }
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     Ok(Header { format: model::record::FORMAT, started, environment, plan: plan.clone() })
+}
+
+/// Longest time for flushing one file system.
+const FLUSHING: Duration = Duration::from_millis(300);
+
+/// How fast the file systems flush on which scratch stores will be updated; a failure tells
+/// nothing.
+fn time_flushes(environment: &mut Environment, prepared: &Prepared, stop: &Stop) -> Result<()> {
+    let scratch = |target: &&PreparedTarget| target.planned.owner != Owner::InPlace;
+    let updated = prepared.targets.iter().filter(scratch).map(|t| t.store(Operation::Update));
+    for folder in updated.filter_map(|ready| ready.path.parent()) {
+        let here = host::filesystems(&[folder.to_owned()]);
+        let same = |told: &&mut Filesystem| here.first().is_some_and(|f| f.mount == told.mount);
+        let found = environment.filesystems.iter_mut().find(same);
+        if let Some(filesystem) = found.filter(|told| told.flush.is_none()) {
+            filesystem.flush = host::flush_latency(folder, FLUSHING, stop).ok();
+            stop.check()?;
+        }
+    }
+    Ok(())
 }
 
 struct Rounds<'a> {
@@ -154,7 +202,7 @@ impl Rounds<'_> {
         if done < rounds.min {
             return None;
         }
-        if recorder.record().is_some_and(precise) {
+        if recorder.record().is_some_and(precise::precise) {
             return Some(Ended::Precise);
         }
         (self.began.elapsed() + longest > budget).then_some(Ended::Time)
@@ -173,14 +221,18 @@ impl Rounds<'_> {
                 Round::new(workload, dataset, &self.pool, seed(Use::Picks), self.stop)
             })
             .collect::<Result<Vec<_>>>()?;
-        for (position, (target, workload)) in (0..).zip(self.shuffled(seed(Use::Trials))) {
+        for (position, (target, case)) in (0..).zip(self.shuffled(seed(Use::Trials))) {
             self.stop.check()?;
             let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
             self.progress.done(elapsed);
             let salt = derive(self.request.seed, Use::Payloads, salt_index(number, position));
-            let place = Place { round: number, position, target, workload, salt };
-            let sample = self.trial(place, &rounds[workload])?;
-            recorder.push(Line::Sample(Box::new(sample)))?;
+            let Case { workload, cache } = case;
+            let place = Place { round: number, position, target, workload, cache, salt };
+            let tried = self.trial(place, &rounds[workload])?;
+            let header = recorder.record().map(|record| &record.header);
+            let doubts = header.map_or_else(Vec::new, |header| validity::trial(header, &tried));
+            recorder.push(Line::Sample(Box::new(tried.sample)))?;
+            recorder.doubt(doubts)?;
         }
         Ok(())
     }
@@ -197,18 +249,25 @@ impl Rounds<'_> {
         Ok(said)
     }
 
-    fn trial(&self, place: Place, round: &Round<'_>) -> Result<Sample> {
+    fn trial(&self, place: Place, round: &Round<'_>) -> Result<Tried> {
         let target = &self.prepared.targets[place.target];
         let operation = round.workload.operation;
-        trial::run(place, round, target.store(operation))
-            .map_err(|e| e.context(format!("{} ({operation})", target.planned.label)))
+        let tried = trial::run(place, round, target.store(operation))
+            .map_err(|e| e.context(format!("{} ({operation})", target.planned.label)))?;
+        if operation == Operation::Update {
+            // Written in place, the store that is read is the same.
+            target.stores().for_each(|ready| ready.filled.set(false));
+        }
+        Ok(tried)
     }
 
-    /// Every target with every workload, in fresh random order.
-    fn shuffled(&self, seed: u64) -> Vec<(usize, usize)> {
-        let workloads = 0..self.plan.workloads.len();
+    /// Every target in every case it can be in, in fresh random order.
+    fn shuffled(&self, seed: u64) -> Vec<(usize, Case)> {
         let mut trials: Vec<_> = (0..self.plan.targets.len())
-            .flat_map(|target| workloads.clone().map(move |workload| (target, workload)))
+            .flat_map(|target| self.plan.cases().map(move |case| (target, case)))
+            .filter(|(target, case)| {
+                case.cache == Cache::Warm || self.prepared.targets[*target].has_files()
+            })
             .collect();
         shuffle(&mut trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         trials
@@ -217,30 +276,6 @@ impl Rounds<'_> {
 
 fn salt_index(round: u32, position: u32) -> u64 {
     (u64::from(round) << 32) | u64::from(position)
-}
-
-/// Whether every interval that the report will show is narrow enough.
-fn precise(record: &model::record::Record) -> bool {
-    let plan = &record.header.plan;
-    let rule = Stopping { min_rounds: plan.rounds.min as usize, precision: plan.rounds.precision };
-    let times = |workload, target| -> Vec<f64> {
-        let samples = record.samples_of(workload, target);
-        samples.map(|sample| sample.wall_ns as f64 / sample.operations as f64).collect()
-    };
-    let mut estimates = Vec::new();
-    for workload in 0..plan.workloads.len() {
-        let baseline = times(workload, plan.baseline);
-        if plan.targets.len() == 1 {
-            estimates.push(stats::geometric_mean(&baseline));
-        }
-        for target in (0..plan.targets.len()).filter(|target| *target != plan.baseline) {
-            estimates.push(stats::paired_ratio(&times(workload, target), &baseline));
-        }
-    }
-    match estimates.into_iter().collect::<Option<Vec<_>>>() {
-        Some(estimates) => rule.is_met(&estimates),
-        None => false,
-    }
 }
 
 impl Request {

@@ -9,6 +9,7 @@ pub(crate) enum Use {
     Picks,
     Pool,
     Check,
+    Series,
 }
 
 /// A seed for one use and index, from the run's seed.
@@ -20,4 +21,9 @@ pub(crate) fn derive(seed: u64, purpose: Use, index: u64) -> u64 {
     let mut seed = [0; 8];
     seed.copy_from_slice(&blake3::hash(&input).as_bytes()[..8]);
     u64::from_le_bytes(seed)
+}
+
+/// The seed of the `index`-th in a series of runs: 32 bits, which are easy to type again.
+pub fn nth_seed(seed: u64, index: u64) -> u64 {
+    derive(seed, Use::Series, index) >> 32
 }

@@ -6,7 +6,7 @@ use model::{DatasetSpec, Error, How, Item, KeyKind, Mode, Put, Result, Session, 
 
 use crate::{
     Place, Progress, Stop,
-    dataset::Dataset,
+    dataset::{Dataset, Sampler},
     made::made,
     request::{Data, Request},
 };
@@ -63,14 +63,17 @@ impl Source {
     pub(crate) fn dataset(&self, progress: &dyn Progress, stop: &Stop) -> Result<Dataset> {
         progress.stage("reading the data", None);
         let mut dataset = Dataset::new(self.keys());
+        let mut sampler = Sampler::new();
         let mut seen = 0;
         self.scan(&mut |item| {
             stop.check()?;
             dataset.push(item.key, item.value)?;
+            sampler.look(item.value);
             seen += 1;
             tick(progress, seen);
             Ok(ControlFlow::Continue(()))
         })?;
+        dataset.deflated = sampler.deflated();
         Ok(dataset)
     }
 

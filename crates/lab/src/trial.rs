@@ -1,5 +1,6 @@
-//! One trial: a throughput pass without a clock per operation, then a latency pass with one, in
-//! the same sessions.
+//! One trial: brings the store to its cache state, opens it, and makes its passes in the same
+//! sessions. Warm: the first pass after opening, a steady one, both without a clock per
+//! operation, and a latency pass with one. Cold: the first pass only, with a clock.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +8,17 @@ use hdrhistogram::{
     Histogram,
     serialization::{Serializer, V2DeflateSerializer},
 };
-use model::{Error, ErrorKind, Latency, Operation, Result, Sample, Store, units::show_count};
+use model::{
+    Cache, Device, Error, ErrorKind, First, Latency, Operation, Result, Sample, Store, Workload,
+    units::show_count,
+};
 
 use crate::{
     host,
-    pass::{Passed, Round, latency_salt},
+    pass::{Leg, Passed, Round, Watch},
     ready::Ready,
-    worker::{EachOperation, NoClock, Tally},
+    state,
+    worker::{EachOperation, Tally},
 };
 
 /// Operations of a latency pass: enough for a 99th percentile from a few rounds.
@@ -26,105 +31,195 @@ pub(crate) struct Place {
     pub(crate) position: u32,
     pub(crate) target: usize,
     pub(crate) workload: usize,
+    pub(crate) cache: Cache,
     /// Names the trial, so that its payloads are its own.
     pub(crate) salt: u64,
 }
 
+/// What a trial gave.
+pub(crate) struct Tried {
+    pub(crate) sample: Sample,
+    /// Share of the first values to be written that were there already; absent: not looked at.
+    pub(crate) written_before: Option<f64>,
+}
+
 /// Runs one trial over `ready`.
-pub(crate) fn run(place: Place, round: &Round<'_>, ready: &Ready) -> Result<Sample> {
-    let (mut sample, opening) = ready.with(|store| measure(place, round, ready, store))?;
+pub(crate) fn run(place: Place, round: &Round<'_>, ready: &Ready) -> Result<Tried> {
+    let legs = legs(round.workload, round.dataset.entries().len() as u64, place);
+    // Later rounds write other bytes than earlier ones; what stood there before the run may not.
+    let first_update = place.round == 0 && round.workload.operation == Operation::Update;
+    let written_before = (first_update && ready.retains())
+        .then(|| ready.with(|store| round.written_before(&mut *store.session()?, &legs[0])))
+        .transpose()?
+        .map(|(share, _)| share);
+    let before = state::reach(ready, place.cache)?;
+    let blank = Sample { before, ..blank(place) };
+    let (mut sample, opening) = ready.with(|store| {
+        let mut trial = Trial { round, ready, store, meter: None, device: None, sample: blank };
+        round.passes(store, &legs, &mut trial)?;
+        Ok(trial.sample)
+    })?;
     sample.open_ns = nanoseconds(opening);
     if round.workload.operation == Operation::Update {
         flush(ready)?;
+        ready.filled.set(false);
     }
-    Ok(sample)
+    sample.after = state::seen(ready)?;
+    Ok(Tried { sample, written_before })
 }
 
-fn measure(place: Place, round: &Round<'_>, ready: &Ready, store: &dyn Store) -> Result<Sample> {
-    let timed = round.workload.count.min(LATENCY_OPERATIONS);
-    let (mut sample, passed) =
-        round.passes(store, place.salt, timed, host::Meter::start, |passed, meter| {
-            throughput(place, round, ready, store, passed, meter)
-        })?;
-    settle(round, store)?;
-    check(round, ready, &passed.tally, timed)?;
-    after_writes(latency_salt(place.salt), timed, round, ready, store)?;
-    sample.latency = summarise(&passed, timed)?;
-    Ok(sample)
+/// The passes. A store is cold only once: there the first pass is the only one, and it carries the
+/// clock.
+fn legs(workload: &Workload, keys: u64, place: Place) -> Vec<Leg> {
+    let leg = |index: u64, count, clocked| {
+        // The top bits are free for it: they are as random as the others.
+        Leg { count, salt: place.salt ^ (index << 60), clocked }
+    };
+    let once = workload.count.min(keys);
+    if place.cache != Cache::Warm {
+        return vec![leg(0, once, true)];
+    }
+    let timed = workload.count.min(LATENCY_OPERATIONS);
+    let first = match workload.operation {
+        Operation::Read => once,
+        // Long enough to tell: updates take long, and have nothing to cover.
+        Operation::Update => once.min(LATENCY_OPERATIONS),
+    };
+    vec![leg(0, first, false), leg(1, workload.count, false), leg(2, timed, true)]
 }
 
-/// After the throughput pass, the workers waiting: pays what is owed on the clock, then checks.
-fn throughput(
-    place: Place,
-    round: &Round<'_>,
-    ready: &Ready,
-    store: &dyn Store,
-    passed: Passed<NoClock>,
-    meter: host::Meter,
-) -> Result<Sample> {
-    let operations = round.workload.count;
-    let owed = settle(round, store)?;
-    let (cost, load) = meter.stop();
-    check(round, ready, &passed.tally, operations)?;
-    let background = after_writes(place.salt, operations, round, ready, store)?;
-    Ok(Sample {
+fn blank(place: Place) -> Sample {
+    Sample {
         round: place.round,
         position: place.position,
         target: place.target,
         workload: place.workload,
-        operations,
-        bytes: passed.tally.bytes,
-        open_ns: 0,
-        wall_ns: nanoseconds(passed.wall + owed),
-        owed_ns: nanoseconds(owed),
-        background_ns: nanoseconds(background),
-        cost,
-        load,
-        latency: Latency::default(),
-        counters: passed.counters,
-    })
+        cache: place.cache,
+        ..Sample::default()
+    }
 }
 
-/// Pays what the durability class still owes, on the clock.
-fn settle(round: &Round<'_>, store: &dyn Store) -> Result<Duration> {
-    if round.workload.operation == Operation::Read {
-        return Ok(Duration::ZERO);
-    }
-    let start = Instant::now();
-    store.settle()?;
-    Ok(start.elapsed())
+/// A trial as its passes go by.
+struct Trial<'a> {
+    round: &'a Round<'a>,
+    ready: &'a Ready,
+    store: &'a dyn Store,
+    meter: Option<host::Meter>,
+    device: Option<Device>,
+    sample: Sample,
 }
 
-/// After an update pass: flushes what was left to the background, so that the next pass does
-/// not pay for it, and reads the last writes back.
-fn after_writes(
-    salt: u64,
-    count: u64,
-    round: &Round<'_>,
-    ready: &Ready,
-    store: &dyn Store,
-) -> Result<Duration> {
-    if round.workload.operation == Operation::Read {
-        return Ok(Duration::ZERO);
+impl Watch for Trial<'_> {
+    fn starts(&mut self) {
+        self.device = host::device(&self.ready.path);
+        self.meter = Some(host::Meter::start());
     }
-    let start = Instant::now();
-    flush(ready)?;
-    let background = start.elapsed();
-    if ready.retains() {
-        let lost = round.read_back(&mut *store.session()?, count, salt)?;
-        if let Some(entry) = lost {
-            let key = round.dataset.key(&entry);
-            return Err(Error::corrupt(format!("key {key} does not hold what was written to it")));
+
+    /// Pays what is owed on the clock, then notes and checks.
+    fn ended(&mut self, leg: &Leg, passed: Passed) -> Result<()> {
+        let owed = self.settle()?;
+        let measured = self.meter.take().map(host::Meter::stop).unwrap_or_default();
+        self.check(&passed.tally, leg.count)?;
+        let background = self.flush()?;
+        let device = self.moved();
+        self.read_back(leg)?;
+        if leg.clocked {
+            self.sample.latency = summarise(&passed, leg.count)?;
         }
+        if !leg.clocked || self.sample.cache != Cache::Warm {
+            self.sample = Sample {
+                first: self.first(),
+                operations: leg.count,
+                bytes: passed.tally.bytes,
+                wall_ns: nanoseconds(passed.wall + owed),
+                owed_ns: nanoseconds(owed),
+                background_ns: nanoseconds(background),
+                cost: measured.cost,
+                io: measured.io,
+                device,
+                load: measured.load,
+                counters: passed.counters,
+                ..std::mem::take(&mut self.sample)
+            };
+        }
+        Ok(())
     }
-    Ok(background)
+}
+
+impl Trial<'_> {
+    fn writes(&self) -> bool {
+        self.round.workload.operation == Operation::Update
+    }
+
+    /// Pays what the durability class still owes, on the clock.
+    fn settle(&self) -> Result<Duration> {
+        if !self.writes() {
+            return Ok(Duration::ZERO);
+        }
+        let start = Instant::now();
+        self.store.settle()?;
+        Ok(start.elapsed())
+    }
+
+    /// The pass that was noted, once another is to be noted in its place.
+    fn first(&self) -> Option<First> {
+        let Sample { operations, wall_ns, .. } = self.sample;
+        (operations > 0).then_some(First { operations, wall_ns })
+    }
+
+    /// After an update pass: flushes what was left to the background, so that the next pass does
+    /// not pay for it.
+    fn flush(&self) -> Result<Duration> {
+        if !self.writes() {
+            return Ok(Duration::ZERO);
+        }
+        let start = Instant::now();
+        flush(self.ready)?;
+        Ok(start.elapsed())
+    }
+
+    /// Reads the last writes of an update pass back.
+    fn read_back(&self, leg: &Leg) -> Result<()> {
+        if !self.writes() || !self.ready.retains() {
+            return Ok(());
+        }
+        let lost = self.round.read_back(&mut *self.store.session()?, leg)?;
+        lost.map_or(Ok(()), |entry| {
+            let key = self.round.dataset.key(&entry);
+            Err(Error::corrupt(format!("key {key} does not hold what was written to it")))
+        })
+    }
+
+    /// A miss is not a fast read: it ends the run.
+    fn check(&self, tally: &Tally, count: u64) -> Result<()> {
+        let Some(first) = tally.first.filter(|_| self.ready.retains()) else { return Ok(()) };
+        let key = self.round.dataset.key(&first);
+        let (bad, what) = match tally.missing {
+            0 => (tally.wrong, "have another length than before"),
+            missing => (missing, "are missing"),
+        };
+        Err(Error::new(
+            ErrorKind::Missing,
+            format!(
+                "{} of {} keys asked for {what}, first {key}",
+                show_count(bad),
+                show_count(count)
+            ),
+        ))
+    }
+
+    /// What the device did since the pass began.
+    fn moved(&self) -> Option<Device> {
+        let (then, now) = self.device.zip(host::device(&self.ready.path))?;
+        Some(now.since(then))
+    }
 }
 
 fn flush(ready: &Ready) -> Result<()> {
     ready.files().iter().try_for_each(|file| host::sync(file))
 }
 
-fn summarise(passed: &Passed<EachOperation>, operations: u64) -> Result<Latency> {
+fn summarise(passed: &Passed, operations: u64) -> Result<Latency> {
     let mut all = EachOperation::new();
     for clock in &passed.clocks {
         all.sum += clock.sum;
@@ -149,20 +244,47 @@ fn encode(histogram: &Histogram<u64>) -> Result<String> {
     Ok(base64::Engine::encode(&base64::engine::general_purpose::STANDARD, bytes))
 }
 
-/// A miss is not a fast read: it ends the run.
-fn check(round: &Round<'_>, ready: &Ready, tally: &Tally, count: u64) -> Result<()> {
-    let Some(first) = tally.first.filter(|_| ready.retains()) else { return Ok(()) };
-    let key = round.dataset.key(&first);
-    let (bad, what) = match tally.missing {
-        0 => (tally.wrong, "have another length than before"),
-        missing => (missing, "are missing"),
-    };
-    Err(Error::new(
-        ErrorKind::Missing,
-        format!("{} of {} keys asked for {what}, first {key}", show_count(bad), show_count(count)),
-    ))
-}
-
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::{Batch, Order};
+
+    use super::*;
+
+    fn counts(cache: Cache, count: u64, keys: u64) -> Vec<(u64, bool)> {
+        counts_of(Operation::Read, cache, count, keys)
+    }
+
+    fn counts_of(operation: Operation, cache: Cache, count: u64, keys: u64) -> Vec<(u64, bool)> {
+        let workload =
+            Workload { operation, order: Order::Permutation, count, batch: Batch::All, threads: 1 };
+        let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 7 };
+        let legs = legs(&workload, keys, place);
+        let salts: BTreeSet<_> = legs.iter().map(|leg| leg.salt).collect();
+        assert_eq!(salts.len(), legs.len());
+        legs.iter().map(|leg| (leg.count, leg.clocked)).collect()
+    }
+
+    #[test]
+    fn a_warm_trial_goes_over_the_keys_once_before_it_is_steady() {
+        let legs = counts(Cache::Warm, 20_000, 5_000);
+        assert_eq!(legs, [(5_000, false), (20_000, false), (2_500, true)]);
+        let legs = counts_of(Operation::Update, Cache::Warm, 5_000, 5_000);
+        assert_eq!(legs, [(2_500, false), (5_000, false), (2_500, true)]);
+        let legs = counts(Cache::Warm, 100, 5_000);
+        assert_eq!(legs, [(100, false), (100, false), (100, true)]);
+    }
+
+    #[test]
+    fn a_cold_trial_touches_no_key_twice() {
+        for cache in [Cache::DataCold, Cache::Cold] {
+            assert_eq!(counts(cache, 20_000, 5_000), [(5_000, true)]);
+            assert_eq!(counts(cache, 100, 5_000), [(100, true)]);
+        }
+    }
 }

@@ -83,7 +83,7 @@ pub(crate) struct EachOperation {
 }
 
 /// A latency beyond an hour counts as an hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
+pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
 
 impl EachOperation {
     pub(crate) fn new() -> Self {

@@ -1,11 +1,13 @@
 //! The dataset of a run: every key with the length and a checksum of its value, in the order
 //! in which a pass touches them. 16 bytes a key, and the names themselves where keys are names.
 
+mod deflated;
 mod generated;
 mod order;
 
 use model::{DatasetSummary, Error, Key, KeyKind, Result};
 
+pub(crate) use deflated::Sampler;
 pub(crate) use generated::Generator;
 pub(crate) use order::{Cursor, Picks, shuffle};
 
@@ -27,6 +29,8 @@ pub(crate) struct Dataset {
     entries: Vec<Entry>,
     /// Names back to back, each led by its length in two bytes.
     names: Vec<u8>,
+    /// Size of a sample of the values after DEFLATE over its size.
+    pub(crate) deflated: Option<f64>,
 }
 
 /// First four bytes of the BLAKE3 digest: enough to tell a wrong value from the right one with
@@ -40,7 +44,7 @@ pub(crate) fn checksum(value: &[u8]) -> u32 {
 impl Dataset {
     /// A dataset without keys.
     pub(crate) fn new(keys: KeyKind) -> Self {
-        Self { keys, entries: Vec::new(), names: Vec::new() }
+        Self { keys, entries: Vec::new(), names: Vec::new(), deflated: None }
     }
 
     /// Adds a key; keys come in ascending order.
@@ -98,6 +102,7 @@ impl Dataset {
             bytes: sizes().sum(),
             smallest: sizes().min().unwrap_or(0),
             largest: sizes().max().unwrap_or(0),
+            deflated: self.deflated,
         }
     }
 }

@@ -1,6 +1,8 @@
-//! Processor time of this process.
+//! Processor time, page faults and context switches of this process.
 
 use model::Cost;
+
+use super::meter::grown;
 
 /// What the process, all its threads together, spent so far.
 ///
@@ -12,7 +14,14 @@ pub(super) fn spent() -> Cost {
     use nix::sys::resource::{UsageWho, getrusage};
 
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Cost::default() };
-    Cost { user_ns: nanoseconds(usage.user_time()), system_ns: nanoseconds(usage.system_time()) }
+    Cost {
+        user_ns: nanoseconds(usage.user_time()),
+        system_ns: nanoseconds(usage.system_time()),
+        minor_faults: count(usage.minor_page_faults()),
+        major_faults: count(usage.major_page_faults()),
+        voluntary_switches: count(usage.voluntary_context_switches()),
+        involuntary_switches: count(usage.involuntary_context_switches()),
+    }
 }
 
 /// Not told here.
@@ -26,7 +35,16 @@ pub(super) fn between(then: Cost, now: Cost) -> Cost {
     Cost {
         user_ns: now.user_ns.saturating_sub(then.user_ns),
         system_ns: now.system_ns.saturating_sub(then.system_ns),
+        minor_faults: grown(then.minor_faults, now.minor_faults),
+        major_faults: grown(then.major_faults, now.major_faults),
+        voluntary_switches: grown(then.voluntary_switches, now.voluntary_switches),
+        involuntary_switches: grown(then.involuntary_switches, now.involuntary_switches),
     }
+}
+
+#[cfg(unix)]
+fn count(count: std::ffi::c_long) -> Option<u64> {
+    u64::try_from(count).ok()
 }
 
 #[cfg(unix)]
@@ -54,9 +72,20 @@ mod tests {
     }
 
     #[test]
+    fn touching_new_memory_faults_and_sleeping_switches() {
+        let before = spent();
+        std::hint::black_box(vec![1_u8; 8 << 20]);
+        std::thread::sleep(Duration::from_millis(1));
+        let cost = between(before, spent());
+        assert!(cost.minor_faults.is_some_and(|faults| faults > 0), "{cost:?}");
+        assert!(cost.voluntary_switches.is_some_and(|switches| switches > 0), "{cost:?}");
+        assert!(cost.major_faults.is_some() && cost.involuntary_switches.is_some(), "{cost:?}");
+    }
+
+    #[test]
     fn time_never_runs_backwards() {
-        let later = Cost { user_ns: 5, system_ns: 1 };
-        let cost = between(later, Cost { user_ns: 3, system_ns: 4 });
-        assert_eq!(cost, Cost { user_ns: 0, system_ns: 3 });
+        let later = Cost { user_ns: 5, system_ns: 1, ..Cost::default() };
+        let cost = between(later, Cost { user_ns: 3, system_ns: 4, ..Cost::default() });
+        assert_eq!(cost, Cost { user_ns: 0, system_ns: 3, ..Cost::default() });
     }
 }

@@ -24,13 +24,15 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
     }
 }
 
+/// The file systems that hold `paths`, or will hold them, each once and in the order of `paths`.
 #[cfg(target_os = "linux")]
-fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
+pub fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
     super::mounts::filesystems(paths)
 }
 
+/// Not told here.
 #[cfg(not(target_os = "linux"))]
-fn filesystems(_: &[PathBuf]) -> Vec<Filesystem> {
+pub fn filesystems(_: &[PathBuf]) -> Vec<Filesystem> {
     Vec::new()
 }
 

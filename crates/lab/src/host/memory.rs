@@ -2,9 +2,19 @@
 
 use model::Memory;
 
-/// Memory as the system tells it; a limit set by a control group is not considered.
+use super::cgroup;
+
+/// Memory as the system tells it. What is available is the lesser of what the machine has left
+/// and what the limits of control groups leave; the rest is the machine's.
 pub(super) fn memory() -> Memory {
-    std::fs::read_to_string("/proc/meminfo").map_or_else(|_| Memory::default(), |text| parse(&text))
+    let memory = std::fs::read_to_string("/proc/meminfo").map(|text| parse(&text));
+    let memory = memory.unwrap_or_default();
+    Memory { available_bytes: lesser(memory.available_bytes, cgroup::available()), ..memory }
+}
+
+/// The lesser of those that are told.
+fn lesser(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
 }
 
 fn parse(meminfo: &str) -> Memory {
@@ -40,6 +50,15 @@ HugePages_Total:       0
         assert_eq!(memory.total_bytes, Some(16_384_000 << 10));
         assert_eq!(memory.available_bytes, Some(8_192_000 << 10));
         assert_eq!(memory.swap_bytes, Some(0));
+    }
+
+    #[test]
+    fn the_lesser_is_available() {
+        assert_eq!(lesser(Some(5), Some(7)), Some(5));
+        assert_eq!(lesser(Some(7), Some(5)), Some(5));
+        assert_eq!(lesser(Some(7), None), Some(7));
+        assert_eq!(lesser(None, Some(5)), Some(5));
+        assert_eq!(lesser(None, None), None);
     }
 
     #[test]

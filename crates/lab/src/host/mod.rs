@@ -5,32 +5,53 @@
 //! tells processor time and free space; elsewhere every function still exists and says
 //! `Unsupported` or nothing.
 
+#[cfg(target_os = "linux")]
+mod block;
+mod cgroup;
 mod clock;
+#[cfg(target_os = "linux")]
+mod compression;
 mod copy_file;
 mod cost;
 mod cpu;
+mod device;
 mod disk;
+mod disks;
 mod environment;
-mod load;
+mod flush;
+mod frequency;
+mod io;
 mod memory;
+mod meter;
 #[cfg(target_os = "linux")]
 mod mounts;
+mod pressure;
+mod programs;
 mod remove;
 mod rename;
 mod scratch;
 mod space;
+mod swap;
 mod sync;
+mod throttle;
+mod ticks;
+mod user;
 mod virtualised;
 
 pub use clock::clock_ns;
 pub use copy_file::copy_file;
+pub use device::device;
 pub use disk::free_bytes;
-pub use environment::environment;
-pub use load::{Meter, tells_load};
+pub use disks::{disk, other_filesystems};
+pub use environment::{environment, filesystems};
+pub use flush::flush_latency;
+pub use meter::{Measured, Meter, tells_load};
+pub use programs::programs;
 pub use rename::rename_new;
 pub use scratch::Scratch;
 pub use space::{Space, space};
 pub use sync::{sync, sync_dir};
+pub use user::{check_writable, user_id};
 
 /// Every cut of `sample` and every single byte of it replaced: input that no parser may panic on.
 #[cfg(test)]

@@ -12,37 +12,55 @@ use std::{
 
 use model::Filesystem;
 
-use super::{cpu::read_line, disk::nearest_existing};
+use super::{block::Block, compression::compression, disk::nearest_existing};
 
 /// The file systems that hold `paths`, or will hold them, each once and in the order of `paths`.
 pub(super) fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
-    let mounts = fs::read("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| parse(&text));
+    let mounts = mounts();
     let mut found: Vec<&Mount> = Vec::new();
-    for place in paths.iter().map(|path| nearest_existing(path)) {
-        let device = fs::metadata(&place).ok().map(|meta| Device::from(meta.dev()));
-        let mount = holding(&mounts, device, &place);
+    for path in paths {
+        let mount = under(&mounts, path);
         found.extend(mount.filter(|mount| !found.contains(mount)));
     }
     found.into_iter().map(Mount::describe).collect()
 }
 
-/// Device number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Device {
-    major: u32,
-    minor: u32,
+/// The local file systems that stores could be on, each once: not those that are read-only, nor
+/// those that the system has for itself.
+pub(super) fn local() -> Vec<Filesystem> {
+    chosen(&mounts()).map(Mount::describe).collect()
 }
 
-impl From<u64> for Device {
-    fn from(number: u64) -> Self {
-        Self { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
-    }
+fn chosen(mounts: &[Mount]) -> impl Iterator<Item = &Mount> {
+    let hidden = |i: usize| mounts[i + 1..].iter().any(|later| later.point == mounts[i].point);
+    let again = |i: usize| mounts[..i].iter().any(|other| other.device == mounts[i].device);
+    let visible = (0..mounts.len()).filter(move |i| !hidden(*i) && !again(*i));
+    visible.map(|i| &mounts[i]).filter(|mount| mount.is_for_stores())
+}
+
+/// Where the system keeps things of its own, also on file systems that could hold more.
+const SYSTEM: [&str; 4] = ["/proc", "/sys", "/run", "/boot"];
+
+/// The block device under the file system that holds `path`, or will hold it.
+pub(super) fn block_device(path: &Path) -> Option<Block> {
+    under(&mounts(), path)?.block_device()
+}
+
+fn mounts() -> Vec<Mount> {
+    fs::read("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| parse(&text))
+}
+
+/// The mount that `path` is on, or will be.
+fn under<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let place = nearest_existing(path);
+    let device = fs::metadata(&place).ok().map(|meta| Block::from(meta.dev()));
+    holding(mounts, device, &place)
 }
 
 /// A line of `/proc/self/mountinfo`; see proc(5).
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
-    device: Device,
+    device: Block,
     point: PathBuf,
     options: String,
     kind: String,
@@ -51,38 +69,40 @@ struct Mount {
 
 impl Mount {
     fn describe(&self) -> Filesystem {
+        let block = self.block_device();
         Filesystem {
             mount: self.point.display().to_string(),
             kind: self.kind.clone(),
             options: self.options.clone(),
             device: self.source.display().to_string(),
-            rotational: self.block_device().and_then(rotational),
+            rotational: block.and_then(Block::rotational),
+            loop_direct_io: block.and_then(Block::loop_direct_io),
+            compression: compression(&self.kind, &self.options),
+            flush: None,
         }
+    }
+
+    fn is_for_stores(&self) -> bool {
+        let on_disk = self.source.starts_with("/dev") || self.kind == "zfs";
+        let writable = self.options.split(',').all(|option| option != "ro");
+        let of_system = SYSTEM.iter().any(|folder| self.point.starts_with(folder));
+        (on_disk || self.kind == "tmpfs") && writable && !of_system
     }
 
     /// The block device underneath. btrfs and its like have a number of their own with major 0;
     /// for them the source is asked.
-    fn block_device(&self) -> Option<Device> {
+    fn block_device(&self) -> Option<Block> {
         if self.device.major != 0 {
             return Some(self.device);
         }
         let meta = fs::metadata(&self.source).ok()?;
-        meta.file_type().is_block_device().then(|| Device::from(meta.rdev()))
+        meta.file_type().is_block_device().then(|| Block::from(meta.rdev()))
     }
-}
-
-/// Partitions have no queue of their own; the folder above, their disk, has.
-fn rotational(device: Device) -> Option<bool> {
-    let folder = format!("/sys/dev/block/{}:{}", device.major, device.minor);
-    ["queue", "../queue"]
-        .into_iter()
-        .find_map(|queue| read_line(format!("{folder}/{queue}/rotational")))
-        .map(|answer| answer == "1")
 }
 
 /// The mount that `place`, absolute and free of links, is on: of those whose mount point leads to
 /// it, one with its device number if there is one, then the longest, then the latest.
-fn holding<'a>(mounts: &'a [Mount], device: Option<Device>, place: &Path) -> Option<&'a Mount> {
+fn holding<'a>(mounts: &'a [Mount], device: Option<Block>, place: &Path) -> Option<&'a Mount> {
     mounts
         .iter()
         .filter(|mount| place.starts_with(&mount.point))
@@ -104,17 +124,12 @@ fn mount(line: &[u8]) -> Option<Mount> {
         return None;
     };
     Some(Mount {
-        device: parse_device(std::str::from_utf8(device).ok()?)?,
+        device: Block::parse(std::str::from_utf8(device).ok()?)?,
         point: unescape(point),
         options: merge(&text(options), &rest.first().map_or_else(String::new, |o| text(o))),
         kind: text(kind),
         source: unescape(source),
     })
-}
-
-fn parse_device(text: &str) -> Option<Device> {
-    let (major, minor) = text.split_once(':')?;
-    Some(Device { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
 fn text(field: &[u8]) -> String {
@@ -165,7 +180,7 @@ mod tests {
 
     fn on(major: u32, minor: u32, place: &str) -> String {
         let mounts = parse(MOUNTINFO);
-        let found = holding(&mounts, Some(Device { major, minor }), Path::new(place)).unwrap();
+        let found = holding(&mounts, Some(Block { major, minor }), Path::new(place)).unwrap();
         found.source.display().to_string()
     }
 
@@ -194,6 +209,25 @@ mod tests {
     }
 
     #[test]
+    fn stores_stand_on_disks_and_in_memory_only() {
+        let text = b"\
+1 0 0:21 / /proc rw - proc proc rw
+2 0 8:1 / / rw - ext4 /dev/sda1 rw
+3 0 8:1 /x /etc/hosts rw - ext4 /dev/sda1 rw
+4 0 7:1 / /snap ro - squashfs /dev/loop1 ro
+5 0 0:30 / /run rw - tmpfs tmpfs rw
+6 0 0:31 / /dev/shm rw - tmpfs old rw
+7 0 0:32 / /dev/shm rw - tmpfs new rw
+8 0 0:33 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw
+9 0 0:34 / /tank rw - zfs tank rw
+10 0 8:2 / /boot/efi rw - vfat /dev/sda2 rw
+";
+        let mounts = parse(text);
+        let points: Vec<_> = chosen(&mounts).map(|mount| mount.source.to_str().unwrap()).collect();
+        assert_eq!(points, ["/dev/sda1", "new", "tank"]);
+    }
+
+    #[test]
     fn escapes_are_bytes() {
         assert_eq!(unescape(b"a\\040b\\134c"), Path::new("a b\\c"));
         assert_eq!(unescape(b"\\377"), Path::new(OsStr::from_bytes(b"\xff")));
@@ -210,6 +244,7 @@ mod tests {
         for text in super::super::mutilations(MOUNTINFO) {
             let mounts = parse(&text);
             let _ = holding(&mounts, None, Path::new("/mnt/late"));
+            let _ = chosen(&mounts).count();
         }
     }
 }

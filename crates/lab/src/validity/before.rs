@@ -5,27 +5,19 @@ use model::{
     record::{Header, Record},
 };
 
-/// File systems that are memory, or stand between the store and a disk's own.
-const UNUSUAL: [&str; 7] = ["tmpfs", "ramfs", "overlay", "aufs", "fuse", "9p", "nfs"];
+use super::{
+    filesystems::filesystems, machine::machine, memory::memory, reads::reads, updates::updates,
+};
 
 /// Doubts that plan, stores and environment raise.
 pub(crate) fn before(record: &Record) -> Vec<Finding> {
-    let environment = &record.header.environment;
-    let plan = &record.header.plan;
-    let mut findings = Vec::new();
-    if environment.debug_build {
-        findings.push(Finding::run(Doubt::DebugBuild));
-    }
+    let Header { environment, plan, .. } = &record.header;
+    let mut findings = machine(environment, plan);
     findings.extend(coverage(plan));
-    findings.extend(sizes(record));
-    let unusual =
-        |kind: &str| UNUSUAL.iter().any(|name| kind == *name || kind.starts_with("fuse."));
-    for filesystem in environment.filesystems.iter().filter(|f| unusual(&f.kind)) {
-        findings.push(Finding::run(Doubt::UnusualFilesystem {
-            kind: filesystem.kind.clone(),
-            mount: filesystem.mount.clone(),
-        }));
-    }
+    findings.extend(memory(record));
+    findings.extend(filesystems(record));
+    findings.extend(reads(record));
+    findings.extend(updates(record));
     for facts in &record.stores {
         findings.extend(settings(plan, facts));
         findings.extend(durability(plan, facts, &record.stores));
@@ -66,21 +58,6 @@ fn touched(workload: &Workload, keys: u64) -> u64 {
     (n * (1.0 - untouched)).round() as u64
 }
 
-/// Data against the processor's cache, stores against the memory.
-fn sizes(record: &Record) -> Vec<Finding> {
-    let environment = &record.header.environment;
-    let bytes = record.header.plan.summary.bytes;
-    let mut findings = Vec::new();
-    if let Some(cache) = environment.cpu.last_level_cache_bytes.filter(|cache| bytes < *cache) {
-        findings.push(Finding::run(Doubt::FitsCpuCache { bytes, cache }));
-    }
-    let stores: u64 = record.stores.iter().map(|facts| facts.allocated_bytes).sum();
-    if let Some(available) = environment.memory.available_bytes.filter(|free| stores > *free) {
-        findings.push(Finding::run(Doubt::MemorySmall { bytes: stores, available }));
-    }
-    findings
-}
-
 fn settings(plan: &Plan, facts: &StoreFacts) -> Vec<Finding> {
     let target = &plan.targets[facts.target];
     let differs = |(name, asked): (&String, &String)| {
@@ -97,12 +74,11 @@ fn settings(plan: &Plan, facts: &StoreFacts) -> Vec<Finding> {
 
 /// Only what is written can be lost: the class matters where there are updates.
 fn durability(plan: &Plan, facts: &StoreFacts, stores: &[StoreFacts]) -> Option<Finding> {
-    let updates = plan.workloads.iter().any(|w| w.operation == Operation::Update);
     let class = |target| -> Option<Durability> {
         stores.iter().find(|facts| facts.target == target).map(|facts| facts.durability)
     };
     let baseline = class(plan.baseline)?;
-    (updates && facts.durability != baseline).then(|| {
+    (plan.first(Operation::Update).is_some() && facts.durability != baseline).then(|| {
         let doubt = Doubt::DurabilityDiffers { class: facts.durability, baseline };
         Finding::target(doubt, &plan.targets[facts.target].label)
     })
@@ -114,7 +90,7 @@ fn flushed_on_close(record: &Record, facts: &StoreFacts) -> Option<Finding> {
     let Header { environment, plan, .. } = &record.header;
     let whole_files = matches!(facts.in_effect.get("write"), Some("inplace" | "rename"));
     let unsynced = facts.in_effect.get("sync") == Some("none");
-    let update = plan.workloads.iter().position(|w| w.operation == Operation::Update)?;
+    let update = plan.first(Operation::Update)?;
     let flushing = environment
         .filesystems
         .iter()

@@ -3,6 +3,18 @@
 
 mod after;
 mod before;
+mod filesystems;
+mod machine;
+mod memory;
+mod reads;
+mod state;
+#[cfg(test)]
+mod tests;
+mod trial;
+mod updates;
 
 pub(crate) use after::after;
 pub(crate) use before::before;
+pub(crate) use filesystems::{flush_too_fast, unusual};
+pub(crate) use machine::{governor, virtual_machine};
+pub(crate) use trial::trial;

@@ -1,10 +1,8 @@
-//! What a pass cost, and what else went on in the machine meanwhile.
+//! Processor time of the whole machine, whoever used it (Linux: `/proc/stat`).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::{Cost, Load};
-
-use super::cost;
 
 /// Unit of `/proc/stat`: `USER_HZ` is 100 on every architecture that Rust's std supports.
 const TICK: Duration = Duration::from_millis(10);
@@ -17,41 +15,9 @@ const MIN_WALL: Duration = Duration::from_millis(200);
 /// at most 1 %.
 const MIN_TICKS: u64 = 100;
 
-/// Measures from [`Meter::start`] to [`Meter::stop`]. Each takes some 15 µs; call both outside
-/// the timed region.
-#[derive(Debug)]
-pub struct Meter {
-    ticks: Option<Ticks>,
-    spent: Cost,
-    begun: Instant,
-}
-
-impl Meter {
-    /// Begins to measure.
-    pub fn start() -> Self {
-        // The process's own readings stand innermost: they are finer than the machine's.
-        Self { ticks: Ticks::now(), spent: cost::spent(), begun: Instant::now() }
-    }
-
-    /// Ends the measurement: what this process spent, and what others did. `other_cpus` is absent
-    /// below 200 ms of wall time, `steal` below 1 s of time of all processors together: the
-    /// system counts in steps of 10 ms.
-    pub fn stop(self) -> (Cost, Load) {
-        let wall = self.begun.elapsed();
-        let cost = cost::between(self.spent, cost::spent());
-        let ticks = self.ticks.zip(Ticks::now()).map(|(then, now)| now.since(&then));
-        (cost, ticks.map_or_else(Load::default, |ticks| ticks.load(wall, cost)))
-    }
-}
-
-/// Whether this system tells what else runs on it; if not, every [`Load`] is empty.
-pub fn tells_load() -> bool {
-    Ticks::now().is_some()
-}
-
 /// Processor time of the whole machine, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ticks {
+pub(super) struct Ticks {
     busy: u64,
     steal: u64,
     total: u64,
@@ -59,7 +25,7 @@ struct Ticks {
 
 impl Ticks {
     /// Told on Linux only; elsewhere there is no such file.
-    fn now() -> Option<Self> {
+    pub(super) fn now() -> Option<Self> {
         Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
     }
 
@@ -80,7 +46,7 @@ impl Ticks {
         Some(Self { busy, steal, total: busy + idle + iowait + steal })
     }
 
-    fn since(&self, then: &Self) -> Self {
+    pub(super) fn since(&self, then: &Self) -> Self {
         Self {
             busy: self.busy.saturating_sub(then.busy),
             steal: self.steal.saturating_sub(then.steal),
@@ -88,8 +54,10 @@ impl Ticks {
         }
     }
 
-    /// What others did in a pass of `wall` during which this process spent `own`.
-    fn load(&self, wall: Duration, own: Cost) -> Load {
+    /// What others did in a pass of `wall` during which this process spent `own`. `other_cpus` is
+    /// absent below 200 ms of wall time, `steal` below 1 s of time of all processors together:
+    /// the system counts in steps of 10 ms.
+    pub(super) fn load(&self, wall: Duration, own: Cost) -> Load {
         let busy = self.busy as f64 * TICK.as_secs_f64();
         let own = (own.user_ns + own.system_ns) as f64 / 1e9;
         let other = ((busy - own) / wall.as_secs_f64()).max(0.0);
@@ -97,6 +65,7 @@ impl Ticks {
         Load {
             other_cpus: (wall >= MIN_WALL).then_some(other),
             steal: (self.total >= MIN_TICKS).then_some(steal),
+            ..Load::default()
         }
     }
 }
@@ -113,7 +82,7 @@ intr 185253 0 0
 
     fn after(wall: Duration, ticks: [u64; 3], own_ns: u64) -> Load {
         let [busy, steal, total] = ticks;
-        Ticks { busy, steal, total }.load(wall, Cost { user_ns: own_ns, system_ns: 0 })
+        Ticks { busy, steal, total }.load(wall, Cost { user_ns: own_ns, ..Cost::default() })
     }
 
     #[test]
@@ -150,17 +119,5 @@ intr 185253 0 0
             let _ = Ticks::parse(&String::from_utf8_lossy(&text));
         }
         assert_eq!(Ticks::parse(&format!("cpu  {} 1 1 1 1 1 1 1", u64::MAX)), None);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_meter_sees_its_own_work_as_its_own() {
-        let meter = Meter::start();
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(250) {}
-        let (cost, load) = meter.stop();
-        assert!(cost.user_ns + cost.system_ns > 20_000_000, "{cost:?}");
-        assert!(load.other_cpus.is_some(), "{load:?}");
-        assert!(tells_load());
     }
 }

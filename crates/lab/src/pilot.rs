@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Item, Key, Mode, Operation, Put, Result, Session, Visit, Workload};
+use model::{Cache, Item, Key, Mode, Operation, Put, Result, Session, Visit, Workload};
 
 use crate::{
     Stop,
@@ -35,6 +35,7 @@ const LONGEST_PASS: f64 = 1.0;
 /// slowest.
 pub(crate) fn workloads(
     request: &Request,
+    caches: &[Cache],
     prepared: &Prepared,
     pool: &Pool,
     stop: &Stop,
@@ -45,7 +46,9 @@ pub(crate) fn workloads(
         let trial = request.workload(*operation, OPERATIONS.min(keys), keys);
         let costs = seconds_per_operation(&trial, prepared, pool, stop)?;
         let count = request.count.unwrap_or_else(|| keys * repeats(keys as f64, &costs));
-        let seconds: f64 = costs.iter().sum::<f64>() * count as f64;
+        // The first pass of a warm trial goes over the keys once more.
+        let operations = (count + keys) * caches.len() as u64;
+        let seconds: f64 = costs.iter().sum::<f64>() * operations as f64;
         pilot.round += Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         pilot.workloads.push(request.workload(*operation, count, keys));
     }
@@ -71,13 +74,15 @@ fn seconds_per_operation(
     stop: &Stop,
 ) -> Result<Vec<f64>> {
     let round = Round::new(workload, &prepared.dataset, pool, 0, stop)?;
-    let place = Place { round: 0, position: 0, target: 0, workload: 0, salt: 0 };
+    let place =
+        Place { round: 0, position: 0, target: 0, workload: 0, cache: Cache::Warm, salt: 0 };
     prepared
         .targets
         .iter()
         .map(|target| {
-            let sample = trial::run(place, &round, target.store(workload.operation))
-                .map_err(|e| e.context(&target.planned.label))?;
+            let trial::Tried { sample, .. } =
+                trial::run(place, &round, target.store(workload.operation))
+                    .map_err(|e| e.context(&target.planned.label))?;
             Ok(sample.wall_ns.max(1) as f64 / 1e9 / workload.count as f64)
         })
         .collect()

@@ -1,0 +1,159 @@
+//! A target measured against itself.
+
+use std::time::Duration;
+
+use model::{
+    Batch, Cache, Doubt, Engine, Generated, Noise, Operation, Order, Result, Rounds, Settings,
+    record::Record,
+};
+use stats::{Estimate, Verdict, detectable, verdict};
+
+use super::CheckupJob;
+use crate::{Data, Progress, Recorder, Request, Requested, Stop, run};
+
+/// As many and as large as `run` takes them.
+const DATA: Generated = Generated { seed: 0, count: 5_000, size: 10_000, variance: 2_000 };
+
+/// Fewer rounds carry no verdict.
+const MIN_ROUNDS: u32 = 5;
+
+/// What came of it.
+pub(super) struct Measured {
+    /// Absent: it was stopped too early.
+    pub(super) noise: Option<Noise>,
+    pub(super) doubts: Vec<Doubt>,
+    pub(super) loop_ns: f64,
+}
+
+/// Reads scratch stores of `engine` for about `time`, by pairs.
+pub(super) fn against_itself(
+    engine: &'static dyn Engine,
+    job: &CheckupJob,
+    time: Duration,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Measured> {
+    let mut recorder = Recorder::new(None);
+    let outcome = run(&request(engine, job, time), &mut recorder, &Mute(progress), stop)?;
+    let record = recorder.record().expect("a run that went well has begun its record");
+    Ok(measured(engine.name(), record, outcome.measuring))
+}
+
+/// Shows how far things are and says nothing: what a run says is about options of its own.
+struct Mute<'a>(&'a dyn Progress);
+
+impl Progress for Mute<'_> {
+    fn stage(&self, what: &str, steps: Option<u64>) {
+        self.0.stage(what, steps);
+    }
+
+    fn done(&self, steps: u64) {
+        self.0.done(steps);
+    }
+
+    fn say(&self, _: &str) {}
+}
+
+fn request(engine: &'static dyn Engine, job: &CheckupJob, time: Duration) -> Request {
+    let target = |label: &str| Requested {
+        label: label.to_owned(),
+        engine,
+        location: None,
+        settings: Settings::default(),
+    };
+    Request {
+        data: Data::Generated(Generated { seed: job.seed, ..DATA }),
+        targets: vec![target(engine.name()), target(&format!("{} again", engine.name()))],
+        baseline: 0,
+        operations: vec![Operation::Read],
+        caches: vec![Cache::Warm],
+        order: Order::Permutation,
+        count: None,
+        max_key: None,
+        start: None,
+        batch: Batch::All,
+        threads: 1,
+        durability: None,
+        // No interval is ever narrow enough: all of the time is for rounds.
+        rounds: Rounds { min: MIN_ROUNDS, max: None, precision: 0.0, seconds: time.as_secs_f64() },
+        seed: job.seed,
+        in_place: false,
+        integrity_check: false,
+        scratch: Some(job.folder.clone()),
+    }
+}
+
+fn measured(target: &str, record: &Record, took: Duration) -> Measured {
+    let noise = ratio(record).map(|ratio| noise(target, &ratio, took));
+    let uneven = noise.as_ref().filter(|noise| !noise.even);
+    let uneven = uneven.map(|noise| Doubt::NotEven { ratio: noise.ratio });
+    let doubts = record.findings.iter().map(|finding| finding.doubt.clone());
+    Measured {
+        doubts: doubts.filter(is_about_machine).chain(uneven).collect(),
+        noise,
+        loop_ns: record.header.environment.loop_ns,
+    }
+}
+
+/// The other doubts are about data and targets, which are not the user's here.
+fn is_about_machine(doubt: &Doubt) -> bool {
+    !matches!(
+        doubt,
+        Doubt::FitsCpuCache { .. }
+            | Doubt::ToolShare { .. }
+            | Doubt::ClockCoarse { .. }
+            | Doubt::MemoryDiffers { .. }
+            | Doubt::OnlyWarm
+            | Doubt::LeftToBackground { .. }
+    )
+}
+
+fn ratio(record: &Record) -> Option<Estimate> {
+    let case = record.header.plan.cases().next()?;
+    let times = |target| -> Vec<f64> {
+        let samples = record.samples_of(case, target);
+        samples.map(|sample| sample.wall_ns as f64 / sample.operations as f64).collect()
+    };
+    let (mut first, mut again) = (times(0), times(1));
+    // An interrupted round may have measured one of them only.
+    let rounds = first.len().min(again.len());
+    first.truncate(rounds);
+    again.truncate(rounds);
+    stats::paired_ratio(&again, &first).filter(|ratio| ratio.n >= MIN_ROUNDS as usize)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and rounds are not negative"
+)]
+fn noise(target: &str, ratio: &Estimate, took: Duration) -> Noise {
+    let a_minute = (ratio.n as f64 * 60.0 / took.as_secs_f64()).max(2.0) as u32;
+    Noise {
+        target: target.to_owned(),
+        rounds: u32::try_from(ratio.n).unwrap_or(u32::MAX),
+        seconds: took.as_secs_f64(),
+        ratio: ratio.point,
+        ratio_low: ratio.low,
+        ratio_high: ratio.high,
+        even: verdict(ratio) == Verdict::NoDifference,
+        rounds_a_minute: a_minute,
+        detectable_share: detectable(ratio, a_minute as usize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_is_counted_from_the_rounds_and_their_time() {
+        let ratio = Estimate { point: 1.0, low: 0.97, high: 1.03, n: 20 };
+        let told = noise("some", &ratio, Duration::from_secs(30));
+        assert_eq!((told.rounds, told.rounds_a_minute, told.even), (20, 40, true));
+        // Twice the rounds show less than the interval of these.
+        assert!((0.01..0.04).contains(&told.detectable_share), "{told:?}");
+        let apart = Estimate { low: 1.01, ..ratio };
+        assert!(!noise("some", &apart, Duration::from_secs(30)).even);
+    }
+}

@@ -1,0 +1,110 @@
+//! How far a dataset can be compressed: the size of a sample of its values after DEFLATE.
+
+use std::io::Write;
+
+use flate2::{Compression, write::DeflateEncoder};
+
+/// Bytes of the sample at most.
+const SAMPLE: usize = 1 << 20;
+/// Bytes taken of one value at most, so that a sample of large values holds many of them.
+const PIECE: usize = 16 << 10;
+/// Values of the sample at most, however small.
+const PIECES: usize = 16 << 10;
+
+/// Takes a sample of values as they go by, spread evenly over all of them however many come.
+pub(crate) struct Sampler {
+    pieces: Vec<Vec<u8>>,
+    bytes: usize,
+    /// One value in so many is taken.
+    stride: u64,
+    seen: u64,
+}
+
+impl Sampler {
+    pub(crate) fn new() -> Self {
+        Self { pieces: Vec::new(), bytes: 0, stride: 1, seen: 0 }
+    }
+
+    /// Looks at the next value.
+    pub(crate) fn look(&mut self, value: &[u8]) {
+        if self.seen.is_multiple_of(self.stride) {
+            let piece = &value[..value.len().min(PIECE)];
+            self.bytes += piece.len();
+            self.pieces.push(piece.to_vec());
+            while self.bytes > SAMPLE || self.pieces.len() > PIECES {
+                self.thin();
+            }
+        }
+        self.seen += 1;
+    }
+
+    /// Gives up every second piece. What stays are the values that twice the stride meets.
+    fn thin(&mut self) {
+        let mut keep = false;
+        self.pieces.retain(|_| {
+            keep = !keep;
+            keep
+        });
+        self.bytes = self.pieces.iter().map(Vec::len).sum();
+        self.stride *= 2;
+    }
+
+    /// Size of the sample after DEFLATE over its size; absent without bytes.
+    pub(crate) fn deflated(&self) -> Option<f64> {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+        self.pieces.iter().try_for_each(|piece| encoder.write_all(piece)).ok()?;
+        let deflated = encoder.finish().ok()?.len();
+        (self.bytes > 0).then(|| deflated as f64 / self.bytes as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Generated;
+
+    use super::{super::Generator, *};
+
+    fn deflated(values: impl IntoIterator<Item = Vec<u8>>) -> Option<f64> {
+        let mut sampler = Sampler::new();
+        values.into_iter().for_each(|value| sampler.look(&value));
+        assert!(sampler.bytes <= SAMPLE && sampler.pieces.len() <= PIECES);
+        sampler.deflated()
+    }
+
+    #[test]
+    fn made_up_values_do_not_compress() {
+        let spec = Generated { seed: 7, count: 300, size: 10_000, variance: 2_000 };
+        let generator = Generator::new(spec).unwrap();
+        let ratio = deflated((1..=300).map(|key| {
+            let mut value = Vec::new();
+            generator.value(key, &mut value);
+            value
+        }));
+        assert!((0.999..1.01).contains(&ratio.unwrap()), "{ratio:?}");
+    }
+
+    #[test]
+    fn text_compresses() {
+        let line = |n: u32| format!("{{\"id\": {n}, \"name\": \"thumbnail {n}\", \"tags\": []}}\n");
+        let ratio = deflated((0..40_000).map(|n| line(n).into_bytes()));
+        assert!((0.01..0.5).contains(&ratio.unwrap()), "{ratio:?}");
+    }
+
+    #[test]
+    fn the_sample_is_spread_over_all_values() {
+        let mut sampler = Sampler::new();
+        (0..1_000_u32).for_each(|n| sampler.look(&vec![u8::try_from(n / 4).unwrap(); 30_000]));
+        let firsts: Vec<u8> = sampler.pieces.iter().map(|piece| piece[0]).collect();
+        assert!((32..=64).contains(&firsts.len()), "{}", firsts.len());
+        let steps: Vec<u8> = firsts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(steps.iter().all(|step| *step == steps[0]), "{firsts:?}");
+        assert!(firsts[0] == 0 && firsts[firsts.len() - 1] > 240, "{firsts:?}");
+    }
+
+    #[test]
+    fn nothing_has_no_ratio() {
+        assert_eq!(deflated([]), None);
+        assert_eq!(deflated(vec![vec![]; 100_000]), None);
+        assert!(deflated([vec![5]]).unwrap() > 1.0, "a byte costs more than a byte");
+    }
+}

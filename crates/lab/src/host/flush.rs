@@ -1,0 +1,96 @@
+//! How long a flush to the device takes.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use model::{Error, Flush, Result};
+
+use super::Scratch;
+use crate::Stop;
+
+/// More than these make the percentiles no better.
+const MOST: usize = 1000;
+
+/// Writes 4 KiB to the end of a new file in `dir` and flushes it (`sync_data`, which is fdatasync
+/// on Linux), again and again until `budget` is spent. The file is removed in any case.
+pub fn flush_latency(dir: &Path, budget: Duration, stop: &Stop) -> Result<Flush> {
+    let scratch = Scratch::new_in(dir)?;
+    let path = scratch.path().join("flushed");
+    let times = File::create_new(&path)
+        .and_then(|file| times(file, budget, stop))
+        .map_err(|cause| Error::io(format!("cannot flush {}", path.display()), cause))?;
+    stop.check()?;
+    Ok(summary(times))
+}
+
+fn times(mut file: File, budget: Duration, stop: &Stop) -> io::Result<Vec<Duration>> {
+    // The first flush makes the file itself durable as well.
+    append(&mut file)?;
+    let start = Instant::now();
+    let mut times = Vec::with_capacity(MOST);
+    while times.is_empty() || (times.len() < MOST && start.elapsed() < budget && !stop.is_set()) {
+        times.push(append(&mut file)?);
+    }
+    Ok(times)
+}
+
+fn append(file: &mut File) -> io::Result<Duration> {
+    let start = Instant::now();
+    file.write_all(&[7; 4096])?;
+    file.sync_data()?;
+    Ok(start.elapsed())
+}
+
+/// `times` is not empty.
+fn summary(mut times: Vec<Duration>) -> Flush {
+    times.sort_unstable();
+    // By nearest rank.
+    let percentile = |percent: usize| {
+        let rank = (times.len() * percent).div_ceil(100);
+        u64::try_from(times[rank - 1].as_nanos()).unwrap_or(u64::MAX)
+    };
+    Flush {
+        count: times.len() as u64,
+        p50_ns: percentile(50),
+        p90_ns: percentile(90),
+        p99_ns: percentile(99),
+        max_ns: percentile(100),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_by_nearest_rank() {
+        let times = (1..=200).rev().map(Duration::from_nanos).collect();
+        let flush = Flush { count: 200, p50_ns: 100, p90_ns: 180, p99_ns: 198, max_ns: 200 };
+        assert_eq!(summary(times), flush);
+        assert_eq!(summary(vec![Duration::from_nanos(5)]).p99_ns, 5);
+    }
+
+    #[test]
+    fn nothing_is_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let flush = flush_latency(folder.path(), Duration::from_millis(20), &Stop::new()).unwrap();
+        assert!(flush.count > 0 && flush.p50_ns > 0 && flush.p50_ns <= flush.max_ns, "{flush:?}");
+        let stopped = Stop::new();
+        stopped.set();
+        let error = flush_latency(folder.path(), Duration::from_secs(60), &stopped).unwrap_err();
+        assert_eq!(error.kind(), model::ErrorKind::Interrupted);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_absent_folder_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let absent = folder.path().join("absent");
+        let error = flush_latency(&absent, Duration::ZERO, &Stop::new()).unwrap_err();
+        assert!(error.to_string().contains("absent does not exist"), "{error}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Servers and libraries that are installed.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use model::Program;
+
+/// Name, its binaries, Debian's package.
+const SERVERS: [(&str, &[&str], &str); 2] = [
+    ("MariaDB, MySQL", &["mariadbd", "mysqld"], "mariadb-server"),
+    ("PostgreSQL", &["postgres"], "postgresql"),
+];
+
+/// Where servers are that users do not start themselves.
+const SERVER_FOLDERS: [&str; 5] =
+    ["/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/opt/homebrew/bin", "/usr/local/bin"];
+
+/// A program that takes longer to tell its version is not asked further.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What storemark could use beside what is built in. Of servers only the version is asked, they
+/// are not started.
+pub fn programs() -> Vec<Program> {
+    let folders = server_folders();
+    let server = |(name, binaries, package): &(&str, &[&str], &str)| {
+        let path = find(&folders, binaries);
+        Program {
+            name: (*name).to_owned(),
+            version: path.as_deref().and_then(version),
+            path: path.map(|path| path.display().to_string()),
+            package: (*package).to_owned(),
+        }
+    };
+    [system_sqlite()].into_iter().chain(SERVERS.iter().map(server)).collect()
+}
+
+fn system_sqlite() -> Program {
+    let path = library_folders().iter().find_map(|folder| library(folder, "libsqlite3.so"));
+    Program {
+        name: "libsqlite3".to_owned(),
+        path: path.map(|path| path.display().to_string()),
+        version: None,
+        package: "libsqlite3-0".to_owned(),
+    }
+}
+
+/// `PATH`, but for entries that depend on the current folder, then the usual places.
+fn server_folders() -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let named = env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let usual = SERVER_FOLDERS.iter().map(PathBuf::from);
+    // Debian keeps each major version in a folder of its own; the newest first.
+    let mut debian = below(Path::new("/usr/lib/postgresql"));
+    debian.sort_by_key(|folder| std::cmp::Reverse(number(folder)));
+    named.chain(usual).chain(debian.into_iter().map(|folder| folder.join("bin"))).collect()
+}
+
+fn number(folder: &Path) -> Option<u32> {
+    folder.file_name().and_then(OsStr::to_str)?.parse().ok()
+}
+
+/// Where libraries are: Debian and its kin have a folder for each kind of processor.
+fn library_folders() -> Vec<PathBuf> {
+    let bases = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/opt/homebrew/lib"];
+    let bases = bases.map(PathBuf::from);
+    let kinds = below(&bases[0]).into_iter().filter(|f| f.to_string_lossy().contains("-linux-"));
+    bases.iter().cloned().chain(kinds).collect()
+}
+
+/// What is in `folder`.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+/// A library by the beginning of its name: the version follows.
+fn library(folder: &Path, name: &str) -> Option<PathBuf> {
+    let is_it = |path: &PathBuf| {
+        path.file_name().and_then(OsStr::to_str).is_some_and(|file| file.starts_with(name))
+    };
+    below(folder).into_iter().filter(is_it).min()
+}
+
+fn find(folders: &[PathBuf], binaries: &[&str]) -> Option<PathBuf> {
+    let places = binaries.iter().flat_map(|name| folders.iter().map(move |f| f.join(name)));
+    places.into_iter().find(|path| path.is_file())
+}
+
+/// The first line that `program --version` prints, if it does so in time.
+fn version(program: &Path) -> Option<String> {
+    first_line(Command::new(program).arg("--version"), PATIENCE)
+}
+
+fn first_line(command: &mut Command, patience: Duration) -> Option<String> {
+    let quiet = command.stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = quiet.stdout(Stdio::piped()).spawn().ok()?;
+    let text = output(&mut child, patience);
+    // It has ended by itself, or has had its time.
+    let _ = child.kill();
+    let _ = child.wait();
+    let text = String::from_utf8_lossy(&text?).into_owned();
+    text.lines().next().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// Read on a thread of its own: a program may neither print nor end.
+fn output(child: &mut Child, patience: Duration) -> Option<Vec<u8>> {
+    let out = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        // What was read before an error still counts; nobody may listen any more.
+        let _ = out.take(1000).read_to_end(&mut text);
+        let _ = sender.send(text);
+    });
+    receiver.recv_timeout(patience).ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    fn said(script: &str, patience: Duration) -> Option<String> {
+        first_line(Command::new("sh").args(["-c", script]), patience)
+    }
+
+    #[test]
+    fn a_version_is_the_first_line() {
+        let long = Duration::from_secs(60);
+        assert_eq!(said("echo ' served 5'; echo more", long).as_deref(), Some("served 5"));
+        assert_eq!(said("echo served >&2; exit 1", long), None);
+        assert_eq!(version(Path::new("/no/such/program")), None);
+        assert!(said("yes | head -c 100000", long).is_some());
+    }
+
+    #[test]
+    fn nobody_waits_for_a_program_that_hangs() {
+        let start = Instant::now();
+        assert_eq!(said("exec sleep 600", Duration::from_millis(50)), None);
+        assert!(start.elapsed() < Duration::from_secs(300));
+    }
+
+    #[test]
+    fn the_first_name_in_the_first_folder_is_found() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let folders = folders.each_ref().map(|folder| folder.path().to_owned());
+        fs::write(folders[1].join("served"), "").unwrap();
+        assert_eq!(find(&folders, &["absent", "served"]), Some(folders[1].join("served")));
+        assert_eq!(find(&folders, &["absent"]), None);
+    }
+
+    #[test]
+    fn libraries_are_found_by_the_beginning_of_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("libx.so.2"), "").unwrap();
+        fs::write(folder.path().join("liby.so"), "").unwrap();
+        assert_eq!(library(folder.path(), "libx.so"), Some(folder.path().join("libx.so.2")));
+        assert_eq!(library(folder.path(), "libz.so"), None);
+    }
+
+    #[test]
+    fn every_program_is_told_of() {
+        let programs = programs();
+        assert_eq!(programs.len(), 3);
+        assert!(programs.iter().all(|program| !program.package.is_empty()));
+    }
+}

@@ -1,0 +1,90 @@
+//! Whether a trial began in its cache state, and kept it.
+
+use model::{Cache, Doubt, Operation, Residency, Sample, State};
+
+/// Doubts about the cache state of a trial of `operation`.
+pub(super) fn state(sample: &Sample, operation: Operation) -> Vec<Doubt> {
+    let cache = sample.cache;
+    let Some(before) = &sample.before else { return Vec::new() };
+    let state = match sample.state(operation) {
+        State::Reached => lost(sample).map(|resident| Doubt::StateLost { resident }),
+        State::NotReached => Some(Doubt::StateNotReached {
+            cache,
+            resident: before.resident_share().unwrap_or(0.0),
+            names: before.names_share(),
+        }),
+        State::Fetched(fetched) => Some(Doubt::StateFetched { fetched }),
+        State::NotFetched(fetched) => Some(Doubt::StateNotFetched { cache, fetched }),
+        State::Unproven => None,
+    };
+    let unknown = (before.unknown > 0).then(|| Doubt::StateUnproven { why: unknown(before) });
+    state.into_iter().chain(unknown).collect()
+}
+
+/// Only a warm store can lose its state by what it does not do itself.
+fn lost(sample: &Sample) -> Option<f64> {
+    let after = sample.after.filter(|after| !after.shows(Cache::Warm))?;
+    (sample.cache == Cache::Warm).then(|| after.resident_share()).flatten()
+}
+
+fn unknown(before: &Residency) -> String {
+    let of = if before.unknown >= before.pages { "any of the pages" } else { "some of the pages" };
+    format!(
+        "this system does not tell this user about {of}; run it as the owner of the files, on \
+         Linux, or as root"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(sample: &Sample) -> Vec<Doubt> {
+        state(sample, Operation::Read)
+    }
+
+    fn sample(cache: Cache, before: u64, after: u64) -> Sample {
+        let residency = |resident| Residency { pages: 100, resident, ..Residency::default() };
+        Sample {
+            cache,
+            before: Some(residency(before)),
+            after: Some(residency(after)),
+            ..Sample::default()
+        }
+    }
+
+    #[test]
+    fn a_state_that_was_reached_and_kept_is_not_doubted() {
+        assert_eq!(read(&sample(Cache::Warm, 100, 100)), []);
+        assert_eq!(read(&sample(Cache::DataCold, 0, 100)), []);
+        assert_eq!(read(&Sample::default()), []);
+    }
+
+    #[test]
+    fn one_that_was_not_reached_is_wrong_and_one_that_was_lost_is_doubtful() {
+        let not = |cache, resident| Doubt::StateNotReached { cache, resident, names: None };
+        assert_eq!(read(&sample(Cache::Warm, 98, 100)), [not(Cache::Warm, 0.98)]);
+        assert_eq!(read(&sample(Cache::DataCold, 2, 100)), [not(Cache::DataCold, 0.02)]);
+        let lost = Doubt::StateLost { resident: 0.5 };
+        assert_eq!(read(&sample(Cache::Warm, 100, 50)), [lost]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        let mut sample = sample(Cache::Warm, 0, 0);
+        sample.before.as_mut().unwrap().unknown = 100;
+        sample.after = sample.before;
+        let doubts = read(&sample);
+        assert!(matches!(doubts[..], [Doubt::StateUnproven { .. }]), "{doubts:?}");
+    }
+
+    #[test]
+    fn names_alone_can_spoil_the_cold_state() {
+        let mut sample = sample(Cache::Cold, 0, 100);
+        let before = sample.before.as_mut().unwrap();
+        (before.names, before.cached_names) = (Some(100), Some(50));
+        let doubts = read(&sample);
+        let names = |doubt: &Doubt| matches!(doubt, Doubt::StateNotReached { names: Some(_), .. });
+        assert!(doubts.iter().any(names), "{doubts:?}");
+    }
+}

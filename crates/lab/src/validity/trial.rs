@@ -1,0 +1,85 @@
+//! What can be doubted of one trial.
+
+use model::{Cache, Doubt, Finding, Operation, Sample, record::Header};
+
+use super::state::state;
+use crate::{trial::Tried, worker::LONGEST_NS};
+
+/// Processors' worth of other work that a trial may bear.
+const OTHER_CPUS: f64 = 0.1;
+/// Share of stolen time that a trial may bear.
+const STEAL: f64 = 0.01;
+/// Share of a trial in which tasks may wait for a processor: a short wait is a scheduler's
+/// ordinary day, as two tasks wake on one processor while another idles.
+const CPU_PRESSURE: f64 = 0.05;
+/// For input or output. Others' waiting slows a trial that asks no device for anything only by
+/// what comes with it (interrupts, copies), so that it may be longer.
+const IO_PRESSURE: f64 = 0.1;
+/// For memory. Without a shortage nobody waits for it at all.
+const MEMORY_PRESSURE: f64 = 0.01;
+
+/// Doubts that a trial raises by itself.
+pub(crate) fn trial(header: &Header, tried: &Tried) -> Vec<Finding> {
+    let sample = &tried.sample;
+    let label = &header.plan.targets[sample.target].label;
+    state(sample, header.plan.workloads[sample.workload].operation)
+        .into_iter()
+        .chain(load(sample))
+        .chain(pressure(header, sample))
+        .chain(same_bytes(tried))
+        .chain(saturated(sample))
+        .map(|doubt| Finding::target(doubt, label).in_workload(sample.workload))
+        .map(|finding| finding.in_cache(sample.cache).in_round(sample.round))
+        .collect()
+}
+
+fn same_bytes(tried: &Tried) -> Option<Doubt> {
+    tried.written_before.filter(|share| *share > 0.0).map(|share| Doubt::SameBytes { share })
+}
+
+fn saturated(sample: &Sample) -> Option<Doubt> {
+    let beyond = sample.latency.max_ns >= LONGEST_NS;
+    beyond.then_some(Doubt::LatencySaturated { longest_ns: LONGEST_NS })
+}
+
+/// What others did meanwhile, and what the machine did to itself.
+fn load(sample: &Sample) -> impl Iterator<Item = Doubt> {
+    let load = &sample.load;
+    let some = |count: Option<u64>| count.filter(|count| *count > 0);
+    let other = above(load.other_cpus, OTHER_CPUS).map(|cpus| Doubt::OtherLoad { cpus });
+    let steal = above(load.steal, STEAL).map(|share| Doubt::Steal { share });
+    let swapped = some(load.swapped_bytes).map(|bytes| Doubt::Swapped { bytes });
+    let throttled = some(load.throttled).map(|times| Doubt::Throttled { times });
+    [other, steal, swapped, throttled].into_iter().flatten()
+}
+
+/// Waiting that tells of others. The kernel counts the waiting of all tasks, this process's own
+/// too, so that a resource is judged only where the trial itself cannot be what waited:
+///
+/// - for a processor, where there are more of them than workers: as many or more wait for each
+///   other. Where `other_cpus` says it already, it is not said twice.
+/// - for input or output, in a warm read trial that fetched nothing from a device. Any other
+///   waits for the device because that is what is measured.
+/// - for memory, always: no trial is meant to make the system look for free pages, and one whose
+///   own data does so measures that instead of the store.
+fn pressure(header: &Header, sample: &Sample) -> impl Iterator<Item = Doubt> {
+    let load = &sample.load;
+    let workload = &header.plan.workloads[sample.workload];
+    let room = workload.threads < header.environment.cpu.count;
+    let told = above(load.other_cpus, OTHER_CPUS).is_some();
+    let fetched = sample.io.is_some_and(|io| io.device_read_bytes > 0);
+    let warm = workload.operation == Operation::Read && sample.cache == Cache::Warm && !fetched;
+    [
+        ("cpu", above(load.cpu_pressure, CPU_PRESSURE).filter(|_| room && !told)),
+        ("io", above(load.io_pressure, IO_PRESSURE).filter(|_| warm)),
+        ("memory", above(load.memory_pressure, MEMORY_PRESSURE)),
+    ]
+    .into_iter()
+    .filter_map(|(resource, share)| {
+        share.map(|share| Doubt::Pressure { resource: resource.to_owned(), share })
+    })
+}
+
+fn above(value: Option<f64>, limit: f64) -> Option<f64> {
+    value.filter(|value| *value > limit)
+}

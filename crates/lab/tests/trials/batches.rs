@@ -1,0 +1,51 @@
+//! A batch is one transaction, for reads too.
+
+use model::{Batch, Operation};
+
+use crate::{
+    run::{Job, KEYS, over, spy},
+    spy::{Event, Habits, Spy},
+};
+
+/// Operations of each batch. None stands outside one.
+fn batches(spy: &Spy, operation: fn(&Event) -> bool) -> Vec<usize> {
+    let mut batches = Vec::new();
+    let mut open = None;
+    for event in spy.events() {
+        match event {
+            Event::Began(_) => assert_eq!(open.replace(0), None, "a batch in a batch"),
+            Event::Committed => batches.push(open.take().unwrap()),
+            // Values that were written are read back in a session of their own.
+            _ if operation(&event) && open.is_some() => open = open.map(|count| count + 1),
+            _ => assert!(!operation(&event), "{event:?} outside a batch"),
+        }
+    }
+    assert_eq!(open, None);
+    batches
+}
+
+/// Operations of each batch of reads.
+fn reads(batch: Batch) -> Vec<usize> {
+    let spy = spy(Habits::default());
+    over(spy, Job { batch, ..Job::of(Operation::Read) }).unwrap();
+    batches(spy, |event| *event == Event::Got)
+}
+
+#[test]
+fn a_pass_of_reads_is_one_transaction_unless_batches_are_smaller() {
+    // Filling reads nothing; then come the check, the pilot's three passes and the trial's.
+    let each = usize::try_from(KEYS).unwrap();
+    assert_eq!(reads(Batch::All), [0, each, each, each, each, each, each, each]);
+    let small = reads(Batch::Of(5));
+    assert_eq!(small[..2], [0, each]);
+    assert_eq!(small[2..], [5].repeat(6 * 4));
+}
+
+#[test]
+fn updates_are_committed_as_often_as_asked_for() {
+    let spy = spy(Habits::default());
+    over(spy, Job { batch: Batch::Of(3), ..Job::of(Operation::Update) }).unwrap();
+    let written = batches(spy, |event| matches!(event, Event::Put { .. }));
+    // 20 operations a pass: the last batch is what is left.
+    assert_eq!(written[2..], [3, 3, 3, 3, 3, 3, 2].repeat(6));
+}

@@ -1,0 +1,47 @@
+//! Every warm store was filled into the page cache in the same way, and only read since.
+
+use model::Operation;
+
+use crate::{
+    run::{Job, over, spy},
+    spy::Habits,
+};
+
+const FILES: u64 = 400;
+/// Too few for a store to be no longer warm.
+const EVICTED: u64 = 2;
+
+/// Pages that were missing when trials began, after some left the cache between any two.
+fn missing(operation: Operation) -> Vec<u64> {
+    let spy = spy(Habits { evicted: EVICTED, ..Habits::default() });
+    let job = Job { rounds: 6, keys: FILES, ..Job::of(operation) };
+    let record = over(spy, job).unwrap();
+    let before = record.samples.iter().map(|sample| sample.before.unwrap());
+    // Where the system does not tell, nothing is made up.
+    before
+        .inspect(|before| assert!(before.unknown > 0 || before.pages == FILES, "{before:?}"))
+        .filter(|before| before.unknown == 0)
+        .map(|before| before.pages - before.resident)
+        .collect()
+}
+
+/// Other tests may drop the caches of the whole machine at any moment, so one trial that shows it
+/// is enough.
+#[test]
+fn a_store_that_was_only_read_is_left_as_it_was_filled() {
+    let missing = missing(Operation::Read);
+    assert!(missing.is_empty() || missing.contains(&EVICTED) || in_memory(), "{missing:?}");
+}
+
+#[test]
+fn a_store_that_was_written_to_is_filled_anew() {
+    let missing = missing(Operation::Update);
+    assert!(missing.is_empty() || missing.contains(&0), "{missing:?}");
+}
+
+/// Nothing can be evicted from a file system that lives in memory.
+fn in_memory() -> bool {
+    let place = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let kind = lab::host::environment(&[place]).filesystems[0].kind.clone();
+    ["tmpfs", "ramfs"].contains(&kind.as_str())
+}

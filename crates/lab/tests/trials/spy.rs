@@ -1,0 +1,218 @@
+//! An engine that keeps its values in memory, one small file a value beside them for the page
+//! cache to hold, and notes what it is asked for.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use model::{
+    Capabilities, Durability, Engine, Error, Item, Key, KeyKind, Mode, OpenOptions, Put, Result,
+    Session, Setting, Settings, Store, Visit,
+};
+
+/// What was asked for, in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Event {
+    Began(Mode),
+    Got,
+    /// Where the bytes stood, and whether they were there already.
+    Put {
+        address: usize,
+        same: bool,
+    },
+    Committed,
+    /// A session is open, and when.
+    Ready(Instant),
+    Closed(Instant),
+}
+
+/// How it behaves.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Habits {
+    /// How long opening a session takes.
+    pub(crate) opening: Duration,
+    /// How long settling takes.
+    pub(crate) settling: Duration,
+    /// Bytes by which key 7 is too short, from the second batch on; as many as it has: absent.
+    pub(crate) lost: usize,
+    /// Files that leave the page cache whenever the store is closed.
+    pub(crate) evicted: u64,
+}
+
+/// What it keeps and saw.
+pub(crate) struct Spy {
+    habits: Habits,
+    stores: Mutex<BTreeMap<PathBuf, Values>>,
+    events: Mutex<Vec<Event>>,
+}
+
+type Values = Arc<Mutex<BTreeMap<i64, Vec<u8>>>>;
+
+impl Spy {
+    pub(crate) fn new(habits: Habits) -> Self {
+        Self { habits, stores: Mutex::default(), events: Mutex::default() }
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        lock(&self.events).clone()
+    }
+
+    fn note(&self, event: Event) {
+        lock(&self.events).push(event);
+    }
+
+    fn batches(&self) -> usize {
+        lock(&self.events).iter().filter(|event| **event == Event::Committed).count()
+    }
+
+    fn store(&'static self, location: &Path) -> Box<dyn Store> {
+        let values = lock(&self.stores).entry(location.to_owned()).or_default().clone();
+        Box::new(Watched { spy: self, location: location.to_owned(), values })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap()
+}
+
+/// The engine: a spy that lives as long as the test.
+pub(crate) struct Watching(pub(crate) &'static Spy);
+
+impl Engine for Watching {
+    fn name(&self) -> &'static str {
+        "spy"
+    }
+
+    fn about(&self) -> &'static str {
+        "notes what it is asked for"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &[]
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { persistent: true, retains: true, meta: false, concurrent_writes: true }
+    }
+
+    fn durability(&self, _: Durability) -> Option<&'static [(&'static str, &'static str)]> {
+        Some(&[])
+    }
+
+    fn recognises(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        vec![location.to_owned()]
+    }
+
+    fn create(&self, location: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
+        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
+        Ok(self.0.store(location))
+    }
+
+    fn open(&self, location: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(self.0.store(location))
+    }
+}
+
+struct Watched {
+    spy: &'static Spy,
+    location: PathBuf,
+    values: Values,
+}
+
+impl Store for Watched {
+    fn keys(&self) -> KeyKind {
+        KeyKind::Integers
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        sleep(self.spy.habits.opening);
+        self.spy.note(Event::Ready(Instant::now()));
+        Ok(Box::new(Noting(self)))
+    }
+
+    fn in_effect(&self) -> Result<Settings> {
+        Ok(Settings::default())
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::None
+    }
+
+    fn settle(&self) -> Result<()> {
+        sleep(self.spy.habits.settling);
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.spy.note(Event::Closed(Instant::now()));
+        let evicted = (1..=self.spy.habits.evicted).map(|key| self.location.join(key.to_string()));
+        let evicted = pagecache::Files::below(evicted).and_then(|files| files.evict());
+        evicted.map_err(|e| Error::io("evicting", e))
+    }
+}
+
+struct Noting<'s>(&'s Watched);
+
+impl Session for Noting<'_> {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        let Key::Int(key) = key else { return Ok(None) };
+        self.0.spy.note(Event::Got);
+        let values = lock(&self.0.values);
+        let Some(value) = values.get(&key) else { return Ok(None) };
+        let lost = if key == 7 && self.0.spy.batches() > 1 { self.0.spy.habits.lost } else { 0 };
+        let length = value.len() - lost;
+        if let Some(front) = into.get_mut(..length) {
+            front.copy_from_slice(&value[..length]);
+        }
+        Ok((length > 0).then_some(length))
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], _: &Put) -> Result<bool> {
+        let Key::Int(key) = key else { return Ok(false) };
+        let old = lock(&self.0.values).insert(key, value.to_vec());
+        if old.is_none() {
+            let file = self.0.location.join(key.to_string());
+            fs::write(&file, "x").map_err(|e| Error::io(file.display(), e))?;
+        } else {
+            let same = old.as_deref() == Some(value);
+            self.0.spy.note(Event::Put { address: value.as_ptr().addr(), same });
+        }
+        Ok(true)
+    }
+
+    fn delete(&mut self, _: Key<'_>) -> Result<bool> {
+        Err(Error::unsupported("nothing is deleted here"))
+    }
+
+    fn begin(&mut self, mode: Mode) -> Result<()> {
+        self.0.spy.note(Event::Began(mode));
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.0.spy.note(Event::Committed);
+        Ok(())
+    }
+
+    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
+        self.scan(&mut |item| visit(item.key, item.value.len() as u64))
+    }
+
+    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        for (key, value) in lock(&self.0.values).iter() {
+            if visit(Item { key: Key::Int(*key), value, meta: None })?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
