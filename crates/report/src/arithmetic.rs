@@ -1,5 +1,6 @@
 //! Checks that the figures of each sample agree with each other.
 
+use hdrhistogram::Histogram;
 use model::{Doubt, Finding, Latency, Sample, record::Record};
 
 use crate::histogram;
@@ -25,7 +26,8 @@ fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
     wrong
         .into_iter()
         .map(|what| Finding { target: Some(target.label.clone()), ..finding(what) })
-        .map(|finding| finding.in_workload(sample.workload).in_round(sample.round))
+        .map(|finding| finding.in_workload(sample.workload).in_cache(sample.cache))
+        .map(|finding| finding.in_round(sample.round))
         .collect()
 }
 
@@ -61,7 +63,17 @@ fn in_histogram(latency: &Latency) -> Option<&'static str> {
         Some("the histogram counts other operations than the pass")
     } else if (histogram.mean() * histogram.len() as f64 - sum).abs() > sum * TOLERANCE {
         Some("the mean of the histogram is not that of the latencies")
+    } else if !percentiles(latency, &histogram) {
+        Some("the percentiles are not those of the histogram")
     } else {
         None
     }
+}
+
+/// Whether the figures for a quick look are those that the histogram has.
+fn percentiles(latency: &Latency, histogram: &Histogram<u64>) -> bool {
+    let alike = |one: u64, other: u64| one.abs_diff(other) as f64 <= other as f64 * TOLERANCE;
+    alike(latency.p50_ns, histogram.value_at_quantile(0.5))
+        && alike(latency.p99_ns, histogram.value_at_quantile(0.99))
+        && alike(latency.max_ns, histogram.max())
 }

@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use model::{Sample, record::Record};
+use model::{Cache, Case, Sample, record::Record};
 use stats::{Estimate, geometric_mean, paired_ratio};
 
 use crate::{histogram, judgement::Judgement};
 
-/// What one target did under one workload, over all rounds. Absent: not measured.
+/// What one target did under one workload in one cache state, over all rounds. Absent: not
+/// measured.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// Index into the plan's workloads.
-    pub workload: usize,
+    /// Workload and cache state.
+    pub case: Case,
     /// Index into the plan's targets.
     pub target: usize,
     /// Rounds with a sample.
     pub rounds: usize,
+    /// Microseconds per operation of the first pass after opening, where a steady one follows it.
+    pub first_us_per_op: Option<Estimate>,
     /// Microseconds per operation.
     pub us_per_op: Option<Estimate>,
     /// Millions of bytes per second.
@@ -24,8 +27,12 @@ pub struct Figures {
     pub latency: Option<Percentiles>,
     /// Processor time.
     pub cpu: Option<CpuTime>,
+    /// Bytes read from a device for each byte of the values.
+    pub device_read_per_byte: Option<f64>,
     /// Time over the baseline's, paired by round; absent for the baseline itself.
     pub ratio: Option<Estimate>,
+    /// Time in a cold state over that in the warm one, paired by round.
+    pub over_warm: Option<Estimate>,
     /// What the ratio says.
     pub judgement: Judgement,
 }
@@ -50,39 +57,47 @@ pub struct CpuTime {
     pub system_us_per_op: f64,
 }
 
-/// A row for each target of the plan under each workload of the plan, in their order, measured
-/// or not.
+/// A row for each target of the plan in each of its cases, in their order, measured or not.
 pub fn figures(record: &Record) -> Vec<Figures> {
     let plan = &record.header.plan;
-    (0..plan.workloads.len())
-        .flat_map(|workload| (0..plan.targets.len()).map(move |target| (workload, target)))
-        .map(|(workload, target)| row(record, workload, target))
+    plan.cases()
+        .flat_map(|case| (0..plan.targets.len()).map(move |target| (case, target)))
+        .map(|(case, target)| row(record, case, target))
         .collect()
 }
 
-fn row(record: &Record, workload: usize, target: usize) -> Figures {
-    let samples = usable_samples(record, workload, target);
+fn row(record: &Record, case: Case, target: usize) -> Figures {
+    let samples = usable_samples(record, case, target);
     let times = us_by_round(&samples);
-    let ratio = ratio(record, workload, target, &times);
+    let ratio = ratio(record, case, target, &times);
     let us_per_op = geometric_mean(&times.values().copied().collect::<Vec<_>>());
     Figures {
-        workload,
+        case,
         target,
         rounds: times.len(),
+        first_us_per_op: first(&samples),
         us_per_op,
         mb_per_s: throughput(&samples),
         latency: latency(&samples),
         cpu: cpu(&samples, us_per_op.as_ref()),
+        device_read_per_byte: device_read(&samples),
         ratio,
-        judgement: Judgement::of(record, workload, target, ratio.as_ref()),
+        over_warm: over_warm(record, case, target, &times),
+        judgement: Judgement::of(record, case, target, ratio.as_ref()),
     }
 }
 
-/// A sample without operations or time has no figure per operation.
-fn usable_samples(record: &Record, workload: usize, target: usize) -> Vec<&Sample> {
+/// Microseconds per operation, one a round, in the order of the rounds.
+pub(crate) fn times(record: &Record, case: Case, target: usize) -> Vec<f64> {
+    us_by_round(&usable_samples(record, case, target)).into_values().collect()
+}
+
+/// A sample without operations or time has no figure per operation, and one that did not begin in
+/// its cache state is none of that state.
+pub(crate) fn usable_samples(record: &Record, case: Case, target: usize) -> Vec<&Sample> {
     record
-        .samples_of(workload, target)
-        .filter(|sample| sample.operations > 0 && sample.wall_ns > 0)
+        .samples_of(case, target)
+        .filter(|sample| sample.operations > 0 && sample.wall_ns > 0 && record.in_state(sample))
         .collect()
 }
 
@@ -93,7 +108,7 @@ fn us_by_round(samples: &[&Sample]) -> BTreeMap<u32, f64> {
 /// Only rounds in which both were measured count.
 fn ratio(
     record: &Record,
-    workload: usize,
+    case: Case,
     target: usize,
     times: &BTreeMap<u32, f64>,
 ) -> Option<Estimate> {
@@ -101,12 +116,31 @@ fn ratio(
     if target == baseline {
         return None;
     }
-    let theirs = us_by_round(&usable_samples(record, workload, baseline));
-    let (numerator, denominator): (Vec<f64>, Vec<f64>) = times
-        .iter()
-        .filter_map(|(round, time)| theirs.get(round).map(|theirs| (time, theirs)))
-        .unzip();
+    paired(times, &us_by_round(&usable_samples(record, case, baseline)))
+}
+
+fn over_warm(
+    record: &Record,
+    case: Case,
+    target: usize,
+    times: &BTreeMap<u32, f64>,
+) -> Option<Estimate> {
+    let warm = Case { cache: Cache::Warm, ..case };
+    let cold = case.cache != Cache::Warm;
+    cold.then(|| paired(times, &us_by_round(&usable_samples(record, warm, target))))?
+}
+
+fn paired(times: &BTreeMap<u32, f64>, others: &BTreeMap<u32, f64>) -> Option<Estimate> {
+    let both = times.iter().filter_map(|(round, time)| Some((time, others.get(round)?)));
+    let (numerator, denominator): (Vec<f64>, Vec<f64>) = both.unzip();
     paired_ratio(&numerator, &denominator)
+}
+
+fn first(samples: &[&Sample]) -> Option<Estimate> {
+    let passes = samples.iter().filter_map(|s| s.first);
+    let passes = passes.filter(|first| first.operations > 0 && first.wall_ns > 0);
+    let times: Vec<f64> = passes.map(|f| f.wall_ns as f64 / f.operations as f64 / 1e3).collect();
+    geometric_mean(&times)
 }
 
 fn throughput(samples: &[&Sample]) -> Option<Estimate> {
@@ -126,6 +160,13 @@ fn latency(samples: &[&Sample]) -> Option<Percentiles> {
         p99_us: us(all.value_at_quantile(0.99)),
         max_us: us(samples.iter().map(|s| s.latency.max_ns).max()?),
     })
+}
+
+fn device_read(samples: &[&Sample]) -> Option<f64> {
+    let told =
+        samples.iter().filter_map(|s| Some((s.io?.device_read_bytes as f64, s.bytes as f64)));
+    let (read, bytes) = told.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    (bytes > 0.0).then(|| read / bytes)
 }
 
 /// Processor time as a share of all the time, times the time per operation: so it is averaged as

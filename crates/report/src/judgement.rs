@@ -1,6 +1,6 @@
 //! Judges a ratio.
 
-use model::{Durability, Operation, record::Record};
+use model::{Case, Durability, Operation, record::Record};
 use stats::{Estimate, Verdict, verdict};
 
 /// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
@@ -22,22 +22,20 @@ pub enum Judgement {
     DurabilityDiffers,
     /// The rounds are too few to judge by.
     TooFewRounds,
+    /// No trial of it began in the cache state it was to begin in.
+    StateNotReached,
     /// It or the baseline was not measured.
     NotMeasured,
 }
 
 impl Judgement {
-    pub(crate) fn of(
-        record: &Record,
-        workload: usize,
-        target: usize,
-        ratio: Option<&Estimate>,
-    ) -> Self {
-        if target == record.header.plan.baseline {
+    pub(crate) fn of(record: &Record, case: Case, target: usize, ratio: Option<&Estimate>) -> Self {
+        let measured = record.samples_of(case, target).any(|sample| record.in_state(sample));
+        if target == record.header.plan.baseline && measured {
             return Self::Baseline;
         }
-        let Some(ratio) = ratio else { return Self::NotMeasured };
-        if writes(record, workload) && durability_differs(record, target) {
+        let Some(ratio) = ratio else { return Self::without_ratio(record, case, target) };
+        if writes(record, case.workload) && durability_differs(record, target) {
             return Self::DurabilityDiffers;
         }
         if ratio.n < FEWEST_ROUNDS as usize {
@@ -47,6 +45,16 @@ impl Judgement {
             Verdict::Faster => Self::Faster,
             Verdict::Slower => Self::Slower,
             Verdict::NoDifference => Self::NoDifference,
+        }
+    }
+
+    fn without_ratio(record: &Record, case: Case, target: usize) -> Self {
+        let mut samples = record.samples_of(case, target).peekable();
+        let measured = samples.peek().is_some();
+        if measured && samples.all(|sample| !record.in_state(sample)) {
+            Self::StateNotReached
+        } else {
+            Self::NotMeasured
         }
     }
 }

@@ -1,20 +1,26 @@
 //! From a record to figures, doubts and tables: from the record alone, recomputed each time.
 //!
-//! [`read()`] takes a record in, [`figures()`] and [`stores()`] compute, [`Judgement`] judges,
-//! [`remarks()`] gathers the doubts, [`terminal()`] prints.
+//! [`read()`] takes a record in, [`figures()`], [`stores()`] and [`explained()`] compute,
+//! [`Judgement`] judges, [`differences()`] names what goes along with that, [`remarks()`] gathers
+//! the doubts, [`terminal()`] prints.
 
 mod arithmetic;
+mod difference;
+mod explain;
 mod figures;
 mod histogram;
 mod judgement;
 mod read;
 mod remarks;
+mod steadiness;
 mod stores;
 mod terminal;
 
+pub use difference::{Aspect, Difference, differences};
+pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, figures};
 pub use judgement::Judgement;
 pub use read::read;
-pub use remarks::{Remark, derived, remarks};
+pub use remarks::{Remark, advice, derived, remarks};
 pub use stores::{Space, StoreFigures, stores};
-pub use terminal::{Style, terminal};
+pub use terminal::{Style, checkup, head, terminal};

@@ -1,6 +1,6 @@
 //! Reads a record: one JSON object a line, the header first.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use model::{
     Error, Result,
@@ -23,9 +23,16 @@ pub fn read(mut input: impl BufRead) -> Result<(Record, Vec<String>)> {
 }
 
 /// The bytes up to and with the next line feed, or up to the end; `None` at the end.
+/// No line of a record is nearly as long; a device or another kind of file may have no end.
+const LONGEST: u64 = 64 << 20;
+
 fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    let length = input.read_until(b'\n', &mut line).map_err(|e| Error::io("the record", e))?;
+    let mut limited = Read::take(Read::by_ref(input), LONGEST);
+    let length = limited.read_until(b'\n', &mut line).map_err(|e| Error::io("the record", e))?;
+    if length as u64 == LONGEST {
+        return Err(Error::usage("this is no record of storemark: a line never ends"));
+    }
     Ok((length > 0).then_some(line))
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use model::{Doubt, Finding, record::Record};
+use model::{Advice, Cache, Doubt, Finding, record::Record};
 use stats::Estimate;
 
 use crate::{
     arithmetic,
     figures::{Figures, figures},
     judgement::FEWEST_ROUNDS,
+    steadiness,
 };
 
 /// A doubt with all it was seen in. Empty: the whole run.
@@ -20,22 +21,43 @@ pub struct Remark {
     pub targets: BTreeSet<String>,
     /// Indices into the plan's workloads.
     pub workloads: BTreeSet<usize>,
+    /// Cache states.
+    pub caches: BTreeSet<Cache>,
     /// Rounds, counted from 0.
     pub rounds: BTreeSet<u32>,
 }
 
 /// All doubts about a record, the worst first; `figures` are the record's own.
 pub fn remarks(record: &Record, figures: &[Figures]) -> Vec<Remark> {
-    let mut all: Vec<Remark> = Vec::new();
     let computed = computed(record, figures, record.end.is_some());
-    for finding in record.findings.iter().cloned().chain(computed) {
+    gathered(record.findings.iter().cloned().chain(computed))
+}
+
+/// What to do about doubts, the weightiest first.
+pub fn advice(doubts: impl IntoIterator<Item = Doubt>) -> Vec<Advice> {
+    let remarks = gathered(doubts.into_iter().map(Finding::run));
+    remarks.into_iter().map(|remark| remark.doubt.into()).collect()
+}
+
+/// Findings of a kind in one remark each, the worst first.
+fn gathered(findings: impl Iterator<Item = Finding>) -> Vec<Remark> {
+    let mut all: Vec<Remark> = Vec::new();
+    for finding in findings {
         match all.iter_mut().find(|remark| same(&remark.doubt, &finding.doubt)) {
             Some(remark) => remark.add(finding),
             None => all.push(Remark::new(finding)),
         }
     }
+    if all.iter().any(|remark| matches!(remark.doubt, Doubt::OtherLoad { .. })) {
+        // Told of longer trials by the load, of shorter ones by who waited: it is one trouble.
+        all.retain(|remark| !is_waiting_for_others(&remark.doubt));
+    }
     all.sort_by_key(|remark| std::cmp::Reverse(remark.doubt.severity()));
     all
+}
+
+fn is_waiting_for_others(doubt: &Doubt) -> bool {
+    matches!(doubt, Doubt::Pressure { resource, .. } if resource != "memory")
 }
 
 /// The doubts that only the whole of a record shows, once its run is over: what stands in the
@@ -46,14 +68,16 @@ pub fn derived(record: &Record) -> Vec<Finding> {
 
 fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec<Finding> {
     let intervals = figures.iter().flat_map(|row| about_row(record, row, ended));
-    arithmetic::contradictions(record).into_iter().chain(intervals).collect()
+    let contradictions = arithmetic::contradictions(record).into_iter();
+    contradictions.chain(intervals).chain(steadiness::doubts(record)).collect()
 }
 
 /// Whether two doubts make one line: equal ones, and those of a kind that differ in their extent
 /// only, of which the largest stands.
 fn same(one: &Doubt, other: &Doubt) -> bool {
     let of_a_kind = std::mem::discriminant(one) == std::mem::discriminant(other);
-    one == other || (of_a_kind && extent(one).is_some())
+    let of_the_same = extent(one).zip(extent(other)).is_some_and(|(one, other)| one.0 == other.0);
+    one == other || (of_a_kind && of_the_same)
 }
 
 impl Remark {
@@ -62,6 +86,7 @@ impl Remark {
             doubt: finding.doubt,
             targets: finding.target.into_iter().collect(),
             workloads: finding.workload.into_iter().collect(),
+            caches: finding.cache.into_iter().collect(),
             rounds: finding.round.into_iter().collect(),
         }
     }
@@ -72,6 +97,7 @@ impl Remark {
         }
         widen(&mut self.targets, finding.target);
         widen(&mut self.workloads, finding.workload);
+        widen(&mut self.caches, finding.cache);
         widen(&mut self.rounds, finding.round);
     }
 }
@@ -85,10 +111,28 @@ fn widen<T: Ord>(places: &mut BTreeSet<T>, place: Option<T>) {
     }
 }
 
-fn extent(doubt: &Doubt) -> Option<f64> {
+/// What a doubt is the extent of, where its kind alone does not say it, and how large it is: the
+/// larger, the worse.
+fn extent(doubt: &Doubt) -> Option<(&str, f64)> {
+    let plain = |extent| Some(("", extent));
     match doubt {
-        Doubt::TooNoisy { half_width, .. } => Some(*half_width),
-        Doubt::LeftToBackground { share } | Doubt::ToolShare { share } => Some(*share),
+        Doubt::TooNoisy { half_width, .. } => plain(*half_width),
+        Doubt::LeftToBackground { share } | Doubt::ToolShare { share } | Doubt::Steal { share } => {
+            plain(*share)
+        }
+        Doubt::OtherLoad { cpus } => plain(*cpus),
+        Doubt::Pressure { resource, share } => Some((resource, *share)),
+        Doubt::Swapped { bytes } => plain(*bytes as f64),
+        Doubt::Throttled { times } => plain(*times as f64),
+        Doubt::StateLost { resident } => plain(-resident),
+        Doubt::StateFetched { fetched } => plain(*fetched),
+        Doubt::StateNotFetched { cache, fetched } => Some((cache.as_str(), -fetched)),
+        Doubt::StateNotReached { cache: Cache::Warm, resident, .. } => Some(("warm", -resident)),
+        Doubt::StateNotReached { cache, resident, .. } => Some((cache.as_str(), *resident)),
+        Doubt::Drift { change } if *change < 0.0 => Some(("faster", -change)),
+        Doubt::Drift { change } => Some(("slower", *change)),
+        Doubt::TwoModes { ratio } => plain(*ratio),
+        Doubt::ClockCoarse { p50_ns, clock_ns } => plain(*clock_ns as f64 / *p50_ns as f64),
         _ => None,
     }
 }
@@ -103,7 +147,10 @@ fn about_row(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     [too_few(interval), wide]
         .into_iter()
         .flatten()
-        .map(|doubt| Finding::target(doubt, &target.label).in_workload(row.workload))
+        .map(|doubt| {
+            let finding = Finding::target(doubt, &target.label);
+            finding.in_workload(row.case.workload).in_cache(row.case.cache)
+        })
         .collect()
 }
 

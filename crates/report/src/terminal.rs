@@ -1,6 +1,8 @@
 //! Prints a record for a person at a terminal.
 
+mod checkup;
 mod doubts;
+mod explain;
 mod head;
 mod number;
 mod page;
@@ -14,6 +16,7 @@ mod times;
 use model::record::Record;
 
 use crate::{figures, remarks, stores};
+pub use checkup::checkup;
 use page::Page;
 
 /// Narrower terminals wrap what was laid out for this many columns.
@@ -28,19 +31,35 @@ pub struct Style {
     pub color: bool,
     /// Print every finding, not only the weightiest.
     pub all_findings: bool,
+    /// Print what goes along with the differences.
+    pub explain: bool,
 }
 
-/// A record as a person reads it: what was compared and where, a table for each workload, the
-/// stores, doubts, and how the run ended.
+/// A record as a person reads it: what was compared and where, a table for each workload, what
+/// explains it, the stores, doubts, and how the run ended.
 pub fn terminal(record: &Record, style: &Style) -> String {
     let figures = figures(record);
     let stores = stores(record);
-    let mut page = Page::new(usize::from(style.width).max(NARROWEST), style.color);
+    let mut page = page(*style);
     head::print(&mut page, record);
     times::print(&mut page, record, &figures);
+    if style.explain {
+        explain::print(&mut page, record, &figures);
+    }
     space::print(&mut page, record, &stores);
     settings::print(&mut page, record, &stores);
     doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
     summary::print(&mut page, record);
     page.into_text()
+}
+
+/// What [`terminal`] begins with: what was compared, and where.
+pub fn head(record: &Record, style: &Style) -> String {
+    let mut page = page(*style);
+    head::print(&mut page, record);
+    page.into_text()
+}
+
+fn page(style: Style) -> Page {
+    Page::new(usize::from(style.width).max(NARROWEST), style.color)
 }

@@ -27,8 +27,8 @@ pub(super) fn print(page: &mut Page, record: &Record, remarks: &[Remark], all: b
     }
     match remarks.len() - shown {
         0 => {}
-        1 => page.paragraph("  ", "and 1 note more (--json has all)", Paint::Dim),
-        n => page.paragraph("  ", &format!("and {n} notes more (--json has all)"), Paint::Dim),
+        1 => page.paragraph("  ", "and 1 note more (--verbose shows all)", Paint::Dim),
+        n => page.paragraph("  ", &format!("and {n} notes more (--verbose shows all)"), Paint::Dim),
     }
 }
 
@@ -36,7 +36,7 @@ fn severity(remark: &Remark) -> Severity {
     remark.doubt.severity()
 }
 
-fn lead(severity: Severity) -> (&'static str, Paint) {
+pub(super) fn lead(severity: Severity) -> (&'static str, Paint) {
     match severity {
         Severity::Wrong => ("! wrong: ", Paint::Red),
         Severity::Warning => ("! ", Paint::Plain),
@@ -66,7 +66,9 @@ fn during(plan: &Plan, remark: &Remark) -> String {
     let every = remark.workloads.len() == plan.workloads.len();
     let workloads = remark.workloads.iter().filter(|_| !every);
     let workloads = workloads.map(|workload| times::name(plan, *workload));
-    workloads.chain(rounds(remark)).collect::<Vec<_>>().join(", ")
+    let everywhere = remark.caches.len() == plan.caches.len();
+    let caches = remark.caches.iter().filter(|_| !everywhere).map(ToString::to_string);
+    workloads.chain(caches).chain(rounds(remark)).collect::<Vec<_>>().join(", ")
 }
 
 fn rounds(remark: &Remark) -> Option<String> {

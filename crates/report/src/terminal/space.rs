@@ -40,13 +40,12 @@ pub(super) fn print(page: &mut Page, record: &Record, stores: &[StoreFigures]) {
 }
 
 fn columns(size: &'static str) -> Vec<Column> {
-    let number = |name, unit| Column { name, unit, side: Side::Right, gives: &[] };
     vec![
         TARGET,
-        number("length", size),
-        number("on disk", size),
-        number("to fill", "s"),
-        number("to open", "ms"),
+        Column::number("length", size),
+        Column::number("on disk", size),
+        Column::number("to fill", "s"),
+        Column::number("to open", "ms"),
         Column { name: "durability", unit: "", side: Side::Left, gives: &[] },
     ]
 }

@@ -29,10 +29,19 @@ fn time(end: &End) -> String {
     duration.map_or_else(String::new, |duration| format!(" in {}", show_duration(duration)))
 }
 
+/// A tenth more than asked for is no news: a round that was begun is ended.
+fn overran(record: &Record) -> bool {
+    let asked = record.header.plan.rounds.seconds;
+    record.end.as_ref().is_some_and(|end| end.seconds > asked * 1.1)
+}
+
 fn why(record: &Record) -> String {
     let precision = plus_minus(record.header.plan.rounds.precision);
     match record.end.as_ref().map(|end| &end.reason) {
         Some(Ended::Precise) => format!("every interval is within {precision}"),
+        Some(Ended::Time) if overran(record) => {
+            "the time was spent before the least number of rounds was run".to_owned()
+        }
         Some(Ended::Time) => "the time was spent".to_owned(),
         Some(Ended::Rounds) => "as many as asked for".to_owned(),
         Some(Ended::Interrupted) => "interrupted: what was measured is shown".to_owned(),

@@ -28,6 +28,13 @@ pub(super) struct Column {
     pub(super) gives: &'static [usize],
 }
 
+impl Column {
+    /// A column of figures.
+    pub(super) const fn number(name: &'static str, unit: &'static str) -> Self {
+        Self { name, unit, side: Side::Right, gives: &[] }
+    }
+}
+
 /// A painted text.
 #[derive(Clone, Default)]
 pub(super) struct Cell {

@@ -1,6 +1,6 @@
 //! The table of a workload: how fast each target was.
 
-use model::{Batch, Plan, Workload, record::Record, units::show_count};
+use model::{Batch, Cache, Case, Plan, Workload, record::Record, units::show_count};
 use stats::Estimate;
 
 use super::{
@@ -14,13 +14,38 @@ use crate::{Figures, Judgement};
 pub(super) const TARGET: Column =
     Column { name: "target", unit: "", side: Side::Left, gives: &[20, 12, 8] };
 
+/// From this width on all columns fit beside a name that can be read.
+const ROOMY: usize = 104;
+
 pub(super) fn print(page: &mut Page, record: &Record, figures: &[Figures]) {
     let plan = &record.header.plan;
-    for rows in figures.chunk_by(|one, next| one.workload == next.workload) {
+    for rows in figures.chunk_by(|one, next| one.case == next.case) {
         page.gap();
-        page.paragraph("", &title(plan, rows[0].workload), Paint::Bold);
-        table(plan, rows).print(page);
+        page.paragraph("", &title(record, rows[0].case), Paint::Bold);
+        table(plan, rows, page.width()).print(page);
+        for said in beneath(plan, rows) {
+            page.paragraph("  ", &said, Paint::Dim);
+        }
     }
+}
+
+/// What a cold table leaves to be asked: how much the state costs, and why the median is low.
+fn beneath(plan: &Plan, rows: &[Figures]) -> Vec<String> {
+    let over = |row: &Figures| {
+        let label = &plan.targets.get(row.target)?.label;
+        Some(format!("{label} {}", with_interval(row.over_warm.as_ref()?)))
+    };
+    let over: Vec<_> = rows.iter().filter_map(over).collect();
+    let over = (!over.is_empty())
+        .then(|| format!("time {} ÷ warm: {}", rows[0].case.cache, over.join(", ")));
+    let ahead = rows.iter().any(|row| {
+        let median = row.latency.map_or(f64::INFINITY, |latency| latency.p50_us);
+        row.case.cache != Cache::Warm && row.us_per_op.is_some_and(|time| time.point > 2.0 * median)
+    });
+    let ahead = ahead.then(|| {
+        "a median far below the time: most blobs were read ahead with others, few waited".to_owned()
+    });
+    over.into_iter().chain(ahead).collect()
 }
 
 /// What a workload is called where only a word fits.
@@ -32,9 +57,11 @@ pub(super) fn name(plan: &Plan, workload: usize) -> String {
     if namesakes == 1 { operation.to_string() } else { format!("{operation} {}", workload + 1) }
 }
 
-/// `read: 5,000 operations, random permutation, 1 thread, one commit`.
-fn title(plan: &Plan, index: usize) -> String {
-    let Some(workload) = plan.workloads.get(index) else { return name(plan, index) };
+/// `read, warm: 5,000 operations, random permutation, 1 thread, one commit`.
+fn title(record: &Record, case: Case) -> String {
+    let plan = &record.header.plan;
+    let name = name(plan, case.workload);
+    let Some(workload) = plan.workloads.get(case.workload) else { return name };
     let threads = match workload.threads {
         1 => "1 thread".to_owned(),
         n => format!("{n} threads"),
@@ -43,14 +70,22 @@ fn title(plan: &Plan, index: usize) -> String {
         Batch::All => "all in one batch".to_owned(),
         Batch::Of(n) => format!("{} a batch", show_count(n)),
     };
-    let (name, count) = (name(plan, index), show_count(workload.count));
-    format!("{name}: {count} operations, {}, {batch}, {threads}", workload.order)
+    // A cold trial touches no key twice, so that it may have fewer than the plan.
+    let measured =
+        record.samples.iter().find(|s| s.workload == case.workload && s.cache == case.cache);
+    let count = show_count(measured.map_or(workload.count, |sample| sample.operations));
+    let cache = case.cache;
+    format!("{name}, {cache}: {count} operations, {}, {batch}, {threads}", workload.order)
 }
 
 /// With one target there is nothing to compare with: its time has the interval then.
-fn table(plan: &Plan, rows: &[Figures]) -> Table {
+fn table(plan: &Plan, rows: &[Figures], width: usize) -> Table {
     let alone = plan.targets.len() == 1;
-    let mut columns = measured_columns();
+    let cache = rows[0].case.cache;
+    // The rate is the time told another way: it gives way first.
+    let shown = measured_columns(cache).len() - usize::from(width < ROOMY);
+    let mut columns = measured_columns(cache);
+    columns.truncate(shown);
     if !alone {
         columns.extend(compared_columns());
     }
@@ -58,6 +93,7 @@ fn table(plan: &Plan, rows: &[Figures]) -> Table {
     for row in rows {
         let label = plan.targets.get(row.target).map_or("", |target| &target.label);
         let mut cells = measured(label, row, if alone { with_interval } else { point });
+        cells.truncate(shown);
         if !alone {
             cells.extend(compared(row));
         }
@@ -74,14 +110,18 @@ fn number(name: &'static str, unit: &'static str) -> Column {
     Column { name, unit, side: Side::Right, gives: &[] }
 }
 
-fn measured_columns() -> Vec<Column> {
+/// What stands beside the time: warm, the first pass after opening, which the time leaves out;
+/// cold, where the first pass is the time, the bytes read from the device for each byte.
+fn measured_columns(cache: Cache) -> Vec<Column> {
+    let beside = if cache == Cache::Warm { ("first", "µs/blob") } else { ("device", "B/B") };
     vec![
         TARGET,
         number("time", "µs/blob"),
-        number("rate", "MB/s"),
+        number(beside.0, beside.1),
         number("p50", "µs"),
         number("p99", "µs"),
         number("CPU", "µs/blob"),
+        number("rate", "MB/s"),
     ]
 }
 
@@ -94,18 +134,29 @@ fn compared_columns() -> [Column; 2] {
 }
 
 fn measured(label: &str, row: &Figures, time: fn(&Estimate) -> String) -> Vec<Cell> {
+    let beside = match row.case.cache {
+        Cache::Warm => row.first_us_per_op.map(|first| first.point),
+        _ => row.device_read_per_byte,
+    };
     let cpu = row.cpu.map(|cpu| cpu.user_us_per_op + cpu.system_us_per_op);
     [
         label.to_owned(),
-        row.us_per_op.as_ref().map_or_else(|| NONE.to_owned(), time),
-        figure_or_none(row.mb_per_s.map(|rate| rate.point)),
+        row.us_per_op.as_ref().map_or_else(|| nothing(row), time),
+        figure_or_none(beside),
         figure_or_none(row.latency.map(|latency| latency.p50_us)),
         figure_or_none(row.latency.map(|latency| latency.p99_us)),
         figure_or_none(cpu),
+        figure_or_none(row.mb_per_s.map(|rate| rate.point)),
     ]
     .iter()
     .map(Cell::new)
     .collect()
+}
+
+/// What stands where there is no time.
+fn nothing(row: &Figures) -> String {
+    let missed = row.judgement == Judgement::StateNotReached;
+    if missed { "not in state" } else { NONE }.to_owned()
 }
 
 fn compared(row: &Figures) -> [Cell; 2] {
@@ -125,8 +176,9 @@ fn verdict(row: &Figures) -> Cell {
         Judgement::Faster => Cell::new(by()).painted(Paint::Green),
         Judgement::Slower => Cell::new(by()).painted(Paint::Red),
         Judgement::NoDifference => Cell::new("no difference shown"),
-        Judgement::DurabilityDiffers => Cell::new("not compared: durability"),
+        Judgement::DurabilityDiffers => Cell::new("durability differs"),
         Judgement::TooFewRounds => Cell::new("too few rounds"),
+        Judgement::StateNotReached => Cell::new("state not reached"),
         Judgement::NotMeasured => Cell::new(NONE),
     }
 }

@@ -1,7 +1,7 @@
 //! Doubts, stored and computed.
 
 use model::{
-    Doubt, Finding, Sample,
+    Cache, Doubt, Finding, Sample,
     record::{End, Ended, Record},
 };
 use storemark_report::{Remark, figures, remarks};
@@ -78,6 +78,15 @@ fn contradictions_are_found() {
     let order = "median, 99th percentile and maximum do not ascend";
     assert_eq!(contradiction(|s| s.latency.p50_ns *= 2), order);
     assert_eq!(contradiction(|s| s.latency.max_ns /= 2), order);
+    let percentiles = "the percentiles are not those of the histogram";
+    assert_eq!(contradiction(|s| s.latency.p50_ns /= 2), percentiles);
+    assert_eq!(contradiction(|s| s.latency.max_ns *= 2), percentiles);
+    let twice_the_mean = |s: &mut Sample| {
+        let latency = &mut s.latency;
+        (latency.p50_ns, latency.p99_ns, latency.max_ns) =
+            (latency.p50_ns * 2, latency.p99_ns * 2, latency.max_ns * 2);
+    };
+    assert_eq!(contradiction(twice_the_mean), percentiles);
     assert_eq!(
         contradiction(|s| s.latency.wall_ns /= 2),
         "the latencies add up to more than their pass took"
@@ -124,4 +133,88 @@ fn what_is_stored_and_computed_alike_is_one() {
     assert_eq!(doubts(&record).len(), 1);
     assert_eq!(doubts(&record)[0].doubt, doubt);
     assert!(doubts(&record)[0].targets.is_empty(), "the whole run outweighs a target");
+}
+
+/// A record of one target whose rounds took these times.
+fn over_rounds(times: &[u64]) -> Record {
+    let mut record = record(&["files"]);
+    record.samples = (0..).zip(times).map(|(round, ns)| sample(round, 0, *ns)).collect();
+    record
+}
+
+#[test]
+fn times_that_rise_or_fall_are_a_drift() {
+    let rising: Vec<u64> = (0..9).map(|round| 1_000 + 25 * round).collect();
+    let remarks = doubts(&over_rounds(&rising));
+    let Doubt::Drift { change } = remarks[0].doubt else { panic!("{remarks:?}") };
+    assert!((change - 0.2).abs() < 0.01, "{change}");
+    assert!(remarks[0].targets.iter().eq(["files"]) && remarks[0].workloads.contains(&0));
+    assert_eq!(doubts(&over_rounds(&rising[..7])), [], "too few to tell");
+    let barely: Vec<u64> = (0..9).map(|round| 1_000 + 5 * round).collect();
+    assert_eq!(doubts(&over_rounds(&barely)), [], "too little to matter");
+}
+
+#[test]
+fn the_order_of_rounds_counts_not_that_of_lines() {
+    let rising: Vec<u64> = (0..9).map(|round| 1_000 + 25 * round).collect();
+    let mut record = over_rounds(&rising);
+    record.samples.rotate_left(4);
+    assert!(matches!(doubts(&record)[0].doubt, Doubt::Drift { .. }));
+}
+
+#[test]
+fn times_in_two_groups_are_two_modes() {
+    let remarks = doubts(&over_rounds(&[1_000, 1_501, 1_001, 1_500].repeat(3)));
+    assert_eq!(remarks.len(), 1);
+    let Doubt::TwoModes { ratio } = remarks[0].doubt else { panic!("{remarks:?}") };
+    assert!((ratio - 1.5).abs() < 0.001, "{ratio}");
+    assert_eq!(doubts(&over_rounds(&[1_000, 1_001].repeat(6))), [], "steps of the clock");
+}
+
+#[test]
+fn another_target_or_case_has_rounds_of_its_own() {
+    let mut record = record(&["files", "sqlite"]);
+    record.samples = (0..12).map(|i| sample(i / 2, i as usize % 2, 1_000)).collect();
+    record.samples.iter_mut().filter(|s| s.target == 1).for_each(|s| s.wall_ns *= 2);
+    assert_eq!(doubts(&record), []);
+}
+
+/// The doubts that are left of `found`, one to a trial.
+fn merged(found: &[Doubt]) -> Vec<Doubt> {
+    let mut record = typical();
+    let findings = found.iter().cloned().zip(0..);
+    let finding = |(doubt, round)| Finding::target(doubt, "pack").in_round(round);
+    record.findings = findings.map(finding).collect();
+    doubts(&record).into_iter().map(|remark| remark.doubt).collect()
+}
+
+#[test]
+fn of_a_doubt_in_many_trials_the_worst_stands() {
+    let worst = |one: Doubt, worst: Doubt| {
+        assert_eq!(merged(&[one.clone(), worst.clone(), one]), [worst]);
+    };
+    worst(Doubt::Swapped { bytes: 1 }, Doubt::Swapped { bytes: 8192 });
+    worst(Doubt::Drift { change: -0.1 }, Doubt::Drift { change: -0.2 });
+    worst(Doubt::TwoModes { ratio: 1.1 }, Doubt::TwoModes { ratio: 1.4 });
+    worst(Doubt::Throttled { times: 1 }, Doubt::Throttled { times: 3 });
+    worst(Doubt::StateLost { resident: 0.9 }, Doubt::StateLost { resident: 0.4 });
+    worst(
+        Doubt::ClockCoarse { p50_ns: 300, clock_ns: 70 },
+        Doubt::ClockCoarse { p50_ns: 100, clock_ns: 70 },
+    );
+    let reached = |cache, resident| Doubt::StateNotReached { cache, resident, names: None };
+    worst(reached(Cache::Warm, 0.9), reached(Cache::Warm, 0.5));
+    worst(reached(Cache::Cold, 0.1), reached(Cache::Cold, 0.3));
+}
+
+#[test]
+fn doubts_about_different_things_stay_apart() {
+    let waited = |resource: &str, share| Doubt::Pressure { resource: resource.to_owned(), share };
+    let apart = [waited("cpu", 0.2), waited("io", 0.5)];
+    assert_eq!(merged(&[apart[0].clone(), waited("io", 0.3), apart[1].clone()]), apart);
+    let reached = |cache, resident| Doubt::StateNotReached { cache, resident, names: None };
+    let apart = [Doubt::Drift { change: 0.2 }, Doubt::Drift { change: -0.3 }];
+    assert_eq!(merged(&apart), apart);
+    let apart = [reached(Cache::DataCold, 0.2), reached(Cache::Cold, 0.3)];
+    assert_eq!(merged(&apart), apart);
 }

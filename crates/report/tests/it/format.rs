@@ -60,7 +60,8 @@ fn format_1_stays_readable() {
     let (record, warnings) = read(text.as_bytes()).unwrap();
     assert_eq!(warnings, [""; 0]);
     assert_eq!((record.header.format, record.stores.len(), record.samples.len()), (1, 2, 12));
-    let page = terminal(&record, &Style { width: 100, color: false, all_findings: false });
+    let page =
+        terminal(&record, &Style { width: 100, color: false, all_findings: false, explain: false });
     assert!(page.contains("0.78 (0.7"), "{page}");
     assert!(page.contains("faster by 22 %"), "{page}");
 }

@@ -8,9 +8,9 @@ use hdrhistogram::{
 use std::collections::BTreeMap;
 
 use model::{
-    Batch, Cost, Cpu, DatasetSpec, DatasetSummary, Doubt, Durability, Environment, Filesystem,
-    Finding, Generated, KeyKind, Latency, Library, Load, Memory, Operation, Order, Owner, Plan,
-    PlannedTarget, Rounds, Sample, Settings, StoreFacts, Workload,
+    Batch, Cache, Cost, Cpu, DatasetSpec, DatasetSummary, Device, Doubt, Durability, Environment,
+    Filesystem, Finding, First, Generated, Io, KeyKind, Latency, Library, Load, Memory, Operation,
+    Order, Owner, Plan, PlannedTarget, Residency, Rounds, Sample, Settings, StoreFacts, Workload,
     record::{End, Ended, Header, Line, Record},
 };
 
@@ -58,7 +58,7 @@ pub(crate) fn doubtful() -> Record {
         Finding::target(Doubt::LeftToBackground { share: 0.12 }, "pack").in_round(3),
         Finding::target(Doubt::LeftToBackground { share: 0.12 }, "pack").in_round(4),
         Finding::target(Doubt::BytesDiffer { key: "7".to_owned() }, "pack"),
-        Finding::run(Doubt::Steal { share: 0.05, trials: 3 }),
+        Finding::run(Doubt::Steal { share: 0.05 }),
         Finding::run(Doubt::KeysNotCovered { touched: 900, keys: 1000 }),
         Finding::run(Doubt::KeysNotCovered { touched: 800, keys: 1000 }),
         Finding::run(Doubt::ToolShare { share: 0.08 }),
@@ -88,17 +88,47 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         position: 0,
         target,
         workload: 0,
+        cache: Cache::Warm,
+        before: None,
+        after: None,
+        first: Some(First { operations: OPERATIONS, wall_ns: OPERATIONS * ns * 2 }),
         operations: OPERATIONS,
         bytes: OPERATIONS * 10_000,
         open_ns: 250_000,
         wall_ns: OPERATIONS * ns,
         owed_ns: 0,
         background_ns: 0,
-        cost: Cost { user_ns: OPERATIONS * 500, system_ns: OPERATIONS * 1500 },
-        load: Load { other_cpus: Some(0.0), steal: Some(0.0) },
+        cost: Cost { user_ns: OPERATIONS * 500, system_ns: OPERATIONS * 1500, ..Cost::default() },
+        io: None,
+        device: None,
+        load: Load { other_cpus: Some(0.0), steal: Some(0.0), ..Load::default() },
         latency: latency(ns),
         counters: BTreeMap::new(),
     }
+}
+
+/// Has a sample tell what it asked of the system: each figure another multiple of `n`, bytes ten
+/// thousand times as many.
+pub(crate) fn asked(sample: &mut Sample, n: u64) {
+    // A warm pass fetches nothing from a device.
+    sample.cache = Cache::DataCold;
+    sample.before = Some(Residency { pages: 100, ..Residency::default() });
+    let times = |factor: u64| n.saturating_mul(factor);
+    sample.cost = Cost {
+        minor_faults: Some(n),
+        major_faults: Some(times(2)),
+        voluntary_switches: Some(times(3)),
+        involuntary_switches: Some(times(4)),
+        ..sample.cost
+    };
+    sample.io = Some(Io {
+        read_calls: times(5),
+        write_calls: times(6),
+        read_bytes: times(70_000),
+        written_bytes: times(80_000),
+        device_read_bytes: times(90_000),
+    });
+    sample.device = Some(Device { read_bytes: 0, written_bytes: times(100_000) });
 }
 
 fn latency(ns: u64) -> Latency {
@@ -134,6 +164,7 @@ pub(crate) fn store(
         durability,
         apparent_bytes: 10_200_000,
         allocated_bytes: 11_000_000,
+        memory_bytes: Some(0),
         fill_ns: Some(1_500_000_000),
         check_ns: 40_000_000,
     }
@@ -165,11 +196,13 @@ fn plan(labels: &[&str]) -> Plan {
             bytes: OPERATIONS * 10_000,
             smallest: 8_000,
             largest: 12_000,
+            deflated: None,
         },
         available: OPERATIONS,
         targets: labels.iter().map(|label| target(label)).collect(),
         baseline: 0,
         workloads: vec![workload(Operation::Read)],
+        caches: vec![Cache::Warm],
         durability: None,
         rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0 },
     }
@@ -208,6 +241,7 @@ fn machine() -> Environment {
             options: "rw,relatime".to_owned(),
             device: "/dev/vda".to_owned(),
             rotational: Some(false),
+            ..Filesystem::default()
         }],
         libraries: vec![Library {
             name: "sqlite".to_owned(),

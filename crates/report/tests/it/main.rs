@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod checkup;
+mod explained;
 mod figures;
 mod findings;
 mod format;

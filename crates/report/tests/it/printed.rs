@@ -1,17 +1,22 @@
 //! What a person sees.
 
 use model::{
-    Batch, Doubt, Finding, Operation, Order,
+    Batch, Cache, Cost, Doubt, Finding, Io, Operation, Order, Residency,
     record::{End, Ended, Record},
 };
 use proptest::prelude::*;
 use storemark_report::{Style, terminal};
 use unicode_width::UnicodeWidthStr;
 
-use crate::made::{doubtful, record, sample, typical, workload};
+use crate::made::{asked, doubtful, record, sample, typical, workload};
 
 fn plain(record: &Record, width: u16) -> String {
-    terminal(record, &Style { width, color: false, all_findings: false })
+    terminal(record, &Style { width, color: false, all_findings: false, explain: false })
+}
+
+/// The same with what explains it.
+fn explained(record: &Record, width: u16) -> String {
+    terminal(record, &Style { width, color: false, all_findings: false, explain: true })
 }
 
 /// The cells of the first row that begins with `label`, spaces run together.
@@ -22,7 +27,7 @@ fn cells(page: &str, label: &str) -> String {
 
 fn assert_fits(record: &Record) {
     for width in [80, 100, 140] {
-        for line in plain(record, width).lines() {
+        for line in explained(record, width).lines() {
             assert!(line.width() <= usize::from(width), "{width}: {} {line}", line.width());
         }
     }
@@ -30,11 +35,11 @@ fn assert_fits(record: &Record) {
 
 #[test]
 fn a_row_holds_the_figures() {
-    let page = plain(&typical(), 100);
-    assert_eq!(cells(&page, "files"), "files 4.04 2472 4.04 4.09 2.00 1 baseline");
+    let page = plain(&typical(), 110);
+    assert_eq!(cells(&page, "files"), "files 4.04 8.09 4.04 4.09 2.00 2472 1 baseline");
     assert_eq!(
         cells(&page, "sqlite"),
-        "sqlite api=blob 3.15 3170 3.15 3.19 2.00 0.780 (0.780–0.780) faster by 22 %"
+        "sqlite api=blob 3.15 6.31 3.15 3.19 2.00 3170 0.780 (0.780–0.780) faster by 22 %"
     );
     assert!(cells(&page, "pack").ends_with("no difference shown"));
 }
@@ -50,7 +55,10 @@ fn the_head_says_what_and_where() {
         "AMD EPYC 9B14, 2 CPUs, 8.20 GB of memory, linux 6.18.5, ext4, virtualised (kvm), sqlite 3.51.1"
     );
     assert_eq!(next(), "");
-    assert_eq!(next(), "read: 1,000 operations, random permutation, all in one batch, 1 thread");
+    assert_eq!(
+        next(),
+        "read, warm: 1,000 operations, random permutation, all in one batch, 1 thread"
+    );
 }
 
 #[test]
@@ -82,7 +90,7 @@ fn a_target_alone_has_an_interval_and_no_verdict() {
     record.samples = (0..6).map(|r| sample(r, 0, [4_000, 4_200][r as usize % 2])).collect();
     let page = plain(&record, 100);
     let row = cells(&page, "files");
-    assert!(row.starts_with("files 4.10 (3.9") && row.ends_with(") 2440 4.00 4.20 2.00"), "{row}");
+    assert!(row.starts_with("files 4.10 (3.9") && row.ends_with(") 8.20 4.00 4.20 2.00"), "{row}");
     assert!(!page.contains("verdict") && !page.contains("baseline"));
     assert!(page.ends_with("6 rounds; cut off: what was measured is shown; seed 42\n"));
 }
@@ -92,7 +100,46 @@ fn writes_of_other_durability_get_no_verdict() {
     let mut record = typical();
     record.header.plan.workloads = vec![workload(Operation::Update)];
     let row = cells(&plain(&record, 140), "sqlite");
-    assert!(row.ends_with("*0.780 (0.780–0.780) not compared: durability"), "{row}");
+    assert!(row.ends_with("*0.780 (0.780–0.780) durability differs"), "{row}");
+}
+
+#[test]
+fn a_narrow_terminal_goes_without_the_rate() {
+    let page = plain(&typical(), 100);
+    assert_eq!(cells(&page, "files"), "files 4.04 8.09 4.04 4.09 2.00 1 baseline");
+}
+
+/// The typical record with every trial begun in `cache`, `resident` of 100 pages in memory.
+fn cold(resident: u64) -> Record {
+    let mut record = typical();
+    record.header.plan.caches = vec![Cache::DataCold];
+    for sample in &mut record.samples {
+        sample.cache = Cache::DataCold;
+        sample.first = None;
+        sample.before = Some(Residency { pages: 100, resident, ..Residency::default() });
+        sample.io = Some(Io { device_read_bytes: sample.bytes * 3 / 2, ..Io::default() });
+    }
+    record
+}
+
+#[test]
+fn cold_passes_show_what_came_from_the_device() {
+    let page = plain(&cold(1), 110);
+    assert!(page.contains("read, data-cold: 1,000 operations"), "{page}");
+    assert_eq!(cells(&page, "files"), "files 4.04 1.50 4.04 4.09 2.00 2472 1 baseline");
+}
+
+#[test]
+fn a_state_that_was_not_reached_gives_no_figure_its_name() {
+    let page = plain(&cold(2), 100);
+    assert_eq!(cells(&page, "pack"), "pack not in state – – – – – state not reached");
+    // Where some rounds began in it, they count.
+    let mut record = cold(1);
+    for sample in record.samples.iter_mut().filter(|sample| sample.round < 4) {
+        sample.before.as_mut().unwrap().resident = 50;
+    }
+    let row = cells(&plain(&record, 100), "sqlite");
+    assert!(row.ends_with("faster by 22 %"), "{row}");
 }
 
 #[test]
@@ -117,9 +164,9 @@ fn each_workload_has_its_table() {
     record.header.plan.workloads.push(fixed);
     record.findings.push(Finding::run(Doubt::OrderOfInsertion).in_workload(1));
     let page = plain(&record, 100);
-    assert!(page.contains("\nread 1: 1,000 operations, random permutation"));
-    assert!(page.contains("\nread 2: 1,000 operations, ascending, 100 a batch, 2 threads\n"));
-    assert!(page.contains("\n· read 2: keys are touched in the order"));
+    assert!(page.contains("\nread 1, warm: 1,000 operations, random permutation"));
+    assert!(page.contains("\nread 2, warm: 1,000 operations, ascending, 100 a batch, 2 threads\n"));
+    assert!(page.contains("\n· read 2: keys are touched in a fixed order"));
 }
 
 #[test]
@@ -132,8 +179,8 @@ fn doubts_stand_by_weight_and_notes_are_counted() {
     assert!(page.contains(
         "\n· pack (in 2 rounds): flushing what was left to the background took up to another 12.0 %"
     ));
-    assert!(page.contains("\n  and 3 notes more (--json has all)\n"), "{page}");
-    let all = Style { width: 140, color: false, all_findings: true };
+    assert!(page.contains("\n  and 3 notes more (--verbose shows all)\n"), "{page}");
+    let all = Style { width: 140, color: false, all_findings: true, explain: false };
     assert!(!terminal(&doubtful(), &all).contains("more (--json"));
 }
 
@@ -151,7 +198,7 @@ fn the_end_says_why() {
 
 #[test]
 fn colour_adds_nothing_but_colour() {
-    let style = Style { width: 100, color: true, all_findings: false };
+    let style = Style { width: 100, color: true, all_findings: false, explain: false };
     let mut coloured = terminal(&doubtful(), &style);
     assert!(coloured.contains("\u{1b}[32mfaster by 22 %\u{1b}[0m"));
     for code in [0, 1, 2, 31, 32] {
@@ -184,6 +231,44 @@ fn labels_that_differ_at_the_end_still_do() {
     assert!(page.contains("mmap=1") && page.contains("mmap=2"), "{page}");
 }
 
+#[test]
+fn what_explains_a_case_stands_after_its_tables_if_asked_for() {
+    let mut record = typical();
+    record.header.plan.caches = vec![Cache::DataCold];
+    record.samples.iter_mut().for_each(|sample| asked(sample, 500));
+    for sample in record.samples.iter_mut().filter(|s| s.target == 1) {
+        asked(sample, 100);
+        sample.io.as_mut().unwrap().device_read_bytes = sample.bytes / 2;
+    }
+    let page = explained(&record, 100);
+    let time = &page[page.find("\nread, data-cold: where the time goes, per blob\n").unwrap()..];
+    assert!(page.find("verdict") < page.find("where the time") && time.contains("space:"));
+    assert_eq!(
+        cells(time, "sqlite"),
+        "sqlite api=blob 0.500 1.50 1.15 0.100 0.200 0.700 0.250 2.00"
+    );
+    let moved = &time[time.find("\nread, data-cold: what was moved").unwrap()..];
+    assert_eq!(cells(moved, "sqlite"), "sqlite api=blob 0.500 0.600 0.700 0.800 0.500 1.00 0.00 –");
+    let sentence = "\n· sqlite api=blob, faster by 22 %: this goes along with 0.890 µs less off the \
+                    processor per blob\n  (2.04 → 1.15) and 4.00 fewer bytes from the device per byte \
+                    (4.50 → 0.500)\n";
+    assert!(moved.contains(sentence), "{moved}");
+    assert!(!moved.contains("· pack"), "no difference was shown");
+    assert!(!plain(&record, 100).contains("where the time goes"));
+}
+
+#[test]
+fn what_no_system_told_is_dashes() {
+    let mut record = typical();
+    record.samples.iter_mut().for_each(|s| s.cost = Cost::default());
+    let page = explained(&record, 100);
+    let time = &page[page.find("where the time goes").unwrap()..];
+    assert_eq!(cells(time, "files"), "files – – – – – – 0.250 2.00");
+    let moved = &time[time.find("what was moved").unwrap()..];
+    assert_eq!(cells(moved, "files"), "files – – – – – – – –");
+    assert!(!page.contains("goes along"));
+}
+
 proptest! {
     #[test]
     fn any_samples_can_be_printed(
@@ -202,9 +287,11 @@ proptest! {
             sample.operations = n >> (n % 64);
             sample.wall_ns = n.rotate_left(7) >> (n % 61);
             sample.bytes = n.rotate_left(17);
+            asked(sample, n.rotate_left(19));
             sample.cost.user_ns = n.rotate_left(27);
             sample.latency.sum_ns = n.rotate_left(37);
         }
         assert_fits(&record);
+        prop_assert!(!explained(&record, 100).contains("NaN"));
     }
 }

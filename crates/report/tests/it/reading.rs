@@ -138,7 +138,7 @@ proptest! {
         let end = (place + bytes.len()).min(text.len());
         text.splice(place..end, bytes);
         if let Ok((record, _)) = read(text.as_slice()) {
-            terminal(&record, &Style { width: 100, color: true, all_findings: true });
+            terminal(&record, &Style { width: 100, color: true, all_findings: true, explain: false });
         }
     }
 }

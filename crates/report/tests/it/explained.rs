@@ -1,0 +1,153 @@
+//! What goes along with the time.
+
+use model::{Cache, Cost, First, Residency, Sample, record::Record};
+use storemark_report::{Aspect, Explained, differences, explained, figures};
+
+use crate::made::{OPERATIONS, asked, record, sample};
+
+fn row(record: &Record, target: usize) -> Explained {
+    explained(record, &figures(record)).remove(target)
+}
+
+/// Samples that [`asked`] for something are cold ones.
+fn cold(labels: &[&str]) -> Record {
+    let mut record = record(labels);
+    record.header.plan.caches = vec![Cache::DataCold];
+    record
+}
+
+fn close(value: Option<f64>, expected: f64) -> bool {
+    value.is_some_and(|value| (value / expected - 1.0).abs() < 1e-9)
+}
+
+/// Processor time in nanoseconds per operation.
+fn cpu(sample: &mut Sample, user: u64, system: u64) {
+    sample.cost =
+        Cost { user_ns: OPERATIONS * user, system_ns: OPERATIONS * system, ..sample.cost };
+}
+
+/// Six rounds of files (4 µs: 0.5 in user mode, 3 in the kernel, 0.5 off the processor) and of a target
+/// that takes `ns` and is changed by `change`.
+fn against_files(ns: u64, change: impl Fn(&mut Sample)) -> Record {
+    let mut record = cold(&["files", "other"]);
+    for round in 0..6 {
+        let (mut files, mut other) = (sample(round, 0, 4_000), sample(round, 1, ns));
+        for sample in [&mut files, &mut other] {
+            asked(sample, 400);
+            cpu(sample, 500, 3_000);
+        }
+        change(&mut other);
+        record.samples.extend([files, other]);
+    }
+    record
+}
+
+/// What goes along with the other target's verdict.
+fn along(record: &Record) -> Vec<Aspect> {
+    let figures = figures(record);
+    let explained = explained(record, &figures);
+    let differences = differences(&explained[0], &figures[1], &explained[1]);
+    differences.into_iter().map(|difference| difference.aspect).collect()
+}
+
+#[test]
+fn the_parts_add_up_to_the_time() {
+    let record = against_files(4_000, |_| {});
+    let row = row(&record, 0);
+    assert!(close(row.user_us, 0.5) && close(row.system_us, 3.0) && close(row.off_cpu_us, 0.5));
+}
+
+#[test]
+fn processor_time_beyond_the_time_leaves_nothing_beside_it() {
+    let record = against_files(4_000, |s| cpu(s, 3_000, 3_000));
+    assert_eq!(row(&record, 1).off_cpu_us, Some(0.0));
+}
+
+#[test]
+fn several_workers_overlap() {
+    let mut record = against_files(2_000, |s| cpu(s, 100, 100));
+    record.header.plan.workloads[0].threads = 2;
+    assert_eq!(row(&record, 0).off_cpu_us, None);
+    assert!(close(row(&record, 0).user_us, 0.5));
+    assert_eq!(along(&record), []);
+}
+
+#[test]
+fn sums_are_divided_by_the_sums_of_those_that_tell() {
+    let mut record = cold(&["files"]);
+    record.samples = (0..3).map(|round| sample(round, 0, 4_000)).collect();
+    asked(&mut record.samples[0], 100);
+    asked(&mut record.samples[1], 500);
+    record.samples[1].operations *= 3;
+    let row = row(&record, 0);
+    assert!(close(row.minor_faults, 0.15), "600 of 4,000: {row:?}");
+    assert!(close(row.switches, 1.05) && close(row.read_calls, 0.75), "{row:?}");
+    assert!(close(row.device_read, 2.7), "54 MB of 20 MB: {row:?}");
+}
+
+#[test]
+fn states_opening_and_first_passes_are_told() {
+    let residency = |resident| Some(Residency { pages: 100, resident, ..Residency::default() });
+    let record = against_files(4_000, |s| {
+        s.before = residency(0);
+        s.after = residency(50);
+        s.first = Some(First { operations: 10, wall_ns: 80_000 });
+    });
+    let row = row(&record, 1);
+    assert_eq!((row.cached_before, row.cached_after), (Some(0.0), Some(0.5)));
+    assert!(close(row.open_ms, 0.25) && close(row.first_over_steady, 2.0));
+}
+
+#[test]
+fn a_system_that_tells_nothing_leaves_nothing() {
+    let mut record = record(&["files", "other"]);
+    for round in 0..6 {
+        record.samples.extend([sample(round, 0, 4_000), sample(round, 1, 2_000)]);
+    }
+    record.samples.iter_mut().for_each(|s| s.cost = Cost::default());
+    let row = row(&record, 1);
+    assert_eq!((row.user_us, row.system_us, row.off_cpu_us), (None, None, None));
+    assert_eq!((row.minor_faults, row.read_calls, row.device_written), (None, None, None));
+    assert_eq!(along(&record), []);
+}
+
+#[test]
+fn less_time_in_the_kernel_goes_along_with_fewer_calls() {
+    let record = against_files(2_000, |s| {
+        cpu(s, 600, 900);
+        s.io.as_mut().unwrap().read_calls = 0;
+    });
+    assert_eq!(along(&record), [Aspect::Kernel, Aspect::Calls]);
+}
+
+#[test]
+fn what_goes_the_other_way_is_not_named() {
+    let record = against_files(2_000, |s| {
+        cpu(s, 600, 900);
+        asked(s, 900);
+    });
+    assert_eq!(along(&record), [Aspect::Kernel]);
+}
+
+#[test]
+fn a_slower_target_that_reads_more_from_the_device_is_off_the_processor() {
+    let record = against_files(9_000, |s| {
+        cpu(s, 400, 3_200);
+        s.io.as_mut().unwrap().device_read_bytes *= 3;
+    });
+    assert_eq!(along(&record), [Aspect::OffCpu, Aspect::DeviceRead]);
+}
+
+#[test]
+fn a_little_more_of_a_figure_is_not_named() {
+    let record = against_files(9_000, |s| {
+        cpu(s, 500, 3_000);
+        s.io.as_mut().unwrap().device_read_bytes += 100;
+    });
+    assert_eq!(along(&record), [Aspect::OffCpu]);
+}
+
+#[test]
+fn no_difference_has_nothing_along_with_it() {
+    assert_eq!(along(&against_files(4_000, |s| cpu(s, 3_000, 500))), []);
+}
