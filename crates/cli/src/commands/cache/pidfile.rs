@@ -1,0 +1,95 @@
+//! The file that tells which process holds the locks.
+
+use std::{fs, io, io::Write, path::Path};
+
+use model::{Error, Result};
+
+/// A new file with this process's id, removed when dropped.
+pub(super) struct PidFile<'a>(&'a Path);
+
+impl<'a> PidFile<'a> {
+    /// Replaces only the file of a process that has ended: any other is somebody's own.
+    pub(super) fn write(path: &'a Path) -> Result<Self> {
+        if is_stale(path) {
+            let _ = fs::remove_file(path);
+        }
+        // Neither follows a link nor waits for the reader of a pipe.
+        fs::File::create_new(path).and_then(|mut file| file.write_all(own().as_bytes())).map_err(
+            |error| match error.kind() {
+                io::ErrorKind::AlreadyExists => Error::usage(format!(
+                    "{}: is there already; a pidfile must be new, or that of a process that has \
+                     ended",
+                    path.display()
+                )),
+                _ => Error::io(path.display(), error),
+            },
+        )?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for PidFile<'_> {
+    fn drop(&mut self) {
+        // Another process may have put its own there.
+        if text(self.0).is_some_and(|text| text == own()) {
+            let _ = fs::remove_file(self.0);
+        }
+    }
+}
+
+fn own() -> String {
+    format!("{}\n", std::process::id())
+}
+
+/// What a pidfile may hold is short; nothing else is read.
+fn text(path: &Path) -> Option<String> {
+    const LONGEST: u64 = 16;
+    let told = fs::symlink_metadata(path).ok()?;
+    (told.is_file() && told.len() <= LONGEST).then(|| fs::read_to_string(path).ok())?
+}
+
+fn is_stale(path: &Path) -> bool {
+    let id = text(path).and_then(|text| text.strip_suffix('\n')?.parse().ok());
+    let process = id.and_then(rustix::process::Pid::from_raw);
+    // Of another user's process it is not told more than that it is there.
+    process.is_some_and(|process| {
+        rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_file_of_an_ended_process_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pid");
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let ended = child.id();
+        child.wait().unwrap();
+        fs::write(&path, format!("{ended}\n")).unwrap();
+        drop(PidFile::write(&path).unwrap());
+        assert!(!path.exists());
+        for other in ["work of years".to_owned(), String::new(), own()] {
+            fs::write(&path, &other).unwrap();
+            assert!(PidFile::write(&path).is_err(), "{other:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), other);
+        }
+    }
+
+    #[test]
+    fn a_link_is_left_alone_and_so_is_anothers_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("mine"), "bytes").unwrap();
+        std::os::unix::fs::symlink("mine", at("link")).unwrap();
+        assert!(PidFile::write(&at("link")).is_err());
+        assert_eq!(fs::read_to_string(at("link")).unwrap(), "bytes");
+        let path = at("pid");
+        let pidfile = PidFile::write(&path).unwrap();
+        fs::write(&path, "1\n").unwrap();
+        drop(pidfile);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n");
+    }
+}
