@@ -1,0 +1,65 @@
+//! `storemark doctor`: whether this machine is fit to measure on.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use engines::registry;
+use lab::{CheckupJob, Stop};
+use model::{Checkup, Error, ErrorKind, Result, Severity};
+
+use super::run::fresh_seed;
+use crate::{args::DoctorOptions, exit::Failure, listener::Listener, output};
+
+/// One that needs the processor and memory only, and one that needs the file system as well.
+const ENGINES: [&str; 2] = ["memory", "files"];
+
+/// What `--quick` leaves for measuring.
+const QUICK: Duration = Duration::from_secs(10);
+
+pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
+    let job = job(options)?;
+    let listener = Listener::new(options.quiet);
+    let checked = lab::checkup(&job, &listener, stop);
+    drop(listener);
+    let advice = report::advice(checked.doubts);
+    let misleading = advice.iter().any(|advice| advice.severity > Severity::Note);
+    show(options, &Checkup { advice, ..checked.checkup })?;
+    if checked.interrupted {
+        return Err(Failure::PartWay(Error::interrupted()));
+    }
+    if options.strict && misleading { Err(Failure::Gate) } else { Ok(()) }
+}
+
+fn job(options: &DoctorOptions) -> Result<CheckupJob> {
+    let folder = folder(&options.folder)?;
+    let engines = ENGINES.map(registry::find).into_iter().collect::<Result<_>>()?;
+    Ok(CheckupJob {
+        folder,
+        engines,
+        time: if options.quick { QUICK } else { options.time },
+        seed: fresh_seed(),
+        libraries: registry::all().iter().filter_map(|engine| engine.library()).collect(),
+    })
+}
+
+/// The folder without links: its mount is looked for by its path.
+fn folder(path: &Path) -> Result<PathBuf> {
+    let folder = path
+        .canonicalize()
+        .map_err(|error| Error::io(path.display(), error).with_kind(ErrorKind::Usage))?;
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(Error::usage(format!("{}: is no folder; name the one it is in", path.display())))
+}
+
+fn show(options: &DoctorOptions, checkup: &Checkup) -> Result<()> {
+    if !options.json {
+        return output::print(&report::checkup(checkup, &output::style(true, false)));
+    }
+    let text = serde_json::to_string_pretty(checkup);
+    let text = text.map_err(|error| Error::failed(format!("the checkup as JSON: {error}")))?;
+    output::print(&(text + "\n"))
+}

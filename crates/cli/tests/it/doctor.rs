@@ -1,0 +1,151 @@
+//! The machine as `doctor` tells it. What it finds depends on the machine; that it tells it, and
+//! that it does not contradict what the test sees itself, does not.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::world::{Ran, World};
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err))
+}
+
+/// A folder in memory where there is one, to spare the disk.
+fn fast() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().count() == 0
+}
+
+#[test]
+fn people_read_sections_in_a_hundred_columns() {
+    let folder = fast();
+    let ran = World::new().ok(&format!("doctor {} --time 100ms", folder.path().display()));
+    assert_eq!(ran.err, "");
+    let heads = ran.out.lines().filter(|line| !line.starts_with(' ') && !line.is_empty());
+    let heads: Vec<_> = heads.map(|line| line.split([' ', ':']).next().unwrap()).collect();
+    assert_eq!(heads, ["Machine", "Folder", "Cache", "Installed", "Noise", "What"], "{}", ran.out);
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{}", ran.out);
+    for said in ["CPU", "for two reads", "warm            yes", "p99", "against itself"] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    assert!(is_empty(folder.path()));
+}
+
+#[test]
+fn programs_read_one_object() {
+    let folder = fast();
+    let ran =
+        World::new().run(&format!("doctor {} --time 0.1 --json --strict", folder.path().display()));
+    let told = json(&ran);
+    let advice = told["advice"].as_array().unwrap();
+    let misleading = advice.iter().any(|advice| advice["severity"] != "note");
+    assert_eq!(ran.code, Some(if misleading { 3 } else { 0 }), "{}", ran.out);
+    assert!(
+        advice.iter().all(|advice| advice["text"].is_string() && advice["finding"].is_string())
+    );
+    let noise = told["noise"].as_array().unwrap();
+    let targets: Vec<_> = noise.iter().map(|noise| noise["target"].as_str().unwrap()).collect();
+    assert_eq!(targets, ["memory", "files"]);
+    for noise in noise {
+        let figure = |name: &str| noise[name].as_f64().unwrap();
+        assert!(figure("rounds") >= 5.0 && figure("rounds_a_minute") >= 2.0, "{noise}");
+        assert!(figure("ratio_low") <= figure("ratio") && figure("ratio") <= figure("ratio_high"));
+        let even = figure("ratio_low") <= 1.0 && figure("ratio_high") >= 1.0;
+        assert_eq!(noise["even"], even, "{noise}");
+        assert!(figure("detectable_share") > 0.0, "{noise}");
+    }
+    let flush = &told["folder"]["flush"];
+    let flush = ["p50_ns", "p90_ns", "p99_ns", "max_ns"].map(|name| flush[name].as_u64().unwrap());
+    assert!(flush[0] > 0 && flush.is_sorted(), "{flush:?}");
+    assert!(is_empty(folder.path()));
+}
+
+/// A file system that lives in memory has no device to flush to and no pages to evict.
+#[test]
+fn memory_is_not_taken_for_a_disk() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
+    let ran = World::new().ok(&format!("doctor {} --time 0.1 --json", folder.path().display()));
+    let told = json(&ran);
+    let kind = told["environment"]["filesystems"][0]["kind"].as_str().unwrap();
+    let data_cold = &told["caches"][1];
+    assert_eq!(data_cold["cache"], "data-cold");
+    let found =
+        |name: &str| told["advice"].as_array().unwrap().iter().any(|a| a["finding"] == name);
+    assert_eq!(found("unusual-filesystem"), kind == "tmpfs", "{told}");
+    if kind == "tmpfs" {
+        assert_ne!(data_cold["reached"], true, "{data_cold}");
+        assert_ne!(told["caches"][2]["reached"], true, "{told}");
+    }
+    let p50 = told["folder"]["flush"]["p50_ns"].as_u64().unwrap();
+    assert_eq!(found("flush-too-fast"), p50 < 10_000, "{told}");
+    let like = told["folder"]["flushes_like"].as_str().unwrap();
+    assert_eq!(like.starts_with("no device"), p50 < 10_000, "{like}");
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_to_is_told_of_and_the_rest_is() {
+    let folder = fast();
+    let mut permissions = folder.path().metadata().unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(folder.path(), permissions).unwrap();
+    // Root may all the same.
+    let writable = fs::create_dir(folder.path().join("tried")).is_ok();
+    let ran = World::new().ok(&format!("doctor {} --time 0.1 --json", folder.path().display()));
+    let told = json(&ran);
+    assert_eq!(told["folder"]["unwritable"].is_null(), writable, "{told}");
+    assert_eq!(told["folder"]["flush"].is_null(), !writable, "{told}");
+    assert_eq!(told["noise"].as_array().unwrap().len(), if writable { 2 } else { 1 }, "{told}");
+    assert!(told["environment"]["cpu"]["count"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn what_is_no_folder_is_refused() {
+    let world = World::new();
+    world.write("file", "x");
+    for (line, says) in [
+        ("doctor absent", "absent: "),
+        ("doctor file", "file: is no folder"),
+        ("doctor file/below", "file/below: "),
+        ("doctor --time soon", "is not a duration"),
+        ("doctor --quick --time 5s", "cannot be used with"),
+        ("doctor --strikt", "did you mean --strict?"),
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains(says), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn an_interrupted_one_prints_what_it_knows() {
+    let folder = fast();
+    let line = format!("doctor {} --time 1h --json", folder.path().display());
+    let mut command = World::new().command(&line);
+    command.current_dir("/").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Under way, whatever it is at by then.
+    for _ in 0..1200 {
+        if !is_empty(folder.path()) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert_eq!(ran.err, "storemark: interrupted\n");
+    assert!(json(&ran)["environment"]["os"].is_string());
+    assert!(is_empty(folder.path()));
+}
