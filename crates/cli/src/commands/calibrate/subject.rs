@@ -1,0 +1,129 @@
+//! The store that is compared with itself.
+
+use std::path::PathBuf;
+
+use engines::registry;
+use lab::{
+    CopyJob, Data, Place, Progress, Recorder, Request, Requested, Silent, Stop, host::Scratch,
+};
+use model::{
+    Batch, Cache, Engine, Error, Operation, Order, Result, Rounds, Settings,
+    record::{Ended, Record},
+};
+
+use crate::{
+    args::CalibrateOptions,
+    commands::run::made_up,
+    targets::{self, Resolved},
+};
+
+/// In every build, and its times vary least.
+const DEFAULT: &str = "pack:";
+
+/// A store on disk, made once for all comparisons: two copies of the same data differ by where
+/// they lie, which is no fault of a comparison that finds it.
+pub(super) struct Subject {
+    pub(super) label: String,
+    pub(super) engine: &'static dyn Engine,
+    path: PathBuf,
+    pub(super) settings: Settings,
+    /// Removed with the subject.
+    _scratch: Option<Scratch>,
+}
+
+impl Subject {
+    pub(super) fn ready(
+        options: &CalibrateOptions,
+        seed: u64,
+        progress: &dyn Progress,
+        stop: &Stop,
+    ) -> Result<Self> {
+        let target = targets::resolve(options.target.as_deref().unwrap_or(DEFAULT.as_ref()))?;
+        let settings = target.settings(&[])?;
+        check(options, &target)?;
+        let Resolved { text: label, engine, location, .. } = target;
+        let (path, scratch) = if let Some(path) = location {
+            (path, None)
+        } else {
+            let parent = options.scratch.clone().unwrap_or_else(|| PathBuf::from("."));
+            let scratch = Scratch::new_in(&parent)?;
+            let path = scratch.path().join(engine.name());
+            let CalibrateOptions { keys, size, variance, .. } = *options;
+            let from = lab::made(made_up(keys, size, variance, seed))?;
+            let to = Place { engine, path: path.clone(), settings: settings.clone() };
+            lab::copy(&CopyJob { from, to, force: false, resume: false }, progress, stop)?;
+            (path, Some(scratch))
+        };
+        if let Some(why) = engine.reading_changes(&path, &settings) {
+            return Err(Error::usage(format!("{label}: {why}; it is not read in place")));
+        }
+        Ok(Self { label, engine, path, settings, _scratch: scratch })
+    }
+
+    /// Reads the store through each of `engines`, as `run` does. What was interrupted says nothing.
+    pub(super) fn run(
+        &self,
+        engines: &[&'static dyn Engine],
+        seed: u64,
+        rounds: Rounds,
+        stop: &Stop,
+    ) -> Result<(Record, Ended)> {
+        let mut recorder = Recorder::new(None);
+        let ended =
+            lab::run(&self.request(engines, seed, rounds), &mut recorder, &Silent, stop)?.ended;
+        let record = recorder.record().filter(|_| ended != Ended::Interrupted);
+        Ok((record.cloned().ok_or_else(Error::interrupted)?, ended))
+    }
+
+    fn request(&self, engines: &[&'static dyn Engine], seed: u64, rounds: Rounds) -> Request {
+        let targets = (1..).zip(engines).map(|(number, engine)| Requested {
+            label: format!("{} #{number}", self.label),
+            engine: *engine,
+            location: Some(self.path.clone()),
+            settings: self.settings.clone(),
+        });
+        Request {
+            data: Data::Targets,
+            targets: targets.collect(),
+            baseline: 0,
+            operations: vec![Operation::Read],
+            caches: vec![Cache::Warm],
+            order: Order::Permutation,
+            count: None,
+            max_key: None,
+            start: None,
+            batch: Batch::All,
+            threads: 1,
+            durability: None,
+            rounds,
+            seed,
+            in_place: false,
+            integrity_check: false,
+            scratch: None,
+        }
+    }
+}
+
+/// Whether the target can be what is asked for.
+fn check(options: &CalibrateOptions, target: &Resolved) -> Result<()> {
+    let text = &target.text;
+    if !target.engine.capabilities().persistent {
+        let engines = registry::all().iter().filter(|engine| engine.capabilities().persistent);
+        let names: Vec<_> = engines.map(|engine| engine.name()).collect();
+        return Err(Error::usage(format!(
+            "{text}: is nowhere on disk, so that the same store cannot be opened twice (accepted: \
+             a path, or {})",
+            names.join(", ")
+        )));
+    }
+    let Some(path) = &target.location else { return Ok(()) };
+    if !path.exists() {
+        return Err(targets::missing(path));
+    }
+    if options.keys.is_some() || options.size.is_some() || options.variance.is_some() {
+        return Err(Error::usage(format!(
+            "--keys, --size and --variance shape made-up data; {text} has its own"
+        )));
+    }
+    Ok(())
+}
