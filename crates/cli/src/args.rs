@@ -1,13 +1,18 @@
 //! The command line: what the user typed, with nothing looked up.
 
+mod cache;
+mod calibrate;
+mod doctor;
+
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{
     Args, Parser, Subcommand,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use model::{Durability, units};
+use model::{Cache, Durability, units};
 
+pub(crate) use self::{cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions};
 use crate::output;
 
 /// Measures where small blobs should live - plain files, SQLite or another store - on this
@@ -38,6 +43,13 @@ pub(crate) enum Command {
     Copy(CopyOptions),
     /// Check that two stores hold the same keys and bytes
     Verify(VerifyOptions),
+    /// Look at this machine: what can be measured on it, how finely, and what disturbs
+    Doctor(DoctorOptions),
+    /// See which files are in the page cache; fill, empty or lock it
+    #[command(disable_help_flag = true, after_help = cache::EXAMPLES)]
+    Cache(Box<CacheOptions>),
+    /// Count false alarms and missed differences of comparisons whose truth is known
+    Calibrate(Box<CalibrateOptions>),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -83,6 +95,16 @@ pub(crate) struct RunOptions {
     /// Measure overwriting each blob by another of its size, on a scratch copy
     #[arg(long, help_heading = "Workload")]
     pub(crate) update: bool,
+    /// What is in memory when a trial begins: warm, data-cold (no pages), cold (no pages and no
+    /// names; needs root, drops the caches of the whole machine); several are shown one after the other
+    #[arg(
+        long,
+        value_name = "STATE",
+        value_delimiter = ',',
+        default_value = "warm",
+        help_heading = "Workload"
+    )]
+    pub(crate) cache: Vec<Cache>,
     /// Operations of a pass; default: every key once
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
     pub(crate) count: Option<u64>,
@@ -158,9 +180,15 @@ pub(crate) struct RunOptions {
     /// Write the record to FILE (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
+    /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
     /// Show the engines' own counters and the process's input and output
     #[arg(long, help_heading = "Output")]
     pub(crate) stats: bool,
+    /// Exit with 3 when there is a finding above a note
+    #[arg(long, help_heading = "Output")]
+    pub(crate) strict: bool,
     /// Show all findings
     #[arg(long, short, help_heading = "Output")]
     pub(crate) verbose: bool,
@@ -173,6 +201,9 @@ pub(crate) struct RunOptions {
 pub(crate) struct ReportOptions {
     /// The record (- for standard input)
     pub(crate) record: PathBuf,
+    /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Show all findings
     #[arg(long, short)]
     pub(crate) verbose: bool,

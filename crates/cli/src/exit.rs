@@ -14,6 +14,9 @@ pub(crate) enum Failure {
     PartWay(Error),
     /// A check was carried out and said no; it was already told how.
     Gate,
+    /// It was already told why; the exit code.
+    #[cfg(unix)]
+    Told(u8),
 }
 
 impl From<Error> for Failure {
@@ -27,6 +30,8 @@ pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Gate) => ExitCode::from(3),
+        #[cfg(unix)]
+        Err(Failure::Told(code)) => ExitCode::from(code),
         Err(Failure::PartWay(error)) => said(&error, 2),
         Err(Failure::Error(error)) => {
             let code = match error.kind() {

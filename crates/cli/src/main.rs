@@ -31,7 +31,9 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     // What only reads may be ended by any signal at once.
-    let cleans_up = !matches!(arguments.command, Command::Report(_) | Command::Stat(_));
+    // `cache` listens for itself where it has something to clean up.
+    let cleans_up =
+        !matches!(arguments.command, Command::Report(_) | Command::Stat(_) | Command::Cache(_));
     if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
         output::say(&format!("signals cannot be caught: {error}"));
     }
@@ -44,5 +46,8 @@ fn main() -> ExitCode {
         Command::Import(options) => commands::copy::import(options, &STOP),
         Command::Copy(options) => commands::copy::run(options, &STOP),
         Command::Verify(options) => commands::verify::run(options, &STOP),
+        Command::Doctor(options) => commands::doctor::run(options, &STOP),
+        Command::Cache(options) => commands::cache::run(options),
+        Command::Calibrate(options) => commands::calibrate::run(options, &STOP),
     })
 }

@@ -24,16 +24,17 @@ pub(crate) fn print_aside(text: &str) {
 
 /// Says one line on standard error, control characters of names replaced.
 pub(crate) fn say(line: &str) {
-    let line: String = line
-        .chars()
-        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
-        .collect();
-    print_aside(&format!("storemark: {line}\n"));
+    print_aside(&format!("storemark: {}\n", harmless(line)));
+}
+
+/// `text` with control characters replaced, which a terminal could take for commands.
+pub(crate) fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// How tables look: as wide as the terminal, 100 columns elsewhere; coloured on a terminal
 /// unless `NO_COLOR` is set.
-pub(crate) fn style(all_findings: bool) -> Style {
+pub(crate) fn style(all_findings: bool, explain: bool) -> Style {
     let terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| terminal);
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -41,5 +42,6 @@ pub(crate) fn style(all_findings: bool) -> Style {
         width: width.map_or(100, |(terminal_size::Width(columns), _)| columns.max(80)),
         color: terminal && !plain,
         all_findings,
+        explain,
     }
 }

@@ -8,18 +8,30 @@ use std::{
 
 use model::{Error, ErrorKind, Result};
 
-/// Opens it before anything is measured, so that a bad path fails at once. A file that is no
-/// record is not overwritten.
-pub(crate) fn open(path: Option<&Path>) -> Result<Option<Box<dyn Write>>> {
+/// What a command writes.
+#[derive(Clone, Copy)]
+pub(crate) struct Form {
+    pub(crate) command: &'static str,
+    /// How its first line begins.
+    pub(crate) head: &'static str,
+}
+
+pub(crate) const RUN: Form = Form { command: "run", head: r#"{"line":"header""# };
+pub(crate) const CALIBRATE: Form = Form { command: "calibrate", head: r#"{"line":"calibration""# };
+
+/// Opens it before anything is measured, so that a bad path fails at once. A file of another form
+/// is not overwritten.
+pub(crate) fn open(path: Option<&Path>, form: Form) -> Result<Option<Box<dyn Write>>> {
     let Some(path) = path else { return Ok(None) };
     if path == Path::new("-") {
         return Ok(Some(Box::new(io::stdout())));
     }
     let new = !path.exists();
-    if !new && !is_record(path) {
+    if !new && !begins(path, form.head) {
         return Err(Error::usage(format!(
-            "--json {}: is there and is no record of storemark; it is left as it is",
-            path.display()
+            "--json {}: is there and is no record of storemark {}; it is left as it is",
+            path.display(),
+            form.command
         )));
     }
     let mut options = File::options();
@@ -30,7 +42,7 @@ pub(crate) fn open(path: Option<&Path>) -> Result<Option<Box<dyn Write>>> {
     Ok(Some(Box::new(BufWriter::new(RecordFile { file, begun: false, unused }))))
 }
 
-fn is_record(path: &Path) -> bool {
+fn begins(path: &Path, head: &str) -> bool {
     // Opening a pipe would wait for its writer.
     if !path.is_file() {
         return false;
@@ -39,7 +51,7 @@ fn is_record(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     // A header is some kilobytes long.
     let read = BufReader::new(file.take(1 << 20)).read_line(&mut first);
-    read.is_ok() && (first.is_empty() || first.starts_with(r#"{"line":"header""#))
+    read.is_ok() && (first.is_empty() || first.starts_with(head))
 }
 
 /// Keeps an earlier record until there is something to write. A file made for a run that never

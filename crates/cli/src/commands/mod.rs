@@ -1,6 +1,9 @@
 //! One file per command.
 
+pub(crate) mod cache;
+pub(crate) mod calibrate;
 pub(crate) mod copy;
+pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -16,7 +16,8 @@ pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
     for warning in warnings {
         output::say(&format!("{}: {warning}", path.display()));
     }
-    output::print(&report::terminal(&record, &output::style(options.verbose)))?;
+    let style = output::style(options.verbose, options.explain);
+    output::print(&report::terminal(&record, &style))?;
     Ok(())
 }
 

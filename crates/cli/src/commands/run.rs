@@ -5,7 +5,8 @@ use std::{path::Path, time::Instant};
 use engines::registry;
 use lab::{Data, Outcome, Recorder, Request, Requested, Stop};
 use model::{
-    Batch, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
+    Batch, Cache, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
+    Severity,
     record::{End, Ended, Line},
 };
 
@@ -19,30 +20,29 @@ use crate::{
 };
 
 /// What is compared when the user names nothing.
-const DEFAULT_TARGETS: [&str; 7] = [
+const DEFAULT_TARGETS: [&str; 6] = [
     "files:",
     "files:?write=overwrite",
-    "files:?layout=tree",
     "sqlite:",
     "sqlite:?api=blob",
     "sqlite:?api=blob&mmap=1GiB",
     "pack:",
 ];
 
-/// The article's sizes, and as many blobs as can be measured well in less than a minute: more
-/// bytes than most processors cache, few enough for a dozen rounds.
-const DEFAULT_DATA: Generated = Generated { seed: 0, count: 5_000, size: 10_000, variance: 2_000 };
+/// The article's sizes, and as many blobs as can be measured in less than a minute: more bytes
+/// than most processors cache, few enough for several rounds.
+const DEFAULT_DATA: Generated = Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000 };
 
 /// Fewer rounds carry no verdict.
-const MIN_ROUNDS: u32 = 5;
+pub(super) const MIN_ROUNDS: u32 = 5;
 /// Rounds go on until every interval is within this share of its figure.
-const PRECISION: f64 = 0.03;
+pub(super) const PRECISION: f64 = 0.03;
 
 pub(crate) fn run(options: &RunOptions, stop: &Stop) -> Result<(), Failure> {
     let began = Instant::now();
     let resolved = resolve(options)?;
     let request = request(options, &resolved)?;
-    let mut recorder = Recorder::new(record_file::open(options.json.as_deref())?);
+    let mut recorder = Recorder::new(record_file::open(options.json.as_deref(), record_file::RUN)?);
     let listener = Listener::new(options.quiet);
     let outcome = lab::run(&request, &mut recorder, &listener, stop);
     drop(listener);
@@ -50,26 +50,38 @@ pub(crate) fn run(options: &RunOptions, stop: &Stop) -> Result<(), Failure> {
         return Err(outcome.err().unwrap_or_else(Error::interrupted).into());
     };
     let derived = report::derived(record);
-    recorder.doubt(derived)?;
+    let doubted = recorder.doubt(derived);
     let ended = match &outcome {
         Ok(outcome) => outcome.ended.clone(),
         Err(error) => Ended::Failed(error.to_string()),
     };
     let seconds = began.elapsed().as_secs_f64();
-    recorder.push(Line::End(End { reason: ended.clone(), seconds }))?;
+    let written = recorder.push(Line::End(End { reason: ended.clone(), seconds }));
     show(options, &recorder)?;
     let outcome = outcome.map_err(Failure::PartWay)?;
+    doubted.and(written).map_err(Failure::PartWay)?;
     tell_integrity(&outcome)?;
     match ended {
         Ended::Interrupted => Err(Failure::PartWay(Error::interrupted())),
+        _ if options.strict => no_doubts(&recorder),
         _ => Ok(()),
     }
+}
+
+/// `--strict`: a finding above a note fails the run.
+fn no_doubts(recorder: &Recorder) -> Result<(), Failure> {
+    let findings = recorder.record().map_or(&[][..], |record| &record.findings);
+    let above = findings.iter().map(|f| &f.doubt).filter(|d| d.severity() > Severity::Note);
+    let Some(worst) = above.clone().max_by_key(|doubt| doubt.severity()) else { return Ok(()) };
+    let count = above.count();
+    output::say(&format!("--strict: {count} findings above a note, the worst: {worst}"));
+    Err(Failure::Gate)
 }
 
 /// The tables: on standard output, unless that carries the record.
 fn show(options: &RunOptions, recorder: &Recorder) -> Result<()> {
     let Some(record) = recorder.record() else { return Ok(()) };
-    let mut text = report::terminal(record, &output::style(options.verbose));
+    let mut text = report::terminal(record, &output::style(options.verbose, options.explain));
     if options.stats {
         text.push_str(&run_stats::show(record));
     }
@@ -98,9 +110,7 @@ fn resolve(options: &RunOptions) -> Result<Vec<Resolved>> {
     if !options.targets.is_empty() {
         return options.targets.iter().map(|text| targets::resolve(text)).collect();
     }
-    // A tree is for integers; a user's files have names.
-    let fits = |text: &&&str| options.data.is_none() || !text.contains("layout=tree");
-    DEFAULT_TARGETS.iter().filter(fits).map(|text| targets::resolve(text.as_ref())).collect()
+    DEFAULT_TARGETS.iter().map(|text| targets::resolve(text.as_ref())).collect()
 }
 
 fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
@@ -114,6 +124,7 @@ fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
         durability: durability(options, resolved, &operations),
         targets,
         operations,
+        caches: caches(&options.cache),
         order: order(options),
         count: positive(options.count, "--count")?,
         max_key: options.max_id,
@@ -147,6 +158,17 @@ fn operations(options: &RunOptions, located: bool) -> Vec<Operation> {
         (false, true) => vec![Operation::Update],
         _ => vec![Operation::Read, Operation::Update],
     }
+}
+
+/// Each once, as asked for.
+fn caches(asked: &[Cache]) -> Vec<Cache> {
+    let mut caches = Vec::new();
+    for cache in asked {
+        if !caches.contains(cache) {
+            caches.push(*cache);
+        }
+    }
+    caches
 }
 
 fn order(options: &RunOptions) -> Order {
@@ -201,15 +223,25 @@ fn data(options: &RunOptions, resolved: &[Resolved], seed: u64) -> Result<Data> 
         )),
         (Some(path), None) => directory(path),
         (None, Some(_)) => Ok(Data::Targets),
-        (None, None) => Ok(Data::Generated(Generated {
-            seed,
-            count: options.keys.unwrap_or(DEFAULT_DATA.count),
-            size: options.size.unwrap_or(DEFAULT_DATA.size),
-            variance: options.variance.unwrap_or(match options.size {
-                Some(_) => 0,
-                None => DEFAULT_DATA.variance,
-            }),
-        })),
+        (None, None) => {
+            let RunOptions { keys, size, variance, .. } = *options;
+            Ok(Data::Generated(made_up(keys, size, variance, seed)))
+        }
+    }
+}
+
+/// The data that is made up where the user shapes it so far.
+pub(super) fn made_up(
+    keys: Option<u64>,
+    size: Option<u64>,
+    variance: Option<u64>,
+    seed: u64,
+) -> Generated {
+    Generated {
+        seed,
+        count: keys.unwrap_or(DEFAULT_DATA.count),
+        size: size.unwrap_or(DEFAULT_DATA.size),
+        variance: variance.unwrap_or(if size.is_some() { 0 } else { DEFAULT_DATA.variance }),
     }
 }
 

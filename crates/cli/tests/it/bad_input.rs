@@ -74,6 +74,11 @@ fn what_is_no_store_is_told_by_its_first_oddity() {
     world.write("noise.db", [b"SQLite format 3\0".as_slice(), &[7; 5000]].concat());
     world.sqlite3(&["other.db", "CREATE TABLE pictures(id, bytes)"]);
     world.sqlite3(&["without.db", "CREATE TABLE kv(k INTEGER PRIMARY KEY, v) WITHOUT ROWID"]);
+    world.sqlite3(&[
+        "bare.db",
+        "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB) \
+         WITHOUT ROWID",
+    ]);
     world.sqlite3(&["text_key.db", "CREATE TABLE kv(k TEXT PRIMARY KEY, v)"]);
     for (line, says) in [
         ("run odd.dir", "README"),
@@ -83,6 +88,7 @@ fn what_is_no_store_is_told_by_its_first_oddity() {
         ("run noise.db", "noise.db"),
         ("run other.db", "pictures"),
         ("run without.db", "without.db"),
+        ("run bare.db", "bare.db"),
         ("run text_key.db", "INTEGER PRIMARY KEY"),
         ("run pack:good.db", "good.db"),
         ("stat text", "file is not a database"),
@@ -124,7 +130,7 @@ fn other_bytes_of_the_same_length_are_a_finding() {
     let world = world();
     world.ok("export good.db other.dir");
     world.write("other.dir/000007", [0; 100]);
-    let out = world.ok("run good.db other.dir --rounds 1").out;
+    let out = world.ok("run good.db other.dir --rounds 1 --verbose").out;
     assert!(out.contains("first at key 7"), "{out}");
 }
 

@@ -57,7 +57,7 @@ fn compared_updates_promise_the_same() {
     assert!(out.contains("journal=wal") && out.contains("write=rename"), "{out}");
     // A setting of a target's own wins, and the difference is a finding.
     let out = world.ok("run a.db a.dir?sync=none --update --rounds 5 --durability durable").out;
-    assert!(out.contains("not compared: durability"), "{out}");
+    assert!(out.contains("durability differs"), "{out}");
     assert!(out.contains("durability is none, the baseline's durable"), "{out}");
 }
 
@@ -66,6 +66,50 @@ fn a_setting_that_does_not_take_effect_is_a_finding() {
     let world = exported();
     let out = world.ok("run a.db?page_size=8192 --rounds 1").out;
     assert!(out.contains("page_size=8192 was asked for, page_size=4096 is in effect"), "{out}");
+    world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
+    let out = world.ok("run a.db?page_size=8192 --rounds 1").out;
+    assert!(out.contains("page_size=8192 was asked for, page_size=4096 is in effect"), "{out}");
+}
+
+#[test]
+fn a_page_size_takes_effect_beside_a_log() {
+    let world = World::new();
+    let out = world.ok("run sqlite:?journal=wal&page_size=8192 --keys 5 --rounds 1 --verbose").out;
+    assert!(out.contains("journal=wal") && out.contains("page_size=8192"), "{out}");
+    assert!(!out.contains("was asked for"), "{out}");
+}
+
+#[test]
+fn sizes_beyond_two_gigabytes_do_not_overflow() {
+    let world = exported();
+    let out = world.ok("run a.db --mmap 3GiB --cache-size -3000000 --rounds 1 --verbose").out;
+    assert!(out.contains("cache=3072000000"), "{out}");
+    // As SQLite is built by default it maps 64 KiB less than 2 GiB, which is said.
+    assert!(out.contains("mmap=3221225472 was asked for, mmap=2147418112 is in effect"), "{out}");
+}
+
+#[test]
+fn one_commit_for_all_updates_is_a_finding() {
+    let world = exported();
+    let one = "all 50 updates of a pass share one commit";
+    let run = "run a.db a.dir --update --count 50 --rounds 1 --verbose";
+    let line = |out: &str| out.lines().find(|line| line.contains(one)).map(str::to_owned);
+    let out = world.ok(run).out;
+    assert!(line(&out).is_some_and(|line| line.starts_with("· ")), "{out}");
+    let out = world.ok(&format!("{run} --durability durable")).out;
+    assert!(line(&out).is_some_and(|line| line.starts_with("! ")), "{out}");
+    let out = world.ok(&format!("{run} --durability durable --batch 1")).out;
+    assert!(line(&out).is_none(), "{out}");
+}
+
+#[test]
+fn a_log_that_is_never_checkpointed_is_a_finding() {
+    let world = exported();
+    let run = "run a.db --update --jmode wal --rounds 1 --verbose";
+    let says = "the log is never written back into the database";
+    assert!(!world.ok(run).out.contains(says));
+    let out = world.ok(&format!("{run} --nocheckpoint")).out;
+    assert!(out.contains(says), "{out}");
 }
 
 #[test]

@@ -4,9 +4,15 @@
 
 mod article;
 mod bad_input;
+mod cache;
+mod calibrate;
 mod compare;
+mod doctor;
 mod interrupt;
 mod moving;
 mod record;
 mod safety;
+mod states;
+mod traced;
+mod traps;
 mod world;

@@ -24,6 +24,15 @@ fn a_record_has_its_header_all_samples_and_an_end() {
     let environment = &lines[0]["environment"];
     assert_eq!(environment["libraries"][0]["name"], "SQLite");
     assert!(environment["filesystems"][0]["kind"].is_string());
+    assert!(environment["filesystems"][0]["flush"]["p50_ns"].as_u64() > Some(0), "{environment}");
+}
+
+#[test]
+fn what_is_only_read_flushes_nothing() {
+    let world = World::new();
+    let out = world.ok("run files: --read --keys 10 --rounds 1 --json -").out;
+    let header: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    assert!(header["environment"]["filesystems"][0]["flush"].is_null(), "{header}");
 }
 
 #[test]
@@ -31,6 +40,18 @@ fn the_report_prints_the_same_tables_again() {
     let world = World::new();
     let run = world.ok("run files: sqlite: --keys 30 --size 1k --rounds 5 --json run.json");
     assert_eq!(world.ok("report run.json").out, run.out);
+}
+
+#[test]
+fn what_explains_the_tables_is_printed_when_asked_for() {
+    let world = World::new();
+    let line = "run files: sqlite: --read --keys 30 --size 1k --rounds 5 --json run.json --explain";
+    let explained = world.ok(line).out;
+    assert!(explained.contains("read, warm: where the time goes, per blob"), "{explained}");
+    assert!(explained.contains("read, warm: what was moved"), "{explained}");
+    assert!(!explained.contains("NaN"), "{explained}");
+    assert_eq!(world.ok("report run.json --explain").out, explained);
+    assert!(!world.ok("report run.json").out.contains("where the time goes"));
 }
 
 #[test]

@@ -1,0 +1,186 @@
+//! Cache states: reached, proven, or said not to be.
+
+use model::{
+    Cache, Doubt, Finding,
+    record::{Line, Record},
+};
+
+use crate::world::{Ran, World};
+
+fn record(world: &World, name: &str) -> Record {
+    read(&std::fs::read_to_string(world.path(name)).unwrap())
+}
+
+fn read(text: &str) -> Record {
+    let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
+    let Some(Line::Header(header)) = lines.next() else { panic!("no header") };
+    let mut record = Record::new(*header);
+    lines.for_each(|line| record.push(line));
+    record
+}
+
+fn is_root() -> bool {
+    std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok()
+}
+
+/// Other tests may drop the caches of the whole machine at any moment: a state that was not
+/// reached is fine when it is said.
+fn proven_or_doubted(record: &Record) {
+    for sample in &record.samples {
+        let before = sample.before.expect("a store with files was looked at");
+        assert!(before.pages > 0 && sample.after.is_some(), "{sample:?}");
+        let label = &record.header.plan.targets[sample.target].label;
+        let doubted = record.findings.iter().any(|finding| {
+            is_about_state(&finding.doubt)
+                && finding.target.as_ref() == Some(label)
+                && finding.workload == Some(sample.workload)
+                && finding.cache == Some(sample.cache)
+                && finding.round == Some(sample.round)
+        });
+        assert!(doubted != record.in_state(sample), "{sample:?}");
+        assert_eq!(before.names.is_some(), sample.cache == Cache::Cold, "{sample:?}");
+    }
+}
+
+fn is_about_state(doubt: &Doubt) -> bool {
+    matches!(
+        doubt,
+        Doubt::StateNotReached { .. } | Doubt::StateFetched { .. } | Doubt::StateNotFetched { .. }
+    )
+}
+
+#[test]
+fn every_trial_proves_its_state() {
+    let world = World::new();
+    let run = "run files: sqlite: pack: --keys 60 --size 5k --rounds 2 --json r.json";
+    let out = world.ok(&format!("{run} --cache warm,data-cold")).out;
+    assert!(
+        out.contains("read, warm: ") && out.contains("read, data-cold: 60 operations"),
+        "{out}"
+    );
+    assert!(out.contains("update, data-cold: "), "{out}");
+    let record = record(&world, "r.json");
+    assert_eq!(record.header.plan.caches, [Cache::Warm, Cache::DataCold]);
+    assert_eq!(record.samples.len(), 3 * 2 * 2 * 2);
+    proven_or_doubted(&record);
+    for sample in &record.samples {
+        // Steady passes go over the keys again; a store is cold only once.
+        assert_eq!(sample.first.is_some(), sample.cache == Cache::Warm, "{sample:?}");
+    }
+}
+
+#[test]
+fn the_cold_state_is_proven_or_its_lack_named() {
+    let world = World::new();
+    let ran = world.run("run files: pack: --read --keys 60 --rounds 2 --cache cold --json r.json");
+    if is_root() {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        proven_or_doubted(&record(&world, "r.json"));
+    } else {
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.err.contains("needs root") && ran.err.contains("data-cold"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn without_root_other_states_are_measured_and_the_missing_one_is_named() {
+    let world = World::new();
+    let ran = as_ordinary_user(&world, "run files: --read --keys 60 --rounds 1 --cache warm,cold");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("read, warm: ") && !ran.out.contains("read, cold: "), "{}", ran.out);
+    assert!(ran.out.contains("nothing was measured cold: "), "{}", ran.out);
+    assert!(ran.out.contains("needs root") && ran.out.contains("data-cold"), "{}", ran.out);
+    let ran = as_ordinary_user(&world, "run files: --read --keys 60 --rounds 1 --cache cold");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{}", ran.err);
+    assert!(ran.err.contains("needs root") && ran.err.contains("data-cold"), "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+}
+
+/// mincore says of such a file that all of it is in memory.
+#[test]
+fn of_a_store_of_others_no_state_is_made_up() {
+    let world = World::new();
+    world.ok("init a.db --count 60 --size 5k");
+    let ran = as_ordinary_user(&world, "run ../a.db --rounds 1 --json -");
+    // An ordinary user runs in the world itself, whose files are all the same user's.
+    let ran = if is_root() { ran } else { world.run("run a.db --rounds 1 --json -") };
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let record = read(&ran.out);
+    let before = record.samples[0].before.unwrap();
+    let told = |finding: &Finding| matches!(finding.doubt, Doubt::StateUnproven { .. });
+    assert_eq!(record.findings.iter().any(told), is_root(), "{}", ran.err);
+    assert_eq!(before.unknown, if is_root() { before.pages } else { 0 }, "{before:?}");
+    assert!(before.pages > 0 && (before.resident == 0 || !is_root()), "{before:?}");
+}
+
+/// Runs the binary as nobody when the tests run as root, from a place that nobody can reach.
+fn as_ordinary_user(world: &World, line: &str) -> Ran {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+
+    const NOBODY: u32 = 65_534;
+    if !is_root() {
+        return world.run(line);
+    }
+    let (binary, home) = (world.path("storemark"), world.path("home"));
+    if !binary.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_storemark"), &binary).unwrap();
+        std::fs::create_dir(&home).unwrap();
+        std::os::unix::fs::chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(world.path(""), open).unwrap();
+    }
+    let mut command = std::process::Command::new(&binary);
+    command.args(line.split_whitespace()).current_dir(home).uid(NOBODY).gid(NOBODY);
+    command.output().unwrap().into()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_system_in_memory_is_never_cold_and_not_shown_as_that() {
+    // Every user may write there, and it is tmpfs.
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let world = World::new();
+    let run = "run files: pack: --read --keys 60 --rounds 5 --cache data-cold --verbose --scratch";
+    let out = world.ok(&format!("{run} {}", folder.path().display())).out;
+    assert!(out.contains("of the pages were still in memory"), "{out}");
+    assert!(out.contains("state not reached") && !out.contains("faster"), "{out}");
+}
+
+#[test]
+fn what_has_no_files_is_measured_warm_only() {
+    let world = World::new();
+    let run = "run memory: files: --read --keys 60 --rounds 2 --cache warm,data-cold --json r.json";
+    let out = world.ok(&format!("{run} --verbose")).out;
+    assert!(out.contains("memory: it has no files"), "{out}");
+    let record = record(&world, "r.json");
+    let cold = record.samples.iter().filter(|sample| sample.cache == Cache::DataCold);
+    assert!(cold.clone().count() == 2 && cold.clone().all(|sample| sample.target == 1));
+}
+
+#[test]
+fn a_slip_in_a_state_is_answered_with_what_is_accepted() {
+    let world = World::new();
+    let line = world.refused("run files: --cache wram");
+    assert!(line.contains("warm, data-cold, cold") && line.contains("warm?"), "{line}");
+}
+
+#[test]
+fn the_same_bytes_written_again_are_noticed() {
+    let world = World::new();
+    // More keys than the pilot writes to.
+    world.ok("init a.db --count 3000 --size 100");
+    let update = "run a.db --update --in-place --rounds 1 --seed 5 --verbose";
+    let out = world.ok(&format!("{update} --cache data-cold")).out;
+    assert!(!out.contains("held already"), "{out}");
+    let out = world.ok(&format!("{update} --cache data-cold")).out;
+    assert!(out.contains("of the values looked at held already what was to be written"), "{out}");
+}
+
+#[test]
+fn strict_fails_on_a_finding_above_a_note() {
+    let world = World::new();
+    // One round is a warning by itself.
+    let ran = world.run("run files: pack: --read --keys 20 --rounds 1 --strict");
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    assert!(ran.out.contains("read, warm") && ran.err.contains("--strict"), "{}", ran.err);
+}

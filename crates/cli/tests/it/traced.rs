@@ -1,0 +1,156 @@
+//! What workers ask of the system for each value, as strace sees it.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    process::{Command, Stdio},
+};
+
+use crate::world::World;
+
+/// A call about files: its name, and the last file that it names.
+#[derive(Debug)]
+struct Call {
+    name: String,
+    file: String,
+    line: String,
+}
+
+impl Call {
+    /// From a line such as `1763760000.123456 read(4</tmp/a.dir/000001>, "…"..., 3000) = 3000`.
+    fn read(line: &str) -> Option<Self> {
+        let (_, call) = line.split_once(' ')?;
+        let (name, _) = call.split_once('(')?;
+        let (_, file) = line.rsplit_once("a.dir")?;
+        let file = file.split(['>', '"']).next()?.trim_start_matches('/');
+        Some(Self { name: name.to_owned(), file: file.to_owned(), line: line.to_owned() })
+    }
+}
+
+/// A folder of so many files of 3000 bytes.
+fn world(files: u32) -> World {
+    let world = World::new();
+    world.ok(&format!("init a.db --count {files} --size 3000"));
+    world.ok("export a.db a.dir");
+    world
+}
+
+/// Runs `line` and returns what each worker asked of files in `a.dir`, in the order in which they
+/// began: the pilot's first, then that of each trial. `None` where nobody may trace.
+fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
+    let program = world.command(line);
+    let traces = tempfile::tempdir().unwrap();
+    // A file for each thread, each file's path beside its descriptor.
+    let options = ["-ff", "-qq", "-ttt", "-y", "-e", "trace=%file,%desc", "-o"];
+    let output = Command::new("strace")
+        .args(options)
+        .arg(traces.path().join("of"))
+        .arg(program.get_program())
+        .args(program.get_args())
+        .current_dir(world.path(""))
+        .stdout(Stdio::null())
+        .output()
+        .expect("strace is installed by `make test`");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("ptrace") && said.contains("not permitted") {
+        eprintln!("nobody may trace here: {said}");
+        world.ok(line);
+        return None;
+    }
+    assert!(output.status.success(), "{line}: {said}");
+    let threads = fs::read_dir(traces.path()).unwrap();
+    let mut workers: Vec<Vec<Call>> = threads
+        .map(|thread| fs::read_to_string(thread.unwrap().path()).unwrap())
+        // The thread that the program began as prepares and looks on.
+        .filter(|text| !text.contains("execve("))
+        .map(|text| text.lines().filter_map(Call::read).collect())
+        .collect();
+    for calls in &mut workers {
+        // A build with checks makes sure that what it closes is open.
+        calls.retain(|call| !(call.name == "fcntl" && call.line.contains("F_GETFD")));
+    }
+    workers.retain(|calls| !calls.is_empty());
+    workers.sort_by(|one, other| one[0].line.cmp(&other[0].line));
+    assert!(workers.len() > 1, "the pilot's, and that of each trial");
+    Some(workers)
+}
+
+fn names(calls: &[Call]) -> Vec<&str> {
+    calls.iter().map(|call| call.name.as_str()).collect()
+}
+
+/// The files that the worker of each trial opened, in order.
+fn opened(world: &World, line: &str) -> Option<Vec<Vec<String>>> {
+    let opened = |calls: Vec<Call>| {
+        let opening = calls.into_iter().filter(|call| call.name == "openat");
+        opening.map(|call| call.file).collect()
+    };
+    Some(traced(world, line)?.into_iter().skip(1).map(opened).collect())
+}
+
+#[test]
+fn reading_a_file_takes_four_calls() {
+    let world = world(50);
+    let Some(workers) = traced(&world, "run a.dir --rounds 1 --count 50") else { return };
+    for value in workers.iter().flat_map(|calls| calls.chunks(4)) {
+        assert_eq!(names(value), ["openat", "fstat", "read", "close"], "{value:?}");
+        assert!(value.iter().all(|call| call.file == value[0].file), "{value:?}");
+    }
+}
+
+/// More files than kvtest takes keys by itself.
+#[test]
+fn every_key_is_read_in_an_order_of_its_own() {
+    const KEYS: usize = 1_100;
+    let world = world(1_100);
+    let line = format!("run a.dir --rounds 2 --count {KEYS}");
+    let Some(workers) = opened(&world, &line) else { return };
+    let mut orders = BTreeSet::new();
+    for pass in workers.iter().flat_map(|files| files.chunks(KEYS)) {
+        assert_eq!(pass.iter().collect::<BTreeSet<_>>().len(), KEYS, "each once");
+        assert!(!pass.is_sorted(), "the order of insertion");
+        orders.insert(pass);
+    }
+    assert_eq!(orders.len(), 2, "one in each round, for all of its passes");
+}
+
+#[test]
+fn ascending_is_the_order_of_insertion_and_said_to_be() {
+    let world = world(50);
+    let line = "run a.dir --rounds 1 --count 50 --asc";
+    let out = world.ok(&format!("{line} --verbose")).out;
+    assert!(out.contains("keys are touched in a fixed order"), "{out}");
+    let Some(workers) = opened(&world, line) else { return };
+    let passes = workers.iter().flat_map(|files| files.chunks(50));
+    assert!(passes.clone().count() == 3 && passes.clone().all(<[_]>::is_sorted), "{workers:?}");
+}
+
+#[test]
+fn a_file_is_flushed_once_its_bytes_are_written() {
+    let world = world(20);
+    let line = "run a.dir --update --fsync --rounds 1 --count 20";
+    let Some(workers) = traced(&world, line) else { return };
+    for value in workers.iter().flat_map(|calls| calls.chunks(4)) {
+        assert_eq!(names(value), ["openat", "write", "fdatasync", "close"], "{value:?}");
+        assert!(value[1].line.ends_with(", 3000) = 3000"), "{value:?}");
+    }
+}
+
+#[test]
+fn a_durable_file_is_flushed_before_it_is_renamed_and_its_folder_afterwards() {
+    let world = world(20);
+    let line = "run a.dir --update --durability durable --batch 10 --rounds 1 --count 20";
+    let Some(workers) = traced(&world, line) else { return };
+    let one = ["newfstatat", "openat", "write", "fsync", "close", "renameat"];
+    for batch in workers.iter().flat_map(|calls| calls.chunks(10 * one.len() + 3)) {
+        let (values, folder) = batch.split_at(10 * one.len());
+        for value in values.chunks(one.len()) {
+            assert_eq!(names(value), one, "{value:?}");
+            assert!(value[2].line.ends_with(", 3000) = 3000"), "{value:?}");
+        }
+        assert_eq!(names(folder), ["openat", "fsync", "close"], "{folder:?}");
+        assert!(folder[0].line.contains("O_DIRECTORY"), "{folder:?}");
+    }
+}
