@@ -15,11 +15,14 @@ tools:
 	@command -v cargo >/dev/null || { echo "storemark: cargo is missing: install Rust 1.89 or newer (https://rustup.rs)" >&2; exit 1; }
 	@command -v cc >/dev/null || { echo "storemark: a C compiler is missing (Debian: apt-get install gcc libc6-dev): it builds SQLite" >&2; exit 1; }
 
-# What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote.
+# What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote,
+# btrfs-progs, for a file system that compresses, and strace, to see what is asked of the system.
 .PHONY: packages
 packages:
-	@command -v sqlite3 >/dev/null || { apt-get update -qq && apt-get install -y -qq sqlite3; } \
-	  || { echo "storemark: the tests need the sqlite3 shell (Debian: apt-get install sqlite3)" >&2; exit 1; }
+	@command -v sqlite3 >/dev/null && command -v strace >/dev/null \
+	  && PATH=$$PATH:/usr/sbin:/sbin command -v mkfs.btrfs >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq sqlite3 btrfs-progs strace; } \
+	  || { echo "storemark: the tests need the sqlite3 shell, btrfs-progs and strace (Debian: apt-get install sqlite3 btrfs-progs strace)" >&2; exit 1; }
 
 format:
 	cargo fmt --all -- --check
