@@ -36,7 +36,7 @@ pub struct Sample {
     pub operations: u64,
     /// Bytes it read or wrote.
     pub bytes: u64,
-    /// Opening the store and its sessions, before the clock of the pass.
+    /// Opening the store, before its sessions and any clock of a pass.
     pub open_ns: u64,
     /// The pass, from the first operation until all that the durability class owes is done.
     pub wall_ns: u64,

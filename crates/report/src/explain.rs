@@ -41,7 +41,7 @@ pub struct Explained {
     pub cached_before: Option<f64>,
     /// The same after the pass.
     pub cached_after: Option<f64>,
-    /// Opening the store and its sessions, in milliseconds: mean of all rounds.
+    /// Opening the store, in milliseconds: mean of all rounds.
     pub open_ms: Option<f64>,
     /// Time per operation of the first pass after opening, over that of the steady one.
     pub first_over_steady: Option<f64>,

@@ -13,7 +13,7 @@ pub struct StoreFigures {
     pub allocated: Option<Space>,
     /// Making it, in seconds.
     pub fill_s: Option<f64>,
-    /// Opening it and its sessions, in milliseconds: median of the trials in the first cache state.
+    /// Opening it, in milliseconds: median of the trials in the first cache state.
     pub open_ms: Option<f64>,
     /// The durability class in effect.
     pub durability: Option<Durability>,
