@@ -53,3 +53,33 @@ impl Recorder {
         out.write_all(b"\n").and_then(|()| out.flush()).map_err(wrong)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Cache, Doubt};
+
+    use super::*;
+    use crate::validity::tests::sound;
+
+    /// A disk with room for one line.
+    struct Full(bool);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if self.0 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            self.0 = true;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_kept_to_be_shown() {
+        let mut recorder = Recorder::new(Some(Box::new(Full(false))));
+        recorder.begin(sound(&[Cache::Warm]).header).unwrap();
+        assert!(recorder.doubt([Finding::run(Doubt::OnlyWarm)]).is_err());
+        assert_eq!(recorder.record().unwrap().findings.len(), 1);
+    }
+}

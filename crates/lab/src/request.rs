@@ -44,6 +44,32 @@ pub struct Request {
     pub scratch: Option<PathBuf>,
 }
 
+impl Request {
+    /// Reading every key of each target at random, warm, by one worker; the first target is the
+    /// baseline.
+    pub fn reading(data: Data, targets: Vec<Requested>, rounds: Rounds, seed: u64) -> Self {
+        Self {
+            data,
+            targets,
+            baseline: 0,
+            operations: vec![Operation::Read],
+            caches: vec![Cache::Warm],
+            order: Order::Permutation,
+            count: None,
+            max_key: None,
+            start: None,
+            batch: Batch::All,
+            threads: 1,
+            durability: None,
+            rounds,
+            seed,
+            in_place: false,
+            integrity_check: false,
+            scratch: None,
+        }
+    }
+}
+
 /// A target as asked for.
 pub struct Requested {
     /// What stands in tables.

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod folder;
+#[cfg(target_os = "linux")]
+mod overlay;
 
 use std::{
     fs::{self, File},

@@ -151,3 +151,10 @@ fn odd_keys_and_sizes_are_measured() {
     world.ok("verify odd.dir odd.tree");
     world.ok("verify odd.db odd.tree");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_record_without_an_end_is_not_read_for_ever() {
+    let line = World::new().refused("report /dev/zero");
+    assert!(line.contains("no record of storemark"), "{line}");
+}

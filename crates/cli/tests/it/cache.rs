@@ -236,6 +236,11 @@ fn large_sparse_and_shrinking_files_do_no_harm() {
     sparse.write_at(b"x", size / 2).unwrap();
     assert_eq!(total(&world, "sparse"), in_pages(&world, size));
     world.ok("cache -v sparse");
+    if size == 1 << 40 {
+        let ran = world.run("cache -l sparse");
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{}", ran.err);
+        assert!(ran.err.contains("takes 1.10 TB of memory"), "{}", ran.err);
+    }
     world.ok("cache -e sparse");
     let flickering = world.path("tree/flickering");
     thread::scope(|scope| {

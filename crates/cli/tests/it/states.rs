@@ -158,6 +158,12 @@ fn what_has_no_files_is_measured_warm_only() {
 }
 
 #[test]
+fn where_nothing_has_files_there_is_nothing_cold_to_measure() {
+    let line = World::new().refused("run memory: null: --read --keys 60 --cache data-cold");
+    assert!(line.contains("none of the targets has files"), "{line}");
+}
+
+#[test]
 fn a_slip_in_a_state_is_answered_with_what_is_accepted() {
     let world = World::new();
     let line = world.refused("run files: --cache wram");

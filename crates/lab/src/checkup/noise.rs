@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use model::{
-    Batch, Cache, Doubt, Engine, Generated, Noise, Operation, Order, Result, Rounds, Settings,
-    record::Record,
-};
+use model::{Doubt, Engine, Generated, Noise, Result, Rounds, Settings, record::Record};
 use stats::{Estimate, Verdict, detectable, verdict};
 
 use super::CheckupJob;
@@ -61,26 +58,12 @@ fn request(engine: &'static dyn Engine, job: &CheckupJob, time: Duration) -> Req
         location: None,
         settings: Settings::default(),
     };
-    Request {
-        data: Data::Generated(Generated { seed: job.seed, ..DATA }),
-        targets: vec![target(engine.name()), target(&format!("{} again", engine.name()))],
-        baseline: 0,
-        operations: vec![Operation::Read],
-        caches: vec![Cache::Warm],
-        order: Order::Permutation,
-        count: None,
-        max_key: None,
-        start: None,
-        batch: Batch::All,
-        threads: 1,
-        durability: None,
-        // No interval is ever narrow enough: all of the time is for rounds.
-        rounds: Rounds { min: MIN_ROUNDS, max: None, precision: 0.0, seconds: time.as_secs_f64() },
-        seed: job.seed,
-        in_place: false,
-        integrity_check: false,
-        scratch: Some(job.folder.clone()),
-    }
+    let data = Data::Generated(Generated { seed: job.seed, ..DATA });
+    let targets = vec![target(engine.name()), target(&format!("{} again", engine.name()))];
+    // No interval is ever narrow enough: all of the time is for rounds.
+    let rounds = Rounds { min: MIN_ROUNDS, max: None, precision: 0.0, seconds: time.as_secs_f64() };
+    let scratch = Some(job.folder.clone());
+    Request { scratch, ..Request::reading(data, targets, rounds, job.seed) }
 }
 
 fn measured(target: &str, record: &Record, took: Duration) -> Measured {

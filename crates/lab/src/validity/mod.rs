@@ -9,7 +9,7 @@ mod memory;
 mod reads;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod trial;
 mod updates;
 

@@ -106,22 +106,18 @@ fn point(estimate: &Estimate) -> String {
     figure(estimate.point)
 }
 
-fn number(name: &'static str, unit: &'static str) -> Column {
-    Column { name, unit, side: Side::Right, gives: &[] }
-}
-
 /// What stands beside the time: warm, the first pass after opening, which the time leaves out;
 /// cold, where the first pass is the time, the bytes read from the device for each byte.
 fn measured_columns(cache: Cache) -> Vec<Column> {
     let beside = if cache == Cache::Warm { ("first", "µs/blob") } else { ("device", "B/B") };
     vec![
         TARGET,
-        number("time", "µs/blob"),
-        number(beside.0, beside.1),
-        number("p50", "µs"),
-        number("p99", "µs"),
-        number("CPU", "µs/blob"),
-        number("rate", "MB/s"),
+        Column::number("time", "µs/blob"),
+        Column::number(beside.0, beside.1),
+        Column::number("p50", "µs"),
+        Column::number("p99", "µs"),
+        Column::number("CPU", "µs/blob"),
+        Column::number("rate", "MB/s"),
     ]
 }
 

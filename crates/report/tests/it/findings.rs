@@ -208,6 +208,14 @@ fn of_a_doubt_in_many_trials_the_worst_stands() {
 }
 
 #[test]
+fn other_load_and_waiting_for_it_are_one_trouble() {
+    let waited = |resource: &str| Doubt::Pressure { resource: resource.to_owned(), share: 0.2 };
+    let load = Doubt::OtherLoad { cpus: 1.0 };
+    let found = [waited("cpu"), load.clone(), waited("io"), waited("memory")];
+    assert_eq!(merged(&found), [load, waited("memory")]);
+}
+
+#[test]
 fn doubts_about_different_things_stay_apart() {
     let waited = |resource: &str, share| Doubt::Pressure { resource: resource.to_owned(), share };
     let apart = [waited("cpu", 0.2), waited("io", 0.5)];

@@ -130,6 +130,19 @@ fn cold_passes_show_what_came_from_the_device() {
 }
 
 #[test]
+fn what_a_cold_state_costs_stands_under_its_table() {
+    let mut record = cold(1);
+    record.header.plan.caches = vec![Cache::Warm, Cache::DataCold];
+    record.samples.iter_mut().for_each(|sample| sample.wall_ns *= 3);
+    let warm = typical().samples;
+    record.samples.extend(warm);
+    let page = plain(&record, 110);
+    assert!(page.contains("\n  time data-cold ÷ warm: files 3.0"), "{page}");
+    assert!(page.contains("\n  a median far below the time"), "{page}");
+    assert!(!plain(&cold(1), 110).contains("÷ warm"), "nothing to compare with");
+}
+
+#[test]
 fn a_state_that_was_not_reached_gives_no_figure_its_name() {
     let page = plain(&cold(2), 100);
     assert_eq!(cells(&page, "pack"), "pack not in state – – – – – state not reached");

@@ -7,7 +7,7 @@ use lab::{
     CopyJob, Data, Place, Progress, Recorder, Request, Requested, Silent, Stop, host::Scratch,
 };
 use model::{
-    Batch, Cache, Engine, Error, Operation, Order, Result, Rounds, Settings,
+    Engine, Error, Result, Rounds, Settings,
     record::{Ended, Record},
 };
 
@@ -82,25 +82,7 @@ impl Subject {
             location: Some(self.path.clone()),
             settings: self.settings.clone(),
         });
-        Request {
-            data: Data::Targets,
-            targets: targets.collect(),
-            baseline: 0,
-            operations: vec![Operation::Read],
-            caches: vec![Cache::Warm],
-            order: Order::Permutation,
-            count: None,
-            max_key: None,
-            start: None,
-            batch: Batch::All,
-            threads: 1,
-            durability: None,
-            rounds,
-            seed,
-            in_place: false,
-            integrity_check: false,
-            scratch: None,
-        }
+        Request::reading(Data::Targets, targets.collect(), rounds, seed)
     }
 }
 

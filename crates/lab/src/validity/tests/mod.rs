@@ -16,7 +16,7 @@ const DATA: u64 = 100_000_000;
 
 /// A record of one read workload, in the given states, on two stores with files, that raises no
 /// doubt but that all was warm.
-fn sound(caches: &[Cache]) -> Record {
+pub(crate) fn sound(caches: &[Cache]) -> Record {
     let environment = Environment {
         cpu: model::Cpu { count: 2, ..model::Cpu::default() },
         filesystems: vec![Filesystem { kind: "ext4".to_owned(), ..Filesystem::default() }],
