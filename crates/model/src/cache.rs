@@ -16,6 +16,8 @@ pub enum Cache {
     /// All pages are in the page cache.
     #[default]
     Warm,
+    /// Dropped, then read from start to end as far as a limit on memory lets them stay.
+    Limited,
     /// No page is; names and inodes may be.
     DataCold,
     /// Neither pages nor names nor inodes are.
@@ -23,13 +25,20 @@ pub enum Cache {
 }
 
 impl Cache {
-    /// All of them, warmest first.
+    /// Those that can be asked for, warmest first. [`Self::Limited`] takes the place of warm
+    /// where memory is limited.
     pub const ALL: [Self; 3] = [Self::Warm, Self::DataCold, Self::Cold];
+
+    /// Whether it begins without any page: it can then be begun only once.
+    pub fn is_cold(self) -> bool {
+        matches!(self, Self::DataCold | Self::Cold)
+    }
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Warm => "warm",
+            Self::Limited => "limited",
             Self::DataCold => "data-cold",
             Self::Cold => "cold",
         }

@@ -18,6 +18,11 @@ pub enum DatasetSpec {
     },
     /// What the targets themselves hold.
     Targets,
+    /// Rows of two integers, for `storemark rows`.
+    Rows {
+        /// That each process inserts.
+        rows: u64,
+    },
 }
 
 /// Random bytes from a seed: keys 1 to `count`, sizes uniform over `size` ± `variance`.

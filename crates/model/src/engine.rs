@@ -27,13 +27,35 @@ pub trait Engine: Sync {
     /// What this engine can and cannot do.
     fn capabilities(&self) -> Capabilities;
 
-    /// The settings that set this engine up for a durability class; `None` where it cannot give
-    /// that class.
-    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]>;
+    /// How this engine keeps a durability class; `None` where it cannot give that class.
+    fn promise(&self, class: Durability) -> Option<Promise>;
+
+    /// What it lacks beside what [`Capabilities`] tell, a phrase each, for people.
+    fn lacks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Why it cannot be used on this machine, and what would help (a package to install, say).
+    fn usable(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The user as whom another process works on its stores, and who must be able to enter their
+    /// folder; `None`: this process's own.
+    fn account(&self) -> Option<Account> {
+        None
+    }
+
+    /// The value of its setting `cache` with which `sessions` of a store have a cache of `bytes`
+    /// together; `None`: it has none of its own.
+    fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
+        let _ = sessions;
+        self.settings().iter().any(|setting| setting.name == "cache").then_some(bytes)
+    }
 
     /// How a new store is filled fast.
     fn fill(&self) -> Fill {
-        let settings = self.durability(Durability::None).unwrap_or_default();
+        let settings = self.promise(Durability::None).map_or(&[][..], |promise| promise.settings);
         Fill { settings, sessions: 1, whole_blocks: false }
     }
 
@@ -63,6 +85,30 @@ pub trait Engine: Sync {
 
     /// Opens the store at `location`; an absent one is an error, never a new store.
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
+
+    /// Opens the store at `location` beside another process that has it open and keeps it open.
+    /// Only asked of engines with [`Capabilities::processes`].
+    fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        self.open(location, options)
+    }
+}
+
+/// How an engine keeps a durability class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// The settings for it.
+    pub settings: &'static [(&'static str, &'static str)],
+    /// Which calls it makes with them, when, and what a power cut leaves. For people.
+    pub how: &'static str,
+}
+
+/// A user of the system, by the numbers of the user and of its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The user.
+    pub user: u32,
+    /// Its group.
+    pub group: u32,
 }
 
 /// An open store, shared by the sessions of all workers.
@@ -78,6 +124,11 @@ pub trait Store: Send + Sync {
 
     /// The durability class that those settings give.
     fn durability(&self) -> Durability;
+
+    /// Other processes that do its work (a server's), each with all that descend from it.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
 
     /// Does what the durability class still owes after the last commit (a checkpoint, say).
     fn settle(&self) -> Result<()> {
@@ -125,11 +176,16 @@ pub trait Session {
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()>;
 
     /// The engine's own counters for this session since they were last asked for, named with
-    /// their units.
+    /// their units. Waiting for others is told under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }
 }
+
+/// Counter of [`Session::statistics`]: operations that had to wait for another session's lock.
+pub const LOCK_WAITS: &str = "lock waits";
+/// Counter of [`Session::statistics`]: attempts that found the store busy and were repeated.
+pub const BUSY_RETRIES: &str = "busy retries";
 
 /// A key with its value, as a scan shows it.
 #[derive(Clone, Copy, Debug)]
@@ -196,7 +252,8 @@ pub struct OpenOptions {
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent yes-or-no facts, named one by one")]
 pub struct Capabilities {
-    /// The store is on disk and is there after closing.
+    /// The store is on disk and is there after closing. One that is not is held open from its
+    /// making to the end of a run.
     pub persistent: bool,
     /// It keeps what is written. `false` only for `null`, which measures the tool.
     pub retains: bool,
@@ -204,6 +261,11 @@ pub struct Capabilities {
     pub meta: bool,
     /// Several sessions may write at once (they may wait for each other).
     pub concurrent_writes: bool,
+    /// Several processes may have a store open at once, see [`Engine::join`].
+    pub processes: bool,
+    /// A location is an address of a server that is there (`//user@host/database`), in which
+    /// stores are made (`//user@host/database/table`) and dropped when they are closed.
+    pub remote: bool,
 }
 
 /// How an engine fills a new store fast.

@@ -17,6 +17,7 @@ mod flush;
 mod key;
 mod plan;
 pub mod record;
+pub mod rows;
 mod sample;
 mod setting;
 mod target;
@@ -28,15 +29,19 @@ pub use checkup::{Advice, Checkup, Disk, Folder, Noise, Program, Reach, Volume};
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
 pub use durability::Durability;
 pub use engine::{
-    Access, Capabilities, Engine, Fill, How, Item, Mode, OpenOptions, Put, Session, Store, Visit,
+    Access, Account, BUSY_RETRIES, Capabilities, Engine, Fill, How, Item, LOCK_WAITS, Mode,
+    OpenOptions, Promise, Put, Session, Store, Visit,
 };
 pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use finding::{Doubt, Finding, Severity};
 pub use flush::Flush;
 pub use key::{Key, KeyKind, Meta};
-pub use plan::{Case, Owner, Plan, PlannedTarget, Rounds};
-pub use sample::{Cost, Device, First, Io, Latency, Load, Residency, Sample, State, StoreFacts};
+pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
+pub use sample::{
+    Cost, Device, FileBytes, First, Io, Latency, Load, Residency, Sample, Server, State,
+    StoreFacts, Worker,
+};
 pub use setting::{Accepts, Setting, Settings, nearest};
-pub use target::Target;
+pub use target::{Target, without_password};
 pub use workload::{Batch, Operation, Order, Workload};

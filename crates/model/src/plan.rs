@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cache, DatasetSpec, DatasetSummary, Durability, Operation, Settings, Workload};
+use crate::{
+    Cache, DatasetSpec, DatasetSummary, Durability, Operation, Residency, Sample, Settings,
+    Workload,
+};
 
 /// What will run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +30,9 @@ pub struct Plan {
     pub caches: Vec<Cache>,
     /// The durability class asked for; none asked: each target is as it is set.
     pub durability: Option<Durability>,
+    /// What memory every target may use; absent: as it is set, and all there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryLimit>,
     /// When to stop.
     pub rounds: Rounds,
 }
@@ -47,6 +53,17 @@ impl Plan {
         (0..self.workloads.len()).flat_map(caches)
     }
 
+    /// Whether a trial in the state [`Cache::Limited`] began within the limit; others do.
+    pub fn holds(&self, sample: &Sample) -> bool {
+        let limit = self.memory.filter(|_| sample.cache == Cache::Limited);
+        limit.zip(sample.before).is_none_or(|(limit, before)| limit.holds(&before))
+    }
+
+    /// Whether the memory of the run is limited.
+    pub fn is_limited(&self) -> bool {
+        self.memory.is_some_and(|memory| memory.limit_bytes.is_some())
+    }
+
     /// Index of the first workload that does `operation`.
     pub fn first(&self, operation: Operation) -> Option<usize> {
         self.workloads.iter().position(|workload| workload.operation == operation)
@@ -65,7 +82,8 @@ pub struct PlannedTarget {
     pub label: String,
     /// The engine's name.
     pub engine: String,
-    /// Where the store is: a path as the user wrote it, or empty for a scratch store.
+    /// Where the store is: a path as the user wrote it, or a server's address without the password;
+    /// empty for a scratch store on disk.
     pub location: String,
     /// Settings asked for, by the target string, options and the durability class.
     pub settings: Settings,
@@ -85,6 +103,29 @@ pub enum Owner {
     Copy,
     /// The user's own, written to because `--in-place` was given.
     InPlace,
+}
+
+/// Equal memory for all targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryLimit {
+    /// What was asked for.
+    pub bytes: u64,
+    /// The part of it that each engine's own cache gets, its sessions together.
+    pub cache_bytes: u64,
+    /// The limit on all memory that the workers and a store's server take up, the page cache of
+    /// their files included, as read back from the system; absent: it could not be set.
+    pub limit_bytes: Option<u64>,
+    /// Size of a page, which [`Residency`] is counted in.
+    pub page_bytes: u64,
+}
+
+impl MemoryLimit {
+    /// Whether the pages of a store that are in memory could be there under the limit: more are
+    /// charged to somebody else.
+    pub fn holds(&self, before: &Residency) -> bool {
+        let resident = before.resident.saturating_mul(self.page_bytes);
+        self.limit_bytes.is_none_or(|limit| resident <= limit)
+    }
 }
 
 /// When a run stops.

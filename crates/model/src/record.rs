@@ -99,7 +99,7 @@ impl Record {
     pub fn in_state(&self, sample: &Sample) -> bool {
         let workload = self.header.plan.workloads.get(sample.workload);
         let operation = workload.map_or(Operation::Read, |workload| workload.operation);
-        sample.state(operation) == State::Reached
+        sample.state(operation) == State::Reached && self.header.plan.holds(sample)
     }
 
     /// Samples of one case on one target, in round order.

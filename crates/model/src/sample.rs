@@ -44,9 +44,9 @@ pub struct Sample {
     pub owed_ns: u64,
     /// Flushing what was left to the background, after the clock. Not part of `wall_ns`.
     pub background_ns: u64,
-    /// What the process spent during the throughput pass.
+    /// What this process, the other worker processes and the store's server spent during the throughput pass.
     pub cost: Cost,
-    /// What it asked of the system, where that tells.
+    /// What they asked of the system, where that tells.
     #[serde(default)]
     pub io: Option<Io>,
     /// What the block device under the store did during it and the flush after it, whoever
@@ -55,12 +55,43 @@ pub struct Sample {
     pub device: Option<Device>,
     /// What else went on in the machine during it.
     pub load: Load,
+    /// Memory that this process, the other worker processes and the store's server occupied at
+    /// the end of the throughput pass, the page cache left out; a page that several share is
+    /// counted once. Absent: not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Each worker's part of the throughput pass, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<Worker>,
+    /// What the store's files took after it, where each trial makes the store anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FileBytes>,
     /// The latency pass.
     pub latency: Latency,
     /// The engine's own counters over the throughput pass, summed over its sessions; their
     /// names tell the units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, i64>,
+}
+
+/// What files take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileBytes {
+    /// Sum of their lengths.
+    pub apparent: u64,
+    /// What they occupy on disk.
+    pub allocated: u64,
+}
+
+/// One worker's part of a pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Worker {
+    /// Index of its process.
+    pub process: u32,
+    /// Its operations.
+    pub operations: u64,
+    /// From the common start to its last operation.
+    pub wall_ns: u64,
 }
 
 /// The first pass after opening a store.
@@ -87,7 +118,7 @@ pub struct Residency {
     pub cached_names: Option<u64>,
 }
 
-/// What the process spent.
+/// What this process and others that work for it spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Processor time in user mode.
@@ -108,7 +139,7 @@ pub struct Cost {
     pub involuntary_switches: Option<u64>,
 }
 
-/// Input and output of the process (Linux: `/proc/self/io`).
+/// Input and output of this process and others that work for it (Linux: `/proc/PID/io`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Io {
     /// Calls that read.
@@ -195,10 +226,23 @@ pub struct StoreFacts {
     /// has, or all of its data where that is not on a disk; absent: not told.
     #[serde(default)]
     pub memory_bytes: Option<u64>,
+    /// The server that does its work; absent: a library in the workers' own processes does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Server>,
     /// Making the scratch store; absent for one that was there.
     pub fill_ns: Option<u64>,
     /// Reading every value once before the rounds, through the target's own path, checked.
     pub check_ns: u64,
+}
+
+/// A server that is asked over a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Server {
+    /// Started for the store; what it takes of the machine counts.
+    Started,
+    /// It was there already.
+    Existing,
 }
 
 impl Sample {
@@ -212,6 +256,14 @@ impl Sample {
         match (self.cache, self.fetched()) {
             (Cache::Warm, Some(fetched)) if fetched > 0.0 => State::Fetched(fetched),
             (Cache::Warm, _) => State::Reached,
+            // What does not fit is fetched.
+            (Cache::Limited, _) => {
+                if unknown {
+                    State::Unproven
+                } else {
+                    State::Reached
+                }
+            }
             (_, Some(fetched)) if operation == Operation::Read && fetched < LEAST_FETCHED => {
                 State::NotFetched(fetched)
             }
@@ -283,6 +335,8 @@ impl Residency {
         };
         match cache {
             Cache::Warm => warm,
+            // It is the limit that tells: see `MemoryLimit::holds`.
+            Cache::Limited => true,
             Cache::DataCold => cold,
             Cache::Cold => cold && self.names_share().is_none_or(|names| names <= COLD),
         }

@@ -1,6 +1,6 @@
 //! Settings of an engine: what is accepted, what was asked for, and finding the nearest match.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,8 @@ pub enum Accepts {
         /// Most accepted.
         max: i64,
     },
+    /// Any text.
+    Text,
     /// A power of two in bytes within these bounds.
     PowerOfTwo {
         /// Least accepted.
@@ -35,10 +37,23 @@ pub enum Accepts {
     },
 }
 
+/// As people read it: `sql, blob`.
+impl fmt::Display for Accepts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words(words) => f.write_str(&words.join(", ")),
+            Self::Text => f.write_str("any text"),
+            Self::Size { min, max } => write!(f, "{min} to {max} bytes"),
+            Self::PowerOfTwo { min, max } => write!(f, "a power of two from {min} to {max}"),
+            Self::Integer { min, max } => write!(f, "{min} to {max}"),
+        }
+    }
+}
+
 /// One setting of an engine, as its table declares it.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The key in a target string.
+    /// The key in a target string. One that ends in `*` stands for all that begin so.
     pub name: &'static str,
     /// What it accepts.
     pub accepts: Accepts,
@@ -47,17 +62,22 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// Whether `name` is a key of this setting.
+    fn is_named(&self, name: &str) -> bool {
+        match self.name.strip_suffix('*') {
+            Some(start) => name.strip_prefix(start).is_some_and(|rest| !rest.is_empty()),
+            None => name == self.name,
+        }
+    }
+
     /// `text` in canonical form (sizes in bytes), or why it is not accepted.
     fn canonical(&self, text: &str) -> Result<String> {
         let wrong = |why: String| Error::usage(format!("{}={text}: {why}", self.name));
-        let bounded = |value: u64, min: u64, max: u64| {
-            if (min..=max).contains(&value) {
-                Ok(value)
-            } else {
-                Err(wrong(format!("accepted: {min} to {max} bytes")))
-            }
+        let within = |yes: bool| {
+            if yes { Ok(()) } else { Err(wrong(format!("accepted: {}", self.accepts))) }
         };
         match self.accepts {
+            Accepts::Text => Ok(text.to_owned()),
             Accepts::Words(words) => {
                 let lower = text.to_ascii_lowercase();
                 match words.iter().find(|word| **word == lower) {
@@ -67,22 +87,18 @@ impl Setting {
             }
             Accepts::Size { min, max } => {
                 let value = units::parse_size(text).map_err(|e| wrong(e.to_string()))?;
-                Ok(bounded(value, min, max)?.to_string())
+                within((min..=max).contains(&value))?;
+                Ok(value.to_string())
             }
             Accepts::PowerOfTwo { min, max } => {
                 let value = units::parse_size(text).map_err(|e| wrong(e.to_string()))?;
-                if !value.is_power_of_two() || !(min..=max).contains(&value) {
-                    return Err(wrong(format!("accepted: a power of two from {min} to {max}")));
-                }
+                within(value.is_power_of_two() && (min..=max).contains(&value))?;
                 Ok(value.to_string())
             }
             Accepts::Integer { min, max } => {
                 let value = units::parse_integer(text).map_err(|e| wrong(e.to_string()))?;
-                if (min..=max).contains(&value) {
-                    Ok(value.to_string())
-                } else {
-                    Err(wrong(format!("accepted: {min} to {max}")))
-                }
+                within((min..=max).contains(&value))?;
+                Ok(value.to_string())
             }
         }
     }
@@ -101,7 +117,7 @@ impl Settings {
     ) -> Result<Self> {
         let mut settings = Self::default();
         for (name, text) in asked {
-            let Some(setting) = table.iter().find(|setting| setting.name == name) else {
+            let Some(setting) = table.iter().find(|setting| setting.is_named(name)) else {
                 let names = table.iter().map(|setting| setting.name);
                 return Err(Error::usage(unknown("setting", name, names)));
             };
@@ -140,8 +156,8 @@ impl Settings {
 }
 
 /// `name=value&…`, sorted by name.
-impl std::fmt::Display for Settings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, value)) in self.0.iter().enumerate() {
             write!(f, "{}{name}={value}", if i == 0 { "" } else { "&" })?;
         }
@@ -183,6 +199,7 @@ mod tests {
         },
         Setting { name: "api", accepts: Accepts::Words(&["sql", "blob"]), help: "" },
         Setting { name: "mmap", accepts: Accepts::Size { min: 0, max: 1 << 40 }, help: "" },
+        Setting { name: "set.*", accepts: Accepts::Text, help: "" },
     ];
 
     #[test]
@@ -193,11 +210,18 @@ mod tests {
     }
 
     #[test]
+    fn a_star_stands_for_any_ending() {
+        let settings = Settings::check(TABLE, [("set.sql_mode", "ANSI"), ("set.x", "")]).unwrap();
+        assert_eq!(settings.to_string(), "set.sql_mode=ANSI&set.x=");
+    }
+
+    #[test]
     fn a_slip_is_answered_with_the_nearest_match() {
         let say = |pair| Settings::check(TABLE, [pair]).unwrap_err().to_string();
         assert!(say(("pagesize", "4096")).contains("did you mean page_size?"));
         assert!(say(("api", "blbo")).contains("did you mean blob?"));
         assert!(say(("page_size", "1000")).contains("a power of two from 512 to 65536"));
         assert!(say(("mmap", "lots")).contains("mmap=lots"));
+        assert!(say(("set.", "on")).contains("no setting"));
     }
 }

@@ -38,6 +38,20 @@ impl Target {
     }
 }
 
+/// A server's address (`//user:password@host/database`) for people: all from the first `:` to the
+/// last `@` is left out, however the password is written.
+pub fn without_password(address: &str) -> String {
+    let start = address.find("//").map_or(0, |slashes| slashes + 2);
+    let (head, rest) = address.split_at(start);
+    match rest.rsplit_once('@') {
+        Some((login, host)) => {
+            let user = login.split_once(':').map_or(login, |(user, _)| user);
+            format!("{head}{user}@{host}")
+        }
+        None => address.to_owned(),
+    }
+}
+
 fn split_settings(text: &str) -> Vec<(String, String)> {
     text.split('&')
         .filter(|pair| !pair.is_empty())
@@ -87,7 +101,29 @@ mod tests {
         assert_eq!(Target::parse("memory:").location, "");
     }
 
+    #[test]
+    fn a_password_is_not_shown() {
+        for (address, shown) in [
+            ("//user:secret@host:1/db", "//user@host:1/db"),
+            ("mysql://user:se:cr@et@host/db/t", "mysql://user@host/db/t"),
+            ("//user@host/db", "//user@host/db"),
+            ("//:secret@host", "//@host"),
+            ("//user:se/cret@host/db", "//user@host/db"),
+            ("//u:p@%2Ftmp%2Fsocket/db", "//u@%2Ftmp%2Fsocket/db"),
+            ("a/b", "a/b"),
+            ("", ""),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn no_address_keeps_its_password(user in "[a-z]*", host in "[a-z:0-9]*") {
+            let shown = without_password(&format!("//{user}:SECRET@{host}/db"));
+            prop_assert!(!shown.contains("SECRET"));
+        }
+
         #[test]
         fn printing_and_parsing_agree(text in "[a-z:/?=&.]{0,40}") {
             let once = Target::parse(&text);

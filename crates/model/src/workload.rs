@@ -13,6 +13,22 @@ pub enum Operation {
     Read,
     /// Replace the value by new random bytes of the same length.
     Update,
+    /// Rows: insert each.
+    Insert,
+    /// Rows: add a column up over all.
+    Sum,
+    /// Rows: add a number to a column of each.
+    Add,
+}
+
+impl Operation {
+    /// Those of `storemark rows`, in the order in which a trial does them.
+    pub const OF_ROWS: [Self; 3] = [Self::Insert, Self::Sum, Self::Add];
+
+    /// Whether it changes the store.
+    pub fn writes(self) -> bool {
+        !matches!(self, Self::Read | Self::Sum)
+    }
 }
 
 impl fmt::Display for Operation {
@@ -20,6 +36,9 @@ impl fmt::Display for Operation {
         f.pad(match self {
             Self::Read => "read",
             Self::Update => "update",
+            Self::Insert => "insert",
+            Self::Sum => "sum",
+            Self::Add => "add",
         })
     }
 }
@@ -80,6 +99,24 @@ pub struct Workload {
     pub count: u64,
     /// Operations per commit.
     pub batch: Batch,
-    /// Workers, a session each; they share the keys out among themselves.
+    /// Workers of each process, a session each; all share the keys out among themselves.
     pub threads: u32,
+    /// Processes.
+    #[serde(default = "one")]
+    pub processes: u32,
+    /// Each process has a database of its own; otherwise all work on one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_databases: bool,
+}
+
+impl Workload {
+    /// Workers of all processes together.
+    pub fn workers(&self) -> u32 {
+        self.processes.saturating_mul(self.threads)
+    }
+}
+
+/// The processes of records that do not tell.
+fn one() -> u32 {
+    1
 }

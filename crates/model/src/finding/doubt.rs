@@ -148,7 +148,7 @@ pub enum Doubt {
         /// Why not, and what is missing.
         why: String,
     },
-    /// It has no files, so it is measured warm only.
+    /// It has no files, or none that can be reached, so it is never cold.
     AlwaysWarm,
     /// Reads were measured with all data in memory only.
     OnlyWarm,
@@ -232,6 +232,13 @@ pub enum Doubt {
         /// Bytes the baseline may use.
         baseline: u64,
     },
+    /// The memory could not be limited, so that only the engines' own caches are equal.
+    MemoryNotLimited {
+        /// Why not.
+        why: String,
+    },
+    /// A target's cache was set in its target string, and not by `--memory` as the others'.
+    CacheKept,
     /// A flush to the device was faster than a device can be.
     FlushTooFast {
         /// Median.
@@ -241,6 +248,10 @@ pub enum Doubt {
     },
     /// Each read stands in a batch of its own.
     ReadsAlone,
+    /// A server, compared with libraries: each operation is a message over a socket and back.
+    OverSocket,
+    /// A server that was there already: what it takes of the machine is not known.
+    ServerUnseen,
     /// All updates of a pass stand in one batch, so that the cost of a commit hardly shows.
     OneCommit {
         /// Updates of a pass.
@@ -250,6 +261,23 @@ pub enum Doubt {
     },
     /// What is written stays in a log, and the work of moving it is never done.
     NoCheckpoint,
+    /// What was to be compared cannot be used here.
+    NotUsable {
+        /// Why, and what would help.
+        why: String,
+    },
+    /// A trial failed, and its target was left out from there on.
+    TrialFailed {
+        /// How.
+        why: String,
+    },
+    /// A server was asked to put rows off, and did not.
+    NotDelayed {
+        /// Rows that it put off.
+        delayed: u64,
+        /// Rows that it was given.
+        rows: u64,
+    },
     /// A target measured against itself came out faster or slower.
     NotEven {
         /// Ratio of its times.
@@ -268,6 +296,7 @@ impl Doubt {
             | Self::StateNotReached { .. }
             | Self::StateFetched { .. }
             | Self::StateNotFetched { .. }
+            | Self::TrialFailed { .. }
             | Self::LatencySaturated { .. } => Severity::Wrong,
             Self::UnusualFilesystem { .. }
             | Self::OtherLoad { .. }
@@ -289,8 +318,12 @@ impl Doubt {
             | Self::Pressure { .. }
             | Self::TwoModes { .. }
             | Self::MemoryDiffers { .. }
+            | Self::MemoryNotLimited { .. }
+            | Self::CacheKept
             | Self::FlushTooFast { .. }
             | Self::NoCheckpoint
+            | Self::NotUsable { .. }
+            | Self::NotDelayed { .. }
             | Self::NotEven { .. } => Severity::Warning,
             Self::KeysNotCovered { touched, keys } if touched * 2 < *keys => Severity::Warning,
             Self::OneCommit { class, .. } if *class > Durability::None => Severity::Warning,
@@ -307,6 +340,8 @@ impl Doubt {
             | Self::Drift { .. }
             | Self::ClockCoarse { .. }
             | Self::ReadsAlone
+            | Self::OverSocket
+            | Self::ServerUnseen
             | Self::OneCommit { .. } => Severity::Note,
         }
     }

@@ -131,7 +131,7 @@ impl fmt::Display for Doubt {
             Self::StateUnreachable { cache, why } => {
                 write!(f, "nothing was measured {cache}: {why}")
             }
-            Self::AlwaysWarm => f.write_str("it has no files, so that it is always warm"),
+            Self::AlwaysWarm => f.write_str("no files of its own are at hand, so that it is measured as it is, never cold"),
             Self::OnlyWarm => f.write_str(
                 "measured warm only; --cache warm,data-cold shows reading from the device as well",
             ),
@@ -203,10 +203,27 @@ impl fmt::Display for Doubt {
                 show_size(*bytes),
                 show_size(*baseline)
             ),
+            Self::MemoryNotLimited { why } => write!(
+                f,
+                "memory is not limited: {why}; only the engines' own caches are equal, and each target has the page cache of the whole machine"
+            ),
+            Self::CacheKept => f.write_str(
+                "its cache is as its target says, and not what --memory gives the others: not the same memory; leave the setting out",
+            ),
             Self::FlushTooFast { p50_ns, mount } => write!(
                 f,
                 "flushing 4 KiB to {mount} takes {:.1} µs, faster than a device can be: durable figures here promise nothing; measure on a real disk",
                 *p50_ns as f64 / 1e3
+            ),
+            Self::NotUsable { why } => write!(f, "not measured: {why}"),
+            Self::TrialFailed { why } => {
+                write!(f, "a trial failed, and there were no further ones: {why}")
+            }
+            Self::NotDelayed { delayed, rows } => write!(
+                f,
+                "of {} rows the server put {} off: the figure is not one of delayed inserts",
+                show_count(*rows),
+                show_count(*delayed)
             ),
             Self::NotEven { ratio } => write!(
                 f,
@@ -215,6 +232,12 @@ impl fmt::Display for Doubt {
             ),
             Self::ReadsAlone => f.write_str(
                 "each read is a batch of its own and pays for locks that a larger --batch shares",
+            ),
+            Self::OverSocket => f.write_str(
+                "a server: each operation is a message over a socket and back, where a library is called; storemark rows tells how much of a difference that is",
+            ),
+            Self::ServerUnseen => f.write_str(
+                "a server that was there already: its processor time, memory and bytes are not in the figures; mariadb: and postgres: start one whose are",
             ),
             Self::OneCommit { operations, .. } => write!(
                 f,

@@ -1,0 +1,235 @@
+//! Rows: a table of two integers, and what `storemark rows` asks of an engine. Row `i` is
+//! `(i, 2 i)`.
+//!
+//! Small traits again, from kind to running store to one worker's use of it: [`RowEngine`],
+//! [`RowStore`], [`RowTables`], [`RowSession`]. A store runs for as long as its targets are measured
+//! (a server is started once); each trial makes its tables anew and removes them. The workers are
+//! processes: each [`RowEngine::join`]s the tables that the first process made.
+
+use std::{
+    fmt,
+    ops::Range,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Durability, Error, Library, Promise, Result, Setting, Settings, nearest};
+
+/// How rows are handed to an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Style {
+    /// One SQL string a row, made and parsed for each.
+    Text,
+    /// One statement, prepared once, executed for each row.
+    Prepared,
+    /// One SQL string for [`MULTI_ROWS`] rows.
+    Multi,
+    /// The engine's own way to load many rows.
+    Bulk,
+    /// As [`Style::Text`], but the server may answer before it has the row: `INSERT DELAYED`.
+    Delayed,
+}
+
+/// Rows of one statement in [`Style::Multi`].
+pub const MULTI_ROWS: u64 = 1000;
+
+/// Counter of [`RowTables::statistics`]: rows that the server really put off.
+pub const DELAYED_ROWS: &str = "delayed rows";
+
+impl Style {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Text, Self::Prepared, Self::Multi, Self::Bulk, Self::Delayed];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Prepared => "prepared",
+            Self::Multi => "multi",
+            Self::Bulk => "bulk",
+            Self::Delayed => "delayed",
+        }
+    }
+}
+
+impl fmt::Display for Style {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Style {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|style| style.as_str() == text).ok_or_else(|| {
+            let words = Self::ALL.map(Self::as_str);
+            let near = nearest(text, words);
+            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            Error::usage(format!("{text}: accepted is {}{near}", words.join(", ")))
+        })
+    }
+}
+
+/// A kind of store for rows.
+pub trait RowEngine: Sync {
+    /// The word in a target string.
+    fn name(&self) -> &'static str;
+
+    /// One line for people.
+    fn about(&self) -> &'static str;
+
+    /// The version of the library or server underneath.
+    fn library(&self) -> Option<Library> {
+        None
+    }
+
+    /// The settings a target string may carry. An engine whose columns can forbid NULL has
+    /// [`NULL`] among them.
+    fn settings(&self) -> &'static [Setting];
+
+    /// Names of those settings that belong to a table, so that targets which differ in nothing else
+    /// share a store (a server). A name ends in `*` as in [`Setting`]. Default: all of them.
+    fn table_settings(&self) -> &'static [&'static str] {
+        &["*"]
+    }
+
+    /// Refuses settings that do not go together.
+    fn check(&self, _: &Settings) -> Result<()> {
+        Ok(())
+    }
+
+    /// The styles that it has with these settings.
+    fn styles(&self, settings: &Settings) -> &'static [Style];
+
+    /// What it can do with these settings.
+    fn capabilities(&self, settings: &Settings) -> RowCapabilities;
+
+    /// How this engine keeps a durability class; `None` where it cannot give that class.
+    fn promise(&self, class: Durability) -> Option<Promise>;
+
+    /// Why it cannot be used on this machine, and what would help (a package to install, say).
+    fn usable(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Makes a store ready at `location` (a server is started), without any database yet. Nothing
+    /// may stand there, unless the engine is [`RowCapabilities::remote`] and it is an address
+    /// (`//user@host/database`). Of the settings only those count that do not belong to a table.
+    fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>>;
+
+    /// The tables that another process made, with the same settings, in the store that it keeps
+    /// running. `location` is its [`RowStore::location`].
+    fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>>;
+}
+
+/// The setting that says whether the columns may be NULL: `yes`, as published and by default, or
+/// `no`.
+pub const NULL: Setting = Setting {
+    name: "null",
+    accepts: crate::Accepts::Words(&["yes", "no"]),
+    help: "whether the columns may be NULL (no: NOT NULL)",
+};
+
+/// What an engine of rows can do beyond the required.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowCapabilities {
+    /// Several processes may use one database at once.
+    pub shared: bool,
+    /// A location may be the address of a server that is there.
+    pub remote: bool,
+}
+
+/// A store that runs.
+pub trait RowStore: Send + Sync {
+    /// Where another process finds it, for [`RowEngine::join`].
+    fn location(&self) -> PathBuf;
+
+    /// Makes as many databases, numbered from 0, each with an empty table; none is there. An engine
+    /// that keeps its rows in the session makes them there.
+    fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>>;
+
+    /// Other processes that do its work (a server's), each with all that descend from it.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Ends the store (a server is stopped) and removes what it has at a location of its own.
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Databases of a store, a table in each.
+pub trait RowTables: Send + Sync {
+    /// A worker's own use of a database. Made on the thread that uses it.
+    fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>>;
+
+    /// All settings as read back from the engine, asked for or not.
+    fn in_effect(&self) -> Result<Settings>;
+
+    /// The durability class that those settings give.
+    fn durability(&self) -> Result<Durability>;
+
+    /// The files that hold a database's table, present or not; what is asked for its size and
+    /// flushed. A folder stands for all in it. None: it is kept in memory.
+    fn files(&self, database: u32) -> Vec<PathBuf>;
+
+    /// Does what is still owed after the last commit: what the durability class asks for, and what
+    /// the engine put off (delayed rows). No session is at work; it counts as measured time.
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The store's own counters since they were last asked for, named with their units:
+    /// [`DELAYED_ROWS`], say.
+    fn statistics(&self) -> Result<Vec<(&'static str, i64)>> {
+        Ok(Vec::new())
+    }
+
+    /// Removes the databases; no session is open. Never asked of tables that were joined.
+    fn remove(self: Box<Self>) -> Result<()>;
+}
+
+/// One worker's use of a database. What the engine gives up for the sake of another session
+/// (busy, deadlock) is repeated until it is done.
+pub trait RowSession {
+    /// Inserts `rows` in order, a transaction for every `batch` of them; the last may be shorter.
+    /// All are committed when it returns, and the durability class holds for them, but for what
+    /// [`RowTables::settle`] owes.
+    fn insert(&mut self, rows: Range<i64>, style: Style, batch: u64) -> Result<()>;
+
+    /// Sum of the second column over all rows; 0 without any.
+    fn sum(&mut self) -> Result<i64>;
+
+    /// Adds `by` to the second column of every row, in one transaction. Returns the number of
+    /// rows changed.
+    fn add(&mut self, by: i64) -> Result<u64>;
+
+    /// Number of rows. Never timed.
+    fn count(&mut self) -> Result<u64>;
+
+    /// The engine's own counters for this session since they were last asked for. Waiting for
+    /// others is told under [`LOCK_WAITS`](crate::LOCK_WAITS) and
+    /// [`BUSY_RETRIES`](crate::BUSY_RETRIES).
+    fn statistics(&mut self) -> Vec<(&'static str, i64)> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back_and_slips_are_answered() {
+        for style in Style::ALL {
+            assert_eq!(style.to_string().parse::<Style>().unwrap(), style);
+        }
+        let error = "perpared".parse::<Style>().unwrap_err().to_string();
+        assert!(error.contains("did you mean prepared?"), "{error}");
+    }
+}
