@@ -1,0 +1,180 @@
+//! PostgreSQL: `postgres`, a private server whose data stand in the store's own folder, and
+//! `postgresql`, an existing server.
+
+pub(crate) mod cluster;
+mod database;
+pub(crate) mod error;
+pub(crate) mod host;
+mod program;
+mod remote;
+mod session;
+pub(crate) mod store;
+mod table;
+pub(crate) mod variables;
+
+use std::path::{Path, PathBuf};
+
+use model::{
+    Accepts, Access, Account, Capabilities, Durability, Engine, Fill, KeyKind, Library,
+    OpenOptions, Promise, Result, Setting, Settings, Store,
+};
+
+use crate::server;
+use cluster::Cluster;
+use program::Installed;
+pub(crate) use remote::Postgresql;
+use store::PostgresStore;
+
+/// A private server.
+pub(crate) struct Postgres;
+
+pub(crate) const CACHE: Setting = Setting {
+    name: "cache",
+    // 16 pages of 8 KiB, and the most that the server takes.
+    accepts: Accepts::Size { min: 131_072, max: (i32::MAX as u64 / 2) * 8192 },
+    help: "shared_buffers in bytes (whole pages of 8 KiB)",
+};
+
+pub(crate) const SYNC: Setting = Setting {
+    name: "sync",
+    accepts: Accepts::Words(&["off", "async", "on"]),
+    help: "off: fsync, synchronous_commit and full_page_writes off; async: only synchronous_commit \
+           off; on: all on",
+};
+
+const STORAGE: Setting = Setting {
+    name: "storage",
+    accepts: Accepts::Words(&["external", "extended", "main"]),
+    help: "how the column of the values is stored: external without attempts to compress, extended \
+           and main with them; fixed once the store is made",
+};
+
+const SETTINGS: &[Setting] = &[
+    CACHE,
+    SYNC,
+    STORAGE,
+    Setting {
+        name: "vacuum",
+        accepts: Accepts::Words(&["settle", "auto"]),
+        help: "what removes dead rows: VACUUM at the end of each pass, on the clock, or the \
+               server's autovacuum whenever it gets to it",
+    },
+    VARIABLE,
+];
+
+pub(crate) const VARIABLE: Setting = Setting {
+    name: "set.*",
+    accepts: Accepts::Text,
+    help: "any server variable, as in set.work_mem=64MB; given at the start",
+};
+
+/// As whom the private server runs; it refuses to run as root.
+pub(crate) fn account() -> Option<Account> {
+    server::account(&["postgres"])
+}
+
+fn promise(class: Durability) -> Promise {
+    let (settings, how): (&'static [_], _) = match class {
+        Durability::None => (
+            &[("sync", "off")],
+            "WAL and pages written without any flush: a power cut may leave no readable \
+             database",
+        ),
+        Durability::Consistent => (
+            &[("sync", "async")],
+            "WAL flushed with fdatasync(2) in the background, within 0.6 s of the commit: a \
+             power cut may undo the last commits",
+        ),
+        Durability::Durable => {
+            (&[("sync", "on")], "WAL flushed with fdatasync(2) before the commit returns")
+        }
+    };
+    Promise { settings, how }
+}
+
+impl Engine for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn about(&self) -> &'static str {
+        "a private PostgreSQL server with its data in a folder: table kv, prepared statements over \
+         a Unix socket"
+    }
+
+    fn library(&self) -> Option<Library> {
+        Installed::find().ok().map(Installed::library)
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
+    }
+
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        Some(promise(class))
+    }
+
+    fn lacks(&self) -> &'static [&'static str] {
+        &[
+            "names longer than 2,692 bytes (an entry of its index must fit a third of a page)",
+            "waits for locks shorter than 1 ms are not counted (the server logs them from \
+             deadlock_timeout on)",
+            "no integrity check: the server checks pages only where checksums were chosen",
+        ]
+    }
+
+    fn usable(&self) -> Result<()> {
+        Installed::find().map(drop)
+    }
+
+    fn account(&self) -> Option<Account> {
+        account()
+    }
+
+    /// Every commit reaches the system, so that a killed process leaves what it committed.
+    fn fill(&self) -> Fill {
+        let settings = &[("sync", "off"), ("set.synchronous_commit", "on")];
+        Fill { settings, sessions: 1, whole_blocks: false }
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        Cluster::at(path).is_there()
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        vec![location.to_owned()]
+    }
+
+    fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
+        Some("a server writes into the folder of its data".to_owned())
+    }
+
+    fn others(&self, location: &Path) -> Result<Vec<String>> {
+        let settings = Settings::default();
+        let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
+        PostgresStore::open(location, &options)?.others()
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(PostgresStore::create(location, options)?))
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(PostgresStore::open(location, options)?))
+    }
+
+    fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(PostgresStore::join(location, options)?))
+    }
+}
