@@ -2,13 +2,34 @@
 
 mod at;
 mod files;
+#[cfg(feature = "fjall")]
+mod fjall;
+#[cfg(feature = "lmdb")]
+mod lmdb;
 mod lock;
+#[cfg(any(feature = "fjall", feature = "rocksdb"))]
+mod lsm;
+#[cfg(all(unix, feature = "mariadb"))]
+mod mariadb;
 mod memory;
+#[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "rocksdb"))]
+mod meta;
 mod null;
+#[cfg(any(feature = "fjall", feature = "lmdb", feature = "rocksdb"))]
+mod ordered;
 mod pack;
+#[cfg(all(unix, feature = "postgres"))]
+mod postgres;
+#[cfg(feature = "redb")]
+mod redb;
 mod refusal;
 pub mod registry;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
 mod row;
+pub mod rows;
+#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+mod server;
 mod slowed;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -7,7 +7,7 @@ use std::{
 
 use model::{
     Capabilities, Durability, Engine, Error, ErrorKind, How, Item, Key, KeyKind, Meta, Mode,
-    OpenOptions, Put, Result, Session, Setting, Settings, Store, Visit,
+    OpenOptions, Promise, Put, Result, Session, Setting, Settings, Store, Visit,
 };
 
 use crate::{lock, table::Table};
@@ -28,11 +28,19 @@ impl Engine for Memory {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { persistent: false, retains: true, meta: true, concurrent_writes: true }
+        Capabilities {
+            persistent: false,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: false,
+            remote: false,
+        }
     }
 
-    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
-        (class == Durability::None).then_some(&[])
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        let promise = Promise { settings: &[], how: "values are gone with the process" };
+        (class == Durability::None).then_some(promise)
     }
 
     fn recognises(&self, _: &Path) -> bool {

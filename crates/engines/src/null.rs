@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Capabilities, Durability, Engine, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Session,
-    Setting, Settings, Store, Visit,
+    Capabilities, Durability, Engine, Item, Key, KeyKind, Mode, OpenOptions, Promise, Put, Result,
+    Session, Setting, Settings, Store, Visit,
 };
 
 pub(crate) struct Null;
@@ -23,11 +23,19 @@ impl Engine for Null {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { persistent: false, retains: false, meta: false, concurrent_writes: true }
+        Capabilities {
+            persistent: false,
+            retains: false,
+            meta: false,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
-    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
-        (class == Durability::None).then_some(&[])
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        let promise = Promise { settings: &[], how: "nothing is kept" };
+        (class == Durability::None).then_some(promise)
     }
 
     fn recognises(&self, _: &Path) -> bool {

@@ -4,6 +4,18 @@ use std::path::Path;
 
 use model::{Engine, Error, Result, nearest};
 
+#[cfg(feature = "fjall")]
+use crate::fjall;
+#[cfg(feature = "lmdb")]
+use crate::lmdb;
+#[cfg(all(unix, feature = "mariadb"))]
+use crate::mariadb;
+#[cfg(all(unix, feature = "postgres"))]
+use crate::postgres;
+#[cfg(feature = "redb")]
+use crate::redb;
+#[cfg(feature = "rocksdb")]
+use crate::rocksdb;
 #[cfg(feature = "sqlite")]
 use crate::sqlite;
 use crate::{files, memory, null, pack};
@@ -16,20 +28,74 @@ static ENGINES: &[&dyn Engine] = &[
     &pack::Pack,
     #[cfg(feature = "sqlite")]
     &sqlite::Sqlite,
+    #[cfg(feature = "lmdb")]
+    &lmdb::Lmdb,
+    #[cfg(feature = "redb")]
+    &redb::Redb,
+    #[cfg(feature = "fjall")]
+    &fjall::Fjall,
+    #[cfg(feature = "rocksdb")]
+    &rocksdb::RocksDb,
+    #[cfg(all(unix, feature = "mariadb"))]
+    &mariadb::Mariadb,
+    #[cfg(all(unix, feature = "mariadb"))]
+    &mariadb::Mysql,
+    #[cfg(all(unix, feature = "postgres"))]
+    &postgres::Postgres,
+    #[cfg(all(unix, feature = "postgres"))]
+    &postgres::Postgresql,
     &files::Files,
 ];
 
-/// Engines that a cargo feature of the same name brings in.
-const OPTIONAL: &[&str] = &["sqlite"];
+/// Engines that a cargo feature brings in.
+const OPTIONAL: &[(&str, &str)] = &[
+    ("fjall", "fjall"),
+    ("lmdb", "lmdb"),
+    ("mariadb", "mariadb"),
+    ("mysql", "mariadb"),
+    ("postgres", "postgres"),
+    ("postgresql", "postgres"),
+    ("redb", "redb"),
+    ("rocksdb", "rocksdb"),
+    ("sqlite", "sqlite"),
+];
+
+/// Schemes of servers' addresses, and the engines that take them.
+const SCHEMES: &[(&str, &str)] = &[
+    ("mysql", "mysql"),
+    ("mariadb", "mysql"),
+    ("postgres", "postgresql"),
+    ("postgresql", "postgresql"),
+];
 
 /// All engines of this build.
 pub fn all() -> &'static [&'static dyn Engine] {
     ENGINES
 }
 
+/// The engines that other builds have.
+pub fn left_out() -> impl Iterator<Item = &'static str> {
+    OPTIONAL
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| !all().iter().any(|engine| engine.name() == *name))
+}
+
 /// The engine called `name`.
 pub fn find(name: &str) -> Result<&'static dyn Engine> {
     all().iter().find(|engine| engine.name() == name).copied().ok_or_else(|| unknown(name))
+}
+
+/// The engine that takes addresses `scheme://…`.
+pub fn remote(scheme: &str) -> Result<&'static dyn Engine> {
+    if let Some((_, name)) = SCHEMES.iter().find(|(of, _)| *of == scheme) {
+        return find(name);
+    }
+    let schemes = SCHEMES.iter().map(|(scheme, _)| *scheme);
+    let hint = nearest(scheme, schemes.clone())
+        .map_or_else(String::new, |near| format!(": did you mean {near}?"));
+    let accepted = schemes.collect::<Vec<_>>().join("://, ");
+    Err(Error::usage(format!("no server {scheme}://{hint} (accepted: {accepted}://)")))
 }
 
 /// The engine whose store the file or folder at `path` looks like.
@@ -38,9 +104,9 @@ pub fn recognise(path: &Path) -> Option<&'static dyn Engine> {
 }
 
 fn unknown(name: &str) -> Error {
-    if OPTIONAL.contains(&name) {
+    if let Some((_, feature)) = OPTIONAL.iter().find(|(engine, _)| *engine == name) {
         return Error::unsupported(format!(
-            "the engine {name} is not part of this build; the cargo feature {name:?} brings it in"
+            "the engine {name} is not part of this build; the cargo feature {feature:?} brings it in"
         ));
     }
     let names: Vec<_> = all().iter().map(|engine| engine.name()).collect();
@@ -72,10 +138,11 @@ mod tests {
 
     #[test]
     fn an_engine_left_out_of_the_build_names_its_feature() {
-        for name in OPTIONAL.iter().filter(|name| !all().iter().any(|e| e.name() == **name)) {
+        let absent = |name| !all().iter().any(|engine| engine.name() == name);
+        for (name, feature) in OPTIONAL.iter().filter(|(name, _)| absent(*name)) {
             let error = find(name).err().unwrap();
             assert_eq!(error.kind(), ErrorKind::Unsupported);
-            assert!(error.to_string().contains(&format!("feature {name:?}")), "{error}");
+            assert!(error.to_string().contains(&format!("feature {feature:?}")), "{error}");
         }
     }
 

@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Access, Capabilities, Durability, Engine, Fill, Item, Key, KeyKind, Library, Mode, OpenOptions,
-    Put, Result, Session, Setting, Settings, Store, Visit,
+    Access, Account, Capabilities, Durability, Engine, Fill, Item, Key, KeyKind, Library, Mode,
+    OpenOptions, Promise, Put, Result, Session, Setting, Settings, Store, Visit,
 };
 
 use crate::null::Null;
@@ -118,8 +118,24 @@ impl Engine for Slowed {
         self.engine.capabilities()
     }
 
-    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
-        self.engine.durability(class)
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        self.engine.promise(class)
+    }
+
+    fn lacks(&self) -> &'static [&'static str] {
+        self.engine.lacks()
+    }
+
+    fn usable(&self) -> Result<()> {
+        self.engine.usable()
+    }
+
+    fn account(&self) -> Option<Account> {
+        self.engine.account()
+    }
+
+    fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
+        self.engine.cache(bytes, sessions)
     }
 
     fn fill(&self) -> Fill {
@@ -149,6 +165,10 @@ impl Engine for Slowed {
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         Ok(Box::new(self.slow(self.engine.open(location, options)?)))
     }
+
+    fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(self.slow(self.engine.join(location, options)?)))
+    }
 }
 
 struct SlowedStore {
@@ -172,6 +192,10 @@ impl Store for SlowedStore {
 
     fn durability(&self) -> Durability {
         self.store.durability()
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.store.processes()
     }
 
     fn settle(&self) -> Result<()> {

@@ -23,7 +23,8 @@ mod walk;
 use std::path::{Path, PathBuf};
 
 use model::{
-    Accepts, Capabilities, Durability, Engine, Error, Fill, OpenOptions, Result, Setting, Store,
+    Accepts, Capabilities, Durability, Engine, Error, Fill, OpenOptions, Promise, Result, Setting,
+    Store,
 };
 
 use self::{layout::Layout, store::Folder};
@@ -63,15 +64,33 @@ impl Engine for Files {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { persistent: true, retains: true, meta: true, concurrent_writes: true }
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
-    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
-        Some(match class {
-            Durability::None => &[("write", "inplace"), ("sync", "none")],
-            Durability::Consistent => &[("write", "rename"), ("sync", "file")],
-            Durability::Durable => &[("write", "rename"), ("sync", "full")],
-        })
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        let (settings, how): (&'static [_], _) = match class {
+            Durability::None => (
+                &[("write", "inplace"), ("sync", "none")],
+                "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
+            ),
+            Durability::Consistent => (
+                &[("write", "rename"), ("sync", "file")],
+                "each value into a new file, fsync(2) of it, rename(2) over the old one: a power cut \
+                 leaves the old value or the new one, whole",
+            ),
+            Durability::Durable => (
+                &[("write", "rename"), ("sync", "full")],
+                "the same, then fsync(2) of the folder before the commit returns: the new value stays",
+            ),
+        };
+        Some(Promise { settings, how })
     }
 
     /// In place: a torn file differs from its source, and a rename would cost more than half as

@@ -16,7 +16,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Accepts, Capabilities, Durability, Engine, OpenOptions, Result, Setting, Store};
+use model::{
+    Accepts, Capabilities, Durability, Engine, OpenOptions, Promise, Result, Setting, Store,
+};
 
 pub(crate) struct Pack;
 
@@ -40,11 +42,20 @@ impl Engine for Pack {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { persistent: true, retains: true, meta: true, concurrent_writes: true }
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
-    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
-        (class == Durability::None).then_some(&[])
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        let how =
+            "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new";
+        (class == Durability::None).then_some(Promise { settings: &[], how })
     }
 
     fn recognises(&self, path: &Path) -> bool {

@@ -6,9 +6,15 @@
 //! mutexes, and [`Connection`] is `Send` because nothing else refers to it while it moves.
 
 use std::{
-    ffi::{CStr, CString, c_char, c_int},
+    ffi::{CStr, CString, c_char, c_int, c_void},
     path::Path,
     ptr, slice,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    thread,
+    time::Duration,
 };
 
 use libsqlite3_sys as sys;
@@ -21,19 +27,32 @@ unsafe extern "C" {
 
 /// How to open a database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(crate) enum Open {
     /// An existing file, to read and write.
     ReadWrite,
     /// An existing file, to read.
     ReadOnly,
     /// An existing file that nobody writes to, to read without locks or side files.
     Immutable,
+    /// A database in this process's memory, gone with its connection.
+    Memory,
 }
 
 /// A connection.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     raw: *mut sys::sqlite3,
     file: String,
+    /// What waiting for other connections came to, counted by [`wait`].
+    waits: Arc<Waits>,
+}
+
+/// What waiting for the locks of other connections came to.
+#[derive(Default)]
+struct Waits {
+    /// Calls that found the database busy.
+    calls: AtomicI64,
+    /// Attempts repeated for it.
+    repeats: AtomicI64,
 }
 
 // SAFETY: SQLite is compiled threadsafe; a connection without mutexes may move between threads
@@ -42,7 +61,7 @@ unsafe impl Send for Connection {}
 
 /// A prepared statement. Every parameter is bound before each step, so that a bound slice is
 /// never read after the call that bound it.
-pub(super) struct Statement {
+pub(crate) struct Statement {
     raw: *mut sys::sqlite3_stmt,
     db: *mut sys::sqlite3,
 }
@@ -102,6 +121,9 @@ unsafe fn text_or_none(raw: *const c_char) -> Option<String> {
 
 /// `path` as SQLite takes it: never one of its special names, so `./` leads a relative path.
 fn file_name(path: &Path, open: Open) -> Result<CString> {
+    if open == Open::Memory {
+        return Ok(c":memory:".to_owned());
+    }
     let bytes = path.as_os_str().as_encoded_bytes();
     let lead: &[u8] = if path.is_relative() { b"./" } else { b"" };
     let plain = [lead, bytes].concat();
@@ -119,27 +141,35 @@ fn file_name(path: &Path, open: Open) -> Result<CString> {
 
 impl Connection {
     /// Opens `path`, which must be there.
-    pub(super) fn open(path: &Path, open: Open) -> Result<Self> {
+    pub(crate) fn open(path: &Path, open: Open) -> Result<Self> {
         let name = file_name(path, open)?;
         let flags = sys::SQLITE_OPEN_NOMUTEX
             | match open {
-                Open::ReadWrite => sys::SQLITE_OPEN_READWRITE,
+                Open::ReadWrite | Open::Memory => sys::SQLITE_OPEN_READWRITE,
                 Open::ReadOnly => sys::SQLITE_OPEN_READONLY,
                 Open::Immutable => sys::SQLITE_OPEN_READONLY | sys::SQLITE_OPEN_URI,
             };
         let mut raw = ptr::null_mut();
         // SAFETY: `name` is NUL-terminated, `raw` receives the handle, also on failure.
         let code = unsafe { sys::sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, ptr::null()) };
-        let connection = Self { raw, file: path.display().to_string() };
+        let file = path.display().to_string();
+        let connection = Self { raw, file, waits: Arc::default() };
         connection.ok(code)?;
-        // SAFETY: the handle is open.
-        unsafe { sys::sqlite3_busy_timeout(connection.raw, BUSY_TIMEOUT_MS) };
+        let waits = Arc::as_ptr(&connection.waits).cast_mut().cast();
+        // SAFETY: the handle is open; the counters live until the handler is taken back, when the
+        // connection is dropped.
+        unsafe { sys::sqlite3_busy_handler(connection.raw, Some(wait), waits) };
         Ok(connection)
     }
 
     /// Runs statements that return nothing of interest.
-    pub(super) fn execute(&self, sql: &str) -> Result<()> {
-        let sql = CString::new(sql).expect("SQL of this engine has no NUL byte");
+    pub(crate) fn execute(&self, sql: &str) -> Result<()> {
+        self.execute_c(&CString::new(sql).expect("SQL of this engine has no NUL byte"))
+    }
+
+    /// The same, from a text that ends as C has it.
+    #[inline]
+    pub(crate) fn execute_c(&self, sql: &CStr) -> Result<()> {
         // SAFETY: open handle, NUL-terminated text, no callback.
         let code = unsafe {
             sys::sqlite3_exec(self.raw, sql.as_ptr(), None, ptr::null_mut(), ptr::null_mut())
@@ -148,7 +178,7 @@ impl Connection {
     }
 
     /// Prepares a statement that will be used many times.
-    pub(super) fn prepare(&self, sql: &str) -> Result<Statement> {
+    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement> {
         let length = c_int::try_from(sql.len()).expect("SQL of this engine is short");
         let mut raw = ptr::null_mut();
         // SAFETY: `sql` has `length` bytes; `raw` receives the statement or null.
@@ -167,7 +197,7 @@ impl Connection {
     }
 
     /// All rows of `sql`, first column only, as text.
-    pub(super) fn column(&self, sql: &str) -> Result<Vec<String>> {
+    pub(crate) fn column(&self, sql: &str) -> Result<Vec<String>> {
         let mut statement = self.prepare(sql)?;
         let mut rows = Vec::new();
         while statement.step().map_err(|e| self.named(e))? {
@@ -177,7 +207,7 @@ impl Connection {
     }
 
     /// First column of the first row of `sql` as a number; 0 where there is no row.
-    pub(super) fn number(&self, sql: &str) -> Result<i64> {
+    pub(crate) fn number(&self, sql: &str) -> Result<i64> {
         let mut statement = self.prepare(sql)?;
         let row = statement.step().map_err(|e| self.named(e))?;
         Ok(if row { statement.integer(0) } else { 0 })
@@ -212,9 +242,18 @@ impl Connection {
     }
 
     /// Rows changed by the last statement.
-    pub(super) fn changes(&self) -> i64 {
+    pub(crate) fn changes(&self) -> i64 {
         // SAFETY: the handle is open.
         unsafe { sys::sqlite3_changes64(self.raw) }
+    }
+
+    /// How often others' locks were met and attempts repeated, since last asked.
+    pub(crate) fn waits(&self) -> [(&'static str, i64); 2] {
+        let Waits { calls, repeats } = &*self.waits;
+        [
+            (model::LOCK_WAITS, calls.swap(0, Ordering::Relaxed)),
+            (model::BUSY_RETRIES, repeats.swap(0, Ordering::Relaxed)),
+        ]
     }
 
     /// Counters of this connection's own page cache.
@@ -237,8 +276,7 @@ impl Connection {
         .collect()
     }
 
-    /// An error of this connection, led by its file.
-    pub(super) fn named(&self, error: Error) -> Error {
+    pub(crate) fn named(&self, error: Error) -> Error {
         error.context(&self.file)
     }
 
@@ -248,18 +286,46 @@ impl Connection {
 }
 
 /// Another process may hold the lock for a whole batch; waiting longer than this is a failure.
-const BUSY_TIMEOUT_MS: c_int = 60_000;
+const LONGEST_WAIT_MS: u64 = 60_000;
+/// How long to sleep before each attempt; the last goes on.
+const SLEEPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+
+/// Waits as `sqlite3_busy_timeout` does, and counts. 0: no longer.
+///
+/// # Safety
+/// `waits` points to live [`Waits`].
+unsafe extern "C" fn wait(waits: *mut c_void, attempts: c_int) -> c_int {
+    // SAFETY: promised by the caller; both parts may be changed through a shared reference.
+    let waits = unsafe { &*waits.cast::<Waits>() };
+    let attempt = usize::try_from(attempts).unwrap_or(0);
+    let last = SLEEPS_MS.len() - 1;
+    let slept = SLEEPS_MS[..attempt.min(last)].iter().sum::<u64>()
+        + attempt.saturating_sub(last) as u64 * SLEEPS_MS[last];
+    if slept >= LONGEST_WAIT_MS {
+        return 0;
+    }
+    waits.calls.fetch_add(i64::from(attempt == 0), Ordering::Relaxed);
+    waits.repeats.fetch_add(1, Ordering::Relaxed);
+    thread::sleep(Duration::from_millis(SLEEPS_MS[attempt.min(last)]));
+    1
+}
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // SAFETY: the handle came from open and is closed once; null is allowed.
-        unsafe { sqlite3_close_v2(self.raw) };
+        // SAFETY: the handle came from open and is closed once. Null, where opening failed for lack
+        // of memory, is allowed in the latter only.
+        unsafe {
+            if !self.raw.is_null() {
+                sys::sqlite3_busy_handler(self.raw, None, ptr::null_mut());
+            }
+            sqlite3_close_v2(self.raw);
+        }
     }
 }
 
 impl Statement {
     /// Binds an integer to parameter `index`, counted from 1.
-    pub(super) fn bind_integer(&mut self, index: c_int, value: i64) -> Result<()> {
+    pub(crate) fn bind_integer(&mut self, index: c_int, value: i64) -> Result<()> {
         // SAFETY: the statement is alive.
         let code = unsafe { sys::sqlite3_bind_int64(self.raw, index, value) };
         self.ok(code)
@@ -307,7 +373,7 @@ impl Statement {
 
     /// Steps; `true`: there is a row.
     #[inline]
-    pub(super) fn step(&mut self) -> Result<bool> {
+    pub(crate) fn step(&mut self) -> Result<bool> {
         // SAFETY: the statement is alive.
         match unsafe { sys::sqlite3_step(self.raw) } {
             sys::SQLITE_ROW => Ok(true),
@@ -322,7 +388,7 @@ impl Statement {
 
     /// Ends the execution, so that no lock or row stays behind.
     #[inline]
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         // SAFETY: the statement is alive. The code repeats the last step's error.
         unsafe { sys::sqlite3_reset(self.raw) };
     }
@@ -357,7 +423,7 @@ impl Statement {
     }
 
     /// A column as an integer.
-    pub(super) fn integer(&self, column: c_int) -> i64 {
+    pub(crate) fn integer(&self, column: c_int) -> i64 {
         // SAFETY: the statement is alive.
         unsafe { sys::sqlite3_column_int64(self.raw, column) }
     }

@@ -1,10 +1,10 @@
 //! SQLite: one database file; integers in kvtest's table `kv`, names in the archive table
 //! `sqlar`.
 
-mod ffi;
+pub(crate) mod ffi;
 mod inspect;
 mod session;
-mod store;
+pub(crate) mod store;
 mod table;
 
 use std::{
@@ -14,8 +14,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Result,
-    Setting, Settings, Store,
+    Accepts, Access, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise,
+    Result, Setting, Settings, Store,
 };
 
 pub use inspect::{Stat, memory_counters, stat};
@@ -93,15 +93,39 @@ impl Engine for Sqlite {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { persistent: true, retains: true, meta: true, concurrent_writes: true }
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
-    fn durability(&self, class: Durability) -> Option<&'static [(&'static str, &'static str)]> {
-        Some(match class {
-            Durability::None => &[("journal", "off"), ("sync", "off")],
-            Durability::Consistent => &[("journal", "wal"), ("sync", "normal")],
-            Durability::Durable => &[("journal", "wal"), ("sync", "full")],
-        })
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        let (settings, how): (&'static [_], _) = match class {
+            Durability::None => (
+                &[("journal", "off"), ("sync", "off")],
+                "pages written in place, no journal, no flush: a power cut may leave no readable \
+                 database",
+            ),
+            Durability::Consistent => (
+                &[("journal", "wal"), ("sync", "normal")],
+                "pages appended to the log, fdatasync(2) only at a checkpoint: a power cut may undo \
+                 the last commits",
+            ),
+            Durability::Durable => (
+                &[("journal", "wal"), ("sync", "full")],
+                "pages appended to the log, fdatasync(2) of it before the commit returns",
+            ),
+        };
+        Some(Promise { settings, how })
+    }
+
+    /// Each connection has one, in whole KiB.
+    fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
+        Some(bytes / u64::from(sessions.max(1)) / 1024 * 1024)
     }
 
     /// With a journal, so that a killed process leaves its last commit readable. Pages past the
@@ -165,7 +189,7 @@ fn check_cache(settings: &Settings) -> Result<()> {
 }
 
 /// `location` with `suffix` at its end, as SQLite names its side files.
-fn beside(location: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(location: &Path, suffix: &str) -> PathBuf {
     let mut name = location.as_os_str().to_owned();
     name.push(suffix);
     name.into()

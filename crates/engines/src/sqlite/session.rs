@@ -251,7 +251,9 @@ impl Session for SqliteSession {
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
-        self.db.cache_counters()
+        let mut counters = self.db.cache_counters();
+        counters.extend(self.db.waits());
+        counters
     }
 }
 

@@ -90,17 +90,8 @@ impl Store for SqliteStore {
         read_back(&self.control(), &self.settings)
     }
 
-    /// In DELETE mode, FULL does not sync the directory after the journal was removed: after a
-    /// power cut the journal may come back and roll the last commit back. EXTRA does, and
-    /// TRUNCATE and PERSIST sync the journal itself (<https://sqlite.org/pragma.html#pragma_synchronous>).
     fn durability(&self) -> Durability {
-        let journal = self.in_effect.get("journal").unwrap_or_default();
-        let sync = self.in_effect.get("sync").unwrap_or_default();
-        match (journal, sync) {
-            ("off" | "memory", _) | (_, "off") => Durability::None,
-            (_, "normal") | ("delete", "full") => Durability::Consistent,
-            _ => Durability::Durable,
-        }
+        durability(&self.in_effect)
     }
 
     fn settle(&self) -> Result<()> {
@@ -108,11 +99,7 @@ impl Store for SqliteStore {
         if self.access == Access::Read || !owed {
             return Ok(());
         }
-        let control = self.control();
-        match control.number("PRAGMA wal_checkpoint(TRUNCATE)")? {
-            0 => Ok(()),
-            _ => Err(control.named(Error::failed("a reader kept the WAL from its checkpoint"))),
-        }
+        checkpoint(&self.control())
     }
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
@@ -122,9 +109,32 @@ impl Store for SqliteStore {
     }
 }
 
+/// The class that settings in effect give.
+///
+/// In DELETE mode, FULL does not sync the directory after the journal was removed: after a power
+/// cut the journal may come back and roll the last commit back. EXTRA does, and TRUNCATE and PERSIST
+/// sync the journal itself (<https://sqlite.org/pragma.html#pragma_synchronous>).
+pub(crate) fn durability(in_effect: &Settings) -> Durability {
+    let journal = in_effect.get("journal").unwrap_or_default();
+    let sync = in_effect.get("sync").unwrap_or_default();
+    match (journal, sync) {
+        ("off" | "memory", _) | (_, "off") => Durability::None,
+        (_, "normal") | ("delete", "full") => Durability::Consistent,
+        _ => Durability::Durable,
+    }
+}
+
+/// Moves all of a WAL into the database.
+pub(crate) fn checkpoint(db: &Connection) -> Result<()> {
+    match db.number("PRAGMA wal_checkpoint(TRUNCATE)")? {
+        0 => Ok(()),
+        _ => Err(db.named(Error::failed("a reader kept the WAL from its checkpoint"))),
+    }
+}
+
 /// Sets what was asked for; a journal mode only where it may be written into the database. What
 /// SQLite silently ignores shows when it is read back.
-fn configure(db: &Connection, settings: &Settings, access: Access) -> Result<()> {
+pub(crate) fn configure(db: &Connection, settings: &Settings, access: Access) -> Result<()> {
     let set = |pragma: &str, value: &str| db.execute(&format!("PRAGMA {pragma}={value}"));
     if let (Access::Write, Some(mode)) = (access, settings.get("journal")) {
         set("journal_mode", mode)?;
@@ -152,7 +162,7 @@ fn configure(db: &Connection, settings: &Settings, access: Access) -> Result<()>
 }
 
 /// All settings as SQLite reports them; `api` is this engine's own.
-fn read_back(db: &Connection, asked: &Settings) -> Result<Settings> {
+pub(crate) fn read_back(db: &Connection, asked: &Settings) -> Result<Settings> {
     const SYNC: [&str; 4] = ["off", "normal", "full", "extra"];
     let word = |pragma: &str| {
         Ok::<_, Error>(db.column(&format!("PRAGMA {pragma}"))?.pop().unwrap_or_default())

@@ -1,0 +1,170 @@
+//! fjall: a folder with a log-structured merge tree; the keyspace that holds the dataset is called
+//! after the kind of its keys.
+
+mod store;
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use model::{
+    Accepts, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise, Result,
+    Setting, Settings, Store,
+};
+
+use store::FjallStore;
+
+pub(crate) struct Fjall;
+
+/// The library does not tell it; a test holds it against the lock file.
+const VERSION: &str = "3.1.13";
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "cache",
+        accepts: Accepts::Size { min: 0, max: 1 << 47 },
+        help: "cache of blocks and values in bytes; the library's default is 32 MiB",
+    },
+    Setting {
+        name: "compression",
+        accepts: Accepts::Words(&["none", "lz4"]),
+        help: "of the journal, blocks and values; fixed once the store is made. none by default \
+               (the library's is lz4): blobs seldom shrink, and other engines do not try",
+    },
+    Setting {
+        name: "sync",
+        accepts: Accepts::Words(&["off", "buffer", "data", "all"]),
+        help: "what a commit does with the journal: leaves it in the library's buffer, or \
+               PersistMode::Buffer, SyncData or SyncAll",
+    },
+    Setting {
+        name: "blobs",
+        accepts: Accepts::Words(&["on", "off"]),
+        help: "values of 1 KiB and more in files of their own (key-value separation), so that \
+               compaction does not move them; fixed once the store is made. on by default (the \
+               library's is off): it is meant for blobs",
+    },
+];
+
+impl Engine for Fjall {
+    fn name(&self) -> &'static str {
+        "fjall"
+    }
+
+    fn about(&self) -> &'static str {
+        "a log-structured merge tree in Rust: a journal, sorted tables, files of values"
+    }
+
+    fn library(&self) -> Option<Library> {
+        Some(Library { name: "fjall".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: false,
+            remote: false,
+        }
+    }
+
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        let (settings, how): (&'static [_], _) = match class {
+            Durability::None => (
+                &[("sync", "off")],
+                "commits end in the library's buffer of the journal, which write(2) empties when \
+                 it is full: a power cut or a killed process may undo the last commits",
+            ),
+            Durability::Consistent => (
+                &[("sync", "buffer")],
+                "write(2) of the journal before a commit returns (PersistMode::Buffer), no flush: \
+                 a power cut may undo the last commits, or leave a journal that fjall refuses",
+            ),
+            Durability::Durable => (
+                &[("sync", "data")],
+                "write(2) and fdatasync(2) of the journal before a commit returns \
+                 (PersistMode::SyncData)",
+            ),
+        };
+        Some(Promise { settings, how })
+    }
+
+    fn lacks(&self) -> &'static [&'static str] {
+        &[
+            "a write does not tell whether its key was there: an insert or update looks first",
+            "a batch is held in memory until it is committed; one session writes at a time",
+            "a journal that a power cut tore before its end (a page of a commit missing, a later one \
+             there) is refused; nothing torn is read",
+            "no way to open a store to read only: opening recovers its journal",
+            "what writers wait for flushes and compactions is not told",
+        ]
+    }
+
+    /// With commits handed to the system, so that a killed process leaves them readable.
+    fn fill(&self) -> Fill {
+        Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        // Opening a pipe would wait for its writer.
+        let marker = path.join("version");
+        let mut start = [0; 3];
+        marker.is_file()
+            && path.join("keyspaces").is_dir()
+            && File::open(marker).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && start == *b"FJL"
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        vec![location.to_owned()]
+    }
+
+    /// Values stay where they are: opened to read, a store has no threads that would move them.
+    fn reading_changes(&self, location: &Path, _: &Settings) -> Option<String> {
+        location.exists().then(|| {
+            "opening a fjall store cuts its journal to its length and removes what no longer \
+             belongs to it"
+                .to_owned()
+        })
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
+        let made = FjallStore::create(location, options);
+        if made.is_err() {
+            // The folder was made a moment ago, by this call.
+            let _ = fs::remove_dir_all(location);
+        }
+        Ok(Box::new(made?))
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        if !location.exists() {
+            return Err(Error::io(location.display(), io::ErrorKind::NotFound.into()));
+        }
+        if !self.recognises(location) {
+            return Err(Error::corrupt(format!("{}: is no fjall store", location.display())));
+        }
+        Ok(Box::new(FjallStore::open(location, options)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_locked_one() {
+        let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+        let locked = format!("name = \"fjall\"\nversion = \"{VERSION}\"\n");
+        assert!(fs::read_to_string(lock).unwrap().contains(&locked));
+    }
+}

@@ -1,0 +1,281 @@
+//! An open fjall database and its one keyspace.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicI64, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
+
+use fjall::{
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode,
+    Readable, Slice, Snapshot, config::CompressionPolicy,
+};
+use model::{
+    Access, Durability, Error, ErrorKind, KeyKind, OpenOptions, Result, Session, Settings, Store,
+};
+
+use crate::lsm::{self, Changes, Library, LsmSession, Shared, Visitor};
+
+pub(super) struct FjallStore {
+    path: PathBuf,
+    // Dropped before the database, which waits for its threads.
+    keyspace: Keyspace,
+    database: Database,
+    shared: Shared,
+    commit: Commit,
+    /// Counters as they were last told.
+    told: [AtomicI64; 2],
+}
+
+/// A word of the setting `sync`.
+#[derive(Clone, Copy)]
+struct Commit {
+    word: &'static str,
+    /// What it asks of a commit.
+    persist: Option<PersistMode>,
+    class: Durability,
+}
+
+const COMMITS: [Commit; 4] = [
+    Commit { word: "off", persist: None, class: Durability::None },
+    Commit { word: "buffer", persist: Some(PersistMode::Buffer), class: Durability::Consistent },
+    Commit { word: "data", persist: Some(PersistMode::SyncData), class: Durability::Durable },
+    Commit { word: "all", persist: Some(PersistMode::SyncAll), class: Durability::Durable },
+];
+
+impl Commit {
+    /// The library's default is `buffer`.
+    fn of(settings: &Settings) -> Self {
+        let asked = settings.get("sync").unwrap_or("buffer");
+        COMMITS.into_iter().find(|commit| commit.word == asked).expect("settings are checked")
+    }
+}
+
+fn compression(settings: &Settings) -> CompressionType {
+    match settings.get("compression") {
+        Some("lz4") => CompressionType::Lz4,
+        _ => CompressionType::None,
+    }
+}
+
+/// The database at `path`, made if there is none. Opened to read it has no threads, which would
+/// rewrite files.
+fn database(path: &Path, settings: &Settings, access: Access) -> Result<Database> {
+    let mut builder = Database::builder(path).journal_compression(compression(settings));
+    if let Some(bytes) = settings.number("cache") {
+        builder = builder.cache_size(bytes);
+    }
+    if access == Access::Read {
+        builder = builder.worker_threads_unchecked(0);
+    }
+    builder.open().map_err(|e| failed(path, e))
+}
+
+fn keyspace_options(settings: &Settings) -> KeyspaceCreateOptions {
+    let compression = compression(settings);
+    let blobs = settings.get("blobs") != Some("off");
+    let separation = blobs.then(|| KvSeparationOptions::default().compression(compression));
+    KeyspaceCreateOptions::default()
+        .data_block_compression_policy(CompressionPolicy::all(compression))
+        .with_kv_separation(separation)
+}
+
+impl FjallStore {
+    pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let database = database(path, &options.settings, Access::Write)?;
+        let keyspace = database
+            .keyspace(lsm::name_of(options.keys), || keyspace_options(&options.settings))
+            .map_err(|e| failed(path, e))?;
+        let options = OpenOptions { access: Access::Write, ..options.clone() };
+        Ok(Self::new(path, database, keyspace, options.keys, &options))
+    }
+
+    pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let database = database(path, &options.settings, options.access)?;
+        let names = database.list_keyspace_names();
+        let Some(keys) = names.iter().find_map(|name| lsm::kind_of(name)) else {
+            return Err(Error::corrupt(format!(
+                "{}: holds no keyspace called {} or {}",
+                path.display(),
+                lsm::COLUMNS[0],
+                lsm::COLUMNS[1]
+            )));
+        };
+        let keyspace = database
+            .keyspace(lsm::name_of(keys), KeyspaceCreateOptions::default)
+            .map_err(|e| failed(path, e))?;
+        Ok(Self::new(path, database, keyspace, keys, options))
+    }
+
+    fn new(
+        path: &Path,
+        database: Database,
+        keyspace: Keyspace,
+        keys: KeyKind,
+        options: &OpenOptions,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            keyspace,
+            database,
+            shared: Shared::new(keys, options.access),
+            commit: Commit::of(&options.settings),
+            told: Default::default(),
+        }
+    }
+
+    fn failed(&self, error: fjall::Error) -> Error {
+        failed(&self.path, error)
+    }
+
+    /// Waits until nothing is left to write to tables, and for compactions that run meanwhile.
+    fn wait(&self) -> Result<()> {
+        while self.keyspace.sealed_memtable_count() > 0
+            || self.database.outstanding_flushes() > 0
+            || self.database.active_compactions() > 0
+        {
+            // Says so if the thread that is waited for has failed.
+            self.database.persist(PersistMode::Buffer).map_err(|e| self.failed(e))?;
+            thread::sleep(Duration::from_micros(200));
+        }
+        Ok(())
+    }
+}
+
+/// What the library's error means, on one line.
+#[cold]
+fn failed(path: &Path, error: fjall::Error) -> Error {
+    let path = path.display();
+    match error {
+        fjall::Error::Io(cause) => Error::io(path, cause),
+        fjall::Error::Locked => Error::failed(format!(
+            "{path}: is open already, in another process or in this one, which holds its lock \
+             (the file {path}/lock)"
+        )),
+        fjall::Error::Poisoned => Error::failed(format!(
+            "{path}: fjall takes no more writes, as writing failed before (is the disk full?)"
+        )),
+        fjall::Error::InvalidVersion(Some(version)) => Error::unsupported(format!(
+            "{path}: fjall's format {version} is not the one of this version of the library"
+        )),
+        fjall::Error::JournalRecovery(cause) => Error::corrupt(format!(
+            "{path}: its journal holds a commit that is not whole, as a power cut may leave it, \
+             and fjall does not open it ({cause:?})"
+        )),
+        error @ (fjall::Error::InvalidTrailer
+        | fjall::Error::InvalidTag(_)
+        | fjall::Error::InvalidVersion(None)
+        | fjall::Error::Unrecoverable) => Error::corrupt(format!("{path}: {error}")),
+        error => Error::new(ErrorKind::Failed, format!("{path}: {error}")),
+    }
+}
+
+impl Store for FjallStore {
+    fn keys(&self) -> KeyKind {
+        self.shared.keys
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(LsmSession::new(self, &self.shared)))
+    }
+
+    fn in_effect(&self) -> Result<Settings> {
+        let config = &self.keyspace.config;
+        let blocks = config.data_block_compression_policy.first().copied();
+        let values = config.kv_separation_opts.as_ref().map(|options| options.compression);
+        let compression = values.or(blocks).unwrap_or(CompressionType::None);
+        let mut settings = Settings::default();
+        settings.set("cache", self.database.cache_capacity());
+        settings.set("compression", compression);
+        settings.set("sync", self.commit.word);
+        settings.set("blobs", if self.keyspace.is_kv_separated() { "on" } else { "off" });
+        Ok(settings)
+    }
+
+    fn durability(&self) -> Durability {
+        self.commit.class
+    }
+
+    /// Writes what is in memory to tables, and waits for it: what the journal put off.
+    fn settle(&self) -> Result<()> {
+        if self.shared.access == Access::Write {
+            self.keyspace.rotate_memtable().map_err(|e| self.failed(e))?;
+            self.wait()?;
+        }
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.settle()?;
+        if self.shared.access == Access::Write {
+            self.database.persist(PersistMode::Buffer).map_err(|e| self.failed(e))?;
+        }
+        Ok(())
+    }
+}
+
+impl Library for &FjallStore {
+    type View = Snapshot;
+    type Value = Slice;
+    const LONGEST_KEY: usize = u16::MAX as usize;
+
+    fn view(&self) -> Snapshot {
+        self.database.snapshot()
+    }
+
+    #[inline]
+    fn read<T>(
+        &self,
+        view: Option<&Snapshot>,
+        key: &[u8],
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>> {
+        let found = match view {
+            Some(view) => view.get(&self.keyspace, key),
+            None => self.keyspace.get(key),
+        };
+        Ok(found.map_err(|e| self.failed(e))?.map(|value| take(&value)))
+    }
+
+    fn holds(&self, key: &[u8]) -> Result<bool> {
+        self.keyspace.contains_key(key).map_err(|e| self.failed(e))
+    }
+
+    fn write(&self, changes: Changes<Slice>) -> Result<()> {
+        let mut batch = self.database.batch().durability(self.commit.persist);
+        for (key, value) in changes {
+            match value {
+                Some(value) => batch.insert(&self.keyspace, &*key, value),
+                None => batch.remove(&self.keyspace, &*key),
+            }
+        }
+        batch.commit().map_err(|e| self.failed(e))
+    }
+
+    fn walk(&self, view: &Snapshot, values: bool, visit: &mut Visitor<'_>) -> Result<()> {
+        for guard in view.iter(&self.keyspace) {
+            let (key, value) = guard.into_inner_if(|_| values).map_err(|e| self.failed(e))?;
+            let going = if let Some(value) = value {
+                visit(&key, value.len() as u64, &value)?
+            } else {
+                let size = view.size_of(&self.keyspace, &key).map_err(|e| self.failed(e))?;
+                visit(&key, size.unwrap_or(0).into(), &[])?
+            };
+            if going.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn counters(&self) -> Vec<(&'static str, i64)> {
+        let micros = i64::try_from(self.database.time_compacting().as_micros()).unwrap_or(i64::MAX);
+        let count = i64::try_from(self.database.compactions_completed()).unwrap_or(i64::MAX);
+        [("compactions", count), ("compaction µs", micros)]
+            .into_iter()
+            .zip(&self.told)
+            .map(|((name, now), told)| (name, now - told.swap(now, Relaxed)))
+            .collect()
+    }
+}

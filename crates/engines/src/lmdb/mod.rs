@@ -1,0 +1,200 @@
+//! `lmdb:DIR` is an LMDB environment: `data.mdb` and `lock.mdb` in a folder of their own. Values
+//! stand in its named database `integers` or `names`, by keys in their order; mode and time of
+//! named ones beside them in `meta`.
+
+mod os;
+mod session;
+mod store;
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, Weak},
+};
+
+use model::{
+    Accepts, Access, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise,
+    Result, Setting, Settings, Store,
+};
+
+use crate::lock;
+use store::{Environment, LmdbStore};
+
+pub(crate) struct Lmdb;
+
+/// A map takes up addresses, not memory: far more than any store needs, as it cannot grow.
+const MAP: u64 = if cfg!(target_pointer_width = "64") { 1 << 40 } else { 1 << 30 };
+/// Half of what 64-bit systems give a process.
+const MAX_MAP: u64 = if cfg!(target_pointer_width = "64") { 1 << 46 } else { 1 << 31 };
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "map",
+        accepts: Accepts::Size { min: 1 << 16, max: MAX_MAP },
+        help: "size of the memory map, the most that the store can grow to (mdb_env_set_mapsize)",
+    },
+    Setting {
+        name: "sync",
+        accepts: Accepts::Words(&["off", "data", "full"]),
+        help: "what a commit flushes: nothing (MDB_NOSYNC), the pages (MDB_NOMETASYNC), or also \
+               the page that makes them current",
+    },
+    Setting {
+        name: "readahead",
+        accepts: Accepts::Words(&["on", "off"]),
+        help: "whether the system may read more than is asked for (off: MDB_NORDAHEAD)",
+    },
+];
+
+impl Engine for Lmdb {
+    fn name(&self) -> &'static str {
+        "lmdb"
+    }
+
+    fn about(&self) -> &'static str {
+        "an LMDB environment in a folder: a memory map read in place"
+    }
+
+    fn library(&self) -> Option<Library> {
+        let version = heed::lmdb_version();
+        Some(Library {
+            name: "LMDB".to_owned(),
+            version: format!("{}.{}.{}", version.major, version.minor, version.patch),
+            options: Vec::new(),
+        })
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
+    }
+
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        let (settings, how): (&'static [_], _) = match class {
+            Durability::None => (
+                &[("sync", "off")],
+                "MDB_NOSYNC: changed pages written to free places of the file, no flush: a power \
+                 cut may leave no readable store",
+            ),
+            Durability::Consistent => (
+                &[("sync", "data")],
+                "MDB_NOMETASYNC: fdatasync(2) of the pages before the page that makes them \
+                 current is written, which the next commit flushes: a power cut may undo the \
+                 last commit",
+            ),
+            Durability::Durable => (
+                &[("sync", "full")],
+                "fdatasync(2) of the pages, then the page that makes them current is written \
+                 through a descriptor opened with O_DSYNC, before the commit returns",
+            ),
+        };
+        Some(Promise { settings, how })
+    }
+
+    fn lacks(&self) -> &'static [&'static str] {
+        &[
+            "names of more than 511 bytes",
+            "two sessions that write at once: one waits",
+            "a check of its own integrity",
+        ]
+    }
+
+    fn fill(&self) -> Fill {
+        Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        is_environment(path)
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        vec![location.to_owned()]
+    }
+
+    fn reading_changes(&self, location: &Path, _: &Settings) -> Option<String> {
+        let _opened = lock::hold(&OPENED);
+        (is_environment(location) && is_shared(location)).then(|| {
+            "it is open elsewhere, and a reader enters itself in the lock file then".to_owned()
+        })
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
+        let made = Environment::open(location, &options.settings, Access::Write, false)
+            .and_then(|environment| LmdbStore::create(Arc::new(environment), options.keys));
+        if made.is_err() {
+            // The folder was made a moment ago, by this call.
+            let _ = fs::remove_dir_all(location);
+        }
+        Ok(Box::new(made?))
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(LmdbStore::open(environment(location, options)?, false)?))
+    }
+
+    fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(LmdbStore::open(environment(location, options)?, true)?))
+    }
+}
+
+fn environment(location: &Path, options: &OpenOptions) -> Result<Arc<Environment>> {
+    check(location)?;
+    let mut opened = lock::hold(&OPENED);
+    opened.retain(|environment| environment.strong_count() > 0);
+    let alike = opened.iter().filter_map(Weak::upgrade).find(|e| e.serves(location, options));
+    if let Some(environment) = alike {
+        return Ok(environment);
+    }
+    let OpenOptions { settings, access, .. } = options;
+    let shared = is_shared(location);
+    let environment = Arc::new(Environment::open(location, settings, *access, shared)?);
+    opened.push(Arc::downgrade(&environment));
+    Ok(environment)
+}
+
+/// Open environments, as LMDB takes each only once in a process: stores opened alike to read share
+/// theirs. Held also while a lock file is looked at: closing it gives up all locks that this
+/// process has on it.
+static OPENED: Mutex<Vec<Weak<Environment>>> = Mutex::new(Vec::new());
+
+/// Whether this or another process has the environment open. If none has, it is read without
+/// locks, which changes nothing; a writer that comes meanwhile is not guarded against.
+fn is_shared(location: &Path) -> bool {
+    let own = || heed::env_closing_event(location.canonicalize().ok()?);
+    own().is_some() || os::is_open_elsewhere(&location.join("lock.mdb"))
+}
+
+fn check(location: &Path) -> Result<()> {
+    let metadata = fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
+    if !metadata.is_dir() {
+        return Err(Error::usage(format!("{}: is not a folder", location.display())));
+    }
+    if is_environment(location) {
+        return Ok(());
+    }
+    Err(Error::corrupt(format!("{}: holds no data.mdb that is LMDB's", location.display())))
+}
+
+/// Whether the folder's data file begins as one: its first page is a header, whose length goes
+/// with the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the machine's order.
+fn is_environment(location: &Path) -> bool {
+    const AT: usize = size_of::<usize>() + 8;
+    let data = location.join("data.mdb");
+    let mut start = [0; AT + 4];
+    // Opening a pipe would wait for its writer.
+    data.is_file()
+        && File::open(data).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start[AT..] == 0xBEEF_C0DE_u32.to_ne_bytes()
+}

@@ -1,0 +1,47 @@
+//! What the system tells of other processes: whether one has an environment open, and whether it
+//! was waited for.
+
+use std::path::Path;
+
+/// Each process that has an environment open locks the first byte of its lock file
+/// (`mdb_env_excl_lock` of `mdb.c`). Where that cannot be told it counts as open.
+#[cfg(unix)]
+pub(super) fn is_open_elsewhere(lock_file: &Path) -> bool {
+    use rustix::process::{Flock, FlockType, fcntl_getlk};
+    let first = Flock { length: 1, ..Flock::from(FlockType::WriteLock) };
+    match std::fs::File::open(lock_file) {
+        Ok(file) => !matches!(fcntl_getlk(file, &first), Ok(None)),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
+}
+
+/// Nothing tells here.
+#[cfg(not(unix))]
+pub(super) fn is_open_elsewhere(_: &Path) -> bool {
+    true
+}
+
+/// Whether this thread gave up its processor to wait while `act` ran, which LMDB's lock between
+/// processes makes it do at once. `false` where the system does not tell.
+pub(super) fn waits<T>(act: impl FnOnce() -> T) -> (T, bool) {
+    let before = switches();
+    let done = act();
+    (done, before < switches())
+}
+
+/// How often this thread gave up its processor to wait.
+#[cfg(target_os = "linux")]
+fn switches() -> i64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call writes a structure of this type, for which zeros will do if it fails.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    usage.ru_nvcsw
+}
+
+#[cfg(not(target_os = "linux"))]
+fn switches() -> i64 {
+    0
+}

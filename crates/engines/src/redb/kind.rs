@@ -1,0 +1,67 @@
+//! What tables of integers and of names do not share.
+
+use model::{Key, KeyKind, Result};
+use redb::{TableDefinition, Value};
+
+use crate::refusal::wrong_kind;
+
+pub(super) type Definition<K> = TableDefinition<'static, K, &'static [u8]>;
+
+/// A kind of keys as redb stores them. It orders integers by itself, and finds those faster than
+/// bytes.
+pub(super) trait Kind: 'static {
+    type Stored: redb::Key + 'static;
+
+    const VALUES: Definition<Self::Stored>;
+
+    /// Mode and time, where they are kept.
+    const METAS: Option<Definition<Self::Stored>>;
+
+    /// The key is taken apart where it stands: copied whole, it would be read back before its
+    /// parts are written out, which waits for the end of the last value's copy.
+    fn stored<'k>(key: &Key<'k>) -> Result<<Self::Stored as Value>::SelfType<'k>>;
+
+    fn key(stored: <Self::Stored as Value>::SelfType<'_>) -> Key<'_>;
+}
+
+pub(super) enum Integers {}
+
+impl Kind for Integers {
+    type Stored = i64;
+
+    const VALUES: Definition<i64> = TableDefinition::new("integers");
+    const METAS: Option<Definition<i64>> = None;
+
+    #[inline]
+    fn stored(key: &Key<'_>) -> Result<i64> {
+        match key {
+            Key::Int(key) => Ok(*key),
+            Key::Name(_) => Err(wrong_kind(*key, KeyKind::Integers)),
+        }
+    }
+
+    fn key<'k>(stored: i64) -> Key<'k> {
+        Key::Int(stored)
+    }
+}
+
+pub(super) enum Names {}
+
+impl Kind for Names {
+    type Stored = &'static [u8];
+
+    const VALUES: Definition<&'static [u8]> = TableDefinition::new("names");
+    const METAS: Option<Definition<&'static [u8]>> = Some(TableDefinition::new("meta"));
+
+    #[inline]
+    fn stored<'k>(key: &Key<'k>) -> Result<&'k [u8]> {
+        match key {
+            Key::Name(name) => Ok(name),
+            Key::Int(_) => Err(wrong_kind(*key, KeyKind::Names)),
+        }
+    }
+
+    fn key(stored: <Self::Stored as Value>::SelfType<'_>) -> Key<'_> {
+        Key::Name(stored)
+    }
+}

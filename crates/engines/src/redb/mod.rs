@@ -1,0 +1,199 @@
+//! `redb:FILE` is a redb database in one file. Values stand in its table `integers` or `names`;
+//! mode and time of named ones beside them in `meta`.
+
+mod file;
+mod kind;
+mod session;
+mod sought;
+mod store;
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use model::{
+    Accepts, Access, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise,
+    Result, Setting, Settings, Store,
+};
+
+use store::RedbStore;
+
+pub(crate) struct Redb;
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "cache",
+        accepts: Accepts::Size { min: 0, max: 1 << 46 },
+        help: "redb's own cache in bytes (Builder::set_cache_size)",
+    },
+    Setting {
+        name: "sync",
+        accepts: Accepts::Words(&["off", "deferred", "immediate"]),
+        help: "Durability::Immediate at each commit, the same without its flush (off), or \
+               Durability::None and one immediate commit at the end of a pass (deferred)",
+    },
+    Setting {
+        name: "two_phase",
+        accepts: Accepts::Words(&["off", "on"]),
+        help: "flush the pages before the header that makes them current \
+               (WriteTransaction::set_two_phase_commit)",
+    },
+    Setting {
+        name: "share",
+        accepts: Accepts::Words(&["none", "readers", "writers"]),
+        help: "which processes may have it open beside one that writes (ConcurrencyMode)",
+    },
+];
+
+impl Engine for Redb {
+    fn name(&self) -> &'static str {
+        "redb"
+    }
+
+    fn about(&self) -> &'static str {
+        "a redb database: copied-on-write B-trees in a file, with a cache of its own"
+    }
+
+    fn library(&self) -> Option<Library> {
+        Some(Library { name: "redb".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
+    }
+
+    fn promise(&self, class: Durability) -> Option<Promise> {
+        let (settings, how): (&'static [_], _) = match class {
+            Durability::None => (
+                &[("sync", "off")],
+                "Durability::Immediate over a file that is written but never flushed: a power \
+                 cut may leave no readable store",
+            ),
+            Durability::Consistent => (
+                &[("sync", "deferred")],
+                "Durability::None: commits stay in the cache, until one with \
+                 Durability::Immediate at the end of a pass (on the clock) writes and flushes \
+                 all; a power cut or a killed process leaves the store as that one left it",
+            ),
+            Durability::Durable => (
+                &[("sync", "immediate")],
+                "Durability::Immediate: pages and header written, with checksums that tell \
+                 whether all arrived, and fdatasync(2) before the commit returns",
+            ),
+        };
+        Some(Promise { settings, how })
+    }
+
+    fn lacks(&self) -> &'static [&'static str] {
+        &[
+            "two sessions that write at once: one waits",
+            "several processes may read, but one that writes is alone, unless all open it with \
+             share=readers or share=writers; then sync=deferred is not to be had",
+            "after its writer was killed, it is read from end to end before it can be read again",
+        ]
+    }
+
+    fn fill(&self) -> Fill {
+        Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        header(path).is_some()
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        vec![location.to_owned()]
+    }
+
+    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
+        // Shared, it is read beside its writer.
+        let alone = settings.get("share").is_none_or(|share| share == "none");
+        (alone && header(location)?.wants_repair())
+            .then(|| "its writer is at work or was killed, and redb repairs it then".to_owned())
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        let failed = |e| Error::io(location.display(), e);
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(location)
+            .map_err(failed)?;
+        let made = RedbStore::create(location, file, options);
+        if made.is_err() {
+            // The file was made a moment ago, by this call.
+            let _ = fs::remove_file(location);
+        }
+        Ok(Box::new(made?))
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        check(location)?;
+        let file = File::options()
+            .read(true)
+            .write(options.access == Access::Write)
+            .open(location)
+            .map_err(|e| Error::io(location.display(), e))?;
+        Ok(Box::new(RedbStore::open(location, file, options)?))
+    }
+}
+
+/// redb does not tell its version: that in Cargo.lock, as a test makes sure.
+const VERSION: &str = "4.5.0";
+
+fn check(location: &Path) -> Result<()> {
+    let metadata = fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
+    if !metadata.is_file() {
+        return Err(Error::usage(format!("{}: is not a file", location.display())));
+    }
+    // redb would make a database of an empty file.
+    header(location).map(drop).ok_or_else(|| {
+        Error::corrupt(format!("{}: does not begin as a redb database", location.display()))
+    })
+}
+
+/// The start of a file: a magic number, then the byte of flags
+/// (<https://github.com/cberner/redb/blob/master/docs/design.md>).
+struct Header([u8; 10]);
+
+impl Header {
+    /// Set while a writer has it open.
+    fn wants_repair(&self) -> bool {
+        self.0[9] & 2 != 0
+    }
+}
+
+/// The header of a file that says it is a redb database.
+fn header(path: &Path) -> Option<Header> {
+    // Opening a pipe would wait for its writer.
+    if !path.is_file() {
+        return None;
+    }
+    let mut start = [0; 10];
+    File::open(path).ok()?.read_exact(&mut start).ok()?;
+    start.starts_with(b"redb\x1A\x0A\xA9\x0D\x0A").then_some(Header(start))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_is_that_of_the_lock_file() {
+        let locked = include_str!("../../../../Cargo.lock");
+        let package = format!("name = \"redb\"\nversion = {:?}\n", super::VERSION);
+        assert!(locked.contains(&package), "{package}");
+    }
+}

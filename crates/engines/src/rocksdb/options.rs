@@ -1,0 +1,107 @@
+//! The library's options for storemark's settings, and back.
+
+use std::{fs, path::Path};
+
+use model::{Durability, Error, Result, Settings};
+use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, Options, WriteOptions};
+
+use crate::lsm::COLUMNS;
+
+/// As fjall's default; smaller values stay in the tables.
+const SMALLEST_BLOB: u64 = 1024;
+
+/// Words of the setting `compression`, the library's own names for them, and their types.
+const COMPRESSIONS: [(&str, &str, DBCompressionType); 4] = [
+    ("none", "kNoCompression", DBCompressionType::None),
+    ("snappy", "kSnappyCompression", DBCompressionType::Snappy),
+    ("lz4", "kLZ4Compression", DBCompressionType::Lz4),
+    ("zstd", "kZSTD", DBCompressionType::Zstd),
+];
+
+fn is(settings: &Settings, name: &str, value: &str) -> bool {
+    settings.get(name) == Some(value)
+}
+
+pub(super) fn check(settings: &Settings) -> Result<()> {
+    if is(settings, "wal", "off") && is(settings, "sync", "on") {
+        return Err(Error::usage("wal=off&sync=on: there is no log to flush"));
+    }
+    Ok(())
+}
+
+/// How to open a store, or to make one.
+pub(super) fn of(settings: &Settings, create: bool) -> Result<Options> {
+    let mut options = Options::default();
+    options.create_if_missing(create);
+    options.create_missing_column_families(create);
+    options.set_error_if_exists(create);
+    let asked = settings.get("compression").unwrap_or("none");
+    let (_, _, compression) =
+        *COMPRESSIONS.iter().find(|known| known.0 == asked).expect("settings are checked");
+    options.set_compression_type(compression);
+    options.set_enable_blob_files(!is(settings, "blobs", "off"));
+    options.set_min_blob_size(SMALLEST_BLOB);
+    options.set_blob_compression_type(compression);
+    options.set_enable_blob_gc(true);
+    if let Some(bytes) = settings.number("cache") {
+        let cache = Cache::new_lru_cache(bytes).map_err(|e| Error::failed(e.to_string()))?;
+        let mut table = BlockBasedOptions::default();
+        table.set_block_cache(&cache);
+        options.set_block_based_table_factory(&table);
+    }
+    Ok(options)
+}
+
+pub(super) fn writing(settings: &Settings) -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.disable_wal(is(settings, "wal", "off"));
+    options
+}
+
+pub(super) fn durability(settings: &Settings) -> Durability {
+    match settings.get("wal") {
+        Some("off") => Durability::None,
+        _ if is(settings, "sync", "on") => Durability::Durable,
+        _ => Durability::Consistent,
+    }
+}
+
+/// The settings that the library itself wrote down for the store at `path` when it was last
+/// opened to write.
+pub(super) fn recorded(path: &Path) -> Result<Settings> {
+    let failed = |e| Error::io(path.display(), e);
+    let mut newest = None;
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("OPTIONS-")?.parse().ok());
+        newest = newest.max(number.map(|number: u64| (number, name)));
+    }
+    let mut settings = Settings::default();
+    if let Some((_, name)) = newest {
+        let text = fs::read_to_string(path.join(name)).map_err(failed)?;
+        for (name, value) in dataset_options(&text) {
+            note(&mut settings, name, value);
+        }
+    }
+    Ok(settings)
+}
+
+/// The options of the column family that holds the dataset.
+fn dataset_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_own =
+        |line: &&str| COLUMNS.iter().any(|column| *line == format!("[CFOptions \"{column}\"]"));
+    let mut lines = text.lines().map(str::trim);
+    let _ = lines.by_ref().find(is_own);
+    lines.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once('='))
+}
+
+fn note(settings: &mut Settings, name: &str, value: &str) {
+    match name {
+        "enable_blob_files" => settings.set("blobs", if value == "true" { "on" } else { "off" }),
+        "compression" => {
+            let word = COMPRESSIONS.iter().find(|known| known.1 == value);
+            settings.set("compression", word.map_or(value, |known| known.0));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,270 @@
+//! An open `RocksDB` database and its column family.
+
+use std::{
+    ffi::CStr,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicI64, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
+
+use model::{
+    Access, Durability, Error, ErrorKind, KeyKind, OpenOptions, Result, Session, Settings, Store,
+};
+use rocksdb::{
+    ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, Options, SnapshotWithThreadMode, WriteBatch,
+    properties,
+};
+
+use super::options;
+use crate::lsm::{self, Changes, Library, LsmSession, Shared, Visitor};
+
+pub(super) struct RocksStore {
+    path: PathBuf,
+    database: DB,
+    shared: Shared,
+    settings: Settings,
+    durability: Durability,
+    /// Milliseconds that writers were held up, as they were last told.
+    stalled: AtomicI64,
+}
+
+/// The column families of the store at `path`.
+fn columns(path: &Path) -> Result<Vec<String>> {
+    DB::list_cf(&Options::default(), path).map_err(|e| failed(path, &e))
+}
+
+/// The column families beside the dataset's.
+pub(super) fn others(path: &Path) -> Result<Vec<String>> {
+    let mut others = columns(path)?;
+    others.retain(|name| name != DEFAULT_COLUMN_FAMILY_NAME && lsm::kind_of(name).is_none());
+    Ok(others.into_iter().map(|name| format!("the column family {name}")).collect())
+}
+
+impl RocksStore {
+    pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let library = options::of(&options.settings, true)?;
+        let columns = [DEFAULT_COLUMN_FAMILY_NAME, lsm::name_of(options.keys)];
+        let columns = columns.map(|name| (name, library.clone()));
+        let database = DB::open_cf_with_opts(&library, path, columns);
+        let database = database.map_err(|e| failed(path, &e))?;
+        let shared = Shared::new(options.keys, Access::Write);
+        Ok(Self::new(path, database, shared, options.settings.clone()))
+    }
+
+    /// What was not asked for stays as the store was last opened to write.
+    pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let columns = columns(path)?;
+        let keys = kind(path, &columns)?;
+        let settings = options::recorded(path)?.overlaid(&options.settings);
+        let library = options::of(&settings, false)?;
+        let columns = columns.iter().map(|name| (name, library.clone()));
+        let database = match options.access {
+            Access::Read => DB::open_cf_with_opts_for_read_only(&library, path, columns, false),
+            Access::Write => DB::open_cf_with_opts(&library, path, columns),
+        };
+        let database = database.map_err(|e| failed(path, &e))?;
+        Ok(Self::new(path, database, Shared::new(keys, options.access), settings))
+    }
+
+    fn new(path: &Path, database: DB, shared: Shared, settings: Settings) -> Self {
+        let durability = options::durability(&settings);
+        let path = path.to_owned();
+        let stalled = AtomicI64::new(0);
+        Self { path, database, shared, settings, durability, stalled }
+    }
+
+    fn column(&self) -> Result<&ColumnFamily> {
+        let name = lsm::name_of(self.shared.keys);
+        let missing = || Error::corrupt(format!("{}: has no {name}", self.path.display()));
+        self.database.cf_handle(name).ok_or_else(missing)
+    }
+
+    #[cold]
+    fn failed(&self, error: &rocksdb::Error) -> Error {
+        failed(&self.path, error)
+    }
+
+    /// The library's own count of something in the dataset's column family.
+    fn number(&self, property: &CStr) -> Result<u64> {
+        let number = self.database.property_int_value_cf(self.column()?, property);
+        Ok(number.map_err(|e| self.failed(&e))?.unwrap_or(0))
+    }
+
+    /// Waits until the library has nothing left to do.
+    fn wait(&self) -> Result<()> {
+        const BUSY: [&CStr; 4] = [
+            properties::MEM_TABLE_FLUSH_PENDING,
+            properties::NUM_RUNNING_FLUSHES,
+            properties::COMPACTION_PENDING,
+            properties::NUM_RUNNING_COMPACTIONS,
+        ];
+        let busy = || BUSY.iter().try_fold(0, |sum, name| Ok(sum + self.number(name)?));
+        while busy()? > 0 {
+            if self.number(properties::BACKGROUND_ERRORS)? > 0 {
+                let path = self.path.display();
+                return Err(Error::failed(format!(
+                    "{path}: RocksDB failed in the background; {path}/LOG tells why"
+                )));
+            }
+            thread::sleep(Duration::from_micros(200));
+        }
+        Ok(())
+    }
+
+    /// Milliseconds that writers were held up since the store was opened, from the line
+    /// `Cumulative stall: 00:00:0.000 H:M:S, 0.0 percent`.
+    fn stalled(&self) -> Option<i64> {
+        let stats = self.database.property_value(properties::DBSTATS).ok()??;
+        let (_, rest) = stats.split_once("Cumulative stall: ")?;
+        let (time, _) = rest.split_once(" H:M:S")?;
+        let seconds = time
+            .split(':')
+            .try_fold(0.0, |sum, part| Some(sum * 60.0 + part.parse::<f64>().ok()?))?;
+        i64::try_from(Duration::try_from_secs_f64(seconds).ok()?.as_millis()).ok()
+    }
+}
+
+/// The kind of keys of the store with these column families.
+fn kind(path: &Path, columns: &[String]) -> Result<KeyKind> {
+    columns.iter().find_map(|name| lsm::kind_of(name)).ok_or_else(|| {
+        let [integers, names] = lsm::COLUMNS;
+        let path = path.display();
+        Error::corrupt(format!("{path}: holds no column family called {integers} or {names}"))
+    })
+}
+
+/// What the library's error means, on one line.
+#[cold]
+fn failed(path: &Path, error: &rocksdb::Error) -> Error {
+    let path = path.display();
+    let text = error.to_string();
+    if text.contains("lock file") || text.contains("lock hold by current process") {
+        return Error::failed(format!(
+            "{path}: is open already, in another process or in this one, which holds its lock \
+             (the file {path}/LOCK)"
+        ));
+    }
+    let kind = match error.kind() {
+        rocksdb::ErrorKind::Corruption => ErrorKind::Corrupt,
+        rocksdb::ErrorKind::NotSupported => ErrorKind::Unsupported,
+        _ => ErrorKind::Failed,
+    };
+    Error::new(kind, format!("{path}: {}", text.replace('\n', " ")))
+}
+
+impl Store for RocksStore {
+    fn keys(&self) -> KeyKind {
+        self.shared.keys
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let handle = Handle { store: self, column: self.column()? };
+        Ok(Box::new(LsmSession::new(handle, &self.shared)))
+    }
+
+    fn in_effect(&self) -> Result<Settings> {
+        let mut settings = options::recorded(&self.path)?;
+        settings.set("cache", self.number(properties::BLOCK_CACHE_CAPACITY)?);
+        // Options of each write, so that only storemark knows them.
+        let (wal, sync) = match self.durability {
+            Durability::None => ("off", "off"),
+            Durability::Consistent => ("on", "off"),
+            Durability::Durable => ("on", "on"),
+        };
+        settings.set("wal", wal);
+        settings.set("sync", sync);
+        Ok(settings)
+    }
+
+    fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// Writes what is in memory to tables, and waits for them and their compaction: what the log
+    /// put off.
+    fn settle(&self) -> Result<()> {
+        if self.shared.access == Access::Write {
+            self.database.flush_cf(self.column()?).map_err(|e| self.failed(&e))?;
+            self.wait()?;
+        }
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.settle()?;
+        self.database.cancel_all_background_work(true);
+        Ok(())
+    }
+}
+
+/// A session's use of the store.
+struct Handle<'s> {
+    store: &'s RocksStore,
+    column: &'s ColumnFamily,
+}
+
+impl<'s> Library for Handle<'s> {
+    type View = SnapshotWithThreadMode<'s, DB>;
+    type Value = Box<[u8]>;
+    /// A key and what the library puts behind it are counted in 32 bits.
+    const LONGEST_KEY: usize = 1 << 30;
+
+    fn view(&self) -> Self::View {
+        self.store.database.snapshot()
+    }
+
+    #[inline]
+    fn read<T>(
+        &self,
+        view: Option<&Self::View>,
+        key: &[u8],
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>> {
+        let found = match view {
+            Some(view) => view.get_pinned_cf(self.column, key),
+            None => self.store.database.get_pinned_cf(self.column, key),
+        };
+        Ok(found.map_err(|e| self.store.failed(&e))?.map(|value| take(&value)))
+    }
+
+    fn holds(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.read(None, key, |_| ())?.is_some())
+    }
+
+    fn write(&self, changes: Changes<Box<[u8]>>) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        for (key, value) in changes {
+            match value {
+                Some(value) => batch.put_cf(self.column, key, value),
+                None => batch.delete_cf(self.column, key),
+            }
+        }
+        let options = options::writing(&self.store.settings);
+        self.store.database.write_opt(batch, &options).map_err(|e| self.store.failed(&e))
+    }
+
+    fn persist(&self) -> Result<()> {
+        if self.store.durability < Durability::Durable {
+            return Ok(());
+        }
+        self.store.database.flush_wal(true).map_err(|e| self.store.failed(&e))
+    }
+
+    fn walk(&self, view: &Self::View, _: bool, visit: &mut Visitor<'_>) -> Result<()> {
+        let mut rows = view.raw_iterator_cf(self.column);
+        rows.seek_to_first();
+        while let Some((key, value)) = rows.item() {
+            if visit(key, value.len() as u64, value)?.is_break() {
+                return Ok(());
+            }
+            rows.next();
+        }
+        rows.status().map_err(|e| self.store.failed(&e))
+    }
+
+    fn counters(&self) -> Vec<(&'static str, i64)> {
+        let Some(now) = self.store.stalled() else { return Vec::new() };
+        vec![("write stall ms", now - self.store.stalled.swap(now, Relaxed))]
+    }
+}
