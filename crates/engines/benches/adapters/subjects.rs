@@ -5,10 +5,14 @@ use std::path::Path;
 use model::{Access, How, Key, KeyKind, Mode, OpenOptions, Put, Result, Settings, Store};
 use storemark_engines::registry;
 
+#[cfg(feature = "fjall")]
+use crate::bare::fjall;
+#[cfg(feature = "rocksdb")]
+use crate::bare::rocksdb;
 #[cfg(unix)]
 use crate::bare::{files, pack};
 use crate::{
-    bare::{Bare, memory, sqlite},
+    bare::{Bare, lmdb, memory, redb, sqlite},
     data::Data,
     scratch::Stop,
 };
@@ -92,6 +96,28 @@ const PACK_READ: Recipe = Recipe {
     ..SQLITE_READ
 };
 
+#[cfg(feature = "fjall")]
+const FJALL_READ: Recipe = Recipe {
+    name: "fjall get",
+    engine: "fjall",
+    place: "values.fjall",
+    fill: "",
+    open: "cache=33554432",
+    bare: |path, data| some(fjall::Get::open(path, data, 32 << 20)?),
+    ..SQLITE_READ
+};
+
+#[cfg(feature = "rocksdb")]
+const ROCKSDB_READ: Recipe = Recipe {
+    name: "rocksdb get",
+    engine: "rocksdb",
+    place: "blobs.rocksdb",
+    fill: "",
+    open: "",
+    bare: |path, _| some(rocksdb::Get::open(path, None)?),
+    ..SQLITE_READ
+};
+
 const RECIPES: &[Recipe] = &[
     SQLITE_READ,
     Recipe {
@@ -148,6 +174,45 @@ const RECIPES: &[Recipe] = &[
         limit: 1.10,
         bare: |path, data| some(pack::Mapped::open(path, data)?),
         ..PACK_READ
+    },
+    #[cfg(feature = "fjall")]
+    FJALL_READ,
+    #[cfg(feature = "fjall")]
+    Recipe {
+        name: "fjall get, all cached",
+        place: "cached.fjall",
+        open: "cache=2000000000",
+        bare: |path, data| some(fjall::Get::open(path, data, 2_000_000_000)?),
+        ..FJALL_READ
+    },
+    #[cfg(feature = "rocksdb")]
+    ROCKSDB_READ,
+    #[cfg(feature = "rocksdb")]
+    Recipe {
+        name: "rocksdb get, all cached",
+        place: "values.rocksdb",
+        fill: "blobs=off",
+        open: "cache=2000000000",
+        bare: |path, _| some(rocksdb::Get::open(path, Some(2_000_000_000))?),
+        ..ROCKSDB_READ
+    },
+    Recipe {
+        name: "lmdb get",
+        engine: "lmdb",
+        place: "values.lmdb",
+        fill: "sync=off",
+        open: "",
+        bare: |path, _| some(lmdb::Reader::open(path)?),
+        ..SQLITE_READ
+    },
+    Recipe {
+        name: "redb get",
+        engine: "redb",
+        place: "values.redb",
+        fill: "sync=off",
+        open: "",
+        bare: |path, _| some(redb::Reader::open(path)?),
+        ..SQLITE_READ
     },
     Recipe {
         name: "memory get",

@@ -1,8 +1,12 @@
 //! Batches, and sessions side by side.
 
-use std::thread;
+use std::{
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
 
-use model::{Mode, Store};
+use model::{LOCK_WAITS, Mode, Session, Store};
 
 use crate::case::{Case, Ease, bytes, each_store};
 
@@ -100,5 +104,50 @@ fn two_writers_both_succeed() {
             assert_eq!(session.value(&case.key(n)).unwrap(), bytes(-n, 100), "key {n}");
         }
         assert_eq!(session.items().len(), 20);
+    });
+}
+
+/// Waits of the session, where the engine counts them.
+pub(crate) fn waits(session: &dyn Session) -> Option<i64> {
+    let counters = session.statistics();
+    counters.into_iter().find(|(name, _)| *name == LOCK_WAITS).map(|(_, waits)| waits)
+}
+
+/// Whether one that begins to write was counted as waiting while another's batch stays open for
+/// that long after it said that it is about to.
+fn waited(case: &Case, store: &dyn Store, open: Duration) -> bool {
+    let (about_to, heard) = mpsc::channel();
+    let mut first = store.session().unwrap();
+    first.begin(Mode::Write).unwrap();
+    first.write(&case.key(1), b"first");
+    thread::scope(|scope| {
+        let second = scope.spawn(move || {
+            let mut session = store.session().unwrap();
+            about_to.send(()).unwrap();
+            session.begin(Mode::Write).unwrap();
+            session.write(&case.key(1), b"second");
+            session.commit().unwrap();
+            waits(&*session)
+        });
+        heard.recv().unwrap();
+        thread::sleep(open);
+        first.commit().unwrap();
+        assert_eq!(waits(&*first), Some(0), "{case}");
+        second.join().unwrap().unwrap() > 0
+    })
+}
+
+#[test]
+fn a_writer_that_waits_is_counted() {
+    each_store(|case, store| {
+        if waits(&*store.session().unwrap()).is_none() {
+            return;
+        }
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let mut open = Duration::from_millis(1);
+        while !waited(case, store, open) {
+            assert!(Instant::now() < deadline, "{case}: no wait was counted");
+            open *= 2;
+        }
     });
 }

@@ -16,6 +16,8 @@ use model::{
 use storemark_engines::{Slowed, registry};
 use tempfile::TempDir;
 
+use crate::servers;
+
 pub(crate) struct Case {
     pub(crate) engine: &'static dyn Engine,
     pub(crate) keys: KeyKind,
@@ -51,6 +53,15 @@ impl Case {
 
     pub(crate) fn persistent(&self) -> bool {
         self.engine.capabilities().persistent
+    }
+
+    pub(crate) fn is_server(&self) -> bool {
+        servers::is_server(self.engine.name())
+    }
+
+    /// Where a new store of it can stand.
+    pub(crate) fn place(&self) -> Place {
+        servers::place(self.engine)
     }
 }
 
@@ -90,36 +101,41 @@ pub(crate) fn each(check: impl Fn(&Case)) {
 /// Runs `check` with an empty store of every such case.
 pub(crate) fn each_store(check: impl Fn(&Case, &dyn Store)) {
     each(|case| {
-        let place = Place::new();
+        if case.is_server() && case.persistent() {
+            return servers::with_store(case, &check);
+        }
+        let place = case.place();
         let store = case.create(&place.path).unwrap();
         check(case, &*store);
         store.close().unwrap();
     });
 }
 
-/// Runs `check` over all such cases of engines with files.
+/// Runs `check` over all such cases of engines with files; of those with servers, over those
+/// without settings.
 pub(crate) fn each_persistent(check: impl Fn(&Case, &Place)) {
     each(|case| {
-        if case.persistent() {
+        if case.persistent() && (case.settings.is_empty() || !case.is_server()) {
             check(case, &Place::new());
         }
     });
 }
 
-/// All cases, those left out that an engine says do not go together.
-fn cases() -> &'static [Case] {
+/// All cases, those left out that an engine says do not go together, and most of engines with
+/// servers.
+pub(crate) fn cases() -> &'static [Case] {
     static CASES: OnceLock<Vec<Case>> = OnceLock::new();
     CASES.get_or_init(|| {
         let mut cases = Vec::new();
-        for engine in registry::all().iter().copied().chain([slowed()]) {
+        for engine in servers::engines().chain([slowed()]) {
             for settings in settings(engine) {
                 let fitting: Vec<_> = [KeyKind::Integers, KeyKind::Names]
                     .map(|keys| Case { engine, keys, settings: settings.clone() })
                     .into_iter()
-                    .filter(fits)
+                    .filter(|case| case.is_server() || fits(case))
                     .collect();
                 assert!(!fitting.is_empty(), "{}:?{settings} takes no keys", engine.name());
-                cases.extend(fitting);
+                cases.extend(fitting.into_iter().filter(servers::is_chosen));
             }
         }
         cases
@@ -150,8 +166,8 @@ fn settings(engine: &dyn Engine) -> Vec<Settings> {
             all.extend(words.iter().map(|word| checked(engine, &[(setting.name, word)])));
         }
     }
-    let classes = Durability::ALL.into_iter().filter_map(|class| engine.durability(class));
-    for settings in classes.map(|pairs| checked(engine, pairs)) {
+    let classes = Durability::ALL.into_iter().filter_map(|class| engine.promise(class));
+    for settings in classes.map(|promise| checked(engine, promise.settings)) {
         if !all.contains(&settings) {
             all.push(settings);
         }
@@ -172,6 +188,10 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
+        // A server's user passes through it.
+        #[cfg(unix)]
+        std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o711))
+            .unwrap();
         Self { path: dir.path().join("store"), dir }
     }
 

@@ -10,14 +10,17 @@ use std::{
 use model::{Access, Durability, KeyKind, Mode};
 use storemark_engines::registry;
 
-use crate::case::{Case, Ease, Place, bytes, checked};
+use crate::{
+    case::{Case, Ease, Place, bytes, checked},
+    servers::engines,
+};
 
 const KEYS: i64 = 8;
 const WRITER: &str = "interrupted::writer";
 
 fn case(engine: &str, class: Durability) -> Option<Case> {
     let engine = registry::find(engine).unwrap();
-    let settings = checked(engine, engine.durability(class)?);
+    let settings = checked(engine, engine.promise(class)?.settings);
     let persistent = engine.capabilities().persistent;
     persistent.then_some(Case { engine, keys: KeyKind::Integers, settings })
 }
@@ -79,7 +82,7 @@ fn kill_at_work(mut child: Child, place: &Place, after: Duration) {
 
 #[test]
 fn a_killed_writer_leaves_whole_values() {
-    for engine in registry::all() {
+    for engine in engines() {
         for class in [Durability::Consistent, Durability::Durable] {
             let Some(case) = case(engine.name(), class) else { continue };
             for milliseconds in [0, 3, 11] {

@@ -1,6 +1,7 @@
 //! One suite for all engines: every check runs over every engine of the registry, with both
 //! kinds of keys, without settings, with each word of each setting, and with the settings of
-//! each durability class; also over one that is slowed. An engine that is added is checked without a line here.
+//! each durability class; also over one that is slowed. An engine that is added is checked without
+//! a line here, unless it starts a server.
 
 #![expect(clippy::unwrap_used, reason = "a check fails by panicking")]
 
@@ -9,9 +10,19 @@ mod case;
 mod folder;
 mod interrupted;
 mod lifecycle;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+mod mariadb;
 mod names;
+#[cfg(any(feature = "lmdb", feature = "redb"))]
+mod neighbour;
 mod order;
 mod pack;
 mod random;
+#[cfg(feature = "redb")]
+mod redb;
+mod servers;
 mod slowed;
+mod torn;
+mod undertaker;
 mod values;

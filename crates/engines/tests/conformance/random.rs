@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Access, How, Mode, Put, Session};
 use proptest::{collection::vec, prelude::*};
 
-use crate::case::{Case, Ease, OwnedKey, Place, bytes, each};
+use crate::case::{Case, Ease, OwnedKey, bytes, each};
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -71,7 +71,7 @@ fn apply(case: &Case, session: &mut dyn Session, ops: &[Op], map: &mut Expected)
 }
 
 fn check(case: &Case, ops: &[Op]) {
-    let place = Place::new();
+    let place = case.place();
     let mut map = Expected::new();
     let mut store = case.create(&place.path).unwrap();
     for ops in ops.split(|op| matches!(op, Op::Reopen)) {
@@ -87,7 +87,9 @@ fn check(case: &Case, ops: &[Op]) {
 #[test]
 fn any_sequence_of_operations_equals_a_map() {
     each(|case| {
-        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) };
+        let sequences = if case.is_server() { 2 } else { 12 };
+        let config = ProptestConfig::with_cases(sequences);
+        let config = ProptestConfig { failure_persistence: None, ..config };
         proptest!(config, |(ops in vec(op(), 1..40))| check(case, &ops));
     });
 }

@@ -6,18 +6,21 @@ use std::{path::Path, time::Instant};
 use model::{Access, Durability, Engine, Key, KeyKind, OpenOptions, Put, Settings};
 use storemark_engines::{Slowed, registry};
 
-use crate::case::{Place, checked};
+use crate::{
+    case::{Place, checked},
+    servers::engines,
+};
 
 #[test]
 fn it_says_of_itself_what_the_engine_says() {
-    for engine in registry::all() {
-        let slowed = Slowed::new(*engine, 10.0).unwrap();
-        assert_eq!(facts(&slowed), facts(*engine));
+    for engine in engines() {
+        let slowed = Slowed::new(engine, 10.0).unwrap();
+        assert_eq!(facts(&slowed), facts(engine));
         let place = Place::new();
         if !engine.capabilities().persistent {
             continue;
         }
-        create(*engine, &place.path);
+        create(engine, &place.path);
         assert!(slowed.recognises(&place.path));
         assert!(!slowed.recognises(&place.dir.path().join("absent")));
         assert_eq!(slowed.files(&place.path), engine.files(&place.path));
@@ -26,7 +29,7 @@ fn it_says_of_itself_what_the_engine_says() {
 }
 
 fn facts(engine: &dyn Engine) -> String {
-    let classes = Durability::ALL.map(|class| engine.durability(class));
+    let classes = Durability::ALL.map(|class| engine.promise(class));
     format!(
         "{} {} {:?} {:?} {:?} {classes:?} {:?}",
         engine.name(),

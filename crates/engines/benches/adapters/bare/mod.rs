@@ -3,9 +3,15 @@
 
 #[cfg(unix)]
 pub(crate) mod files;
+#[cfg(feature = "fjall")]
+pub(crate) mod fjall;
+pub(crate) mod lmdb;
 pub(crate) mod memory;
 #[cfg(unix)]
 pub(crate) mod pack;
+pub(crate) mod redb;
+#[cfg(feature = "rocksdb")]
+pub(crate) mod rocksdb;
 pub(crate) mod sqlite;
 
 use crate::data::Data;

@@ -1,0 +1,171 @@
+//! What only LMDB does: a map of a fixed size, short keys, a lock file, one environment a process.
+
+use std::{fs, path::Path};
+
+use model::{Access, Error, ErrorKind, Key, KeyKind, Mode, Put, Store};
+use storemark_engines::registry;
+
+use crate::{
+    case::{Case, Ease, OwnedKey, Place, bytes, checked},
+    neighbour::Neighbour,
+};
+
+fn case(pairs: &[(&str, &str)]) -> Case {
+    let engine = registry::find("lmdb").unwrap();
+    Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) }
+}
+
+fn filled(place: &Place) -> Box<dyn Store> {
+    let store = case(&[]).create(&place.path).unwrap();
+    store.session().unwrap().fill(&case(&[]), 20);
+    store
+}
+
+/// What is said of a store that is not as LMDB leaves it. To say so changes nothing.
+fn refused(path: &Path) -> Error {
+    let data = || fs::read(path.join("data.mdb")).ok();
+    let before = data();
+    let [read, write] =
+        [Access::Read, Access::Write].map(|access| case(&[]).open(path, access).err().unwrap());
+    assert_eq!((read.to_string(), before), (write.to_string(), data()));
+    read
+}
+
+#[test]
+fn a_full_map_says_how_large_it_is_and_keeps_what_it_holds() {
+    let place = Place::new();
+    let store = case(&[("map", "1MiB")]).create(&place.path).unwrap();
+    let mut session = store.session().unwrap();
+    session.write(&OwnedKey::Int(1), b"kept");
+    let error = session.put(Key::Int(2), &bytes(2, 2_000_000), &Put::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Failed);
+    let says = error.to_string();
+    assert!(says.contains("map=1048576, of which ") && says.contains("a larger map="), "{says}");
+    session.write(&OwnedKey::Int(3), b"fits");
+    assert_eq!(session.items().len(), 2);
+}
+
+#[test]
+fn a_map_is_never_smaller_than_what_the_store_holds() {
+    let place = Place::new();
+    let store = case(&[]).create(&place.path).unwrap();
+    store.session().unwrap().write(&OwnedKey::Int(1), &bytes(1, 2_000_000));
+    store.close().unwrap();
+    let store = case(&[("map", "64KiB")]).open(&place.path, Access::Read).unwrap();
+    assert!(store.in_effect().unwrap().number::<u64>("map").unwrap() > 2_000_000);
+    assert_eq!(store.session().unwrap().items().len(), 1);
+}
+
+#[test]
+fn a_name_too_long_is_refused() {
+    let place = Place::new();
+    let case = Case { keys: KeyKind::Names, ..case(&[]) };
+    let store = case.create(&place.path).unwrap();
+    let mut session = store.session().unwrap();
+    session.write(&OwnedKey::Name(vec![b'n'; 511]), b"fits");
+    for length in [0, 512, 5000] {
+        let name = vec![b'n'; length];
+        let error = session.put(Key::Name(&name), b"", &Put::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        let says = error.to_string();
+        assert!(says.contains(&format!("names of 1 to 511 bytes; one has {length}")), "{says}");
+    }
+    assert_eq!(session.items().len(), 1);
+}
+
+#[test]
+fn beside_a_writer_in_the_process_it_is_refused() {
+    let place = Place::new();
+    let store = filled(&place);
+    for access in [Access::Read, Access::Write] {
+        let error = case(&[]).open(&place.path, access).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains("is open in this process already"), "{error}");
+    }
+    store.close().unwrap();
+    case(&[]).open(&place.path, Access::Write).unwrap();
+}
+
+#[test]
+fn opened_alike_to_read_it_may_be_open_twice_in_the_process() {
+    for keys in [KeyKind::Integers, KeyKind::Names] {
+        let [alike, unlike] =
+            [&[][..], &[("readahead", "off")]].map(|pairs| Case { keys, ..case(pairs) });
+        let place = Place::new();
+        let store = alike.create(&place.path).unwrap();
+        store.session().unwrap().fill(&alike, 20);
+        store.close().unwrap();
+        let [one, other] = [(); 2].map(|()| alike.open(&place.path, Access::Read).unwrap());
+        let items = one.session().unwrap().items();
+        one.close().unwrap();
+        assert_eq!(other.session().unwrap().items(), items);
+        let error = unlike.open(&place.path, Access::Read).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        other.close().unwrap();
+        unlike.open(&place.path, Access::Read).unwrap();
+    }
+}
+
+#[test]
+fn a_data_file_cut_short_or_of_another_kind_is_corrupt() {
+    let place = Place::new();
+    filled(&place).close().unwrap();
+    let data = place.path.join("data.mdb");
+    let good = fs::read(&data).unwrap();
+    for length in [0, 20, 4096, 8192, good.len() / 2, good.len() - 1] {
+        fs::write(&data, &good[..length]).unwrap();
+        assert_eq!(refused(&place.path).kind(), ErrorKind::Corrupt, "{length} bytes");
+    }
+    fs::write(&data, "somebody's").unwrap();
+    assert_eq!(refused(&place.path).kind(), ErrorKind::Corrupt);
+    assert_eq!(registry::recognise(&place.path).unwrap().name(), "files");
+    fs::remove_file(&data).unwrap();
+    assert_eq!(refused(&place.path).kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn pages_that_a_batch_gave_up_are_not_missed() {
+    for close in [true, false] {
+        let place = Place::new();
+        let store = filled(&place);
+        let mut session = store.session().unwrap();
+        session.begin(Mode::Write).unwrap();
+        session.write(&OwnedKey::Int(99), &bytes(99, 1_000_000));
+        assert!(session.delete(Key::Int(99)).unwrap());
+        session.write(&OwnedKey::Int(3), b"other");
+        session.commit().unwrap();
+        drop(session);
+        if close {
+            store.close().unwrap();
+        } else {
+            drop(store);
+        }
+        let store = case(&[]).open(&place.path, Access::Read).unwrap();
+        assert_eq!(store.session().unwrap().items().len(), 20);
+    }
+}
+
+#[test]
+fn beside_another_process_it_is_read_under_its_locks() {
+    let place = Place::new();
+    filled(&place).close().unwrap();
+    let changes = || case(&[]).engine.reading_changes(&place.path, &case(&[]).settings);
+    assert_eq!(changes(), None);
+    let mut neighbour = Neighbour::with(&case(&[]), &place.path);
+    if cfg!(unix) {
+        assert!(changes().unwrap().contains("open elsewhere"));
+    }
+    let store = case(&[]).engine.join(&place.path, &case(&[]).options(Access::Write)).unwrap();
+    let mut session = store.session().unwrap();
+    assert_eq!(session.value(&OwnedKey::Int(0)).unwrap(), b"neighbour");
+    session.write(&OwnedKey::Int(21), b"beside it");
+    drop(session);
+    if cfg!(target_os = "linux") {
+        neighbour.is_waited_for(&*store);
+    }
+    store.close().unwrap();
+    drop(neighbour);
+    assert_eq!(changes(), None);
+    let store = case(&[]).open(&place.path, Access::Read).unwrap();
+    assert_eq!(store.session().unwrap().items().len(), 22);
+}

@@ -1,0 +1,174 @@
+//! Engines with a server, which takes a second to start: their cases are few, checks that need
+//! but an empty store share one, and an engine whose server is not installed may be left out,
+//! but only by its name.
+
+use std::{
+    env,
+    io::Write,
+    path::{Path, PathBuf},
+    process::Child,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use model::{Engine, KeyKind, Session, Settings, Store};
+use storemark_engines::registry;
+
+use crate::{
+    case::{Case, Ease, Place},
+    undertaker::undertaker,
+};
+
+/// Engines with a server of their own.
+const PRIVATE: &[&str] = &["mariadb", "postgres"];
+
+/// An engine whose stores stand on a server that is there.
+struct Remote {
+    name: &'static str,
+    /// The engine that starts one for the checks.
+    server: &'static str,
+    /// The address of that server's database, by the folder of its store.
+    address: fn(&Path) -> String,
+}
+
+const REMOTE: &[Remote] = &[
+    Remote {
+        name: "mysql",
+        server: "mariadb",
+        address: |store| format!("//root@{}/storemark", socket(store)),
+    },
+    Remote {
+        name: "postgresql",
+        server: "postgres",
+        address: |store| format!("//storemark@{}/postgres", socket(store)),
+    },
+];
+
+/// As the host of an address is written.
+fn socket(store: &Path) -> String {
+    store.join("socket").display().to_string().replace('/', "%2F")
+}
+
+/// Names engines, with commas between them, whose servers are not installed.
+const WITHOUT: &str = "STOREMARK_WITHOUT";
+
+/// All engines of the registry that are to be checked.
+pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Engine> {
+    registry::all().iter().copied().filter(|engine| !left_out().contains(&engine.name()))
+}
+
+/// Engines that are not checked; told once, past the harness, which shows only failures.
+fn left_out() -> &'static [&'static str] {
+    static LEFT_OUT: OnceLock<Vec<&str>> = OnceLock::new();
+    LEFT_OUT.get_or_init(|| {
+        let named = env::var(WITHOUT).unwrap_or_default();
+        let named: Vec<_> = named.split(',').map(str::trim).collect();
+        let all = registry::all().iter().map(|engine| engine.name());
+        let out: Vec<_> = all.filter(|name| is_without(name, &named)).collect();
+        if !out.is_empty() {
+            let count = out.len();
+            let _ = writeln!(
+                std::io::stderr(),
+                "{WITHOUT}: {count} engines unchecked: {}",
+                out.join(", ")
+            );
+        }
+        out
+    })
+}
+
+/// An engine on a server that storemark starts goes with the engine that starts it.
+fn is_without(name: &str, named: &[&str]) -> bool {
+    let server = remote(name).map_or(name, |remote| remote.server);
+    is_server(name) && (named.contains(&name) || named.contains(&server))
+}
+
+fn remote(name: &str) -> Option<&'static Remote> {
+    REMOTE.iter().find(|remote| remote.name == name)
+}
+
+/// Whether stores of the engine `name` stand on a server.
+pub(crate) fn is_server(name: &str) -> bool {
+    PRIVATE.contains(&name) || remote(name).is_some()
+}
+
+/// Whether `case` is among the few of an engine with a server: both kinds of keys without
+/// settings, integers with those of each durability class.
+pub(crate) fn is_chosen(case: &Case) -> bool {
+    if !is_server(case.engine.name()) || case.settings.is_empty() {
+        return true;
+    }
+    let of_class = |class| {
+        let settings = case.engine.promise(class).map_or(&[][..], |promise| promise.settings);
+        case.settings == crate::case::checked(case.engine, settings)
+    };
+    let private = remote(case.engine.name()).is_none();
+    private && case.keys == KeyKind::Integers && model::Durability::ALL.into_iter().any(of_class)
+}
+
+/// A place for a store of `engine`: in a folder, or a table's name on a server.
+pub(crate) fn place(engine: &dyn Engine) -> Place {
+    static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let place = Place::new();
+    let Some(remote) = remote(engine.name()) else { return place };
+    let server = registry::find(remote.server).unwrap();
+    let case = Case { engine: server, keys: KeyKind::Integers, settings: Settings::default() };
+    let address = (remote.address)(&kept(&case).path);
+    let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    Place { path: format!("{address}/conformance_{number}").into(), ..place }
+}
+
+/// A store that is kept to the end of this process.
+struct Kept {
+    case: String,
+    path: PathBuf,
+    /// One check at a time.
+    store: Mutex<Box<dyn Store>>,
+    _undertaker: Child,
+}
+
+/// Runs `check` with the one store of `case`, emptied.
+pub(crate) fn with_store(case: &Case, check: impl Fn(&Case, &dyn Store)) {
+    let kept = kept(case);
+    // A check that failed says so itself.
+    let store = kept.store.lock().unwrap_or_else(PoisonError::into_inner);
+    empty(&mut *store.session().unwrap());
+    check(case, &**store);
+}
+
+fn empty(session: &mut dyn Session) {
+    let mut keys = Vec::new();
+    session
+        .list(&mut |key, _| {
+            keys.push(crate::case::OwnedKey::from(key));
+            Ok(std::ops::ControlFlow::Continue(()))
+        })
+        .unwrap();
+    for key in keys {
+        assert!(session.delete(key.as_key()).unwrap());
+    }
+    assert_eq!(session.items(), []);
+}
+
+/// The store of `case`, made by the first check that asks.
+fn kept(case: &Case) -> Arc<Kept> {
+    static ALL: Mutex<Vec<Arc<Kept>>> = Mutex::new(Vec::new());
+    let name = case.to_string();
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = all.iter().find(|kept| kept.case == name) {
+        return Arc::clone(kept);
+    }
+    let place = Place::new();
+    let store = Mutex::new(case.create(&place.path).unwrap());
+    let kept = Kept { case: name, path: place.path, store, _undertaker: undertaker(place.dir) };
+    all.push(Arc::new(kept));
+    Arc::clone(&all[all.len() - 1])
+}
+
+#[test]
+fn an_engine_is_left_out_by_name_alone() {
+    assert!(is_without("mariadb", &["mariadb"]));
+    assert!(is_without("mysql", &["postgres", "mariadb"]));
+    assert!(!is_without("mariadb", &["mysql"]));
+    assert!(!is_without("mariadb", &[""]));
+    assert!(!is_without("files", &["files"]));
+}

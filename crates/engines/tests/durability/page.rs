@@ -1,0 +1,46 @@
+//! The table of the page is what the engines of this build say.
+
+use std::{env, fmt::Write, fs};
+
+use model::Durability;
+use storemark_engines::registry;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/durability.md");
+
+/// What stands between these is written by this test when `STOREMARK_BLESS` is set.
+const BEGIN: &str = "<!-- table -->\n";
+const END: &str = "<!-- end of table -->\n";
+
+/// A line for each class that `engine` gives.
+fn rows(engine: &dyn model::Engine) -> String {
+    let mut rows = String::new();
+    for (class, promise) in Durability::ALL.iter().filter_map(|c| Some((c, engine.promise(*c)?))) {
+        let settings: Vec<_> =
+            promise.settings.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
+        let (name, settings) = (engine.name(), settings.join(" "));
+        writeln!(rows, "| `{name}` | {class} | {settings} | {} |", promise.how).unwrap();
+    }
+    rows
+}
+
+#[test]
+fn the_table_is_what_the_engines_say() {
+    let page = fs::read_to_string(PAGE).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (table, after) = rest.split_once(END).unwrap();
+    // Engines that this build leaves out keep their rows.
+    let mut engines: Vec<_> = registry::all().iter().map(|e| (e.name(), rows(*e))).collect();
+    engines.extend(registry::left_out().map(|name| {
+        let own = |row: &&str| row.starts_with(&format!("| `{name}` |"));
+        (name, table.lines().filter(own).fold(String::new(), |rows, row| rows + row + "\n"))
+    }));
+    engines.sort();
+    let rows: String = engines.into_iter().map(|(_, rows)| rows).collect();
+    let head = "\n| engine | class | settings | what it does, and what a power cut leaves |\n| --- | --- | --- | --- |\n";
+    let expected = format!("{head}{rows}\n");
+    if env::var_os("STOREMARK_BLESS").is_some() {
+        fs::write(PAGE, format!("{before}{BEGIN}{expected}{END}{after}")).unwrap();
+        return;
+    }
+    assert_eq!(table, expected, "STOREMARK_BLESS=1 cargo test --test durability writes it anew");
+}
