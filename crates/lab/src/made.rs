@@ -6,8 +6,8 @@ use std::{
 };
 
 use model::{
-    Capabilities, Durability, Engine, Error, Generated, Item, Key, KeyKind, Mode, OpenOptions, Put,
-    Result, Session, Setting, Settings, Store, Visit,
+    Capabilities, Durability, Engine, Error, Generated, Item, Key, KeyKind, Mode, OpenOptions,
+    Promise, Put, Result, Session, Setting, Settings, Store, Visit,
 };
 
 use crate::{Place, dataset::Generator};
@@ -42,10 +42,17 @@ impl Engine for Made {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { persistent: false, retains: true, meta: false, concurrent_writes: false }
+        Capabilities {
+            persistent: false,
+            retains: true,
+            meta: false,
+            concurrent_writes: false,
+            processes: false,
+            remote: false,
+        }
     }
 
-    fn durability(&self, _: Durability) -> Option<&'static [(&'static str, &'static str)]> {
+    fn promise(&self, _: Durability) -> Option<Promise> {
         None
     }
 

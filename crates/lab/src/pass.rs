@@ -5,17 +5,19 @@ use std::{
     ops::Range,
     sync::{
         Barrier, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use model::{Error, Order, Result, Session, Store, Workload};
+use model::{Order, Result, Session, Store, Worker, Workload};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Stop,
     dataset::{Cursor, Dataset, Entry, Picks},
+    host::{now_ns, wait_until},
     payload::Pool,
     worker::{self, EachOperation, NoClock, Tally, Task},
 };
@@ -25,13 +27,17 @@ pub(crate) struct Round<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) dataset: &'a Dataset,
     pub(crate) pool: &'a Pool,
+    /// What `picks` were drawn from.
+    pub(crate) seed: u64,
+    /// Index of this process among those that work.
+    process: u32,
     /// One per worker when keys are drawn with replacement.
     picks: Vec<Picks>,
     pub(crate) stop: &'a Stop,
 }
 
 /// One of the passes of a trial, all in the same sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Leg {
     /// Operations, from the first key of the round's order on.
     pub(crate) count: u64,
@@ -50,14 +56,17 @@ pub(crate) struct Passed {
     pub(crate) clocks: Vec<EachOperation>,
     /// The engine's own counters, summed over the sessions.
     pub(crate) counters: BTreeMap<String, i64>,
+    /// Each worker's part, in their order.
+    pub(crate) workers: Vec<Worker>,
 }
 
 /// Who looks on while the workers wait, before and after each pass.
 pub(crate) trait Watch {
-    /// All sessions are open and nothing runs.
-    fn starts(&mut self);
+    /// All sessions are open and nothing runs. Returns when the workers begin, in the clock of
+    /// [`now_ns`]. An error ends the trial.
+    fn starts(&mut self) -> Result<u64>;
     /// The pass is over and nothing runs. An error ends the trial.
-    fn ended(&mut self, leg: &Leg, passed: Passed) -> Result<()>;
+    fn ended(&mut self, leg: &Leg, worked: Vec<Worked>) -> Result<()>;
 }
 
 /// One worker's part of the entries and of the operations.
@@ -84,7 +93,8 @@ impl<'a> Round<'a> {
         seed: u64,
         stop: &'a Stop,
     ) -> Result<Self> {
-        let mut round = Self { workload, dataset, pool, picks: Vec::new(), stop };
+        let picks = Vec::new();
+        let mut round = Self { workload, dataset, pool, seed, process: 0, picks, stop };
         if workload.order == Order::Random {
             let drawn = round
                 .shares(workload.count)
@@ -98,45 +108,47 @@ impl<'a> Round<'a> {
         Ok(round)
     }
 
+    /// The same round, for the workers of another process.
+    pub(crate) fn of_process(self, process: u32) -> Self {
+        Self { process, ..self }
+    }
+
     /// Splits `count` operations and all entries evenly. Workers never share a key, so that the
     /// last writer of each is known.
     fn shares(&self, count: u64) -> impl Iterator<Item = Share<'_>> {
-        let threads = self.workload.threads as usize;
+        let workers = self.workload.workers() as usize;
         let entries = self.dataset.entries();
-        let (count_of, keys_of) = (cuts(count, threads), cuts(entries.len() as u64, threads));
-        (0..threads).map(move |worker| Share {
+        let (count_of, keys_of) = (cuts(count, workers), cuts(entries.len() as u64, workers));
+        (0..workers).map(move |worker| Share {
             entries: &entries[index(keys_of(worker).start)..index(keys_of(worker).end)],
             picks: self.picks.get(worker),
             count: length(&count_of(worker)),
         })
     }
 
-    /// Runs `legs` one after the other over `store`, every worker in one session of its own.
+    /// Runs `legs` one after the other over `store`, every worker of this process in one session
+    /// of its own.
     pub(crate) fn passes(
         &self,
         store: &dyn Store,
         legs: &[Leg],
         watch: &mut dyn Watch,
     ) -> Result<()> {
-        let workers = self.workload.threads as usize;
-        let gate = Gate::new(workers);
+        let threads = self.workload.threads as usize;
+        let first = self.process as usize * threads;
+        let gate = Gate::new(threads);
         thread::scope(|scope| {
-            for worker in 0..workers {
+            for worker in first..first + threads {
                 let gate = &gate;
                 scope.spawn(move || self.work(store, worker, legs, gate));
             }
             gate.barrier.wait();
-            for leg in legs {
-                watch.starts();
-                gate.barrier.wait();
-                gate.barrier.wait();
-                let watched =
-                    Passed::gather(gate.take()).and_then(|passed| watch.ended(leg, passed));
-                gate.go_on.store(watched.is_ok(), Ordering::Relaxed);
-                gate.barrier.wait();
-                watched?;
-            }
-            Ok(())
+            let outcome = legs.iter().try_for_each(|leg| {
+                gate.run(watch.starts()?);
+                watch.ended(leg, gate.take()?)
+            });
+            gate.close();
+            outcome
         })
     }
 
@@ -144,22 +156,20 @@ impl<'a> Round<'a> {
     /// for ever.
     fn work(&self, store: &dyn Store, worker: usize, legs: &[Leg], gate: &Gate) {
         let mut buffer = self.buffer();
-        let mut session = store.session();
+        let mut session = Some(store.session());
         gate.barrier.wait();
-        for leg in legs {
-            gate.barrier.wait();
-            gate.put(match session {
-                Ok(ref mut session) => self.pass(leg, worker, &mut **session, &mut buffer),
-                Err(cause) => {
-                    session = Err(Error::failed("a session could not be opened"));
-                    Err(cause)
-                }
+        let mut legs = legs.iter();
+        while let Some(start_ns) = gate.enter() {
+            let done = legs.next().zip(session.take()).map(|(leg, opened)| {
+                let mut opened = opened?;
+                wait_until(start_ns);
+                let done = self.pass(leg, worker, &mut *opened, &mut buffer)?;
+                // One that failed is closed at once: others may wait for a lock that it holds.
+                session = Some(Ok(opened));
+                Ok(done)
             });
+            gate.put(done);
             gate.barrier.wait();
-            gate.barrier.wait();
-            if !gate.go_on.load(Ordering::Relaxed) {
-                return;
-            }
         }
     }
 
@@ -174,13 +184,22 @@ impl<'a> Round<'a> {
         let task = self.task(share.count, leg.salt);
         let cursor = share.cursor(0);
         let mut clock = leg.clocked.then(EachOperation::new);
-        let start = Instant::now();
+        let start_ns = now_ns();
         let tally = match &mut clock {
             None => worker::run(&task, cursor, session, buffer, &mut NoClock),
             Some(clock) => worker::run(&task, cursor, session, buffer, clock),
         }?;
-        let end = Instant::now();
-        Ok(Worked { start, end, tally, clock, counters: session.statistics() })
+        let end_ns = now_ns();
+        let counters = session.statistics().into_iter().map(|(n, v)| (n.to_owned(), v)).collect();
+        Ok(Worked {
+            process: self.process,
+            operations: share.count,
+            start_ns,
+            end_ns,
+            tally,
+            clock,
+            counters,
+        })
     }
 
     fn task(&self, count: u64, salt: u64) -> Task<'_> {
@@ -280,8 +299,10 @@ const LOOKED_AT: u64 = 64;
 /// Holds all workers and the one who looks on together.
 struct Gate {
     barrier: Barrier,
-    /// Whether the next pass shall run.
-    go_on: AtomicBool,
+    /// Whether there is no further pass.
+    closed: AtomicBool,
+    /// When the next pass begins.
+    start_ns: AtomicU64,
     /// What each worker did in the last pass.
     worked: Mutex<Vec<Result<Worked>>>,
 }
@@ -290,43 +311,78 @@ impl Gate {
     fn new(workers: usize) -> Self {
         Self {
             barrier: Barrier::new(workers + 1),
-            go_on: AtomicBool::new(true),
+            closed: AtomicBool::new(false),
+            start_ns: AtomicU64::new(0),
             worked: Mutex::new(Vec::with_capacity(workers)),
         }
     }
 
-    fn put(&self, worked: Result<Worked>) {
-        self.worked.lock().unwrap_or_else(PoisonError::into_inner).push(worked);
+    /// For a worker: waits for the next pass and returns when it begins; `None`: there is none.
+    fn enter(&self) -> Option<u64> {
+        self.barrier.wait();
+        (!self.closed.load(Ordering::Relaxed)).then(|| self.start_ns.load(Ordering::Relaxed))
     }
 
-    fn take(&self) -> Vec<Result<Worked>> {
-        std::mem::take(&mut *self.worked.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Lets the workers make a pass.
+    fn run(&self, start_ns: u64) {
+        self.start_ns.store(start_ns, Ordering::Relaxed);
+        self.barrier.wait();
+        self.barrier.wait();
+    }
+
+    /// Sends the workers home.
+    fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.barrier.wait();
+    }
+
+    /// What a worker did; one that has failed before does nothing more.
+    fn put(&self, worked: Option<Result<Worked>>) {
+        self.worked.lock().unwrap_or_else(PoisonError::into_inner).extend(worked);
+    }
+
+    fn take(&self) -> Result<Vec<Worked>> {
+        let worked =
+            std::mem::take(&mut *self.worked.lock().unwrap_or_else(PoisonError::into_inner));
+        worked.into_iter().collect()
     }
 }
 
-struct Worked {
-    start: Instant,
-    end: Instant,
+/// What a worker did in a pass.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Worked {
+    process: u32,
+    operations: u64,
+    /// In the clock that all processes share.
+    start_ns: u64,
+    end_ns: u64,
     tally: Tally,
     clock: Option<EachOperation>,
-    counters: Vec<(&'static str, i64)>,
+    counters: Vec<(String, i64)>,
 }
 
 impl Passed {
-    fn gather(results: Vec<Result<Worked>>) -> Result<Self> {
-        let workers = results.into_iter().collect::<Result<Vec<_>>>()?;
-        let start = workers.iter().map(|worker| worker.start).min();
-        let end = workers.iter().map(|worker| worker.end).max();
-        let wall = end.zip(start).map_or(Duration::ZERO, |(end, start)| end - start);
+    /// Of workers that share their operations out as [`Round::shares`] does.
+    pub(crate) fn gather(worked: Vec<Worked>) -> Self {
+        let start = worked.iter().map(|worker| worker.start_ns).min().unwrap_or(0);
+        let end = worked.iter().map(|worker| worker.end_ns).max().unwrap_or(0);
+        let wall = Duration::from_nanos(end.saturating_sub(start));
         let mut tally = Tally::default();
         let mut counters = BTreeMap::new();
-        for worker in &workers {
+        let mut workers = Vec::with_capacity(worked.len());
+        for worker in &worked {
             tally.add(&worker.tally);
             for (name, value) in &worker.counters {
-                *counters.entry((*name).to_owned()).or_default() += value;
+                let sum: &mut i64 = counters.entry(name.clone()).or_default();
+                *sum = sum.saturating_add(*value);
             }
+            workers.push(Worker {
+                process: worker.process,
+                operations: worker.operations,
+                wall_ns: worker.end_ns.saturating_sub(start),
+            });
         }
-        let clocks = workers.into_iter().filter_map(|worker| worker.clock).collect();
-        Ok(Self { wall, tally, clocks, counters })
+        let clocks = worked.into_iter().filter_map(|worker| worker.clock).collect();
+        Self { wall, tally, clocks, counters, workers }
     }
 }

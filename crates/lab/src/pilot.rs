@@ -6,6 +6,7 @@ use model::{Cache, Item, Key, Mode, Operation, Put, Result, Session, Visit, Work
 
 use crate::{
     Stop,
+    crew::Crew,
     dataset::{Cursor, Dataset},
     pass::Round,
     payload::Pool,
@@ -38,13 +39,14 @@ pub(crate) fn workloads(
     caches: &[Cache],
     prepared: &Prepared,
     pool: &Pool,
+    crew: Option<&Crew<'_>>,
     stop: &Stop,
 ) -> Result<Pilot> {
     let keys = prepared.dataset.summary().count;
     let mut pilot = Pilot { workloads: Vec::new(), round: Duration::ZERO };
     for operation in &request.operations {
         let trial = request.workload(*operation, OPERATIONS.min(keys), keys);
-        let costs = seconds_per_operation(&trial, prepared, pool, stop)?;
+        let costs = seconds_per_operation(&trial, warmest(caches), prepared, pool, crew, stop)?;
         let count = request.count.unwrap_or_else(|| keys * repeats(keys as f64, &costs));
         // The first pass of a warm trial goes over the keys once more.
         let operations = (count + keys) * caches.len() as u64;
@@ -67,21 +69,27 @@ fn repeats(keys: f64, costs: &[f64]) -> u64 {
     wanted.min((LONGEST_PASS / slowest).floor()).max(1.0) as u64
 }
 
+/// Under a limit nothing is warm.
+fn warmest(caches: &[Cache]) -> Cache {
+    caches.iter().copied().find(|cache| *cache == Cache::Limited).unwrap_or_default()
+}
+
 fn seconds_per_operation(
     workload: &Workload,
+    cache: Cache,
     prepared: &Prepared,
     pool: &Pool,
+    crew: Option<&Crew<'_>>,
     stop: &Stop,
 ) -> Result<Vec<f64>> {
     let round = Round::new(workload, &prepared.dataset, pool, 0, stop)?;
-    let place =
-        Place { round: 0, position: 0, target: 0, workload: 0, cache: Cache::Warm, salt: 0 };
+    let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 0 };
     prepared
         .targets
         .iter()
         .map(|target| {
             let trial::Tried { sample, .. } =
-                trial::run(place, &round, target.store(workload.operation))
+                trial::run(place, &round, target.store(workload.operation), crew)
                     .map_err(|e| e.context(&target.planned.label))?;
             Ok(sample.wall_ns.max(1) as f64 / 1e9 / workload.count as f64)
         })

@@ -1,12 +1,36 @@
 //! When enough rounds have run.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use model::{Case, record::Record};
+use model::{
+    Case, Rounds,
+    record::{Ended, Record},
+};
 use stats::{Estimate, Stopping};
 
+/// Why there is no further round after `done`, if so. A round that would not fit into the time is
+/// not begun.
+pub(crate) fn ended(
+    rounds: &Rounds,
+    done: u32,
+    longest: Duration,
+    elapsed: Duration,
+    record: Option<&Record>,
+) -> Option<Ended> {
+    if let Some(max) = rounds.max {
+        return (done >= max).then_some(Ended::Rounds);
+    }
+    if done < rounds.min {
+        return None;
+    }
+    if record.is_some_and(precise) {
+        return Some(Ended::Precise);
+    }
+    ((elapsed + longest).as_secs_f64() > rounds.seconds).then_some(Ended::Time)
+}
+
 /// Whether every interval that the report will show is narrow enough.
-pub(crate) fn precise(record: &Record) -> bool {
+fn precise(record: &Record) -> bool {
     let plan = &record.header.plan;
     let rule = Stopping { min_rounds: plan.rounds.min as usize, precision: plan.rounds.precision };
     let estimates: Vec<_> = plan.cases().flat_map(|case| estimates(record, case)).collect();

@@ -9,7 +9,7 @@ use std::{
 
 use model::{
     Access, DatasetSpec, Doubt, Durability, Error, Finding, OpenOptions, Operation, Owner,
-    PlannedTarget, Result, Settings, StoreFacts,
+    PlannedTarget, Result, Server, Settings, StoreFacts,
 };
 
 use crate::{
@@ -44,10 +44,7 @@ impl PreparedTarget {
     /// The store that `operation` works on. Updates have their own, so that reads are measured
     /// on a store as it was filled.
     pub(crate) fn store(&self, operation: Operation) -> &Ready {
-        let own = match operation {
-            Operation::Read => &self.read,
-            Operation::Update => &self.update,
-        };
+        let own = if operation.writes() { &self.update } else { &self.read };
         own.as_ref().expect("a store is made for every operation of the plan")
     }
 
@@ -95,6 +92,8 @@ impl<'a> Preparation<'a> {
         for (index, target) in request.targets.iter().enumerate() {
             stores.push(self.stores_of(index, target, &source)?);
         }
+        // It may be a target itself, of an engine that opens a store once.
+        drop(source);
         limit(&mut dataset, request.max_key)?;
         dataset.arrange(model::Order::Permutation, None, check::seed(request.seed));
         let mut findings = Vec::new();
@@ -149,10 +148,10 @@ impl<'a> Preparation<'a> {
     }
 
     fn is_scratch(&self, target: &Requested, operation: Operation) -> bool {
-        match (&target.location, operation) {
-            (None, _) => true,
-            (Some(_), Operation::Update) => !self.request.in_place,
-            (Some(path), Operation::Read) => self.reading_changes(target, path).is_some(),
+        match &target.location {
+            None => true,
+            Some(_) if operation.writes() => !self.request.in_place,
+            Some(path) => self.reading_changes(target, path).is_some(),
         }
     }
 
@@ -176,8 +175,7 @@ impl<'a> Preparation<'a> {
         }
         let scratch = self.scratches.iter().find(|(of, _)| *of == parent);
         let (_, scratch) = scratch.expect("it was made above if it was not there");
-        let folder = scratch.path().join(format!("{index}-{operation}"));
-        fs::create_dir_all(&folder).map_err(|e| Error::io(folder.display(), e))?;
+        let folder = scratch.folder(&format!("{index}-{operation}"), target.engine.account())?;
         let name = target.location.as_deref().and_then(Path::file_name);
         Ok(folder.join(name.unwrap_or(target.engine.name().as_ref())))
     }
@@ -188,10 +186,8 @@ impl<'a> Preparation<'a> {
             let (ready, owner, fill) = self
                 .store_for(index, target, operation, source)
                 .map_err(|e| e.context(format!("{}: preparing to {operation}", target.label)))?;
-            match operation {
-                Operation::Read => made.read = Some(ready),
-                Operation::Update => made.update = Some(ready),
-            }
+            let own = if operation.writes() { &mut made.update } else { &mut made.read };
+            *own = Some(ready);
             made.owner = Some(owner);
             made.fill = made.fill.or(fill);
         }
@@ -210,15 +206,17 @@ impl<'a> Preparation<'a> {
         let engine = target.engine;
         if !self.is_scratch(target, operation) {
             let path = target.location.clone().expect("only a located target is not scratch");
-            let (access, owner) = match operation {
-                Operation::Read => (Access::Read, Owner::User),
-                Operation::Update => (Access::Write, Owner::InPlace),
+            let (access, owner) = if operation.writes() {
+                (Access::Write, Owner::InPlace)
+            } else {
+                (Access::Read, Owner::User)
             };
             return Ok((Ready::new(engine, path, options(access)), owner, None));
         }
         let mut ready = Ready::new(engine, PathBuf::new(), options(Access::Write));
         if !engine.capabilities().persistent {
             let start = Instant::now();
+            ready.path = target.table(&format!("{index}_{operation}"));
             let store = engine.create(&ready.path, &ready.options)?;
             source.fill(&mut *store.session()?, self.progress, self.stop)?;
             ready.held = Some(store);
@@ -295,26 +293,29 @@ impl<'a> Preparation<'a> {
         let check = start.elapsed();
         let ready = made.read.as_ref().or(made.update.as_ref());
         let ready = ready.expect("a run has at least one operation");
-        let ((in_effect, durability), _) =
-            ready.with(|store| Ok((store.in_effect()?, store.durability())))?;
+        let ((in_effect, durability, started), _) = ready.with(|store| {
+            Ok((store.in_effect()?, store.durability(), !store.processes().is_empty()))
+        })?;
         let space = host::space(&ready.files())?;
         let facts = StoreFacts {
             target: index,
-            memory_bytes: Some(ready.own_memory(&in_effect, dataset.summary().bytes)),
+            memory_bytes: ready.own_memory(&in_effect, dataset.summary().bytes),
             in_effect,
             durability,
             apparent_bytes: space.apparent,
             allocated_bytes: space.allocated,
+            server: match (started, ready.engine.capabilities().remote) {
+                (true, _) => Some(Server::Started),
+                (false, true) => Some(Server::Existing),
+                (false, false) => None,
+            },
             fill_ns: made.fill.map(nanoseconds),
             check_ns: nanoseconds(check),
         };
         let planned = PlannedTarget {
             label: target.label.clone(),
             engine: target.engine.name().to_owned(),
-            location: target
-                .location
-                .as_ref()
-                .map_or_else(String::new, |l| l.display().to_string()),
+            location: target.shown_location(),
             settings: ready.options.settings.clone(),
             owner: made.owner.expect("a run has at least one operation"),
         };

@@ -47,13 +47,16 @@ impl Ready {
     }
 
     /// Memory that the store may take for itself, in bytes: all of its `data` where that is not
-    /// on a disk, else what the setting `cache` gives it; an engine without that has none.
-    pub(crate) fn own_memory(&self, in_effect: &Settings, data: u64) -> u64 {
+    /// on a disk, else what the setting `cache` gives it; an engine without that has none. Absent
+    /// where another's server does not tell.
+    pub(crate) fn own_memory(&self, in_effect: &Settings, data: u64) -> Option<u64> {
         let engine = self.engine.capabilities();
+        let cache = in_effect.number("cache");
         match (engine.persistent, engine.retains) {
-            (true, _) => in_effect.number("cache").unwrap_or(0),
-            (false, true) => data,
-            (false, false) => 0,
+            _ if engine.remote => cache,
+            (true, _) => cache.or(Some(0)),
+            (false, true) => Some(data),
+            (false, false) => Some(0),
         }
     }
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Cache, Durability, Engine, Error, Generated, Operation, Order, Result, Rounds, Settings,
+    Batch, Cache, Durability, Engine, Error, Generated, Operation, Order, Promise, Result, Rounds,
+    Setting, Settings, without_password,
 };
 
 /// A run as asked for.
@@ -28,8 +29,12 @@ pub struct Request {
     pub start: Option<i64>,
     /// Operations per commit.
     pub batch: Batch,
-    /// Workers.
+    /// Workers of each process.
     pub threads: u32,
+    /// Worker processes; absent: this one works itself.
+    pub processes: Option<Processes>,
+    /// Memory for all that works for a target; absent: all there is.
+    pub memory: Option<u64>,
     /// Durability class to set every target up for.
     pub durability: Option<Durability>,
     /// When to stop.
@@ -60,6 +65,8 @@ impl Request {
             start: None,
             batch: Batch::All,
             threads: 1,
+            processes: None,
+            memory: None,
             durability: None,
             rounds,
             seed,
@@ -70,6 +77,18 @@ impl Request {
     }
 }
 
+/// Worker processes as asked for.
+#[derive(Clone, Copy)]
+pub struct Processes {
+    /// How many.
+    pub count: u32,
+    /// Starts one.
+    pub program: Program,
+}
+
+/// How to start another process that calls [`serve`](crate::serve).
+pub type Program = fn() -> std::io::Result<std::process::Command>;
+
 /// A target as asked for.
 pub struct Requested {
     /// What stands in tables.
@@ -78,6 +97,8 @@ pub struct Requested {
     pub engine: &'static dyn Engine,
     /// The user's own store; absent: a scratch store made from the data.
     pub location: Option<PathBuf>,
+    /// Where on a server its scratch stores are made, password and all.
+    pub address: Option<String>,
     /// Settings asked for, checked; they win over those of the durability class.
     pub settings: Settings,
 }
@@ -100,6 +121,19 @@ pub enum Data {
 }
 
 impl Requested {
+    /// Where the scratch store `name` stands if it is not on disk: on a server, or nowhere.
+    pub(crate) fn table(&self, name: &str) -> PathBuf {
+        let table = |address| format!("{address}/storemark_{name}");
+        self.address.as_ref().map_or_else(PathBuf::new, |address| table(address).into())
+    }
+
+    /// The location for people and records.
+    pub(crate) fn shown_location(&self) -> String {
+        let path = || self.location.as_ref().map(|path| path.display().to_string());
+        let address = self.address.as_deref().map(without_password);
+        address.or_else(path).unwrap_or_default()
+    }
+
     /// Settings for `class` with those asked for laid over them.
     pub(crate) fn settings_for(&self, class: Option<Durability>) -> Result<Settings> {
         let Some(class) = class else { return Ok(self.settings.clone()) };
@@ -109,14 +143,23 @@ impl Requested {
 
 /// The settings that set `engine` up for `class`.
 pub(crate) fn class_settings(engine: &dyn Engine, class: Durability) -> Result<Settings> {
-    let pairs = engine.durability(class).ok_or_else(|| {
-        let gives = Durability::ALL.into_iter().filter(|class| engine.durability(*class).is_some());
+    promised(engine.name(), engine.settings(), class, |class| engine.promise(class))
+}
+
+/// The settings that set an engine called `name` up for `class`.
+pub(crate) fn promised(
+    name: &str,
+    table: &[Setting],
+    class: Durability,
+    promise: impl Fn(Durability) -> Option<Promise>,
+) -> Result<Settings> {
+    let kept = promise(class).ok_or_else(|| {
+        let gives = Durability::ALL.into_iter().filter(|class| promise(*class).is_some());
         let gives: Vec<_> = gives.map(|class| class.to_string()).collect();
         Error::usage(format!(
-            "{} cannot give durability {class} (it gives: {})",
-            engine.name(),
+            "{name} cannot give durability {class} (it gives: {})",
             gives.join(", ")
         ))
     })?;
-    Settings::check(engine.settings(), pairs.iter().copied())
+    Settings::check(table, kept.settings.iter().copied())
 }

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use model::{
-    Cache, Case, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library, Operation,
-    Owner, Plan, Result, Workload,
+    Cache, Case, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library, MemoryLimit,
+    Operation, Owner, Plan, Result, Workload,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -14,13 +14,15 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
     Progress, Recorder, Stop,
+    crew::Crew,
     dataset::shuffle,
     host,
+    limit::Limit,
     pass::Round,
     payload::Pool,
     pilot, precise,
     prepare::{Preparation, Prepared, PreparedTarget},
-    request::Request,
+    request::{Processes, Request, Requested},
     seed::{Use, derive},
     state,
     trial::{self, Place, Tried},
@@ -46,6 +48,7 @@ pub fn run(
     stop: &Stop,
 ) -> Result<Outcome> {
     let began = Instant::now();
+    can_be_shared(request)?;
     let (caches, unreachable) = state::reachable(&request.caches)?;
     let mut preparation = Preparation::new(request, progress, stop);
     let mut prepared = preparation.run()?;
@@ -53,9 +56,18 @@ pub fn run(
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
     let largest = prepared.dataset.summary().largest;
-    let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest);
-    let pilot = pilot::workloads(request, &caches, &prepared, &pool, stop)?;
-    let plan = plan(request, &prepared, pilot.workloads, caches);
+    let pool_seed = derive(request.seed, Use::Pool, 0);
+    let pool = Pool::new(pool_seed, largest);
+    let crew = crew(request, &prepared, pool_seed, stop)?;
+    let mut limit = Limit::set(request, &prepared, crew.as_ref())?;
+    let caches = match &limit {
+        Some(limit) => limit.states(caches),
+        None => caches,
+    };
+    let pilot = pilot::workloads(request, &caches, &prepared, &pool, crew.as_ref(), stop);
+    let pilot = limit.as_ref().map_or(Ok(()), Limit::check).and(pilot)?;
+    let memory = limit.as_ref().map(|limit| limit.planned);
+    let plan = plan(request, &prepared, pilot.workloads, caches, memory);
     if pilot.round * plan.rounds.min > Duration::from_secs_f64(plan.rounds.seconds)
         && plan.rounds.max.is_none()
     {
@@ -72,12 +84,14 @@ pub fn run(
     recorder.doubt(std::mem::take(&mut prepared.findings))?;
     recorder.doubt(unreachable.into_iter().map(Finding::run))?;
     recorder.doubt(without_files(&plan, &prepared))?;
+    recorder.doubt(limit.iter_mut().flat_map(|limit| std::mem::take(&mut limit.doubts)))?;
     if let Some(record) = recorder.record() {
         let doubts = validity::before(record);
         recorder.doubt(doubts)?;
     }
     let start = Instant::now();
-    let mut rounds = Rounds { request, plan: &plan, prepared, pool, began, progress, stop };
+    let mut rounds =
+        Rounds { request, plan: &plan, prepared, pool, limit, crew, began, progress, stop };
     let ended = match rounds.run(recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ended::Interrupted,
         other => other?,
@@ -91,11 +105,44 @@ pub fn run(
     Ok(Outcome { ended, measuring, integrity })
 }
 
+/// Several processes can only work on what several can have open.
+fn can_be_shared(request: &Request) -> Result<()> {
+    if request.processes.is_none() {
+        return Ok(());
+    }
+    if !cfg!(unix) {
+        return Err(Error::usage("--processes needs a Unix system; --threads needs none"));
+    }
+    let alone = |target: &&Requested| !target.engine.capabilities().processes;
+    request.targets.iter().find(alone).map_or(Ok(()), |target| {
+        Err(Error::usage(format!(
+            "{}: a store of {} can be open in one process only: --threads gives it several workers",
+            target.label,
+            target.engine.name()
+        )))
+    })
+}
+
+/// The worker processes that were asked for, no more than there are keys.
+fn crew<'a>(
+    request: &Request,
+    prepared: &Prepared,
+    pool_seed: u64,
+    stop: &'a Stop,
+) -> Result<Option<Crew<'a>>> {
+    let Some(processes) = request.processes else { return Ok(None) };
+    let keys = prepared.dataset.summary().count;
+    let count = request.workload(Operation::Read, 0, keys).processes;
+    let processes = Processes { count, ..processes };
+    Crew::start(&processes, &prepared.dataset, pool_seed, stop).map(Some)
+}
+
 fn plan(
     request: &Request,
     prepared: &Prepared,
     workloads: Vec<Workload>,
     caches: Vec<Cache>,
+    memory: Option<MemoryLimit>,
 ) -> Plan {
     Plan {
         seed: request.seed,
@@ -107,6 +154,7 @@ fn plan(
         workloads,
         caches,
         durability: request.durability,
+        memory,
         rounds: request.rounds,
     }
 }
@@ -145,7 +193,8 @@ const FLUSHING: Duration = Duration::from_millis(300);
 /// How fast the file systems flush on which scratch stores will be updated; a failure tells
 /// nothing.
 fn time_flushes(environment: &mut Environment, prepared: &Prepared, stop: &Stop) -> Result<()> {
-    let scratch = |target: &&PreparedTarget| target.planned.owner != Owner::InPlace;
+    let scratch =
+        |target: &&PreparedTarget| target.has_files() && target.planned.owner != Owner::InPlace;
     let updated = prepared.targets.iter().filter(scratch).map(|t| t.store(Operation::Update));
     for folder in updated.filter_map(|ready| ready.path.parent()) {
         let here = host::filesystems(&[folder.to_owned()]);
@@ -164,6 +213,9 @@ struct Rounds<'a> {
     plan: &'a Plan,
     prepared: Prepared,
     pool: Pool,
+    /// Dropped before the crew: it has its processes in it.
+    limit: Option<Limit>,
+    crew: Option<Crew<'a>>,
     began: Instant,
     progress: &'a dyn Progress,
     stop: &'a Stop,
@@ -179,39 +231,22 @@ impl Rounds<'_> {
             self.progress.stage(&format!("round {}", round + 1), Some(steps));
             self.round(round, recorder)?;
             longest = longest.max(start.elapsed());
-            if let Some(ended) = self.ended(round + 1, longest, budget, recorder) {
+            let elapsed = self.began.elapsed();
+            if let Some(ended) =
+                precise::ended(&self.plan.rounds, round + 1, longest, elapsed, recorder.record())
+            {
                 return Ok(ended);
             }
         }
         Ok(Ended::Rounds)
     }
 
-    /// Why there is no further round, if so. A round that would not fit into the time is not
-    /// begun.
-    fn ended(
-        &self,
-        done: u32,
-        longest: Duration,
-        budget: Duration,
-        recorder: &Recorder,
-    ) -> Option<Ended> {
-        let rounds = &self.plan.rounds;
-        if let Some(max) = rounds.max {
-            return (done >= max).then_some(Ended::Rounds);
-        }
-        if done < rounds.min {
-            return None;
-        }
-        if recorder.record().is_some_and(precise::precise) {
-            return Some(Ended::Precise);
-        }
-        (self.began.elapsed() + longest > budget).then_some(Ended::Time)
-    }
-
     fn round(&mut self, number: u32, recorder: &mut Recorder) -> Result<()> {
         let seed = |purpose| derive(self.request.seed, purpose, u64::from(number));
         let Workload { order, .. } = self.plan.workloads[0];
-        self.prepared.dataset.arrange(order, self.request.start, seed(Use::Keys));
+        let start = self.request.start;
+        self.prepared.dataset.arrange(order, start, seed(Use::Keys));
+        self.crew.as_ref().map_or(Ok(()), |crew| crew.arrange(order, start, seed(Use::Keys)))?;
         let rounds = self
             .plan
             .workloads
@@ -252,8 +287,9 @@ impl Rounds<'_> {
     fn trial(&self, place: Place, round: &Round<'_>) -> Result<Tried> {
         let target = &self.prepared.targets[place.target];
         let operation = round.workload.operation;
-        let tried = trial::run(place, round, target.store(operation))
-            .map_err(|e| e.context(format!("{} ({operation})", target.planned.label)))?;
+        let tried = trial::run(place, round, target.store(operation), self.crew.as_ref())
+            .map_err(|e| e.context(format!("{} ({operation})", target.planned.label)));
+        let tried = self.limit.as_ref().map_or(Ok(()), Limit::check).and(tried)?;
         if operation == Operation::Update {
             // Written in place, the store that is read is the same.
             target.stores().for_each(|ready| ready.filled.set(false));
@@ -266,7 +302,7 @@ impl Rounds<'_> {
         let mut trials: Vec<_> = (0..self.plan.targets.len())
             .flat_map(|target| self.plan.cases().map(move |case| (target, case)))
             .filter(|(target, case)| {
-                case.cache == Cache::Warm || self.prepared.targets[*target].has_files()
+                !case.cache.is_cold() || self.prepared.targets[*target].has_files()
             })
             .collect();
         shuffle(&mut trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
@@ -279,14 +315,24 @@ fn salt_index(round: u32, position: u32) -> u64 {
 }
 
 impl Request {
+    /// Workers of all processes together.
+    pub(crate) fn workers(&self) -> u32 {
+        self.threads.saturating_mul(self.processes.map_or(1, |processes| processes.count))
+    }
+
     /// The workload for one operation; `count` is settled by the pilot.
     pub(crate) fn workload(&self, operation: Operation, count: u64, keys: u64) -> Workload {
+        let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
+        let processes = self.processes.map_or(1, |processes| processes.count).min(keys);
+        let threads = self.threads.min(keys / processes);
         Workload {
             operation,
             order: self.order,
             count,
             batch: self.batch,
-            threads: self.threads.min(u32::try_from(keys).unwrap_or(u32::MAX)),
+            threads,
+            processes,
+            own_databases: false,
         }
     }
 }

@@ -12,14 +12,25 @@ use crate::{
 };
 
 /// Keys with their bytes, in key order, as often as they are asked for.
-pub(crate) struct Source(Box<dyn Store>);
+pub(crate) struct Source {
+    keys: KeyKind,
+    from: From,
+}
+
+enum From {
+    Made(Box<dyn Store>),
+    /// Opened for each use: meanwhile it may have to be copied, or opened by a target.
+    There(Place),
+}
 
 impl Source {
     /// The source that `request` names.
     pub(crate) fn open(request: &Request) -> Result<(Self, DatasetSpec)> {
         let (engine, path, settings, spec) = match &request.data {
             Data::Generated(spec) => {
-                return Ok((Self(made(*spec)?.open()?), DatasetSpec::Generated(*spec)));
+                let store = made(*spec)?.open()?;
+                let source = Self { keys: store.keys(), from: From::Made(store) };
+                return Ok((source, DatasetSpec::Generated(*spec)));
             }
             Data::Store { engine, path, settings } => {
                 let spec = DatasetSpec::Directory { path: path.display().to_string() };
@@ -35,28 +46,43 @@ impl Source {
             }
         };
         let place = Place { engine, path: path.clone(), settings: settings.clone() };
-        Ok((Self(place.open()?), spec))
+        let store = place.open()?;
+        let keys = store.keys();
+        store.close()?;
+        Ok((Self { keys, from: From::There(place) }, spec))
+    }
+
+    fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
+        let place = match &self.from {
+            From::Made(store) => return use_it(&**store),
+            From::There(place) => place,
+        };
+        let store = place.open()?;
+        let result = use_it(&*store)?;
+        store.close().map(|()| result)
     }
 
     /// The kind of its keys.
     pub(crate) fn keys(&self) -> KeyKind {
-        self.0.keys()
+        self.keys
     }
 
     /// Bytes of all values.
     pub(crate) fn bytes(&self, stop: &Stop) -> Result<u64> {
         let mut bytes = 0;
-        self.0.session()?.list(&mut |_, length| {
-            stop.check()?;
-            bytes += length;
-            Ok(ControlFlow::Continue(()))
+        self.with(|store| {
+            store.session()?.list(&mut |_, length| {
+                stop.check()?;
+                bytes += length;
+                Ok(ControlFlow::Continue(()))
+            })
         })?;
         Ok(bytes)
     }
 
     /// Visits every item in key order.
     fn scan(&self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        self.0.session()?.scan(visit)
+        self.with(|store| store.session()?.scan(visit))
     }
 
     /// The dataset, every value read once.
@@ -84,14 +110,16 @@ impl Source {
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<()> {
-        let mut written = 0;
+        let (mut written, mut bytes) = (0, 0);
         session.begin(Mode::Write)?;
         self.scan(&mut |item| {
             stop.check()?;
             session.put(item.key, item.value, &Put { how: How::Insert, meta: item.meta })?;
             written += 1;
+            bytes += item.value.len();
             tick(progress, written);
-            if u64::is_multiple_of(written, FILL_BATCH) {
+            if u64::is_multiple_of(written, FILL_BATCH) || bytes > FILL_BYTES {
+                bytes = 0;
                 session.commit()?;
                 session.begin(Mode::Write)?;
             }
@@ -103,6 +131,8 @@ impl Source {
 
 /// Items per commit when a scratch store is filled.
 const FILL_BATCH: u64 = 4096;
+/// Bytes per commit: some engines keep a batch in memory.
+const FILL_BYTES: usize = 64 << 20;
 
 /// Tells how far things are, not too often.
 pub(crate) fn tick(progress: &dyn Progress, done: u64) {

@@ -27,7 +27,7 @@ pub(crate) fn reachable(wanted: &[Cache]) -> Result<(Vec<Cache>, Vec<Doubt>)> {
 fn can_reach(cache: Cache) -> io::Result<()> {
     match cache {
         Cache::Warm => Ok(()),
-        Cache::DataCold => pagecache::can_evict(),
+        Cache::Limited | Cache::DataCold => pagecache::can_evict(),
         Cache::Cold => pagecache::can_evict()
             .and_then(|()| pagecache::can_drop_all())
             .and_then(|()| pagecache::can_see_names()),
@@ -52,12 +52,15 @@ const AGAIN: u32 = 2;
 /// without files.
 ///
 /// Every store is evicted first, whatever was done to it before, and a warm one then filled from
-/// start to end. Only one that was filled so and merely read since is not evicted: pages that it
+/// start to end, and so is one that is limited. Only a warm one that was filled so and merely read since is not evicted: pages that it
 /// has lost are filled in as they were before.
 pub(crate) fn reach(ready: &Ready, cache: Cache) -> Result<Option<Residency>> {
     let Some(files) = files(ready)? else { return Ok(None) };
     if cache != Cache::Warm || !ready.filled.get() {
         evict(&files)?;
+        if cache == Cache::Limited {
+            drop_others(&files)?;
+        }
         fill(&files, cache)?;
     }
     let mut seen = pages(&files)?;
@@ -66,7 +69,7 @@ pub(crate) fn reach(ready: &Ready, cache: Cache) -> Result<Option<Residency>> {
             break;
         }
         match cache {
-            Cache::Warm => fill(&files, cache)?,
+            Cache::Warm | Cache::Limited => fill(&files, cache)?,
             _ => evict(&files)?,
         }
         seen = pages(&files)?;
@@ -80,6 +83,17 @@ pub(crate) fn reach(ready: &Ready, cache: Cache) -> Result<Option<Residency>> {
     pagecache::drop_all().map_err(wrong)?;
     let names = files.names().map_err(wrong)?;
     Ok(Some(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen }))
+}
+
+/// Pages that were read under no limit, or another one, count against that until they are gone.
+fn drop_others(files: &Files) -> Result<()> {
+    for _ in 0..AGAIN {
+        if pages(files)?.shows(Cache::DataCold) {
+            break;
+        }
+        evict(files)?;
+    }
+    Ok(())
 }
 
 /// What of the store is in memory now; looking at it loads its names.
@@ -103,7 +117,7 @@ fn evict(files: &Files) -> Result<()> {
 }
 
 fn fill(files: &Files, cache: Cache) -> Result<()> {
-    if cache == Cache::Warm {
+    if !cache.is_cold() {
         files.warm().map_err(wrong)?;
     }
     Ok(())

@@ -4,18 +4,15 @@
 
 use std::time::{Duration, Instant};
 
-use hdrhistogram::{
-    Histogram,
-    serialization::{Serializer, V2DeflateSerializer},
-};
 use model::{
-    Cache, Device, Error, ErrorKind, First, Latency, Operation, Result, Sample, Store, Workload,
-    units::show_count,
+    Cache, Device, Error, ErrorKind, First, Latency, Operation, Result, Sample, Store, Worker,
+    Workload, units::show_count,
 };
 
 use crate::{
-    host,
-    pass::{Leg, Passed, Round, Watch},
+    crew::Crew,
+    histogram, host,
+    pass::{Leg, Passed, Round, Watch, Worked},
     ready::Ready,
     state,
     worker::{EachOperation, Tally},
@@ -23,6 +20,9 @@ use crate::{
 
 /// Operations of a latency pass: enough for a 99th percentile from a few rounds.
 const LATENCY_OPERATIONS: u64 = 2_500;
+
+/// How long before the start of a pass its workers are told: long enough for all to wake.
+const AHEAD_NS: u64 = 1_000_000;
 
 /// Where a trial stands in its run.
 #[derive(Clone, Copy)]
@@ -43,8 +43,13 @@ pub(crate) struct Tried {
     pub(crate) written_before: Option<f64>,
 }
 
-/// Runs one trial over `ready`.
-pub(crate) fn run(place: Place, round: &Round<'_>, ready: &Ready) -> Result<Tried> {
+/// Runs one trial over `ready`, in this process or by those of `crew`.
+pub(crate) fn run(
+    place: Place,
+    round: &Round<'_>,
+    ready: &Ready,
+    crew: Option<&Crew<'_>>,
+) -> Result<Tried> {
     let legs = legs(round.workload, round.dataset.entries().len() as u64, place);
     // Later rounds write other bytes than earlier ones; what stood there before the run may not.
     let first_update = place.round == 0 && round.workload.operation == Operation::Update;
@@ -55,8 +60,14 @@ pub(crate) fn run(place: Place, round: &Round<'_>, ready: &Ready) -> Result<Trie
     let before = state::reach(ready, place.cache)?;
     let blank = Sample { before, ..blank(place) };
     let (mut sample, opening) = ready.with(|store| {
-        let mut trial = Trial { round, ready, store, meter: None, device: None, sample: blank };
-        round.passes(store, &legs, &mut trial)?;
+        let mut processes = store.processes();
+        processes.extend(crew.map(Crew::ids).unwrap_or_default());
+        let (meter, device) = (None, None);
+        let mut trial = Trial { round, ready, store, processes, meter, device, sample: blank };
+        match crew {
+            None => round.passes(store, &legs, &mut trial)?,
+            Some(crew) => crew.passes(round, ready, &legs, &mut trial)?,
+        }
         Ok(trial.sample)
     })?;
     sample.open_ns = nanoseconds(opening);
@@ -76,15 +87,12 @@ fn legs(workload: &Workload, keys: u64, place: Place) -> Vec<Leg> {
         Leg { count, salt: place.salt ^ (index << 60), clocked }
     };
     let once = workload.count.min(keys);
-    if place.cache != Cache::Warm {
+    if place.cache.is_cold() {
         return vec![leg(0, once, true)];
     }
     let timed = workload.count.min(LATENCY_OPERATIONS);
-    let first = match workload.operation {
-        Operation::Read => once,
-        // Long enough to tell: updates take long, and have nothing to cover.
-        Operation::Update => once.min(LATENCY_OPERATIONS),
-    };
+    // Long enough to tell: updates take long, and have nothing to cover.
+    let first = if workload.operation.writes() { once.min(LATENCY_OPERATIONS) } else { once };
     vec![leg(0, first, false), leg(1, workload.count, false), leg(2, timed, true)]
 }
 
@@ -104,29 +112,36 @@ struct Trial<'a> {
     round: &'a Round<'a>,
     ready: &'a Ready,
     store: &'a dyn Store,
+    /// Others that work for the store.
+    processes: Vec<u32>,
     meter: Option<host::Meter>,
     device: Option<Device>,
     sample: Sample,
 }
 
 impl Watch for Trial<'_> {
-    fn starts(&mut self) {
-        self.device = host::device(&self.ready.path);
-        self.meter = Some(host::Meter::start());
+    fn starts(&mut self) -> Result<u64> {
+        self.device = self.disk();
+        self.meter = Some(host::Meter::start(&self.processes));
+        // One alone need not wait for the others.
+        let several = self.round.workload.workers() > 1;
+        Ok(if several { host::now_ns() + AHEAD_NS } else { 0 })
     }
 
     /// Pays what is owed on the clock, then notes and checks.
-    fn ended(&mut self, leg: &Leg, passed: Passed) -> Result<()> {
+    fn ended(&mut self, leg: &Leg, worked: Vec<Worked>) -> Result<()> {
         let owed = self.settle()?;
         let measured = self.meter.take().map(host::Meter::stop).unwrap_or_default();
+        let mut passed = Passed::gather(worked);
         self.check(&passed.tally, leg.count)?;
+        let memory_bytes = host::occupied_bytes(&self.processes);
         let background = self.flush()?;
         let device = self.moved();
         self.read_back(leg)?;
         if leg.clocked {
             self.sample.latency = summarise(&passed, leg.count)?;
         }
-        if !leg.clocked || self.sample.cache != Cache::Warm {
+        if !leg.clocked || self.sample.cache.is_cold() {
             self.sample = Sample {
                 first: self.first(),
                 operations: leg.count,
@@ -138,6 +153,8 @@ impl Watch for Trial<'_> {
                 io: measured.io,
                 device,
                 load: measured.load,
+                memory_bytes,
+                workers: several(std::mem::take(&mut passed.workers)),
                 counters: passed.counters,
                 ..std::mem::take(&mut self.sample)
             };
@@ -210,9 +227,20 @@ impl Trial<'_> {
 
     /// What the device did since the pass began.
     fn moved(&self) -> Option<Device> {
-        let (then, now) = self.device.zip(host::device(&self.ready.path))?;
+        let (then, now) = self.device.zip(self.disk())?;
         Some(now.since(then))
     }
+
+    /// The device under the store, if it is on one that can be seen.
+    fn disk(&self) -> Option<Device> {
+        let remote = self.ready.engine.capabilities().remote;
+        if remote { None } else { host::device(&self.ready.path) }
+    }
+}
+
+/// What one alone did is told by the sample as a whole.
+fn several(workers: Vec<Worker>) -> Vec<Worker> {
+    if workers.len() > 1 { workers } else { Vec::new() }
 }
 
 fn flush(ready: &Ready) -> Result<()> {
@@ -232,16 +260,8 @@ fn summarise(passed: &Passed, operations: u64) -> Result<Latency> {
         p50_ns: all.histogram.value_at_quantile(0.5),
         p99_ns: all.histogram.value_at_quantile(0.99),
         max_ns: all.histogram.max(),
-        histogram: encode(&all.histogram)?,
+        histogram: histogram::encode(&all.histogram)?,
     })
-}
-
-fn encode(histogram: &Histogram<u64>) -> Result<String> {
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(histogram, &mut bytes)
-        .map_err(|e| Error::failed(format!("a histogram could not be written: {e}")))?;
-    Ok(base64::Engine::encode(&base64::engine::general_purpose::STANDARD, bytes))
 }
 
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
@@ -261,8 +281,15 @@ mod tests {
     }
 
     fn counts_of(operation: Operation, cache: Cache, count: u64, keys: u64) -> Vec<(u64, bool)> {
-        let workload =
-            Workload { operation, order: Order::Permutation, count, batch: Batch::All, threads: 1 };
+        let workload = Workload {
+            operation,
+            order: Order::Permutation,
+            count,
+            batch: Batch::All,
+            threads: 1,
+            processes: 1,
+            own_databases: false,
+        };
         let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 7 };
         let legs = legs(&workload, keys, place);
         let salts: BTreeSet<_> = legs.iter().map(|leg| leg.salt).collect();

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use model::{Batch, How, Mode, Operation, Put, Result, Session};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Stop,
@@ -26,7 +27,7 @@ pub(crate) struct Task<'a> {
 }
 
 /// What came of it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// Bytes read or written.
     pub(crate) bytes: u64,
@@ -54,9 +55,9 @@ impl Tally {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        self.bytes += other.bytes;
-        self.missing += other.missing;
-        self.wrong += other.wrong;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.missing = self.missing.saturating_add(other.missing);
+        self.wrong = self.wrong.saturating_add(other.wrong);
         self.first = self.first.or(other.first);
     }
 }
@@ -77,7 +78,9 @@ impl Clock for NoClock {
 }
 
 /// For the latency pass.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct EachOperation {
+    #[serde(with = "crate::histogram")]
     pub(crate) histogram: Histogram<u64>,
     pub(crate) sum: Duration,
 }
@@ -116,10 +119,7 @@ pub(crate) fn run(
     buffer: &mut [u8],
     clock: &mut impl Clock,
 ) -> Result<Tally> {
-    let mode = match task.operation {
-        Operation::Read => Mode::Read,
-        Operation::Update => Mode::Write,
-    };
+    let mode = if task.operation.writes() { Mode::Write } else { Mode::Read };
     let batch = match task.batch {
         Batch::All => task.count,
         Batch::Of(operations) => operations,
@@ -159,12 +159,11 @@ fn operate(
     tally: &mut Tally,
 ) -> Result<()> {
     let key = task.dataset.key(entry);
-    let found = match task.operation {
-        Operation::Read => session.get(key, buffer)?,
-        Operation::Update => {
-            let payload = task.pool.slice(task.salt, position, entry.size);
-            session.put(key, payload, &UPDATE)?.then_some(payload.len())
-        }
+    let found = if task.operation.writes() {
+        let payload = task.pool.slice(task.salt, position, entry.size);
+        session.put(key, payload, &UPDATE)?.then_some(payload.len())
+    } else {
+        session.get(key, buffer)?
     };
     tally.count(entry, found);
     Ok(())

@@ -56,6 +56,7 @@ fn request(engine: &'static dyn Engine, job: &CheckupJob, time: Duration) -> Req
         label: label.to_owned(),
         engine,
         location: None,
+        address: None,
         settings: Settings::default(),
     };
     let data = Data::Generated(Generated { seed: job.seed, ..DATA });

@@ -101,7 +101,8 @@ impl Partial {
 #[cfg(unix)]
 fn make(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    DirBuilder::new().mode(0o700).create(folder)
+    // A server's user passes through it to the store.
+    DirBuilder::new().mode(0o711).create(folder)
 }
 
 #[cfg(not(unix))]

@@ -1,18 +1,21 @@
 //! The dataset of a run: every key with the length and a checksum of its value, in the order
 //! in which a pass touches them. 16 bytes a key, and the names themselves where keys are names.
 
+mod carried;
 mod deflated;
 mod generated;
 mod order;
 
 use model::{DatasetSummary, Error, Key, KeyKind, Result};
+use serde::{Deserialize, Serialize};
 
+pub(crate) use carried::Luggage;
 pub(crate) use deflated::Sampler;
 pub(crate) use generated::Generator;
 pub(crate) use order::{Cursor, Picks, shuffle};
 
 /// A key, with the length and checksum of its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// The integer itself, or where the name begins in the dataset's names.
     id: i64,

@@ -19,16 +19,18 @@ fn available_below(root: &Path, groups: &str) -> Option<u64> {
 }
 
 /// A group in a hierarchy that limits memory.
-struct Group {
-    version: &'static Version,
-    mount: PathBuf,
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) version: &'static Version,
+    pub(super) mount: PathBuf,
     /// As the process sees it, without the leading slash.
     path: PathBuf,
 }
 
 /// The files of a group.
-struct Version {
-    limit: &'static str,
+#[derive(Debug)]
+pub(super) struct Version {
+    pub(super) limit: &'static str,
     used: &'static str,
     /// The page cache of files in `memory.stat`, groups below included.
     file_cache: [&'static str; 2],
@@ -40,14 +42,14 @@ const V1: Version = Version {
     file_cache: ["total_active_file", "total_inactive_file"],
 };
 
-const V2: Version = Version {
+pub(super) const V2: Version = Version {
     limit: "memory.max",
     used: "memory.current",
     file_cache: ["active_file", "inactive_file"],
 };
 
 /// A line of `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` in version 1.
-fn group(root: &Path, line: &str) -> Option<Group> {
+pub(super) fn group(root: &Path, line: &str) -> Option<Group> {
     let mut fields = line.splitn(3, ':');
     let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
     let (version, mount) = match (number, controllers) {
@@ -59,6 +61,13 @@ fn group(root: &Path, line: &str) -> Option<Group> {
 }
 
 impl Group {
+    /// Its folder. In a container the path may be one that is seen from outside only: the group
+    /// is then the root here.
+    pub(super) fn folder(&self) -> PathBuf {
+        let folder = self.mount.join(&self.path);
+        if folder.is_dir() { folder } else { self.mount.clone() }
+    }
+
     /// The least that a group leaves on the way up to the root. In a container the root is the
     /// container's own group, and the path may be one that is seen from outside only: folders that
     /// are not there are passed over.
@@ -79,7 +88,7 @@ impl Group {
 }
 
 /// The value on the line `name value`; nothing is 0. A count past 2^62 is none.
-fn count(name: &str, stat: &str) -> u64 {
+pub(super) fn count(name: &str, stat: &str) -> u64 {
     let lines = stat.lines().filter_map(|line| line.split_once(' '));
     let mut values = lines.filter(|(key, _)| *key == name).filter_map(|(_, v)| v.parse().ok());
     values.next().filter(|count| *count < 1 << 62).unwrap_or(0)

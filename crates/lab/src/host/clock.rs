@@ -1,6 +1,41 @@
-//! What reading the clock costs.
+//! The clock that all processes share, and what reading a clock costs.
 
-use std::{hint::black_box, time::Instant};
+use std::{
+    hint::{black_box, spin_loop},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Nanoseconds on a clock that never goes back and is the same in all processes.
+#[cfg(unix)]
+pub fn now_ns() -> u64 {
+    use rustix::time::{ClockId, clock_gettime};
+
+    let now = clock_gettime(ClockId::Monotonic);
+    let part = |part: i64| u64::try_from(part).unwrap_or(0);
+    #[allow(clippy::useless_conversion, reason = "both parts are narrower on some systems")]
+    let (seconds, nanoseconds) = (i64::from(now.tv_sec), i64::from(now.tv_nsec));
+    part(seconds) * 1_000_000_000 + part(nanoseconds)
+}
+
+/// Nanoseconds on a clock that never goes back, from the first call in this process.
+#[cfg(not(unix))]
+pub fn now_ns() -> u64 {
+    static FIRST: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A sleeper is woken late by about this much; the rest of a wait is spent on the processor.
+const WAKING: Duration = Duration::from_micros(100);
+
+/// Returns at `ns` of [`now_ns`], at once where that is past.
+pub fn wait_until(ns: u64) {
+    let left = Duration::from_nanos(ns.saturating_sub(now_ns()));
+    thread::sleep(left.saturating_sub(WAKING));
+    while now_ns() < ns {
+        spin_loop();
+    }
+}
 
 /// Enough for a median that interrupts do not move; a fraction of a millisecond in all.
 const READS: usize = 4001;
@@ -23,6 +58,14 @@ fn two_reads() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_ends_in_time_and_never_early() {
+        let begun = now_ns();
+        wait_until(begun);
+        wait_until(begun + 3_000_000);
+        assert!(now_ns() >= begun + 3_000_000);
+    }
 
     #[test]
     fn a_clock_read_is_neither_free_nor_slow() {

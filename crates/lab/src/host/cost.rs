@@ -42,6 +42,19 @@ pub(super) fn between(then: Cost, now: Cost) -> Cost {
     }
 }
 
+/// Of several processes together.
+pub(super) fn sum(one: Cost, other: Cost) -> Cost {
+    let both = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
+    Cost {
+        user_ns: one.user_ns.saturating_add(other.user_ns),
+        system_ns: one.system_ns.saturating_add(other.system_ns),
+        minor_faults: both(one.minor_faults, other.minor_faults),
+        major_faults: both(one.major_faults, other.major_faults),
+        voluntary_switches: both(one.voluntary_switches, other.voluntary_switches),
+        involuntary_switches: both(one.involuntary_switches, other.involuntary_switches),
+    }
+}
+
 #[cfg(unix)]
 fn count(count: std::ffi::c_long) -> Option<u64> {
     u64::try_from(count).ok()

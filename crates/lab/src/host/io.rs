@@ -1,4 +1,4 @@
-//! What this process asked of the system (Linux: `/proc/self/io`, see proc(5)).
+//! What a process asked of the system (Linux: `/proc/PID/io`, see proc(5)).
 
 use std::{fs::File, io::Read};
 
@@ -35,7 +35,7 @@ impl Reading {
     }
 }
 
-fn parse(text: &str) -> Option<Io> {
+pub(super) fn parse(text: &str) -> Option<Io> {
     let count = |name| {
         let (_, value) =
             text.lines().filter_map(|l| l.split_once(": ")).find(|(n, _)| *n == name)?;
@@ -49,6 +49,17 @@ fn parse(text: &str) -> Option<Io> {
         written_bytes: count("wchar")?,
         device_read_bytes: count("read_bytes")?,
     })
+}
+
+/// Of two processes together.
+pub(super) fn sum(one: Io, other: Io) -> Io {
+    Io {
+        read_calls: one.read_calls.saturating_add(other.read_calls),
+        read_bytes: one.read_bytes.saturating_add(other.read_bytes),
+        write_calls: one.write_calls.saturating_add(other.write_calls),
+        written_bytes: one.written_bytes.saturating_add(other.written_bytes),
+        device_read_bytes: one.device_read_bytes.saturating_add(other.device_read_bytes),
+    }
 }
 
 #[cfg(test)]

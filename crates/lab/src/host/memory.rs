@@ -12,6 +12,18 @@ pub(super) fn memory() -> Memory {
     Memory { available_bytes: lesser(memory.available_bytes, cgroup::available()), ..memory }
 }
 
+/// Size of a page in bytes, which residency is counted in.
+#[cfg(unix)]
+pub fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+/// Not told here; that of most processors.
+#[cfg(not(unix))]
+pub fn page_bytes() -> u64 {
+    4096
+}
+
 /// The lesser of those that are told.
 fn lesser(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).min()
@@ -26,7 +38,7 @@ fn parse(meminfo: &str) -> Memory {
 }
 
 /// Lines read `Name:   123 kB`; by `kB` the kernel means 1024 bytes.
-fn bytes_of(name: &str, meminfo: &str) -> Option<u64> {
+pub(super) fn bytes_of(name: &str, meminfo: &str) -> Option<u64> {
     let (_, value) = meminfo.lines().filter_map(|l| l.split_once(':')).find(|(n, _)| *n == name)?;
     value.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }

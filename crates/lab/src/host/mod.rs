@@ -18,13 +18,20 @@ mod device;
 mod disk;
 mod disks;
 mod environment;
+#[cfg(target_os = "linux")]
+mod family;
+#[cfg(not(target_os = "linux"))]
+#[path = "family/none.rs"]
+mod family;
 mod flush;
 mod frequency;
 mod io;
 mod memory;
+mod memory_group;
 mod meter;
 #[cfg(target_os = "linux")]
 mod mounts;
+mod occupied;
 mod pressure;
 mod programs;
 mod remove;
@@ -35,17 +42,21 @@ mod swap;
 mod sync;
 mod throttle;
 mod ticks;
+mod undertaker;
 mod user;
 mod virtualised;
 
-pub use clock::clock_ns;
+pub use clock::{clock_ns, now_ns, wait_until};
 pub use copy_file::copy_file;
 pub use device::device;
 pub use disk::free_bytes;
 pub use disks::{disk, other_filesystems};
 pub use environment::{environment, filesystems};
 pub use flush::flush_latency;
+pub use memory::page_bytes;
+pub use memory_group::MemoryGroup;
 pub use meter::{Measured, Meter, tells_load};
+pub use occupied::occupied_bytes;
 pub use programs::programs;
 pub use rename::rename_new;
 pub use scratch::Scratch;
@@ -55,7 +66,7 @@ pub use user::{check_writable, user_id};
 
 /// Every cut of `sample` and every single byte of it replaced: input that no parser may panic on.
 #[cfg(test)]
-fn mutilations(sample: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+pub(crate) fn mutilations(sample: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let cuts = (0..=sample.len()).map(|end| sample[..end].to_vec());
     let replaced = (0..sample.len()).flat_map(move |at| {
         [b' ', b'\n', b'9', b'\\', 0xff].into_iter().map(move |byte| {

@@ -7,9 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Error, Result};
+use model::{Account, Error, Result};
 
-use super::remove::remove_all;
+use super::{remove::remove_all, undertaker::Undertaker};
 
 const PREFIX: &str = "storemark-scratch-";
 
@@ -17,19 +17,21 @@ const PREFIX: &str = "storemark-scratch-";
 /// however that ends.
 const LOCK: &str = "lock";
 
-/// A folder of one's own, removed with all in it when dropped.
+/// A folder of one's own, removed with all in it when dropped, or soon after this process was
+/// killed.
 ///
-/// A folder that a killed run left behind is removed by the next [`Scratch::new_in`] beside it.
+/// A folder that was left behind after all is removed by the next [`Scratch::new_in`] beside it.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
     /// Held as long as the folder stands.
     _lock: File,
+    undertaker: Option<Undertaker>,
 }
 
 impl Scratch {
-    /// Makes `parent/storemark-scratch-PID-RANDOM/`, readable by this user only, after removing
-    /// what killed runs left in `parent`.
+    /// Makes `parent/storemark-scratch-PID-RANDOM/`, whose names this user only can list, after
+    /// removing what killed runs left in `parent`.
     pub fn new_in(parent: &Path) -> Result<Self> {
         sweep(parent);
         loop {
@@ -48,11 +50,24 @@ impl Scratch {
 
     fn claim(parent: &Path) -> io::Result<Self> {
         let path = parent.join(name());
-        make(&path)?;
-        lock(&path).map(|lock| Self { path: path.clone(), _lock: lock }).inspect_err(|_| {
+        // A server's user passes through it to the folder that is its own.
+        make(&path, 0o711)?;
+        let lock = lock(&path).inspect_err(|_| {
             // Best effort: a sweeper may be removing it at the same time.
             let _ = remove(&path);
-        })
+        })?;
+        let undertaker = Undertaker::of(&path);
+        Ok(Self { path, _lock: lock, undertaker })
+    }
+
+    /// Makes a folder in it for `owner` alone; `None`: for this user.
+    pub fn folder(&self, name: &str, owner: Option<Account>) -> Result<PathBuf> {
+        let path = self.path.join(name);
+        if !path.exists() {
+            make(&path, 0o700).map_err(|e| Error::io(path.display(), e))?;
+            give(&path, owner).map_err(|e| Error::io(path.display(), e))?;
+        }
+        Ok(path)
     }
 }
 
@@ -60,6 +75,9 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // Nowhere to report to; what is left the next run removes.
         let _ = remove(&self.path);
+        if let Some(undertaker) = self.undertaker.take() {
+            undertaker.dismiss();
+        }
     }
 }
 
@@ -115,14 +133,25 @@ fn is_name(name: &str) -> bool {
 }
 
 #[cfg(unix)]
-fn make(path: &Path) -> io::Result<()> {
+fn make(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    DirBuilder::new().mode(0o700).create(path)
+    DirBuilder::new().mode(mode).create(path)
 }
 
 #[cfg(not(unix))]
-fn make(path: &Path) -> io::Result<()> {
+fn make(path: &Path, _: u32) -> io::Result<()> {
     DirBuilder::new().create(path)
+}
+
+#[cfg(unix)]
+fn give(path: &Path, owner: Option<Account>) -> io::Result<()> {
+    let Some(Account { user, group }) = owner else { return Ok(()) };
+    std::os::unix::fs::chown(path, Some(user), Some(group))
+}
+
+#[cfg(not(unix))]
+fn give(_: &Path, _: Option<Account>) -> io::Result<()> {
+    Ok(())
 }
 
 /// Makes and takes the lock. `WouldBlock`: a sweeper came in between.

@@ -6,7 +6,8 @@ use model::{
 };
 
 use super::{
-    filesystems::filesystems, machine::machine, memory::memory, reads::reads, updates::updates,
+    filesystems::filesystems, machine::machine, memory::memory, reads::reads, servers::servers,
+    updates::updates,
 };
 
 /// Doubts that plan, stores and environment raise.
@@ -18,6 +19,7 @@ pub(crate) fn before(record: &Record) -> Vec<Finding> {
     findings.extend(filesystems(record));
     findings.extend(reads(record));
     findings.extend(updates(record));
+    findings.extend(servers(record));
     for facts in &record.stores {
         findings.extend(settings(plan, facts));
         findings.extend(durability(plan, facts, &record.stores));
@@ -58,7 +60,7 @@ fn touched(workload: &Workload, keys: u64) -> u64 {
     (n * (1.0 - untouched)).round() as u64
 }
 
-fn settings(plan: &Plan, facts: &StoreFacts) -> Vec<Finding> {
+pub(super) fn settings(plan: &Plan, facts: &StoreFacts) -> Vec<Finding> {
     let target = &plan.targets[facts.target];
     let differs = |(name, asked): (&String, &String)| {
         let effect = facts.in_effect.get(name).unwrap_or("nothing");
@@ -74,14 +76,15 @@ fn settings(plan: &Plan, facts: &StoreFacts) -> Vec<Finding> {
 
 /// Only what is written can be lost: the class matters where there are updates.
 fn durability(plan: &Plan, facts: &StoreFacts, stores: &[StoreFacts]) -> Option<Finding> {
-    let class = |target| -> Option<Durability> {
-        stores.iter().find(|facts| facts.target == target).map(|facts| facts.durability)
-    };
-    let baseline = class(plan.baseline)?;
+    let baseline = class(stores, plan.baseline)?;
     (plan.first(Operation::Update).is_some() && facts.durability != baseline).then(|| {
         let doubt = Doubt::DurabilityDiffers { class: facts.durability, baseline };
         Finding::target(doubt, &plan.targets[facts.target].label)
     })
+}
+
+pub(super) fn class(stores: &[StoreFacts], target: usize) -> Option<Durability> {
+    stores.iter().find(|facts| facts.target == target).map(|facts| facts.durability)
 }
 
 /// ext4's `auto_da_alloc` (on by default, see ext4(5)) starts writing a file's blocks when it is
@@ -115,6 +118,8 @@ mod tests {
             count: 100_000,
             batch: Batch::All,
             threads: 1,
+            processes: 1,
+            own_databases: false,
         };
         // 1 - 1/e of the keys.
         assert_eq!(touched(&workload, 100_000), 63_212);

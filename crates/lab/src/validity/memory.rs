@@ -22,6 +22,10 @@ fn fits_cpu_cache(record: &Record) -> Option<Doubt> {
 }
 
 fn memory_small(record: &Record) -> Option<Doubt> {
+    // A limit is there to be smaller than the data.
+    if record.header.plan.is_limited() {
+        return None;
+    }
     let bytes = record.stores.iter().map(|facts| facts.allocated_bytes).sum();
     let available = record.header.environment.memory.available_bytes?;
     (bytes > available).then_some(Doubt::MemorySmall { bytes, available })
@@ -32,6 +36,10 @@ fn memory_small(record: &Record) -> Option<Doubt> {
 /// themselves.
 fn memory_differs(record: &Record, facts: &StoreFacts) -> Option<Finding> {
     let plan = &record.header.plan;
+    // What is taken for a cache is missing elsewhere.
+    if plan.is_limited() {
+        return None;
+    }
     let baseline = record.stores.iter().find(|facts| facts.target == plan.baseline)?;
     let (bytes, baseline) = (facts.memory_bytes?, baseline.memory_bytes?);
     let data = plan.summary.bytes;

@@ -7,6 +7,8 @@ mod filesystems;
 mod machine;
 mod memory;
 mod reads;
+mod rows;
+mod servers;
 mod state;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -17,4 +19,5 @@ pub(crate) use after::after;
 pub(crate) use before::before;
 pub(crate) use filesystems::{flush_too_fast, unusual};
 pub(crate) use machine::{governor, virtual_machine};
-pub(crate) use trial::trial;
+pub(crate) use rows::rows;
+pub(crate) use trial::{sample, trial};

@@ -1,12 +1,21 @@
 //! Whether a trial began in its cache state, and kept it.
 
-use model::{Cache, Doubt, Operation, Residency, Sample, State};
+use model::{Cache, Doubt, Plan, Residency, Sample, State};
 
-/// Doubts about the cache state of a trial of `operation`.
-pub(super) fn state(sample: &Sample, operation: Operation) -> Vec<Doubt> {
+/// Doubts about the cache state of a trial.
+pub(super) fn state(sample: &Sample, plan: &Plan) -> Vec<Doubt> {
+    let operation = plan.workloads[sample.workload].operation;
+    if plan.holds(sample) {
+        of(sample, sample.state(operation))
+    } else {
+        of(sample, State::NotReached)
+    }
+}
+
+fn of(sample: &Sample, state: State) -> Vec<Doubt> {
     let cache = sample.cache;
     let Some(before) = &sample.before else { return Vec::new() };
-    let state = match sample.state(operation) {
+    let state = match state {
         State::Reached => lost(sample).map(|resident| Doubt::StateLost { resident }),
         State::NotReached => Some(Doubt::StateNotReached {
             cache,
@@ -37,10 +46,13 @@ fn unknown(before: &Residency) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::MemoryLimit;
+
     use super::*;
+    use crate::validity::tests::sound;
 
     fn read(sample: &Sample) -> Vec<Doubt> {
-        state(sample, Operation::Read)
+        state(sample, &sound(&[sample.cache]).header.plan)
     }
 
     fn sample(cache: Cache, before: u64, after: u64) -> Sample {
@@ -67,6 +79,18 @@ mod tests {
         assert_eq!(read(&sample(Cache::DataCold, 2, 100)), [not(Cache::DataCold, 0.02)]);
         let lost = Doubt::StateLost { resident: 0.5 };
         assert_eq!(read(&sample(Cache::Warm, 100, 50)), [lost]);
+    }
+
+    #[test]
+    fn more_pages_than_the_limit_holds_are_somebody_elses() {
+        let mut plan = sound(&[Cache::Limited]).header.plan;
+        let limit =
+            |limit_bytes| MemoryLimit { limit_bytes, page_bytes: 4096, ..MemoryLimit::default() };
+        plan.memory = Some(limit(Some(50 * 4096)));
+        assert_eq!(state(&sample(Cache::Limited, 50, 100), &plan), []);
+        let doubts = state(&sample(Cache::Limited, 51, 100), &plan);
+        assert!(matches!(doubts[..], [Doubt::StateNotReached { cache: Cache::Limited, .. }]));
+        assert_eq!(state(&sample(Cache::Warm, 100, 100), &plan), [], "of another state");
     }
 
     #[test]

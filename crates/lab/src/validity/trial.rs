@@ -21,16 +21,24 @@ const MEMORY_PRESSURE: f64 = 0.01;
 /// Doubts that a trial raises by itself.
 pub(crate) fn trial(header: &Header, tried: &Tried) -> Vec<Finding> {
     let sample = &tried.sample;
-    let label = &header.plan.targets[sample.target].label;
-    state(sample, header.plan.workloads[sample.workload].operation)
-        .into_iter()
-        .chain(load(sample))
-        .chain(pressure(header, sample))
-        .chain(same_bytes(tried))
-        .chain(saturated(sample))
-        .map(|doubt| Finding::target(doubt, label).in_workload(sample.workload))
-        .map(|finding| finding.in_cache(sample.cache).in_round(sample.round))
-        .collect()
+    let state = state(sample, &header.plan);
+    let doubts = state.into_iter().chain(same_bytes(tried)).chain(saturated(sample));
+    let mut findings: Vec<_> = doubts.map(|doubt| finding(header, sample, doubt)).collect();
+    findings.extend(self::sample(header, sample));
+    findings
+}
+
+/// Doubts that what else went on during a trial raises.
+pub(crate) fn sample(header: &Header, sample: &Sample) -> Vec<Finding> {
+    let doubts = load(sample).chain(pressure(header, sample));
+    doubts.map(|doubt| finding(header, sample, doubt)).collect()
+}
+
+fn finding(header: &Header, sample: &Sample, doubt: Doubt) -> Finding {
+    Finding::target(doubt, &header.plan.targets[sample.target].label)
+        .in_workload(sample.workload)
+        .in_cache(sample.cache)
+        .in_round(sample.round)
 }
 
 fn same_bytes(tried: &Tried) -> Option<Doubt> {
@@ -60,19 +68,22 @@ fn load(sample: &Sample) -> impl Iterator<Item = Doubt> {
 ///   other. Where `other_cpus` says it already, it is not said twice.
 /// - for input or output, in a warm read trial that fetched nothing from a device. Any other
 ///   waits for the device because that is what is measured.
-/// - for memory, always: no trial is meant to make the system look for free pages, and one whose
+/// - for memory, unless it is limited: no other trial is meant to make the system look for free pages, and one whose
 ///   own data does so measures that instead of the store.
 fn pressure(header: &Header, sample: &Sample) -> impl Iterator<Item = Doubt> {
     let load = &sample.load;
     let workload = &header.plan.workloads[sample.workload];
-    let room = workload.threads < header.environment.cpu.count;
+    let room = workload.workers() < header.environment.cpu.count;
     let told = above(load.other_cpus, OTHER_CPUS).is_some();
     let fetched = sample.io.is_some_and(|io| io.device_read_bytes > 0);
     let warm = workload.operation == Operation::Read && sample.cache == Cache::Warm && !fetched;
     [
         ("cpu", above(load.cpu_pressure, CPU_PRESSURE).filter(|_| room && !told)),
         ("io", above(load.io_pressure, IO_PRESSURE).filter(|_| warm)),
-        ("memory", above(load.memory_pressure, MEMORY_PRESSURE)),
+        (
+            "memory",
+            above(load.memory_pressure, MEMORY_PRESSURE).filter(|_| !header.plan.is_limited()),
+        ),
     ]
     .into_iter()
     .filter_map(|(resource, share)| {

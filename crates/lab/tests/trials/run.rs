@@ -35,6 +35,7 @@ pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
         label: "spy".to_owned(),
         engine: Box::leak(Box::new(Watching(spy))),
         location: None,
+        address: None,
         settings: Settings::default(),
     };
     let request = Request {
@@ -49,6 +50,8 @@ pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
         start: None,
         batch: job.batch,
         threads: 1,
+        processes: None,
+        memory: None,
         durability: None,
         rounds: Rounds { min: 1, max: Some(job.rounds), precision: 0.03, seconds: 60.0 },
         seed: 1,

@@ -11,8 +11,8 @@ use std::{
 };
 
 use model::{
-    Capabilities, Durability, Engine, Error, Item, Key, KeyKind, Mode, OpenOptions, Put, Result,
-    Session, Setting, Settings, Store, Visit,
+    Capabilities, Durability, Engine, Error, Item, Key, KeyKind, Mode, OpenOptions, Promise, Put,
+    Result, Session, Setting, Settings, Store, Visit,
 };
 
 /// What was asked for, in order.
@@ -97,11 +97,18 @@ impl Engine for Watching {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { persistent: true, retains: true, meta: false, concurrent_writes: true }
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: false,
+            concurrent_writes: true,
+            processes: false,
+            remote: false,
+        }
     }
 
-    fn durability(&self, _: Durability) -> Option<&'static [(&'static str, &'static str)]> {
-        Some(&[])
+    fn promise(&self, _: Durability) -> Option<Promise> {
+        Some(Promise { settings: &[], how: "" })
     }
 
     fn recognises(&self, _: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! Doubts that can be told before the rounds.
 
-use model::{Batch, Cache, Doubt, Durability, Flush, Operation, Order, record::Record};
+use model::{Batch, Cache, Doubt, Durability, Flush, Operation, Order, Server, record::Record};
 
 use super::{DATA, doubts, sound, workload};
 use crate::validity::before;
@@ -134,6 +134,23 @@ fn reads_that_stand_alone_are_said_to() {
     assert_eq!(batch(Batch::Of(1)), [Doubt::ReadsAlone]);
     assert_eq!(batch(Batch::Of(2)), []);
     assert_eq!(batch(Batch::All), []);
+}
+
+#[test]
+fn a_server_is_asked_over_a_socket_where_a_library_is_called() {
+    let served = |servers: [Option<Server>; 2]| {
+        early(|r| {
+            for (facts, server) in r.stores.iter_mut().zip(servers) {
+                facts.server = server;
+            }
+        })
+    };
+    let (started, existing) = (Some(Server::Started), Some(Server::Existing));
+    assert_eq!(served([None, None]), []);
+    assert_eq!(served([None, started]), [Doubt::OverSocket]);
+    assert_eq!(served([started, started]), []);
+    assert_eq!(served([started, existing]), [Doubt::ServerUnseen]);
+    assert_eq!(served([existing, None]), [Doubt::OverSocket, Doubt::ServerUnseen]);
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn plan(caches: &[Cache]) -> Plan {
         workloads: vec![workload(Operation::Read)],
         caches: caches.to_vec(),
         durability: None,
+        memory: None,
         rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0 },
     }
 }
@@ -65,7 +66,15 @@ fn target(label: &str) -> PlannedTarget {
 
 fn workload(operation: Operation) -> Workload {
     let batch = Batch::Of(100);
-    Workload { operation, order: Order::Permutation, count: 10_000, batch, threads: 1 }
+    Workload {
+        operation,
+        order: Order::Permutation,
+        count: 10_000,
+        batch,
+        threads: 1,
+        processes: 1,
+        own_databases: false,
+    }
 }
 
 fn store(target: usize) -> StoreFacts {
@@ -76,6 +85,7 @@ fn store(target: usize) -> StoreFacts {
         apparent_bytes: DATA,
         allocated_bytes: DATA,
         memory_bytes: Some(0),
+        server: None,
         fill_ns: None,
         check_ns: 0,
     }

@@ -1,0 +1,69 @@
+//! A histogram of latencies as text: HDR V2 with DEFLATE, in base64.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hdrhistogram::{
+    Histogram,
+    serialization::{Deserializer, Serializer, V2DeflateSerializer},
+};
+use model::{Error, Result};
+use serde::{Deserialize, de::Error as _, ser::Error as _};
+
+use crate::worker::EachOperation;
+
+/// As it stands in a record.
+pub(crate) fn encode(histogram: &Histogram<u64>) -> Result<String> {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(histogram, &mut bytes)
+        .map_err(|e| Error::failed(format!("a histogram could not be written: {e}")))?;
+    Ok(BASE64_STANDARD.encode(bytes))
+}
+
+/// With the bounds that all latencies have here, so that it can be added to others.
+fn decode(text: &str) -> Result<Histogram<u64>> {
+    let wrong = |what: &dyn std::fmt::Display| {
+        Error::corrupt(format!("a histogram could not be read: {what}"))
+    };
+    let bytes = BASE64_STANDARD.decode(text).map_err(|e| wrong(&e))?;
+    let read: Histogram<u64> =
+        Deserializer::new().deserialize(&mut &*bytes).map_err(|e| wrong(&e))?;
+    let mut histogram = EachOperation::new().histogram;
+    histogram.add(&read).map_err(|e| wrong(&e))?;
+    Ok(histogram)
+}
+
+/// For serde.
+pub(crate) fn serialize<S: serde::Serializer>(
+    histogram: &Histogram<u64>,
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str(&encode(histogram).map_err(S::Error::custom)?)
+}
+
+/// For serde.
+pub(crate) fn deserialize<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Histogram<u64>, D::Error> {
+    decode(&String::deserialize(from)?).map_err(D::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_back_and_damage_is_told() {
+        let mut histogram = EachOperation::new().histogram;
+        for ns in [5, 70, 900_000, 3_600_000_000_000] {
+            histogram.record(ns).unwrap();
+        }
+        let text = encode(&histogram).unwrap();
+        assert_eq!(decode(&text).unwrap(), histogram);
+        for text in crate::host::mutilations(text.as_bytes()) {
+            let _ = decode(&String::from_utf8_lossy(&text));
+        }
+        let mut wide = Histogram::<u64>::new_with_max(u64::MAX / 2, 3).unwrap();
+        wide.record(u64::MAX / 4).unwrap();
+        assert!(decode(&encode(&wide).unwrap()).is_err(), "beyond the bounds");
+    }
+}

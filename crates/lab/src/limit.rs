@@ -1,0 +1,115 @@
+//! Equal memory for all targets: a cache of the same size for each engine that has one of its
+//! own, and where the system lets us, a limit on everything, the page cache included.
+
+use model::{Cache, Doubt, Engine, Error, Finding, MemoryLimit, Result, units::show_size};
+
+use crate::{
+    crew::Crew,
+    host::{self, MemoryGroup},
+    prepare::Prepared,
+    request::Request,
+};
+
+/// What of the memory is for an engine's own cache. The rest is for the page cache, through which
+/// its files are read and written, for what engines hold beside their caches, and for the workers.
+const CACHE_PART: u64 = 2;
+
+/// Memory that workers need beside any store: buffers of the system and of storemark.
+const BASE_NEED: u64 = 8 << 20;
+/// The same for each worker, beside its room for the largest value.
+const WORKER_NEED: u64 = 1 << 20;
+
+/// The value of the setting `cache` that gives `engine` its part of `memory`; `None`: it has no
+/// cache of its own.
+pub fn equal_cache(engine: &dyn Engine, memory: u64, workers: u32) -> Option<u64> {
+    engine.cache(memory / CACHE_PART, workers)
+}
+
+/// The limit of a run, in force while it lives.
+pub(crate) struct Limit {
+    pub(crate) planned: MemoryLimit,
+    pub(crate) doubts: Vec<Finding>,
+    group: Option<MemoryGroup>,
+}
+
+impl Limit {
+    /// Puts this process and the crew under the limit that was asked for. Where that cannot be,
+    /// a doubt says why; one too small to work in is an error.
+    pub(crate) fn set(
+        request: &Request,
+        prepared: &Prepared,
+        crew: Option<&Crew<'_>>,
+    ) -> Result<Option<Self>> {
+        let Some(bytes) = request.memory else { return Ok(None) };
+        let workers = request.workers();
+        check(bytes, prepared.dataset.summary().largest, workers)?;
+        let mut doubts = kept(request, bytes, workers);
+        let ids = crew.map(Crew::ids).unwrap_or_default();
+        let entered = MemoryGroup::new(bytes).and_then(|group| group.enter(&ids).map(|()| group));
+        let group = entered.map_err(|why| {
+            doubts.push(Finding::run(Doubt::MemoryNotLimited { why: why.to_string() }));
+        });
+        let group = group.ok();
+        let planned = MemoryLimit {
+            bytes,
+            cache_bytes: bytes / CACHE_PART,
+            limit_bytes: group.as_ref().map(MemoryGroup::limit_bytes),
+            page_bytes: host::page_bytes(),
+        };
+        Ok(Some(Self { planned, doubts, group }))
+    }
+
+    /// `caches` under it: what is larger than memory cannot be warm.
+    pub(crate) fn states(&self, caches: Vec<Cache>) -> Vec<Cache> {
+        let limited = self.group.is_some();
+        let state = |cache| if limited && cache == Cache::Warm { Cache::Limited } else { cache };
+        caches.into_iter().map(state).collect()
+    }
+
+    /// An error once the system has ended a process for want of memory, whatever that looked like.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.group.as_ref().map_or(0, MemoryGroup::killed) {
+            0 => Ok(()),
+            _ => Err(too_small(self.planned.bytes, "the system ended a process that needed more")),
+        }
+    }
+}
+
+fn check(bytes: u64, largest: u64, workers: u32) -> Result<()> {
+    let workers = u64::from(workers).saturating_mul(largest.saturating_add(WORKER_NEED));
+    let need = workers.saturating_add(BASE_NEED).saturating_mul(CACHE_PART);
+    if bytes >= need {
+        return Ok(());
+    }
+    let why = format!("workers and caches of this run need {} at least", show_size(need));
+    Err(too_small(bytes, &why).with_kind(model::ErrorKind::Usage))
+}
+
+fn too_small(bytes: u64, why: &str) -> Error {
+    Error::failed(format!("--memory {} is too little to work in: {why}", show_size(bytes)))
+}
+
+/// Targets whose own word on their cache won.
+fn kept(request: &Request, bytes: u64, workers: u32) -> Vec<Finding> {
+    let targets = request.targets.iter().filter(|target| {
+        let equal = equal_cache(target.engine, bytes, workers).map(|bytes| bytes.to_string());
+        equal.is_some() && target.settings.get("cache") != equal.as_deref()
+    });
+    targets.map(|target| Finding::target(Doubt::CacheKept, &target.label)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_workers_need_is_left_beside_the_cache() {
+        assert!(check(64 << 20, 10_000, 1).is_ok());
+        let error = check(1 << 20, 10_000, 1).unwrap_err();
+        assert_eq!(error.kind(), model::ErrorKind::Usage);
+        assert!(error.to_string().starts_with("--memory 1.05 MB is too little"), "{error}");
+        assert!(check(64 << 20, 64 << 20, 1).is_err(), "a value must fit");
+        assert!(check(64 << 20, 10_000, 1000).is_err(), "and each worker");
+        assert!(check(u64::MAX, u64::MAX, u32::MAX).is_ok());
+    }
+}

@@ -1,0 +1,14 @@
+//! `storemark rows`: a table of two integers is filled, summed and changed, by one process or
+//! several, in shuffled rounds.
+
+mod crew;
+mod message;
+mod request;
+mod rounds;
+mod running;
+mod trial;
+mod worker;
+
+pub use request::{Group, RowTarget, RowsRequest};
+pub use rounds::{RowsOutcome, rows};
+pub use worker::rows_worker;
