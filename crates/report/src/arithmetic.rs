@@ -21,7 +21,7 @@ fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
     else {
         return vec![finding("a sample is of a target or workload that the plan lacks")];
     };
-    let mut wrong = in_pass(sample, workload.threads);
+    let mut wrong = in_pass(sample, workload.workers());
     wrong.extend(in_histogram(&sample.latency));
     wrong
         .into_iter()
@@ -35,12 +35,12 @@ fn finding(what: &str) -> Finding {
     Finding::run(Doubt::Arithmetic { what: what.to_owned() })
 }
 
-fn in_pass(sample: &Sample, threads: u32) -> Vec<&'static str> {
+fn in_pass(sample: &Sample, workers: u32) -> Vec<&'static str> {
     let latency = &sample.latency;
     let in_order = latency.p50_ns <= latency.p99_ns
         && latency.p99_ns as f64 <= latency.max_ns as f64 * (1.0 + TOLERANCE);
     // Latencies of several workers overlap.
-    let fits = u128::from(latency.sum_ns) <= u128::from(latency.wall_ns) * u128::from(threads);
+    let fits = u128::from(latency.sum_ns) <= u128::from(latency.wall_ns) * u128::from(workers);
     [
         (in_order, "median, 99th percentile and maximum do not ascend"),
         (fits, "the latencies add up to more than their pass took"),

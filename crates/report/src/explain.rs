@@ -41,6 +41,9 @@ pub struct Explained {
     pub cached_before: Option<f64>,
     /// The same after the pass.
     pub cached_after: Option<f64>,
+    /// Memory that storemark, its workers and the store's server occupied at the end of a pass, in
+    /// millions of bytes, the page cache left out: mean of all rounds.
+    pub memory_mb: Option<f64>,
     /// Opening the store, in milliseconds: mean of all rounds.
     pub open_ms: Option<f64>,
     /// Time per operation of the first pass after opening, over that of the steady one.
@@ -75,6 +78,7 @@ fn explain(record: &Record, row: &Figures) -> Explained {
         device_written: per_byte(|s| Some(s.device?.written_bytes)),
         cached_before: cached(&samples, |s| s.before),
         cached_after: cached(&samples, |s| s.after),
+        memory_mb: per(&samples, |_| 1_000_000, |s| s.memory_bytes),
         open_ms: per(&samples, |_| 1_000_000, |s| Some(s.open_ns)),
         first_over_steady: row
             .first_us_per_op
@@ -100,7 +104,7 @@ fn per(
 fn off_cpu(record: &Record, row: &Figures, cpu: Option<CpuTime>) -> Option<f64> {
     let workload = record.header.plan.workloads.get(row.case.workload)?;
     let rest = row.us_per_op?.point - cpu?.user_us_per_op - cpu?.system_us_per_op;
-    (workload.threads == 1).then_some(rest.max(0.0))
+    (workload.workers() == 1).then_some(rest.max(0.0))
 }
 
 fn switches(sample: &Sample) -> Option<u64> {

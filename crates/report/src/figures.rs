@@ -119,6 +119,17 @@ fn ratio(
     paired(times, &us_by_round(&usable_samples(record, case, baseline)))
 }
 
+/// Time of `target` over that of `other`, paired by round.
+pub(crate) fn ratio_between(
+    record: &Record,
+    case: Case,
+    target: usize,
+    other: usize,
+) -> Option<Estimate> {
+    let times = |target| us_by_round(&usable_samples(record, case, target));
+    paired(&times(target), &times(other))
+}
+
 fn over_warm(
     record: &Record,
     case: Case,

@@ -1,6 +1,6 @@
 //! Judges a ratio.
 
-use model::{Case, Durability, Operation, record::Record};
+use model::{Case, Durability, record::Record};
 use stats::{Estimate, Verdict, verdict};
 
 /// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
@@ -60,7 +60,7 @@ impl Judgement {
 }
 
 fn writes(record: &Record, workload: usize) -> bool {
-    record.header.plan.workloads.get(workload).is_some_and(|w| w.operation == Operation::Update)
+    record.header.plan.workloads.get(workload).is_some_and(|w| w.operation.writes())
 }
 
 fn durability_differs(record: &Record, target: usize) -> bool {

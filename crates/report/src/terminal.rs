@@ -2,21 +2,26 @@
 
 mod checkup;
 mod doubts;
+mod engines;
 mod explain;
 mod head;
+mod limited;
 mod number;
 mod page;
+mod rows;
 mod settings;
 mod space;
 mod summary;
 mod table;
 mod text;
 mod times;
+mod workers;
 
-use model::record::Record;
+use model::{DatasetSpec, record::Record};
 
-use crate::{figures, remarks, stores};
+use crate::{figures, remarks, row_groups, stores};
 pub use checkup::checkup;
+pub use engines::{engine, engines};
 use page::Page;
 
 /// Narrower terminals wrap what was laid out for this many columns.
@@ -38,6 +43,9 @@ pub struct Style {
 /// A record as a person reads it: what was compared and where, a table for each workload, what
 /// explains it, the stores, doubts, and how the run ended.
 pub fn terminal(record: &Record, style: &Style) -> String {
+    if matches!(record.header.plan.dataset, DatasetSpec::Rows { .. }) {
+        return of_rows(record, *style);
+    }
     let figures = figures(record);
     let stores = stores(record);
     let mut page = page(*style);
@@ -49,6 +57,18 @@ pub fn terminal(record: &Record, style: &Style) -> String {
     space::print(&mut page, record, &stores);
     settings::print(&mut page, record, &stores);
     doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
+    summary::print(&mut page, record);
+    page.into_text()
+}
+
+/// The page of `storemark rows`.
+fn of_rows(record: &Record, style: Style) -> String {
+    let mut page = page(style);
+    rows::print(&mut page, record, &row_groups(record), style.all_findings);
+    if style.explain {
+        explain::print(&mut page, record, &figures(record));
+    }
+    doubts::print(&mut page, record, &remarks(record, &figures(record)), style.all_findings);
     summary::print(&mut page, record);
     page.into_text()
 }

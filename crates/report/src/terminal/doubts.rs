@@ -65,10 +65,12 @@ fn sentence(plan: &Plan, remark: &Remark) -> String {
 fn during(plan: &Plan, remark: &Remark) -> String {
     let every = remark.workloads.len() == plan.workloads.len();
     let workloads = remark.workloads.iter().filter(|_| !every);
-    let workloads = workloads.map(|workload| times::name(plan, *workload));
+    let workloads: Vec<_> = workloads.map(|workload| times::name(plan, *workload)).collect();
+    let count = workloads.len();
+    let workloads = (count > 0).then(|| list(workloads.into_iter(), count));
     let everywhere = remark.caches.len() == plan.caches.len();
     let caches = remark.caches.iter().filter(|_| !everywhere).map(ToString::to_string);
-    workloads.chain(caches).chain(rounds(remark)).collect::<Vec<_>>().join(", ")
+    workloads.into_iter().chain(caches).chain(rounds(remark)).collect::<Vec<_>>().join(", ")
 }
 
 fn rounds(remark: &Remark) -> Option<String> {

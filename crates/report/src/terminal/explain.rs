@@ -49,6 +49,7 @@ pub(super) fn print(page: &mut Page, record: &Record, figures: &[Figures]) {
         table(page, plan, &time, TIME, &explained);
         let moved = format!("{name}: what was moved: calls per blob, bytes per byte of data");
         table(page, plan, &moved, MOVED, &explained);
+        memory(page, plan, &explained);
         sentences(page, plan, rows, &explained);
     }
 }
@@ -69,6 +70,16 @@ fn table<const N: usize>(
     page.gap();
     page.paragraph("", title, Paint::Bold);
     table.print(page);
+}
+
+/// All of it, the tool's own too: what it is of one target tells little, how targets differ does.
+fn memory(page: &mut Page, plan: &Plan, rows: &[Explained]) {
+    let told = rows.iter().filter_map(|row| Some((label(plan, row.target), row.memory_mb?)));
+    let told: Vec<_> = told.map(|(label, mb)| format!("{label} {} MB", figure(mb))).collect();
+    if !told.is_empty() {
+        let lead = "memory of storemark, its workers and servers, without the page cache: ";
+        page.paragraph("  ", &format!("{lead}{}", told.join(", ")), Paint::Dim);
+    }
 }
 
 fn label(plan: &Plan, target: usize) -> &str {

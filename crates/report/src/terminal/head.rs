@@ -10,6 +10,11 @@ use super::page::{Page, Paint};
 
 pub(super) fn print(page: &mut Page, record: &Record) {
     page.paragraph("", &data(&record.header.plan), Paint::Bold);
+    machine_line(page, record);
+}
+
+/// Where it ran.
+pub(super) fn machine_line(page: &mut Page, record: &Record) {
     page.paragraph("", &machine(&record.header.environment), Paint::Dim);
 }
 
@@ -28,7 +33,7 @@ fn data(plan: &Plan) -> String {
     let source = match &plan.dataset {
         DatasetSpec::Generated(made) => format!(" from seed {}", made.seed),
         DatasetSpec::Directory { path } => format!(" from {path}"),
-        DatasetSpec::Targets => String::new(),
+        DatasetSpec::Targets | DatasetSpec::Rows { .. } => String::new(),
     };
     let (count, bytes) = (show_count(summary.count), show_size(summary.bytes));
     format!("{count}{of_all} keys of {sizes} bytes ({bytes}){source}")

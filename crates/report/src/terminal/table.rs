@@ -85,7 +85,11 @@ impl Table {
     pub(super) fn print(&self, page: &mut Page) {
         let widths = self.widths(page.width());
         let heads: [fn(&Column) -> &'static str; 2] = [|c| c.name, |c| c.unit];
-        for (head, paint) in heads.into_iter().zip([Paint::Bold, Paint::Dim]) {
+        let told = |head: &fn(&Column) -> &'static str| {
+            self.columns.iter().any(|column| !head(column).is_empty())
+        };
+        let heads = heads.into_iter().filter(told);
+        for (head, paint) in heads.zip([Paint::Bold, Paint::Dim]) {
             let cells: Vec<Cell> =
                 self.columns.iter().map(|column| Cell::new(head(column)).painted(paint)).collect();
             self.print_row(page, &cells, &widths);

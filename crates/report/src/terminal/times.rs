@@ -1,12 +1,14 @@
 //! The table of a workload: how fast each target was.
 
-use model::{Batch, Cache, Case, Plan, Workload, record::Record, units::show_count};
+use model::{Batch, Cache, Case, Operation, Plan, record::Record, units::show_count};
 use stats::Estimate;
 
 use super::{
+    limited,
     number::{NONE, faster_or_slower, figure, figure_or_none, with_interval},
     page::{Page, Paint},
     table::{Cell, Column, Side, Table},
+    workers,
 };
 use crate::{Figures, Judgement};
 
@@ -23,7 +25,9 @@ pub(super) fn print(page: &mut Page, record: &Record, figures: &[Figures]) {
         page.gap();
         page.paragraph("", &title(record, rows[0].case), Paint::Bold);
         table(plan, rows, page.width()).print(page);
-        for said in beneath(plan, rows) {
+        let workers = workers::beneath(record, rows);
+        let limited = limited::beneath(record, rows);
+        for said in beneath(plan, rows).into_iter().chain(limited).chain(workers) {
             page.paragraph("  ", &said, Paint::Dim);
         }
     }
@@ -50,9 +54,18 @@ fn beneath(plan: &Plan, rows: &[Figures]) -> Vec<String> {
 
 /// What a workload is called where only a word fits.
 pub(super) fn name(plan: &Plan, workload: usize) -> String {
-    let Some(Workload { operation, .. }) = plan.workloads.get(workload) else {
+    let Some(one) = plan.workloads.get(workload) else {
         return format!("workload {}", workload + 1);
     };
+    let operation = &one.operation;
+    if Operation::OF_ROWS.contains(operation) {
+        let several = plan.workloads.len() > Operation::OF_ROWS.len();
+        let by =
+            if several { format!(" by {}", super::rows::processes(one)) } else { String::new() };
+        // What it is called in the table.
+        let name = if *operation == Operation::Add { Operation::Update } else { *operation };
+        return format!("{name}{by}");
+    }
     let namesakes = plan.workloads.iter().filter(|other| other.operation == *operation).count();
     if namesakes == 1 { operation.to_string() } else { format!("{operation} {}", workload + 1) }
 }
@@ -62,10 +75,7 @@ fn title(record: &Record, case: Case) -> String {
     let plan = &record.header.plan;
     let name = name(plan, case.workload);
     let Some(workload) = plan.workloads.get(case.workload) else { return name };
-    let threads = match workload.threads {
-        1 => "1 thread".to_owned(),
-        n => format!("{n} threads"),
-    };
+    let workers = workers::title(workload);
     let batch = match workload.batch {
         Batch::All => "all in one batch".to_owned(),
         Batch::Of(n) => format!("{} a batch", show_count(n)),
@@ -75,7 +85,7 @@ fn title(record: &Record, case: Case) -> String {
         record.samples.iter().find(|s| s.workload == case.workload && s.cache == case.cache);
     let count = show_count(measured.map_or(workload.count, |sample| sample.operations));
     let cache = case.cache;
-    format!("{name}, {cache}: {count} operations, {}, {batch}, {threads}", workload.order)
+    format!("{name}, {cache}: {count} operations, {}, {batch}, {workers}", workload.order)
 }
 
 /// With one target there is nothing to compare with: its time has the interval then.

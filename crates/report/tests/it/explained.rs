@@ -151,3 +151,14 @@ fn a_little_more_of_a_figure_is_not_named() {
 fn no_difference_has_nothing_along_with_it() {
     assert_eq!(along(&against_files(4_000, |s| cpu(s, 3_000, 500))), []);
 }
+
+#[test]
+fn memory_is_the_mean_of_those_rounds_that_tell() {
+    let mut record = cold(&["files"]);
+    record.samples = (0..3).map(|round| sample(round, 0, 4_000)).collect();
+    record.samples.iter_mut().for_each(|sample| asked(sample, 400));
+    assert_eq!(row(&record, 0).memory_mb, None);
+    record.samples[0].memory_bytes = Some(4_000_000);
+    record.samples[2].memory_bytes = Some(8_000_000);
+    assert!(close(row(&record, 0).memory_mb, 6.0));
+}

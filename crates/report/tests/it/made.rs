@@ -104,6 +104,9 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         load: Load { other_cpus: Some(0.0), steal: Some(0.0), ..Load::default() },
         latency: latency(ns),
         counters: BTreeMap::new(),
+        memory_bytes: None,
+        workers: Vec::new(),
+        files: None,
     }
 }
 
@@ -165,6 +168,7 @@ pub(crate) fn store(
         apparent_bytes: 10_200_000,
         allocated_bytes: 11_000_000,
         memory_bytes: Some(0),
+        server: None,
         fill_ns: Some(1_500_000_000),
         check_ns: 40_000_000,
     }
@@ -178,6 +182,8 @@ pub(crate) fn workload(operation: Operation) -> Workload {
         count: OPERATIONS,
         batch: Batch::All,
         threads: 1,
+        processes: 1,
+        own_databases: false,
     }
 }
 
@@ -204,6 +210,7 @@ fn plan(labels: &[&str]) -> Plan {
         workloads: vec![workload(Operation::Read)],
         caches: vec![Cache::Warm],
         durability: None,
+        memory: None,
         rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0 },
     }
 }

@@ -10,3 +10,5 @@ mod format;
 mod made;
 mod printed;
 mod reading;
+mod rows;
+mod together;
