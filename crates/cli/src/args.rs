@@ -3,6 +3,7 @@
 mod cache;
 mod calibrate;
 mod doctor;
+mod rows;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -12,7 +13,9 @@ use clap::{
 };
 use model::{Cache, Durability, units};
 
-pub(crate) use self::{cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions};
+pub(crate) use self::{
+    cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, rows::RowsOptions,
+};
 use crate::output;
 
 /// Measures where small blobs should live - plain files, SQLite or another store - on this
@@ -29,6 +32,12 @@ pub(crate) enum Command {
     /// Measure one target, or compare several
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<RunOptions>),
+    /// Compare rows instead of blobs: the published test of SQLite against MySQL
+    #[command(after_help = rows::EXAMPLES)]
+    Rows(Box<RowsOptions>),
+    /// A worker of `rows`, which starts it and speaks to it
+    #[command(hide = true)]
+    RowsWorker,
     /// Print the tables of a record again
     Report(ReportOptions),
     /// Make a database of random blobs
@@ -43,6 +52,8 @@ pub(crate) enum Command {
     Copy(CopyOptions),
     /// Check that two stores hold the same keys and bytes
     Verify(VerifyOptions),
+    /// List the engines, their settings, what each durability class does in them, and what they lack
+    Engines(EnginesOptions),
     /// Look at this machine: what can be measured on it, how finely, and what disturbs
     Doctor(DoctorOptions),
     /// See which files are in the page cache; fill, empty or lock it
@@ -50,6 +61,9 @@ pub(crate) enum Command {
     Cache(Box<CacheOptions>),
     /// Count false alarms and missed differences of comparisons whose truth is known
     Calibrate(Box<CalibrateOptions>),
+    /// Do what another storemark asks for (started by `run --processes`)
+    #[command(hide = true)]
+    Worker,
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -129,9 +143,17 @@ pub(crate) struct RunOptions {
     /// Set each engine up for this class: none, consistent or durable
     #[arg(long, value_name = "CLASS", help_heading = "Workload")]
     pub(crate) durability: Option<Durability>,
-    /// Workers, each with a session of its own
+    /// Workers of each process, each with a session of its own
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Workload")]
     pub(crate) threads: u32,
+    /// Worker processes, each with so many threads; only for stores that several can have open
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Workload")]
+    pub(crate) processes: u32,
+
+    /// Memory for each target alike: half of it for the engine's own cache, if it has one, and as
+    /// root on Linux a limit on everything, the page cache included
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, conflicts_with = "cache_size", help_heading = "Workload")]
+    pub(crate) memory: Option<u64>,
 
     /// SQLite: use blob handles instead of SQL statements
     #[arg(long, help_heading = "Settings for all targets that have them")]
@@ -207,6 +229,12 @@ pub(crate) struct ReportOptions {
     /// Show all findings
     #[arg(long, short)]
     pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnginesOptions {
+    /// Explain this one
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]

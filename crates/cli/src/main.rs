@@ -39,6 +39,8 @@ fn main() -> ExitCode {
     }
     exit::code(match &arguments.command {
         Command::Run(options) => commands::run::run(options, &STOP),
+        Command::Rows(options) => commands::rows::run(options, &STOP),
+        Command::RowsWorker => commands::rows::work(),
         Command::Report(options) => commands::report::run(options),
         Command::Init(options) => commands::init::run(options, &STOP),
         Command::Stat(options) => commands::stat::run(options),
@@ -46,8 +48,10 @@ fn main() -> ExitCode {
         Command::Import(options) => commands::copy::import(options, &STOP),
         Command::Copy(options) => commands::copy::run(options, &STOP),
         Command::Verify(options) => commands::verify::run(options, &STOP),
+        Command::Engines(options) => commands::engines::run(options),
         Command::Doctor(options) => commands::doctor::run(options, &STOP),
         Command::Cache(options) => commands::cache::run(options),
         Command::Calibrate(options) => commands::calibrate::run(options, &STOP),
+        Command::Worker => commands::worker::run(&STOP),
     })
 }

@@ -6,15 +6,17 @@ use std::{
 };
 
 use engines::registry;
-use model::{Engine, Error, Result, Settings, Target};
+use model::{Engine, Error, Result, Settings, Target, without_password};
 
 /// A target string, understood.
 pub(crate) struct Resolved {
-    /// As the user wrote it.
+    /// As the user wrote it, without a password.
     pub(crate) text: String,
     pub(crate) engine: &'static dyn Engine,
-    /// `None`: the target string has no location.
+    /// `None`: the target string has no location on disk.
     pub(crate) location: Option<PathBuf>,
+    /// Where on a server its stores are made (`//user:password@host/database`).
+    pub(crate) address: Option<String>,
     /// Settings in the order written.
     pub(crate) settings: Vec<(String, String)>,
 }
@@ -35,7 +37,7 @@ impl Resolved {
     }
 }
 
-/// Understands a target that may name a store that is there, or none.
+/// Understands a target that may name a store that is there, a server, or none.
 pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     // A path that is there wins over any reading of its characters.
     if Path::new(text).exists() {
@@ -50,12 +52,33 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
         return Err(Error::usage(format!("{words:?}: names neither an engine nor a path")));
     }
     let Some(name) = &target.engine else { return bare(&path, target.settings, text) };
+    if target.location.starts_with("//") {
+        return address(name, words, target.location, target.settings);
+    }
+    let engine = registry::find(name).map_err(|e| e.context(words))?;
+    if engine.capabilities().remote {
+        return Err(Error::usage(format!(
+            "{words}: names no server, as {name}://user@host/database does"
+        )));
+    }
     Ok(Resolved {
         text: words.to_owned(),
-        engine: registry::find(name).map_err(|e| e.context(words))?,
+        engine,
         location: (!target.location.is_empty()).then(|| followed(path)),
+        address: None,
         settings: target.settings,
     })
+}
+
+fn address(
+    scheme: &str,
+    words: &str,
+    address: String,
+    settings: Vec<(String, String)>,
+) -> Result<Resolved> {
+    let text = without_password(words);
+    let engine = registry::remote(scheme).map_err(|e| e.context(&text))?;
+    Ok(Resolved { text, engine, location: None, address: Some(address), settings })
 }
 
 /// Understands a target that must name a store that is there.
@@ -64,7 +87,7 @@ pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
     match resolved.location.clone() {
         Some(path) if path.exists() => Ok((resolved, path)),
         Some(path) => Err(missing(&path)),
-        None => Err(Error::usage(format!("{}: names no store", resolved.text))),
+        None => Err(Error::usage(format!("{}: names no store on disk", resolved.text))),
     }
 }
 
@@ -79,7 +102,7 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
     }
     let engine = registry::recognise(path).ok_or_else(|| {
         Error::usage(format!(
-            "{}: is no folder, SQLite database or pack file; name the engine, as in sqlite:{}",
+            "{}: is no store of a kind that storemark knows; name the engine, as in sqlite:{}",
             path.display(),
             path.display()
         ))
@@ -88,6 +111,7 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
         text: text.to_string_lossy().into_owned(),
         engine,
         location: Some(followed(path.to_owned())),
+        address: None,
         settings,
     })
 }

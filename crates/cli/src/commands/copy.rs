@@ -87,7 +87,7 @@ fn destination(text: &OsStr) -> Result<Place> {
     let settings = resolved.settings(&[])?;
     match resolved.location {
         Some(path) => Ok(Place { engine: resolved.engine, path, settings }),
-        None => Err(Error::usage(format!("{words}: a copy needs a place on disk"))),
+        None => Err(Error::usage(format!("{}: a copy needs a place on disk", resolved.text))),
     }
 }
 

@@ -3,14 +3,14 @@
 use std::{path::Path, time::Instant};
 
 use engines::registry;
-use lab::{Data, Outcome, Recorder, Request, Requested, Stop};
+use lab::{Data, Outcome, Processes, Recorder, Request, Requested, Stop};
 use model::{
     Batch, Cache, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
     Severity,
     record::{End, Ended, Line},
 };
 
-use super::{copy, run_stats};
+use super::{copy, run_stats, worker};
 use crate::{
     args::RunOptions,
     exit::Failure,
@@ -131,6 +131,8 @@ fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
         start: options.start,
         batch: batch(options)?,
         threads: options.threads,
+        processes: processes(options),
+        memory: positive(options.memory, "--memory")?,
         rounds: Rounds {
             min: options.rounds.unwrap_or(MIN_ROUNDS),
             max: options.rounds,
@@ -178,6 +180,12 @@ fn order(options: &RunOptions) -> Order {
         (_, _, true) => Order::Random,
         _ => Order::Permutation,
     }
+}
+
+/// One process works itself.
+fn processes(options: &RunOptions) -> Option<Processes> {
+    let count = options.processes;
+    (count > 1).then_some(Processes { count, program: worker::program })
 }
 
 fn batch(options: &RunOptions) -> Result<Batch> {
@@ -294,6 +302,7 @@ fn requested(options: &RunOptions, resolved: &[Resolved]) -> Result<Vec<Requeste
                 "sqlite" if options.nosync => defaults.push(("sync", "off".to_owned())),
                 _ => {}
             }
+            defaults.extend(equal_cache(options, target).map(|bytes| ("cache", bytes)));
             let settings = target.settings(&defaults)?;
             if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
                 return Err(targets::missing(path));
@@ -302,15 +311,23 @@ fn requested(options: &RunOptions, resolved: &[Resolved]) -> Result<Vec<Requeste
                 label: labels.unique(label(target)),
                 engine: target.engine,
                 location: target.location.clone(),
+                address: target.address.clone(),
                 settings,
             })
         })
         .collect()
 }
 
-/// A scratch store is called by its engine and settings, a user's as the user wrote it.
+/// What `--memory` gives an engine that has a cache of its own.
+fn equal_cache(options: &RunOptions, target: &Resolved) -> Option<String> {
+    let workers = options.threads.saturating_mul(options.processes);
+    lab::equal_cache(target.engine, options.memory?, workers).map(|bytes| bytes.to_string())
+}
+
+/// A scratch store is called by its engine and settings, a user's or a server's as the user wrote
+/// it.
 fn label(target: &Resolved) -> String {
-    if target.location.is_some() {
+    if target.location.is_some() || target.address.is_some() {
         return target.text.clone();
     }
     let settings = target.settings.iter().map(|(name, value)| format!(" {name}={value}"));

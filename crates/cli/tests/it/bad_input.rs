@@ -82,7 +82,7 @@ fn what_is_no_store_is_told_by_its_first_oddity() {
     world.sqlite3(&["text_key.db", "CREATE TABLE kv(k TEXT PRIMARY KEY, v)"]);
     for (line, says) in [
         ("run odd.dir", "README"),
-        ("run text", "no folder, SQLite database or pack file"),
+        ("run text", "no store of a kind that storemark knows"),
         ("run sqlite:text", "file is not a database"),
         ("run torn.db", "torn.db"),
         ("run noise.db", "noise.db"),
@@ -157,4 +157,18 @@ fn odd_keys_and_sizes_are_measured() {
 fn a_record_without_an_end_is_not_read_for_ever() {
     let line = World::new().refused("report /dev/zero");
     assert!(line.contains("no record of storemark"), "{line}");
+}
+
+#[test]
+fn an_address_is_answered_without_its_password() {
+    let world = world();
+    for (line, says) in [
+        ("run mysqll://me:SECRET@host/db", "did you mean mysql?"),
+        ("run sqlite://me:SECRET@host/db", "no server sqlite://"),
+        ("copy good.db mysql://me:SECRET@host/db", ""),
+        ("verify good.db mysql://me:SECRET@host/db", ""),
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains(says) && !said.contains("SECRET"), "{line}\n{said}");
+    }
 }

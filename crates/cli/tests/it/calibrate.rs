@@ -147,7 +147,7 @@ fn what_cannot_be_compared_is_refused() {
         ("calibrate absent", "absent"),
         ("calibrate sqlite:absent.db", "absent.db"),
         ("calibrate sqlight:", "did you mean sqlite?"),
-        ("calibrate text", "no folder, SQLite database or pack file"),
+        ("calibrate text", "no store of a kind that storemark knows"),
         ("calibrate memory:", "is nowhere on disk"),
         ("calibrate null:", "is nowhere on disk"),
         ("calibrate good.db?journal=wal", "journal=wal takes effect on writing"),

@@ -19,7 +19,7 @@ fn read(text: &str) -> Record {
     record
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok()
 }
 
@@ -114,7 +114,7 @@ fn of_a_store_of_others_no_state_is_made_up() {
 }
 
 /// Runs the binary as nobody when the tests run as root, from a place that nobody can reach.
-fn as_ordinary_user(world: &World, line: &str) -> Ran {
+pub(crate) fn as_ordinary_user(world: &World, line: &str) -> Ran {
     use std::os::unix::{fs::PermissionsExt, process::CommandExt};
 
     const NOBODY: u32 = 65_534;
@@ -155,7 +155,7 @@ fn what_has_no_files_is_measured_warm_only() {
     let world = World::new();
     let run = "run memory: files: --read --keys 60 --rounds 2 --cache warm,data-cold --json r.json";
     let out = world.ok(&format!("{run} --verbose")).out;
-    assert!(out.contains("memory: it has no files"), "{out}");
+    assert!(out.contains("memory: no files of its own"), "{out}");
     let record = record(&world, "r.json");
     let cold = record.samples.iter().filter(|sample| sample.cache == Cache::DataCold);
     assert!(cold.clone().count() == 2 && cold.clone().all(|sample| sample.target == 1));

@@ -80,6 +80,7 @@ impl Subject {
             label: format!("{} #{number}", self.label),
             engine: *engine,
             location: Some(self.path.clone()),
+            address: None,
             settings: self.settings.clone(),
         });
         Request::reading(Data::Targets, targets.collect(), rounds, seed)

@@ -1,0 +1,89 @@
+//! What the user typed after `rows`.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use clap::Args;
+use model::{Durability, rows::Style, units};
+
+pub(super) const EXAMPLES: &str = "\
+Targets (each makes its own table in a scratch store, removed afterwards):
+  csv:  jsonl:                    a file with a row a line
+  sqlite:?sync=normal&null=no     store=file|memory  journal=  sync=  cache=  null=yes|no
+
+Examples:
+  storemark rows                                      the published table, as far as it can be had here
+  storemark rows --processes 1,2,4 --shared           with a database each, and all on one
+  storemark rows sqlite: csv: --style text,bulk       two of them
+  storemark rows sqlite: --durability durable --batch 1 --rows 1000";
+
+/// Inserts rows of two integers, sums one column and changes every row: the published comparison
+/// of SQLite with MySQL, in each way to hand rows over
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct RowsOptions {
+    /// What to measure; none: what was published, as far as it can be had here
+    pub(crate) targets: Vec<OsString>,
+
+    /// Rows that each process inserts
+    #[arg(long, value_name = "N", value_parser = units::parse_size, default_value = "200000", help_heading = "Workload")]
+    pub(crate) rows: u64,
+    /// Rows of a transaction; default: 100,000
+    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
+    pub(crate) batch: Option<u64>,
+    /// How rows are handed over: text (one SQL string a row), prepared, multi (many rows a
+    /// statement), bulk (the engine's own way), delayed (INSERT DELAYED). A file has one way, and is
+    /// measured in that. Default: all but delayed
+    #[arg(long, value_name = "STYLE", value_delimiter = ',', help_heading = "Workload")]
+    pub(crate) style: Vec<Style>,
+    /// As published: text and delayed, and as many rows of a transaction as were best for each
+    #[arg(long, conflicts_with_all = ["batch", "style"], help_heading = "Workload")]
+    pub(crate) as_published: bool,
+    /// Processes at once, each with a database of its own; several numbers are shown one after the
+    /// other
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "1",
+        value_parser = clap::value_parser!(u32).range(1..=64),
+        help_heading = "Workload"
+    )]
+    pub(crate) processes: Vec<u32>,
+    /// Measure several processes on one database as well
+    #[arg(long, help_heading = "Workload")]
+    pub(crate) shared: bool,
+    /// Set each engine up for this class: none, consistent or durable; default: as it is set, which
+    /// is as published
+    #[arg(long, value_name = "CLASS", help_heading = "Workload")]
+    pub(crate) durability: Option<Durability>,
+
+    /// What the others are compared with: a label, or its number; default: the first, without
+    /// targets SQLite as it is set
+    #[arg(long, value_name = "TARGET", help_heading = "Run")]
+    pub(crate) baseline: Option<String>,
+    /// Run exactly N rounds, however long they take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    pub(crate) rounds: Option<u32>,
+    /// Time for the whole run; at least five rounds are run
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "1m", help_heading = "Run")]
+    pub(crate) time: Duration,
+    /// Drives the order of trials; default: a new one each time, printed
+    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Run")]
+    pub(crate) seed: Option<u64>,
+    /// Where scratch stores go; default: the current folder
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Run")]
+    pub(crate) scratch: PathBuf,
+
+    /// Write the record to FILE (- for standard output)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) json: Option<PathBuf>,
+    /// Show what explains the differences: processor time, calls, bytes from and to devices
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
+    /// Show all findings and settings
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
+    /// No progress
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}

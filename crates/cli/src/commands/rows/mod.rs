@@ -1,0 +1,144 @@
+//! `storemark rows`: a table of two integers, as published and as it should have been.
+
+mod targets;
+
+use std::{ffi::OsString, path::Path, time::Instant};
+
+use engines::rows;
+use lab::{Group, Recorder, RowTarget, RowsRequest, Stop};
+use model::{
+    Error, Result, Rounds,
+    record::{End, Ended, Line},
+};
+
+use super::run::{MIN_ROUNDS, PRECISION, fresh_seed};
+use crate::{args::RowsOptions, exit::Failure, listener::Listener, output, record_file};
+
+/// Rows of a transaction: what was best for SQLite when it was published, and now the same for all.
+const BATCH: u64 = 100_000;
+/// Greatest number of all rows: twice that is what a column of 32 bits holds.
+const MOST_ROWS: u64 = 1_000_000_000;
+
+pub(crate) fn run(options: &RowsOptions, stop: &Stop) -> Result<(), Failure> {
+    let began = Instant::now();
+    let request = request(options)?;
+    let file = record_file::open(options.json.as_deref(), record_file::ROWS)?;
+    let mut recorder = Recorder::new(file);
+    let listener = Listener::new(options.quiet);
+    let outcome = lab::rows(request, &mut recorder, &listener, stop);
+    drop(listener);
+    let Some(record) = recorder.record() else {
+        return Err(outcome.err().unwrap_or_else(Error::interrupted).into());
+    };
+    let derived = report::derived(record);
+    let doubted = recorder.doubt(derived);
+    let ended = match &outcome {
+        Ok(outcome) => outcome.ended.clone(),
+        Err(error) => Ended::Failed(error.to_string()),
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    let written = recorder.push(Line::End(End { reason: ended.clone(), seconds }));
+    show(options, &recorder)?;
+    let outcome = outcome.map_err(Failure::PartWay)?;
+    doubted.and(written).map_err(Failure::PartWay)?;
+    match (ended, outcome.failed.as_slice()) {
+        (Ended::Interrupted, _) => Err(Failure::PartWay(Error::interrupted())),
+        (_, []) => Ok(()),
+        (_, failed) => Err(Failure::PartWay(Error::failed(format!(
+            "a trial failed of {}; what was measured is shown",
+            failed.join(", ")
+        )))),
+    }
+}
+
+/// The process of a worker.
+pub(crate) fn work() -> Result<(), Failure> {
+    Ok(lab::rows_worker(rows::find)?)
+}
+
+/// The page: on standard output, unless that carries the record.
+fn show(options: &RowsOptions, recorder: &Recorder) -> Result<()> {
+    let Some(record) = recorder.record() else { return Ok(()) };
+    let text = report::terminal(record, &output::style(options.verbose, options.explain));
+    if options.json.as_deref() == Some(Path::new("-")) {
+        output::print_aside(&text);
+        return Ok(());
+    }
+    output::print(&text)
+}
+
+fn request(options: &RowsOptions) -> Result<RowsRequest> {
+    let batch = options.batch.unwrap_or(BATCH);
+    if options.rows == 0 || batch == 0 {
+        let name = if batch == 0 { "batch" } else { "rows" };
+        return Err(Error::usage(format!("--{name} 0: accepted is 1 or more")));
+    }
+    let groups = groups(options);
+    let processes = groups.iter().map(|group| group.processes).max().unwrap_or(1);
+    if options.rows > MOST_ROWS / u64::from(processes) {
+        return Err(Error::usage(format!(
+            "--rows {}: accepted is up to {}, so that all of {processes} processes fit into 32 bits",
+            options.rows,
+            MOST_ROWS / u64::from(processes)
+        )));
+    }
+    let targets::Chosen { targets, missing } = targets::chosen(options)?;
+    Ok(RowsRequest {
+        baseline: baseline(options, &targets)?,
+        targets,
+        rows: options.rows,
+        batch,
+        groups,
+        durability: options.durability,
+        rounds: Rounds {
+            min: options.rounds.unwrap_or(MIN_ROUNDS),
+            max: options.rounds,
+            precision: PRECISION,
+            seconds: options.time.as_secs_f64(),
+        },
+        seed: options.seed.unwrap_or_else(fresh_seed),
+        scratch: options.scratch.clone(),
+        worker: worker()?,
+        missing,
+    })
+}
+
+/// Each number once, with a database each, then on one.
+fn groups(options: &RowsOptions) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for &processes in &options.processes {
+        let shared = options.shared && processes > 1;
+        for own_databases in [true, false].into_iter().take(1 + usize::from(shared)) {
+            let group = Group { processes, own_databases };
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+    }
+    groups
+}
+
+fn baseline(options: &RowsOptions, targets: &[RowTarget]) -> Result<usize> {
+    let labels = || targets.iter().map(|target| target.label.as_str());
+    let Some(wanted) = &options.baseline else {
+        let published = labels().position(|label| label == "sqlite text");
+        return Ok(published.filter(|_| options.targets.is_empty()).unwrap_or(0));
+    };
+    if let Some(index) = labels().position(|label| label == wanted) {
+        return Ok(index);
+    }
+    match wanted.parse::<usize>() {
+        Ok(number) if (1..=targets.len()).contains(&number) => Ok(number - 1),
+        _ => Err(Error::usage(format!(
+            "--baseline {wanted}: no such target (accepted: {}, or 1 to {})",
+            labels().collect::<Vec<_>>().join(", "),
+            targets.len()
+        ))),
+    }
+}
+
+/// This program again.
+fn worker() -> Result<Vec<OsString>> {
+    let program = std::env::current_exe().map_err(|e| Error::io("this program", e))?;
+    Ok(vec![program.into(), "rows-worker".into()])
+}

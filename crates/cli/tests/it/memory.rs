@@ -1,0 +1,198 @@
+//! Equal memory: the same cache for each engine, and a limit on everything where the system lets
+//! this user set one; elsewhere it is said that there is none.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use model::{
+    Cache, Doubt,
+    record::{Line, Record},
+};
+
+use crate::{
+    states::{as_ordinary_user, is_root},
+    world::World,
+};
+
+fn record(world: &World, path: &str) -> Record {
+    let text = fs::read_to_string(world.path(path)).unwrap();
+    let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
+    let Some(Line::Header(header)) = lines.next() else { panic!("no header") };
+    let mut record = Record::new(*header);
+    lines.for_each(|line| record.push(line));
+    record
+}
+
+/// A limit is in force and read back, or its lack is named; never both. Returns it.
+fn limit(record: &Record) -> Option<u64> {
+    let memory = record.header.plan.memory.expect("memory was asked for");
+    let unlimited = record
+        .findings
+        .iter()
+        .any(|finding| matches!(finding.doubt, Doubt::MemoryNotLimited { .. }));
+    assert!(unlimited == memory.limit_bytes.is_none(), "{memory:?}");
+    assert_eq!(memory.cache_bytes, memory.bytes / 2);
+    let state = if unlimited { Cache::Warm } else { Cache::Limited };
+    assert_eq!(record.header.plan.caches[0], state);
+    memory.limit_bytes
+}
+
+#[test]
+fn more_data_than_memory_is_measured_with_the_proof() {
+    let world = World::new();
+    let run = "run files: sqlite: pack: --keys 3000 --size 20k --memory 24MiB --rounds 1";
+    let out = world.ok(&format!("{run} --json r.json --explain")).out;
+    let record = record(&world, "r.json");
+    let Some(limit) = limit(&record) else {
+        assert!(out.contains("memory is not limited: "), "{out}");
+        return;
+    };
+    assert_eq!(limit, 24 << 20);
+    assert!(out.contains("read, limited: ") && out.contains("update, limited: "), "{out}");
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("pages in memory when a trial began: files "), "{out}");
+    for sample in &record.samples {
+        let before = sample.before.unwrap();
+        assert!(before.pages * 4096 > 2 * limit, "{before:?}");
+        let doubted = record.findings.iter().any(|finding| {
+            matches!(finding.doubt, Doubt::StateNotReached { .. })
+                && finding.round == Some(sample.round)
+                && finding.workload == Some(sample.workload)
+        });
+        // Other tests that read nothing of this store cannot keep its pages in memory.
+        assert!(!doubted && before.resident * 4096 <= limit, "{before:?}");
+        assert!(record.in_state(sample) && sample.first.is_some(), "{sample:?}");
+        let fetched = sample.io.map(|io| io.device_read_bytes);
+        let reads = sample.workload == 0;
+        assert!(!reads || fetched.is_none_or(|fetched| fetched > sample.bytes / 4), "{sample:?}");
+    }
+}
+
+#[test]
+fn each_engine_has_the_same_cache_of_its_own() {
+    let world = World::new();
+    let run = "run files: sqlite: sqlite:?cache=1MiB sqlite:?cache_pages=100 --keys 50 --read";
+    let out = world.ok(&format!("{run} --memory 64MiB --threads 4 --rounds 1 --json r.json")).out;
+    let record = record(&world, "r.json");
+    let cache = |target: usize| record.stores[target].in_effect.get("cache").map(str::to_owned);
+    assert_eq!(cache(0), None);
+    // Each of its four connections has one.
+    assert_eq!(cache(1), Some((8 << 20).to_string()));
+    assert_eq!(cache(2), Some((1 << 20).to_string()));
+    let kept = record.findings.iter().filter(|finding| finding.doubt == Doubt::CacheKept);
+    let kept: Vec<_> = kept.filter_map(|finding| finding.target.as_deref()).collect();
+    assert_eq!(kept, ["sqlite cache=1MiB", "sqlite cache_pages=100"], "{out}");
+    let differs = |finding: &model::Finding| {
+        matches!(finding.doubt, Doubt::SettingNotInEffect { .. } | Doubt::MemoryDiffers { .. })
+    };
+    assert!(limit(&record).is_none() || !record.findings.iter().any(differs), "{out}");
+}
+
+#[test]
+fn processes_share_the_limit() {
+    let world = World::new();
+    let run = "run files: sqlite: --keys 2000 --size 20k --read --memory 30MiB --processes 2";
+    world.ok(&format!("{run} --rounds 1 --json r.json"));
+    let record = record(&world, "r.json");
+    let sqlite = record.stores[1].in_effect.get("cache").map(str::to_owned);
+    assert_eq!(sqlite, Some((15 << 19).to_string()));
+    assert!(limit(&record).is_none() || record.samples.iter().all(|s| record.in_state(s)));
+}
+
+#[test]
+fn an_ordinary_user_is_told_that_there_is_no_limit() {
+    if !is_root() {
+        return more_data_than_memory_is_measured_with_the_proof();
+    }
+    let world = World::new();
+    let run = "run files: sqlite: --keys 50 --read --memory 64MiB --rounds 1 --json r.json";
+    let ran = as_ordinary_user(&world, run);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("memory is not limited: "), "{}", ran.out);
+    assert!(ran.out.contains("only the engines' own caches are equal"), "{}", ran.out);
+    assert_eq!(limit(&record(&world, "home/r.json")), None);
+}
+
+#[test]
+fn a_limit_too_small_to_work_in_is_refused() {
+    let world = World::new();
+    let line = world.refused("run files: --keys 20 --memory 5MiB");
+    assert!(line.contains("--memory 5.24 MB is too little to work in"), "{line}");
+    let line = world.refused("run files: --keys 2 --size 50M --memory 64MiB");
+    assert!(line.contains("is too little to work in"), "{line}");
+    for wrong in ["--memory 0", "--memory x", "--memory=-5", "--memory 64MiB --cache-size 5"] {
+        world.refused(&format!("run files: sqlite: --keys 20 {wrong}"));
+    }
+}
+
+/// Folders of control groups that the process `id` has made.
+fn groups(id: u32) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let prefix = format!("storemark-memory-{id}-");
+    let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let ours = entry.file_name().to_string_lossy().starts_with(&prefix);
+                if ours { found.push(entry.path()) } else { folders.push(entry.path()) }
+            }
+        }
+    }
+    found
+}
+
+/// A long run under a limit; whether there is one.
+fn under_way(world: &World) -> (Child, bool) {
+    let run = "run files: --keys 200 --size 10k --read --memory 64MiB --rounds 100000";
+    let mut command = world.command(&format!("{run} --processes 2 --json r.json"));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    for _ in 0..600 {
+        let text = fs::read_to_string(world.path("r.json")).unwrap_or_default();
+        if text.contains(r#"{"line":"sample""#) {
+            let limited = !text.contains("memory-not-limited");
+            assert_eq!(groups(child.id()).len(), usize::from(limited));
+            return (child, limited);
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    panic!("no trial finished in 30 s: {:?}", child.wait());
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+}
+
+#[test]
+fn a_group_goes_with_its_run_and_a_killed_runs_with_the_next() {
+    let world = World::new();
+    let (mut child, limited) = under_way(&world);
+    if limited {
+        let folder = groups(child.id()).remove(0);
+        let inside = fs::read_to_string(folder.join("cgroup.procs")).unwrap();
+        assert_eq!(inside.lines().count(), 3, "itself and its two workers");
+    }
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(groups(child.id()), [] as [&Path; 0]);
+
+    fs::remove_file(world.path("r.json")).unwrap();
+    let (mut child, _) = under_way(&world);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    // Its workers end by themselves; until then the group stays. Another test may sweep it, too.
+    for _ in 0..100 {
+        world.ok("run null: --keys 2 --memory 64MiB --read --rounds 1");
+        if groups(child.id()).is_empty() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    panic!("the group of a killed run was not removed");
+}

@@ -1,0 +1,246 @@
+//! Workers in several processes: they share the keys out, start together, and end with the run.
+
+#![cfg(unix)]
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use model::record::{Line, Record};
+
+use crate::world::World;
+
+fn record(world: &World) -> Record {
+    let text = fs::read_to_string(world.path("r.json")).unwrap();
+    let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
+    let Some(Line::Header(header)) = lines.next() else { panic!("no header") };
+    let mut record = Record::new(*header);
+    lines.for_each(|line| record.push(line));
+    record
+}
+
+/// Every sample tells of `processes` × `threads` workers that did all operations.
+fn shared_out(record: &Record, processes: u32, threads: u32) {
+    assert!(!record.samples.is_empty());
+    for sample in &record.samples {
+        let workload = record.header.plan.workloads[sample.workload];
+        assert_eq!((workload.processes, workload.threads), (processes, threads));
+        let of: Vec<u32> = sample.workers.iter().map(|worker| worker.process).collect();
+        let expected: Vec<u32> =
+            (0..processes).flat_map(|p| (0..threads).map(move |_| p)).collect();
+        assert_eq!(of, expected, "{sample:?}");
+        let operations: u64 = sample.workers.iter().map(|worker| worker.operations).sum();
+        assert_eq!(operations, sample.operations);
+        let longest = sample.workers.iter().map(|worker| worker.wall_ns).max();
+        assert_eq!(longest, Some(sample.wall_ns - sample.owed_ns), "first start to last end");
+        assert!(sample.latency.operations > 0 && !sample.latency.histogram.is_empty());
+    }
+}
+
+#[test]
+fn several_processes_update_one_store() {
+    let world = World::new();
+    let run = "run sqlite:?journal=wal sqlite:?journal=delete sqlite:?api=blob&journal=truncate \
+               files: --keys 200 --size 2k --update --batch 5 --rounds 1 --json r.json";
+    let out = world.ok(&format!("{run} --processes 2 --threads 4 --integrity-check")).out;
+    assert!(out.contains("2 processes of 4 threads"), "{out}");
+    assert!(out.contains("operations/s of each worker: sqlite journal=wal "), "{out}");
+    assert_eq!(out.matches("integrity-check: sqlite").count(), 3, "{out}");
+    let record = record(&world);
+    assert_eq!(record.samples.len(), 4);
+    shared_out(&record, 2, 4);
+    for sample in record.samples.iter().filter(|sample| sample.target < 3) {
+        let count = |name| sample.counters.get(name).copied();
+        let (waits, retries) = (count(model::LOCK_WAITS), count(model::BUSY_RETRIES));
+        assert!(waits.is_some() && retries >= waits, "{sample:?}");
+    }
+}
+
+#[test]
+fn waiting_is_shown_whenever_there_was_any() {
+    let world = World::new();
+    // All in one batch: the first to begin lets all others wait.
+    let run = "run sqlite:?journal=wal --keys 400 --size 20k --count 4000 --update --rounds 1 --json r.json";
+    let out = world.ok(&format!("{run} --processes 2 --threads 2")).out;
+    let record = record(&world);
+    assert!(record.samples[0].counters[model::LOCK_WAITS] >= 1, "{:?}", record.samples[0]);
+    assert!(out.contains("lock waits per operation: sqlite"), "{out}");
+    assert!(out.contains("busy retries per operation: sqlite"), "{out}");
+    let out = world.ok("report r.json").out;
+    assert!(out.contains("busy retries per operation: sqlite"), "{out}");
+}
+
+#[test]
+fn several_processes_read_what_nobody_writes() {
+    let world = World::new();
+    let run = "run pack: pack:?io=mmap files: sqlite: null: --keys 300 --size 2k --read";
+    let out = world.ok(&format!("{run} --rounds 1 --processes 3 --json r.json")).out;
+    assert!(out.contains("3 processes of 1 thread"), "{out}");
+    shared_out(&record(&world), 3, 1);
+}
+
+#[test]
+fn every_order_and_state_and_kind_of_key_works() {
+    let world = World::new();
+    (0..40).for_each(|n| world.write(&format!("data/{}/{n}", n % 3), vec![7; 100 + n]));
+    for order in ["", "--asc", "--desc", "--random"] {
+        let run = "run files: sqlite: --data data --rounds 1 --processes 2 --json r.json";
+        world.ok(&format!("{run} --cache warm,data-cold {order}"));
+        shared_out(&record(&world), 2, 1);
+    }
+}
+
+#[test]
+fn there_are_no_more_workers_than_keys() {
+    let world = World::new();
+    world.ok("run files: --keys 5 --size 100 --rounds 1 --processes 2 --threads 8 --json r.json");
+    shared_out(&record(&world), 2, 2);
+    world.ok("run files: --keys 1 --size 100 --rounds 1 --processes 3 --threads 8 --json r.json");
+    assert!(record(&world).samples.iter().all(|sample| sample.workers.is_empty()));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_the_processes_spend_and_occupy_counts() {
+    let world = World::new();
+    world.ok("run files: --keys 300 --size 2k --read --rounds 2 --processes 2 --json r.json");
+    for sample in &record(&world).samples {
+        // Each, and the one that asks, has a pool of 8 MiB of payloads.
+        assert!(sample.memory_bytes.unwrap() > 24 << 20, "{sample:?}");
+        let io = sample.io.unwrap();
+        assert!(io.read_calls >= sample.operations, "{io:?}");
+        assert!(io.read_bytes >= sample.bytes, "{io:?}");
+        assert!(sample.cost.user_ns + sample.cost.system_ns > 0);
+    }
+}
+
+#[test]
+fn a_store_for_one_process_is_refused_at_once() {
+    let line = World::new().refused("run files: memory: --keys 20 --processes 2");
+    assert!(line.contains("can be open in one process only: --threads gives"), "{line}");
+}
+
+#[test]
+fn a_number_of_processes_out_of_bounds_is_refused() {
+    for number in ["0", "-1", "x", "100000"] {
+        World::new().refused(&format!("run files: --processes={number}"));
+    }
+}
+
+#[test]
+fn a_worker_is_not_started_by_hand() {
+    let world = World::new();
+    assert!(!world.ok("--help").out.contains("worker"));
+    for said in ["", "\n", "hello\n", "{\"end\":null}\n", "\"end\"\n", "{\"begin\":{}}\n"] {
+        let mut command = world.command("worker");
+        command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), said.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{said:?}: {err}");
+        assert!(err.contains("storemark run --processes"), "{err}");
+    }
+}
+
+/// A long run with two worker processes, under way.
+fn under_way(world: &World) -> (Child, Vec<u32>) {
+    let run = "run sqlite:?journal=wal --keys 300 --size 2k --update --batch 1 --processes 2";
+    let mut command = world.command(&format!("{run} --rounds 100000 --json r.json"));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    for _ in 0..600 {
+        let record = fs::read_to_string(world.path("r.json")).unwrap_or_default();
+        if record.contains(r#"{"line":"sample""#) {
+            let workers = workers_of(child.id());
+            assert_eq!(workers.len(), 2, "{workers:?}");
+            return (child, workers);
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    panic!("no trial finished in 30 s: {:?}", child.wait());
+}
+
+/// Workers that `of` started; it has other children too.
+fn workers_of(of: u32) -> Vec<u32> {
+    let output = Command::new("ps").args(["-A", "-o", "pid=,ppid=,args="]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let own = text.lines().filter(|line| {
+        let parent = line.split_whitespace().nth(1);
+        parent == Some(&of.to_string()) && line.ends_with(" worker")
+    });
+    own.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
+}
+
+fn signal(id: u32, name: &str) {
+    let id = id.to_string();
+    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+}
+
+/// None of `workers` is left after some seconds.
+fn ended(workers: &[u32]) {
+    let alive = || {
+        let output = Command::new("ps").args(["-A", "-o", "pid=,stat="]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let all = text.lines().filter_map(|line| line.trim().split_once(' '));
+        // A zombie waits for whoever adopted it.
+        let living = all.filter(|(_, state)| !state.trim().starts_with('Z'));
+        let ids: BTreeSet<u32> = living.filter_map(|(pid, _)| pid.parse().ok()).collect();
+        workers.iter().any(|worker| ids.contains(worker))
+    };
+    for _ in 0..200 {
+        if !alive() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("a worker outlived its run by 10 s");
+}
+
+fn scratch_left(world: &World) -> bool {
+    let mut names = fs::read_dir(world.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    names.any(|name| name.to_string_lossy().starts_with("storemark-scratch-"))
+}
+
+#[test]
+fn workers_end_when_the_run_is_stopped() {
+    for name in ["INT", "TERM"] {
+        let world = World::new();
+        let (mut child, workers) = under_way(&world);
+        signal(child.id(), name);
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{name}");
+        ended(&workers);
+        assert!(!scratch_left(&world));
+        assert!(world.ok("report r.json").out.contains("interrupted"));
+    }
+}
+
+#[test]
+fn workers_never_outlive_a_killed_run() {
+    let world = World::new();
+    let (mut child, workers) = under_way(&world);
+    signal(child.id(), "KILL");
+    child.wait().unwrap();
+    ended(&workers);
+    world.ok("run files: --keys 2 --size 10 --rounds 1");
+    assert!(!scratch_left(&world));
+}
+
+#[test]
+fn a_worker_that_dies_fails_the_run_and_what_was_measured_is_kept() {
+    let world = World::new();
+    let (child, workers) = under_way(&world);
+    signal(workers[1], "KILL");
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert_eq!(err.lines().count(), 1, "{err}");
+    assert!(err.contains("worker process 2: ended before its work was done"), "{err}");
+    ended(&workers);
+    assert!(!scratch_left(&world) && !record(&world).samples.is_empty());
+    assert!(world.ok("report r.json").out.contains("worker process 2"));
+}
