@@ -16,29 +16,34 @@ tools:
 	@command -v cc >/dev/null || { echo "storemark: a C compiler is missing (Debian: apt-get install gcc libc6-dev): it builds SQLite" >&2; exit 1; }
 
 # What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote,
-# btrfs-progs, for a file system that compresses, and strace, to see what is asked of the system.
+# btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
+# RocksDB, with the libclang that reads its header, and the servers that storemark starts.
+PACKAGES = sqlite3 btrfs-progs strace librocksdb-dev libclang-dev mariadb-server postgresql
 .PHONY: packages
 packages:
 	@command -v sqlite3 >/dev/null && command -v strace >/dev/null \
 	  && PATH=$$PATH:/usr/sbin:/sbin command -v mkfs.btrfs >/dev/null \
-	  || { apt-get update -qq && apt-get install -y -qq sqlite3 btrfs-progs strace; } \
-	  || { echo "storemark: the tests need the sqlite3 shell, btrfs-progs and strace (Debian: apt-get install sqlite3 btrfs-progs strace)" >&2; exit 1; }
+	  && PATH=$$PATH:/usr/sbin:/sbin command -v mariadbd >/dev/null \
+	  && { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
+	  && test -e /usr/include/rocksdb/c.h && ls /usr/lib/llvm-*/lib/libclang.so >/dev/null 2>&1 \
+	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(PACKAGES); } \
+	  || { echo "storemark: the tests need Debian's packages $(PACKAGES)" >&2; exit 1; }
 
 format:
 	cargo fmt --all -- --check
 
 lint:
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --features rocksdb --locked -- -D warnings
 
 # The house's walls: which crate may know which.
 walls:
 	.ci/walls
 
 check:
-	cargo test --workspace --locked
+	cargo test --workspace --features rocksdb --locked
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features rocksdb --no-deps --locked --quiet
 
 # Each adapter against a bare loop over the same library, interleaved.
 bench:
