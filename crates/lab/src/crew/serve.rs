@@ -17,7 +17,7 @@ use crate::{
     payload::Pool,
 };
 
-/// Does what a [`super::Crew`] asks for through `input` until that ends. `find` knows engines by
+/// Does what a crew asks for through `input` until that ends. `find` knows engines by
 /// their names.
 pub fn serve(
     find: fn(&str) -> Result<&'static dyn Engine>,
