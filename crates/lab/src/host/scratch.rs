@@ -73,9 +73,10 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nowhere to report to; what is left the next run removes.
-        let _ = remove(&self.path);
-        if let Some(undertaker) = self.undertaker.take() {
+        // Nowhere to report to; what is left the undertaker removes, or else the next run.
+        if remove(&self.path).is_ok()
+            && let Some(undertaker) = self.undertaker.take()
+        {
             undertaker.dismiss();
         }
     }

@@ -45,7 +45,7 @@ impl Undertaker {
         None
     }
 
-    /// Sends it home, the folder being gone, or handed on to the next run.
+    /// Sends it home, the folder being gone. One that is dropped instead begins its work.
     #[cfg(unix)]
     pub(super) fn dismiss(mut self) {
         let _ = self.shell.kill();
