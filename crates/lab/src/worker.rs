@@ -111,7 +111,8 @@ impl Clock for EachOperation {
 const STOP_EVERY: u64 = 64;
 
 /// Runs `task` over the entries that `cursor` walks. The last operation of a batch includes the
-/// commit, the first its beginning.
+/// commit, the first its beginning. An operation that is a batch of its own has neither: with a
+/// server each would be another round trip.
 pub(crate) fn run(
     task: &Task<'_>,
     mut cursor: Cursor<'_>,
@@ -124,6 +125,7 @@ pub(crate) fn run(
         Batch::All => task.count,
         Batch::Of(operations) => operations,
     };
+    let alone = batch == 1;
     let mut tally = Tally::default();
     let mut in_batch = 0;
     for position in 0..task.count {
@@ -132,12 +134,12 @@ pub(crate) fn run(
         }
         let entry = cursor.advance();
         clock.time(|| {
-            if in_batch == 0 {
+            if in_batch == 0 && !alone {
                 session.begin(mode)?;
             }
             operate(task, session, entry, position, buffer, &mut tally)?;
             in_batch += 1;
-            if in_batch == batch || position + 1 == task.count {
+            if !alone && (in_batch == batch || position + 1 == task.count) {
                 in_batch = 0;
                 session.commit()?;
             }

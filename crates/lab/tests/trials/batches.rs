@@ -42,6 +42,15 @@ fn a_pass_of_reads_is_one_transaction_unless_batches_are_smaller() {
 }
 
 #[test]
+fn an_operation_that_is_a_batch_of_its_own_needs_no_words_around_it() {
+    let spy = spy(Habits::default());
+    over(spy, Job { batch: Batch::Of(1), ..Job::of(Operation::Read) }).unwrap();
+    // The batches of filling and of the check, and none since.
+    let committed = spy.events().iter().filter(|event| **event == Event::Committed).count();
+    assert_eq!(committed, 2);
+}
+
+#[test]
 fn updates_are_committed_as_often_as_asked_for() {
     let spy = spy(Habits::default());
     over(spy, Job { batch: Batch::Of(3), ..Job::of(Operation::Update) }).unwrap();
