@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod exit;
 mod listener;
+mod measured;
 mod output;
 mod record_file;
 mod targets;

@@ -59,6 +59,12 @@ impl Limit {
         Ok(Some(Self { planned, doubts, group }))
     }
 
+    /// Puts worker processes under it that were started since.
+    pub(crate) fn admit(&self, ids: &[u32]) -> Result<()> {
+        let entered = self.group.as_ref().map_or(Ok(()), |group| group.enter(ids));
+        entered.map_err(|why| Error::failed(format!("--memory: {why}")))
+    }
+
     /// `caches` under it: what is larger than memory cannot be warm.
     pub(crate) fn states(&self, caches: Vec<Cache>) -> Vec<Cache> {
         let limited = self.group.is_some();

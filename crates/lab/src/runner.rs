@@ -13,7 +13,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
-    Progress, Recorder, Stop,
+    Outcome, Progress, Recorder, Stop,
     crew::Crew,
     dataset::shuffle,
     host,
@@ -29,18 +29,9 @@ use crate::{
     validity,
 };
 
-/// How a run ended.
-pub struct Outcome {
-    /// Why no further round was run.
-    pub ended: Ended,
-    /// How long the rounds took.
-    pub measuring: Duration,
-    /// What each store's engine complains of, by target, where a check was asked for.
-    pub integrity: Vec<(String, Vec<String>)>,
-}
-
-/// Runs what was asked for. What was measured until an error stands in `recorder`. The caller
-/// writes the last line, after it added what it finds in the record as a whole.
+/// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
+/// server fails is left out from there on, and the others go on. The caller writes the last line,
+/// after it added what it finds in the record as a whole.
 pub fn run(
     request: &Request,
     recorder: &mut Recorder,
@@ -56,9 +47,8 @@ pub fn run(
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
     let largest = prepared.dataset.summary().largest;
-    let pool_seed = derive(request.seed, Use::Pool, 0);
-    let pool = Pool::new(pool_seed, largest);
-    let crew = crew(request, &prepared, pool_seed, stop)?;
+    let pool = Pool::new(pool_seed(request), largest);
+    let crew = crew(request, &prepared, stop)?;
     let mut limit = Limit::set(request, &prepared, crew.as_ref())?;
     let caches = match &limit {
         Some(limit) => limit.states(caches),
@@ -90,8 +80,9 @@ pub fn run(
         recorder.doubt(doubts)?;
     }
     let start = Instant::now();
+    let failed = vec![false; plan.targets.len()];
     let mut rounds =
-        Rounds { request, plan: &plan, prepared, pool, limit, crew, began, progress, stop };
+        Rounds { request, plan: &plan, prepared, pool, limit, crew, failed, began, progress, stop };
     let ended = match rounds.run(recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ended::Interrupted,
         other => other?,
@@ -102,7 +93,7 @@ pub fn run(
         recorder.doubt(doubts)?;
     }
     let integrity = if request.integrity_check { rounds.integrity()? } else { Vec::new() };
-    Ok(Outcome { ended, measuring, integrity })
+    Ok(Outcome { ended, measuring, failed: rounds.failed_labels(), integrity })
 }
 
 /// Several processes can only work on what several can have open.
@@ -124,17 +115,16 @@ fn can_be_shared(request: &Request) -> Result<()> {
 }
 
 /// The worker processes that were asked for, no more than there are keys.
-fn crew<'a>(
-    request: &Request,
-    prepared: &Prepared,
-    pool_seed: u64,
-    stop: &'a Stop,
-) -> Result<Option<Crew<'a>>> {
+fn crew<'a>(request: &Request, prepared: &Prepared, stop: &'a Stop) -> Result<Option<Crew<'a>>> {
     let Some(processes) = request.processes else { return Ok(None) };
     let keys = prepared.dataset.summary().count;
     let count = request.workload(Operation::Read, 0, keys).processes;
     let processes = Processes { count, ..processes };
-    Crew::start(&processes, &prepared.dataset, pool_seed, stop).map(Some)
+    Crew::start(&processes, &prepared.dataset, pool_seed(request), stop).map(Some)
+}
+
+fn pool_seed(request: &Request) -> u64 {
+    derive(request.seed, Use::Pool, 0)
 }
 
 fn plan(
@@ -216,6 +206,8 @@ struct Rounds<'a> {
     /// Dropped before the crew: it has its processes in it.
     limit: Option<Limit>,
     crew: Option<Crew<'a>>,
+    /// By target: its server failed.
+    failed: Vec<bool>,
     began: Instant,
     progress: &'a dyn Progress,
     stop: &'a Stop,
@@ -230,6 +222,9 @@ impl Rounds<'_> {
             let start = Instant::now();
             self.progress.stage(&format!("round {}", round + 1), Some(steps));
             self.round(round, recorder)?;
+            if self.failed.iter().all(|failed| *failed) {
+                return Ok(Ended::Failed("a trial failed of every target".to_owned()));
+            }
             longest = longest.max(start.elapsed());
             let elapsed = self.began.elapsed();
             if let Some(ended) =
@@ -242,11 +237,15 @@ impl Rounds<'_> {
     }
 
     fn round(&mut self, number: u32, recorder: &mut Recorder) -> Result<()> {
-        let seed = |purpose| derive(self.request.seed, purpose, u64::from(number));
+        let run_seed = self.request.seed;
+        let seed = |purpose| derive(run_seed, purpose, u64::from(number));
         let Workload { order, .. } = self.plan.workloads[0];
         let start = self.request.start;
+        let arrange = |crew: Option<&Crew<'_>>| {
+            crew.map_or(Ok(()), |c| c.arrange(order, start, seed(Use::Keys)))
+        };
         self.prepared.dataset.arrange(order, start, seed(Use::Keys));
-        self.crew.as_ref().map_or(Ok(()), |crew| crew.arrange(order, start, seed(Use::Keys)))?;
+        arrange(self.crew.as_ref())?;
         let rounds = self
             .plan
             .workloads
@@ -257,13 +256,29 @@ impl Rounds<'_> {
             })
             .collect::<Result<Vec<_>>>()?;
         for (position, (target, case)) in (0..).zip(self.shuffled(seed(Use::Trials))) {
+            if self.failed[target] {
+                continue;
+            }
             self.stop.check()?;
             let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
             self.progress.done(elapsed);
-            let salt = derive(self.request.seed, Use::Payloads, salt_index(number, position));
+            let salt = derive(run_seed, Use::Payloads, salt_index(number, position));
             let Case { workload, cache } = case;
             let place = Place { round: number, position, target, workload, cache, salt };
-            let tried = self.trial(place, &rounds[workload])?;
+            let tried = match self.trial(place, &rounds[workload]) {
+                Ok(tried) => tried,
+                Err(error) if self.goes_on(target, &error) => {
+                    self.failed[target] = true;
+                    recorder.doubt([failed(&self.plan.targets[target].label, place, &error)])?;
+                    // The processes of the crew went with the trial.
+                    self.crew = crew(self.request, &self.prepared, self.stop)?;
+                    let ids = self.crew.as_ref().map(Crew::ids).unwrap_or_default();
+                    self.limit.as_ref().map_or(Ok(()), |limit| limit.admit(&ids))?;
+                    arrange(self.crew.as_ref())?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let header = recorder.record().map(|record| &record.header);
             let doubts = header.map_or_else(Vec::new, |header| validity::trial(header, &tried));
             recorder.push(Line::Sample(Box::new(tried.sample)))?;
@@ -274,7 +289,8 @@ impl Rounds<'_> {
 
     fn integrity(&self) -> Result<Vec<(String, Vec<String>)>> {
         let mut said = Vec::new();
-        for target in &self.prepared.targets {
+        let targets = self.prepared.targets.iter().zip(&self.failed);
+        for (target, _) in targets.filter(|(_, failed)| !**failed) {
             for ready in target.stores() {
                 let label = &target.planned.label;
                 let (complaints, _) = ready.with(|store| store.integrity())?;
@@ -297,6 +313,19 @@ impl Rounds<'_> {
         Ok(tried)
     }
 
+    /// Whether the other targets are measured although a trial of this one ended so: a server may
+    /// die by itself, a library in this process cannot.
+    fn goes_on(&self, target: usize, error: &Error) -> bool {
+        let under_limit = self.limit.as_ref().is_none_or(|limit| limit.check().is_ok());
+        let server = self.prepared.targets[target].facts.server.is_some();
+        server && under_limit && error.kind() == ErrorKind::Failed
+    }
+
+    fn failed_labels(&self) -> Vec<String> {
+        let targets = self.plan.targets.iter().zip(&self.failed);
+        targets.filter(|(_, failed)| **failed).map(|(target, _)| target.label.clone()).collect()
+    }
+
     /// Every target in every case it can be in, in fresh random order.
     fn shuffled(&self, seed: u64) -> Vec<(usize, Case)> {
         let mut trials: Vec<_> = (0..self.plan.targets.len())
@@ -308,6 +337,11 @@ impl Rounds<'_> {
         shuffle(&mut trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         trials
     }
+}
+
+fn failed(label: &str, place: Place, error: &Error) -> Finding {
+    let doubt = Doubt::TrialFailed { why: error.to_string() };
+    Finding::target(doubt, label).in_workload(place.workload).in_round(place.round)
 }
 
 fn salt_index(round: u32, position: u32) -> u64 {

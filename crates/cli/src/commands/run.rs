@@ -6,8 +6,7 @@ use engines::registry;
 use lab::{Data, Outcome, Processes, Recorder, Request, Requested, Stop};
 use model::{
     Batch, Cache, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
-    Severity,
-    record::{End, Ended, Line},
+    Severity, record::Record,
 };
 
 use super::{copy, run_stats, worker};
@@ -15,7 +14,7 @@ use crate::{
     args::RunOptions,
     exit::Failure,
     listener::Listener,
-    output, record_file,
+    measured, output, record_file,
     targets::{self, Resolved},
 };
 
@@ -46,26 +45,12 @@ pub(crate) fn run(options: &RunOptions, stop: &Stop) -> Result<(), Failure> {
     let listener = Listener::new(options.quiet);
     let outcome = lab::run(&request, &mut recorder, &listener, stop);
     drop(listener);
-    let Some(record) = recorder.record() else {
-        return Err(outcome.err().unwrap_or_else(Error::interrupted).into());
-    };
-    let derived = report::derived(record);
-    let doubted = recorder.doubt(derived);
-    let ended = match &outcome {
-        Ok(outcome) => outcome.ended.clone(),
-        Err(error) => Ended::Failed(error.to_string()),
-    };
-    let seconds = began.elapsed().as_secs_f64();
-    let written = recorder.push(Line::End(End { reason: ended.clone(), seconds }));
-    show(options, &recorder)?;
-    let outcome = outcome.map_err(Failure::PartWay)?;
-    doubted.and(written).map_err(Failure::PartWay)?;
+    let json = options.json.as_deref();
+    let outcome =
+        measured::finish(outcome, &mut recorder, began, json, |record| page(options, record))?;
     tell_integrity(&outcome)?;
-    match ended {
-        Ended::Interrupted => Err(Failure::PartWay(Error::interrupted())),
-        _ if options.strict => no_doubts(&recorder),
-        _ => Ok(()),
-    }
+    measured::whole(&outcome)?;
+    if options.strict { no_doubts(&recorder) } else { Ok(()) }
 }
 
 /// `--strict`: a finding above a note fails the run.
@@ -78,18 +63,13 @@ fn no_doubts(recorder: &Recorder) -> Result<(), Failure> {
     Err(Failure::Gate)
 }
 
-/// The tables: on standard output, unless that carries the record.
-fn show(options: &RunOptions, recorder: &Recorder) -> Result<()> {
-    let Some(record) = recorder.record() else { return Ok(()) };
+/// The tables.
+fn page(options: &RunOptions, record: &Record) -> String {
     let mut text = report::terminal(record, &output::style(options.verbose, options.explain));
     if options.stats {
         text.push_str(&run_stats::show(record));
     }
-    if options.json.as_deref() == Some(Path::new("-")) {
-        output::print_aside(&text);
-        return Ok(());
-    }
-    output::print(&text)
+    text
 }
 
 /// What the engines' own checks said; a complaint is a failed run.

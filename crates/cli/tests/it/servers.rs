@@ -63,9 +63,9 @@ fn scratch(world: &World) -> bool {
     entries.map(|entry| entry.file_name()).any(|name| name.to_str().unwrap().contains("scratch"))
 }
 
-/// A long update by `targets`, some trials of which are in its record.
-pub(crate) fn under_way(world: &World, targets: &str) -> Child {
-    let line = format!("run {targets} --update --keys 200 --rounds 100000 --json run.json");
+/// An update of `targets`, some trials of which are in its record.
+fn under_way(world: &World, targets: &str, rounds: u32) -> Child {
+    let line = format!("run {targets} --update --keys 200 --rounds {rounds} --json run.json");
     let mut command = world.command(&line);
     let mut child = command
         .env("MYSQL_PWD", "right")
@@ -94,26 +94,34 @@ pub(crate) fn nothing_is_left(world: &World) {
     assert!(gone, "left: {:?}, {:?}", processes(&folder), world.tree().keys());
 }
 
-#[test]
-fn a_killed_run_leaves_no_server_and_no_folder() {
-    if without("mariadb") {
-        return;
-    }
+/// More rounds than a test waits for.
+const MANY: u32 = 100_000;
+
+/// The private server that works in the scratch folder.
+fn server(world: &World) -> Option<u32> {
+    let folder = world.path(".").canonicalize().unwrap();
+    let program =
+        |line: &str| line.split(' ').next().unwrap().rsplit('/').next().map(str::to_owned);
+    let is_server = |line: &str| {
+        program(line).is_some_and(|name| ["mariadbd", "mysqld", "postgres"].contains(&&*name))
+    };
+    let all = processes(&folder.join("storemark-scratch"));
+    all.into_iter().find(|(_, line)| is_server(line)).map(|(pid, _)| pid)
+}
+
+pub(crate) fn killed(engine: &str) {
     let world = world();
-    let mut child = under_way(&world, "mariadb: memory:");
+    let mut child = under_way(&world, &format!("{engine}: memory:"), MANY);
+    assert!(within(30, || server(&world).is_some()));
     signal(child.id(), "KILL");
     child.wait().unwrap();
     nothing_is_left(&world);
-    assert!(world.ok("report run.json").out.contains("mariadb"));
+    assert!(world.ok("report run.json").out.contains(engine));
 }
 
-#[test]
-fn an_interrupted_run_ends_its_server_and_keeps_its_record() {
-    if without("mariadb") {
-        return;
-    }
+pub(crate) fn interrupted(engine: &str) {
     let world = world();
-    let child = under_way(&world, "mariadb: memory:");
+    let child = under_way(&world, &format!("{engine}: memory:"), MANY);
     signal(child.id(), "INT");
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(2), "{}", ran.err);
@@ -121,19 +129,14 @@ fn an_interrupted_run_ends_its_server_and_keeps_its_record() {
     assert!(world.ok("report run.json").out.contains("interrupted"));
 }
 
-#[test]
-fn a_server_that_dies_fails_its_trial_with_its_last_words() {
-    if without("mariadb") {
-        return;
-    }
+/// The server of `engine` dies in a trial: that fails, and the other target goes on.
+pub(crate) fn dies(engine: &str) {
+    const ROUNDS: u32 = 12;
     let world = world();
-    let mut child = under_way(&world, "mariadb: memory:");
-    let folder = world.path(".").canonicalize().unwrap();
+    let mut child = under_way(&world, &format!("{engine}: memory:"), ROUNDS);
     // One that is ending anyway is not missed: the next one is killed as well.
     let ended = within(60, || {
-        let server = processes(&folder.join("storemark-scratch"));
-        let server = server.iter().find(|(_, line)| line.split(' ').next().unwrap().ends_with('d'));
-        if let Some((pid, _)) = server {
+        if let Some(pid) = server(&world) {
             // Longer than it takes to start; a trial without it is let pass.
             sleep(Duration::from_millis(700));
             let _ = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).output();
@@ -143,10 +146,42 @@ fn a_server_that_dies_fails_its_trial_with_its_last_words() {
     assert!(ended);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(2), "{}", ran.err);
-    let said = ran.err.lines().last().unwrap();
-    assert!(said.contains("mariadb") && said.contains("it said: "), "{}", ran.err);
+    let says = format!("a trial failed of {engine}; what was measured is shown");
+    assert!(ran.err.contains(&says), "{}", ran.err);
     nothing_is_left(&world);
-    assert!(world.ok("report run.json").out.contains("memory"));
+    let record = fs::read_to_string(world.path("run.json")).unwrap();
+    let samples = |target: u32| {
+        let of = format!(r#""target":{target},"workload""#);
+        record
+            .lines()
+            .filter(|line| line.contains(r#""line":"sample""#) && line.contains(&of))
+            .count()
+    };
+    assert!(samples(0) < ROUNDS as usize, "the server's trial did not fail");
+    assert_eq!(samples(1), ROUNDS as usize);
+    let page = world.ok("report run.json --verbose").out;
+    assert!(page.contains("a trial failed") && page.contains("it said: "), "{page}");
+}
+
+#[test]
+fn a_killed_run_leaves_no_server_and_no_folder() {
+    if !without("mariadb") {
+        killed("mariadb");
+    }
+}
+
+#[test]
+fn an_interrupted_run_ends_its_server_and_keeps_its_record() {
+    if !without("mariadb") {
+        interrupted("mariadb");
+    }
+}
+
+#[test]
+fn a_server_that_dies_fails_its_trial_and_the_rest_goes_on() {
+    if !without("mariadb") {
+        dies("mariadb");
+    }
 }
 
 #[test]
@@ -335,7 +370,7 @@ fn an_interrupted_run_drops_its_table() {
     let port = port();
     let there = There::start(&world, port);
     let at = format!("mysql://me@127.0.0.1:{port}/shop --durability durable");
-    let mut child = under_way(&world, &at);
+    let mut child = under_way(&world, &at, MANY);
     assert_eq!(there.tables(), "storemark_0_update\n");
     signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(2));

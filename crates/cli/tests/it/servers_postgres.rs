@@ -11,69 +11,29 @@ use std::{
 };
 
 use crate::{
-    servers::{nothing_is_left, port, processes, signal, under_way, within, without, world},
+    servers::{dies, interrupted, killed, nothing_is_left, port, signal, within, without, world},
     world::{Ran, World},
 };
 
-/// The private server that works in the scratch folder.
-fn server(world: &World) -> Option<u32> {
-    let folder = world.path(".").canonicalize().unwrap();
-    let all = processes(&folder.join("storemark-scratch"));
-    let is_server = |line: &str| line.split(' ').next().unwrap().ends_with("/postgres");
-    all.into_iter().find(|(_, line)| is_server(line)).map(|(pid, _)| pid)
-}
-
 #[test]
 fn a_killed_run_leaves_no_server_and_no_folder() {
-    if without("postgres") {
-        return;
+    if !without("postgres") {
+        killed("postgres");
     }
-    let world = world();
-    let mut child = under_way(&world, "postgres: memory:");
-    assert!(within(30, || server(&world).is_some()));
-    signal(child.id(), "KILL");
-    child.wait().unwrap();
-    nothing_is_left(&world);
-    assert!(world.ok("report run.json").out.contains("postgres"));
 }
 
 #[test]
 fn an_interrupted_run_ends_its_server_and_keeps_its_record() {
-    if without("postgres") {
-        return;
+    if !without("postgres") {
+        interrupted("postgres");
     }
-    let world = world();
-    let child = under_way(&world, "postgres: memory:");
-    signal(child.id(), "INT");
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.code, Some(2), "{}", ran.err);
-    nothing_is_left(&world);
-    assert!(world.ok("report run.json").out.contains("interrupted"));
 }
 
 #[test]
-fn a_server_that_dies_fails_its_trial_with_its_last_words() {
-    if without("postgres") {
-        return;
+fn a_server_that_dies_fails_its_trial_and_the_rest_goes_on() {
+    if !without("postgres") {
+        dies("postgres");
     }
-    let world = world();
-    let mut child = under_way(&world, "postgres: memory:");
-    // One that is ending anyway is not missed: the next one is killed as well.
-    let ended = within(60, || {
-        if let Some(pid) = server(&world) {
-            // Longer than it takes to start; a trial without it is let pass.
-            sleep(Duration::from_millis(700));
-            let _ = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).output();
-        }
-        child.try_wait().unwrap().is_some()
-    });
-    assert!(ended);
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.code, Some(2), "{}", ran.err);
-    let said = ran.err.lines().last().unwrap();
-    assert!(said.contains("PostgreSQL") && said.contains("it said: "), "{}", ran.err);
-    nothing_is_left(&world);
-    assert!(world.ok("report run.json").out.contains("memory"));
 }
 
 #[test]

@@ -20,20 +20,12 @@ use super::{
     trial::{Trial, Tried},
 };
 use crate::{
-    Progress, Recorder, Stop,
+    Outcome, Progress, Recorder, Stop,
     dataset::shuffle,
     host, precise,
     seed::{Use, derive},
     validity,
 };
-
-/// How a comparison of rows ended.
-pub struct RowsOutcome {
-    /// Why no further round was run.
-    pub ended: Ended,
-    /// Labels of the targets of which a trial failed; each is a finding too.
-    pub failed: Vec<String>,
-}
 
 /// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
 /// trial fails is left out from there on, and the others go on. The caller writes the last line.
@@ -42,7 +34,7 @@ pub fn rows(
     recorder: &mut Recorder,
     progress: &dyn Progress,
     stop: &Stop,
-) -> Result<RowsOutcome> {
+) -> Result<Outcome> {
     let began = Instant::now();
     let class = request.durability;
     let targets = std::mem::take(&mut request.targets);
@@ -60,10 +52,12 @@ pub fn rows(
         progress,
         stop,
     };
+    let start = Instant::now();
     let ended = match rounds.run(recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Ended::Interrupted),
         ended => ended,
     };
+    let measuring = start.elapsed();
     let failed = rounds.failed_labels();
     let closed = rounds.running.close();
     if let Some(record) = recorder.record() {
@@ -71,7 +65,7 @@ pub fn rows(
         recorder.doubt(doubts)?;
     }
     let ended = ended?;
-    closed.map(|()| RowsOutcome { ended, failed })
+    closed.map(|()| Outcome { ended, measuring, failed, integrity: Vec::new() })
 }
 
 fn plan(request: &RowsRequest) -> Plan {
@@ -141,6 +135,9 @@ impl RowRounds<'_> {
             let start = Instant::now();
             self.progress.stage(&format!("round {}", round + 1), Some(steps));
             self.round(round, recorder)?;
+            if self.shuffled(round).is_empty() {
+                return Ok(Ended::Failed("a trial failed of every target".to_owned()));
+            }
             longest = longest.max(start.elapsed());
             if round == 0 {
                 self.foretell(longest);

@@ -2,17 +2,14 @@
 
 mod targets;
 
-use std::{ffi::OsString, path::Path, time::Instant};
+use std::{ffi::OsString, time::Instant};
 
 use engines::rows;
 use lab::{Group, Recorder, RowTarget, RowsRequest, Stop};
-use model::{
-    Error, Result, Rounds,
-    record::{End, Ended, Line},
-};
+use model::{Error, Result, Rounds};
 
 use super::run::{MIN_ROUNDS, PRECISION, fresh_seed};
-use crate::{args::RowsOptions, exit::Failure, listener::Listener, output, record_file};
+use crate::{args::RowsOptions, exit::Failure, listener::Listener, measured, output, record_file};
 
 /// Rows of a transaction: what was best for SQLite when it was published, and now the same for all.
 const BATCH: u64 = 100_000;
@@ -27,44 +24,16 @@ pub(crate) fn run(options: &RowsOptions, stop: &Stop) -> Result<(), Failure> {
     let listener = Listener::new(options.quiet);
     let outcome = lab::rows(request, &mut recorder, &listener, stop);
     drop(listener);
-    let Some(record) = recorder.record() else {
-        return Err(outcome.err().unwrap_or_else(Error::interrupted).into());
-    };
-    let derived = report::derived(record);
-    let doubted = recorder.doubt(derived);
-    let ended = match &outcome {
-        Ok(outcome) => outcome.ended.clone(),
-        Err(error) => Ended::Failed(error.to_string()),
-    };
-    let seconds = began.elapsed().as_secs_f64();
-    let written = recorder.push(Line::End(End { reason: ended.clone(), seconds }));
-    show(options, &recorder)?;
-    let outcome = outcome.map_err(Failure::PartWay)?;
-    doubted.and(written).map_err(Failure::PartWay)?;
-    match (ended, outcome.failed.as_slice()) {
-        (Ended::Interrupted, _) => Err(Failure::PartWay(Error::interrupted())),
-        (_, []) => Ok(()),
-        (_, failed) => Err(Failure::PartWay(Error::failed(format!(
-            "a trial failed of {}; what was measured is shown",
-            failed.join(", ")
-        )))),
-    }
+    let style = output::style(options.verbose, options.explain);
+    let json = options.json.as_deref();
+    let page = |record: &_| report::terminal(record, &style);
+    let outcome = measured::finish(outcome, &mut recorder, began, json, page)?;
+    measured::whole(&outcome)
 }
 
 /// The process of a worker.
 pub(crate) fn work() -> Result<(), Failure> {
     Ok(lab::rows_worker(rows::find)?)
-}
-
-/// The page: on standard output, unless that carries the record.
-fn show(options: &RowsOptions, recorder: &Recorder) -> Result<()> {
-    let Some(record) = recorder.record() else { return Ok(()) };
-    let text = report::terminal(record, &output::style(options.verbose, options.explain));
-    if options.json.as_deref() == Some(Path::new("-")) {
-        output::print_aside(&text);
-        return Ok(());
-    }
-    output::print(&text)
 }
 
 fn request(options: &RowsOptions) -> Result<RowsRequest> {
