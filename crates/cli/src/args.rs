@@ -71,7 +71,8 @@ Targets:
   a path                     a folder of files, an SQLite database, a pack file
   sqlite:FILE?api=blob       engine, location, settings
   sqlite:?api=blob&mmap=1GiB no location: a scratch store, filled and removed by storemark
-  engines: files sqlite pack memory null
+  mariadb:  postgres:        private servers, started and removed by storemark
+  `storemark engines` lists all engines and their settings
 
 Examples:
   storemark run                                        files against SQLite on made-up blobs
