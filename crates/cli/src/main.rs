@@ -5,6 +5,7 @@ mod commands;
 mod exit;
 mod listener;
 mod output;
+mod plan;
 mod record_file;
 mod targets;
 

@@ -1,5 +1,6 @@
 //! The verbs of storemark: plan, run, copy, verify. Knows engines only by their traits.
 
+mod amount;
 mod check;
 mod checkup;
 mod copy;
@@ -9,6 +10,7 @@ mod histogram;
 pub mod host;
 mod limit;
 mod made;
+mod outline;
 mod pass;
 mod payload;
 mod pilot;
@@ -31,11 +33,13 @@ mod validity;
 mod verify;
 mod worker;
 
+pub use amount::Amount;
 pub use checkup::{Checked, CheckupJob, checkup};
 pub use copy::{Copied, CopyJob, copy};
 pub use crew::serve;
 pub use limit::equal_cache;
 pub use made::made;
+pub use outline::{Outline, Room, outline};
 pub use place::Place;
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;
