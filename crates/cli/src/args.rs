@@ -16,7 +16,7 @@ use model::{Cache, Durability, units};
 pub(crate) use self::{
     cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, rows::RowsOptions,
 };
-use crate::output;
+use crate::{output, plan::Asked};
 
 /// Measures where small blobs should live - plain files, SQLite or another store - on this
 /// machine and with your data, then moves them there.
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Measure one target, or compare several
     #[command(after_help = RUN_EXAMPLES)]
-    Run(Box<RunOptions>),
+    Run(Box<Asked>),
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
     #[command(after_help = rows::EXAMPLES)]
     Rows(Box<RowsOptions>),
@@ -79,13 +79,19 @@ Examples:
   storemark run test1.db test1.dir --blob-api          two stores of your own, reading
   storemark run test1.db test1.dir --update            updates, on scratch copies
   storemark run --data ~/thumbnails                    your own files, in scratch stores
-  storemark run files: sqlite: --update --durability durable --batch 100";
+  storemark run files: sqlite: --update --durability durable --batch 100
+  storemark run --size 1k,16k,256k --bytes 64MB        a sweep: where files overtake
+  storemark run plan.toml --seed 7                     what a plan or a record asks for, once more
+
+A number that may differ from run to run takes a list (--size 1k,4k --threads 1,2), and so does a
+setting of a target (sqlite:?page_size=512,4096).";
 
 /// Options of `run`; those of kvtest keep their names.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct RunOptions {
-    /// What to measure; none: files, SQLite and pack on a dataset made for it
+    /// What to measure; none: files, SQLite and pack on a dataset made for it. One may be a plan
+    /// file or a record, to be measured as it says
     pub(crate) targets: Vec<OsString>,
 
     /// Take keys and bytes from the files below DIR (read only)
@@ -94,6 +100,9 @@ pub(crate) struct RunOptions {
     /// Blobs in a made-up dataset
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Data")]
     pub(crate) keys: Option<u64>,
+    /// As many blobs as fit into so many bytes together
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, conflicts_with = "keys", help_heading = "Data")]
+    pub(crate) bytes: Option<u64>,
     /// Their middle size in bytes
     #[arg(long, value_name = "BYTES", value_parser = units::parse_size, help_heading = "Data")]
     pub(crate) size: Option<u64>,
@@ -160,14 +169,22 @@ pub(crate) struct RunOptions {
     #[arg(long, help_heading = "Settings for all targets that have them")]
     pub(crate) blob_api: bool,
     /// SQLite: page cache in pages (negative: in KiB)
-    #[arg(long, value_name = "N", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Settings for all targets that have them")]
-    pub(crate) cache_size: Option<i64>,
+    #[arg(long, value_name = "N", value_parser = units::parse_integer, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Settings for all targets that have them")]
+    pub(crate) cache_size: Vec<i64>,
+    /// SQLite: page size, a power of two from 512 to 65536
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, value_delimiter = ',', help_heading = "Settings for all targets that have them")]
+    pub(crate) page_size: Vec<u64>,
     /// SQLite: map as much as N bytes of the database
-    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Settings for all targets that have them")]
-    pub(crate) mmap: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = units::parse_size, value_delimiter = ',', help_heading = "Settings for all targets that have them")]
+    pub(crate) mmap: Vec<u64>,
     /// SQLite: journal mode
-    #[arg(long, value_name = "MODE", help_heading = "Settings for all targets that have them")]
-    pub(crate) jmode: Option<String>,
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_delimiter = ',',
+        help_heading = "Settings for all targets that have them"
+    )]
+    pub(crate) jmode: Vec<String>,
     /// SQLite: leave out the checkpoint of a WAL
     #[arg(long, help_heading = "Settings for all targets that have them")]
     pub(crate) nocheckpoint: bool,
@@ -184,7 +201,10 @@ pub(crate) struct RunOptions {
     /// Run exactly N rounds, however long they take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
     pub(crate) rounds: Option<u32>,
-    /// Time for the whole run; at least five rounds are run
+    /// Take the first value of each list, then the second of each, instead of every combination
+    #[arg(long, help_heading = "Run")]
+    pub(crate) zip: bool,
+    /// Time for the whole run, shared out among those of a sweep; at least five rounds are run
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "45s", help_heading = "Run")]
     pub(crate) time: Duration,
     /// Drives everything random; default: a new one each time, printed
@@ -203,6 +223,15 @@ pub(crate) struct RunOptions {
     /// Write the record to FILE (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
+    /// Write what was asked for to FILE, as a plan that measures it again
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) save_plan: Option<PathBuf>,
+    /// Show what would be measured, and what it takes, and measure nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    /// Go on with what takes a day, or more room than there seems to be
+    #[arg(long, help_heading = "Output")]
+    pub(crate) yes: bool,
     /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
@@ -382,7 +411,7 @@ fn with_two_dashes(argument: OsString) -> OsString {
 }
 
 /// clap's message without its usage block, with the nearest match if it found one.
-fn one_line(error: &clap::Error) -> String {
+pub(crate) fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let values = text

@@ -19,6 +19,16 @@ pub(crate) enum Failure {
     Told(u8),
 }
 
+impl Failure {
+    /// The same, once something was done.
+    pub(crate) fn part_way(self) -> Self {
+        match self {
+            Self::Error(error) => Self::PartWay(error),
+            other => other,
+        }
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Error(error)

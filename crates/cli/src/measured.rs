@@ -1,5 +1,5 @@
-//! How a command that measures ends: the record is finished, shown, and said to have failed in
-//! part where it did.
+//! How a command that measures ends: its records are finished, shown, and said to have failed in
+//! part where they did.
 
 use std::{path::Path, time::Instant};
 
@@ -11,14 +11,39 @@ use model::{
 
 use crate::{exit::Failure, output};
 
-/// Writes the last line of the record and shows it as `page` does: on standard output, unless
-/// that carries the record.
+/// What one run or several gave, whole or not.
+pub(crate) struct Measured {
+    pub(crate) records: Vec<Record>,
+    /// How each ended; an error is about the last.
+    pub(crate) ended: Result<Vec<Outcome>, Failure>,
+}
+
+impl Measured {
+    /// Shows the records as `page` does: on standard output, unless that carries them.
+    pub(crate) fn show(
+        self,
+        json: Option<&Path>,
+        page: impl FnOnce(&[Record]) -> String,
+    ) -> Result<(Vec<Record>, Vec<Outcome>), Failure> {
+        if self.records.is_empty() {
+            return self.ended.map(|outcomes| (Vec::new(), outcomes));
+        }
+        let text = page(&self.records);
+        if json == Some(Path::new("-")) {
+            output::print_aside(&text);
+        } else {
+            output::print(&text)?;
+        }
+        let outcomes = self.ended.map_err(Failure::part_way)?;
+        Ok((self.records, outcomes))
+    }
+}
+
+/// Writes the last lines of the record of a run.
 pub(crate) fn finish(
     outcome: Result<Outcome>,
     recorder: &mut Recorder,
     began: Instant,
-    json: Option<&Path>,
-    page: impl FnOnce(&Record) -> String,
 ) -> Result<Outcome, Failure> {
     let Some(record) = recorder.record() else {
         return Err(outcome.err().unwrap_or_else(Error::interrupted).into());
@@ -31,25 +56,20 @@ pub(crate) fn finish(
     };
     let seconds = began.elapsed().as_secs_f64();
     let written = recorder.push(Line::End(End { reason, seconds }));
-    if let Some(record) = recorder.record() {
-        let text = page(record);
-        if json == Some(Path::new("-")) {
-            output::print_aside(&text);
-        } else {
-            output::print(&text)?;
-        }
-    }
     let outcome = outcome.map_err(Failure::PartWay)?;
     doubted.and(written).map_err(Failure::PartWay)?;
     Ok(outcome)
 }
 
-/// An error where the run was interrupted or a trial failed.
-pub(crate) fn whole(outcome: &Outcome) -> Result<(), Failure> {
-    match (&outcome.ended, outcome.failed.as_slice()) {
-        (Ended::Interrupted, _) => Err(Failure::PartWay(Error::interrupted())),
-        (_, []) => Ok(()),
-        (_, failed) => Err(Failure::PartWay(Error::failed(format!(
+/// An error where a run was interrupted or a trial failed.
+pub(crate) fn whole(outcomes: &[Outcome]) -> Result<(), Failure> {
+    let interrupted = outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted);
+    let failed: Vec<&str> =
+        outcomes.iter().flat_map(|outcome| &outcome.failed).map(String::as_str).collect();
+    match failed.as_slice() {
+        _ if interrupted => Err(Failure::PartWay(Error::interrupted())),
+        [] => Ok(()),
+        failed => Err(Failure::PartWay(Error::failed(format!(
             "a trial failed of {}; what was measured is shown",
             failed.join(", ")
         )))),

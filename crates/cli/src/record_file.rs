@@ -1,4 +1,4 @@
-//! The file that `--json` names.
+//! Files that options name to be written to.
 
 use std::{
     fs::{self, File},
@@ -11,14 +11,20 @@ use model::{Error, ErrorKind, Result};
 /// What a command writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
-    pub(crate) command: &'static str,
+    /// What names the file.
+    pub(crate) option: &'static str,
+    pub(crate) what: &'static str,
     /// How its first line begins.
     pub(crate) head: &'static str,
 }
 
-pub(crate) const RUN: Form = Form { command: "run", head: r#"{"line":"header""# };
-pub(crate) const ROWS: Form = Form { command: "rows", ..RUN };
-pub(crate) const CALIBRATE: Form = Form { command: "calibrate", head: r#"{"line":"calibration""# };
+pub(crate) const RUN: Form =
+    Form { option: "--json", what: "record of storemark run", head: r#"{"line":"header""# };
+pub(crate) const ROWS: Form = Form { what: "record of storemark rows", ..RUN };
+pub(crate) const CALIBRATE: Form =
+    Form { what: "record of storemark calibrate", head: r#"{"line":"calibration""#, ..RUN };
+pub(crate) const PLAN: Form =
+    Form { option: "--save-plan", what: "plan that storemark saved", head: crate::plan::HEAD };
 
 /// Opens it before anything is measured, so that a bad path fails at once. A file of another form
 /// is not overwritten.
@@ -30,20 +36,22 @@ pub(crate) fn open(path: Option<&Path>, form: Form) -> Result<Option<Box<dyn Wri
     let new = !path.exists();
     if !new && !begins(path, form.head) {
         return Err(Error::usage(format!(
-            "--json {}: is there and is no record of storemark {}; it is left as it is",
+            "{} {}: is there and is no {}; it is left as it is",
+            form.option,
             path.display(),
-            form.command
+            form.what
         )));
     }
     let mut options = File::options();
     let file = options.write(true).create(true).truncate(false).open(path).map_err(|e| {
-        Error::io(format!("--json {}", path.display()), e).with_kind(ErrorKind::Usage)
+        Error::io(format!("{} {}", form.option, path.display()), e).with_kind(ErrorKind::Usage)
     })?;
     let unused = new.then(|| path.to_owned());
     Ok(Some(Box::new(BufWriter::new(RecordFile { file, begun: false, unused }))))
 }
 
-fn begins(path: &Path, head: &str) -> bool {
+/// Whether the file at `path` is empty or its first line begins with `head`.
+pub(crate) fn begins(path: &Path, head: &str) -> bool {
     // Opening a pipe would wait for its writer.
     if !path.is_file() {
         return false;

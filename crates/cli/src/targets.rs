@@ -6,9 +6,12 @@ use std::{
 };
 
 use engines::registry;
-use model::{Engine, Error, Result, Settings, Target, without_password};
+use model::{Accepts, Engine, Error, Result, Settings, Target, without_password};
+
+use crate::plan;
 
 /// A target string, understood.
+#[derive(Clone)]
 pub(crate) struct Resolved {
     /// As the user wrote it, without a password.
     pub(crate) text: String,
@@ -34,6 +37,62 @@ impl Resolved {
             .map(|(name, value)| (*name, value.as_str()));
         let own = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         Settings::check(table, defaults.chain(own)).map_err(|e| e.context(&self.text))
+    }
+}
+
+/// Settings from options, with all values that are asked for.
+type Shared = [(&'static str, Vec<String>)];
+
+impl Resolved {
+    /// A target for each combination of the settings that have several values: in `shared`, or in
+    /// the target string, where a comma stands between values unless the setting takes any text.
+    pub(crate) fn swept(mut self, shared: &Shared, zip: bool) -> Result<Vec<Self>> {
+        let cached = self.settings.iter().any(|(name, _)| name.starts_with("cache"));
+        for (name, values) in shared.iter().filter(|(_, values)| values.len() > 1) {
+            let own = self.settings.iter().any(|(other, _)| other == name)
+                || (cached && name.starts_with("cache"));
+            if self.accepts(name).is_some() && !own {
+                self.settings.push(((*name).to_owned(), values.join(",")));
+            }
+        }
+        let values: Vec<Vec<String>> = self.settings.iter().map(|one| self.values(one)).collect();
+        let lists = self.settings.iter().zip(&values);
+        let lists: Vec<_> = lists.filter(|(_, values)| values.len() > 1).collect();
+        let named: Vec<_> =
+            lists.iter().map(|((name, _), all)| (name.clone(), all.len())).collect();
+        let places = plan::combinations(&named, zip).map_err(|e| e.context(&self.text))?;
+        Ok(places.into_iter().map(|places| self.with(&values, &places)).collect())
+    }
+
+    fn accepts(&self, name: &str) -> Option<Accepts> {
+        let table = self.engine.settings();
+        table.iter().find(|setting| setting.name == name).map(|setting| setting.accepts)
+    }
+
+    fn values(&self, (name, value): &(String, String)) -> Vec<String> {
+        match self.accepts(name) {
+            None | Some(Accepts::Text) => vec![value.clone()],
+            Some(_) => value.split(',').map(str::to_owned).collect(),
+        }
+    }
+
+    /// This with one value for each setting: the lists among `values` have `places`.
+    fn with(&self, values: &[Vec<String>], places: &[usize]) -> Self {
+        if places.is_empty() {
+            return self.clone();
+        }
+        let mut places = places.iter();
+        let mut one = |values: &Vec<String>| match values.as_slice() {
+            [value] => value.clone(),
+            // `places` has one for each list.
+            several => several[*places.next().unwrap_or(&0)].clone(),
+        };
+        let names = self.settings.iter().map(|(name, _)| name.clone());
+        let settings: Vec<_> = names.zip(values.iter().map(&mut one)).collect();
+        let head = self.text.rsplit_once('?').filter(|(_, tail)| tail.contains('='));
+        let head = head.map_or(self.text.as_str(), |(head, _)| head);
+        let tail: Vec<_> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Self { text: format!("{head}?{}", tail.join("&")), settings, ..self.clone() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The verbs of storemark: plan, run, copy, verify. Knows engines only by their traits.
 
+mod amount;
 mod check;
 mod checkup;
 mod copy;
@@ -10,6 +11,7 @@ pub mod host;
 mod limit;
 mod made;
 mod outcome;
+mod outline;
 mod pass;
 mod payload;
 mod pilot;
@@ -32,12 +34,14 @@ mod validity;
 mod verify;
 mod worker;
 
+pub use amount::Amount;
 pub use checkup::{Checked, CheckupJob, checkup};
 pub use copy::{Copied, CopyJob, copy};
 pub use crew::serve;
 pub use limit::equal_cache;
 pub use made::made;
 pub use outcome::Outcome;
+pub use outline::{Outline, Room, outline};
 pub use place::Place;
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;

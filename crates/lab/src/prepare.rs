@@ -2,6 +2,7 @@
 //! checked read of every value through each target's own path.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -13,7 +14,7 @@ use model::{
 };
 
 use crate::{
-    Progress, Stop, check,
+    Amount, Progress, Stop, check,
     dataset::Dataset,
     host::{self, Scratch},
     ready::Ready,
@@ -80,7 +81,7 @@ impl<'a> Preparation<'a> {
             target.settings_for(request.durability)?;
         }
         let (source, spec) = Source::open(request)?;
-        self.check_space(source.bytes(self.stop)?)?;
+        self.check_space(source.amount(self.stop)?)?;
         let mut dataset = source.dataset(self.progress, self.stop)?;
         let available = dataset.summary().count;
         if available == 0 {
@@ -120,19 +121,29 @@ impl<'a> Preparation<'a> {
         Ok(())
     }
 
-    /// Finds out before writing whether there is room: a quarter more than the data for each
-    /// scratch store, and as much again where updates may fill a journal.
-    fn check_space(&self, bytes: u64) -> Result<()> {
-        let mut needed = std::collections::BTreeMap::<PathBuf, u64>::new();
+    /// What scratch stores take, by the folder they stand in: as much again where updates may
+    /// fill a journal.
+    pub(crate) fn needed(&self, amount: Amount) -> BTreeMap<PathBuf, u64> {
+        let mut needed = BTreeMap::<PathBuf, u64>::new();
         for target in &self.request.targets {
             for operation in &self.request.operations {
                 if target.engine.capabilities().persistent && self.is_scratch(target, *operation) {
                     let factor = if *operation == Operation::Update { 2 } else { 1 };
-                    *needed.entry(self.parent(target)).or_default() += (bytes + bytes / 4) * factor;
+                    let room = amount.room(&target.engine.fill()).saturating_mul(factor);
+                    let sum = needed.entry(self.parent(target)).or_default();
+                    *sum = sum.saturating_add(room);
                 }
             }
         }
-        for (parent, needed) in needed {
+        needed
+    }
+
+    /// Finds out before writing whether there is room.
+    fn check_space(&self, amount: Amount) -> Result<()> {
+        if self.request.short_of_room {
+            return Ok(());
+        }
+        for (parent, needed) in self.needed(amount) {
             let free = host::free_bytes(&parent)?;
             if free < needed {
                 return Err(Error::usage(format!(

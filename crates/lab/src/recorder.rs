@@ -7,16 +7,18 @@ use model::{
     record::{Header, Line, Record},
 };
 
-/// The record of a run, growing.
+/// The record of a run, growing. Runs of a sweep follow each other.
 pub struct Recorder {
     out: Option<Box<dyn Write>>,
+    /// Those of earlier runs.
+    earlier: Vec<Record>,
     record: Option<Record>,
 }
 
 impl Recorder {
     /// Writes lines to `out` as well as keeping them.
     pub fn new(out: Option<Box<dyn Write>>) -> Self {
-        Self { out, record: None }
+        Self { out, earlier: Vec::new(), record: None }
     }
 
     /// The first line.
@@ -24,6 +26,17 @@ impl Recorder {
         self.write(&Line::Header(Box::new(header.clone())))?;
         self.record = Some(Record::new(header));
         Ok(())
+    }
+
+    /// Sets the record aside: what begins next is another.
+    pub fn set_aside(&mut self) {
+        self.earlier.extend(self.record.take());
+    }
+
+    /// All that was recorded.
+    pub fn into_records(mut self) -> Vec<Record> {
+        self.set_aside();
+        self.earlier
     }
 
     /// A further line; before the first there is nothing to add it to.
@@ -41,7 +54,7 @@ impl Recorder {
         findings.into_iter().try_for_each(|finding| self.push(Line::Finding(finding)))
     }
 
-    /// What was recorded; `None` before the run began.
+    /// What was recorded of this run; `None` before the run began.
     pub fn record(&self) -> Option<&Record> {
         self.record.as_ref()
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use model::{
     Batch, Cache, Durability, Engine, Error, Generated, Operation, Order, Promise, Result, Rounds,
-    Setting, Settings, without_password,
+    Setting, Settings, record::Asked, without_password,
 };
 
 /// A run as asked for.
@@ -47,6 +47,10 @@ pub struct Request {
     pub integrity_check: bool,
     /// Where scratch stores go; absent: beside the user's store, or the current directory.
     pub scratch: Option<PathBuf>,
+    /// Go on where a file system seems to have too little room.
+    pub short_of_room: bool,
+    /// The user's own words for it, to stand in the record.
+    pub asked: Option<Asked>,
 }
 
 impl Request {
@@ -73,6 +77,8 @@ impl Request {
             in_place: false,
             integrity_check: false,
             scratch: None,
+            short_of_room: false,
+            asked: None,
         }
     }
 }

@@ -67,7 +67,7 @@ pub fn run(
             plan.rounds.min
         ));
     }
-    recorder.begin(header(&plan, &prepared, &pool, stop)?)?;
+    recorder.begin(header(request, &plan, &prepared, &pool, stop)?)?;
     for target in &prepared.targets {
         recorder.push(Line::Store(target.facts.clone()))?;
     }
@@ -156,7 +156,13 @@ fn without_files(plan: &Plan, prepared: &Prepared) -> Vec<Finding> {
     targets.map(|target| Finding::target(Doubt::AlwaysWarm, &target.planned.label)).collect()
 }
 
-fn header(plan: &Plan, prepared: &Prepared, pool: &Pool, stop: &Stop) -> Result<Header> {
+fn header(
+    request: &Request,
+    plan: &Plan,
+    prepared: &Prepared,
+    pool: &Pool,
+    stop: &Stop,
+) -> Result<Header> {
     let paths: Vec<_> = prepared
         .targets
         .iter()
@@ -174,7 +180,8 @@ fn header(plan: &Plan, prepared: &Prepared, pool: &Pool, stop: &Stop) -> Result<
         time_flushes(&mut environment, prepared, stop)?;
     }
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    Ok(Header { format: model::record::FORMAT, started, environment, plan: plan.clone() })
+    let (format, plan, asked) = (model::record::FORMAT, plan.clone(), request.asked.clone());
+    Ok(Header { format, started, environment, plan, asked })
 }
 
 /// Longest time for flushing one file system.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use model::{DatasetSpec, Error, How, Item, KeyKind, Mode, Put, Result, Session, Store, Visit};
 
 use crate::{
-    Place, Progress, Stop,
+    Amount, Place, Progress, Silent, Stop,
     dataset::{Dataset, Sampler},
     made::made,
     request::{Data, Request},
@@ -67,17 +67,21 @@ impl Source {
         self.keys
     }
 
-    /// Bytes of all values.
-    pub(crate) fn bytes(&self, stop: &Stop) -> Result<u64> {
-        let mut bytes = 0;
-        self.with(|store| {
-            store.session()?.list(&mut |_, length| {
-                stop.check()?;
-                bytes += length;
-                Ok(ControlFlow::Continue(()))
-            })
-        })?;
-        Ok(bytes)
+    /// How much `request` is to measure with. Made-up values are not made for it.
+    pub(crate) fn amount_of(request: &Request, stop: &Stop) -> Result<Amount> {
+        match &request.data {
+            Data::Generated(spec) => {
+                made(*spec)?;
+                // Sizes lie evenly around the middle one.
+                Ok(Amount { count: spec.count, bytes: spec.count.saturating_mul(spec.size) })
+            }
+            _ => Self::open(request)?.0.amount(stop),
+        }
+    }
+
+    /// All values.
+    pub(crate) fn amount(&self, stop: &Stop) -> Result<Amount> {
+        self.with(|store| Amount::of(store, &Silent, stop))
     }
 
     /// Visits every item in key order.

@@ -1,6 +1,8 @@
 //! The record of a run: one JSON object a line, written as things happen, so that a run that
 //! was cut short keeps what it measured. Statistics are never stored, always recomputed.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +38,46 @@ pub struct Header {
     pub environment: Environment,
     /// What was to run.
     pub plan: Plan,
+    /// What the user asked for, so that it can be asked for again; absent: not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
+}
+
+impl Header {
+    /// Which run of a sweep this is.
+    pub fn point(&self) -> Option<&Point> {
+        self.asked.as_ref()?.point.as_ref()
+    }
+}
+
+/// A run as asked for, in the words of the command line and of plan files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Asked {
+    /// Values by the long names of options, the targets as `targets`; a switch has none. An option
+    /// of one value that has several here is varied.
+    pub options: BTreeMap<String, Vec<String>>,
+    /// Which part of it this is; absent: the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
+}
+
+/// One of the runs of a sweep. They stand one after the other in a file, each a header with what
+/// follows from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Its place, counted from 0.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+    /// The options that vary, with their values here.
+    pub varied: BTreeMap<String, String>,
+}
+
+impl Point {
+    /// Whether this is the run after `other` in the same sweep.
+    pub fn follows(&self, other: &Self) -> bool {
+        (self.number, self.of) == (other.number + 1, other.of)
+    }
 }
 
 /// Last line of a record.

@@ -1,4 +1,4 @@
-//! Reads a record: one JSON object a line, the header first.
+//! Reads a record: one JSON object a line, the header first; those of a sweep follow each other.
 
 use std::io::{BufRead, Read};
 
@@ -8,18 +8,17 @@ use model::{
 };
 use serde_json::Value;
 
-/// Reads a record, and tells in sentences what of it could not be read. Only what has no
-/// header that can be read is an error.
-pub fn read(mut input: impl BufRead) -> Result<(Record, Vec<String>)> {
-    let first = next_line(&mut input)?
-        .ok_or_else(|| Error::usage("this is not a record: there is nothing in it"))?;
-    let mut reading = Reading::new(header(&first)?);
+/// Reads a record, or those of a sweep, at least one; and tells in sentences what of it could not
+/// be read. Only what has no header that can be read is an error.
+pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
+    let mut reading = Reading::new(read_header(&mut input)?);
     while let Some(line) = next_line(&mut input)? {
         if !reading.take_up(&line) {
             break;
         }
     }
-    Ok((reading.record, reading.doubts.sentences()))
+    reading.earlier.push(reading.record);
+    Ok((reading.earlier, reading.doubts.sentences()))
 }
 
 /// The bytes up to and with the next line feed, or up to the end; `None` at the end.
@@ -36,7 +35,15 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
     Ok((length > 0).then_some(line))
 }
 
+/// Reads the header alone.
+pub fn read_header(mut input: impl BufRead) -> Result<Header> {
+    header(&next_line(&mut input)?.unwrap_or_default())
+}
+
 fn header(line: &[u8]) -> Result<Header> {
+    if line.is_empty() {
+        return Err(Error::usage("this is not a record: there is nothing in it"));
+    }
     let value: Value = serde_json::from_slice(line).map_err(|cause| {
         Error::usage(if cause.is_eof() && line.starts_with(b"{") {
             "this record is cut short within line 1, its header: it holds no figures"
@@ -69,6 +76,8 @@ fn kind_of(value: &Value) -> Option<&str> {
 
 /// A record on its way in.
 struct Reading {
+    /// Those before it in a sweep.
+    earlier: Vec<Record>,
     record: Record,
     /// Number of the last line read, counted from 1.
     number: usize,
@@ -89,21 +98,26 @@ impl Reading {
     fn new(header: Header) -> Self {
         let newer = Some(header.format).filter(|format| *format > FORMAT);
         let doubts = Doubts { newer, ..Doubts::default() };
-        Self { record: Record::new(header), number: 1, doubts }
+        Self { earlier: Vec::new(), record: Record::new(header), number: 1, doubts }
     }
 
     /// Takes up a line; `false`: no more of them belongs to this record.
     fn take_up(&mut self, line: &[u8]) -> bool {
         self.number += 1;
         match serde_json::from_slice(line) {
-            Ok(Line::Header(_)) => return self.second_record(),
+            Ok(Line::Header(header)) => return self.second_record(*header),
             Ok(line) => self.record.push(line),
             Err(cause) => self.skip(line, &cause),
         }
         true
     }
 
-    fn second_record(&mut self) -> bool {
+    fn second_record(&mut self, header: Header) -> bool {
+        let of_sweep = header.point().zip(self.record.header.point());
+        if of_sweep.is_some_and(|(this, last)| this.follows(last)) {
+            self.earlier.push(std::mem::replace(&mut self.record, Record::new(header)));
+            return true;
+        }
         let number = self.number;
         self.doubts.end =
             Some(format!("line {number} begins another record; only the first is shown"));
@@ -132,8 +146,9 @@ impl Reading {
     }
 
     fn cut_short(&self) -> String {
-        let shown = match self.record.samples.len() {
-            0 => "there is no sample before it".to_owned(),
+        let all = self.earlier.iter().chain([&self.record]);
+        let shown = match all.map(|record| record.samples.len()).sum() {
+            0_usize => "there is no sample before it".to_owned(),
             1 => "the sample before it is shown".to_owned(),
             n => format!("the {n} samples before it are shown"),
         };

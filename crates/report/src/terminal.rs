@@ -48,7 +48,7 @@ pub fn terminal(record: &Record, style: &Style) -> String {
     }
     let figures = figures(record);
     let stores = stores(record);
-    let mut page = page(*style);
+    let mut page = blank(*style);
     head::print(&mut page, record);
     times::print(&mut page, record, &figures);
     if style.explain {
@@ -61,9 +61,14 @@ pub fn terminal(record: &Record, style: &Style) -> String {
     page.into_text()
 }
 
+/// The page of a record, or of the runs of a sweep.
+pub fn page(records: &[Record], style: &Style) -> String {
+    records.iter().map(|record| terminal(record, style)).collect::<Vec<_>>().join("\n")
+}
+
 /// The page of `storemark rows`.
 fn of_rows(record: &Record, style: Style) -> String {
-    let mut page = page(style);
+    let mut page = blank(style);
     rows::print(&mut page, record, &row_groups(record), style.all_findings);
     if style.explain {
         explain::print(&mut page, record, &figures(record));
@@ -75,11 +80,11 @@ fn of_rows(record: &Record, style: Style) -> String {
 
 /// What [`terminal`] begins with: what was compared, and where.
 pub fn head(record: &Record, style: &Style) -> String {
-    let mut page = page(*style);
+    let mut page = blank(*style);
     head::print(&mut page, record);
     page.into_text()
 }
 
-fn page(style: Style) -> Page {
+fn blank(style: Style) -> Page {
     Page::new(usize::from(style.width).max(NARROWEST), style.color)
 }

@@ -12,12 +12,12 @@ use crate::{args::ReportOptions, exit::Failure, output};
 
 pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
     let path = &options.record;
-    let (record, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
+    let (records, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
     for warning in warnings {
         output::say(&format!("{}: {warning}", path.display()));
     }
     let style = output::style(options.verbose, options.explain);
-    output::print(&report::terminal(&record, &style))?;
+    output::print(&report::page(&records, &style))?;
     Ok(())
 }
 

@@ -1,12 +1,15 @@
 //! `storemark run`: measure one target, or compare several.
 
-use std::{path::Path, time::Instant};
+mod beforehand;
+
+use std::{ffi::OsString, io::Write, path::Path, time::Instant};
 
 use engines::registry;
-use lab::{Data, Outcome, Processes, Recorder, Request, Requested, Stop};
+use lab::{Data, Outcome, Processes, Progress, Recorder, Request, Requested, Stop};
 use model::{
     Batch, Cache, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
-    Severity, record::Record,
+    Severity,
+    record::{self, Ended, Record},
 };
 
 use super::{copy, run_stats, worker};
@@ -14,7 +17,10 @@ use crate::{
     args::RunOptions,
     exit::Failure,
     listener::Listener,
-    measured, output, record_file,
+    measured::{self, Measured},
+    output,
+    plan::{self, Asked, Planned, Point},
+    record_file,
     targets::{self, Resolved},
 };
 
@@ -37,26 +43,99 @@ pub(super) const MIN_ROUNDS: u32 = 5;
 /// Rounds go on until every interval is within this share of its figure.
 pub(super) const PRECISION: f64 = 0.03;
 
-pub(crate) fn run(options: &RunOptions, stop: &Stop) -> Result<(), Failure> {
+pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
+    let planned = plan::understand(asked, fresh_seed())?;
+    let mut requests = requests(&planned).map_err(|error| planned.blame(error))?;
+    // These options do not vary.
+    let options = &planned.points[0].options;
+    let out = record_file::open(options.json.as_deref(), record_file::RUN)?;
+    save(options, &planned)?;
+    if options.dry_run {
+        return Ok(output::print(&beforehand::show(&requests, stop)?)?);
+    }
+    if requests.len() > 1 {
+        beforehand::is_bearable(&requests, options.yes, stop)?;
+    }
+    let measured = measure(&mut requests, options, Recorder::new(out), stop);
+    let (records, outcomes) =
+        measured.show(options.json.as_deref(), |records| page(options, records))?;
+    tell_integrity(&outcomes)?;
+    measured::whole(&outcomes)?;
+    if options.strict { no_doubts(&records) } else { Ok(()) }
+}
+
+/// One run after the other, until one is interrupted or fails.
+fn measure(
+    requests: &mut [Request],
+    options: &RunOptions,
+    mut recorder: Recorder,
+    stop: &Stop,
+) -> Measured {
+    let ended = one_by_one(requests, options, &mut recorder, stop);
+    Measured { records: recorder.into_records(), ended }
+}
+
+fn one_by_one(
+    requests: &mut [Request],
+    options: &RunOptions,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Vec<Outcome>, Failure> {
     let began = Instant::now();
-    let resolved = resolve(options)?;
-    let request = request(options, &resolved)?;
-    let mut recorder = Recorder::new(record_file::open(options.json.as_deref(), record_file::RUN)?);
     let listener = Listener::new(options.quiet);
-    let outcome = lab::run(&request, &mut recorder, &listener, stop);
-    drop(listener);
-    let json = options.json.as_deref();
-    let outcome =
-        measured::finish(outcome, &mut recorder, began, json, |record| page(options, record))?;
-    tell_integrity(&outcome)?;
-    measured::whole(&outcome)?;
-    if options.strict { no_doubts(&recorder) } else { Ok(()) }
+    let count = requests.len();
+    let mut outcomes = Vec::new();
+    for (number, request) in requests.iter_mut().enumerate() {
+        // What one leaves of its share is for those after it.
+        let left = options.time.saturating_sub(began.elapsed()).as_secs_f64();
+        request.rounds.seconds = left / (count - number) as f64;
+        if let Some(varied) = beforehand::varied(request) {
+            listener.say(&format!("run {} of {count}: {varied}", number + 1));
+        }
+        recorder.set_aside();
+        let own = Instant::now();
+        let outcome = lab::run(request, recorder, &listener, stop);
+        let outcome = measured::finish(outcome, recorder, own)?;
+        let interrupted = outcome.ended == Ended::Interrupted;
+        outcomes.push(outcome);
+        if interrupted {
+            break;
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Writes what was asked for as a plan.
+fn save(options: &RunOptions, planned: &Planned) -> Result<()> {
+    let file = record_file::open(options.save_plan.as_deref(), record_file::PLAN)?;
+    let Some(mut file) = file else { return Ok(()) };
+    let text = plan::write(&planned.asked.kept()?);
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.flush());
+    written.map_err(|error| Error::io("--save-plan", error))
+}
+
+/// A request for each run of the plan.
+fn requests(planned: &Planned) -> Result<Vec<Request>> {
+    let of = planned.points.len();
+    let asked = match planned.asked.kept() {
+        Err(error) if of > 1 => return Err(error),
+        // One run can be measured where it cannot be told to others.
+        asked => asked.ok(),
+    };
+    let request = |(number, point): (usize, &Point)| {
+        let point_told =
+            (of > 1).then(|| record::Point { number, of, varied: point.varied.clone() });
+        let asked = asked.clone().map(|options| record::Asked { options, point: point_told });
+        let resolved = resolve(&point.options)?;
+        Ok(Request { asked, ..request(&point.options, &resolved)? })
+    };
+    planned.points.iter().enumerate().map(request).collect()
 }
 
 /// `--strict`: a finding above a note fails the run.
-fn no_doubts(recorder: &Recorder) -> Result<(), Failure> {
-    let findings = recorder.record().map_or(&[][..], |record| &record.findings);
-    let above = findings.iter().map(|f| &f.doubt).filter(|d| d.severity() > Severity::Note);
+fn no_doubts(records: &[Record]) -> Result<(), Failure> {
+    let findings = records.iter().flat_map(|record| &record.findings);
+    let above = findings.map(|f| &f.doubt).filter(|d| d.severity() > Severity::Note);
     let Some(worst) = above.clone().max_by_key(|doubt| doubt.severity()) else { return Ok(()) };
     let count = above.count();
     output::say(&format!("--strict: {count} findings above a note, the worst: {worst}"));
@@ -64,21 +143,22 @@ fn no_doubts(recorder: &Recorder) -> Result<(), Failure> {
 }
 
 /// The tables.
-fn page(options: &RunOptions, record: &Record) -> String {
-    let mut text = report::terminal(record, &output::style(options.verbose, options.explain));
+fn page(options: &RunOptions, records: &[Record]) -> String {
+    let mut text = report::page(records, &output::style(options.verbose, options.explain));
     if options.stats {
-        text.push_str(&run_stats::show(record));
+        records.iter().for_each(|record| text.push_str(&run_stats::show(record)));
     }
     text
 }
 
 /// What the engines' own checks said; a complaint is a failed run.
-fn tell_integrity(outcome: &Outcome) -> Result<(), Failure> {
-    for (label, complaints) in &outcome.integrity {
+fn tell_integrity(outcomes: &[Outcome]) -> Result<(), Failure> {
+    let said = || outcomes.iter().flat_map(|outcome| &outcome.integrity);
+    for (label, complaints) in said() {
         let said = if complaints.is_empty() { "ok".to_owned() } else { complaints.join("; ") };
         output::print(&format!("integrity-check: {label}: {said}\n"))?;
     }
-    match outcome.integrity.iter().find(|(_, complaints)| !complaints.is_empty()) {
+    match said().find(|(_, complaints)| !complaints.is_empty()) {
         None => Ok(()),
         Some((label, _)) => Err(Failure::PartWay(Error::corrupt(format!(
             "{label}: failed its engine's integrity check"
@@ -86,11 +166,16 @@ fn tell_integrity(outcome: &Outcome) -> Result<(), Failure> {
     }
 }
 
+/// The targets, one for each combination of settings that are lists.
 fn resolve(options: &RunOptions) -> Result<Vec<Resolved>> {
-    if !options.targets.is_empty() {
-        return options.targets.iter().map(|text| targets::resolve(text)).collect();
+    let shared = shared_settings(options)?;
+    let default = DEFAULT_TARGETS.map(OsString::from);
+    let texts = if options.targets.is_empty() { &default } else { options.targets.as_slice() };
+    let mut all = Vec::new();
+    for text in texts {
+        all.extend(targets::resolve(text)?.swept(&shared, options.zip)?);
     }
-    DEFAULT_TARGETS.iter().map(|text| targets::resolve(text.as_ref())).collect()
+    Ok(all)
 }
 
 fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
@@ -122,6 +207,8 @@ fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
         seed,
         in_place: options.in_place,
         scratch: options.scratch.clone(),
+        short_of_room: options.yes,
+        asked: None,
         integrity_check: options.integrity_check,
     })
 }
@@ -196,24 +283,26 @@ fn durability(
 
 fn data(options: &RunOptions, resolved: &[Resolved], seed: u64) -> Result<Data> {
     let located = resolved.iter().find(|target| target.location.is_some());
-    let made = options.keys.is_some() || options.size.is_some() || options.variance.is_some();
+    let made = [options.keys, options.bytes, options.size, options.variance];
+    let made = made.iter().any(Option::is_some);
     match (&options.data, located) {
         (Some(_), Some(target)) => Err(Error::usage(format!(
             "--data names the data, so {} cannot have its own: leave out its location",
             target.text
         ))),
         (_, Some(target)) if made => Err(Error::usage(format!(
-            "--keys, --size and --variance shape made-up data; {} has its own",
+            "--keys, --bytes, --size and --variance shape made-up data; {} has its own",
             target.text
         ))),
         (Some(_), None) if made => Err(Error::usage(
-            "--keys, --size and --variance shape made-up data; --data has its own",
+            "--keys, --bytes, --size and --variance shape made-up data; --data has its own",
         )),
         (Some(path), None) => directory(path),
         (None, Some(_)) => Ok(Data::Targets),
         (None, None) => {
-            let RunOptions { keys, size, variance, .. } = *options;
-            Ok(Data::Generated(made_up(keys, size, variance, seed)))
+            let RunOptions { keys, bytes, size, variance, .. } = *options;
+            let fit = |bytes: u64| (bytes / size.unwrap_or(DEFAULT_DATA.size).max(1)).max(1);
+            Ok(Data::Generated(made_up(keys.or(bytes.map(fit)), size, variance, seed)))
         }
     }
 }
@@ -245,32 +334,46 @@ fn directory(path: &Path) -> Result<Data> {
     Ok(Data::Store { engine, path: path.to_owned(), settings })
 }
 
-/// kvtest's options as settings; each engine takes those it has.
-fn shared_settings(options: &RunOptions) -> Vec<(&'static str, String)> {
-    let mut settings = Vec::new();
-    let mut set = |name, value: String| settings.push((name, value));
-    if options.blob_api {
-        set("api", "blob".to_owned());
+/// kvtest's options as settings, with all values that are asked for; each engine takes those it
+/// has.
+fn shared_settings(options: &RunOptions) -> Result<Vec<(&'static str, Vec<String>)>> {
+    let texts = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect();
+    let word = |asked: bool, word: &str| Vec::from_iter(asked.then(|| word.to_owned()));
+    let mut settings = vec![
+        ("api", word(options.blob_api, "blob")),
+        cache_size(&options.cache_size)?,
+        ("page_size", texts(&options.page_size)),
+        ("mmap", texts(&options.mmap)),
+        ("journal", options.jmode.clone()),
+        ("checkpoint", word(options.nocheckpoint, "none")),
+    ];
+    settings.retain(|(_, values)| !values.is_empty());
+    Ok(settings)
+}
+
+/// In pages, or where it is negative in KiB, as SQLite has it.
+fn cache_size(sizes: &[i64]) -> Result<(&'static str, Vec<String>)> {
+    let (kibibytes, pages): (Vec<i64>, Vec<i64>) = sizes.iter().partition(|size| **size < 0);
+    match (kibibytes.is_empty(), pages.is_empty()) {
+        (false, false) => {
+            Err(Error::usage("--cache-size: pages and KiB (negative) cannot stand in one list"))
+        }
+        (false, true) => {
+            let sizes = kibibytes.iter().map(|size| format!("{}KiB", size.unsigned_abs()));
+            Ok(("cache", sizes.collect()))
+        }
+        _ => Ok(("cache_pages", pages.iter().map(i64::to_string).collect())),
     }
-    match options.cache_size {
-        Some(pages) if pages >= 0 => set("cache_pages", pages.to_string()),
-        Some(kibibytes) => set("cache", format!("{}KiB", kibibytes.unsigned_abs())),
-        None => {}
-    }
-    if let Some(bytes) = options.mmap {
-        set("mmap", bytes.to_string());
-    }
-    if let Some(mode) = &options.jmode {
-        set("journal", mode.clone());
-    }
-    if options.nocheckpoint {
-        set("checkpoint", "none".to_owned());
-    }
-    settings
 }
 
 fn requested(options: &RunOptions, resolved: &[Resolved]) -> Result<Vec<Requested>> {
-    let shared = shared_settings(options);
+    let shared = shared_settings(options)?;
+    let shared =
+        shared.into_iter().filter_map(|(name, values)| match <[String; 1]>::try_from(values) {
+            Ok([value]) => Some((name, value)),
+            Err(_) => None,
+        });
+    let shared: Vec<_> = shared.collect();
     let mut labels = Labels::default();
     resolved
         .iter()

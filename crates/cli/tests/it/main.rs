@@ -12,6 +12,7 @@ mod engines;
 mod interrupt;
 mod memory;
 mod moving;
+mod plan;
 mod processes;
 mod record;
 mod rows;

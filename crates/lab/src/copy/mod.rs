@@ -9,11 +9,11 @@ mod placing;
 mod pump;
 mod room;
 
-use std::{ops::ControlFlow, path::Path};
+use std::path::Path;
 
 use model::{Access, ErrorKind, Fill, OpenOptions, Result, Store};
 
-use crate::{Place, Progress, Stop, host};
+use crate::{Amount, Place, Progress, Stop, host};
 use inventory::Inventory;
 use partial::Partial;
 use pump::{Moved, Pump};
@@ -46,6 +46,7 @@ pub struct Copied {
 pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
     destination::check(job)?;
     let source = job.from.open()?;
+    progress.stage("looking at the source", None);
     let amount = Amount::of(&*source, progress, stop)?;
     let partial = Partial::claim(&job.to.path)?;
     let copied = Copier { job, source: &*source, amount, progress, stop }.run(&partial);
@@ -57,27 +58,6 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
     placing::finish(&job.to.path)?;
     source.close()?;
     Ok(copied)
-}
-
-/// How much there is to copy.
-#[derive(Clone, Copy, Default)]
-struct Amount {
-    count: u64,
-    bytes: u64,
-}
-
-impl Amount {
-    fn of(source: &dyn Store, progress: &dyn Progress, stop: &Stop) -> Result<Self> {
-        progress.stage("looking at the source", None);
-        let mut amount = Self::default();
-        source.session()?.list(&mut |_, length| {
-            stop.check()?;
-            amount.count += 1;
-            amount.bytes += length;
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(amount)
-    }
 }
 
 struct Copier<'a> {

@@ -4,15 +4,11 @@ use std::path::Path;
 
 use model::{Error, ErrorKind, Fill, Result, units::show_size};
 
-use super::Amount;
-use crate::host;
-
-/// The block size of nearly all file systems, in bytes.
-const BLOCK: u64 = 4096;
+use crate::{Amount, host};
 
 /// Finds out before anything is written.
 pub(super) fn check(amount: Amount, fill: &Fill, folder: &Path) -> Result<()> {
-    let needed = needed(amount, fill);
+    let needed = amount.room(fill);
     let free = match host::free_bytes(folder) {
         Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
         free => free?,
@@ -27,24 +23,9 @@ pub(super) fn check(amount: Amount, fill: &Fill, folder: &Path) -> Result<()> {
     )))
 }
 
-/// A quarter more than the bytes; a value with blocks of its own fills the last by half.
-fn needed(amount: Amount, fill: &Fill) -> u64 {
-    let more =
-        if fill.whole_blocks { amount.count.saturating_mul(BLOCK / 2) } else { amount.bytes / 4 };
-    amount.bytes.saturating_add(more)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tiny_values_in_files_take_blocks() {
-        let amount = Amount { count: 1000, bytes: 1000 };
-        let fill = |whole_blocks| Fill { settings: &[], sessions: 1, whole_blocks };
-        assert_eq!(needed(amount, &fill(false)), 1250);
-        assert_eq!(needed(amount, &fill(true)), 2_049_000);
-    }
 
     #[test]
     fn a_shortage_names_both_figures() {

@@ -103,7 +103,7 @@ fn header(request: &RowsRequest, running: &Running) -> Header {
         }
     }
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    Header { format: FORMAT, started, environment, plan: plan(request) }
+    Header { format: FORMAT, started, environment, plan: plan(request), asked: None }
 }
 
 fn missing(request: &RowsRequest) -> Vec<Finding> {

@@ -58,6 +58,8 @@ pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
         in_place: false,
         integrity_check: false,
         scratch: Some(scratch.path().to_owned()),
+        short_of_room: false,
+        asked: None,
     };
     let mut recorder = Recorder::new(None);
     lab::run(&request, &mut recorder, &Silent, &Stop::new())?;

@@ -1,13 +1,18 @@
 //! What is read from files, whole and broken.
 
-use model::{ErrorKind, record::Record};
+use model::{
+    ErrorKind,
+    record::{Asked, Point, Record},
+};
 use proptest::prelude::*;
 use storemark_report::{Style, read, terminal};
 
 use crate::made::{doubtful, file, record, sample, typical};
 
 fn read_text(text: &str) -> (Record, Vec<String>) {
-    read(text.as_bytes()).unwrap()
+    let (mut records, warnings) = read(text.as_bytes()).unwrap();
+    assert_eq!(records.len(), 1);
+    (records.remove(0), warnings)
 }
 
 /// The whole sentence of the error.
@@ -52,11 +57,11 @@ fn truncation_anywhere_is_a_warning_or_a_clear_error() {
     let header = text.find('\n').unwrap();
     for end in 0..text.len() {
         match read(&text.as_bytes()[..end]) {
-            Ok((record, warnings)) => {
+            Ok((records, warnings)) => {
                 assert!(end >= header, "{end}");
                 let whole = text[..=end].ends_with('\n') || text[..end].ends_with('\n');
                 assert_eq!(warnings.is_empty(), whole, "{end}: {warnings:?}");
-                assert!(record.samples.len() <= 4);
+                assert!(records[0].samples.len() <= 4);
             }
             Err(error) => assert!(end < header, "{end}: {error}"),
         }
@@ -114,6 +119,32 @@ fn a_second_record_is_not_mixed_in() {
     assert_eq!(warnings, ["line 36 begins another record; only the first is shown"]);
 }
 
+/// The runs of a sweep over `sizes`.
+fn swept(sizes: &[&str]) -> Vec<Record> {
+    let point = |(number, size): (usize, &&str)| {
+        let varied = [("size".to_owned(), (*size).to_owned())].into();
+        let point = Some(Point { number, of: sizes.len(), varied });
+        let mut record = typical();
+        record.header.asked = Some(Asked { point, ..Asked::default() });
+        record
+    };
+    sizes.iter().enumerate().map(point).collect()
+}
+
+#[test]
+fn the_runs_of_a_sweep_are_read_one_after_the_other() {
+    let runs = swept(&["1k", "4k", "16k"]);
+    let text: String = runs.iter().map(file).collect();
+    assert_eq!(read(text.as_bytes()).unwrap(), (runs.clone(), vec![]));
+    // One that is missing ends it, and so does one that was cut off.
+    let gap = file(&runs[0]) + &file(&runs[2]);
+    let (read_runs, warnings) = read(gap.as_bytes()).unwrap();
+    assert_eq!((read_runs.len(), warnings.len()), (1, 1), "{warnings:?}");
+    let (read_runs, warnings) = read(&text.as_bytes()[..text.len() - 9]).unwrap();
+    assert_eq!((read_runs.len(), read_runs[2].end.is_none()), (3, true));
+    assert!(warnings[0].contains("cut short; the 90 samples"), "{warnings:?}");
+}
+
 #[test]
 fn long_lines_are_lines() {
     let mut long = record(&["files"]);
@@ -137,8 +168,8 @@ proptest! {
         let place = place % text.len();
         let end = (place + bytes.len()).min(text.len());
         text.splice(place..end, bytes);
-        if let Ok((record, _)) = read(text.as_slice()) {
-            terminal(&record, &Style { width: 100, color: true, all_findings: true, explain: false });
+        if let Ok((records, _)) = read(text.as_slice()) {
+            terminal(&records[0], &Style { width: 100, color: true, all_findings: true, explain: false });
         }
     }
 }

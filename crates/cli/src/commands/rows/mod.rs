@@ -9,7 +9,13 @@ use lab::{Group, Recorder, RowTarget, RowsRequest, Stop};
 use model::{Error, Result, Rounds};
 
 use super::run::{MIN_ROUNDS, PRECISION, fresh_seed};
-use crate::{args::RowsOptions, exit::Failure, listener::Listener, measured, output, record_file};
+use crate::{
+    args::RowsOptions,
+    exit::Failure,
+    listener::Listener,
+    measured::{self, Measured},
+    output, record_file,
+};
 
 /// Rows of a transaction: what was best for SQLite when it was published, and now the same for all.
 const BATCH: u64 = 100_000;
@@ -24,11 +30,12 @@ pub(crate) fn run(options: &RowsOptions, stop: &Stop) -> Result<(), Failure> {
     let listener = Listener::new(options.quiet);
     let outcome = lab::rows(request, &mut recorder, &listener, stop);
     drop(listener);
+    let ended = measured::finish(outcome, &mut recorder, began).map(|outcome| vec![outcome]);
+    let measured = Measured { records: recorder.into_records(), ended };
     let style = output::style(options.verbose, options.explain);
-    let json = options.json.as_deref();
-    let page = |record: &_| report::terminal(record, &style);
-    let outcome = measured::finish(outcome, &mut recorder, began, json, page)?;
-    measured::whole(&outcome)
+    let (_, outcomes) =
+        measured.show(options.json.as_deref(), |records| report::page(records, &style))?;
+    measured::whole(&outcomes)
 }
 
 /// The process of a worker.

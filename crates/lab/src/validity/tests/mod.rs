@@ -23,7 +23,7 @@ pub(crate) fn sound(caches: &[Cache]) -> Record {
         clock_ns: 70,
         ..Environment::default()
     };
-    let header = Header { format: 1, started: 0, environment, plan: plan(caches) };
+    let header = Header { format: 1, started: 0, environment, plan: plan(caches), asked: None };
     let mut record = Record::new(header);
     record.stores = vec![store(0), store(1)];
     record.samples = vec![sample()];

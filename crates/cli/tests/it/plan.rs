@@ -1,0 +1,166 @@
+//! Plan files, and records asked for again.
+
+use crate::world::World;
+
+const PLAN: &str = "targets = [\"files:\", \"sqlite:?api=blob\"]\nread = true\nkeys = 20\n\
+                    size = \"1k\"\nrounds = 1\n";
+
+fn world() -> World {
+    let world = World::new();
+    world.write("plan.toml", PLAN);
+    world
+}
+
+fn header(world: &World, name: &str) -> serde_json::Value {
+    let text = std::fs::read_to_string(world.path(name)).unwrap();
+    serde_json::from_str(text.lines().next().unwrap()).unwrap()
+}
+
+#[test]
+fn a_plan_says_what_flags_say() {
+    let world = world();
+    world.ok("run plan.toml --seed 5 --json plan.json");
+    world.ok("run files: sqlite:?api=blob --read --keys 20 --size 1k --rounds 1 --seed 5 --json flags.json");
+    assert_eq!(
+        header(&world, "plan.json")["plan"]["targets"],
+        header(&world, "flags.json")["plan"]["targets"]
+    );
+    assert_eq!(
+        header(&world, "plan.json")["plan"]["summary"],
+        header(&world, "flags.json")["plan"]["summary"]
+    );
+    assert_eq!(header(&world, "plan.json")["asked"], header(&world, "flags.json")["asked"]);
+}
+
+#[test]
+fn what_stands_beside_a_plan_wins() {
+    let world = world();
+    world.write("plan.toml", PLAN.to_owned() + "asc = true\n");
+    world.ok("run plan.toml --keys 7 --desc pack: --json run.json");
+    let plan = &header(&world, "run.json")["plan"];
+    assert_eq!(plan["summary"]["count"], 7);
+    assert_eq!(plan["workloads"][0]["order"], "desc");
+    assert_eq!(plan["targets"].as_array().unwrap().len(), 1);
+    assert_eq!(plan["targets"][0]["label"], "pack");
+}
+
+#[test]
+fn a_saved_plan_and_a_record_measure_the_same_again() {
+    let world = world();
+    world.ok("run plan.toml --save-plan saved.toml --json first.json");
+    world.ok("run saved.toml --json second.json");
+    world.ok("run first.json --json third.json");
+    world.ok("run first.json --seed 3 --json fourth.json");
+    let first = header(&world, "first.json");
+    for again in ["second.json", "third.json"] {
+        assert_eq!(header(&world, again)["plan"]["seed"], first["plan"]["seed"]);
+        assert_eq!(header(&world, again)["asked"], first["asked"]);
+        assert_eq!(header(&world, again)["plan"]["dataset"], first["plan"]["dataset"]);
+    }
+    assert_eq!(header(&world, "fourth.json")["plan"]["seed"], 3);
+}
+
+#[test]
+fn a_plan_is_only_written_over_a_plan() {
+    let world = world();
+    world.ok("run plan.toml --save-plan saved.toml --dry-run");
+    world.ok("run plan.toml --save-plan saved.toml --dry-run --keys 3");
+    let saved = std::fs::read_to_string(world.path("saved.toml")).unwrap();
+    assert!(saved.contains("keys = 3"), "{saved}");
+    world.write("thesis.txt", "years of work");
+    assert!(world.refused("run plan.toml --save-plan thesis.txt").contains("no plan"));
+    assert!(world.refused("run plan.toml --save-plan plan.toml").contains("left as it is"));
+    assert!(
+        world
+            .refused("run plan.toml --save-plan no/such.toml")
+            .contains("--save-plan no/such.toml")
+    );
+}
+
+#[test]
+fn a_dry_run_tells_the_plan_and_measures_nothing() {
+    let world = world();
+    let before = world.tree();
+    let out = world.ok("run plan.toml --dry-run --json run.json --update --read").out;
+    for said in [
+        "files, the baseline",
+        "sqlite api=blob",
+        "20 keys (20.0 kB)",
+        "4 trials a round",
+        "of disk",
+        "time\n",
+    ] {
+        assert!(out.contains(said), "{said}\n{out}");
+    }
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn a_slip_in_a_plan_is_told_with_its_place() {
+    let world = World::new();
+    world.write("plan.toml", PLAN);
+    for (plan, says) in [
+        ("\nsiez = 3", "slip.toml:2:1: no option \"siez\": did you mean size?"),
+        ("read = 1", "slip.toml:1:8: read: true or false is accepted"),
+        ("count = '1z'", "slip.toml:1:9: "),
+        ("size = ['1k', '1z']", "slip.toml:1:15: "),
+        ("count = 0", "slip.toml:1:9: --count 0"),
+        ("targets = ['files:', 'sqlite:?apy=1']", "slip.toml:1:22: sqlite:?apy=1: no setting"),
+        ("targets = ['absent']", "slip.toml:1:12: absent: no such file"),
+        ("asc = true\ndesc = true", "cannot be used with"),
+        ("read = ", "slip.toml:1:"),
+        ("in-place = true", "--update"),
+    ] {
+        world.write("slip.toml", plan);
+        let said = world.refused("run slip.toml");
+        assert!(said.contains(says) && said.contains("slip.toml"), "{plan}\n{said}");
+    }
+    world.write("slip.toml", [0xff, 0xfe]);
+    assert!(world.refused("run slip.toml").contains("slip.toml"));
+    // What was typed is not blamed on the plan.
+    let said = world.refused("run plan.toml --count 1z");
+    assert!(!said.contains("plan.toml"), "{said}");
+    assert!(world.refused("run plam.toml").contains("did you mean plan.toml?"));
+    assert!(world.refused("run plan.toml slip.toml").contains("one plan or record is accepted"));
+}
+
+#[test]
+fn a_store_is_a_target_whatever_it_is_called() {
+    let world = World::new();
+    world.ok("init data.toml --count 5 --size 100");
+    world.ok("init data.json --count 5 --size 100");
+    world.ok("export data.toml folder.toml");
+    world.ok("run data.toml data.json folder.toml --rounds 1");
+}
+
+#[test]
+fn what_is_no_whole_record_is_one_clear_line() {
+    let world = world();
+    world.ok("run plan.toml --json run.json");
+    let text = std::fs::read_to_string(world.path("run.json")).unwrap();
+    world.write("cut.json", &text[..100]);
+    world.write("foreign.json", "{\"a\":1}\n");
+    world.write("empty.json", "");
+    world.write("old", text.replacen(",\"asked\":", ",\"other\":", 1));
+    for (line, says) in [
+        ("run cut.json", "cut.json: this record is cut short within line 1"),
+        ("run foreign.json", "foreign.json: this is not a record"),
+        ("run empty.json", "nothing in it"),
+        ("run old", "old: this record does not tell what was asked for"),
+        ("run absent.json", "absent.json: no such plan or record"),
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains(says), "{line}\n{said}");
+    }
+    // All that is asked for stands in the first line.
+    world.write("begun.json", text.lines().next().unwrap());
+    world.ok("run begun.json --json again.json");
+}
+
+#[test]
+fn no_password_is_kept() {
+    let world = World::new();
+    let line = "run files: mysql://me:SECRET@localhost/db --dry-run --save-plan -";
+    let out = world.ok(line).out;
+    assert!(out.contains("mysql://me@localhost/db") && !out.contains("SECRET"), "{out}");
+}

@@ -1,0 +1,140 @@
+//! What a run will take, as far as that can be told before anything is made or measured.
+
+use std::{path::PathBuf, time::Duration};
+
+use model::{Batch, Cache, Durability, Result, Workload};
+
+use crate::{Amount, Request, Silent, Stop, host, prepare::Preparation, source::Source};
+
+/// A run beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// Keys and bytes of the data.
+    pub data: Amount,
+    /// What is done, with the least number of operations of a pass: where that takes no time, the
+    /// pilot makes it more.
+    pub workloads: Vec<Workload>,
+    /// Trials of a round.
+    pub trials: usize,
+    /// Room on disk for scratch stores, by the folder they stand in.
+    pub disk: Vec<Room>,
+    /// Making the stores ready, roughly.
+    pub preparing: Duration,
+    /// A round, roughly.
+    pub round: Duration,
+}
+
+/// Room on a file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Where.
+    pub folder: PathBuf,
+    /// What is needed there in bytes.
+    pub needed: u64,
+    /// What is free; absent: not told.
+    pub free: Option<u64>,
+}
+
+/// What an operation is taken to last, in seconds: a small blob on a common disk, for want of a
+/// measurement. Engines lie from a tenth to ten times of it.
+const ASSUMED: Assumed =
+    Assumed { read: 10e-6, cold: 200e-6, write: 50e-6, flush: 1e-3, byte: 1e-9 };
+
+struct Assumed {
+    read: f64,
+    /// A read that waits for a device.
+    cold: f64,
+    write: f64,
+    /// A durable commit.
+    flush: f64,
+    /// Each byte on top.
+    byte: f64,
+}
+
+/// Outlines `request`. A store that is there is opened for reading, to count its keys.
+pub fn outline(request: &Request, stop: &Stop) -> Result<Outline> {
+    let data = Source::amount_of(request, stop)?;
+    let rooms = Preparation::new(request, &Silent, stop).needed(data);
+    let room = |(folder, needed): (PathBuf, u64)| Room {
+        free: host::free_bytes(&folder).ok(),
+        folder,
+        needed,
+    };
+    let count = request.count.unwrap_or(data.count);
+    let workloads: Vec<_> = (request.operations.iter())
+        .map(|operation| request.workload(*operation, count, data.count))
+        .collect();
+    let round: f64 = workloads.iter().map(|workload| of_a_round(request, data, workload)).sum();
+    Ok(Outline {
+        data,
+        trials: request.targets.len() * workloads.len() * request.caches.len(),
+        workloads,
+        disk: rooms.into_iter().map(room).collect(),
+        preparing: seconds(preparing(request, data)),
+        round: seconds(round * request.targets.len() as f64),
+    })
+}
+
+impl Outline {
+    /// The shortest that `rounds` of it take, made ready first.
+    pub fn time(&self, rounds: u32) -> Duration {
+        self.preparing.saturating_add(self.round.saturating_mul(rounds))
+    }
+}
+
+/// One target's trials of a workload in every state.
+fn of_a_round(request: &Request, data: Amount, workload: &Workload) -> f64 {
+    let bytes = data.bytes as f64 / (data.count.max(1)) as f64 * ASSUMED.byte;
+    let flushes = request.durability == Some(Durability::Durable);
+    let owed = match workload.batch {
+        Batch::Of(operations) if flushes => ASSUMED.flush / operations as f64,
+        _ => 0.0,
+    };
+    let one = |cache: &Cache| match (workload.operation.writes(), cache.is_cold()) {
+        (true, _) => ASSUMED.write + owed,
+        (false, true) => ASSUMED.cold,
+        (false, false) => ASSUMED.read,
+    };
+    // Warm, a first pass goes over all keys once more.
+    let operations = |cache: &Cache| {
+        workload.count as f64 + if cache.is_cold() { 0.0 } else { data.count as f64 }
+    };
+    request.caches.iter().map(|cache| operations(cache) * (one(cache) + bytes)).sum()
+}
+
+/// Each value is made or read once, and for every store written once and read once.
+fn preparing(request: &Request, data: Amount) -> f64 {
+    let stores = request.targets.len() * request.operations.len();
+    let (count, bytes) = (data.count as f64, data.bytes as f64 * ASSUMED.byte);
+    let (read, written) = (count * ASSUMED.read + bytes, count * ASSUMED.write + 2.0 * bytes);
+    read + stores as f64 * (read + written)
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Generated, Operation, Rounds};
+
+    use super::*;
+    use crate::Data;
+
+    fn request(count: u64) -> Request {
+        let rounds = Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0 };
+        let data = Data::Generated(Generated { seed: 1, count, size: 1000, variance: 0 });
+        Request::reading(data, Vec::new(), rounds, 1)
+    }
+
+    #[test]
+    fn made_up_data_is_counted_without_making_it() {
+        let stop = Stop::new();
+        let outlined = outline(&request(1 << 40), &stop).unwrap();
+        assert_eq!(outlined.data, Amount { count: 1 << 40, bytes: 1000 << 40 });
+        assert!(outlined.time(u32::MAX) >= outlined.time(1));
+        let more = Request { operations: vec![Operation::Read, Operation::Update], ..request(9) };
+        let counts: Vec<_> = outline(&more, &stop).unwrap().workloads;
+        assert_eq!(counts.iter().map(|w| w.count).collect::<Vec<_>>(), [9, 9]);
+    }
+}
