@@ -4,6 +4,7 @@ mod cache;
 mod calibrate;
 mod doctor;
 mod rows;
+mod study;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -11,10 +12,11 @@ use clap::{
     Args, Parser, Subcommand,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use model::{Cache, Durability, units};
+use model::{Cache, Durability, Error, units};
 
 pub(crate) use self::{
     cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, rows::RowsOptions,
+    study::StudyOptions,
 };
 use crate::{output, plan::Asked};
 
@@ -35,6 +37,9 @@ pub(crate) enum Command {
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
     #[command(after_help = rows::EXAMPLES)]
     Rows(Box<RowsOptions>),
+    /// Run a published experiment: what was published beside what comes out here
+    #[command(after_help = study::EXAMPLES)]
+    Study(StudyOptions),
     /// A worker of `rows`, which starts it and speaks to it
     #[command(hide = true)]
     RowsWorker,
@@ -401,6 +406,12 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Argumen
         let _ = error.print();
         ExitCode::from(code)
     })
+}
+
+/// Reads a command line that the program made itself, or a file of it.
+pub(crate) fn understand(words: Vec<OsString>) -> Result<Command, Error> {
+    let parsed = Arguments::try_parse_from(words);
+    parsed.map(|arguments| arguments.command).map_err(|error| Error::usage(one_line(&error)))
 }
 
 fn with_two_dashes(argument: OsString) -> OsString {

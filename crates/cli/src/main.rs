@@ -8,6 +8,7 @@ mod measured;
 mod output;
 mod plan;
 mod record_file;
+mod studies;
 mod targets;
 
 use std::process::ExitCode;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
     exit::code(match &arguments.command {
         Command::Run(options) => commands::run::run(options, &STOP),
         Command::Rows(options) => commands::rows::run(options, &STOP),
+        Command::Study(options) => commands::study::run(options, &STOP),
         Command::RowsWorker => commands::rows::work(),
         Command::Report(options) => commands::report::run(options),
         Command::Init(options) => commands::init::run(options, &STOP),

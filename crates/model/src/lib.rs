@@ -20,6 +20,7 @@ pub mod record;
 pub mod rows;
 mod sample;
 mod setting;
+pub mod study;
 mod target;
 pub mod units;
 mod workload;

@@ -16,6 +16,7 @@ mod remarks;
 mod rows;
 mod steadiness;
 mod stores;
+mod study;
 mod terminal;
 mod together;
 
@@ -28,5 +29,8 @@ pub use read::{read, read_header};
 pub use remarks::{Remark, advice, derived, remarks};
 pub use rows::{RowCell, RowFigures, RowGroup, row_groups};
 pub use stores::{Space, StoreFigures, stores};
-pub use terminal::{Style, checkup, engine, engines, head, page, terminal};
+pub use study::{Against, Held, Here, held};
+pub use terminal::{
+    StudyStep, Style, checkup, engine, engines, head, page, study_head, study_step, terminal,
+};
 pub use together::{Rates, Together, Waits, together};

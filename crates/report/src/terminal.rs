@@ -11,6 +11,7 @@ mod page;
 mod rows;
 mod settings;
 mod space;
+mod study;
 mod summary;
 mod table;
 mod text;
@@ -23,6 +24,7 @@ use crate::{figures, remarks, row_groups, stores};
 pub use checkup::checkup;
 pub use engines::{engine, engines};
 use page::Page;
+pub use study::{StudyStep, study_head, study_step};
 
 /// Narrower terminals wrap what was laid out for this many columns.
 const NARROWEST: usize = 80;

@@ -11,5 +11,6 @@ pub(crate) mod rows;
 pub(crate) mod run;
 mod run_stats;
 pub(crate) mod stat;
+pub(crate) mod study;
 pub(crate) mod verify;
 pub(crate) mod worker;

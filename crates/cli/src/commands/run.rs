@@ -44,8 +44,7 @@ pub(super) const MIN_ROUNDS: u32 = 5;
 pub(super) const PRECISION: f64 = 0.03;
 
 pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
-    let planned = plan::understand(asked, fresh_seed())?;
-    let mut requests = requests(&planned).map_err(|error| planned.blame(error))?;
+    let (planned, requests) = ready(asked)?;
     // These options do not vary.
     let options = &planned.points[0].options;
     let out = record_file::open(options.json.as_deref(), record_file::RUN)?;
@@ -53,10 +52,7 @@ pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
     if options.dry_run {
         return Ok(output::print(&beforehand::show(&requests, stop)?)?);
     }
-    if requests.len() > 1 {
-        beforehand::is_bearable(&requests, options.yes, stop)?;
-    }
-    let measured = measure(&mut requests, options, Recorder::new(out), stop);
+    let measured = measure(requests, options, out, stop)?;
     let (records, outcomes) =
         measured.show(options.json.as_deref(), |records| page(options, records))?;
     tell_integrity(&outcomes)?;
@@ -64,17 +60,35 @@ pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
     if options.strict { no_doubts(&records) } else { Ok(()) }
 }
 
-/// One run after the other, until one is interrupted or fails.
-fn measure(
-    requests: &mut [Request],
-    options: &RunOptions,
-    mut recorder: Recorder,
-    stop: &Stop,
-) -> Measured {
-    let ended = one_by_one(requests, options, &mut recorder, stop);
-    Measured { records: recorder.into_records(), ended }
+/// Measures without showing anything.
+pub(super) fn measured(asked: &Asked, stop: &Stop) -> Result<Measured, Failure> {
+    let (planned, requests) = ready(asked)?;
+    let options = &planned.points[0].options;
+    let out = record_file::open(options.json.as_deref(), record_file::RUN)?;
+    measure(requests, options, out, stop)
 }
 
+fn ready(asked: &Asked) -> Result<(Planned, Vec<Request>)> {
+    let planned = plan::understand(asked, fresh_seed())?;
+    let requests = requests(&planned).map_err(|error| planned.blame(error))?;
+    Ok((planned, requests))
+}
+
+fn measure(
+    mut requests: Vec<Request>,
+    options: &RunOptions,
+    out: Option<Box<dyn Write>>,
+    stop: &Stop,
+) -> Result<Measured, Failure> {
+    if requests.len() > 1 {
+        beforehand::is_bearable(&requests, options.yes, stop)?;
+    }
+    let mut recorder = Recorder::new(out);
+    let ended = one_by_one(&mut requests, options, &mut recorder, stop);
+    Ok(Measured { records: recorder.into_records(), ended })
+}
+
+/// One run after the other, until one is interrupted or fails.
 fn one_by_one(
     requests: &mut [Request],
     options: &RunOptions,

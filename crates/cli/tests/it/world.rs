@@ -83,19 +83,28 @@ impl World {
     }
 }
 
+/// What another process removes meanwhile is not there.
 fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)>) {
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in there(fs::read_dir(folder)).into_iter().flatten() {
         let path = entry.unwrap().path();
-        let metadata = fs::symlink_metadata(&path).unwrap();
+        let Some(metadata) = there(fs::symlink_metadata(&path)) else { continue };
         if metadata.is_dir() {
             // A folder's own time changes when scratch folders come and go in it.
             found.insert(path.clone(), (Vec::new(), std::time::UNIX_EPOCH));
             walk(&path, found);
-        } else if metadata.is_file() {
-            found.insert(path.clone(), (fs::read(&path).unwrap(), metadata.modified().unwrap()));
-        } else {
-            found.insert(path, (Vec::new(), metadata.modified().unwrap()));
+            continue;
         }
+        let bytes = metadata.is_file().then(|| there(fs::read(&path)));
+        if let Some(bytes) = bytes.unwrap_or_else(|| Some(Vec::new())) {
+            found.insert(path, (bytes, metadata.modified().unwrap()));
+        }
+    }
+}
+
+fn there<T>(result: std::io::Result<T>) -> Option<T> {
+    match result {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        other => Some(other.unwrap()),
     }
 }
 

@@ -23,19 +23,23 @@ const BATCH: u64 = 100_000;
 const MOST_ROWS: u64 = 1_000_000_000;
 
 pub(crate) fn run(options: &RowsOptions, stop: &Stop) -> Result<(), Failure> {
+    let style = output::style(options.verbose, options.explain);
+    let measured = measured(options, stop)?;
+    let (_, outcomes) =
+        measured.show(options.json.as_deref(), |records| report::page(records, &style))?;
+    measured::whole(&outcomes)
+}
+
+/// Measures without showing anything.
+pub(super) fn measured(options: &RowsOptions, stop: &Stop) -> Result<Measured, Failure> {
     let began = Instant::now();
     let request = request(options)?;
     let file = record_file::open(options.json.as_deref(), record_file::ROWS)?;
     let mut recorder = Recorder::new(file);
     let listener = Listener::new(options.quiet);
     let outcome = lab::rows(request, &mut recorder, &listener, stop);
-    drop(listener);
     let ended = measured::finish(outcome, &mut recorder, began).map(|outcome| vec![outcome]);
-    let measured = Measured { records: recorder.into_records(), ended };
-    let style = output::style(options.verbose, options.explain);
-    let (_, outcomes) =
-        measured.show(options.json.as_deref(), |records| report::page(records, &style))?;
-    measured::whole(&outcomes)
+    Ok(Measured { records: recorder.into_records(), ended })
 }
 
 /// The process of a worker.
