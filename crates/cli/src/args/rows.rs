@@ -35,7 +35,8 @@ pub(crate) struct RowsOptions {
     /// measured in that. Default: all but delayed
     #[arg(long, value_name = "STYLE", value_delimiter = ',', help_heading = "Workload")]
     pub(crate) style: Vec<Style>,
-    /// As published: text and delayed, and as many rows of a transaction as were best for each
+    /// As published: those targets, text and delayed, and as many rows of a transaction as were
+    /// best for each
     #[arg(long, conflicts_with_all = ["batch", "style"], help_heading = "Workload")]
     pub(crate) as_published: bool,
     /// Processes at once, each with a database of its own; several numbers are shown one after the

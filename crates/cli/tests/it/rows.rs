@@ -62,7 +62,7 @@ fn the_published_table_stands_beside_as_many_rows() {
 #[test]
 fn without_targets_what_is_missing_is_named() {
     let world = open_world();
-    let ran = world.ok(&format!("rows --as-published {QUICK} -v"));
+    let ran = world.ok(&format!("rows --style text {QUICK} -v"));
     for (engine, label) in
         [("mariadb", "mariadb engine=innodb text"), ("postgres", "postgres text")]
     {
@@ -70,6 +70,9 @@ fn without_targets_what_is_missing_is_named() {
         assert!(named != ran.out.contains(label), "{engine} is measured or named\n{}", ran.out);
     }
     assert!(ran.out.contains("time ÷ that of sqlite text"), "{}", ran.out);
+    // What was not published is not there as published.
+    let published = world.ok(&format!("rows --as-published {QUICK} -v")).out;
+    assert!(!published.contains("postgres") && !published.contains("aria"), "{published}");
 }
 
 /// A folder that the user as whom a server runs can pass through.

@@ -11,9 +11,8 @@ use model::{
 
 use crate::args::RowsOptions;
 
-/// What is compared when the user names nothing: what was published, then what is of interest
-/// beside it. `true`: in every style; the others only as published.
-const DEFAULT_TARGETS: [(&str, bool); 18] = [
+/// What is compared when the user names nothing. In every style, or only as published?
+const PUBLISHED: [(&str, bool); 14] = [
     ("jsonl:", true),
     ("csv:", true),
     ("sqlite:?store=memory", false),
@@ -26,10 +25,13 @@ const DEFAULT_TARGETS: [(&str, bool); 18] = [
     ("mariadb:?engine=csv&null=no", false),
     ("mariadb:?engine=myisam", false),
     ("mariadb:?engine=myisam&null=no", false),
-    ("mariadb:?engine=aria", false),
-    ("mariadb:?engine=aria&null=no", false),
     ("mariadb:?engine=innodb", true),
     ("mariadb:?engine=innodb&null=no", false),
+];
+/// What is of interest beside it.
+const FURTHER: [(&str, bool); 4] = [
+    ("mariadb:?engine=aria", false),
+    ("mariadb:?engine=aria&null=no", false),
     ("postgres:", true),
     ("postgres:?null=no", false),
 ];
@@ -60,7 +62,8 @@ pub(super) fn chosen(options: &RowsOptions) -> Result<Chosen> {
         chosen.add(options, &resolved, true)?;
     }
     if options.targets.is_empty() {
-        for (text, every_style) in DEFAULT_TARGETS {
+        let further = FURTHER.into_iter().filter(|_| !options.as_published);
+        for (text, every_style) in PUBLISHED.into_iter().chain(further) {
             chosen.add_default(options, text, every_style)?;
         }
     }
