@@ -16,6 +16,7 @@ mod remarks;
 mod rows;
 mod steadiness;
 mod stores;
+mod sweep;
 mod terminal;
 mod together;
 
@@ -28,5 +29,6 @@ pub use read::{read, read_header};
 pub use remarks::{Remark, advice, derived, remarks};
 pub use rows::{RowCell, RowFigures, RowGroup, row_groups};
 pub use stores::{Space, StoreFigures, stores};
+pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};
 pub use terminal::{Style, checkup, engine, engines, head, page, terminal};
 pub use together::{Rates, Together, Waits, together};
