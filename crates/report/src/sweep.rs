@@ -93,7 +93,9 @@ fn by_size(runs: &[Record]) -> Vec<Vec<Run<'_>>> {
         }
     }
     let mut groups: Vec<_> = groups.into_values().collect();
-    groups.iter_mut().for_each(|group| group.sort_by_key(|run| run.size));
+    for group in &mut groups {
+        group.sort_by_key(|run| run.size);
+    }
     groups.retain(|group| group.len() > 1);
     groups
 }
@@ -118,14 +120,14 @@ fn even(group: &[Run<'_>], case: Case, target: &PlannedTarget) -> Option<TargetB
         (ratios.len() > 1).then_some((run.size, ratios))
     };
     let measured: Vec<_> = group.iter().filter_map(sized).collect();
-    let sizes = [measured.first()?.0, measured.last()?.0];
+    let range = [measured.first()?.0, measured.last()?.0];
     let sized = |(size, ratios)| Sized { size: size as f64, ratios };
     let curve: Vec<Sized> = measured.into_iter().map(sized).collect();
     Some(TargetBreakEven {
         case,
         beside: beside(group[0].record),
         target: target.label.clone(),
-        sizes,
+        sizes: range,
         found: break_even(&curve)?,
     })
 }

@@ -21,11 +21,11 @@ fn coverage(
     let mut random = Random::new(1);
     let (mut covered, mut bias) = (0, 0.0);
     for _ in 0..RUNS {
-        let mut sized = |size: f64| Sized {
+        let mut measured = |size: f64| Sized {
             size,
             ratios: (0..rounds).map(|_| ratio(size) * (sigma * random.normal()).exp()).collect(),
         };
-        let curve: Vec<_> = sizes.iter().map(|size| sized(*size)).collect();
+        let curve: Vec<_> = sizes.iter().map(|size| measured(*size)).collect();
         let found = break_even(&curve).expect("made-up ratios are positive").crossings;
         let [crossing] = found[..] else { continue };
         let low = crossing.low.is_none_or(|low| low <= truth);

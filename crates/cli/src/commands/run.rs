@@ -165,7 +165,7 @@ fn no_doubts(records: &[Record]) -> Result<(), Failure> {
 fn show(options: &RunOptions, records: &[Record]) -> Result<()> {
     let mut text = report::page(records, &output::style(options.verbose, options.explain));
     if options.stats {
-        records.iter().for_each(|record| text.push_str(&run_stats::show(record)));
+        text.extend(records.iter().map(run_stats::show));
     }
     if options.json.as_deref() == Some(Path::new("-")) {
         output::print_aside(&text);

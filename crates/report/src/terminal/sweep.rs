@@ -43,7 +43,9 @@ pub(super) fn print(page: &mut Page, runs: &[Record], all_findings: bool) {
         table.print(page);
     }
     even(page, plan, &break_evens(runs));
-    page_matrices(runs).iter().for_each(|matrix| print_matrix(page, plan, matrix));
+    for matrix in page_matrices(runs) {
+        print_matrix(page, plan, &matrix);
+    }
     doubts::print(page, &runs[0], &remarks_of_all(runs, &figures), all_findings);
     page.gap();
     page.paragraph("", &ended(runs), Paint::Plain);

@@ -22,8 +22,9 @@ fn swept() -> Vec<Record> {
         let made = Generated { seed: 1, count: 1000, size, variance: 0 };
         run.header.plan.dataset = DatasetSpec::Generated(made);
         for (target, pages) in [(1, 512), (2, 4096)] {
-            run.header.plan.targets[target].engine = "sqlite".to_owned();
-            run.header.plan.targets[target].settings.set("page_size", pages);
+            let planned = &mut run.header.plan.targets[target];
+            "sqlite".clone_into(&mut planned.engine);
+            planned.settings.set("page_size", pages);
         }
         for round in 0..6 {
             let slow = 4000 + 10 * u64::from(round);

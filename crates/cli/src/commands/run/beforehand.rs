@@ -110,7 +110,7 @@ fn told_of_workload(workload: &Workload) -> String {
         1 => "1 worker".to_owned(),
         n => format!("{n} workers"),
     };
-    format!("{operation}: {count} operations or more, {order}, {batch}, {workers}",)
+    format!("{operation}: {count} operations or more, {order}, {batch}, {workers}")
 }
 
 fn told_of_run(request: &Request, outline: &Outline) -> String {
