@@ -130,6 +130,14 @@ pub(crate) fn ratio_between(
     paired(&times(target), &times(other))
 }
 
+/// Time over the baseline's, one a round in which both were measured.
+pub(crate) fn ratios(record: &Record, case: Case, target: usize) -> Vec<f64> {
+    let times = |target| us_by_round(&usable_samples(record, case, target));
+    let baseline = times(record.header.plan.baseline);
+    let own = times(target).into_iter();
+    own.filter_map(|(round, time)| Some(time / baseline.get(&round)?)).collect()
+}
+
 fn over_warm(
     record: &Record,
     case: Case,

@@ -17,6 +17,7 @@ mod rows;
 mod steadiness;
 mod stores;
 mod study;
+mod sweep;
 mod terminal;
 mod together;
 
@@ -30,6 +31,7 @@ pub use remarks::{Remark, advice, derived, remarks};
 pub use rows::{RowCell, RowFigures, RowGroup, row_groups};
 pub use stores::{Space, StoreFigures, stores};
 pub use study::{Against, Held, Here, held};
+pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};
 pub use terminal::{
     StudyStep, Style, checkup, engine, engines, head, page, study_head, study_step, terminal,
 };

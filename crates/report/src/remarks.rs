@@ -33,6 +33,13 @@ pub fn remarks(record: &Record, figures: &[Figures]) -> Vec<Remark> {
     gathered(record.findings.iter().cloned().chain(computed))
 }
 
+/// All doubts about the runs of a sweep together.
+pub(crate) fn remarks_of_all(runs: &[Record], figures: &[Vec<Figures>]) -> Vec<Remark> {
+    let computed =
+        runs.iter().zip(figures).flat_map(|(run, own)| computed(run, own, run.end.is_some()));
+    gathered(runs.iter().flat_map(|run| run.findings.iter().cloned()).chain(computed))
+}
+
 /// What to do about doubts, the weightiest first.
 pub fn advice(doubts: impl IntoIterator<Item = Doubt>) -> Vec<Advice> {
     let remarks = gathered(doubts.into_iter().map(Finding::run));

@@ -13,6 +13,7 @@ mod settings;
 mod space;
 mod study;
 mod summary;
+mod sweep;
 mod table;
 mod text;
 mod times;
@@ -63,9 +64,21 @@ pub fn terminal(record: &Record, style: &Style) -> String {
     page.into_text()
 }
 
-/// The page of a record, or of the runs of a sweep.
+/// The page of a record; of the runs of a sweep, one that compares them, with their own pages before
+/// it where all is asked for.
 pub fn page(records: &[Record], style: &Style) -> String {
-    records.iter().map(|record| terminal(record, style)).collect::<Vec<_>>().join("\n")
+    let swept = records.first().is_some_and(|record| record.header.point().is_some());
+    let each = !swept || style.all_findings || style.explain;
+    let mut pages: Vec<String> = Vec::new();
+    if each {
+        pages.extend(records.iter().map(|record| terminal(record, style)));
+    }
+    if swept {
+        let mut page = blank(*style);
+        sweep::print(&mut page, records, style.all_findings);
+        pages.push(page.into_text());
+    }
+    pages.join("\n")
 }
 
 /// The page of `storemark rows`.

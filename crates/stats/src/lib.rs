@@ -18,6 +18,7 @@
 //! assert_eq!(verdict(&ratio), Verdict::Faster);
 //! ```
 
+mod break_even;
 mod estimate;
 mod interval;
 mod mean;
@@ -31,6 +32,7 @@ mod student;
 mod trend;
 mod verdict;
 
+pub use break_even::{BreakEven, Crossing, Sized, break_even};
 pub use estimate::Estimate;
 pub use mean::geometric_mean;
 pub use modes::{Modes, two_modes};

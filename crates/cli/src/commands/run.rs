@@ -160,7 +160,7 @@ fn no_doubts(records: &[Record]) -> Result<(), Failure> {
 fn page(options: &RunOptions, records: &[Record]) -> String {
     let mut text = report::page(records, &output::style(options.verbose, options.explain));
     if options.stats {
-        records.iter().for_each(|record| text.push_str(&run_stats::show(record)));
+        text.extend(records.iter().map(run_stats::show));
     }
     text
 }

@@ -16,11 +16,11 @@ const MOST: usize = 1000;
 /// varies.
 pub(super) fn points(asked: &Asked) -> Result<Vec<(BTreeMap<String, String>, Asked)>> {
     let command = options::strict();
-    let varies = |name: &str, values: &[OsString]| {
+    let is_list = |name: &str, values: &[OsString]| {
         let arg = options::find(&command, name);
         values.len() > 1 && arg.is_some_and(|arg| options::takes(arg) == Takes::Swept)
     };
-    let lists: Vec<_> = asked.0.iter().filter(|(name, values)| varies(name, values)).collect();
+    let lists: Vec<_> = asked.0.iter().filter(|(name, values)| is_list(name, values)).collect();
     let named: Vec<_> =
         lists.iter().map(|(name, values)| (format!("--{name}"), values.len())).collect();
     let point = |places: Vec<usize>| {

@@ -13,7 +13,7 @@ use super::{
 };
 
 pub(super) fn print(page: &mut Page, record: &Record) {
-    let rounds = match record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len() {
+    let rounds = match rounds(record) {
         1 => "1 round".to_owned(),
         n => format!("{n} rounds"),
     };
@@ -21,6 +21,11 @@ pub(super) fn print(page: &mut Page, record: &Record) {
     let seed = record.header.plan.seed;
     page.gap();
     page.paragraph("", &format!("{rounds}{time}; {}; seed {seed}", why(record)), Paint::Plain);
+}
+
+/// Rounds with a sample.
+pub(super) fn rounds(record: &Record) -> usize {
+    record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len()
 }
 
 /// A record may hold any number of seconds.
@@ -35,7 +40,7 @@ fn overran(record: &Record) -> bool {
     record.end.as_ref().is_some_and(|end| end.seconds > asked * 1.1)
 }
 
-fn why(record: &Record) -> String {
+pub(super) fn why(record: &Record) -> String {
     let precision = plus_minus(record.header.plan.rounds.precision);
     match record.end.as_ref().map(|end| &end.reason) {
         Some(Ended::Precise) => format!("every interval is within {precision}"),

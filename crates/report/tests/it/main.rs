@@ -11,4 +11,5 @@ mod made;
 mod printed;
 mod reading;
 mod rows;
+mod sweep;
 mod together;

@@ -50,22 +50,20 @@ pub(super) fn is_bearable(requests: &[Request], insists: bool, stop: &Stop) -> R
     }
     let outlines = outlines(requests, stop)?;
     let time = time(requests, &outlines);
-    let runs = requests.len();
-    if time > LONGEST {
-        return Err(Error::usage(format!(
-            "this sweep of {runs} runs takes about {}; --yes goes on, --dry-run shows it, fewer \
-             values or --bytes, --count and --rounds make it shorter",
-            show_duration(time)
-        )));
+    let long = (time > LONGEST).then(|| format!("takes about {}", show_duration(time)));
+    let rooms = rooms(&outlines);
+    let large = rooms.iter().filter(|room| room.free.is_some_and(|free| free < room.needed));
+    let large = large.map(|room| format!("needs {}", told_of_room(room)));
+    let too_much: Vec<_> = long.into_iter().chain(large).collect();
+    if too_much.is_empty() {
+        return Ok(());
     }
-    match rooms(&outlines).iter().find(|room| room.free.is_some_and(|free| free < room.needed)) {
-        None => Ok(()),
-        Some(room) => Err(Error::usage(format!(
-            "this sweep of {runs} runs takes {}; --yes goes on, --dry-run shows it, --scratch DIR \
-             names another place, --bytes or fewer --keys take less",
-            told_of_room(room)
-        ))),
-    }
+    Err(Error::usage(format!(
+        "this sweep of {} runs {}; --yes goes on, --dry-run shows it, fewer values or smaller \
+         --bytes, --count and --rounds take less",
+        requests.len(),
+        too_much.join(" and ")
+    )))
 }
 
 /// What varies in `request`: `size=4k threads=2`.
@@ -108,10 +106,11 @@ fn told_of_workload(workload: &Workload) -> String {
         Batch::Of(n) => format!("{} a batch", show_count(*n)),
     };
     let count = show_count(*count);
-    format!(
-        "{operation}: {count} operations or more, {order}, {batch}, {} workers",
-        workload.workers()
-    )
+    let workers = match workload.workers() {
+        1 => "1 worker".to_owned(),
+        n => format!("{n} workers"),
+    };
+    format!("{operation}: {count} operations or more, {order}, {batch}, {workers}")
 }
 
 fn told_of_run(request: &Request, outline: &Outline) -> String {

@@ -1,0 +1,166 @@
+//! Lists of values: a run each, in one record.
+
+use std::{process::Stdio, time::Duration};
+
+use crate::world::World;
+
+const SWEEP: &str = "run files: sqlite: --read --size 1k,4k --keys 20 --rounds 2 --seed 7";
+
+fn headers(world: &World, name: &str) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(world.path(name)).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.filter(|line: &serde_json::Value| line["line"] == "header").collect()
+}
+
+#[test]
+fn a_list_is_a_run_for_each_value_in_one_record() {
+    let world = World::new();
+    let out = world.ok(&format!("{SWEEP} --json run.json")).out;
+    for said in ["a sweep of 2 runs: size 1k, 4k", "size=4k", "break-even, read, warm", "seed 7"] {
+        assert!(out.contains(said), "{said}\n{out}");
+    }
+    let headers = headers(&world, "run.json");
+    let sizes: Vec<_> =
+        headers.iter().map(|h| h["plan"]["dataset"]["size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [1000, 4000]);
+    assert_eq!(headers[1]["asked"]["point"]["number"], 1);
+    assert_eq!(headers[1]["asked"]["options"]["size"], serde_json::json!(["1k", "4k"]));
+    assert_eq!(world.ok("report run.json").out, out);
+    let all = world.ok("report run.json --verbose").out;
+    assert!(all.contains("20 keys of 4,000 bytes") && all.contains("break-even"), "{all}");
+}
+
+#[test]
+fn a_record_of_a_sweep_is_the_sweep_again() {
+    let world = World::new();
+    world.ok(&format!("{SWEEP} --json run.json --save-plan plan.toml"));
+    world.ok("run run.json --json again.json");
+    world.ok("run plan.toml --size 2k --json one.json");
+    let asked = |name: &str| headers(&world, name)[0]["asked"]["options"].clone();
+    assert_eq!(asked("again.json"), asked("run.json"));
+    assert_eq!(headers(&world, "again.json").len(), 2);
+    assert_eq!(headers(&world, "one.json").len(), 1);
+    assert!(headers(&world, "one.json")[0]["asked"]["point"].is_null());
+}
+
+#[test]
+fn lists_are_crossed_or_zipped() {
+    let world = World::new();
+    let line = "run null: --keys 5 --rounds 1 --size 10,20 --threads 1,2 --json run.json";
+    world.ok(line);
+    assert_eq!(headers(&world, "run.json").len(), 4);
+    world.ok(&format!("{line} --zip"));
+    let zipped = headers(&world, "run.json");
+    let told: Vec<_> = zipped
+        .iter()
+        .map(|h| {
+            (h["plan"]["dataset"]["size"].as_u64(), h["plan"]["workloads"][0]["threads"].as_u64())
+        })
+        .collect();
+    assert_eq!(told, [(Some(10), Some(1)), (Some(20), Some(2))]);
+    let said = world.refused("run null: --size 10,20,30 --threads 1,2 --zip");
+    assert!(said.contains("--size 3, --threads 2"), "{said}");
+    assert!(world.refused("run null: --size 10,1z").contains("which is no unit"));
+}
+
+#[test]
+fn settings_that_are_lists_are_targets_of_the_same_rounds() {
+    let world = World::new();
+    let labels = |line: &str| {
+        world.ok(&format!("{line} --read --keys 5 --size 100 --rounds 1 --json run.json"));
+        let headers = headers(&world, "run.json");
+        assert_eq!(headers.len(), 1, "{line}");
+        let targets = headers[0]["plan"]["targets"].as_array().unwrap().clone();
+        targets.iter().map(|t| t["label"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        labels("run files: sqlite:?page_size=512,4096&mmap=0,1MiB"),
+        [
+            "files",
+            "sqlite page_size=512 mmap=0",
+            "sqlite page_size=512 mmap=1MiB",
+            "sqlite page_size=4096 mmap=0",
+            "sqlite page_size=4096 mmap=1MiB"
+        ]
+    );
+    assert_eq!(
+        labels("run files: sqlite: sqlite:?mmap=5 --mmap 0,1MiB"),
+        ["files", "sqlite mmap=0", "sqlite mmap=1048576", "sqlite mmap=5"]
+    );
+    assert_eq!(labels("run sqlite:?page_size=512,4096&mmap=0,1MiB --zip").len(), 2);
+    assert!(world.refused("run sqlite:?page_size=512,1000").contains("power of two"));
+    assert!(world.refused("run sqlite: --cache-size 10,-10").contains("one list"));
+}
+
+#[test]
+fn the_matrix_of_page_sizes_stands_beneath() {
+    let world = World::new();
+    let line = "run files: sqlite: --page-size 512,4096 --read --size 1k,4k --keys 20 --rounds 2";
+    let out = world.ok(line).out;
+    assert!(out.contains("files, time ÷ sqlite's, read, warm, by page size"), "{out}");
+}
+
+#[test]
+fn as_many_keys_as_fit_into_so_many_bytes() {
+    let world = World::new();
+    world.ok("run null: --bytes 10k --size 1k,3k --rounds 1 --json run.json");
+    let counts: Vec<_> = headers(&world, "run.json")
+        .iter()
+        .map(|h| h["plan"]["dataset"]["count"].as_u64().unwrap())
+        .collect();
+    assert_eq!(counts, [10, 3]);
+    world.refused("run null: --bytes 10k --keys 3");
+}
+
+#[test]
+fn what_takes_a_day_or_more_room_than_there_is_is_refused() {
+    let world = World::new();
+    let long = "run memory: --keys 10 --size 10,20 --count 100g --rounds 100";
+    let said = world.refused(long);
+    assert!(said.contains("--yes goes on") && said.contains("2 runs takes about"), "{said}");
+    let large = "run files: --bytes 9000000g --size 4g,2g --rounds 1";
+    let said = world.refused(large);
+    assert!(said.contains("are free") && said.contains("--yes goes on"), "{said}");
+    // What it takes can be looked at.
+    assert!(world.ok(&format!("{large} --dry-run")).out.contains("size=2g"));
+}
+
+/// Each run has its own scratch stores; with `--count` so large the second never ends by itself.
+#[test]
+#[cfg(unix)]
+fn what_was_measured_before_an_interruption_is_kept_and_shown() {
+    let world = World::new();
+    let line =
+        "run memory: --read --keys 50 --size 100 --count 10,900m --rounds 50 --json run.json --yes";
+    let child = world.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = || {
+        let text = std::fs::read_to_string(world.path("run.json")).unwrap_or_default();
+        text.matches(r#"{"line":"end""#).count() == 1
+    };
+    let mut waited = 0;
+    while !began() && waited < 600 {
+        std::thread::sleep(Duration::from_millis(100));
+        waited += 1;
+    }
+    let id = child.id().to_string();
+    std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{out}");
+    assert!(out.contains("count=10"), "{out}");
+}
+
+#[test]
+fn what_was_measured_before_a_failure_is_kept_and_shown() {
+    let world = World::new();
+    // The second cannot be made: a blob is larger than any may be.
+    let ran = world.run("run memory: --keys 2 --size 100,8g --rounds 1 --json run.json --yes");
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("size=100") && ran.err.contains("at most 4 GiB"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+    assert_eq!(headers(&world, "run.json").len(), 1);
+}

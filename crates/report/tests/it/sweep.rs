@@ -1,0 +1,92 @@
+//! What only the runs of a sweep together show, on runs whose crossing is known.
+
+use model::{
+    DatasetSpec, Generated,
+    record::{Asked, Point, Record},
+};
+use storemark_report::{Style, break_evens, page, page_matrices};
+
+use crate::made::{record, sample};
+
+const STYLE: Style = Style { width: 100, color: false, all_findings: false, explain: false };
+
+/// Runs over blobs of 1,000 and 16,000 bytes: files, and databases with two page sizes, whose time
+/// over that of files goes from 0.5 to 2, and from 0.8 to 0.4.
+fn swept() -> Vec<Record> {
+    let ratios = [(1_000, [500, 800]), (16_000, [2000, 400])];
+    let run = |(number, (size, ratios)): (usize, (u64, [u64; 2]))| {
+        let mut run = record(&["files", "sqlite page_size=512", "sqlite page_size=4096"]);
+        let varied = [("size".to_owned(), size.to_string())].into();
+        let point = Some(Point { number, of: 2, varied });
+        run.header.asked = Some(Asked { point, ..Asked::default() });
+        let made = Generated { seed: 1, count: 1000, size, variance: 0 };
+        run.header.plan.dataset = DatasetSpec::Generated(made);
+        for (target, pages) in [(1, 512), (2, 4096)] {
+            let planned = &mut run.header.plan.targets[target];
+            "sqlite".clone_into(&mut planned.engine);
+            planned.settings.set("page_size", pages);
+        }
+        for round in 0..6 {
+            let slow = 4000 + 10 * u64::from(round);
+            let wobble = [990, 1010][round as usize % 2];
+            run.samples.push(sample(round, 0, slow));
+            for (target, ratio) in (1..).zip(ratios) {
+                run.samples.push(sample(round, target, slow * ratio / 1000 * wobble / 1000));
+            }
+        }
+        run
+    };
+    ratios.into_iter().enumerate().map(run).collect()
+}
+
+#[test]
+fn the_break_even_is_where_the_ratio_crosses_1() {
+    let rows = break_evens(&swept());
+    assert_eq!(rows.len(), 2);
+    let crossing = rows[0].found.crossings[0];
+    // Half-way on both logarithms.
+    assert!((crossing.size / 4e3 - 1.0).abs() < 0.01, "{crossing:?}");
+    assert!(crossing.upwards && crossing.low.unwrap() < 4e3 && crossing.high.unwrap() > 4e3);
+    assert_eq!((rows[1].found.crossings.len(), rows[1].found.begins_below), (0, true));
+    assert_eq!(rows[1].sizes, [1_000, 16_000]);
+}
+
+#[test]
+fn the_best_page_size_is_that_of_each_size() {
+    let matrices = page_matrices(&swept());
+    let [matrix] = matrices.as_slice() else { panic!("{matrices:?}") };
+    assert_eq!(
+        (matrix.sizes.as_slice(), matrix.family.as_str()),
+        ([1_000, 16_000].as_slice(), "sqlite")
+    );
+    assert_eq!([matrix.best(0), matrix.best(1)], [Some(0), Some(1)]);
+    // Files' time over the database's.
+    let first = matrix.rows[0].1[0].unwrap();
+    assert!((first.point - 2.0).abs() < 0.01 && first.low < 2.0 && first.high > 2.0, "{first:?}");
+}
+
+#[test]
+fn the_page_shows_both() {
+    let text = page(&swept(), &STYLE);
+    for said in [
+        "a sweep of 2 runs: size 1000, 16000",
+        "break-even, read, warm: the size of blobs at which files overtakes",
+        "never from 1.00 kB up to 16.0 kB",
+        "time ÷ sqlite's",
+        "*2.5",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn a_sweep_that_was_cut_off_shows_what_there_is() {
+    let mut runs = swept();
+    runs[1].samples.clear();
+    assert!(break_evens(&runs).is_empty());
+    let text = page(&runs, &STYLE);
+    assert!(text.contains("size=16000") && text.contains("cut off"), "{text}");
+    assert!(page(&runs[..1], &STYLE).contains("1 of 2 runs"));
+    assert_eq!(page(&[], &STYLE), "");
+}
