@@ -6,7 +6,7 @@ use model::{
 };
 use stats::Estimate;
 
-use crate::{Figures, figures, stores};
+use crate::{Figures, TargetBreakEven, break_evens, figures, stores};
 
 /// A figure, published or measured or both.
 #[derive(Clone, Debug)]
@@ -24,12 +24,14 @@ pub struct Held {
 }
 
 /// A figure of this machine.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Here {
     /// With its interval.
     Estimate(Estimate),
     /// Counted, not estimated.
     Exact(f64),
+    /// Where the baseline overtakes, or that it does not.
+    Even(TargetBreakEven),
 }
 
 /// How it lies to what was published.
@@ -46,10 +48,14 @@ pub enum Against {
 impl Held {
     /// Absent: one of both is.
     pub fn against(&self) -> Option<Against> {
-        let ((least, greatest), here) = self.published.zip(self.here)?;
+        let ((least, greatest), here) = self.published.zip(self.here.as_ref())?;
         let (low, high) = match here {
-            Here::Estimate(Estimate { low, high, .. }) => (low, high),
+            Here::Estimate(Estimate { low, high, .. }) => (*low, *high),
             Here::Exact(value) => (value * (1.0 - EXACT), value * (1.0 + EXACT)),
+            Here::Even(even) => match even.found.crossings.as_slice() {
+                [one] => (one.low.unwrap_or(0.0), one.high.unwrap_or(f64::INFINITY)),
+                _ => return None,
+            },
         };
         Some(match () {
             () if high < least => Against::Lower,
@@ -68,6 +74,7 @@ pub fn held(step: &Step, records: &[Record]) -> Vec<Held> {
     let mut met = vec![false; step.claims.len()];
     let mut all: Vec<Held> =
         records.iter().flat_map(|record| of_record(step, record, &mut met)).collect();
+    all.extend(evens(step, records, &mut met));
     let unmet = step.claims.iter().zip(met).filter(|(_, met)| !met);
     all.extend(unmet.map(|(claim, _)| Held {
         place: asked_for(claim),
@@ -143,6 +150,28 @@ fn spaces(step: &Step, record: &Record, met: &mut [bool]) -> Vec<Held> {
                 here: here.map(Here::Exact),
             });
         }
+    }
+    all
+}
+
+fn evens(step: &Step, records: &[Record], met: &mut [bool]) -> Vec<Held> {
+    let mut all = Vec::new();
+    let found = break_evens(records);
+    for (claim, met) in step.claims.iter().zip(met) {
+        let about = |even: &&TargetBreakEven| {
+            even.target == claim.target && claim.cache.is_none_or(|cache| cache == even.case.cache)
+        };
+        let even = found.iter().find(about).filter(|_| claim.figure == Figure::BreakEven);
+        all.extend(even.map(|even| {
+            *met = true;
+            Held {
+                place: asked_for(claim),
+                target: claim.target.clone(),
+                figure: claim.figure,
+                published: Some(claim.range()),
+                here: Some(Here::Even(even.clone())),
+            }
+        }));
     }
     all
 }

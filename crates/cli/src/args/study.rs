@@ -14,6 +14,7 @@ Examples:
 
 /// Runs a published experiment, and shows what was published beside what comes out here.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct StudyOptions {
     /// Which; none: list them
     pub(crate) name: Option<String>,
@@ -28,6 +29,9 @@ pub(crate) struct StudyOptions {
     #[arg(long, value_name = "N", help_heading = "Size")]
     pub(crate) step: Option<usize>,
 
+    /// Run exactly N rounds of each step, however long they take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    pub(crate) rounds: Option<u32>,
     /// Where scratch stores go; default: the current folder
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(crate) scratch: Option<PathBuf>,

@@ -1,6 +1,9 @@
 //! `storemark study`: a published experiment, what was published beside what comes out here.
 
-use std::ffi::OsString;
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+};
 
 use engines::{registry, rows};
 use lab::Stop;
@@ -25,7 +28,7 @@ const TARGETS: &str = "targets";
 pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let Some(name) = &options.name else { return Ok(output::print(&list())?) };
     let mut study = studies::find(name)?;
-    let steps = chosen(&study, options)?;
+    let chosen = chosen(&study, options)?;
     if let Some(folder) = &options.records {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
@@ -33,25 +36,38 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let style = output::style(options.verbose, false);
     output::print(&report::study_head(&study, &style))?;
     let mut ended = Ok(());
-    for number in steps {
-        let step = &mut study.steps[number];
-        if !options.quiet {
-            output::say(&format!("step {}: {}", number + 1, step.title));
-        }
-        let mut gaps = leave_out_unusable(step);
-        let words = words(step, options.size(), &common(options, name, number));
-        let Measured { records, ended: outcome } = measure(words, stop);
-        let outcome = outcome.and_then(|outcomes| measured::whole(&outcomes));
-        if let Err(failure) = outcome {
-            gaps.extend(gap(&failure, records.is_empty()));
-            ended = ended.and(later(failure, records.is_empty()));
-        }
-        let page = report::study_step(&StudyStep { step, records, gaps }, &style);
-        output::print(&format!("\n{page}"))?;
+    for number in chosen {
+        let outcome = carry_out(&mut study.steps[number], number, name, options, stop);
         if stop.is_set() {
             return Err(Failure::PartWay(Error::interrupted()));
         }
+        ended = ended.and(outcome);
     }
+    ended
+}
+
+/// Runs a step and shows it.
+fn carry_out(
+    part: &mut Step,
+    number: usize,
+    name: &str,
+    options: &StudyOptions,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    if !options.quiet {
+        output::say(&format!("step {}: {}", number + 1, part.title));
+    }
+    let mut gaps = leave_out_unusable(part);
+    let words = words(part, options.size(), &common(options, name, number));
+    let Measured { records, ended } = measure(words, stop);
+    let ended = ended.and_then(|outcomes| measured::whole(&outcomes));
+    let ended = ended.or_else(|failure| {
+        gaps.extend(gap(&failure, records.is_empty()));
+        later(failure, records.is_empty())
+    });
+    let style = output::style(options.verbose, false);
+    let page = report::study_step(&StudyStep { step: part, records, gaps }, &style);
+    output::print(&format!("\n{page}"))?;
     ended
 }
 
@@ -70,27 +86,24 @@ fn chosen(study: &Study, options: &StudyOptions) -> Result<Vec<usize>> {
     }
 }
 
-/// What every step is given beside its own options.
-fn common(options: &StudyOptions, name: &str, number: usize) -> Vec<OsString> {
-    let with = |option: &str, value: OsString| {
-        let mut word = OsString::from(format!("--{option}="));
-        word.push(value);
-        word
-    };
-    let record = |folder: &std::path::PathBuf| folder.join(format!("{name}-{}.json", number + 1));
+/// Options that every step is given, and that win over its own.
+fn common(options: &StudyOptions, name: &str, number: usize) -> Vec<(&'static str, OsString)> {
+    let record = |folder: &PathBuf| folder.join(format!("{name}-{}.json", number + 1));
+    let number = |number: u64| OsString::from(number.to_string());
     [
-        options.records.as_ref().map(|folder| with("json", record(folder).into())),
-        options.scratch.as_ref().map(|folder| with("scratch", folder.into())),
-        options.seed.map(|seed| with("seed", seed.to_string().into())),
-        options.quiet.then(|| "--quiet".into()),
+        ("json", options.records.as_ref().map(|folder| record(folder).into())),
+        ("scratch", options.scratch.as_ref().map(OsString::from)),
+        ("seed", options.seed.map(number)),
+        ("rounds", options.rounds.map(|rounds| number(rounds.into()))),
+        ("quiet", options.quiet.then(OsString::new)),
     ]
     .into_iter()
-    .flatten()
+    .filter_map(|(name, value)| Some((name, value?)))
     .collect()
 }
 
 /// The command line of a step.
-pub(crate) fn words(step: &Step, size: Size, common: &[OsString]) -> Vec<OsString> {
+pub(crate) fn words(step: &Step, size: Size, common: &[(&str, OsString)]) -> Vec<OsString> {
     let command = match step.command {
         Job::Run => "run",
         Job::Rows => "rows",
@@ -98,21 +111,30 @@ pub(crate) fn words(step: &Step, size: Size, common: &[OsString]) -> Vec<OsStrin
         Job::Age => "age",
     };
     let options = step.options(size);
+    let own = options
+        .iter()
+        .filter(|(name, _)| *name != TARGETS && !common.iter().any(|(common, _)| common == name));
     let mut words: Vec<OsString> = vec!["storemark".into(), command.into()];
-    for (name, value) in options.iter().filter(|(name, _)| *name != TARGETS) {
-        match value.words() {
-            None => {}
-            Some(values) if values.is_empty() => words.push(format!("--{name}").into()),
-            Some(values) => {
-                words.extend(values.iter().map(|value| format!("--{name}={value}").into()));
-            }
-        }
+    for (name, value) in own {
+        let values = value.words();
+        words.extend(values.iter().filter(|values| values.is_empty()).map(|_| word(name, "")));
+        words.extend(values.iter().flatten().map(|value| word(name, value)));
     }
-    words.extend(common.iter().cloned());
+    words.extend(common.iter().map(|(name, value)| word(name, value)));
     words.push("--".into());
     let targets = options.get(TARGETS).and_then(Value::words).unwrap_or_default();
     words.extend(targets.into_iter().map(OsString::from));
     words
+}
+
+/// `--name=value`; a switch has no value.
+fn word(name: &str, value: impl AsRef<OsStr>) -> OsString {
+    let mut word = OsString::from(format!("--{name}"));
+    if !value.as_ref().is_empty() {
+        word.push("=");
+        word.push(value);
+    }
+    word
 }
 
 fn measure(words: Vec<OsString>, stop: &Stop) -> Measured {
@@ -148,10 +170,7 @@ fn leave_out_unusable(step: &mut Step) -> Vec<String> {
 
 /// What is missing of a step that failed.
 fn gap(failure: &Failure, nothing: bool) -> Option<String> {
-    let why = match failure {
-        Failure::Error(error) | Failure::PartWay(error) => error,
-        _ => return None,
-    };
+    let (Failure::Error(why) | Failure::PartWay(why)) = failure else { return None };
     Some(if nothing { format!("not measured: {why}") } else { format!("not all measured: {why}") })
 }
 

@@ -20,6 +20,7 @@ mod safety;
 mod servers;
 mod servers_postgres;
 mod states;
+mod study;
 mod sweep;
 mod traced;
 mod traps;

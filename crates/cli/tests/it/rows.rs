@@ -76,7 +76,7 @@ fn without_targets_what_is_missing_is_named() {
 }
 
 /// A folder that the user as whom a server runs can pass through.
-fn open_world() -> World {
+pub(crate) fn open_world() -> World {
     let world = World::new();
     #[cfg(unix)]
     fs::set_permissions(world.path("."), std::os::unix::fs::PermissionsExt::from_mode(0o711))

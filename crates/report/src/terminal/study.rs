@@ -9,12 +9,13 @@ use super::{
     Style, doubts, head,
     number::{NONE, figure, with_interval},
     page::Paint,
-    summary,
+    summary, sweep,
     table::{Cell, Column, Side, Table},
     terminal,
 };
 use crate::{
-    figures, remarks,
+    figures,
+    remarks::remarks_of_all,
     study::{Against, Held, Here, held},
 };
 
@@ -62,10 +63,12 @@ pub fn study_step(done: &StudyStep<'_>, style: &Style) -> String {
     if !rows.is_empty() {
         table(&rows).print(&mut page);
     }
-    for record in &done.records {
-        doubts::print(&mut page, record, &remarks(record, &figures(record)), style.all_findings);
-        summary::print(&mut page, record);
-    }
+    let Some(record) = done.records.first() else { return page.into_text() };
+    sweep::together(&mut page, &done.records);
+    let figures: Vec<_> = done.records.iter().map(figures).collect();
+    let remarks = remarks_of_all(&done.records, &figures);
+    doubts::print(&mut page, record, &remarks, style.all_findings);
+    done.records.iter().for_each(|record| summary::print(&mut page, record));
     page.into_text()
 }
 
@@ -84,7 +87,8 @@ fn table(rows: &[Held]) -> Table {
             Cell::new(&row.place),
             Cell::new(&row.target),
             Cell::new(name(row.figure)),
-            Cell::new(row.published.map_or_else(|| NONE.to_owned(), range)).painted(Paint::Dim),
+            Cell::new(row.published.map_or_else(|| NONE.to_owned(), |of| range(row.figure, of)))
+                .painted(Paint::Dim),
             Cell::new(row.here.as_ref().map_or_else(|| "not measured".to_owned(), here)),
             Cell::new(row.against().map_or(NONE, against)),
         ]);
@@ -97,11 +101,12 @@ fn name(figure: Figure) -> &'static str {
         Figure::TimeRatio => "time ÷",
         Figure::Microseconds => "µs/blob",
         Figure::SpaceRatio => "on disk ÷",
-        Figure::BreakEven => "break-even, bytes",
+        Figure::BreakEven => "break-even",
     }
 }
 
-fn range((low, high): (f64, f64)) -> String {
+fn range(of: Figure, (low, high): (f64, f64)) -> String {
+    let figure = |value| if of == Figure::BreakEven { sweep::bytes(value) } else { figure(value) };
     if low.total_cmp(&high).is_eq() {
         figure(low)
     } else if high.is_infinite() {
@@ -115,6 +120,7 @@ fn here(here: &Here) -> String {
     match here {
         Here::Estimate(estimate) => with_interval(estimate),
         Here::Exact(value) => figure(*value),
+        Here::Even(even) => sweep::told(even, "the baseline"),
     }
 }
 

@@ -42,13 +42,20 @@ pub(super) fn print(page: &mut Page, runs: &[Record], all_findings: bool) {
         }
         table.print(page);
     }
+    together(page, runs);
+    doubts::print(page, &runs[0], &remarks_of_all(runs, &figures), all_findings);
+    page.gap();
+    page.paragraph("", &ended(runs), Paint::Plain);
+}
+
+/// What only all of them show.
+pub(super) fn together(page: &mut Page, runs: &[Record]) {
+    let Some(first) = runs.first() else { return };
+    let plan = &first.header.plan;
     even(page, plan, &break_evens(runs));
     for matrix in page_matrices(runs) {
         print_matrix(page, plan, &matrix);
     }
-    doubts::print(page, &runs[0], &remarks_of_all(runs, &figures), all_findings);
-    page.gap();
-    page.paragraph("", &ended(runs), Paint::Plain);
 }
 
 /// `a sweep of 6 runs: size=1k, 4k, …`.
@@ -126,7 +133,7 @@ fn about(plan: &Plan, workload: usize, cache: &str, beside: &BTreeMap<String, St
     beside.fold(format!("{}, {cache}", times::name(plan, workload)), |told, one| told + &one)
 }
 
-fn told(row: &TargetBreakEven, baseline: &str) -> String {
+pub(super) fn told(row: &TargetBreakEven, baseline: &str) -> String {
     let [least, most] = row.sizes.map(show_size);
     if row.found.crossings.is_empty() {
         let unsure = if row.found.refuted { "" } else { "; no difference is shown at some sizes" };
@@ -155,7 +162,7 @@ fn interval(crossing: &Crossing, least: &str, most: &str) -> String {
     clippy::cast_sign_loss,
     reason = "a size between sizes that were measured, to the byte"
 )]
-fn bytes(size: f64) -> String {
+pub(super) fn bytes(size: f64) -> String {
     show_size(size.round() as u64)
 }
 

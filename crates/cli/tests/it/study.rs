@@ -1,0 +1,51 @@
+//! Published experiments.
+
+use crate::{rows::open_world, world::World};
+
+#[test]
+fn all_are_listed_and_a_slip_is_answered() {
+    let world = World::new();
+    let list = world.ok("study").out;
+    for name in [
+        "faster-than-fs",
+        "page-cache",
+        "mass-inserts",
+        "task-queue",
+        "internal-or-external",
+        "to-blob-or-not",
+    ] {
+        assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
+    }
+    let said = world.refused("study faster-then-fs");
+    assert!(said.contains("did you mean faster-than-fs?"), "{said}");
+    let said = world.refused("study page-cache --step 3");
+    assert!(said.contains("--step 3: accepted is 1 to 2"), "{said}");
+    assert!(world.refused("study page-cache --quick --full").contains("cannot be used with"));
+}
+
+#[test]
+fn a_step_shows_what_was_published_beside_what_is_measured() {
+    let world = World::new();
+    let ran = world.ok("study page-cache --quick --step 2 --rounds 1 --records out");
+    let line = |all: &str, part: &str| {
+        let found = all.lines().find(|line| line.contains(part));
+        found.unwrap_or_else(|| panic!("no line with {part}: {all}")).to_owned()
+    };
+    assert!(line(&ran.out, "source:").contains("sqlite.org"));
+    assert!(line(&ran.out, "read, warm").contains("7.36"), "{}", ran.out);
+    assert!(ran.out.contains("what differs here:"));
+    // Each step has its record, which shows itself.
+    assert!(world.ok("report out/page-cache-2.json").out.contains("sqlite api=blob"));
+    assert_eq!(world.tree().len(), 2, "{:?}", world.tree().keys());
+}
+
+#[test]
+fn an_engine_that_is_not_here_is_a_gap_and_the_rest_runs() {
+    let world = open_world();
+    let said = world.ok("study mass-inserts --quick --step 2 --rounds 1").out;
+    assert!(said.contains("sqlite text"), "{said}");
+    for engine in ["mariadb", "postgres"] {
+        let named = said.contains(&format!("{engine}: is not measured: "));
+        assert!(named != said.contains(&format!("{engine} text")), "{engine}\n{said}");
+    }
+}
