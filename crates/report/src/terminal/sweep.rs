@@ -205,7 +205,7 @@ fn ended(runs: &[Record]) -> String {
     let time = Duration::try_from_secs_f64(seconds).ok();
     let time = time.map_or_else(String::new, |time| format!(" in {}", show_duration(time)));
     let last = runs.last().map_or_else(String::new, summary::why);
-    let count = runs.len();
     let seed = runs[0].header.plan.seed;
-    format!("{count} runs of {rounds} rounds together{time}; the last: {last}; seed {seed}")
+    let count = if runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", runs.len()) };
+    format!("{count}, {rounds} rounds together{time}; the last: {last}; seed {seed}")
 }
