@@ -11,7 +11,7 @@ use clap::{
     Args, Parser, Subcommand,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use model::{Cache, Durability, units};
+use model::{Cache, Durability, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
     cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, rows::RowsOptions,
@@ -78,6 +78,8 @@ Examples:
   storemark run test1.db test1.dir --blob-api          two stores of your own, reading
   storemark run test1.db test1.dir --update            updates, on scratch copies
   storemark run --data ~/thumbnails                    your own files, in scratch stores
+  storemark run files: sqlite: --mix read=95,update=5 --distribution zipfian
+  storemark run files: sqlite: lmdb: --ycsb a,b,c,d,e,f
   storemark run files: sqlite: --update --durability durable --batch 100";
 
 /// Options of `run`; those of kvtest keep their names.
@@ -106,9 +108,32 @@ pub(crate) struct RunOptions {
     /// Measure reading (the default for stores of your own)
     #[arg(long, help_heading = "Workload")]
     pub(crate) read: bool,
-    /// Measure overwriting each blob by another of its size, on a scratch copy
+    /// Measure overwriting each blob by random bytes of its size, on a scratch copy
     #[arg(long, help_heading = "Workload")]
     pub(crate) update: bool,
+    /// Mix operations, each drawn by its share in percent, as in read=95,update=5: of read, update,
+    /// insert, delete, scan (1 to 100 values in key order) and rmw (read, then update)
+    #[arg(long, conflicts_with_all = ["read", "update"], help_heading = "Workload")]
+    pub(crate) mix: Option<Mix>,
+    /// Mixes of the Yahoo! Cloud Serving Benchmark, a to f, on values of 1,000 bytes (its records
+    /// have 10 fields of 100; here a record is one value); several letters are a workload each
+    #[arg(
+        long,
+        value_name = "LETTERS",
+        value_delimiter = ',',
+        conflicts_with_all = ["read", "update", "mix", "asc", "desc", "random", "distribution"],
+        help_heading = "Workload"
+    )]
+    pub(crate) ycsb: Vec<Ycsb>,
+    /// Draw keys with replacement: uniform, zipfian (=0.99), latest, or hotspot (=20/80, 20 % of the
+    /// keys get 80 % of the operations); default for a mix: uniform
+    #[arg(
+        long,
+        value_name = "LAW",
+        conflicts_with_all = ["asc", "desc", "random"],
+        help_heading = "Workload"
+    )]
+    pub(crate) distribution: Option<Order>,
     /// What is in memory when a trial begins: warm, data-cold (no pages), cold (no pages and no
     /// names; needs root, drops the caches of the whole machine); several are shown one after the other
     #[arg(
@@ -123,10 +148,10 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
     pub(crate) count: Option<u64>,
     /// Touch keys in ascending order
-    #[arg(long, conflicts_with_all = ["desc", "random"], help_heading = "Workload")]
+    #[arg(long, conflicts_with_all = ["desc", "random", "mix"], help_heading = "Workload")]
     pub(crate) asc: bool,
     /// Touch keys in descending order
-    #[arg(long, conflicts_with = "random", help_heading = "Workload")]
+    #[arg(long, conflicts_with_all = ["random", "mix"], help_heading = "Workload")]
     pub(crate) desc: bool,
     /// Draw keys at random with replacement; default: a random permutation of all
     #[arg(long, help_heading = "Workload")]
@@ -134,7 +159,7 @@ pub(crate) struct RunOptions {
     /// Begin at this integer key (with --asc or --desc)
     #[arg(long, value_name = "KEY", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Workload")]
     pub(crate) start: Option<i64>,
-    /// Operations per commit; default: all
+    /// Operations per commit; default: all, of a mix each alone
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
     pub(crate) batch: Option<u64>,
     /// Each operation in a transaction of its own (--batch 1)
@@ -202,6 +227,10 @@ pub(crate) struct RunOptions {
     /// Write the record to FILE (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
+    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+    /// HdrHistogram's listing of percentiles
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) export_hdr: Option<PathBuf>,
     /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
@@ -223,6 +252,10 @@ pub(crate) struct RunOptions {
 pub(crate) struct ReportOptions {
     /// The record (- for standard input)
     pub(crate) record: PathBuf,
+    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+    /// HdrHistogram's listing of percentiles
+    #[arg(long, value_name = "DIR")]
+    pub(crate) export_hdr: Option<PathBuf>,
     /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
     #[arg(long)]
     pub(crate) explain: bool,

@@ -158,8 +158,31 @@ impl Session for MadeSession<'_> {
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        self.visit(self.keys(), visit)
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        let Key::Int(from) = from else { return Ok(()) };
+        let keys = self.keys();
+        let first = from.max(*keys.start());
+        let last = first.saturating_add_unsigned(limit.saturating_sub(1)).min(*keys.end());
+        if limit == 0 { Ok(()) } else { self.visit(first..=last, visit) }
+    }
+}
+
+impl MadeSession<'_> {
+    fn visit(
+        &self,
+        keys: RangeInclusive<i64>,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
         let mut value = Vec::new();
-        for key in self.keys() {
+        for key in keys {
             self.0.value(key.unsigned_abs(), &mut value);
             let item = Item { key: Key::Int(key), value: &value, meta: None };
             if visit(item)? == ControlFlow::Break(()) {

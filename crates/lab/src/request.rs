@@ -15,12 +15,10 @@ pub struct Request {
     pub targets: Vec<Requested>,
     /// Index into `targets` of the one the others are compared with.
     pub baseline: usize,
-    /// What is done with each; a workload each.
-    pub operations: Vec<Operation>,
+    /// What is done with each; a workload each. Either all draw their keys or none does.
+    pub work: Vec<Work>,
     /// The cache states in which each is measured.
     pub caches: Vec<Cache>,
-    /// In which order keys are touched.
-    pub order: Order,
     /// Operations of a pass; absent: every key once, more often where that takes no time.
     pub count: Option<u64>,
     /// Largest integer key to touch.
@@ -57,9 +55,8 @@ impl Request {
             data,
             targets,
             baseline: 0,
-            operations: vec![Operation::Read],
+            work: vec![Work { operation: Operation::Read, order: Order::Permutation }],
             caches: vec![Cache::Warm],
-            order: Order::Permutation,
             count: None,
             max_key: None,
             start: None,
@@ -75,6 +72,15 @@ impl Request {
             scratch: None,
         }
     }
+}
+
+/// A workload as asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Work {
+    /// What is done.
+    pub operation: Operation,
+    /// In which order keys are touched.
+    pub order: Order,
 }
 
 /// Worker processes as asked for.

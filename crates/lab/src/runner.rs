@@ -22,7 +22,7 @@ use crate::{
     payload::Pool,
     pilot, precise,
     prepare::{Preparation, Prepared, PreparedTarget},
-    request::{Processes, Request, Requested},
+    request::{Processes, Request, Requested, Work},
     seed::{Use, derive},
     state,
     trial::{self, Place, Tried},
@@ -132,7 +132,7 @@ fn crew<'a>(
 ) -> Result<Option<Crew<'a>>> {
     let Some(processes) = request.processes else { return Ok(None) };
     let keys = prepared.dataset.summary().count;
-    let count = request.workload(Operation::Read, 0, keys).processes;
+    let count = request.workload(request.work[0], 0, keys).processes;
     let processes = Processes { count, ..processes };
     Crew::start(&processes, &prepared.dataset, pool_seed, stop).map(Some)
 }
@@ -180,7 +180,7 @@ fn header(plan: &Plan, prepared: &Prepared, pool: &Pool, stop: &Stop) -> Result<
     libraries.dedup();
     environment.libraries = libraries;
     environment.loop_ns = pilot::own_loop(&prepared.dataset, pool, stop)?;
-    if plan.workloads.iter().any(|workload| workload.operation == Operation::Update) {
+    if plan.first_update().is_some() {
         time_flushes(&mut environment, prepared, stop)?;
     }
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -290,7 +290,7 @@ impl Rounds<'_> {
         let tried = trial::run(place, round, target.store(operation), self.crew.as_ref())
             .map_err(|e| e.context(format!("{} ({operation})", target.planned.label)));
         let tried = self.limit.as_ref().map_or(Ok(()), Limit::check).and(tried)?;
-        if operation == Operation::Update {
+        if operation.updates() {
             // Written in place, the store that is read is the same.
             target.stores().for_each(|ready| ready.filled.set(false));
         }
@@ -320,14 +320,14 @@ impl Request {
         self.threads.saturating_mul(self.processes.map_or(1, |processes| processes.count))
     }
 
-    /// The workload for one operation; `count` is settled by the pilot.
-    pub(crate) fn workload(&self, operation: Operation, count: u64, keys: u64) -> Workload {
+    /// The workload for one piece of work; `count` is settled by the pilot.
+    pub(crate) fn workload(&self, work: Work, count: u64, keys: u64) -> Workload {
         let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
         let processes = self.processes.map_or(1, |processes| processes.count).min(keys);
         let threads = self.threads.min(keys / processes);
         Workload {
-            operation,
-            order: self.order,
+            operation: work.operation,
+            order: work.order,
             count,
             batch: self.batch,
             threads,

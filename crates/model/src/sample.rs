@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cache, Durability, Operation, Settings};
+use crate::{Action, Cache, Durability, Operation, Settings};
 
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -207,6 +207,9 @@ pub struct Latency {
     pub max_ns: u64,
     /// All latencies: an HDR histogram, V2 with DEFLATE, in base64.
     pub histogram: String,
+    /// Of a mix, the latencies of each kind of operation: histograms that add up to that one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub actions: BTreeMap<Action, String>,
 }
 
 /// What is known of a store once it is ready to be measured.

@@ -61,6 +61,8 @@ fn in_histogram(latency: &Latency) -> Option<&'static str> {
     let sum = latency.sum_ns as f64;
     if histogram.len() != latency.operations {
         Some("the histogram counts other operations than the pass")
+    } else if !parts(latency) {
+        Some("the histograms of the kinds of operations do not add up to that of all")
     } else if (histogram.mean() * histogram.len() as f64 - sum).abs() > sum * TOLERANCE {
         Some("the mean of the histogram is not that of the latencies")
     } else if !percentiles(latency, &histogram) {
@@ -68,6 +70,13 @@ fn in_histogram(latency: &Latency) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Whether the operations of all kinds are those of the pass.
+fn parts(latency: &Latency) -> bool {
+    let count = |text: &String| Some(histogram::decode(text)?.len());
+    let counts: Option<u64> = latency.actions.values().map(count).sum();
+    latency.actions.is_empty() || counts == Some(latency.operations)
 }
 
 /// Whether the figures for a quick look are those that the histogram has.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
 use model::{Cache, Case, Sample, record::Record};
 use stats::{Estimate, geometric_mean, paired_ratio};
 
@@ -42,8 +43,14 @@ pub struct Figures {
 pub struct Percentiles {
     /// Median.
     pub p50_us: f64,
+    /// 90th percentile.
+    pub p90_us: f64,
     /// 99th percentile.
     pub p99_us: f64,
+    /// 99.9th percentile.
+    pub p999_us: f64,
+    /// 99.99th percentile.
+    pub p9999_us: f64,
     /// Largest.
     pub max_us: f64,
 }
@@ -165,12 +172,24 @@ fn throughput(samples: &[&Sample]) -> Option<Estimate> {
 
 fn latency(samples: &[&Sample]) -> Option<Percentiles> {
     let all = histogram::merge(samples.iter().map(|s| s.latency.histogram.as_str()))?;
-    let us = |ns: u64| ns as f64 / 1e3;
-    Some(Percentiles {
-        p50_us: us(all.value_at_quantile(0.50)),
-        p99_us: us(all.value_at_quantile(0.99)),
-        max_us: us(samples.iter().map(|s| s.latency.max_ns).max()?),
-    })
+    let max_us = samples.iter().map(|s| s.latency.max_ns).max()? as f64 / 1e3;
+    Some(Percentiles { max_us, ..Percentiles::of(&all) })
+}
+
+impl Percentiles {
+    /// Of latencies in nanoseconds.
+    pub(crate) fn of(all: &Histogram<u64>) -> Self {
+        let us = |ns: u64| ns as f64 / 1e3;
+        let at = |quantile| us(all.value_at_quantile(quantile));
+        Self {
+            p50_us: at(0.5),
+            p90_us: at(0.9),
+            p99_us: at(0.99),
+            p999_us: at(0.999),
+            p9999_us: at(0.9999),
+            max_us: us(all.max()),
+        }
+    }
 }
 
 fn device_read(samples: &[&Sample]) -> Option<f64> {

@@ -3,14 +3,14 @@
 use std::{path::Path, time::Instant};
 
 use engines::registry;
-use lab::{Data, Outcome, Processes, Recorder, Request, Requested, Stop};
+use lab::{Data, Outcome, Processes, Recorder, Request, Requested, Stop, Work};
 use model::{
     Batch, Cache, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
-    Severity,
+    Severity, Ycsb,
     record::{End, Ended, Line},
 };
 
-use super::{copy, run_stats, worker};
+use super::{copy, export_hdr, run_stats, worker};
 use crate::{
     args::RunOptions,
     exit::Failure,
@@ -31,7 +31,11 @@ const DEFAULT_TARGETS: [&str; 6] = [
 
 /// The article's sizes, and as many blobs as can be measured in less than a minute: more bytes
 /// than most processors cache, few enough for several rounds.
-const DEFAULT_DATA: Generated = Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000 };
+pub(super) const DEFAULT_DATA: Generated =
+    Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000 };
+
+/// As many bytes, in records of YCSB's size.
+const YCSB_DATA: Generated = Generated { seed: 0, count: 40_000, size: Ycsb::RECORD, variance: 0 };
 
 /// Fewer rounds carry no verdict.
 pub(super) const MIN_ROUNDS: u32 = 5;
@@ -81,6 +85,9 @@ fn no_doubts(recorder: &Recorder) -> Result<(), Failure> {
 /// The tables: on standard output, unless that carries the record.
 fn show(options: &RunOptions, recorder: &Recorder) -> Result<()> {
     let Some(record) = recorder.record() else { return Ok(()) };
+    if let Some(folder) = &options.export_hdr {
+        export_hdr::write(record, folder)?;
+    }
     let mut text = report::terminal(record, &output::style(options.verbose, options.explain));
     if options.stats {
         text.push_str(&run_stats::show(record));
@@ -116,16 +123,15 @@ fn resolve(options: &RunOptions) -> Result<Vec<Resolved>> {
 fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let located = resolved.iter().any(|target| target.location.is_some());
-    let operations = operations(options, located);
+    let work = work(options, located);
     let targets = requested(options, resolved)?;
     Ok(Request {
         data: data(options, resolved, seed)?,
         baseline: baseline(options, &targets)?,
-        durability: durability(options, resolved, &operations),
+        durability: durability(options, resolved, &work),
         targets,
-        operations,
+        work,
         caches: caches(&options.cache),
-        order: order(options),
         count: positive(options.count, "--count")?,
         max_key: options.max_id,
         start: options.start,
@@ -153,6 +159,20 @@ pub(super) fn fresh_seed() -> u64 {
     now.map_or(1, |since| u64::from(since.subsec_nanos()))
 }
 
+/// A workload for each mix or operation.
+fn work(options: &RunOptions, located: bool) -> Vec<Work> {
+    if !options.ycsb.is_empty() {
+        let of = |one: &Ycsb| Work { operation: Operation::Mix(one.mix()), order: one.order() };
+        return options.ycsb.iter().map(of).collect();
+    }
+    let order = order(options);
+    let operations = options
+        .mix
+        .map(Operation::Mix)
+        .map_or_else(|| operations(options, located), |mix| vec![mix]);
+    operations.into_iter().map(|operation| Work { operation, order }).collect()
+}
+
 fn operations(options: &RunOptions, located: bool) -> Vec<Operation> {
     match (options.read, options.update) {
         (false, false) if located => vec![Operation::Read],
@@ -174,9 +194,10 @@ fn caches(asked: &[Cache]) -> Vec<Cache> {
 }
 
 fn order(options: &RunOptions) -> Order {
-    match (options.asc, options.desc, options.random) {
+    match (options.asc, options.desc, options.random || options.mix.is_some()) {
         (true, ..) => Order::Asc,
         (_, true, _) => Order::Desc,
+        _ if options.distribution.is_some() => options.distribution.unwrap_or(Order::Random),
         (_, _, true) => Order::Random,
         _ => Order::Permutation,
     }
@@ -191,9 +212,14 @@ fn processes(options: &RunOptions) -> Option<Processes> {
 fn batch(options: &RunOptions) -> Result<Batch> {
     Ok(match positive(options.batch, "--batch")? {
         Some(operations) => Batch::Of(operations),
-        None if options.multitrans => Batch::Of(1),
+        // What uses such mixes commits one operation at a time.
+        None if options.multitrans || is_mixed(options) => Batch::Of(1),
         None => Batch::All,
     })
+}
+
+fn is_mixed(options: &RunOptions) -> bool {
+    options.mix.is_some() || !options.ycsb.is_empty()
 }
 
 fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
@@ -205,12 +231,8 @@ fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
 
 /// One target is measured as it is set. Several are compared doing the same work: where the
 /// user does not say which class, none is promised by any.
-fn durability(
-    options: &RunOptions,
-    resolved: &[Resolved],
-    operations: &[Operation],
-) -> Option<Durability> {
-    let compared = resolved.len() > 1 && operations.contains(&Operation::Update);
+fn durability(options: &RunOptions, resolved: &[Resolved], work: &[Work]) -> Option<Durability> {
+    let compared = resolved.len() > 1 && work.iter().any(|work| work.operation.writes());
     options.durability.or(compared.then_some(Durability::None))
 }
 
@@ -233,13 +255,15 @@ fn data(options: &RunOptions, resolved: &[Resolved], seed: u64) -> Result<Data> 
         (None, Some(_)) => Ok(Data::Targets),
         (None, None) => {
             let RunOptions { keys, size, variance, .. } = *options;
-            Ok(Data::Generated(made_up(keys, size, variance, seed)))
+            let default = if options.ycsb.is_empty() { DEFAULT_DATA } else { YCSB_DATA };
+            Ok(Data::Generated(made_up(default, keys, size, variance, seed)))
         }
     }
 }
 
 /// The data that is made up where the user shapes it so far.
 pub(super) fn made_up(
+    default: Generated,
     keys: Option<u64>,
     size: Option<u64>,
     variance: Option<u64>,
@@ -247,9 +271,9 @@ pub(super) fn made_up(
 ) -> Generated {
     Generated {
         seed,
-        count: keys.unwrap_or(DEFAULT_DATA.count),
-        size: size.unwrap_or(DEFAULT_DATA.size),
-        variance: variance.unwrap_or(if size.is_some() { 0 } else { DEFAULT_DATA.variance }),
+        count: keys.unwrap_or(default.count),
+        size: size.unwrap_or(default.size),
+        variance: variance.unwrap_or(if size.is_some() { 0 } else { default.variance }),
     }
 }
 

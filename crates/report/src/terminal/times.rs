@@ -1,10 +1,12 @@
 //! The table of a workload: how fast each target was.
 
-use model::{Batch, Cache, Case, Operation, Plan, record::Record, units::show_count};
+use model::{
+    Batch, Cache, Case, Operation, Plan, Workload, Ycsb, record::Record, units::show_count,
+};
 use stats::Estimate;
 
 use super::{
-    limited,
+    latencies, limited,
     number::{NONE, faster_or_slower, figure, figure_or_none, with_interval},
     page::{Page, Paint},
     table::{Cell, Column, Side, Table},
@@ -30,6 +32,7 @@ pub(super) fn print(page: &mut Page, record: &Record, figures: &[Figures]) {
         for said in beneath(plan, rows).into_iter().chain(limited).chain(workers) {
             page.paragraph("  ", &said, Paint::Dim);
         }
+        latencies::print(page, record, rows);
     }
 }
 
@@ -66,8 +69,15 @@ pub(super) fn name(plan: &Plan, workload: usize) -> String {
         let name = if *operation == Operation::Add { Operation::Update } else { *operation };
         return format!("{name}{by}");
     }
-    let namesakes = plan.workloads.iter().filter(|other| other.operation == *operation).count();
-    if namesakes == 1 { operation.to_string() } else { format!("{operation} {}", workload + 1) }
+    let name = called(one);
+    let namesakes = plan.workloads.iter().filter(|other| called(other) == name).count();
+    if namesakes == 1 { name } else { format!("{name} {}", workload + 1) }
+}
+
+/// By the operation, or by the benchmark that has this mix.
+fn called(workload: &Workload) -> String {
+    let Workload { operation, order, .. } = *workload;
+    Ycsb::of(operation, order).map_or_else(|| operation.to_string(), |one| one.to_string())
 }
 
 /// `read, warm: 5,000 operations, random permutation, 1 thread, one commit`.
@@ -85,6 +95,10 @@ fn title(record: &Record, case: Case) -> String {
         record.samples.iter().find(|s| s.workload == case.workload && s.cache == case.cache);
     let count = show_count(measured.map_or(workload.count, |sample| sample.operations));
     let cache = case.cache;
+    let name = match workload.operation {
+        Operation::Mix(mix) => format!("{name} ({mix})"),
+        _ => name,
+    };
     format!("{name}, {cache}: {count} operations, {}, {batch}, {workers}", workload.order)
 }
 
@@ -93,8 +107,10 @@ fn table(plan: &Plan, rows: &[Figures], width: usize) -> Table {
     let alone = plan.targets.len() == 1;
     let cache = rows[0].case.cache;
     // The rate is the time told another way: it gives way first.
-    let shown = measured_columns(cache).len() - usize::from(width < ROOMY);
-    let mut columns = measured_columns(cache);
+    let shown = measured_columns(cache, "").len() - usize::from(width < ROOMY);
+    let mixed = |case: Case| plan.workloads.get(case.workload).is_some_and(is_mixed);
+    let unit = if mixed(rows[0].case) { "µs/op" } else { "µs/blob" };
+    let mut columns = measured_columns(cache, unit);
     columns.truncate(shown);
     if !alone {
         columns.extend(compared_columns());
@@ -112,21 +128,25 @@ fn table(plan: &Plan, rows: &[Figures], width: usize) -> Table {
     table
 }
 
+fn is_mixed(workload: &Workload) -> bool {
+    matches!(workload.operation, Operation::Mix(_))
+}
+
 fn point(estimate: &Estimate) -> String {
     figure(estimate.point)
 }
 
 /// What stands beside the time: warm, the first pass after opening, which the time leaves out;
 /// cold, where the first pass is the time, the bytes read from the device for each byte.
-fn measured_columns(cache: Cache) -> Vec<Column> {
-    let beside = if cache == Cache::Warm { ("first", "µs/blob") } else { ("device", "B/B") };
+fn measured_columns(cache: Cache, unit: &'static str) -> Vec<Column> {
+    let beside = if cache == Cache::Warm { ("first", unit) } else { ("device", "B/B") };
     vec![
         TARGET,
-        Column::number("time", "µs/blob"),
+        Column::number("time", unit),
         Column::number(beside.0, beside.1),
         Column::number("p50", "µs"),
         Column::number("p99", "µs"),
-        Column::number("CPU", "µs/blob"),
+        Column::number("CPU", unit),
         Column::number("rate", "MB/s"),
     ]
 }

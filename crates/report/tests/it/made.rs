@@ -143,6 +143,7 @@ fn latency(ns: u64) -> Latency {
         p99_ns: ns,
         max_ns: ns,
         histogram: histogram(ns, OPERATIONS),
+        actions: BTreeMap::new(),
     }
 }
 
