@@ -80,6 +80,7 @@ Examples:
   storemark run --data ~/thumbnails                    your own files, in scratch stores
   storemark run files: sqlite: --mix read=95,update=5 --distribution zipfian
   storemark run files: sqlite: lmdb: --ycsb a,b,c,d,e,f
+  storemark run files: sqlite: --read --rate 1k,10k,100k
   storemark run files: sqlite: --update --durability durable --batch 100";
 
 /// Options of `run`; those of kvtest keep their names.
@@ -101,6 +102,9 @@ pub(crate) struct RunOptions {
     /// How far sizes vary to either side
     #[arg(long, value_name = "BYTES", value_parser = units::parse_size, help_heading = "Data")]
     pub(crate) variance: Option<u64>,
+    /// Make values that compress to this share of their size, 0.01 to 1, for filling and for updates
+    #[arg(long, value_name = "SHARE", value_parser = units::parse_percent, help_heading = "Data")]
+    pub(crate) compressible: Option<u8>,
     /// Largest integer key to touch
     #[arg(long, value_name = "KEY", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Data")]
     pub(crate) max_id: Option<i64>,
@@ -134,6 +138,16 @@ pub(crate) struct RunOptions {
         help_heading = "Workload"
     )]
     pub(crate) distribution: Option<Order>,
+    /// Begin so many operations a second, on schedule, however long each takes; latencies count from
+    /// when one was to begin; several rates are a workload each
+    #[arg(
+        long,
+        value_name = "N/s",
+        value_delimiter = ',',
+        value_parser = units::parse_rate,
+        help_heading = "Workload"
+    )]
+    pub(crate) rate: Vec<f64>,
     /// What is in memory when a trial begins: warm, data-cold (no pages), cold (no pages and no
     /// names; needs root, drops the caches of the whole machine); several are shown one after the other
     #[arg(
@@ -159,7 +173,7 @@ pub(crate) struct RunOptions {
     /// Begin at this integer key (with --asc or --desc)
     #[arg(long, value_name = "KEY", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Workload")]
     pub(crate) start: Option<i64>,
-    /// Operations per commit; default: all, of a mix each alone
+    /// Operations per commit; default: all; of a mix or a --rate: 1
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
     pub(crate) batch: Option<u64>,
     /// Each operation in a transaction of its own (--batch 1)

@@ -9,6 +9,7 @@ mod histogram;
 pub mod host;
 mod limit;
 mod made;
+mod pace;
 mod pass;
 mod payload;
 mod pilot;

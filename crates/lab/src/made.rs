@@ -17,8 +17,14 @@ pub fn made(spec: Generated) -> Result<Place> {
     // Impossible sizes are told here, before anything is looked at.
     Generator::new(spec)?;
     let mut settings = Settings::default();
-    let Generated { seed, count, size, variance } = spec;
-    let pairs = [("seed", seed), ("count", count), ("size", size), ("variance", variance)];
+    let Generated { seed, count, size, variance, random_percent } = spec;
+    let pairs = [
+        ("seed", seed),
+        ("count", count),
+        ("size", size),
+        ("variance", variance),
+        ("random", random_percent.into()),
+    ];
     for (name, value) in pairs {
         settings.set(name, value);
     }
@@ -80,6 +86,7 @@ impl Engine for Made {
             count: number("count")?,
             size: number("size")?,
             variance: number("variance")?,
+            random_percent: u8::try_from(number("random")?).unwrap_or(100),
         };
         Ok(Box::new(MadeStore(Generator::new(spec)?)))
     }

@@ -11,13 +11,16 @@ use std::{
     time::Duration,
 };
 
+use hdrhistogram::Histogram;
 use model::{Action, Error, How, Mode, Operation, Put, Result, Session, Store, Worker, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Stop,
     dataset::{Cursor, Dataset},
+    histogram::Kept,
     host::{now_ns, wait_until},
+    pace::OnSchedule,
     payload::Pool,
     steps::Steps,
     worker::{self, EachOperation, NoClock, Tally, Task, Turn, Walk},
@@ -55,6 +58,8 @@ pub(crate) struct Passed {
     pub(crate) tally: Tally,
     /// One a worker, of a pass that is clocked.
     pub(crate) clocks: Vec<EachOperation>,
+    /// How late operations began, of a pass on schedule.
+    pub(crate) lags: Option<Histogram<u64>>,
     /// The engine's own counters, summed over the sessions.
     pub(crate) counters: BTreeMap<String, i64>,
     /// Each worker's part, in their order.
@@ -172,16 +177,17 @@ impl<'a> Round<'a> {
     ) -> Result<Worked> {
         let count = self.counts(leg.count).nth(worker).expect("a count for each worker");
         let task = self.task(count, leg.salt);
-        let mut clock = leg.clocked.then(|| EachOperation::new(self.workload.operation.actions()));
+        let mut clock = self.clock(leg, worker);
         let start_ns = now_ns();
         let tally = match &self.steps {
-            None => timed(&task, self.walk(worker), session, buffer, clock.as_mut()),
+            None => timed(&task, self.walk(worker), session, buffer, &mut clock),
             Some(steps) => {
                 let turns = steps.turns(self.dataset, worker, count);
-                timed(&task, turns, session, buffer, clock.as_mut())
+                timed(&task, turns, session, buffer, &mut clock)
             }
         }?;
         let end_ns = now_ns();
+        let (clock, lags) = clock.told();
         let counters = session.statistics().into_iter().map(|(n, v)| (n.to_owned(), v)).collect();
         Ok(Worked {
             process: self.process,
@@ -190,8 +196,22 @@ impl<'a> Round<'a> {
             end_ns,
             tally,
             clock,
+            lags,
             counters,
         })
+    }
+
+    fn clock(&self, leg: &Leg, worker: usize) -> Timing<'_> {
+        let Workload { operation, rate, .. } = *self.workload;
+        let each = || EachOperation::new(operation.actions());
+        match rate {
+            _ if !leg.clocked => Timing::Not,
+            None => Timing::Each(each()),
+            Some(rate) => {
+                let workers = self.workload.workers();
+                Timing::Paced(OnSchedule::new(each(), rate, worker, workers, self.stop))
+            }
+        }
     }
 
     fn task(&self, count: u64, salt: u64) -> Task<'_> {
@@ -289,17 +309,36 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Does the turns of a pass, with a clock or without one.
+/// How a pass is timed.
+enum Timing<'a> {
+    Not,
+    Each(EachOperation),
+    Paced(OnSchedule<'a>),
+}
+
+impl Timing<'_> {
+    /// The latencies, and how late operations began.
+    fn told(self) -> (Option<EachOperation>, Option<Kept>) {
+        match self {
+            Self::Not => (None, None),
+            Self::Each(each) => (Some(each), None),
+            Self::Paced(OnSchedule { each, lags, .. }) => (Some(each), Some(Kept(lags))),
+        }
+    }
+}
+
+/// Does the turns of a pass.
 fn timed<'a>(
     task: &Task<'_>,
     turns: impl Iterator<Item = Turn<'a>>,
     session: &mut dyn Session,
     buffer: &mut [u8],
-    clock: Option<&mut EachOperation>,
+    timing: &mut Timing<'_>,
 ) -> Result<Tally> {
-    match clock {
-        None => worker::run(task, turns, session, buffer, &mut NoClock),
-        Some(clock) => worker::run(task, turns, session, buffer, clock),
+    match timing {
+        Timing::Not => worker::run(task, turns, session, buffer, &mut NoClock),
+        Timing::Each(clock) => worker::run(task, turns, session, buffer, clock),
+        Timing::Paced(clock) => worker::run(task, turns, session, buffer, clock),
     }
 }
 
@@ -389,6 +428,7 @@ pub(crate) struct Worked {
     end_ns: u64,
     tally: Tally,
     clock: Option<EachOperation>,
+    lags: Option<Kept>,
     counters: Vec<(String, i64)>,
 }
 
@@ -413,7 +453,12 @@ impl Passed {
                 wall_ns: worker.end_ns.saturating_sub(start),
             });
         }
+        let lags = worked.iter().filter_map(|worker| Some(&worker.lags.as_ref()?.0));
+        let lags = lags.fold(None, |sum: Option<Histogram<u64>>, part| match sum {
+            None => Some(part.clone()),
+            Some(sum) => Some(sum + part),
+        });
         let clocks = worked.into_iter().filter_map(|worker| worker.clock).collect();
-        Self { wall, tally, clocks, counters, workers }
+        Self { wall, tally, clocks, lags, counters, workers }
     }
 }

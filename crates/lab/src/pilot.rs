@@ -13,7 +13,7 @@ use crate::{
     pass::Round,
     payload::Pool,
     prepare::Prepared,
-    request::Request,
+    request::{Request, Work},
     trial::{self, Place},
     worker::{self, NoClock, Task, Walk},
 };
@@ -32,6 +32,11 @@ const OPERATIONS: u64 = 1000;
 const SHORTEST_PASS: f64 = 0.05;
 /// No pass is made longer than this by going over the keys again.
 const LONGEST_PASS: f64 = 1.0;
+
+/// Seconds of a pass on schedule.
+const SCHEDULE: f64 = 1.0;
+/// Seconds that it may last for a target that does not keep up.
+const LONGEST_SCHEDULE: f64 = 10.0;
 
 /// Settles the operations per pass, alike for all targets: every key once; where that takes
 /// less than 50 ms on the fastest target, several times, but no more than fit in 1 s on the
@@ -54,16 +59,34 @@ pub(crate) fn workloads(
                  it takes {most} at most"
             )));
         }
-        let trial = request.workload(*work, OPERATIONS.min(keys).min(most), keys);
+        let closed = Work { rate: None, ..*work };
+        let trial = request.workload(closed, OPERATIONS.min(keys).min(most), keys);
         let costs = seconds_per_operation(&trial, warmest(caches), prepared, pool, crew, stop)?;
-        let count = request.count.unwrap_or_else(|| keys * repeats(keys as f64, &costs)).min(most);
+        let settled = || match work.rate {
+            Some(rate) => on_schedule(rate, &costs),
+            None => keys * repeats(keys as f64, &costs),
+        };
+        let count = request.count.unwrap_or_else(settled).min(most);
         // The first pass of a warm trial goes over the keys once more.
         let operations = (count + keys) * caches.len() as u64;
-        let seconds: f64 = costs.iter().sum::<f64>() * operations as f64;
+        let scheduled = work.rate.map_or(0.0, |rate| count as f64 / rate);
+        let seconds: f64 = costs.iter().map(|cost| (cost * operations as f64).max(scheduled)).sum();
         pilot.round += Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         pilot.workloads.push(request.workload(*work, count, keys));
     }
     Ok(pilot)
+}
+
+/// Operations of a pass on schedule: those of a second, but no more than the slowest target does
+/// in ten, should it not keep up.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and this one is at least 1"
+)]
+fn on_schedule(rate: f64, costs: &[f64]) -> u64 {
+    let slowest = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    (rate * SCHEDULE).min(LONGEST_SCHEDULE / slowest).max(1.0) as u64
 }
 
 /// Operations of a pass at most: a mix that deletes more than it inserts leaves half of the keys.

@@ -55,7 +55,7 @@ impl Request {
             data,
             targets,
             baseline: 0,
-            work: vec![Work { operation: Operation::Read, order: Order::Permutation }],
+            work: vec![Work { operation: Operation::Read, order: Order::Permutation, rate: None }],
             caches: vec![Cache::Warm],
             count: None,
             max_key: None,
@@ -81,6 +81,8 @@ pub struct Work {
     pub operation: Operation,
     /// In which order keys are touched.
     pub order: Order,
+    /// Operations a second that begin on schedule; absent: each as soon as it can.
+    pub rate: Option<f64>,
 }
 
 /// Worker processes as asked for.

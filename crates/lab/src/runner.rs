@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use model::{
-    Cache, Case, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library, MemoryLimit,
-    Operation, Owner, Plan, Result, Workload,
+    Cache, Case, DatasetSpec, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library,
+    MemoryLimit, Operation, Owner, Plan, Result, Workload,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -57,8 +57,12 @@ pub fn run(
     }
     let largest = prepared.dataset.summary().largest;
     let pool_seed = derive(request.seed, Use::Pool, 0);
-    let pool = Pool::new(pool_seed, largest);
-    let crew = crew(request, &prepared, pool_seed, stop)?;
+    let random = match &prepared.spec {
+        DatasetSpec::Generated(made) => made.random_percent,
+        _ => 100,
+    };
+    let pool = Pool::new(pool_seed, largest, random);
+    let crew = crew(request, &prepared, (pool_seed, random), stop)?;
     let mut limit = Limit::set(request, &prepared, crew.as_ref())?;
     let caches = match &limit {
         Some(limit) => limit.states(caches),
@@ -127,14 +131,14 @@ fn can_be_shared(request: &Request) -> Result<()> {
 fn crew<'a>(
     request: &Request,
     prepared: &Prepared,
-    pool_seed: u64,
+    pool: (u64, u8),
     stop: &'a Stop,
 ) -> Result<Option<Crew<'a>>> {
     let Some(processes) = request.processes else { return Ok(None) };
     let keys = prepared.dataset.summary().count;
     let count = request.workload(request.work[0], 0, keys).processes;
     let processes = Processes { count, ..processes };
-    Crew::start(&processes, &prepared.dataset, pool_seed, stop).map(Some)
+    Crew::start(&processes, &prepared.dataset, pool, stop).map(Some)
 }
 
 fn plan(
@@ -328,6 +332,7 @@ impl Request {
         Workload {
             operation: work.operation,
             order: work.order,
+            rate: work.rate,
             count,
             batch: self.batch,
             threads,

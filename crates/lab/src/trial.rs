@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Action, Cache, Device, Error, ErrorKind, First, Latency, Result, Sample, Store, Worker,
+    Action, Cache, Device, Error, ErrorKind, First, Latency, Paced, Result, Sample, Store, Worker,
     Workload, units::show_count,
 };
 
@@ -100,6 +100,10 @@ fn legs(workload: &Workload, keys: u64, place: Place) -> Vec<Leg> {
     if place.cache.is_cold() {
         return vec![leg(0, once, true)];
     }
+    if workload.rate.is_some() {
+        // What is on schedule is clocked anyway.
+        return vec![leg(0, once, false), leg(1, workload.count, true)];
+    }
     let timed = workload.count.min(LATENCY_OPERATIONS);
     // Long enough to tell: updates take long, and have nothing to cover.
     let first = if workload.operation.writes() { once.min(LATENCY_OPERATIONS) } else { once };
@@ -152,7 +156,8 @@ impl Watch for Trial<'_> {
         if leg.clocked {
             self.sample.latency = summarise(&passed, leg.count)?;
         }
-        if !leg.clocked || self.sample.cache.is_cold() {
+        self.sample.paced = paced(self.round.workload, &passed, leg.count)?;
+        if !leg.clocked || self.sample.cache.is_cold() || self.sample.paced.is_some() {
             self.sample = Sample {
                 first: self.first(),
                 operations: leg.count,
@@ -269,6 +274,18 @@ fn flush(ready: &Ready) -> Result<()> {
     ready.files().iter().try_for_each(|file| host::sync(file))
 }
 
+/// How a pass kept its schedule; none: it had none.
+fn paced(workload: &Workload, passed: &Passed, operations: u64) -> Result<Option<Paced>> {
+    let Some((asked, lags)) = workload.rate.zip(passed.lags.as_ref()) else { return Ok(None) };
+    Ok(Some(Paced {
+        asked,
+        reached: operations as f64 / passed.wall.as_secs_f64(),
+        lag_p50_ns: lags.value_at_quantile(0.5),
+        lag_p99_ns: lags.value_at_quantile(0.99),
+        lag: histogram::encode(lags)?,
+    }))
+}
+
 fn summarise(passed: &Passed, operations: u64) -> Result<Latency> {
     let mut all = worker::histogram();
     let mut actions = BTreeMap::new();
@@ -321,6 +338,7 @@ mod tests {
             batch: Batch::All,
             threads: 1,
             processes: 1,
+            rate: None,
             own_databases: false,
         };
         let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 7 };

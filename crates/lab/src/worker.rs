@@ -112,6 +112,12 @@ impl Tally {
 
 /// Reads the clock around each operation, or does not.
 pub(crate) trait Clock {
+    /// Returns when the next operation is to begin.
+    #[inline]
+    fn wait(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T;
 }
 
@@ -150,16 +156,22 @@ impl EachOperation {
     }
 }
 
+impl EachOperation {
+    #[inline]
+    pub(crate) fn record(&mut self, action: Action, ns: u64) {
+        self.sum += Duration::from_nanos(ns);
+        if let Some(Kept(histogram)) = &mut self.histograms[action as usize] {
+            histogram.saturating_record(ns);
+        }
+    }
+}
+
 impl Clock for EachOperation {
     #[inline]
     fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = operation();
-        let taken = start.elapsed();
-        self.sum += taken;
-        if let Some(Kept(histogram)) = &mut self.histograms[action as usize] {
-            histogram.saturating_record(u64::try_from(taken.as_nanos()).unwrap_or(LONGEST_NS));
-        }
+        self.record(action, u64::try_from(start.elapsed().as_nanos()).unwrap_or(LONGEST_NS));
         result
     }
 }
@@ -187,6 +199,7 @@ pub(crate) fn run<'a>(
             task.stop.check()?;
         }
         let turn = turns.next().expect("as many turns as the task has");
+        clock.wait()?;
         clock.time(turn.action, || {
             if in_batch == 0 {
                 // One alone is known; of several, the next may be one that writes.

@@ -43,7 +43,7 @@ pub use mix::{Action, LONGEST_SCAN, Mix, Ycsb};
 pub use order::Order;
 pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
 pub use sample::{
-    Cost, Device, FileBytes, First, Io, Latency, Load, Residency, Sample, Server, State,
+    Cost, Device, FileBytes, First, Io, Latency, Load, Paced, Residency, Sample, Server, State,
     StoreFacts, Worker,
 };
 pub use setting::{Accepts, Setting, Settings, nearest};

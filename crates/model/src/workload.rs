@@ -105,6 +105,10 @@ pub struct Workload {
     /// Processes.
     #[serde(default = "one")]
     pub processes: u32,
+    /// Operations a second that all workers together begin on schedule; absent: each begins when
+    /// the one before it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
     /// Each process has a database of its own; otherwise all work on one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_databases: bool,

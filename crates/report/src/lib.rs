@@ -22,7 +22,7 @@ mod together;
 
 pub use difference::{Aspect, Difference, differences};
 pub use explain::{Explained, explained};
-pub use figures::{CpuTime, Figures, Percentiles, figures};
+pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
 pub use published::{Published, published};

@@ -32,10 +32,11 @@ const DEFAULT_TARGETS: [&str; 6] = [
 /// The article's sizes, and as many blobs as can be measured in less than a minute: more bytes
 /// than most processors cache, few enough for several rounds.
 pub(super) const DEFAULT_DATA: Generated =
-    Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000 };
+    Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000, random_percent: 100 };
 
 /// As many bytes, in records of YCSB's size.
-const YCSB_DATA: Generated = Generated { seed: 0, count: 40_000, size: Ycsb::RECORD, variance: 0 };
+const YCSB_DATA: Generated =
+    Generated { seed: 0, count: 40_000, size: Ycsb::RECORD, variance: 0, random_percent: 100 };
 
 /// Fewer rounds carry no verdict.
 pub(super) const MIN_ROUNDS: u32 = 5;
@@ -159,10 +160,24 @@ pub(super) fn fresh_seed() -> u64 {
     now.map_or(1, |since| u64::from(since.subsec_nanos()))
 }
 
-/// A workload for each mix or operation.
+/// A workload for each piece of work at each rate.
 fn work(options: &RunOptions, located: bool) -> Vec<Work> {
+    let work = unpaced(options, located);
+    if options.rate.is_empty() {
+        return work;
+    }
+    let at = |work: &Work, rate: &f64| Work { rate: Some(*rate), ..*work };
+    work.iter().flat_map(|work| options.rate.iter().map(move |rate| at(work, rate))).collect()
+}
+
+/// One for each mix or operation.
+fn unpaced(options: &RunOptions, located: bool) -> Vec<Work> {
     if !options.ycsb.is_empty() {
-        let of = |one: &Ycsb| Work { operation: Operation::Mix(one.mix()), order: one.order() };
+        let of = |one: &Ycsb| Work {
+            operation: Operation::Mix(one.mix()),
+            order: one.order(),
+            rate: None,
+        };
         return options.ycsb.iter().map(of).collect();
     }
     let order = order(options);
@@ -170,7 +185,7 @@ fn work(options: &RunOptions, located: bool) -> Vec<Work> {
         .mix
         .map(Operation::Mix)
         .map_or_else(|| operations(options, located), |mix| vec![mix]);
-    operations.into_iter().map(|operation| Work { operation, order }).collect()
+    operations.into_iter().map(|operation| Work { operation, order, rate: None }).collect()
 }
 
 fn operations(options: &RunOptions, located: bool) -> Vec<Operation> {
@@ -212,14 +227,14 @@ fn processes(options: &RunOptions) -> Option<Processes> {
 fn batch(options: &RunOptions) -> Result<Batch> {
     Ok(match positive(options.batch, "--batch")? {
         Some(operations) => Batch::Of(operations),
-        // What uses such mixes commits one operation at a time.
-        None if options.multitrans || is_mixed(options) => Batch::Of(1),
+        // What has such a load commits one operation at a time.
+        None if options.multitrans || comes_alone(options) => Batch::Of(1),
         None => Batch::All,
     })
 }
 
-fn is_mixed(options: &RunOptions) -> bool {
-    options.mix.is_some() || !options.ycsb.is_empty()
+fn comes_alone(options: &RunOptions) -> bool {
+    options.mix.is_some() || !options.ycsb.is_empty() || !options.rate.is_empty()
 }
 
 fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
@@ -238,25 +253,30 @@ fn durability(options: &RunOptions, resolved: &[Resolved], work: &[Work]) -> Opt
 
 fn data(options: &RunOptions, resolved: &[Resolved], seed: u64) -> Result<Data> {
     let located = resolved.iter().find(|target| target.location.is_some());
-    let made = options.keys.is_some() || options.size.is_some() || options.variance.is_some();
+    let made = options.keys.is_some()
+        || options.size.is_some()
+        || options.variance.is_some()
+        || options.compressible.is_some();
     match (&options.data, located) {
         (Some(_), Some(target)) => Err(Error::usage(format!(
             "--data names the data, so {} cannot have its own: leave out its location",
             target.text
         ))),
         (_, Some(target)) if made => Err(Error::usage(format!(
-            "--keys, --size and --variance shape made-up data; {} has its own",
+            "--keys, --size, --variance and --compressible shape made-up data; {} has its own",
             target.text
         ))),
         (Some(_), None) if made => Err(Error::usage(
-            "--keys, --size and --variance shape made-up data; --data has its own",
+            "--keys, --size, --variance and --compressible shape made-up data; --data has its own",
         )),
         (Some(path), None) => directory(path),
         (None, Some(_)) => Ok(Data::Targets),
         (None, None) => {
             let RunOptions { keys, size, variance, .. } = *options;
             let default = if options.ycsb.is_empty() { DEFAULT_DATA } else { YCSB_DATA };
-            Ok(Data::Generated(made_up(default, keys, size, variance, seed)))
+            let made = made_up(default, keys, size, variance, seed);
+            let random_percent = options.compressible.unwrap_or(made.random_percent);
+            Ok(Data::Generated(Generated { random_percent, ..made }))
         }
     }
 }
@@ -274,6 +294,7 @@ pub(super) fn made_up(
         count: keys.unwrap_or(default.count),
         size: size.unwrap_or(default.size),
         variance: variance.unwrap_or(if size.is_some() { 0 } else { default.variance }),
+        random_percent: default.random_percent,
     }
 }
 

@@ -159,6 +159,47 @@ fn latencies_are_exported_as_listings() {
 }
 
 #[test]
+fn rates_are_kept_as_a_schedule_and_are_a_workload_each() {
+    let world = World::new();
+    let line = "run memory: files: --read --rate 500,2k/s --keys 50 --count 100 --rounds 2";
+    let out = world.ok(&format!("{line} --threads 2 --json r.json")).out;
+    assert!(out.contains("read at 500/s, warm: 100 operations"), "{out}");
+    assert!(out.contains("read at 2,000/s") && out.contains("operations began late"), "{out}");
+    let record = record(&world);
+    assert_eq!(record.samples.len(), 8);
+    for sample in &record.samples {
+        let paced = sample.paced.as_ref().unwrap();
+        assert!(paced.asked == [500.0, 2000.0][sample.workload] && paced.reached > 0.0);
+        assert!(paced.lag_p50_ns <= paced.lag_p99_ns && !paced.lag.is_empty());
+        assert_eq!((sample.operations, sample.latency.operations), (100, 100));
+        // Each worker begins its last operation on time: none begins early.
+        let shortest = 49.0 * 2.0 / paced.asked;
+        assert!(sample.wall_ns as f64 / 1e9 >= shortest, "{} {shortest}", sample.wall_ns);
+    }
+    world.ok("run sqlite: --ycsb a,e --rate 300 --keys 60 --count 60 --rounds 1 --export-hdr out");
+    assert!(world.path("out/2-warm-1-sqlite-scan.hdr").exists());
+}
+
+#[test]
+fn a_target_that_does_not_keep_up_is_told() {
+    let world = World::new();
+    let out = world.ok("run files: --read --rate 1G/s --keys 50 --count 500 --rounds 1").out;
+    assert!(out.contains("saturated: of 1,000,000,000 operations a second it did"), "{out}");
+    let row = out.lines().find(|line| line.starts_with("files")).unwrap();
+    assert!(row.contains("saturated: "), "{out}");
+}
+
+#[test]
+fn made_up_values_compress_as_far_as_asked() {
+    let world = World::new();
+    let out = world.ok("run memory: --keys 200 --size 4k --compressible 0.5 --rounds 1").out;
+    let told = out.split_once("a sample deflates to ").unwrap().1;
+    let share: f64 = told.split_whitespace().next().unwrap().parse().unwrap();
+    assert!((0.45..0.55).contains(&share), "{out}");
+    assert!(!world.ok("run memory: --keys 200 --rounds 1").out.contains("deflates"));
+}
+
+#[test]
 fn slips_are_told_in_one_line() {
     let world = World::new();
     for (line, says) in [
@@ -174,6 +215,13 @@ fn slips_are_told_in_one_line() {
         ("--ycsb a --read", "cannot be used with"),
         ("--ycsb a --mix read=100", "cannot be used with"),
         ("--ycsb a --distribution uniform", "cannot be used with"),
+        ("--rate 0", "more than 0"),
+        ("--rate 0/s", "more than 0"),
+        ("--rate fast", "is not a rate"),
+        ("--rate 10,,20", "is not a rate"),
+        ("--rate -5", "unexpected argument"),
+        ("--compressible 0", "0.01 to 1"),
+        ("--compressible 1.5", "0.01 to 1"),
         ("--mix read=10,delete=90 --keys 10 --count 100", "more than half of the 10 keys"),
     ] {
         let said = world.refused(&format!("run memory: {line}"));

@@ -35,6 +35,7 @@ pub(super) struct Begin {
     /// The pool of payloads, and the largest of them.
     pub(super) pool_seed: u64,
     pub(super) largest: u64,
+    pub(super) random_percent: u8,
 }
 
 /// The passes of a trial.

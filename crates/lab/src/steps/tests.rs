@@ -49,6 +49,7 @@ fn workload(operation: Operation, order: Order) -> Workload {
         batch: Batch::All,
         threads: 1,
         processes: 1,
+        rate: None,
         own_databases: false,
     }
 }

@@ -123,6 +123,7 @@ mod tests {
             batch: Batch::All,
             threads: 1,
             processes: 1,
+            rate: None,
             own_databases: false,
         };
         // 1 - 1/e of the keys.

@@ -39,10 +39,16 @@ pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
         settings: Settings::default(),
     };
     let request = Request {
-        data: Data::Generated(Generated { seed: 1, count: job.keys, size: 100, variance: 0 }),
+        data: Data::Generated(Generated {
+            seed: 1,
+            count: job.keys,
+            size: 100,
+            variance: 0,
+            random_percent: 100,
+        }),
         targets: vec![spied],
         baseline: 0,
-        work: vec![Work { operation: job.operation, order: Order::Permutation }],
+        work: vec![Work { operation: job.operation, order: Order::Permutation, rate: None }],
         caches: vec![Cache::Warm],
         count: Some(job.keys),
         max_key: None,

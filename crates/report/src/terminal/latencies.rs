@@ -1,6 +1,6 @@
-//! The table of latencies below that of a mix: a row for each target and kind of operation.
+//! The table of latencies below that of a mix or a schedule: a row for each target and kind of operation.
 
-use model::{Operation, record::Record, units::show_count};
+use model::{Operation, Workload, record::Record, units::show_count};
 
 use super::{
     number::figure,
@@ -13,7 +13,8 @@ use crate::{Figures, latencies};
 pub(super) fn print(page: &mut Page, record: &Record, rows: &[Figures]) {
     let plan = &record.header.plan;
     let workload = plan.workloads.get(rows[0].case.workload);
-    if !workload.is_some_and(|workload| matches!(workload.operation, Operation::Mix(_))) {
+    let mixed = |w: &Workload| matches!(w.operation, Operation::Mix(_)) || w.rate.is_some();
+    if !workload.is_some_and(mixed) {
         return;
     }
     let mut table = Table::new(columns());

@@ -107,6 +107,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         memory_bytes: None,
         workers: Vec::new(),
         files: None,
+        paced: None,
     }
 }
 
@@ -184,6 +185,7 @@ pub(crate) fn workload(operation: Operation) -> Workload {
         batch: Batch::All,
         threads: 1,
         processes: 1,
+        rate: None,
         own_databases: false,
     }
 }
@@ -195,6 +197,7 @@ fn plan(labels: &[&str]) -> Plan {
             seed: 42,
             count: OPERATIONS,
             size: 10_000,
+            random_percent: 100,
             variance: 2_000,
         }),
         summary: DatasetSummary {
