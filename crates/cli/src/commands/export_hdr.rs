@@ -36,8 +36,8 @@ pub(super) fn write(record: &Record, folder: &Path) -> Result<()> {
 /// `1-warm-2-sqlite-api-blob-read.hdr`: the workload's number, the state, the target's number and
 /// label, the kind of operation.
 fn name(plan: &Plan, case: Case, target: usize, of: &Latencies) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let label: String = plan.targets[target].label.chars().take(60).map(plain).collect();
+    let harmless = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let label: String = plan.targets[target].label.chars().take(60).map(harmless).collect();
     let kind = of.action.map_or("all", |action| action.as_str());
     let (workload, cache, target) = (case.workload + 1, case.cache, target + 1);
     format!("{workload}-{cache}-{target}-{label}-{kind}.hdr")

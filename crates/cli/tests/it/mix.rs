@@ -169,7 +169,9 @@ fn rates_are_kept_as_a_schedule_and_are_a_workload_each() {
     assert_eq!(record.samples.len(), 8);
     for sample in &record.samples {
         let paced = sample.paced.as_ref().unwrap();
-        assert!(paced.asked == [500.0, 2000.0][sample.workload] && paced.reached > 0.0);
+        let asked = [500.0_f64, 2000.0][sample.workload];
+        assert_eq!(paced.asked.total_cmp(&asked), std::cmp::Ordering::Equal);
+        assert!(paced.reached > 0.0);
         assert!(paced.lag_p50_ns <= paced.lag_p99_ns && !paced.lag.is_empty());
         assert_eq!((sample.operations, sample.latency.operations), (100, 100));
         // Each worker begins its last operation on time: none begins early.

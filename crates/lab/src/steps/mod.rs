@@ -160,7 +160,7 @@ impl Among {
     fn steps(self, worker: u32, workload: &Workload, count: u64, seed: u64) -> Result<Vec<Step>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mix = mix(workload.operation);
-        let mut steps: Vec<Step> = (0..count).map(|_| blank(&mix, &mut random)).collect();
+        let mut steps: Vec<Step> = (0..count).map(|_| blank(mix, &mut random)).collect();
         let inserts = steps.iter().filter(|step| step.action == Action::Insert).count();
         let own = self.own(worker);
         let inserts =
@@ -175,13 +175,13 @@ impl Among {
                 keys.delete(key);
             }
             step.key = self.index(worker, key).ok_or_else(too_many)?;
-            step.least = self.least(step, &mix);
+            step.least = self.least(*step, mix);
         }
         Ok(steps)
     }
 
     /// Items that a scan surely finds: its own key; and all beyond it where nobody deletes.
-    fn least(self, step: &Step, mix: &Mix) -> u8 {
+    fn least(self, step: Step, mix: Mix) -> u8 {
         let beyond = if mix.delete > 0 { 1 } else { self.keys.saturating_sub(step.key).max(1) };
         step.items.min(u8::try_from(beyond).unwrap_or(u8::MAX))
     }
@@ -197,7 +197,7 @@ fn mix(operation: Operation) -> Mix {
 }
 
 /// An operation whose key is not chosen yet.
-fn blank(mix: &Mix, random: &mut impl Rng) -> Step {
+fn blank(mix: Mix, random: &mut impl Rng) -> Step {
     let mut drawn = below(random, 100);
     let action = mix.actions().find(|action| {
         let share = u64::from(mix.share(*action));

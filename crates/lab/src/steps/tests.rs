@@ -239,8 +239,8 @@ fn inserted_names_clash_with_none() {
         names.push(Key::Name(name.as_bytes()), b"12345").unwrap();
     }
     let fresh = names.fresh(3, 1).unwrap();
-    let named: Vec<_> = fresh.entries().iter().map(|e| fresh.key(e).to_string()).collect();
-    assert_eq!(named, ["new--00000001", "new--00000002", "new--00000003"]);
+    let shown: Vec<_> = fresh.entries().iter().map(|e| fresh.key(e).to_string()).collect();
+    assert_eq!(shown, ["new--00000001", "new--00000002", "new--00000003"]);
     assert!(fresh.entries().iter().all(|entry| entry.size == 5));
     let mut last = Dataset::new(KeyKind::Integers);
     last.push(Key::Int(i64::MAX - 1), b"").unwrap();
