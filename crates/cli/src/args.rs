@@ -12,7 +12,7 @@ use clap::{
     Args, Parser, Subcommand,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use model::{Cache, Durability, Error, units};
+use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
     cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, rows::RowsOptions,
@@ -84,6 +84,9 @@ Examples:
   storemark run test1.db test1.dir --blob-api          two stores of your own, reading
   storemark run test1.db test1.dir --update            updates, on scratch copies
   storemark run --data ~/thumbnails                    your own files, in scratch stores
+  storemark run files: sqlite: --mix read=95,update=5 --distribution zipfian
+  storemark run files: sqlite: lmdb: --ycsb a,b,c,d,e,f
+  storemark run files: sqlite: --read --rate 1k,10k,100k
   storemark run files: sqlite: --update --durability durable --batch 100
   storemark run --size 1k,16k,256k --bytes 64MB        a sweep: where files overtake
   storemark run plan.toml --seed 7                     what a plan or a record asks for, once more
@@ -114,6 +117,9 @@ pub(crate) struct RunOptions {
     /// How far sizes vary to either side
     #[arg(long, value_name = "BYTES", value_parser = units::parse_size, help_heading = "Data")]
     pub(crate) variance: Option<u64>,
+    /// Make values that compress to this share of their size, 0.01 to 1, for filling and for updates
+    #[arg(long, value_name = "SHARE", value_parser = units::parse_percent, help_heading = "Data")]
+    pub(crate) compressible: Option<u8>,
     /// Largest integer key to touch
     #[arg(long, value_name = "KEY", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Data")]
     pub(crate) max_id: Option<i64>,
@@ -121,9 +127,42 @@ pub(crate) struct RunOptions {
     /// Measure reading (the default for stores of your own)
     #[arg(long, help_heading = "Workload")]
     pub(crate) read: bool,
-    /// Measure overwriting each blob by another of its size, on a scratch copy
+    /// Measure overwriting each blob by random bytes of its size, on a scratch copy
     #[arg(long, help_heading = "Workload")]
     pub(crate) update: bool,
+    /// Mix operations, each drawn by its share in percent, as in read=95,update=5: of read, update,
+    /// insert, delete, scan (1 to 100 values in key order) and rmw (read, then update)
+    #[arg(long, conflicts_with_all = ["read", "update"], help_heading = "Workload")]
+    pub(crate) mix: Option<Mix>,
+    /// Mixes of the Yahoo! Cloud Serving Benchmark, a to f, on values of 1,000 bytes (its records
+    /// have 10 fields of 100; here a record is one value); several letters are a workload each
+    #[arg(
+        long,
+        value_name = "LETTERS",
+        value_delimiter = ',',
+        conflicts_with_all = ["read", "update", "mix", "asc", "desc", "random", "distribution"],
+        help_heading = "Workload"
+    )]
+    pub(crate) ycsb: Vec<Ycsb>,
+    /// Draw keys with replacement: uniform, zipfian (=0.99), latest, or hotspot (=20/80, 20 % of the
+    /// keys get 80 % of the operations); default for a mix: uniform
+    #[arg(
+        long,
+        value_name = "LAW",
+        conflicts_with_all = ["asc", "desc", "random"],
+        help_heading = "Workload"
+    )]
+    pub(crate) distribution: Option<Order>,
+    /// Begin so many operations a second, on schedule, however long each takes; latencies count from
+    /// when one was to begin; several rates are a workload each
+    #[arg(
+        long,
+        value_name = "N/s",
+        value_delimiter = ',',
+        value_parser = units::parse_rate,
+        help_heading = "Workload"
+    )]
+    pub(crate) rate: Vec<f64>,
     /// What is in memory when a trial begins: warm, data-cold (no pages), cold (no pages and no
     /// names; needs root, drops the caches of the whole machine); several are shown one after the other
     #[arg(
@@ -138,10 +177,10 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
     pub(crate) count: Option<u64>,
     /// Touch keys in ascending order
-    #[arg(long, conflicts_with_all = ["desc", "random"], help_heading = "Workload")]
+    #[arg(long, conflicts_with_all = ["desc", "random", "mix"], help_heading = "Workload")]
     pub(crate) asc: bool,
     /// Touch keys in descending order
-    #[arg(long, conflicts_with = "random", help_heading = "Workload")]
+    #[arg(long, conflicts_with_all = ["random", "mix"], help_heading = "Workload")]
     pub(crate) desc: bool,
     /// Draw keys at random with replacement; default: a random permutation of all
     #[arg(long, help_heading = "Workload")]
@@ -149,7 +188,7 @@ pub(crate) struct RunOptions {
     /// Begin at this integer key (with --asc or --desc)
     #[arg(long, value_name = "KEY", value_parser = units::parse_integer, allow_hyphen_values = true, help_heading = "Workload")]
     pub(crate) start: Option<i64>,
-    /// Operations per commit; default: all
+    /// Operations per commit; default: all; of a mix or a --rate: 1
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Workload")]
     pub(crate) batch: Option<u64>,
     /// Each operation in a transaction of its own (--batch 1)
@@ -237,6 +276,10 @@ pub(crate) struct RunOptions {
     /// Go on with what takes a day, or more room than there seems to be
     #[arg(long, help_heading = "Output")]
     pub(crate) yes: bool,
+    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+    /// HdrHistogram's listing of percentiles
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) export_hdr: Option<PathBuf>,
     /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
@@ -258,6 +301,10 @@ pub(crate) struct RunOptions {
 pub(crate) struct ReportOptions {
     /// The record (- for standard input)
     pub(crate) record: PathBuf,
+    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+    /// HdrHistogram's listing of percentiles
+    #[arg(long, value_name = "DIR")]
+    pub(crate) export_hdr: Option<PathBuf>,
     /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
     #[arg(long)]
     pub(crate) explain: bool,

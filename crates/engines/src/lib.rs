@@ -2,6 +2,7 @@
 
 mod at;
 mod files;
+mod first;
 #[cfg(feature = "fjall")]
 mod fjall;
 #[cfg(feature = "lmdb")]

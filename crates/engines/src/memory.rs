@@ -38,6 +38,10 @@ impl Engine for Memory {
         }
     }
 
+    fn lacks(&self) -> &'static [&'static str] {
+        &["names in order: a scan looks at all of them"]
+    }
+
     fn promise(&self, class: Durability) -> Option<Promise> {
         let promise = Promise { settings: &[], how: "values are gone with the process" };
         (class == Durability::None).then_some(promise)
@@ -96,6 +100,10 @@ impl Value {
         self.bytes.extend_from_slice(bytes);
         self.meta = meta;
     }
+
+    fn item<'a>(&'a self, key: Key<'a>) -> Item<'a> {
+        Item { key, value: &self.bytes, meta: self.meta }
+    }
 }
 
 /// Every operation locks by itself; batches add nothing. A scan holds off writers to its end.
@@ -148,7 +156,21 @@ impl Session for Reference<'_> {
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
         for (key, value) in lock::read(self.0).sorted() {
-            if visit(Item { key, value: &value.bytes, meta: value.meta })?.is_break() {
+            if visit(value.item(key))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        for (key, value) in lock::read(self.0).sorted_from(from, limit)? {
+            if visit(value.item(key))?.is_break() {
                 break;
             }
         }

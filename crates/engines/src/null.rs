@@ -107,4 +107,13 @@ impl Session for Idle {
     fn scan(&mut self, _: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
         Ok(())
     }
+
+    fn scan_from(
+        &mut self,
+        _: Key<'_>,
+        _: u64,
+        _: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        Ok(())
+    }
 }

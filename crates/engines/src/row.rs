@@ -85,6 +85,17 @@ impl<V> Row<V> {
         }
     }
 
+    /// Everything from `key` on, in key order.
+    pub(crate) fn from(&self, key: i64) -> impl Iterator<Item = (i64, &V)> {
+        let skipped = usize::try_from(key.saturating_sub(self.first)).unwrap_or(0);
+        let places = (self.first..=i64::MAX).zip(&self.places).skip(skipped);
+        let taken = places.filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        let below = self.rest.range(key..).take_while(|(key, _)| **key < self.first);
+        let beyond = self.rest.range(key.max(self.first)..);
+        let own = |(key, value): (&i64, _)| (*key, value);
+        below.map(own).chain(taken).chain(beyond.map(own))
+    }
+
     /// Everything, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, &V)> {
         let places = (self.first..=i64::MAX).zip(&self.places);
@@ -119,7 +130,12 @@ mod tests {
                 prop_assert!(row.places.len() <= 2 * n + 2);
             }
             let found: BTreeMap<_, _> = row.iter().map(|(key, n)| (key, *n)).collect();
-            prop_assert_eq!(found, map);
+            prop_assert_eq!(found, map.clone());
+            for from in [i64::MIN, -3, 0, 10, i64::MAX - 2] {
+                prop_assert!(row.from(from).map(|(key, n)| (key, *n)).eq(
+                    map.range(from..).map(|(key, n)| (*key, *n))
+                ), "from {from}");
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use model::{
 
 use crate::null::Null;
 
-/// Another engine whose sessions wait before each get, put and delete.
+/// Another engine whose sessions wait before each get, put, delete and scan from a key.
 pub struct Slowed {
     engine: &'static dyn Engine,
     steps: u64,
@@ -263,6 +263,16 @@ impl Session for SlowedSession<'_> {
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
         self.session.scan(visit)
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        let from = self.wait(from);
+        self.session.scan_from(from, limit, visit)
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

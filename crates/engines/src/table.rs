@@ -84,6 +84,27 @@ impl<V> Table<V> {
         all.sort_unstable_by_key(|(key, _)| *key);
         all
     }
+
+    /// The first `limit` from `from` on, in key order. Names have to be looked at all.
+    pub(crate) fn sorted_from(&self, from: Key<'_>, limit: u64) -> Result<Vec<(Key<'_>, &V)>> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        match (self, from) {
+            (Self::Integers(row), Key::Int(from)) => {
+                Ok(row.from(from).take(limit).map(|(key, v)| (Key::Int(key), v)).collect())
+            }
+            (Self::Names(map), Key::Name(from)) => {
+                let beyond = map.iter().filter(|(name, _)| &***name >= from);
+                let mut all: Vec<_> = beyond.map(|(name, v)| (Key::Name(name), v)).collect();
+                if limit < all.len() {
+                    all.select_nth_unstable_by_key(limit, |(key, _)| *key);
+                    all.truncate(limit);
+                }
+                all.sort_unstable_by_key(|(key, _)| *key);
+                Ok(all)
+            }
+            (table, _) => Err(wrong_kind(from, table.keys())),
+        }
+    }
 }
 
 /// Hashing is kept out of the way of integers, whose lookup is a few instructions.

@@ -6,9 +6,9 @@ use hdrhistogram::{
     serialization::{Deserializer, Serializer, V2DeflateSerializer},
 };
 use model::{Error, Result};
-use serde::{Deserialize, de::Error as _, ser::Error as _};
+use serde::{Deserialize, Serialize, de::Error as _, ser::Error as _};
 
-use crate::worker::EachOperation;
+use crate::worker;
 
 /// As it stands in a record.
 pub(crate) fn encode(histogram: &Histogram<u64>) -> Result<String> {
@@ -27,24 +27,25 @@ fn decode(text: &str) -> Result<Histogram<u64>> {
     let bytes = BASE64_STANDARD.decode(text).map_err(|e| wrong(&e))?;
     let read: Histogram<u64> =
         Deserializer::new().deserialize(&mut &*bytes).map_err(|e| wrong(&e))?;
-    let mut histogram = EachOperation::new().histogram;
+    let mut histogram = worker::histogram();
     histogram.add(&read).map_err(|e| wrong(&e))?;
     Ok(histogram)
 }
 
-/// For serde.
-pub(crate) fn serialize<S: serde::Serializer>(
-    histogram: &Histogram<u64>,
-    to: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    to.serialize_str(&encode(histogram).map_err(S::Error::custom)?)
+/// One that serde writes and reads as text.
+#[derive(Clone)]
+pub(crate) struct Kept(pub(crate) Histogram<u64>);
+
+impl Serialize for Kept {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.serialize_str(&encode(&self.0).map_err(S::Error::custom)?)
+    }
 }
 
-/// For serde.
-pub(crate) fn deserialize<'de, D: serde::Deserializer<'de>>(
-    from: D,
-) -> std::result::Result<Histogram<u64>, D::Error> {
-    decode(&String::deserialize(from)?).map_err(D::Error::custom)
+impl<'de> Deserialize<'de> for Kept {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        decode(&String::deserialize(from)?).map(Kept).map_err(D::Error::custom)
+    }
 }
 
 #[cfg(test)]
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn it_comes_back_and_damage_is_told() {
-        let mut histogram = EachOperation::new().histogram;
+        let mut histogram = worker::histogram();
         for ns in [5, 70, 900_000, 3_600_000_000_000] {
             histogram.record(ns).unwrap();
         }

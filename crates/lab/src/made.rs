@@ -17,8 +17,14 @@ pub fn made(spec: Generated) -> Result<Place> {
     // Impossible sizes are told here, before anything is looked at.
     Generator::new(spec)?;
     let mut settings = Settings::default();
-    let Generated { seed, count, size, variance } = spec;
-    let pairs = [("seed", seed), ("count", count), ("size", size), ("variance", variance)];
+    let Generated { seed, count, size, variance, random_percent } = spec;
+    let pairs = [
+        ("seed", seed),
+        ("count", count),
+        ("size", size),
+        ("variance", variance),
+        ("random", random_percent.into()),
+    ];
     for (name, value) in pairs {
         settings.set(name, value);
     }
@@ -80,6 +86,7 @@ impl Engine for Made {
             count: number("count")?,
             size: number("size")?,
             variance: number("variance")?,
+            random_percent: u8::try_from(number("random")?).unwrap_or(100),
         };
         Ok(Box::new(MadeStore(Generator::new(spec)?)))
     }
@@ -158,8 +165,31 @@ impl Session for MadeSession<'_> {
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        self.visit(self.keys(), visit)
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        let Key::Int(from) = from else { return Ok(()) };
+        let keys = self.keys();
+        let first = from.max(*keys.start());
+        let last = first.saturating_add_unsigned(limit.saturating_sub(1)).min(*keys.end());
+        if limit == 0 { Ok(()) } else { self.visit(first..=last, visit) }
+    }
+}
+
+impl MadeSession<'_> {
+    fn visit(
+        &self,
+        keys: RangeInclusive<i64>,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
         let mut value = Vec::new();
-        for key in self.keys() {
+        for key in keys {
             self.0.value(key.unsigned_abs(), &mut value);
             let item = Item { key: Key::Int(key), value: &value, meta: None };
             if visit(item)? == ControlFlow::Break(()) {

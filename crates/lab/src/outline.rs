@@ -4,7 +4,11 @@ use std::{path::PathBuf, time::Duration};
 
 use model::{Batch, Cache, Durability, Result, Workload};
 
-use crate::{Amount, Request, Silent, Stop, host, prepare::Preparation, source::Source};
+use crate::{
+    Amount, Request, Silent, Stop, Work, host,
+    prepare::{self, Preparation},
+    source::Source,
+};
 
 /// A run beforehand.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,9 +65,8 @@ pub fn outline(request: &Request, stop: &Stop) -> Result<Outline> {
         needed,
     };
     let count = request.count.unwrap_or(data.count);
-    let workloads: Vec<_> = (request.operations.iter())
-        .map(|operation| request.workload(*operation, count, data.count))
-        .collect();
+    let workload = |work: &Work| request.workload(*work, count, data.count);
+    let workloads: Vec<_> = request.work.iter().map(workload).collect();
     let round: f64 = workloads.iter().map(|workload| of_a_round(request, data, workload)).sum();
     Ok(Outline {
         data,
@@ -104,7 +107,7 @@ fn of_a_round(request: &Request, data: Amount, workload: &Workload) -> f64 {
 
 /// Each value is made or read once, and for every store written once and read once.
 fn preparing(request: &Request, data: Amount) -> f64 {
-    let stores = request.targets.len() * request.operations.len();
+    let stores = request.targets.len() * prepare::operations(request).len();
     let (count, bytes) = (data.count as f64, data.bytes as f64 * ASSUMED.byte);
     let (read, written) = (count * ASSUMED.read + bytes, count * ASSUMED.write + 2.0 * bytes);
     read + stores as f64 * (read + written)
@@ -123,7 +126,13 @@ mod tests {
 
     fn request(count: u64) -> Request {
         let rounds = Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0 };
-        let data = Data::Generated(Generated { seed: 1, count, size: 1000, variance: 0 });
+        let data = Data::Generated(Generated {
+            seed: 1,
+            count,
+            size: 1000,
+            variance: 0,
+            random_percent: 100,
+        });
         Request::reading(data, Vec::new(), rounds, 1)
     }
 
@@ -133,7 +142,9 @@ mod tests {
         let outlined = outline(&request(1 << 40), &stop).unwrap();
         assert_eq!(outlined.data, Amount { count: 1 << 40, bytes: 1000 << 40 });
         assert!(outlined.time(u32::MAX) >= outlined.time(1));
-        let more = Request { operations: vec![Operation::Read, Operation::Update], ..request(9) };
+        let reading = request(9);
+        let updating = Work { operation: Operation::Update, ..reading.work[0] };
+        let more = Request { work: vec![reading.work[0], updating], ..reading };
         let counts: Vec<_> = outline(&more, &stop).unwrap().workloads;
         assert_eq!(counts.iter().map(|w| w.count).collect::<Vec<_>>(), [9, 9]);
     }

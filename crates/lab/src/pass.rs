@@ -11,15 +11,19 @@ use std::{
     time::Duration,
 };
 
-use model::{Order, Result, Session, Store, Worker, Workload};
+use hdrhistogram::Histogram;
+use model::{Action, Error, How, Mode, Operation, Put, Result, Session, Store, Worker, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Stop,
-    dataset::{Cursor, Dataset, Entry, Picks},
+    dataset::{Cursor, Dataset},
+    histogram::Kept,
     host::{now_ns, wait_until},
+    pace::OnSchedule,
     payload::Pool,
-    worker::{self, EachOperation, NoClock, Tally, Task},
+    steps::Steps,
+    worker::{self, EachOperation, NoClock, Tally, Task, Turn, Walk},
 };
 
 /// What all passes of a workload over any target have in common in one round.
@@ -27,12 +31,12 @@ pub(crate) struct Round<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) dataset: &'a Dataset,
     pub(crate) pool: &'a Pool,
-    /// What `picks` were drawn from.
+    /// What `steps` were drawn from.
     pub(crate) seed: u64,
     /// Index of this process among those that work.
     process: u32,
-    /// One per worker when keys are drawn with replacement.
-    picks: Vec<Picks>,
+    /// Where keys are drawn: the operations.
+    steps: Option<Steps>,
     pub(crate) stop: &'a Stop,
 }
 
@@ -54,6 +58,8 @@ pub(crate) struct Passed {
     pub(crate) tally: Tally,
     /// One a worker, of a pass that is clocked.
     pub(crate) clocks: Vec<EachOperation>,
+    /// How late operations began, of a pass on schedule.
+    pub(crate) lags: Option<Histogram<u64>>,
     /// The engine's own counters, summed over the sessions.
     pub(crate) counters: BTreeMap<String, i64>,
     /// Each worker's part, in their order.
@@ -69,21 +75,6 @@ pub(crate) trait Watch {
     fn ended(&mut self, leg: &Leg, worked: Vec<Worked>) -> Result<()>;
 }
 
-/// One worker's part of the entries and of the operations.
-#[derive(Clone, Copy)]
-struct Share<'a> {
-    entries: &'a [Entry],
-    picks: Option<&'a Picks>,
-    count: u64,
-}
-
-impl Share<'_> {
-    /// Walks its operations, less the first `skipped`.
-    fn cursor(&self, skipped: u64) -> Cursor<'_> {
-        Cursor::new(self.entries, self.picks).starting_at(skipped)
-    }
-}
-
 impl<'a> Round<'a> {
     /// Draws what has to be drawn before any clock starts.
     pub(crate) fn new(
@@ -93,17 +84,10 @@ impl<'a> Round<'a> {
         seed: u64,
         stop: &'a Stop,
     ) -> Result<Self> {
-        let picks = Vec::new();
-        let mut round = Self { workload, dataset, pool, seed, process: 0, picks, stop };
-        if workload.order == Order::Random {
-            let drawn = round
-                .shares(workload.count)
-                .enumerate()
-                .map(|(worker, share)| {
-                    Picks::draw(share.count, share.entries.len(), seed ^ (worker as u64) << 48)
-                })
-                .collect::<Result<_>>()?;
-            round.picks = drawn;
+        let mut round = Self { workload, dataset, pool, seed, process: 0, steps: None, stop };
+        if workload.order.is_drawn() {
+            let counts: Vec<_> = round.counts(workload.count).collect();
+            round.steps = Some(Steps::draw(workload, dataset, &counts, seed)?);
         }
         Ok(round)
     }
@@ -113,17 +97,28 @@ impl<'a> Round<'a> {
         Self { process, ..self }
     }
 
-    /// Splits `count` operations and all entries evenly. Workers never share a key, so that the
-    /// last writer of each is known.
-    fn shares(&self, count: u64) -> impl Iterator<Item = Share<'_>> {
+    /// Splits `count` operations evenly among all workers.
+    fn counts(&self, count: u64) -> impl Iterator<Item = u64> + use<> {
         let workers = self.workload.workers() as usize;
+        let of = cuts(count, workers);
+        (0..workers).map(move |worker| length(&of(worker)))
+    }
+
+    /// The operations of a worker where all do the same, one key after the other. Workers never
+    /// share a key, so that the last writer of each is known.
+    fn walk(&self, worker: usize) -> Walk<'_> {
         let entries = self.dataset.entries();
-        let (count_of, keys_of) = (cuts(count, workers), cuts(entries.len() as u64, workers));
-        (0..workers).map(move |worker| Share {
-            entries: &entries[index(keys_of(worker).start)..index(keys_of(worker).end)],
-            picks: self.picks.get(worker),
-            count: length(&count_of(worker)),
-        })
+        let keys = cuts(entries.len() as u64, self.workload.workers() as usize)(worker);
+        let cursor = Cursor::new(&entries[index(keys.start)..index(keys.end)]);
+        Walk { dataset: self.dataset, cursor, action: self.workload.operation.action() }
+    }
+
+    /// The first `count` operations of a worker.
+    fn turns(&self, worker: usize, count: u64) -> Box<dyn Iterator<Item = Turn<'_>> + '_> {
+        match &self.steps {
+            None => Box::new(self.walk(worker).take(index(count))),
+            Some(steps) => Box::new(steps.turns(self.dataset, worker, count)),
+        }
     }
 
     /// Runs `legs` one after the other over `store`, every worker of this process in one session
@@ -180,38 +175,48 @@ impl<'a> Round<'a> {
         session: &mut dyn Session,
         buffer: &mut [u8],
     ) -> Result<Worked> {
-        let share = self.shares(leg.count).nth(worker).expect("a share for each worker");
-        let task = self.task(share.count, leg.salt);
-        let cursor = share.cursor(0);
-        let mut clock = leg.clocked.then(EachOperation::new);
+        let count = self.counts(leg.count).nth(worker).expect("a count for each worker");
+        let task = self.task(count, leg.salt);
+        let mut clock = self.clock(leg, worker);
         let start_ns = now_ns();
-        let tally = match &mut clock {
-            None => worker::run(&task, cursor, session, buffer, &mut NoClock),
-            Some(clock) => worker::run(&task, cursor, session, buffer, clock),
+        let tally = match &self.steps {
+            None => timed(&task, self.walk(worker), session, buffer, &mut clock),
+            Some(steps) => {
+                let turns = steps.turns(self.dataset, worker, count);
+                timed(&task, turns, session, buffer, &mut clock)
+            }
         }?;
         let end_ns = now_ns();
+        let (clock, lags) = clock.told();
         let counters = session.statistics().into_iter().map(|(n, v)| (n.to_owned(), v)).collect();
         Ok(Worked {
             process: self.process,
-            operations: share.count,
+            operations: count,
             start_ns,
             end_ns,
             tally,
             clock,
+            lags,
             counters,
         })
     }
 
-    fn task(&self, count: u64, salt: u64) -> Task<'_> {
-        Task {
-            dataset: self.dataset,
-            pool: self.pool,
-            operation: self.workload.operation,
-            batch: self.workload.batch,
-            count,
-            salt,
-            stop: self.stop,
+    fn clock(&self, leg: &Leg, worker: usize) -> Timing<'_> {
+        let Workload { operation, rate, .. } = *self.workload;
+        let each = || EachOperation::new(operation.actions());
+        match rate {
+            _ if !leg.clocked => Timing::Not,
+            None => Timing::Each(each()),
+            Some(rate) => {
+                let workers = self.workload.workers();
+                Timing::Paced(OnSchedule::new(each(), rate, worker, workers, self.stop))
+            }
         }
+    }
+
+    fn task(&self, count: u64, salt: u64) -> Task<'_> {
+        let Workload { operation, batch, .. } = *self.workload;
+        Task { pool: self.pool, batch, writes: operation.writes(), count, salt, stop: self.stop }
     }
 
     /// Room for the largest value, its pages touched so that no pass pays for that.
@@ -222,23 +227,21 @@ impl<'a> Round<'a> {
         buffer
     }
 
-    /// Reads back the last writes of each worker in `leg`, and returns one that is not there as
-    /// it was written.
-    pub(crate) fn read_back(&self, session: &mut dyn Session, leg: &Leg) -> Result<Option<Entry>> {
+    /// Reads back the last writes of each worker in `leg`, and returns the key of one that is not
+    /// there as it was written, or is there though it was removed.
+    pub(crate) fn read_back(&self, session: &mut dyn Session, leg: &Leg) -> Result<Option<String>> {
         let mut buffer = self.buffer();
-        for share in self.shares(leg.count) {
-            let first = share.count.saturating_sub(READ_BACK);
-            let mut cursor = share.cursor(first);
+        for (worker, count) in self.counts(leg.count).enumerate() {
+            let first = count.saturating_sub(READ_BACK);
+            let last = (0..).zip(self.turns(worker, count)).skip(index(first));
             // A later position wins over an earlier one with the same key.
-            let written: HashMap<_, _> = (first..share.count)
-                .map(|position| {
-                    let entry = cursor.advance();
-                    (self.dataset.key(entry), (position, *entry))
-                })
+            let written: HashMap<_, _> = last
+                .filter(|(_, turn)| turn.action.writes())
+                .map(|(position, turn)| (turn.key, (position, turn)))
                 .collect();
-            for (position, entry) in written.into_values() {
-                if !self.holds(session, leg, position, &entry, &mut buffer)? {
-                    return Ok(Some(entry));
+            for (position, turn) in written.into_values() {
+                if !self.holds(session, leg, position, &turn, &mut buffer)? {
+                    return Ok(Some(turn.key.to_string()));
                 }
             }
         }
@@ -249,29 +252,93 @@ impl<'a> Round<'a> {
     pub(crate) fn written_before(&self, session: &mut dyn Session, leg: &Leg) -> Result<f64> {
         let mut buffer = self.buffer();
         let (mut same, mut looked) = (0_u64, 0_u64);
-        for share in self.shares(leg.count) {
-            let mut cursor = share.cursor(0);
-            for position in 0..share.count.min(LOOKED_AT) {
-                let entry = cursor.advance();
-                same += u64::from(self.holds(session, leg, position, entry, &mut buffer)?);
+        for (worker, count) in self.counts(leg.count).enumerate() {
+            let turns = (0..).zip(self.turns(worker, count.min(LOOKED_AT)));
+            for (position, turn) in turns.filter(|(_, turn)| turn.action != Action::Delete) {
+                same += u64::from(self.holds(session, leg, position, &turn, &mut buffer)?);
                 looked += 1;
             }
         }
         Ok(same as f64 / looked.max(1) as f64)
     }
 
-    /// Whether `entry` has the value that `leg` writes at `position`.
+    /// Whether the key of `turn` is as that leaves it at `position` of `leg`.
     fn holds(
         &self,
         session: &mut dyn Session,
         leg: &Leg,
         position: u64,
-        entry: &Entry,
+        turn: &Turn<'_>,
         buffer: &mut [u8],
     ) -> Result<bool> {
-        let expected = self.pool.slice(leg.salt, position, entry.size);
-        let found = session.get(self.dataset.key(entry), buffer)?;
+        let found = session.get(turn.key, buffer)?;
+        if turn.action == Action::Delete {
+            return Ok(found.is_none());
+        }
+        let expected = self.pool.slice(leg.salt, position, turn.size);
         Ok(found.and_then(|length| buffer.get(..length)) == Some(expected))
+    }
+
+    /// Whether its operations change which keys there are.
+    pub(crate) fn changes_keys(&self) -> bool {
+        matches!(self.workload.operation, Operation::Mix(mix) if mix.changes_keys())
+    }
+
+    /// After `leg`: removes what it inserted and puts back what it deleted, as long as it was.
+    pub(crate) fn restore(&self, session: &mut dyn Session, leg: &Leg) -> Result<()> {
+        let Some(steps) = &self.steps else { return Ok(()) };
+        let changed = steps.changed(self.dataset, self.counts(leg.count));
+        for (part, changed) in (0..).zip(changed.chunks(RESTORED)) {
+            self.stop.check()?;
+            session.begin(Mode::Write)?;
+            for (position, one) in (part * RESTORED as u64..).zip(changed) {
+                let done = if one.added {
+                    session.delete(one.key)?
+                } else {
+                    let value = self.pool.slice(!leg.salt, position, one.size);
+                    session.put(one.key, value, &Put { how: How::Insert, meta: None })?
+                };
+                if !done {
+                    let there = if one.added { "is not there" } else { "is still there" };
+                    return Err(Error::corrupt(format!("key {} {there}", one.key)));
+                }
+            }
+            session.commit()?;
+        }
+        Ok(())
+    }
+}
+
+/// How a pass is timed.
+enum Timing<'a> {
+    Not,
+    Each(EachOperation),
+    Paced(OnSchedule<'a>),
+}
+
+impl Timing<'_> {
+    /// The latencies, and how late operations began.
+    fn told(self) -> (Option<EachOperation>, Option<Kept>) {
+        match self {
+            Self::Not => (None, None),
+            Self::Each(each) => (Some(each), None),
+            Self::Paced(OnSchedule { each, lags, .. }) => (Some(each), Some(Kept(lags))),
+        }
+    }
+}
+
+/// Does the turns of a pass.
+fn timed<'a>(
+    task: &Task<'_>,
+    turns: impl Iterator<Item = Turn<'a>>,
+    session: &mut dyn Session,
+    buffer: &mut [u8],
+    timing: &mut Timing<'_>,
+) -> Result<Tally> {
+    match timing {
+        Timing::Not => worker::run(task, turns, session, buffer, &mut NoClock),
+        Timing::Each(clock) => worker::run(task, turns, session, buffer, clock),
+        Timing::Paced(clock) => worker::run(task, turns, session, buffer, clock),
     }
 }
 
@@ -292,6 +359,9 @@ fn index(entry: u64) -> usize {
 
 /// Writes of each worker that are read back after an update pass.
 const READ_BACK: u64 = 1000;
+
+/// Keys that are put right in one batch after a pass.
+const RESTORED: usize = 1000;
 
 /// Values of each worker that are looked at before the first update of a run.
 const LOOKED_AT: u64 = 64;
@@ -358,6 +428,7 @@ pub(crate) struct Worked {
     end_ns: u64,
     tally: Tally,
     clock: Option<EachOperation>,
+    lags: Option<Kept>,
     counters: Vec<(String, i64)>,
 }
 
@@ -382,7 +453,12 @@ impl Passed {
                 wall_ns: worker.end_ns.saturating_sub(start),
             });
         }
+        let lags = worked.iter().filter_map(|worker| Some(&worker.lags.as_ref()?.0));
+        let lags = lags.fold(None, |sum: Option<Histogram<u64>>, part| match sum {
+            None => Some(part.clone()),
+            Some(sum) => Some(sum + part),
+        });
         let clocks = worked.into_iter().filter_map(|worker| worker.clock).collect();
-        Self { wall, tally, clocks, counters, workers }
+        Self { wall, tally, clocks, lags, counters, workers }
     }
 }

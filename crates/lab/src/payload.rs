@@ -7,15 +7,31 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Distance over which slices can begin: the chance that two are the same is one in 8 million.
 const SPREAD: usize = 8 << 20;
 
+/// Bytes of a piece of which some are random and the rest zeros: several in most values, and long
+/// enough that a compressor's own bytes for a row of zeros hardly count.
+const PIECE: usize = 256;
+
+/// Fills `bytes`, random ones that many percent of them.
+pub(crate) fn fill(bytes: &mut [u8], percent: u8, random: &mut impl Rng) {
+    if percent >= 100 {
+        return random.fill_bytes(bytes);
+    }
+    for piece in bytes.chunks_mut(PIECE) {
+        let (own, rest) = piece.split_at_mut(piece.len() * usize::from(percent) / 100);
+        random.fill_bytes(own);
+        rest.fill(0);
+    }
+}
+
 /// The pool.
 pub(crate) struct Pool(Vec<u8>);
 
 impl Pool {
-    /// A pool for values of up to `largest` bytes.
-    pub(crate) fn new(seed: u64, largest: u64) -> Self {
+    /// A pool for values of up to `largest` bytes, random ones that many percent of them.
+    pub(crate) fn new(seed: u64, largest: u64, percent: u8) -> Self {
         let largest = usize::try_from(largest).expect("a value fits in memory");
         let mut bytes = vec![0; SPREAD + largest];
-        Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(&mut bytes);
+        fill(&mut bytes, percent, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         Self(bytes)
     }
 
@@ -37,7 +53,7 @@ mod tests {
 
     #[test]
     fn passes_and_positions_get_different_bytes_of_the_size_asked_for() {
-        let pool = Pool::new(1, 100);
+        let pool = Pool::new(1, 100, 100);
         assert_eq!(pool.slice(5, 7, 100).len(), 100);
         assert_eq!(pool.slice(5, 7, 100), pool.slice(5, 7, 100));
         assert_ne!(pool.slice(5, 7, 100), pool.slice(6, 7, 100));

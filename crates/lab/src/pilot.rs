@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use model::{Cache, Item, Key, Mode, Operation, Put, Result, Session, Visit, Workload};
+use model::{
+    Action, Cache, Error, Item, Key, Mode, Operation, Put, Result, Session, Visit, Workload,
+};
 
 use crate::{
     Stop,
@@ -11,9 +13,9 @@ use crate::{
     pass::Round,
     payload::Pool,
     prepare::Prepared,
-    request::Request,
+    request::{Request, Work},
     trial::{self, Place},
-    worker::{self, NoClock, Task},
+    worker::{self, NoClock, Task, Walk},
 };
 
 /// What the pilot found.
@@ -31,6 +33,11 @@ const SHORTEST_PASS: f64 = 0.05;
 /// No pass is made longer than this by going over the keys again.
 const LONGEST_PASS: f64 = 1.0;
 
+/// Seconds of a pass on schedule.
+const SCHEDULE: f64 = 1.0;
+/// Seconds that it may last for a target that does not keep up.
+const LONGEST_SCHEDULE: f64 = 10.0;
+
 /// Settles the operations per pass, alike for all targets: every key once; where that takes
 /// less than 50 ms on the fastest target, several times, but no more than fit in 1 s on the
 /// slowest.
@@ -44,17 +51,51 @@ pub(crate) fn workloads(
 ) -> Result<Pilot> {
     let keys = prepared.dataset.summary().count;
     let mut pilot = Pilot { workloads: Vec::new(), round: Duration::ZERO };
-    for operation in &request.operations {
-        let trial = request.workload(*operation, OPERATIONS.min(keys), keys);
+    for work in &request.work {
+        let most = most(work.operation, keys);
+        if let Some(count) = request.count.filter(|count| *count > most) {
+            return Err(Error::usage(format!(
+                "--count {count} of this mix deletes more than half of the {keys} keys: with so many \
+                 it takes {most} at most"
+            )));
+        }
+        let closed = Work { rate: None, ..*work };
+        let trial = request.workload(closed, OPERATIONS.min(keys).min(most), keys);
         let costs = seconds_per_operation(&trial, warmest(caches), prepared, pool, crew, stop)?;
-        let count = request.count.unwrap_or_else(|| keys * repeats(keys as f64, &costs));
+        let settled = || match work.rate {
+            Some(rate) => on_schedule(rate, &costs),
+            None => keys * repeats(keys as f64, &costs),
+        };
+        let count = request.count.unwrap_or_else(settled).min(most);
         // The first pass of a warm trial goes over the keys once more.
         let operations = (count + keys) * caches.len() as u64;
-        let seconds: f64 = costs.iter().sum::<f64>() * operations as f64;
+        let scheduled = work.rate.map_or(0.0, |rate| count as f64 / rate);
+        let seconds: f64 = costs.iter().map(|cost| (cost * operations as f64).max(scheduled)).sum();
         pilot.round += Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        pilot.workloads.push(request.workload(*operation, count, keys));
+        pilot.workloads.push(request.workload(*work, count, keys));
     }
     Ok(pilot)
+}
+
+/// Operations of a pass on schedule: those of a second, but no more than the slowest target does
+/// in ten, should it not keep up.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and this one is at least 1"
+)]
+fn on_schedule(rate: f64, costs: &[f64]) -> u64 {
+    let slowest = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    (rate * SCHEDULE).min(LONGEST_SCHEDULE / slowest).max(1.0) as u64
+}
+
+/// Operations of a pass at most: a mix that deletes more than it inserts leaves half of the keys.
+fn most(operation: Operation, keys: u64) -> u64 {
+    let Operation::Mix(mix) = operation else { return u64::MAX };
+    match mix.delete.saturating_sub(mix.insert) {
+        0 => u64::MAX,
+        lost => (keys / 2 * 100 / u64::from(lost)).max(1),
+    }
 }
 
 #[expect(
@@ -100,21 +141,14 @@ fn seconds_per_operation(
 pub(crate) fn own_loop(dataset: &Dataset, pool: &Pool, stop: &Stop) -> Result<f64> {
     const PASSES: usize = 5;
     const COUNT: u64 = 1 << 18;
-    let task = Task {
-        dataset,
-        pool,
-        operation: Operation::Read,
-        batch: model::Batch::All,
-        count: COUNT,
-        salt: 0,
-        stop,
-    };
+    let task = Task { pool, batch: model::Batch::All, writes: false, count: COUNT, salt: 0, stop };
     let mut fastest = f64::INFINITY;
     for _ in 0..PASSES {
-        let cursor = Cursor::new(dataset.entries(), None);
+        let cursor = Cursor::new(dataset.entries());
+        let walk = Walk { dataset, cursor, action: Action::Read };
         let mut idle: Box<dyn Session> = Box::new(Idle);
         let start = std::time::Instant::now();
-        worker::run(&task, cursor, &mut *idle, &mut [], &mut NoClock)?;
+        worker::run(&task, walk, &mut *idle, &mut [], &mut NoClock)?;
         fastest = fastest.min(start.elapsed().as_nanos() as f64 / COUNT as f64);
     }
     Ok(fastest)
@@ -150,6 +184,15 @@ impl Session for Idle {
     }
 
     fn scan(&mut self, _: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        Ok(())
+    }
+
+    fn scan_from(
+        &mut self,
+        _: Key<'_>,
+        _: u64,
+        _: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
         Ok(())
     }
 }

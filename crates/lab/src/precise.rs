@@ -59,5 +59,5 @@ fn ratio(times: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> Option<Es
 /// Time of an operation, by round.
 fn times(record: &Record, case: Case, target: usize) -> BTreeMap<u32, f64> {
     let samples = record.samples_of(case, target).filter(|sample| record.in_state(sample));
-    samples.map(|s| (s.round, s.wall_ns as f64 / s.operations as f64)).collect()
+    samples.map(|s| (s.round, s.ns_per_operation())).collect()
 }

@@ -104,6 +104,10 @@ impl<'a> Preparation<'a> {
             targets.push(prepared);
             findings.extend(doubts);
         }
+        if request.work.iter().any(|work| work.order.is_drawn()) {
+            // Steps are drawn over keys in their order.
+            dataset.arrange(model::Order::Asc, None, 0);
+        }
         Ok(Prepared { spec, dataset, available, targets, findings })
     }
 
@@ -126,9 +130,9 @@ impl<'a> Preparation<'a> {
     pub(crate) fn needed(&self, amount: Amount) -> BTreeMap<PathBuf, u64> {
         let mut needed = BTreeMap::<PathBuf, u64>::new();
         for target in &self.request.targets {
-            for operation in &self.request.operations {
-                if target.engine.capabilities().persistent && self.is_scratch(target, *operation) {
-                    let factor = if *operation == Operation::Update { 2 } else { 1 };
+            for operation in operations(self.request) {
+                if target.engine.capabilities().persistent && self.is_scratch(target, operation) {
+                    let factor = if operation.writes() { 2 } else { 1 };
                     let room = amount.room(&target.engine.fill()).saturating_mul(factor);
                     let sum = needed.entry(self.parent(target)).or_default();
                     *sum = sum.saturating_add(room);
@@ -193,7 +197,7 @@ impl<'a> Preparation<'a> {
 
     fn stores_of(&mut self, index: usize, target: &Requested, source: &Source) -> Result<Made> {
         let mut made = Made::default();
-        for operation in self.request.operations.clone() {
+        for operation in operations(self.request) {
             let (ready, owner, fill) = self
                 .store_for(index, target, operation, source)
                 .map_err(|e| e.context(format!("{}: preparing to {operation}", target.label)))?;
@@ -333,6 +337,13 @@ impl<'a> Preparation<'a> {
         let (read, update) = (made.read, made.update);
         Ok((PreparedTarget { planned, facts, read, update }, findings))
     }
+}
+
+/// What stores are made for: one for all that only reads, one for all that writes.
+pub(crate) fn operations(request: &Request) -> Vec<Operation> {
+    let any = |writes| request.work.iter().any(|work| work.operation.writes() == writes);
+    let read = any(false).then_some(Operation::Read);
+    read.into_iter().chain(any(true).then_some(Operation::Update)).collect()
 }
 
 /// The stores of one target, made but not yet looked at.

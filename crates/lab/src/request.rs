@@ -15,12 +15,10 @@ pub struct Request {
     pub targets: Vec<Requested>,
     /// Index into `targets` of the one the others are compared with.
     pub baseline: usize,
-    /// What is done with each; a workload each.
-    pub operations: Vec<Operation>,
+    /// What is done with each; a workload each. Either all draw their keys or none does.
+    pub work: Vec<Work>,
     /// The cache states in which each is measured.
     pub caches: Vec<Cache>,
-    /// In which order keys are touched.
-    pub order: Order,
     /// Operations of a pass; absent: every key once, more often where that takes no time.
     pub count: Option<u64>,
     /// Largest integer key to touch.
@@ -61,9 +59,8 @@ impl Request {
             data,
             targets,
             baseline: 0,
-            operations: vec![Operation::Read],
+            work: vec![Work { operation: Operation::Read, order: Order::Permutation, rate: None }],
             caches: vec![Cache::Warm],
-            order: Order::Permutation,
             count: None,
             max_key: None,
             start: None,
@@ -81,6 +78,17 @@ impl Request {
             asked: None,
         }
     }
+}
+
+/// A workload as asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Work {
+    /// What is done.
+    pub operation: Operation,
+    /// In which order keys are touched.
+    pub order: Order,
+    /// Operations a second that begin on schedule; absent: each as soon as it can.
+    pub rate: Option<f64>,
 }
 
 /// Worker processes as asked for.

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use model::{
-    Cache, Case, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library, MemoryLimit,
-    Operation, Owner, Plan, Result, Workload,
+    Cache, Case, DatasetSpec, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library,
+    MemoryLimit, Operation, Owner, Plan, Result, Workload,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -22,7 +22,7 @@ use crate::{
     payload::Pool,
     pilot, precise,
     prepare::{Preparation, Prepared, PreparedTarget},
-    request::{Processes, Request, Requested},
+    request::{Processes, Request, Requested, Work},
     seed::{Use, derive},
     state,
     trial::{self, Place, Tried},
@@ -47,7 +47,8 @@ pub fn run(
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
     let largest = prepared.dataset.summary().largest;
-    let pool = Pool::new(pool_seed(request), largest);
+    let (pool_seed, random) = pool(request, &prepared);
+    let pool = Pool::new(pool_seed, largest, random);
     let crew = crew(request, &prepared, stop)?;
     let mut limit = Limit::set(request, &prepared, crew.as_ref())?;
     let caches = match &limit {
@@ -118,13 +119,18 @@ fn can_be_shared(request: &Request) -> Result<()> {
 fn crew<'a>(request: &Request, prepared: &Prepared, stop: &'a Stop) -> Result<Option<Crew<'a>>> {
     let Some(processes) = request.processes else { return Ok(None) };
     let keys = prepared.dataset.summary().count;
-    let count = request.workload(Operation::Read, 0, keys).processes;
+    let count = request.workload(request.work[0], 0, keys).processes;
     let processes = Processes { count, ..processes };
-    Crew::start(&processes, &prepared.dataset, pool_seed(request), stop).map(Some)
+    Crew::start(&processes, &prepared.dataset, pool(request, prepared), stop).map(Some)
 }
 
-fn pool_seed(request: &Request) -> u64 {
-    derive(request.seed, Use::Pool, 0)
+/// What the pool of payloads is made from: a seed, and how many percent of it are random.
+fn pool(request: &Request, prepared: &Prepared) -> (u64, u8) {
+    let random = match &prepared.spec {
+        DatasetSpec::Generated(made) => made.random_percent,
+        _ => 100,
+    };
+    (derive(request.seed, Use::Pool, 0), random)
 }
 
 fn plan(
@@ -176,7 +182,7 @@ fn header(
     libraries.dedup();
     environment.libraries = libraries;
     environment.loop_ns = pilot::own_loop(&prepared.dataset, pool, stop)?;
-    if plan.workloads.iter().any(|workload| workload.operation == Operation::Update) {
+    if plan.first_update().is_some() {
         time_flushes(&mut environment, prepared, stop)?;
     }
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -313,7 +319,7 @@ impl Rounds<'_> {
         let tried = trial::run(place, round, target.store(operation), self.crew.as_ref())
             .map_err(|e| e.context(format!("{} ({operation})", target.planned.label)));
         let tried = self.limit.as_ref().map_or(Ok(()), Limit::check).and(tried)?;
-        if operation == Operation::Update {
+        if operation.updates() {
             // Written in place, the store that is read is the same.
             target.stores().for_each(|ready| ready.filled.set(false));
         }
@@ -361,14 +367,15 @@ impl Request {
         self.threads.saturating_mul(self.processes.map_or(1, |processes| processes.count))
     }
 
-    /// The workload for one operation; `count` is settled by the pilot.
-    pub(crate) fn workload(&self, operation: Operation, count: u64, keys: u64) -> Workload {
+    /// The workload for one piece of work; `count` is settled by the pilot.
+    pub(crate) fn workload(&self, work: Work, count: u64, keys: u64) -> Workload {
         let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
         let processes = self.processes.map_or(1, |processes| processes.count).min(keys);
         let threads = self.threads.min(keys / processes);
         Workload {
-            operation,
-            order: self.order,
+            operation: work.operation,
+            order: work.order,
+            rate: work.rate,
             count,
             batch: self.batch,
             threads,

@@ -2,20 +2,25 @@
 //! sessions. Warm: the first pass after opening, a steady one, both without a clock per
 //! operation, and a latency pass with one. Cold: the first pass only, with a clock.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use model::{
-    Cache, Device, Error, ErrorKind, First, Latency, Operation, Result, Sample, Store, Worker,
+    Action, Cache, Device, Error, ErrorKind, First, Latency, Paced, Result, Sample, Store, Worker,
     Workload, units::show_count,
 };
 
 use crate::{
+    check,
     crew::Crew,
-    histogram, host,
+    histogram::{self, Kept},
+    host,
     pass::{Leg, Passed, Round, Watch, Worked},
     ready::Ready,
     state,
-    worker::{EachOperation, Tally},
+    worker::{self, EachOperation, Tally},
 };
 
 /// Operations of a latency pass: enough for a 99th percentile from a few rounds.
@@ -52,7 +57,7 @@ pub(crate) fn run(
 ) -> Result<Tried> {
     let legs = legs(round.workload, round.dataset.entries().len() as u64, place);
     // Later rounds write other bytes than earlier ones; what stood there before the run may not.
-    let first_update = place.round == 0 && round.workload.operation == Operation::Update;
+    let first_update = place.round == 0 && round.workload.operation.updates();
     let written_before = (first_update && ready.retains())
         .then(|| ready.with(|store| round.written_before(&mut *store.session()?, &legs[0])))
         .transpose()?
@@ -71,7 +76,12 @@ pub(crate) fn run(
         Ok(trial.sample)
     })?;
     sample.open_ns = nanoseconds(opening);
-    if round.workload.operation == Operation::Update {
+    if round.changes_keys() && ready.retains() {
+        ready
+            .with(|store| check::same_keys(round.dataset, &mut *store.session()?, round.stop))
+            .map_err(|e| e.context("after the trial").with_kind(ErrorKind::Corrupt))?;
+    }
+    if round.workload.operation.updates() {
         flush(ready)?;
         ready.filled.set(false);
     }
@@ -89,6 +99,10 @@ fn legs(workload: &Workload, keys: u64, place: Place) -> Vec<Leg> {
     let once = workload.count.min(keys);
     if place.cache.is_cold() {
         return vec![leg(0, once, true)];
+    }
+    if workload.rate.is_some() {
+        // What is on schedule is clocked anyway.
+        return vec![leg(0, once, false), leg(1, workload.count, true)];
     }
     let timed = workload.count.min(LATENCY_OPERATIONS);
     // Long enough to tell: updates take long, and have nothing to cover.
@@ -138,10 +152,12 @@ impl Watch for Trial<'_> {
         let background = self.flush()?;
         let device = self.moved();
         self.read_back(leg)?;
+        self.restore(leg)?;
         if leg.clocked {
             self.sample.latency = summarise(&passed, leg.count)?;
         }
-        if !leg.clocked || self.sample.cache.is_cold() {
+        self.sample.paced = paced(self.round.workload, &passed, leg.count)?;
+        if !leg.clocked || self.sample.cache.is_cold() || self.sample.paced.is_some() {
             self.sample = Sample {
                 first: self.first(),
                 operations: leg.count,
@@ -165,7 +181,7 @@ impl Watch for Trial<'_> {
 
 impl Trial<'_> {
     fn writes(&self) -> bool {
-        self.round.workload.operation == Operation::Update
+        self.round.workload.operation.updates()
     }
 
     /// Pays what the durability class still owes, on the clock.
@@ -201,20 +217,31 @@ impl Trial<'_> {
             return Ok(());
         }
         let lost = self.round.read_back(&mut *self.store.session()?, leg)?;
-        lost.map_or(Ok(()), |entry| {
-            let key = self.round.dataset.key(&entry);
+        lost.map_or(Ok(()), |key| {
             Err(Error::corrupt(format!("key {key} does not hold what was written to it")))
         })
     }
 
+    /// Brings the store back to its keys, off the clock.
+    fn restore(&self, leg: &Leg) -> Result<()> {
+        if !self.round.changes_keys() || !self.ready.retains() {
+            return Ok(());
+        }
+        self.round.restore(&mut *self.store.session()?, leg)?;
+        flush(self.ready)
+    }
+
     /// A miss is not a fast read: it ends the run.
     fn check(&self, tally: &Tally, count: u64) -> Result<()> {
-        let Some(first) = tally.first.filter(|_| self.ready.retains()) else { return Ok(()) };
-        let key = self.round.dataset.key(&first);
-        let (bad, what) = match tally.missing {
-            0 => (tally.wrong, "have another length than before"),
-            missing => (missing, "are missing"),
-        };
+        let first = tally.first.as_ref().filter(|_| self.ready.retains());
+        let Some(key) = first else { return Ok(()) };
+        let amiss = [
+            (tally.missing, "are missing"),
+            (tally.wrong, "have another length than before"),
+            (tally.present, "were there before they were inserted"),
+            (tally.short, "begin a scan that does not show what is there"),
+        ];
+        let (bad, what) = amiss.into_iter().find(|(count, _)| *count > 0).unwrap_or_default();
         Err(Error::new(
             ErrorKind::Missing,
             format!(
@@ -247,20 +274,43 @@ fn flush(ready: &Ready) -> Result<()> {
     ready.files().iter().try_for_each(|file| host::sync(file))
 }
 
+/// How a pass kept its schedule; none: it had none.
+fn paced(workload: &Workload, passed: &Passed, operations: u64) -> Result<Option<Paced>> {
+    let Some((asked, lags)) = workload.rate.zip(passed.lags.as_ref()) else { return Ok(None) };
+    Ok(Some(Paced {
+        asked,
+        reached: operations as f64 / passed.wall.as_secs_f64(),
+        lag_p50_ns: lags.value_at_quantile(0.5),
+        lag_p99_ns: lags.value_at_quantile(0.99),
+        lag: histogram::encode(lags)?,
+    }))
+}
+
 fn summarise(passed: &Passed, operations: u64) -> Result<Latency> {
-    let mut all = EachOperation::new();
-    for clock in &passed.clocks {
-        all.sum += clock.sum;
-        all.histogram += &clock.histogram;
+    let mut all = worker::histogram();
+    let mut actions = BTreeMap::new();
+    for action in Action::ALL {
+        let of = |clock: &'_ EachOperation| clock.histograms.get(action as usize).cloned();
+        let parts: Vec<Kept> = passed.clocks.iter().filter_map(of).flatten().collect();
+        let Some(own) = parts.into_iter().reduce(|Kept(sum), Kept(part)| Kept(sum + &part)) else {
+            continue;
+        };
+        all += &own.0;
+        actions.insert(action, histogram::encode(&own.0)?);
+    }
+    if actions.len() == 1 {
+        // It is the whole.
+        actions.clear();
     }
     Ok(Latency {
         operations,
         wall_ns: nanoseconds(passed.wall),
-        sum_ns: nanoseconds(all.sum),
-        p50_ns: all.histogram.value_at_quantile(0.5),
-        p99_ns: all.histogram.value_at_quantile(0.99),
-        max_ns: all.histogram.max(),
-        histogram: histogram::encode(&all.histogram)?,
+        sum_ns: nanoseconds(passed.clocks.iter().map(|clock| clock.sum).sum()),
+        p50_ns: all.value_at_quantile(0.5),
+        p99_ns: all.value_at_quantile(0.99),
+        max_ns: all.max(),
+        histogram: histogram::encode(&all)?,
+        actions,
     })
 }
 
@@ -272,7 +322,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::{Batch, Order};
+    use model::{Batch, Operation, Order};
 
     use super::*;
 
@@ -288,6 +338,7 @@ mod tests {
             batch: Batch::All,
             threads: 1,
             processes: 1,
+            rate: None,
             own_databases: false,
         };
         let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 7 };

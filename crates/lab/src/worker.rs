@@ -1,24 +1,26 @@
-//! The loop between the two clock reads. Nothing here allocates, formats, logs or locks.
+//! The loop between the two clock reads. Nothing here allocates, formats, logs or locks, but for a
+//! sentence about the first operation that fails.
 
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use model::{Batch, How, Mode, Operation, Put, Result, Session};
+use model::{Action, Batch, How, Key, Mode, Put, Result, Session, Visit};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Stop,
-    dataset::{Cursor, Dataset, Entry},
+    dataset::{Cursor, Dataset},
+    histogram::Kept,
     payload::Pool,
 };
 
 /// What a worker does in one pass.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
-    pub(crate) dataset: &'a Dataset,
     pub(crate) pool: &'a Pool,
-    pub(crate) operation: Operation,
     pub(crate) batch: Batch,
+    /// Whether some of its operations write.
+    pub(crate) writes: bool,
     /// Operations of this worker.
     pub(crate) count: u64,
     /// Names the pass, so that its payloads are its own.
@@ -26,8 +28,39 @@ pub(crate) struct Task<'a> {
     pub(crate) stop: &'a Stop,
 }
 
+/// One operation, all of it decided.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn<'a> {
+    pub(crate) action: Action,
+    pub(crate) key: Key<'a>,
+    /// Length of the value.
+    pub(crate) size: u32,
+    /// Items of a scan at most.
+    pub(crate) items: u8,
+    /// Those that are surely there.
+    pub(crate) least: u8,
+}
+
+/// One and the same operation on the keys that a cursor walks.
+pub(crate) struct Walk<'a> {
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) cursor: Cursor<'a>,
+    pub(crate) action: Action,
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = Turn<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Turn<'a>> {
+        let entry = self.cursor.advance();
+        let key = self.dataset.key(entry);
+        Some(Turn { action: self.action, key, size: entry.size, items: 0, least: 0 })
+    }
+}
+
 /// What came of it.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// Bytes read or written.
     pub(crate) bytes: u64,
@@ -35,36 +68,57 @@ pub(crate) struct Tally {
     pub(crate) missing: u64,
     /// Values of another length than the dataset's.
     pub(crate) wrong: u64,
-    /// The first key that was missing or wrong.
-    pub(crate) first: Option<Entry>,
+    /// Keys to be inserted that were there.
+    pub(crate) present: u64,
+    /// Scans that did not show all they should.
+    pub(crate) short: u64,
+    /// The first key with which something was amiss.
+    pub(crate) first: Option<String>,
 }
 
 impl Tally {
-    /// Counts one operation: the length it found, or none.
+    #[cold]
+    fn note(&mut self, key: Key<'_>) {
+        if self.first.is_none() {
+            self.first = Some(key.to_string());
+        }
+    }
+
+    /// Counts a value: the length it has, or none.
     #[inline]
-    fn count(&mut self, entry: &Entry, found: Option<usize>) {
+    fn value(&mut self, turn: &Turn<'_>, found: Option<usize>) {
         self.bytes += found.unwrap_or(0) as u64;
-        if found == Some(entry.size as usize) {
+        if found == Some(turn.size as usize) {
             return;
         }
         match found {
             Some(_) => self.wrong += 1,
             None => self.missing += 1,
         }
-        self.first = self.first.or(Some(*entry));
+        self.note(turn.key);
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.missing = self.missing.saturating_add(other.missing);
         self.wrong = self.wrong.saturating_add(other.wrong);
-        self.first = self.first.or(other.first);
+        self.present = self.present.saturating_add(other.present);
+        self.short = self.short.saturating_add(other.short);
+        if self.first.is_none() {
+            self.first.clone_from(&other.first);
+        }
     }
 }
 
 /// Reads the clock around each operation, or does not.
 pub(crate) trait Clock {
-    fn time<T>(&mut self, operation: impl FnOnce() -> T) -> T;
+    /// Returns when the next operation is to begin.
+    #[inline]
+    fn wait(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T;
 }
 
 /// For the throughput pass.
@@ -72,7 +126,7 @@ pub(crate) struct NoClock;
 
 impl Clock for NoClock {
     #[inline]
-    fn time<T>(&mut self, operation: impl FnOnce() -> T) -> T {
+    fn time<T>(&mut self, _: Action, operation: impl FnOnce() -> T) -> T {
         operation()
     }
 }
@@ -80,29 +134,44 @@ impl Clock for NoClock {
 /// For the latency pass.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct EachOperation {
-    #[serde(with = "crate::histogram")]
-    pub(crate) histogram: Histogram<u64>,
+    /// By the number of the action; none for those that do not come.
+    pub(crate) histograms: Vec<Option<Kept>>,
     pub(crate) sum: Duration,
 }
 
 /// A latency beyond an hour counts as an hour.
 pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
 
+/// An empty one, with the bounds that all have here.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_max(LONGEST_NS, 3).expect("bounds of a histogram")
+}
+
 impl EachOperation {
-    pub(crate) fn new() -> Self {
-        let histogram = Histogram::new_with_max(LONGEST_NS, 3).expect("bounds of a histogram");
-        Self { histogram, sum: Duration::ZERO }
+    /// For operations that do no other than `actions`.
+    pub(crate) fn new(actions: impl Iterator<Item = Action>) -> Self {
+        let mut histograms = vec![None; Action::ALL.len()];
+        actions.for_each(|action| histograms[action as usize] = Some(Kept(histogram())));
+        Self { histograms, sum: Duration::ZERO }
+    }
+}
+
+impl EachOperation {
+    #[inline]
+    pub(crate) fn record(&mut self, action: Action, ns: u64) {
+        self.sum += Duration::from_nanos(ns);
+        if let Some(Kept(histogram)) = &mut self.histograms[action as usize] {
+            histogram.saturating_record(ns);
+        }
     }
 }
 
 impl Clock for EachOperation {
     #[inline]
-    fn time<T>(&mut self, operation: impl FnOnce() -> T) -> T {
+    fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = operation();
-        let taken = start.elapsed();
-        self.sum += taken;
-        self.histogram.saturating_record(u64::try_from(taken.as_nanos()).unwrap_or(LONGEST_NS));
+        self.record(action, u64::try_from(start.elapsed().as_nanos()).unwrap_or(LONGEST_NS));
         result
     }
 }
@@ -110,34 +179,36 @@ impl Clock for EachOperation {
 /// How often a worker asks whether to stop: every so many operations, a power of two.
 const STOP_EVERY: u64 = 64;
 
-/// Runs `task` over the entries that `cursor` walks. The last operation of a batch includes the
-/// commit, the first its beginning. An operation that is a batch of its own has neither: with a
-/// server each would be another round trip.
-pub(crate) fn run(
+/// Does `turns`, which are no fewer than the task's. The last operation of a batch includes the
+/// commit, the first its beginning. An operation that is a batch of its own has neither, unless it
+/// reads and writes: with a server each would be another round trip.
+pub(crate) fn run<'a>(
     task: &Task<'_>,
-    mut cursor: Cursor<'_>,
+    mut turns: impl Iterator<Item = Turn<'a>>,
     session: &mut dyn Session,
     buffer: &mut [u8],
     clock: &mut impl Clock,
 ) -> Result<Tally> {
-    let mode = if task.operation.writes() { Mode::Write } else { Mode::Read };
     let batch = match task.batch {
         Batch::All => task.count,
         Batch::Of(operations) => operations,
     };
-    let alone = batch == 1;
     let mut tally = Tally::default();
     let mut in_batch = 0;
     for position in 0..task.count {
         if position & (STOP_EVERY - 1) == 0 {
             task.stop.check()?;
         }
-        let entry = cursor.advance();
-        clock.time(|| {
+        let turn = turns.next().expect("as many turns as the task has");
+        let alone = batch == 1 && turn.action != Action::Modify;
+        clock.wait()?;
+        clock.time(turn.action, || {
             if in_batch == 0 && !alone {
-                session.begin(mode)?;
+                // One alone is known; of several, the next may be one that writes.
+                let writes = batch == 1 || task.writes;
+                session.begin(if writes { Mode::Write } else { Mode::Read })?;
             }
-            operate(task, session, entry, position, buffer, &mut tally)?;
+            operate(task, session, &turn, position, buffer, &mut tally)?;
             in_batch += 1;
             if !alone && (in_batch == batch || position + 1 == task.count) {
                 in_batch = 0;
@@ -150,23 +221,73 @@ pub(crate) fn run(
 }
 
 const UPDATE: Put = Put { how: How::Update, meta: None };
+const INSERT: Put = Put { how: How::Insert, meta: None };
 
 #[inline]
 fn operate(
     task: &Task<'_>,
     session: &mut dyn Session,
-    entry: &Entry,
+    turn: &Turn<'_>,
     position: u64,
     buffer: &mut [u8],
     tally: &mut Tally,
 ) -> Result<()> {
-    let key = task.dataset.key(entry);
-    let found = if task.operation.writes() {
-        let payload = task.pool.slice(task.salt, position, entry.size);
-        session.put(key, payload, &UPDATE)?.then_some(payload.len())
-    } else {
-        session.get(key, buffer)?
+    let payload = || task.pool.slice(task.salt, position, turn.size);
+    match turn.action {
+        Action::Read => {
+            let found = session.get(turn.key, buffer)?;
+            tally.value(turn, found);
+        }
+        Action::Update => {
+            let written = session.put(turn.key, payload(), &UPDATE)?;
+            tally.value(turn, written.then_some(turn.size as usize));
+        }
+        Action::Modify => {
+            let found = session.get(turn.key, buffer)?;
+            tally.value(turn, found);
+            let written = session.put(turn.key, payload(), &UPDATE)?;
+            tally.value(turn, written.then_some(turn.size as usize));
+        }
+        Action::Insert => {
+            if session.put(turn.key, payload(), &INSERT)? {
+                tally.bytes += u64::from(turn.size);
+            } else {
+                tally.present += 1;
+                tally.note(turn.key);
+            }
+        }
+        Action::Delete => {
+            if !session.delete(turn.key)? {
+                tally.missing += 1;
+                tally.note(turn.key);
+            }
+        }
+        Action::Scan => scan(session, turn, buffer, tally)?,
+    }
+    Ok(())
+}
+
+/// Delivers the values into the buffer as reads do, one over the other.
+fn scan(
+    session: &mut dyn Session,
+    turn: &Turn<'_>,
+    buffer: &mut [u8],
+    tally: &mut Tally,
+) -> Result<()> {
+    let (mut seen, mut own) = (0, false);
+    let mut visit = |item: model::Item<'_>| -> Visit {
+        own |= seen == 0 && item.key == turn.key;
+        seen += 1;
+        tally.bytes += item.value.len() as u64;
+        if let Some(front) = buffer.get_mut(..item.value.len()) {
+            front.copy_from_slice(item.value);
+        }
+        Ok(std::ops::ControlFlow::Continue(()))
     };
-    tally.count(entry, found);
+    session.scan_from(turn.key, turn.items.into(), &mut visit)?;
+    if !own || seen < turn.least || seen > turn.items {
+        tally.short += 1;
+        tally.note(turn.key);
+    }
     Ok(())
 }

@@ -36,6 +36,14 @@ pub struct Generated {
     pub size: u64,
     /// Largest deviation from it in bytes; at most `size`.
     pub variance: u64,
+    /// Share of the bytes that are random, in percent; the rest compresses to next to nothing.
+    #[serde(default = "all_random")]
+    pub random_percent: u8,
+}
+
+/// The share of datasets that do not tell.
+fn all_random() -> u8 {
+    100
 }
 
 /// A dataset in figures.

@@ -175,6 +175,15 @@ pub trait Session {
     /// Visits every item in key order.
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()>;
 
+    /// Visits up to `limit` items in key order, from the first key on that is not less than
+    /// `from`. A store that keeps no order has to find it first.
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()>;
+
     /// The engine's own counters for this session since they were last asked for, named with
     /// their units. Waiting for others is told under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
     fn statistics(&self) -> Vec<(&'static str, i64)> {

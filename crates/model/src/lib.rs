@@ -15,6 +15,8 @@ mod error;
 mod finding;
 mod flush;
 mod key;
+mod mix;
+mod order;
 mod plan;
 pub mod record;
 pub mod rows;
@@ -38,11 +40,13 @@ pub use error::{Error, ErrorKind, Result};
 pub use finding::{Doubt, Finding, Severity};
 pub use flush::Flush;
 pub use key::{Key, KeyKind, Meta};
+pub use mix::{Action, LONGEST_SCAN, Mix, Ycsb};
+pub use order::Order;
 pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
 pub use sample::{
-    Cost, Device, FileBytes, First, Io, Latency, Load, Residency, Sample, Server, State,
+    Cost, Device, FileBytes, First, Io, Latency, Load, Paced, Residency, Sample, Server, State,
     StoreFacts, Worker,
 };
 pub use setting::{Accepts, Setting, Settings, nearest};
 pub use target::{Target, without_password};
-pub use workload::{Batch, Operation, Order, Workload};
+pub use workload::{Batch, Operation, Workload};

@@ -68,6 +68,11 @@ impl Plan {
     pub fn first(&self, operation: Operation) -> Option<usize> {
         self.workloads.iter().position(|workload| workload.operation == operation)
     }
+
+    /// Index of the first workload that changes blobs.
+    pub fn first_update(&self) -> Option<usize> {
+        self.workloads.iter().position(|workload| workload.operation.updates())
+    }
 }
 
 /// The state of records that do not name one.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cache, Durability, Operation, Settings};
+use crate::{Action, Cache, Durability, Operation, Settings};
 
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,10 +68,39 @@ pub struct Sample {
     pub files: Option<FileBytes>,
     /// The latency pass.
     pub latency: Latency,
+    /// How it kept its schedule, where it had one: it is the throughput pass then, and latencies
+    /// count from when an operation was to begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paced: Option<Paced>,
     /// The engine's own counters over the throughput pass, summed over its sessions; their
     /// names tell the units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, i64>,
+}
+
+/// How a pass kept its schedule.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Paced {
+    /// Operations a second that were to begin.
+    pub asked: f64,
+    /// Operations a second that were done.
+    pub reached: f64,
+    /// Median of how late operations began.
+    pub lag_p50_ns: u64,
+    /// 99th percentile of that.
+    pub lag_p99_ns: u64,
+    /// All of that: a histogram as [`Latency::histogram`].
+    pub lag: String,
+}
+
+/// Least share of the operations asked for that a target does which keeps up.
+const KEEPS_UP: f64 = 0.95;
+
+impl Paced {
+    /// Whether the target could not keep up.
+    pub fn is_saturated(&self) -> bool {
+        self.reached < self.asked * KEEPS_UP
+    }
 }
 
 /// What files take.
@@ -207,6 +236,9 @@ pub struct Latency {
     pub max_ns: u64,
     /// All latencies: an HDR histogram, V2 with DEFLATE, in base64.
     pub histogram: String,
+    /// Of a mix, the latencies of each kind of operation: histograms that add up to that one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub actions: BTreeMap<Action, String>,
 }
 
 /// What is known of a store once it is ready to be measured.
@@ -246,6 +278,15 @@ pub enum Server {
 }
 
 impl Sample {
+    /// Nanoseconds an operation, which targets are compared by: the pass over its operations; on a
+    /// schedule, which all targets' passes take as long as, the mean latency.
+    pub fn ns_per_operation(&self) -> f64 {
+        match self.paced {
+            None => self.wall_ns as f64 / self.operations as f64,
+            Some(_) => self.latency.sum_ns as f64 / self.latency.operations as f64,
+        }
+    }
+
     /// What speaks against the cache state it is to be of, or leaves it unproven.
     pub fn state(&self, operation: Operation) -> State {
         let before = self.before.unwrap_or_default();

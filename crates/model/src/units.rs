@@ -63,6 +63,31 @@ pub fn parse_size(text: &str) -> Result<u64> {
         .map_err(|_| Error::usage(format!("{text:?} is negative; a size is not")))
 }
 
+/// Operations a second: a number with a unit of [`parse_size`] or a fraction, `/s` behind it or
+/// not.
+pub fn parse_rate(text: &str) -> Result<f64> {
+    let number = text.strip_suffix("/s").unwrap_or(text);
+    let plain = number.parse().ok().filter(|rate: &f64| rate.is_finite());
+    let rate = plain.or_else(|| parse_size(number).ok().map(|rate| rate as f64));
+    rate.filter(|rate| *rate > 0.0 && *rate <= FASTEST).ok_or_else(|| {
+        Error::usage(format!(
+            "{text:?} is not a rate (accepted: 100, 10k, 10k/s, 0.5/s; more than 0, at most 1G/s)"
+        ))
+    })
+}
+
+/// A share from 0.01 to 1, in whole percent.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
+pub fn parse_percent(text: &str) -> Result<u8> {
+    let share = text.parse().ok().filter(|share| (0.01..=1.0).contains(share));
+    share.map(|share: f64| (share * 100.0).round() as u8).ok_or_else(|| {
+        Error::usage(format!("{text:?} is not a share (accepted: 0.01 to 1, as in 0.5)"))
+    })
+}
+
+/// A nanosecond an operation.
+const FASTEST: f64 = 1e9;
+
 /// A duration: digits (with a fraction if wanted) and `us`, `ms`, `s`, `m` or `h`; bare digits
 /// are seconds.
 pub fn parse_duration(text: &str) -> Result<Duration> {
@@ -109,6 +134,16 @@ pub fn three_digits(value: f64) -> String {
         v if v >= 0.9995 || v == 0.0 => format!("{value:.2}"),
         _ => format!("{value:.3}"),
     }
+}
+
+/// Operations a second for people: `2,000`, `12.5`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer"
+)]
+pub fn show_rate(rate: f64) -> String {
+    if rate < 99.95 { three_digits(rate) } else { show_count(rate.round() as u64) }
 }
 
 /// A duration for people: `850 ms`, `4.2 s`, `3 min 20 s`.

@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{Action, Mix, Order};
+
 /// What a trial does with each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -13,6 +15,8 @@ pub enum Operation {
     Read,
     /// Replace the value by new random bytes of the same length.
     Update,
+    /// Several of them, each operation drawn by chance.
+    Mix(Mix),
     /// Rows: insert each.
     Insert,
     /// Rows: add a column up over all.
@@ -27,7 +31,28 @@ impl Operation {
 
     /// Whether it changes the store.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Read | Self::Sum)
+        match self {
+            Self::Read | Self::Sum => false,
+            Self::Mix(mix) => mix.writes(),
+            _ => true,
+        }
+    }
+
+    /// Whether it changes blobs.
+    pub fn updates(self) -> bool {
+        matches!(self, Self::Update | Self::Mix(_)) && self.writes()
+    }
+
+    /// All that operations do.
+    pub fn actions(self) -> impl Iterator<Item = Action> {
+        let mix = if let Self::Mix(mix) = self { Some(mix) } else { None };
+        let alone = mix.is_none().then(|| self.action());
+        mix.into_iter().flat_map(Mix::actions).chain(alone)
+    }
+
+    /// What each operation does, where all do the same.
+    pub fn action(self) -> Action {
+        if self.writes() { Action::Update } else { Action::Read }
     }
 }
 
@@ -36,34 +61,10 @@ impl fmt::Display for Operation {
         f.pad(match self {
             Self::Read => "read",
             Self::Update => "update",
+            Self::Mix(_) => "mix",
             Self::Insert => "insert",
             Self::Sum => "sum",
             Self::Add => "add",
-        })
-    }
-}
-
-/// The order in which keys are touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Every key once, shuffled anew each round.
-    Permutation,
-    /// Drawn with replacement: some keys often, some never.
-    Random,
-    /// From the least key to the greatest.
-    Asc,
-    /// From the greatest key to the least.
-    Desc,
-}
-
-impl fmt::Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Permutation => "random permutation",
-            Self::Random => "random with replacement",
-            Self::Asc => "ascending",
-            Self::Desc => "descending",
         })
     }
 }
@@ -89,7 +90,7 @@ impl fmt::Display for Batch {
 }
 
 /// A workload, the same for every target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// What is done.
     pub operation: Operation,
@@ -104,6 +105,10 @@ pub struct Workload {
     /// Processes.
     #[serde(default = "one")]
     pub processes: u32,
+    /// Operations a second that all workers together begin on schedule; absent: each begins when
+    /// the one before it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
     /// Each process has a database of its own; otherwise all work on one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_databases: bool,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
 use model::{Cache, Case, Sample, record::Record};
 use stats::{Estimate, geometric_mean, paired_ratio};
 
@@ -33,8 +34,23 @@ pub struct Figures {
     pub ratio: Option<Estimate>,
     /// Time in a cold state over that in the warm one, paired by round.
     pub over_warm: Option<Estimate>,
+    /// How the schedule was kept, where there was one.
+    pub paced: Option<Schedule>,
     /// What the ratio says.
     pub judgement: Judgement,
+}
+
+/// How a schedule was kept over all rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    /// Operations a second that were done.
+    pub reached: f64,
+    /// Whether that is too few in any round.
+    pub saturated: bool,
+    /// Median of how late operations began.
+    pub lag_p50_us: f64,
+    /// 99th percentile of that.
+    pub lag_p99_us: f64,
 }
 
 /// Latencies of all rounds together, in microseconds.
@@ -42,8 +58,14 @@ pub struct Figures {
 pub struct Percentiles {
     /// Median.
     pub p50_us: f64,
+    /// 90th percentile.
+    pub p90_us: f64,
     /// 99th percentile.
     pub p99_us: f64,
+    /// 99.9th percentile.
+    pub p999_us: f64,
+    /// 99.99th percentile.
+    pub p9999_us: f64,
     /// Largest.
     pub max_us: f64,
 }
@@ -82,6 +104,7 @@ fn row(record: &Record, case: Case, target: usize) -> Figures {
         cpu: cpu(&samples, us_per_op.as_ref()),
         device_read_per_byte: device_read(&samples),
         ratio,
+        paced: paced(&samples),
         over_warm: over_warm(record, case, target, &times),
         judgement: Judgement::of(record, case, target, ratio.as_ref()),
     }
@@ -102,7 +125,7 @@ pub(crate) fn usable_samples(record: &Record, case: Case, target: usize) -> Vec<
 }
 
 fn us_by_round(samples: &[&Sample]) -> BTreeMap<u32, f64> {
-    samples.iter().map(|s| (s.round, s.wall_ns as f64 / s.operations as f64 / 1e3)).collect()
+    samples.iter().map(|s| (s.round, s.ns_per_operation() / 1e3)).collect()
 }
 
 /// Only rounds in which both were measured count.
@@ -173,11 +196,36 @@ fn throughput(samples: &[&Sample]) -> Option<Estimate> {
 
 fn latency(samples: &[&Sample]) -> Option<Percentiles> {
     let all = histogram::merge(samples.iter().map(|s| s.latency.histogram.as_str()))?;
-    let us = |ns: u64| ns as f64 / 1e3;
-    Some(Percentiles {
-        p50_us: us(all.value_at_quantile(0.50)),
-        p99_us: us(all.value_at_quantile(0.99)),
-        max_us: us(samples.iter().map(|s| s.latency.max_ns).max()?),
+    let max_us = samples.iter().map(|s| s.latency.max_ns).max()? as f64 / 1e3;
+    Some(Percentiles { max_us, ..Percentiles::of(&all) })
+}
+
+impl Percentiles {
+    /// Of latencies in nanoseconds.
+    pub(crate) fn of(all: &Histogram<u64>) -> Self {
+        let us = |ns: u64| ns as f64 / 1e3;
+        let at = |quantile| us(all.value_at_quantile(quantile));
+        Self {
+            p50_us: at(0.5),
+            p90_us: at(0.9),
+            p99_us: at(0.99),
+            p999_us: at(0.999),
+            p9999_us: at(0.9999),
+            max_us: us(all.max()),
+        }
+    }
+}
+
+fn paced(samples: &[&Sample]) -> Option<Schedule> {
+    let all: Vec<_> = samples.iter().filter_map(|s| s.paced.as_ref()).collect();
+    let lags = histogram::merge(all.iter().map(|paced| paced.lag.as_str()))?;
+    let lag = |quantile| lags.value_at_quantile(quantile) as f64 / 1e3;
+    let rates: Vec<_> = all.iter().map(|paced| paced.reached).collect();
+    Some(Schedule {
+        reached: geometric_mean(&rates)?.point,
+        saturated: all.iter().any(|paced| paced.is_saturated()),
+        lag_p50_us: lag(0.5),
+        lag_p99_us: lag(0.99),
     })
 }
 
@@ -192,7 +240,12 @@ fn device_read(samples: &[&Sample]) -> Option<f64> {
 /// that is, and the two can be compared.
 fn cpu(samples: &[&Sample], us_per_op: Option<&Estimate>) -> Option<CpuTime> {
     let sum = |part: fn(&Sample) -> u64| samples.iter().map(|s| part(s) as f64).sum::<f64>();
-    let us_per_ns = us_per_op?.point / sum(|s| s.wall_ns);
+    // On a schedule most of the time is spent on waiting for it.
+    let us_per_ns = if samples.iter().any(|s| s.paced.is_some()) {
+        1e-3 / sum(|s| s.operations)
+    } else {
+        us_per_op?.point / sum(|s| s.wall_ns)
+    };
     Some(CpuTime {
         user_us_per_op: sum(|s| s.cost.user_ns) * us_per_ns,
         system_us_per_op: sum(|s| s.cost.system_ns) * us_per_ns,

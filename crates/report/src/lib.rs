@@ -10,6 +10,7 @@ mod explain;
 mod figures;
 mod histogram;
 mod judgement;
+mod latencies;
 mod published;
 mod read;
 mod remarks;
@@ -23,8 +24,9 @@ mod together;
 
 pub use difference::{Aspect, Difference, differences};
 pub use explain::{Explained, explained};
-pub use figures::{CpuTime, Figures, Percentiles, figures};
+pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use judgement::Judgement;
+pub use latencies::{Latencies, latencies};
 pub use published::{Published, published};
 pub use read::{read, read_header};
 pub use remarks::{Remark, advice, derived, remarks};

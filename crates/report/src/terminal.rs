@@ -5,6 +5,7 @@ mod doubts;
 mod engines;
 mod explain;
 mod head;
+mod latencies;
 mod limited;
 mod number;
 mod page;

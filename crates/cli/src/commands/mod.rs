@@ -5,6 +5,7 @@ pub(crate) mod calibrate;
 pub(crate) mod copy;
 pub(crate) mod doctor;
 pub(crate) mod engines;
+mod export_hdr;
 pub(crate) mod init;
 pub(crate) mod report;
 pub(crate) mod rows;

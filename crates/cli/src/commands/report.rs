@@ -8,6 +8,7 @@ use std::{
 
 use model::{Error, ErrorKind, Result};
 
+use super::export_hdr;
 use crate::{args::ReportOptions, exit::Failure, output};
 
 pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
@@ -15,6 +16,9 @@ pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
     let (records, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
     for warning in warnings {
         output::say(&format!("{}: {warning}", path.display()));
+    }
+    if let Some(folder) = &options.export_hdr {
+        export_hdr::write(&records, folder)?;
     }
     let style = output::style(options.verbose, options.explain);
     output::print(&report::page(&records, &style))?;

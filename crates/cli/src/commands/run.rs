@@ -5,14 +5,14 @@ mod beforehand;
 use std::{ffi::OsString, io::Write, path::Path, time::Instant};
 
 use engines::registry;
-use lab::{Data, Outcome, Processes, Progress, Recorder, Request, Requested, Stop};
+use lab::{Data, Outcome, Processes, Progress, Recorder, Request, Requested, Stop, Work};
 use model::{
     Batch, Cache, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
-    Severity,
+    Severity, Ycsb,
     record::{self, Ended, Record},
 };
 
-use super::{copy, run_stats, worker};
+use super::{copy, export_hdr, run_stats, worker};
 use crate::{
     args::RunOptions,
     exit::Failure,
@@ -36,7 +36,12 @@ const DEFAULT_TARGETS: [&str; 6] = [
 
 /// The article's sizes, and as many blobs as can be measured in less than a minute: more bytes
 /// than most processors cache, few enough for several rounds.
-const DEFAULT_DATA: Generated = Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000 };
+pub(super) const DEFAULT_DATA: Generated =
+    Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000, random_percent: 100 };
+
+/// As many bytes, in records of YCSB's size.
+const YCSB_DATA: Generated =
+    Generated { seed: 0, count: 40_000, size: Ycsb::RECORD, variance: 0, random_percent: 100 };
 
 /// Fewer rounds carry no verdict.
 pub(super) const MIN_ROUNDS: u32 = 5;
@@ -53,6 +58,9 @@ pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
         return Ok(output::print(&beforehand::show(&requests, stop)?)?);
     }
     let measured = measure(requests, options, out, stop)?;
+    if let Some(folder) = &options.export_hdr {
+        export_hdr::write(&measured.records, folder)?;
+    }
     let (records, outcomes) =
         measured.show(options.json.as_deref(), |records| page(options, records))?;
     tell_integrity(&outcomes)?;
@@ -195,16 +203,15 @@ fn resolve(options: &RunOptions) -> Result<Vec<Resolved>> {
 fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let located = resolved.iter().any(|target| target.location.is_some());
-    let operations = operations(options, located);
+    let work = work(options, located);
     let targets = requested(options, resolved)?;
     Ok(Request {
         data: data(options, resolved, seed)?,
         baseline: baseline(options, &targets)?,
-        durability: durability(options, resolved, &operations),
+        durability: durability(options, resolved, &work),
         targets,
-        operations,
+        work,
         caches: caches(&options.cache),
-        order: order(options),
         count: positive(options.count, "--count")?,
         max_key: options.max_id,
         start: options.start,
@@ -234,6 +241,34 @@ pub(super) fn fresh_seed() -> u64 {
     now.map_or(1, |since| u64::from(since.subsec_nanos()))
 }
 
+/// A workload for each piece of work at each rate.
+fn work(options: &RunOptions, located: bool) -> Vec<Work> {
+    let work = unpaced(options, located);
+    if options.rate.is_empty() {
+        return work;
+    }
+    let at = |work: &Work, rate: &f64| Work { rate: Some(*rate), ..*work };
+    work.iter().flat_map(|work| options.rate.iter().map(move |rate| at(work, rate))).collect()
+}
+
+/// One for each mix or operation.
+fn unpaced(options: &RunOptions, located: bool) -> Vec<Work> {
+    if !options.ycsb.is_empty() {
+        let of = |one: &Ycsb| Work {
+            operation: Operation::Mix(one.mix()),
+            order: one.order(),
+            rate: None,
+        };
+        return options.ycsb.iter().map(of).collect();
+    }
+    let order = order(options);
+    let operations = options
+        .mix
+        .map(Operation::Mix)
+        .map_or_else(|| operations(options, located), |mix| vec![mix]);
+    operations.into_iter().map(|operation| Work { operation, order, rate: None }).collect()
+}
+
 fn operations(options: &RunOptions, located: bool) -> Vec<Operation> {
     match (options.read, options.update) {
         (false, false) if located => vec![Operation::Read],
@@ -255,9 +290,10 @@ fn caches(asked: &[Cache]) -> Vec<Cache> {
 }
 
 fn order(options: &RunOptions) -> Order {
-    match (options.asc, options.desc, options.random) {
+    match (options.asc, options.desc, options.random || options.mix.is_some()) {
         (true, ..) => Order::Asc,
         (_, true, _) => Order::Desc,
+        _ if options.distribution.is_some() => options.distribution.unwrap_or(Order::Random),
         (_, _, true) => Order::Random,
         _ => Order::Permutation,
     }
@@ -272,9 +308,14 @@ fn processes(options: &RunOptions) -> Option<Processes> {
 fn batch(options: &RunOptions) -> Result<Batch> {
     Ok(match positive(options.batch, "--batch")? {
         Some(operations) => Batch::Of(operations),
-        None if options.multitrans => Batch::Of(1),
+        // What has such a load commits one operation at a time.
+        None if options.multitrans || comes_alone(options) => Batch::Of(1),
         None => Batch::All,
     })
+}
+
+fn comes_alone(options: &RunOptions) -> bool {
+    options.mix.is_some() || !options.ycsb.is_empty() || !options.rate.is_empty()
 }
 
 fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
@@ -286,18 +327,15 @@ fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
 
 /// One target is measured as it is set. Several are compared doing the same work: where the
 /// user does not say which class, none is promised by any.
-fn durability(
-    options: &RunOptions,
-    resolved: &[Resolved],
-    operations: &[Operation],
-) -> Option<Durability> {
-    let compared = resolved.len() > 1 && operations.contains(&Operation::Update);
+fn durability(options: &RunOptions, resolved: &[Resolved], work: &[Work]) -> Option<Durability> {
+    let compared = resolved.len() > 1 && work.iter().any(|work| work.operation.writes());
     options.durability.or(compared.then_some(Durability::None))
 }
 
 fn data(options: &RunOptions, resolved: &[Resolved], seed: u64) -> Result<Data> {
     let located = resolved.iter().find(|target| target.location.is_some());
-    let made = [options.keys, options.bytes, options.size, options.variance];
+    let RunOptions { keys, bytes, size, variance, compressible, .. } = *options;
+    let made = [keys, bytes, size, variance, compressible.map(u64::from)];
     let made = made.iter().any(Option::is_some);
     match (&options.data, located) {
         (Some(_), Some(target)) => Err(Error::usage(format!(
@@ -305,24 +343,28 @@ fn data(options: &RunOptions, resolved: &[Resolved], seed: u64) -> Result<Data> 
             target.text
         ))),
         (_, Some(target)) if made => Err(Error::usage(format!(
-            "--keys, --bytes, --size and --variance shape made-up data; {} has its own",
+            "--keys, --bytes, --size, --variance and --compressible shape made-up data; {} has its own",
             target.text
         ))),
         (Some(_), None) if made => Err(Error::usage(
-            "--keys, --bytes, --size and --variance shape made-up data; --data has its own",
+            "--keys, --bytes, --size, --variance and --compressible shape made-up data; --data has \
+             its own",
         )),
         (Some(path), None) => directory(path),
         (None, Some(_)) => Ok(Data::Targets),
         (None, None) => {
-            let RunOptions { keys, bytes, size, variance, .. } = *options;
-            let fit = |bytes: u64| (bytes / size.unwrap_or(DEFAULT_DATA.size).max(1)).max(1);
-            Ok(Data::Generated(made_up(keys.or(bytes.map(fit)), size, variance, seed)))
+            let default = if options.ycsb.is_empty() { DEFAULT_DATA } else { YCSB_DATA };
+            let fit = |bytes: u64| (bytes / size.unwrap_or(default.size).max(1)).max(1);
+            let made = made_up(default, keys.or(bytes.map(fit)), size, variance, seed);
+            let random_percent = compressible.unwrap_or(made.random_percent);
+            Ok(Data::Generated(Generated { random_percent, ..made }))
         }
     }
 }
 
 /// The data that is made up where the user shapes it so far.
 pub(super) fn made_up(
+    default: Generated,
     keys: Option<u64>,
     size: Option<u64>,
     variance: Option<u64>,
@@ -330,9 +372,10 @@ pub(super) fn made_up(
 ) -> Generated {
     Generated {
         seed,
-        count: keys.unwrap_or(DEFAULT_DATA.count),
-        size: size.unwrap_or(DEFAULT_DATA.size),
-        variance: variance.unwrap_or(if size.is_some() { 0 } else { DEFAULT_DATA.variance }),
+        count: keys.unwrap_or(default.count),
+        size: size.unwrap_or(default.size),
+        variance: variance.unwrap_or(if size.is_some() { 0 } else { default.variance }),
+        random_percent: default.random_percent,
     }
 }
 

@@ -11,6 +11,7 @@ mod doctor;
 mod engines;
 mod interrupt;
 mod memory;
+mod mix;
 mod moving;
 mod plan;
 mod processes;

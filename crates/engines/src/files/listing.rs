@@ -21,6 +21,16 @@ impl Listing {
         }
     }
 
+    /// How many keys come before `from`.
+    pub(super) fn before(&self, from: Key<'_>) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.partition_point(|key| Key::Int(*key) < from),
+            Self::Names(bytes, ranges) => {
+                ranges.partition_point(|range| Key::Name(&bytes[range.clone()]) < from)
+            }
+        }
+    }
+
     pub(super) fn keys(&self) -> impl Iterator<Item = Key<'_>> {
         (0..self.len()).map(|i| match self {
             Self::Numbers(numbers) => Key::Int(numbers[i]),

@@ -74,6 +74,10 @@ impl Engine for Files {
         }
     }
 
+    fn lacks(&self) -> &'static [&'static str] {
+        &["an order of its keys: each scan lists and sorts the whole folder"]
+    }
+
     fn promise(&self, class: Durability) -> Option<Promise> {
         let (settings, how): (&'static [_], _) = match class {
             Durability::None => (

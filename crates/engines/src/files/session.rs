@@ -10,7 +10,7 @@ use super::{
     store::Folder,
     temporary,
 };
-use crate::refusal;
+use crate::{first::first, refusal};
 
 /// Longest path that systems take (Linux's `PATH_MAX`): room for it is made once.
 const LONGEST: usize = 4096;
@@ -229,9 +229,31 @@ impl Session for Worker<'_> {
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        self.visit(None, visit)
+    }
+
+    /// A folder has no order: it is listed whole, and sorted, for each scan.
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        self.visit(Some(from), &mut first(limit, visit))
+    }
+}
+
+impl Worker<'_> {
+    /// Visits the files in key order, those before `from` left out.
+    fn visit(
+        &mut self,
+        from: Option<Key<'_>>,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
         let named = self.store.layout.keys() == KeyKind::Names;
         let mut value = Vec::new();
-        for key in listing::list(&self.store.path, self.store.layout)?.keys() {
+        let listing = listing::list(&self.store.path, self.store.layout)?;
+        for key in listing.keys().skip(from.map_or(0, |from| listing.before(from))) {
             self.store.layout.path(key, &mut self.path)?;
             let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;
             let Some((file, facts)) = opened else { continue };

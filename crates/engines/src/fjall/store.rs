@@ -253,8 +253,14 @@ impl Library for &FjallStore {
         batch.commit().map_err(|e| self.failed(e))
     }
 
-    fn walk(&self, view: &Snapshot, values: bool, visit: &mut Visitor<'_>) -> Result<()> {
-        for guard in view.iter(&self.keyspace) {
+    fn walk(
+        &self,
+        view: &Snapshot,
+        from: &[u8],
+        values: bool,
+        visit: &mut Visitor<'_>,
+    ) -> Result<()> {
+        for guard in view.range(&self.keyspace, from..) {
             let (key, value) = guard.into_inner_if(|_| values).map_err(|e| self.failed(e))?;
             let going = if let Some(value) = value {
                 visit(&key, value.len() as u64, &value)?

@@ -1,12 +1,15 @@
 //! One worker's use of an environment.
 
-use std::{cell::Cell, ops::ControlFlow};
+use std::{
+    cell::Cell,
+    ops::{Bound, ControlFlow},
+};
 
 use heed::{MdbError, PutFlags, RoTxn, RwTxn, WithoutTls};
 use model::{Error, How, Item, Key, LOCK_WAITS, Meta, Mode, Put, Result, Session, Visit};
 
 use super::store::{LmdbStore, Writing};
-use crate::{meta, ordered};
+use crate::{first::first, meta, ordered};
 
 enum Batch<'s> {
     /// Each operation is a transaction of its own.
@@ -93,6 +96,24 @@ impl LmdbStore {
         self.values.delete(txn, key)
     }
 
+    fn visit(
+        &self,
+        txn: &RoTxn<'_>,
+        from: Bound<&[u8]>,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        let range = (from, Bound::Unbounded);
+        for found in self.values.range(txn, &range).map_err(|e| self.failed(e))? {
+            let (bytes, value) = found.map_err(|e| self.failed(e))?;
+            let key = ordered::key(bytes, self.keys)?;
+            let item = Item { key, value, meta: self.meta(txn, bytes)? };
+            if visit(item)? == ControlFlow::Break(()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn meta(&self, txn: &RoTxn<'_>, key: &[u8]) -> Result<Option<Meta>> {
         let Some(metas) = &self.metas else { return Ok(None) };
         let found = metas.get(txn, key).map_err(|e| self.failed(e))?;
@@ -142,18 +163,18 @@ impl Session for LmdbSession<'_> {
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        let store = self.store;
-        self.read(|txn| {
-            for found in store.values.iter(txn).map_err(|e| store.failed(e))? {
-                let (bytes, value) = found.map_err(|e| store.failed(e))?;
-                let key = ordered::key(bytes, store.keys)?;
-                let item = Item { key, value, meta: store.meta(txn, bytes)? };
-                if visit(item)? == ControlFlow::Break(()) {
-                    break;
-                }
-            }
-            Ok(())
-        })
+        self.read(|txn| self.store.visit(txn, Bound::Unbounded, visit))
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        let mut room = [0; 8];
+        let from = ordered::bytes(&from, self.store.keys, &mut room)?;
+        self.read(|txn| self.store.visit(txn, Bound::Included(from), &mut first(limit, visit)))
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

@@ -54,8 +54,14 @@ pub(crate) trait Library {
         Ok(())
     }
 
-    /// Visits keys in order, with their values if `values`.
-    fn walk(&self, view: &Self::View, values: bool, visit: &mut Visitor<'_>) -> Result<()>;
+    /// Visits keys in order from `from` on, with their values if `values`.
+    fn walk(
+        &self,
+        view: &Self::View,
+        from: &[u8],
+        values: bool,
+        visit: &mut Visitor<'_>,
+    ) -> Result<()>;
 
     /// The library's own counters since they were last asked for.
     fn counters(&self) -> Vec<(&'static str, i64)>;

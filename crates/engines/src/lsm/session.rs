@@ -2,14 +2,14 @@
 
 use std::{
     cell::Cell,
-    ops::ControlFlow,
+    ops::{Bound, ControlFlow},
     sync::{MutexGuard, TryLockError},
 };
 
 use model::{Access, Error, How, Item, Key, LOCK_WAITS, Mode, Put, Result, Session, Visit};
 
 use super::{Changes, Library, Shared, Visitor, form};
-use crate::{lock, ordered, refusal};
+use crate::{first::first, lock, ordered, refusal};
 
 pub(crate) struct LsmSession<'s, L: Library> {
     library: L,
@@ -62,24 +62,34 @@ impl<'s, L: Library> LsmSession<'s, L> {
         }
     }
 
-    /// Visits what the library holds, with the changes of the batch laid over it.
-    fn walk(&self, values: bool, visit: &mut Visitor<'_>) -> Result<()> {
+    fn visit(&self, from: &[u8], visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        let keys = self.shared.keys;
+        self.walk(from, true, &mut |key, _, stored| {
+            let (value, meta) = form::unwrap(stored, keys)?;
+            visit(Item { key: ordered::key(key, keys)?, value, meta })
+        })
+    }
+
+    /// Visits what the library holds from `from` on, with the changes of the batch laid over it.
+    fn walk(&self, from: &[u8], values: bool, visit: &mut Visitor<'_>) -> Result<()> {
         match &self.batch {
-            Batch::Read(view) => self.library.walk(view, values, visit),
-            Batch::None => self.library.walk(&self.library.view(), values, visit),
-            Batch::Write { own, .. } => self.walk_over(own, values, visit),
+            Batch::Read(view) => self.library.walk(view, from, values, visit),
+            Batch::None => self.library.walk(&self.library.view(), from, values, visit),
+            Batch::Write { own, .. } => self.walk_over(own, from, values, visit),
         }
     }
 
     fn walk_over(
         &self,
         own: &Changes<L::Value>,
+        from: &[u8],
         values: bool,
         visit: &mut Visitor<'_>,
     ) -> Result<()> {
-        let mut own = own.iter().peekable();
+        let beyond = (Bound::Included(from), Bound::Unbounded);
+        let mut own = own.range::<[u8], _>(beyond).peekable();
         let mut stopped = false;
-        self.library.walk(&self.library.view(), values, &mut |key, length, value| {
+        self.library.walk(&self.library.view(), from, values, &mut |key, length, value| {
             let mut replaced = false;
             while let Some((changed, new)) = own.next_if(|(changed, _)| &***changed <= key) {
                 replaced = **changed == *key;
@@ -214,17 +224,24 @@ impl<L: Library> Session for LsmSession<'_, L> {
 
     fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
         let keys = self.shared.keys;
-        self.walk(false, &mut |key, length, _| {
+        self.walk(&[], false, &mut |key, length, _| {
             visit(ordered::key(key, keys)?, form::own(length, keys)?)
         })
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        let keys = self.shared.keys;
-        self.walk(true, &mut |key, _, stored| {
-            let (value, meta) = form::unwrap(stored, keys)?;
-            visit(Item { key: ordered::key(key, keys)?, value, meta })
-        })
+        self.visit(&[], visit)
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        let mut room = [0; 8];
+        let from = ordered::bytes(&from, self.shared.keys, &mut room)?;
+        self.visit(from, &mut first(limit, visit))
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

@@ -37,6 +37,7 @@ struct Statements {
     update: Statement,
     upsert: Statement,
     delete: Statement,
+    scan_from: Statement,
 }
 
 impl<'s> TableSession<'s> {
@@ -50,6 +51,7 @@ impl<'s> TableSession<'s> {
             update: prepare(table.update())?,
             upsert: prepare(table.upsert())?,
             delete: prepare(table.delete())?,
+            scan_from: prepare(table.scan_from())?,
         };
         let waits = first_waits(&mut conn).map_err(|e| store.explain(e))?;
         Ok(Self {
@@ -198,6 +200,10 @@ fn key_of(row: &Row, keys: KeyKind) -> Result<Key<'_>> {
     }
 }
 
+fn item_of(row: &Row, keys: KeyKind) -> Result<Item<'_>> {
+    Ok(Item { key: key_of(row, keys)?, value: bytes(row, 1)?, meta: meta_of(row) })
+}
+
 fn meta_of(row: &Row) -> Option<Meta> {
     Some(Meta {
         mode: u32::try_from(integer(row, 2)?).ok()?,
@@ -268,10 +274,24 @@ impl Session for TableSession<'_> {
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
         let table = &self.store.table;
-        self.walk(&table.scan(), &mut |row| {
-            let key = key_of(row, table.keys)?;
-            visit(Item { key, value: bytes(row, 1)?, meta: meta_of(row) })
-        })
+        self.walk(&table.scan(), &mut |row| visit(item_of(row, table.keys)?))
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        let parameters = Params::Positional(vec![self.value_of(from)?, Value::UInt(limit)]);
+        let explain = |e| self.store.explain(e);
+        let conn = self.conn.get_mut();
+        for row in conn.exec_iter(&self.statements.scan_from, parameters).map_err(explain)? {
+            if visit(item_of(&row.map_err(explain)?, self.store.table.keys)?)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

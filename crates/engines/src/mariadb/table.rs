@@ -118,10 +118,19 @@ impl Table {
 
     /// Key, value and what else is kept beside it, in key order.
     pub(crate) fn scan(&self) -> String {
+        self.select("")
+    }
+
+    /// The same from a key on, that many at most.
+    pub(crate) fn scan_from(&self) -> String {
+        format!("{} LIMIT ?", self.select(" WHERE k>=?"))
+    }
+
+    fn select(&self, which: &str) -> String {
         let meta = match self.keys {
             KeyKind::Integers => "",
             KeyKind::Names => ", mode, seconds, nanoseconds",
         };
-        format!("SELECT k, v{meta} FROM {} FORCE INDEX (PRIMARY) ORDER BY k", self.name)
+        format!("SELECT k, v{meta} FROM {} FORCE INDEX (PRIMARY){which} ORDER BY k", self.name)
     }
 }

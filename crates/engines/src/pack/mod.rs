@@ -52,6 +52,10 @@ impl Engine for Pack {
         }
     }
 
+    fn lacks(&self) -> &'static [&'static str] {
+        &["names in order: a scan looks at all of them"]
+    }
+
     fn promise(&self, class: Durability) -> Option<Promise> {
         let how =
             "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new";

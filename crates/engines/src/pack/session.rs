@@ -35,6 +35,26 @@ impl<'s> Reader<'s> {
         }
         self.store.writable()
     }
+
+    fn visit(
+        &self,
+        slots: Vec<(Key<'_>, &Slot)>,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        let mut value = Vec::new();
+        for (key, slot) in slots {
+            let length = self.store.copy(slot, &mut value)?;
+            if length > value.len() {
+                value.resize(length, 0);
+                self.store.copy(slot, &mut value)?;
+            }
+            let item = Item { key, value: &value[..length], meta: slot.meta.as_deref().copied() };
+            if visit(item)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Session for Reader<'_> {
@@ -83,21 +103,15 @@ impl Session for Reader<'_> {
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        let mut value = Vec::new();
-        self.with(|slots| {
-            for (key, slot) in slots.sorted() {
-                let length = self.store.copy(slot, &mut value)?;
-                if length > value.len() {
-                    value.resize(length, 0);
-                    self.store.copy(slot, &mut value)?;
-                }
-                let item =
-                    Item { key, value: &value[..length], meta: slot.meta.as_deref().copied() };
-                if visit(item)?.is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        })
+        self.with(|slots| self.visit(slots.sorted(), visit))
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        self.with(|slots| self.visit(slots.sorted_from(from, limit)?, visit))
     }
 }

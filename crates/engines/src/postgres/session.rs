@@ -26,6 +26,7 @@ pub(super) struct PostgresSession<'s> {
     update: Statement,
     upsert: Statement,
     delete: Statement,
+    scan_from: Statement,
     /// The server's process for this connection.
     backend: i32,
     /// How far the server's log was read.
@@ -48,6 +49,7 @@ impl<'s> PostgresSession<'s> {
             update: client.prepare(&table.update())?,
             upsert: client.prepare(&table.upsert())?,
             delete: client.prepare(&table.delete())?,
+            scan_from: client.prepare(&table.scan_from())?,
             backend: client.query_one("SELECT pg_backend_pid()", &[])?.get(0),
             read: Cell::new(database.host.log_length()),
             client,
@@ -210,9 +212,24 @@ impl Session for PostgresSession<'_> {
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
         let keys = self.keys();
-        self.each(&self.database.table.scan(), &mut |row| {
-            visit(Item { key: key_of(row, keys), value: row.get(1), meta: meta_of(row, keys) })
-        })
+        self.each(&self.database.table.scan(), &mut |row| visit(item_of(row, keys)))
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        self.check(from)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = self.client.query(&self.scan_from, &[parameter(&from), &limit]);
+        for row in rows.map_err(|error| self.failed(&error))? {
+            if visit(item_of(&row, self.keys()))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
@@ -222,6 +239,10 @@ impl Session for PostgresSession<'_> {
         self.read.set(end);
         vec![(LOCK_WAITS, waits)]
     }
+}
+
+fn item_of(row: &Row, keys: KeyKind) -> Item<'_> {
+    Item { key: key_of(row, keys), value: row.get(1), meta: meta_of(row, keys) }
 }
 
 fn key_of(row: &Row, keys: KeyKind) -> Key<'_> {

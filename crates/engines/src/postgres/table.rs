@@ -115,11 +115,20 @@ impl Table {
 
     /// Columns: key, value, for names also mode, seconds, nanoseconds.
     pub(super) fn scan(&self) -> String {
+        self.select("")
+    }
+
+    /// The same from key `$1` on, `$2` rows at most.
+    pub(super) fn scan_from(&self) -> String {
+        format!("{} LIMIT $2", self.select(" WHERE k>=$1"))
+    }
+
+    fn select(&self, which: &str) -> String {
         let meta = match self.keys {
             KeyKind::Integers => "",
             KeyKind::Names => ", mode, seconds, nanoseconds",
         };
-        format!("SELECT k, v{meta} FROM {} ORDER BY k", self.name)
+        format!("SELECT k, v{meta} FROM {}{which} ORDER BY k", self.name)
     }
 
     pub(super) fn vacuum(&self) -> String {

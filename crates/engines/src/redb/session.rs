@@ -1,6 +1,9 @@
 //! One worker's use of a database.
 
-use std::{cell::Cell, ops::ControlFlow};
+use std::{
+    cell::Cell,
+    ops::{Bound, ControlFlow},
+};
 
 use model::{Error, How, Item, Key, LOCK_WAITS, Mode, Put, Result, Session, Visit};
 use redb::{
@@ -9,7 +12,7 @@ use redb::{
 };
 
 use super::{kind::Kind, sought::Sought, store::RedbStore};
-use crate::meta;
+use crate::{first::first, meta};
 
 /// A read transaction with its table, opened once for all reads.
 struct Reading<K: Kind> {
@@ -34,6 +37,9 @@ pub(super) struct RedbSession<'s, K: Kind> {
 
 /// A key as the table has it.
 type Stored<'k, K> = <<K as Kind>::Stored as Value>::SelfType<'k>;
+
+/// Where a scan begins.
+type From<'k, K> = Bound<Stored<'k, K>>;
 
 impl<'s, K: Kind> RedbSession<'s, K> {
     pub(super) fn new(store: &'s RedbStore) -> Self {
@@ -110,35 +116,47 @@ fn delete<K: Kind>(txn: &WriteTransaction, key: &Stored<'_, K>) -> Result<bool, 
 }
 
 impl<K: Kind> RedbSession<'_, K> {
+    fn scan_all(&self, from: From<'_, K>, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        match &self.batch {
+            Batch::Read(reading) => self.scan_read(reading, from, visit),
+            Batch::Write(txn) => self.scan_written(txn, from, visit),
+            Batch::None => self.scan_read(&self.begin_read()?, from, visit),
+        }
+    }
+
     fn scan_read(
         &self,
         reading: &Reading<K>,
+        from: From<'_, K>,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
         let txn = &reading.txn;
         let table = |definition| txn.open_table(definition).map_err(|e| self.store.failed(e));
         let metas = K::METAS.map(table).transpose()?;
-        self.visit(&table(K::VALUES)?, metas.as_ref(), visit)
+        self.visit(&table(K::VALUES)?, metas.as_ref(), from, visit)
     }
 
     /// Shows also what the batch wrote.
     fn scan_written(
         &self,
         txn: &WriteTransaction,
+        from: From<'_, K>,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
         let table = |definition| txn.open_table(definition).map_err(|e| self.store.failed(e));
         let metas = K::METAS.map(table).transpose()?;
-        self.visit(&table(K::VALUES)?, metas.as_ref(), visit)
+        self.visit(&table(K::VALUES)?, metas.as_ref(), from, visit)
     }
 
     fn visit(
         &self,
         values: &impl ReadableTable<K::Stored, &'static [u8]>,
         metas: Option<&impl ReadableTable<K::Stored, &'static [u8]>>,
+        from: From<'_, K>,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        for found in values.iter().map_err(|e| self.store.failed(e))? {
+        let range = (from, Bound::Unbounded);
+        for found in values.range::<Stored<'_, K>>(range).map_err(|e| self.store.failed(e))? {
             let (key, value) = found.map_err(|e| self.store.failed(e))?;
             let meta = match metas {
                 Some(metas) => metas.get(key.value()).map_err(|e| self.store.failed(e))?,
@@ -203,11 +221,16 @@ impl<K: Kind> Session for RedbSession<'_, K> {
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        match &self.batch {
-            Batch::Read(reading) => self.scan_read(reading, visit),
-            Batch::Write(txn) => self.scan_written(txn, visit),
-            Batch::None => self.scan_read(&self.begin_read()?, visit),
-        }
+        self.scan_all(Bound::Unbounded, visit)
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        self.scan_all(Bound::Included(K::stored(&from)?), &mut first(limit, visit))
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

@@ -251,9 +251,9 @@ impl<'s> Library for Handle<'s> {
         self.store.database.flush_wal(true).map_err(|e| self.store.failed(&e))
     }
 
-    fn walk(&self, view: &Self::View, _: bool, visit: &mut Visitor<'_>) -> Result<()> {
+    fn walk(&self, view: &Self::View, from: &[u8], _: bool, visit: &mut Visitor<'_>) -> Result<()> {
         let mut rows = view.raw_iterator_cf(self.column);
-        rows.seek_to_first();
+        rows.seek(from);
         while let Some((key, value)) = rows.item() {
             if visit(key, value.len() as u64, value)?.is_break() {
                 return Ok(());

@@ -30,6 +30,7 @@ pub(super) struct SqliteSession {
     update: Statement,
     upsert: Statement,
     delete: Statement,
+    scan_from: Statement,
     begin_read: Statement,
     begin_write: Statement,
     commit: Statement,
@@ -50,6 +51,7 @@ impl SqliteSession {
             update: db.prepare(table.update)?,
             upsert: db.prepare(table.upsert)?,
             delete: db.prepare(table.delete)?,
+            scan_from: db.prepare(table.scan_from)?,
             begin_read: db.prepare("BEGIN")?,
             begin_write: db.prepare("BEGIN IMMEDIATE")?,
             commit: db.prepare("COMMIT")?,
@@ -238,16 +240,20 @@ impl Session for SqliteSession {
 
     fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
         let mut rows = self.db.prepare(self.table.scan)?;
-        while rows.step().map_err(|e| self.db.named(e))? {
-            let key = key_of(&rows, self.table);
-            let value = rows.blob(1);
-            uncompressed(key, i64::try_from(value.len()).unwrap_or(i64::MAX), rows.integer(2))?;
-            let meta = meta_of(&rows, self.table);
-            if visit(Item { key, value, meta })? == ControlFlow::Break(()) {
-                break;
-            }
-        }
-        Ok(())
+        visit_rows(&mut rows, self.table, &|e| self.db.named(e), visit)
+    }
+
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        bind_key(&mut self.scan_from, self.table, from)?;
+        self.scan_from.bind_integer(2, i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let visited = visit_rows(&mut self.scan_from, self.table, &|e| self.db.named(e), visit);
+        self.scan_from.reset();
+        visited
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
@@ -255,6 +261,25 @@ impl Session for SqliteSession {
         counters.extend(self.db.waits());
         counters
     }
+}
+
+/// Visits the rows of a scan.
+fn visit_rows(
+    rows: &mut Statement,
+    table: &Table,
+    named: &dyn Fn(Error) -> Error,
+    visit: &mut dyn FnMut(Item<'_>) -> Visit,
+) -> Result<()> {
+    while rows.step().map_err(named)? {
+        let key = key_of(rows, table);
+        let value = rows.blob(1);
+        uncompressed(key, i64::try_from(value.len()).unwrap_or(i64::MAX), rows.integer(2))?;
+        let meta = meta_of(rows, table);
+        if visit(Item { key, value, meta })? == ControlFlow::Break(()) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn key_of<'a>(row: &'a Statement, table: &Table) -> Key<'a> {

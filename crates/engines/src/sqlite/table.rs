@@ -25,6 +25,8 @@ pub(super) struct Table {
     pub(super) list: &'static str,
     /// Columns: key, value, uncompressed length, mode, time.
     pub(super) scan: &'static str,
+    /// The same from key `?1` on, `?2` rows at most.
+    pub(super) scan_from: &'static str,
 }
 
 /// kvtest's table.
@@ -42,6 +44,7 @@ pub(super) static KV: Table = Table {
     delete: "DELETE FROM kv WHERE k=?1",
     list: "SELECT k, octet_length(v), octet_length(v), 0, 0 FROM kv ORDER BY k",
     scan: "SELECT k, v, octet_length(v), 0, 0 FROM kv ORDER BY k",
+    scan_from: "SELECT k, v, octet_length(v), 0, 0 FROM kv WHERE k>=?1 ORDER BY k LIMIT ?2",
 };
 
 /// The SQLite archive table (<https://sqlite.org/sqlar.html>), values uncompressed, so that
@@ -67,6 +70,8 @@ pub(super) static SQLAR: Table = Table {
            WHERE (mode & 61440)=32768 ORDER BY name",
     scan: "SELECT name, data, sz, mode, mtime FROM sqlar \
            WHERE (mode & 61440)=32768 ORDER BY name",
+    scan_from: "SELECT name, data, sz, mode, mtime FROM sqlar \
+                WHERE name>=?1 AND (mode & 61440)=32768 ORDER BY name LIMIT ?2",
 };
 
 impl Table {

@@ -230,6 +230,7 @@ pub(crate) trait Ease {
     fn write(&mut self, key: &OwnedKey, value: &[u8]);
     fn value(&mut self, key: &OwnedKey) -> Option<Vec<u8>>;
     fn items(&mut self) -> Vec<(OwnedKey, Vec<u8>)>;
+    fn items_from(&mut self, from: &OwnedKey, limit: u64) -> Vec<(OwnedKey, Vec<u8>)>;
     /// Keys 1 to `count`, 100 bytes each, in one batch.
     fn fill(&mut self, case: &Case, count: i64);
 }
@@ -249,6 +250,16 @@ impl Ease for dyn Session + '_ {
     fn items(&mut self) -> Vec<(OwnedKey, Vec<u8>)> {
         let mut items = Vec::new();
         self.scan(&mut |Item { key, value, .. }| {
+            items.push((key.into(), value.to_vec()));
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        items
+    }
+
+    fn items_from(&mut self, from: &OwnedKey, limit: u64) -> Vec<(OwnedKey, Vec<u8>)> {
+        let mut items = Vec::new();
+        self.scan_from(from.as_key(), limit, &mut |Item { key, value, .. }| {
             items.push((key.into(), value.to_vec()));
             Ok(ControlFlow::Continue(()))
         })

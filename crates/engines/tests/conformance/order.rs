@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{Error, ErrorKind, Session};
+use model::{Error, ErrorKind, Mode, Session};
 
 use crate::case::{Case, Ease, OwnedKey, bytes, each_store};
 
@@ -41,6 +41,54 @@ fn everything_is_shown_in_key_order() {
         assert_eq!(session.items(), expected);
         let lengths: Vec<_> = expected.into_iter().map(|(key, _)| (key, 100)).collect();
         assert_eq!(listed(&mut *session), lengths);
+    });
+}
+
+#[test]
+fn a_scan_from_a_key_shows_what_follows_it() {
+    each_store(|case, store| {
+        let mut session = store.session().unwrap();
+        session.fill(case, 60);
+        // Keys that are there, and such that are not: before all, between, after all.
+        session.delete(case.key(30).as_key()).unwrap();
+        let mut all = expected(case);
+        all.retain(|(key, _)| *key != case.key(30));
+        for mode in [None, Some(Mode::Read), Some(Mode::Write)] {
+            if let Some(mode) = mode {
+                session.begin(mode).unwrap();
+            }
+            for n in [1, 2, 29, 30, 60, 0, 61] {
+                let from = case.key(n);
+                let beyond = || all.iter().filter(|(key, _)| *key >= from).cloned();
+                for limit in [0, 1, 7, u64::MAX] {
+                    let limited: Vec<_> = beyond().zip(0..limit).map(|(item, _)| item).collect();
+                    assert_eq!(session.items_from(&from, limit), limited, "{n}, {limit}, {mode:?}");
+                }
+            }
+            if mode.is_some() {
+                session.commit().unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_visitor_stops_a_scan_from_a_key() {
+    each_store(|case, store| {
+        let mut session = store.session().unwrap();
+        session.fill(case, 60);
+        let mut seen = 0;
+        session
+            .scan_from(case.key(2).as_key(), 50, &mut |_| {
+                seen += 1;
+                Ok(if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })
+            .unwrap();
+        assert_eq!(seen, 3);
+        let failed = session.scan_from(case.key(2).as_key(), 5, &mut |_| Err(Error::interrupted()));
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::Interrupted);
+        session.write(&case.key(1), b"still usable");
+        assert_eq!(session.items_from(&case.key(1), 1)[0].1, b"still usable");
     });
 }
 

@@ -13,6 +13,7 @@ enum Op {
     Delete(i64),
     Get(i64),
     Scan,
+    ScanFrom(i64, u64),
     Batch,
     Reopen,
 }
@@ -24,8 +25,9 @@ fn op() -> impl Strategy<Value = Op> {
         6 => (key.clone(), 0..6000_usize, how)
             .prop_map(|(key, length, how)| Op::Put { key, length, how }),
         2 => key.clone().prop_map(Op::Delete),
-        3 => key.prop_map(Op::Get),
+        3 => key.clone().prop_map(Op::Get),
         1 => Just(Op::Scan),
+        2 => (key.clone(), 0..5_u64).prop_map(|(key, limit)| Op::ScanFrom(key, limit)),
         1 => Just(Op::Batch),
         1 => Just(Op::Reopen),
     ]
@@ -59,6 +61,12 @@ fn apply(case: &Case, session: &mut dyn Session, ops: &[Op], map: &mut Expected)
                 assert_eq!(session.value(&case.key(*key)).as_ref(), map.get(&case.key(*key)));
             }
             Op::Scan => assert!(session.items().into_iter().eq(map.clone())),
+            Op::ScanFrom(key, limit) => {
+                let from = case.key(*key);
+                let beyond = map.range(&from..).zip(0..*limit);
+                let expected: Vec<_> = beyond.map(|((k, v), _)| (k.clone(), v.clone())).collect();
+                assert_eq!(session.items_from(&from, *limit), expected, "{op:?}");
+            }
             Op::Batch if in_batch => session.commit().unwrap(),
             Op::Batch => session.begin(Mode::Write).unwrap(),
             Op::Reopen => unreachable!("sequences are split there"),

@@ -9,7 +9,8 @@ use super::CheckupJob;
 use crate::{Data, Progress, Recorder, Request, Requested, Stop, run};
 
 /// As many and as large as `run` takes them.
-const DATA: Generated = Generated { seed: 0, count: 5_000, size: 10_000, variance: 2_000 };
+const DATA: Generated =
+    Generated { seed: 0, count: 5_000, size: 10_000, variance: 2_000, random_percent: 100 };
 
 /// Fewer rounds carry no verdict.
 const MIN_ROUNDS: u32 = 5;

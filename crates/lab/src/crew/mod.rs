@@ -47,7 +47,7 @@ impl<'a> Crew<'a> {
     pub(crate) fn start(
         processes: &Processes,
         dataset: &Dataset,
-        pool_seed: u64,
+        (pool_seed, random_percent): (u64, u8),
         stop: &'a Stop,
     ) -> Result<Self> {
         let (tell, answers) = channel();
@@ -58,7 +58,7 @@ impl<'a> Crew<'a> {
         let largest = dataset.summary().largest;
         for (process, member) in (0..).zip(crew.members.borrow_mut().iter_mut()) {
             let luggage = dataset.luggage();
-            let begin = Ask::Begin(Begin { process, luggage, pool_seed, largest });
+            let begin = Ask::Begin(Begin { process, luggage, pool_seed, largest, random_percent });
             // One that cannot be told anything has ended, and why shows in what it said.
             let _ = member.tell(&begin).and_then(|()| member.send(dataset));
         }

@@ -29,9 +29,9 @@ pub fn serve(
     let Some(Ask::Begin(begin)) = first(&mut input)? else {
         return Err(Error::usage("this is started by `storemark run --processes`, not by hand"));
     };
-    let Begin { process, luggage, pool_seed, largest } = begin;
+    let Begin { process, luggage, pool_seed, largest, random_percent } = begin;
     let dataset = Dataset::receive(luggage, &mut input).map_err(|e| Error::io("the dataset", e))?;
-    let pool = Pool::new(pool_seed, largest);
+    let pool = Pool::new(pool_seed, largest, random_percent);
     let (tell, asks) = channel();
     thread::spawn(move || listen(input, &tell, stop));
     let mut served = Served { find, process, dataset, pool, asks, output, stop };

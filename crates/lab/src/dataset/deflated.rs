@@ -72,15 +72,23 @@ mod tests {
     }
 
     #[test]
-    fn made_up_values_do_not_compress() {
-        let spec = Generated { seed: 7, count: 300, size: 10_000, variance: 2_000 };
+    fn made_up_values_compress_as_they_are_told_to() {
+        assert!((0.999..1.01).contains(&made_up(100)), "{}", made_up(100));
+        for percent in [90, 50, 20, 5] {
+            let (ratio, wanted) = (made_up(percent), f64::from(percent) / 100.0);
+            assert!((ratio - wanted).abs() < 0.04, "{percent} %: {ratio}");
+        }
+    }
+
+    fn made_up(random_percent: u8) -> f64 {
+        let spec = Generated { seed: 7, count: 300, size: 10_000, variance: 2_000, random_percent };
         let generator = Generator::new(spec).unwrap();
         let ratio = deflated((1..=300).map(|key| {
             let mut value = Vec::new();
             generator.value(key, &mut value);
             value
         }));
-        assert!((0.999..1.01).contains(&ratio.unwrap()), "{ratio:?}");
+        ratio.unwrap()
     }
 
     #[test]

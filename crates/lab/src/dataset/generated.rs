@@ -2,10 +2,11 @@
 //! dataset's seed and the key, so that any value can be made again at any time.
 
 use model::{Error, Generated, Result};
-use rand_core::{Rng, SeedableRng};
+use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::order::below;
+use crate::payload::fill;
 
 /// Makes the values of a [`Generated`] dataset.
 pub(crate) struct Generator {
@@ -53,7 +54,7 @@ impl Generator {
         let mut random = self.random(key);
         let length = self.draw_length(&mut random);
         into.resize(usize::try_from(length).expect("sizes fit in 32 bits, checked in new"), 0);
-        random.fill_bytes(into);
+        fill(into, self.spec.random_percent, &mut random);
     }
 
     fn random(&self, key: u64) -> Xoshiro256PlusPlus {
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     fn generator(count: u64, size: u64, variance: u64) -> Result<Generator> {
-        Generator::new(Generated { seed: 42, count, size, variance })
+        Generator::new(Generated { seed: 42, count, size, variance, random_percent: 100 })
     }
 
     #[test]

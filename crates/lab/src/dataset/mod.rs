@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use carried::Luggage;
 pub(crate) use deflated::Sampler;
 pub(crate) use generated::Generator;
-pub(crate) use order::{Cursor, Picks, shuffle};
+pub(crate) use order::{Cursor, below, shuffle};
 
 /// A key, with the length and checksum of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,11 +54,20 @@ impl Dataset {
     pub(crate) fn push(&mut self, key: Key<'_>, value: &[u8]) -> Result<()> {
         let size = u32::try_from(value.len())
             .map_err(|_| Error::usage(format!("key {key}: a value of 4 GiB or more")))?;
+        self.enter(key, size, checksum(value))
+    }
+
+    /// Adds a key whose value is not made yet.
+    pub(crate) fn push_sized(&mut self, key: Key<'_>, size: u32) -> Result<()> {
+        self.enter(key, size, 0)
+    }
+
+    fn enter(&mut self, key: Key<'_>, size: u32, check: u32) -> Result<()> {
         let id = match key {
             Key::Int(key) => key,
             Key::Name(name) => self.keep(name)?,
         };
-        self.entries.push(Entry { id, size, check: checksum(value) });
+        self.entries.push(Entry { id, size, check });
         Ok(())
     }
 

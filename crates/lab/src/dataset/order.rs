@@ -1,7 +1,7 @@
 //! The order in which a pass touches the keys. Entries are reordered in place, so that an order
-//! costs no memory; drawing with replacement costs four bytes an operation.
+//! costs no memory. Where keys are drawn (`steps`), they stand in key order.
 
-use model::{Error, Order, Result};
+use model::Order;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -40,7 +40,10 @@ impl Dataset {
             Order::Permutation => {
                 shuffle(&mut self.entries, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
             }
-            Order::Random => {}
+            Order::Random
+            | Order::Zipfian { .. }
+            | Order::Latest { .. }
+            | Order::Hotspot { .. } => self.sort(),
             Order::Asc => {
                 self.sort();
                 let first = start.map_or(0, |start| self.entries.partition_point(|e| e.id < start));
@@ -56,54 +59,25 @@ impl Dataset {
     }
 }
 
-/// Which entries of a worker's share are touched when keys are drawn with replacement.
-pub(crate) struct Picks(Vec<u32>);
-
-impl Picks {
-    /// Draws `count` of `among` entries.
-    #[expect(clippy::cast_possible_truncation, reason = "below a bound of 32 bits")]
-    pub(crate) fn draw(count: u64, among: usize, seed: u64) -> Result<Self> {
-        let bound = u32::try_from(among)
-            .map_err(|_| Error::usage("more than 4 billion keys cannot be drawn at random"))?;
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Ok(Self((0..count).map(|_| below(&mut random, u64::from(bound)) as u32).collect()))
-    }
-}
-
 /// Walks a worker's share of the entries for as long as it is asked to, from the start again
 /// after the last.
 pub(crate) struct Cursor<'a> {
     entries: &'a [Entry],
-    picks: Option<&'a [u32]>,
     next: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// Walks `entries`, which must not be empty, in their order or as `picks` says.
-    pub(crate) fn new(entries: &'a [Entry], picks: Option<&'a Picks>) -> Self {
-        Self { entries, picks: picks.map(|picks| picks.0.as_slice()), next: 0 }
-    }
-
-    /// The same walk, `operations` further on.
-    #[expect(clippy::cast_possible_truncation, reason = "below the number of entries")]
-    pub(crate) fn starting_at(mut self, operations: u64) -> Self {
-        self.next = (operations % self.length() as u64) as usize;
-        self
-    }
-
-    fn length(&self) -> usize {
-        self.picks.map_or(self.entries.len(), <[u32]>::len)
+    /// Walks `entries`, which must not be empty, in their order.
+    pub(crate) fn new(entries: &'a [Entry]) -> Self {
+        Self { entries, next: 0 }
     }
 
     /// The next entry.
     #[inline]
     pub(crate) fn advance(&mut self) -> &'a Entry {
         let at = self.next;
-        self.next = if at + 1 == self.length() { 0 } else { at + 1 };
-        match self.picks {
-            None => &self.entries[at],
-            Some(picks) => &self.entries[picks[at] as usize],
-        }
+        self.next = if at + 1 == self.entries.len() { 0 } else { at + 1 };
+        &self.entries[at]
     }
 }
 
@@ -171,14 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_goes_round_and_follows_picks() {
+    fn a_cursor_goes_round() {
         let set = dataset([10, 20, 30]);
-        let mut cursor = Cursor::new(&set.entries, None);
+        let mut cursor = Cursor::new(&set.entries);
         let walked: Vec<_> = (0..5).map(|_| cursor.advance().id).collect();
         assert_eq!(walked, [10, 20, 30, 10, 20]);
-        let picks = Picks::draw(1000, 3, 1).unwrap();
-        let mut cursor = Cursor::new(&set.entries, Some(&picks));
-        let drawn = (0..1000).filter(|_| cursor.advance().id == 20).count();
-        assert!((280..390).contains(&drawn), "{drawn}");
     }
 }

@@ -128,6 +128,7 @@ impl RowsRequest {
                 threads: 1,
                 processes,
                 own_databases,
+                rate: None,
             })
         };
         self.groups.iter().flat_map(of).collect()

@@ -1,7 +1,7 @@
 //! What can be doubted before anything was measured.
 
 use model::{
-    Doubt, Durability, Finding, Operation, Order, Plan, Settings, StoreFacts, Workload,
+    Doubt, Durability, Finding, Order, Plan, Settings, StoreFacts, Workload,
     record::{Header, Record},
 };
 
@@ -51,6 +51,10 @@ fn coverage(plan: &Plan) -> Vec<Finding> {
     reason = "a number of keys, at most `keys`"
 )]
 fn touched(workload: &Workload, keys: u64) -> u64 {
+    if workload.order.is_skewed() {
+        // That caches hold what is touched most is what is asked for.
+        return keys;
+    }
     if workload.order != Order::Random {
         return workload.count.min(keys);
     }
@@ -77,7 +81,7 @@ pub(super) fn settings(plan: &Plan, facts: &StoreFacts) -> Vec<Finding> {
 /// Only what is written can be lost: the class matters where there are updates.
 fn durability(plan: &Plan, facts: &StoreFacts, stores: &[StoreFacts]) -> Option<Finding> {
     let baseline = class(stores, plan.baseline)?;
-    (plan.first(Operation::Update).is_some() && facts.durability != baseline).then(|| {
+    (plan.first_update().is_some() && facts.durability != baseline).then(|| {
         let doubt = Doubt::DurabilityDiffers { class: facts.durability, baseline };
         Finding::target(doubt, &plan.targets[facts.target].label)
     })
@@ -93,7 +97,7 @@ fn flushed_on_close(record: &Record, facts: &StoreFacts) -> Option<Finding> {
     let Header { environment, plan, .. } = &record.header;
     let whole_files = matches!(facts.in_effect.get("write"), Some("inplace" | "rename"));
     let unsynced = facts.in_effect.get("sync") == Some("none");
-    let update = plan.first(Operation::Update)?;
+    let update = plan.first_update()?;
     let flushing = environment
         .filesystems
         .iter()
@@ -106,7 +110,7 @@ fn flushed_on_close(record: &Record, facts: &StoreFacts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use model::Batch;
+    use model::{Batch, Operation};
 
     use super::*;
 
@@ -119,6 +123,7 @@ mod tests {
             batch: Batch::All,
             threads: 1,
             processes: 1,
+            rate: None,
             own_databases: false,
         };
         // 1 - 1/e of the keys.

@@ -59,5 +59,5 @@ pub(crate) fn flush_too_fast(filesystem: &Filesystem) -> Option<Doubt> {
 /// Whether updates are flushed to a device.
 fn flushed(record: &Record) -> bool {
     let promised = record.stores.iter().any(|facts| facts.durability != Durability::None);
-    promised && record.header.plan.first(Operation::Update).is_some()
+    promised && record.header.plan.first_update().is_some()
 }

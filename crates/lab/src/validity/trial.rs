@@ -22,7 +22,8 @@ const MEMORY_PRESSURE: f64 = 0.01;
 pub(crate) fn trial(header: &Header, tried: &Tried) -> Vec<Finding> {
     let sample = &tried.sample;
     let state = state(sample, &header.plan);
-    let doubts = state.into_iter().chain(same_bytes(tried)).chain(saturated(sample));
+    let doubts = state.into_iter().chain(same_bytes(tried));
+    let doubts = doubts.chain(beyond_hours(sample)).chain(saturated(sample));
     let mut findings: Vec<_> = doubts.map(|doubt| finding(header, sample, doubt)).collect();
     findings.extend(self::sample(header, sample));
     findings
@@ -46,6 +47,11 @@ fn same_bytes(tried: &Tried) -> Option<Doubt> {
 }
 
 fn saturated(sample: &Sample) -> Option<Doubt> {
+    let paced = sample.paced.as_ref().filter(|paced| paced.is_saturated())?;
+    Some(Doubt::Saturated { asked: paced.asked, reached: paced.reached })
+}
+
+fn beyond_hours(sample: &Sample) -> Option<Doubt> {
     let beyond = sample.latency.max_ns >= LONGEST_NS;
     beyond.then_some(Doubt::LatencySaturated { longest_ns: LONGEST_NS })
 }

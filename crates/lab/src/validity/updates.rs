@@ -1,10 +1,10 @@
 //! Doubts that updating raises.
 
-use model::{Batch, Doubt, Finding, Operation, StoreFacts, Workload, record::Record};
+use model::{Batch, Doubt, Finding, StoreFacts, Workload, record::Record};
 
 pub(super) fn updates(record: &Record) -> Vec<Finding> {
     let plan = &record.header.plan;
-    let Some(update) = plan.first(Operation::Update) else { return Vec::new() };
+    let Some(update) = plan.first_update() else { return Vec::new() };
     let commits = one_commit(&plan.workloads[update], &record.stores).map(Finding::run);
     let logged = record.stores.iter().filter(|facts| is_never_checkpointed(facts));
     let logged =

@@ -1,6 +1,6 @@
 //! A short run over a spy.
 
-use lab::{Data, Recorder, Request, Requested, Silent, Stop};
+use lab::{Data, Recorder, Request, Requested, Silent, Stop, Work};
 use model::{
     Batch, Cache, Generated, Operation, Order, Result, Rounds, Sample, Settings, record::Record,
 };
@@ -39,12 +39,17 @@ pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
         settings: Settings::default(),
     };
     let request = Request {
-        data: Data::Generated(Generated { seed: 1, count: job.keys, size: 100, variance: 0 }),
+        data: Data::Generated(Generated {
+            seed: 1,
+            count: job.keys,
+            size: 100,
+            variance: 0,
+            random_percent: 100,
+        }),
         targets: vec![spied],
         baseline: 0,
-        operations: vec![job.operation],
+        work: vec![Work { operation: job.operation, order: Order::Permutation, rate: None }],
         caches: vec![Cache::Warm],
-        order: Order::Permutation,
         count: Some(job.keys),
         max_key: None,
         start: None,

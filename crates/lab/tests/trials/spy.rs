@@ -222,4 +222,12 @@ impl Session for Noting<'_> {
         }
         Ok(())
     }
+    fn scan_from(
+        &mut self,
+        _: Key<'_>,
+        _: u64,
+        _: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()> {
+        Err(Error::unsupported("nothing is scanned here"))
+    }
 }

@@ -261,6 +261,13 @@ pub enum Doubt {
     },
     /// What is written stays in a log, and the work of moving it is never done.
     NoCheckpoint,
+    /// A target did not keep up with the schedule.
+    Saturated {
+        /// Operations a second that were to begin.
+        asked: f64,
+        /// Operations a second that were done.
+        reached: f64,
+    },
     /// What was to be compared cannot be used here.
     NotUsable {
         /// Why, and what would help.
@@ -322,6 +329,7 @@ impl Doubt {
             | Self::CacheKept
             | Self::FlushTooFast { .. }
             | Self::NoCheckpoint
+            | Self::Saturated { .. }
             | Self::NotUsable { .. }
             | Self::NotDelayed { .. }
             | Self::NotEven { .. } => Severity::Warning,

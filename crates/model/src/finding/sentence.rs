@@ -5,7 +5,7 @@ use std::fmt;
 use super::Doubt;
 use crate::{
     Cache,
-    units::{show_count, show_size, three_digits},
+    units::{show_count, show_rate, show_size, three_digits},
 };
 
 fn percent(share: f64) -> String {
@@ -214,6 +214,12 @@ impl fmt::Display for Doubt {
                 f,
                 "flushing 4 KiB to {mount} takes {:.1} µs, faster than a device can be: durable figures here promise nothing; measure on a real disk",
                 *p50_ns as f64 / 1e3
+            ),
+            Self::Saturated { asked, reached } => write!(
+                f,
+                "saturated: of {} operations a second it did {}, so that latencies grow as long as the pass lasts; ask for fewer",
+                show_rate(*asked),
+                show_rate(*reached)
             ),
             Self::NotUsable { why } => write!(f, "not measured: {why}"),
             Self::TrialFailed { why } => {

@@ -18,6 +18,9 @@ pub(super) fn machine_line(page: &mut Page, record: &Record) {
     page.paragraph("", &machine(&record.header.environment), Paint::Dim);
 }
 
+/// Data that compresses to less than this share is told to.
+const COMPRESSES: f64 = 0.97;
+
 /// `5,000 keys of 8,000 to 12,000 bytes (50.1 MB) from seed 42`.
 fn data(plan: &Plan) -> String {
     let summary = &plan.summary;
@@ -36,7 +39,10 @@ fn data(plan: &Plan) -> String {
         DatasetSpec::Targets | DatasetSpec::Rows { .. } => String::new(),
     };
     let (count, bytes) = (show_count(summary.count), show_size(summary.bytes));
-    format!("{count}{of_all} keys of {sizes} bytes ({bytes}){source}")
+    let deflated = summary.deflated.filter(|share| *share < COMPRESSES);
+    let deflated =
+        deflated.map_or_else(String::new, |share| format!(", a sample deflates to {share:.2}"));
+    format!("{count}{of_all} keys of {sizes} bytes ({bytes}){source}{deflated}")
 }
 
 /// `AMD EPYC, 4 CPUs, 16.0 GB, linux 6.18, ext4, virtualised (kvm); sqlite 3.51.1`.

@@ -1,10 +1,14 @@
 //! The table of a workload: how fast each target was.
 
-use model::{Batch, Cache, Case, Operation, Plan, record::Record, units::show_count};
+use model::{
+    Batch, Cache, Case, Operation, Plan, Workload, Ycsb,
+    record::Record,
+    units::{show_count, show_rate},
+};
 use stats::Estimate;
 
 use super::{
-    limited,
+    latencies, limited,
     number::{NONE, faster_or_slower, figure, figure_or_none, with_interval},
     page::{Page, Paint},
     table::{Cell, Column, Side, Table},
@@ -30,6 +34,7 @@ pub(super) fn print(page: &mut Page, record: &Record, figures: &[Figures]) {
         for said in beneath(plan, rows).into_iter().chain(limited).chain(workers) {
             page.paragraph("  ", &said, Paint::Dim);
         }
+        latencies::print(page, record, rows);
     }
 }
 
@@ -39,6 +44,13 @@ fn beneath(plan: &Plan, rows: &[Figures]) -> Vec<String> {
         let label = &plan.targets.get(row.target)?.label;
         Some(format!("{label} {}", with_interval(row.over_warm.as_ref()?)))
     };
+    let late = rows.iter().filter_map(|row| {
+        let (label, kept) = (&plan.targets.get(row.target)?.label, row.paced?);
+        Some(format!("{label} {}, {}", figure(kept.lag_p50_us), figure(kept.lag_p99_us)))
+    });
+    let late: Vec<_> = late.collect();
+    let late = (!late.is_empty())
+        .then(|| format!("µs that operations began late, median and p99: {}", late.join("; ")));
     let over: Vec<_> = rows.iter().filter_map(over).collect();
     let over = (!over.is_empty())
         .then(|| format!("time {} ÷ warm: {}", rows[0].case.cache, over.join(", ")));
@@ -49,7 +61,7 @@ fn beneath(plan: &Plan, rows: &[Figures]) -> Vec<String> {
     let ahead = ahead.then(|| {
         "a median far below the time: most blobs were read ahead with others, few waited".to_owned()
     });
-    over.into_iter().chain(ahead).collect()
+    late.into_iter().chain(over).chain(ahead).collect()
 }
 
 /// What a workload is called where only a word fits.
@@ -66,8 +78,16 @@ pub(super) fn name(plan: &Plan, workload: usize) -> String {
         let name = if *operation == Operation::Add { Operation::Update } else { *operation };
         return format!("{name}{by}");
     }
-    let namesakes = plan.workloads.iter().filter(|other| other.operation == *operation).count();
-    if namesakes == 1 { operation.to_string() } else { format!("{operation} {}", workload + 1) }
+    let name = called(one);
+    let namesakes = plan.workloads.iter().filter(|other| called(other) == name).count();
+    if namesakes == 1 { name } else { format!("{name} {}", workload + 1) }
+}
+
+/// By the operation, or by the benchmark that has this mix.
+fn called(workload: &Workload) -> String {
+    let Workload { operation, order, rate, .. } = *workload;
+    let name = Ycsb::of(operation, order).map_or_else(|| operation.to_string(), |o| o.to_string());
+    rate.map_or_else(|| name.clone(), |rate| format!("{name} at {}/s", show_rate(rate)))
 }
 
 /// `read, warm: 5,000 operations, random permutation, 1 thread, one commit`.
@@ -85,6 +105,10 @@ fn title(record: &Record, case: Case) -> String {
         record.samples.iter().find(|s| s.workload == case.workload && s.cache == case.cache);
     let count = show_count(measured.map_or(workload.count, |sample| sample.operations));
     let cache = case.cache;
+    let name = match workload.operation {
+        Operation::Mix(mix) => format!("{name} ({mix})"),
+        _ => name,
+    };
     format!("{name}, {cache}: {count} operations, {}, {batch}, {workers}", workload.order)
 }
 
@@ -93,8 +117,12 @@ fn table(plan: &Plan, rows: &[Figures], width: usize) -> Table {
     let alone = plan.targets.len() == 1;
     let cache = rows[0].case.cache;
     // The rate is the time told another way: it gives way first.
-    let shown = measured_columns(cache).len() - usize::from(width < ROOMY);
-    let mut columns = measured_columns(cache);
+    let paced = rows.iter().any(|row| row.paced.is_some());
+    // On a schedule it is what is asked about.
+    let shown = measured_columns(cache, "").len() - usize::from(width < ROOMY && !paced);
+    let mixed = |case: Case| plan.workloads.get(case.workload).is_some_and(is_mixed);
+    let unit = if mixed(rows[0].case) { "µs/op" } else { "µs/blob" };
+    let mut columns = if paced { paced_columns() } else { measured_columns(cache, unit) };
     columns.truncate(shown);
     if !alone {
         columns.extend(compared_columns());
@@ -102,7 +130,9 @@ fn table(plan: &Plan, rows: &[Figures], width: usize) -> Table {
     let mut table = Table::new(columns);
     for row in rows {
         let label = plan.targets.get(row.target).map_or("", |target| &target.label);
-        let mut cells = measured(label, row, if alone { with_interval } else { point });
+        let time = if alone { with_interval } else { point };
+        let mut cells =
+            if paced { on_schedule(label, row, time) } else { measured(label, row, time) };
         cells.truncate(shown);
         if !alone {
             cells.extend(compared(row));
@@ -112,23 +142,60 @@ fn table(plan: &Plan, rows: &[Figures], width: usize) -> Table {
     table
 }
 
+fn is_mixed(workload: &Workload) -> bool {
+    matches!(workload.operation, Operation::Mix(_))
+}
+
 fn point(estimate: &Estimate) -> String {
     figure(estimate.point)
 }
 
 /// What stands beside the time: warm, the first pass after opening, which the time leaves out;
 /// cold, where the first pass is the time, the bytes read from the device for each byte.
-fn measured_columns(cache: Cache) -> Vec<Column> {
-    let beside = if cache == Cache::Warm { ("first", "µs/blob") } else { ("device", "B/B") };
+fn measured_columns(cache: Cache, unit: &'static str) -> Vec<Column> {
+    let beside = if cache == Cache::Warm { ("first", unit) } else { ("device", "B/B") };
     vec![
         TARGET,
-        Column::number("time", "µs/blob"),
+        Column::number("time", unit),
         Column::number(beside.0, beside.1),
         Column::number("p50", "µs"),
         Column::number("p99", "µs"),
-        Column::number("CPU", "µs/blob"),
+        Column::number("CPU", unit),
         Column::number("rate", "MB/s"),
     ]
+}
+
+/// Of operations that begin on schedule: latencies count from when they were to.
+fn paced_columns() -> Vec<Column> {
+    vec![
+        TARGET,
+        Column::number("latency", "µs"),
+        Column::number("p50", "µs"),
+        Column::number("p99", "µs"),
+        Column::number("p99.9", "µs"),
+        Column::number("CPU", "µs/op"),
+        Column::number("done", "/s"),
+    ]
+}
+
+fn on_schedule(label: &str, row: &Figures, time: fn(&Estimate) -> String) -> Vec<Cell> {
+    let cpu = row.cpu.map(|cpu| cpu.user_us_per_op + cpu.system_us_per_op);
+    let done = row.paced.map(|kept| {
+        let mark = if kept.saturated { "saturated: " } else { "" };
+        format!("{mark}{}", show_rate(kept.reached))
+    });
+    [
+        label.to_owned(),
+        row.us_per_op.as_ref().map_or_else(|| nothing(row), time),
+        figure_or_none(row.latency.map(|latency| latency.p50_us)),
+        figure_or_none(row.latency.map(|latency| latency.p99_us)),
+        figure_or_none(row.latency.map(|latency| latency.p999_us)),
+        figure_or_none(cpu),
+        done.unwrap_or_else(|| NONE.to_owned()),
+    ]
+    .iter()
+    .map(Cell::new)
+    .collect()
 }
 
 /// Their least widths are those of their longest words.

@@ -108,6 +108,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         memory_bytes: None,
         workers: Vec::new(),
         files: None,
+        paced: None,
     }
 }
 
@@ -144,6 +145,7 @@ fn latency(ns: u64) -> Latency {
         p99_ns: ns,
         max_ns: ns,
         histogram: histogram(ns, OPERATIONS),
+        actions: BTreeMap::new(),
     }
 }
 
@@ -184,6 +186,7 @@ pub(crate) fn workload(operation: Operation) -> Workload {
         batch: Batch::All,
         threads: 1,
         processes: 1,
+        rate: None,
         own_databases: false,
     }
 }
@@ -195,6 +198,7 @@ fn plan(labels: &[&str]) -> Plan {
             seed: 42,
             count: OPERATIONS,
             size: 10_000,
+            random_percent: 100,
             variance: 2_000,
         }),
         summary: DatasetSummary {

@@ -19,7 +19,7 @@ fn swept() -> Vec<Record> {
         let varied = [("size".to_owned(), size.to_string())].into();
         let point = Some(Point { number, of: 2, varied });
         run.header.asked = Some(Asked { point, ..Asked::default() });
-        let made = Generated { seed: 1, count: 1000, size, variance: 0 };
+        let made = Generated { seed: 1, count: 1000, size, variance: 0, random_percent: 100 };
         run.header.plan.dataset = DatasetSpec::Generated(made);
         for (target, pages) in [(1, 512), (2, 4096)] {
             let planned = &mut run.header.plan.targets[target];

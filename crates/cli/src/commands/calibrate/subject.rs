@@ -13,7 +13,7 @@ use model::{
 
 use crate::{
     args::CalibrateOptions,
-    commands::run::made_up,
+    commands::run::{DEFAULT_DATA, made_up},
     targets::{self, Resolved},
 };
 
@@ -49,7 +49,7 @@ impl Subject {
             let scratch = Scratch::new_in(&parent)?;
             let path = scratch.path().join(engine.name());
             let CalibrateOptions { keys, size, variance, .. } = *options;
-            let from = lab::made(made_up(keys, size, variance, seed))?;
+            let from = lab::made(made_up(DEFAULT_DATA, keys, size, variance, seed))?;
             let to = Place { engine, path: path.clone(), settings: settings.clone() };
             lab::copy(&CopyJob { from, to, force: false, resume: false }, progress, stop)?;
             (path, Some(scratch))

@@ -70,6 +70,7 @@ fn workload(operation: Operation) -> Workload {
         operation,
         order: Order::Permutation,
         count: 10_000,
+        rate: None,
         batch,
         threads: 1,
         processes: 1,

@@ -1,0 +1,21 @@
+//! The end of a scan that was told how far to go.
+
+use std::ops::ControlFlow;
+
+use model::{Item, Visit};
+
+/// `visit`, stopped after `limit` items.
+pub(crate) fn first(
+    limit: u64,
+    visit: &mut dyn FnMut(Item<'_>) -> Visit,
+) -> impl FnMut(Item<'_>) -> Visit {
+    let mut left = limit;
+    move |item| {
+        if left == 0 {
+            return Ok(ControlFlow::Break(()));
+        }
+        left -= 1;
+        let going = visit(item)?;
+        Ok(if left == 0 { ControlFlow::Break(()) } else { going })
+    }
+}

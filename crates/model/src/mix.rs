@@ -1,0 +1,271 @@
+//! Mixes of operations: what share of a pass does what.
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Operation, Order, nearest, order::THETA};
+
+/// What one operation of a pass does.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Action {
+    /// Reads a value into the caller's buffer.
+    Read,
+    /// Replaces a value by new random bytes of the same length.
+    Update,
+    /// Adds a key that was not there.
+    Insert,
+    /// Removes a key.
+    Delete,
+    /// Reads so many values in key order, the first that of the key.
+    Scan,
+    /// Reads a value, then replaces it.
+    #[serde(rename = "rmw")]
+    Modify,
+}
+
+impl Action {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 6] =
+        [Self::Read, Self::Update, Self::Insert, Self::Delete, Self::Scan, Self::Modify];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Update => "update",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
+            Self::Scan => "scan",
+            Self::Modify => "rmw",
+        }
+    }
+
+    /// Whether it changes the store.
+    #[inline]
+    pub fn writes(self) -> bool {
+        !matches!(self, Self::Read | Self::Scan)
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Items of the longest scan; lengths are uniform from 1 on, as YCSB's workload E has them.
+pub const LONGEST_SCAN: u8 = 100;
+
+/// How many operations in a hundred do what; they add up to 100. Each operation is drawn by these
+/// chances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Mix {
+    /// Read.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read: u8,
+    /// Update.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub update: u8,
+    /// Insert.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub insert: u8,
+    /// Delete.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub delete: u8,
+    /// Scan.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub scan: u8,
+    /// Read, then update.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rmw: u8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_zero(share: &u8) -> bool {
+    *share == 0
+}
+
+impl Mix {
+    /// The share of an action, in percent.
+    pub fn share(&self, action: Action) -> u8 {
+        let mut copy = *self;
+        *copy.share_mut(action)
+    }
+
+    fn share_mut(&mut self, action: Action) -> &mut u8 {
+        match action {
+            Action::Read => &mut self.read,
+            Action::Update => &mut self.update,
+            Action::Insert => &mut self.insert,
+            Action::Delete => &mut self.delete,
+            Action::Scan => &mut self.scan,
+            Action::Modify => &mut self.rmw,
+        }
+    }
+
+    /// The actions it has.
+    pub fn actions(self) -> impl Iterator<Item = Action> {
+        Action::ALL.into_iter().filter(move |action| self.share(*action) > 0)
+    }
+
+    /// Whether it changes the store.
+    pub fn writes(self) -> bool {
+        self.actions().any(Action::writes)
+    }
+
+    /// Whether it changes which keys there are.
+    pub fn changes_keys(self) -> bool {
+        self.insert > 0 || self.delete > 0
+    }
+}
+
+/// `95 % read, 5 % update`.
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, action) in self.actions().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{} % {action}", self.share(action))?;
+        }
+        Ok(())
+    }
+}
+
+/// `read=95,update=5`.
+impl FromStr for Mix {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut mix = Self::default();
+        for part in text.split(',') {
+            let (word, share) = part.split_once('=').ok_or_else(|| malformed(part))?;
+            let action = Action::ALL.into_iter().find(|action| action.as_str() == word.trim());
+            let own = mix.share_mut(action.ok_or_else(|| unknown(word))?);
+            if *own > 0 {
+                return Err(Error::usage(format!("{word} stands in it twice")));
+            }
+            *own = share.trim().parse().ok().filter(|share| *share <= 100).ok_or_else(|| {
+                Error::usage(format!("{part}: a share is a whole number of percent, 0 to 100"))
+            })?;
+        }
+        let sum: u32 = Action::ALL.iter().map(|action| u32::from(mix.share(*action))).sum();
+        if sum == 100 {
+            return Ok(mix);
+        }
+        Err(Error::usage(format!("{text}: adds up to {sum}, not to 100")))
+    }
+}
+
+fn malformed(part: &str) -> Error {
+    Error::usage(format!("{part:?}: accepted is operation=percent, as in read=95,update=5"))
+}
+
+fn unknown(word: &str) -> Error {
+    let words = Action::ALL.map(Action::as_str);
+    let near = nearest(word, words);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    Error::usage(format!("no operation {word:?}: accepted is {}{near}", words.join(", ")))
+}
+
+/// A core workload of the Yahoo! Cloud Serving Benchmark: Cooper et al., "Benchmarking Cloud
+/// Serving Systems with YCSB", 2010, table 2; F was added with YCSB 0.1.4 (`workloads/workloadf`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ycsb(char);
+
+impl Ycsb {
+    /// Bytes of a record: 10 fields of 100 bytes. Here they are one value.
+    pub const RECORD: u64 = 1000;
+
+    const ALL: [Self; 6] = [Self('a'), Self('b'), Self('c'), Self('d'), Self('e'), Self('f')];
+
+    /// What it does.
+    pub fn mix(self) -> Mix {
+        let none = Mix::default();
+        match self.0 {
+            'a' => Mix { read: 50, update: 50, ..none },
+            'b' => Mix { read: 95, update: 5, ..none },
+            'c' => Mix { read: 100, ..none },
+            'd' => Mix { read: 95, insert: 5, ..none },
+            'e' => Mix { scan: 95, insert: 5, ..none },
+            _ => Mix { read: 50, rmw: 50, ..none },
+        }
+    }
+
+    /// On which keys.
+    pub fn order(self) -> Order {
+        match self.0 {
+            'd' => Order::Latest { theta: THETA },
+            _ => Order::Zipfian { theta: THETA },
+        }
+    }
+
+    /// The one that does this, if there is one.
+    pub fn of(operation: Operation, order: Order) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|one| Operation::Mix(one.mix()) == operation && one.order() == order)
+    }
+}
+
+impl fmt::Display for Ycsb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "YCSB {}", self.0.to_ascii_uppercase())
+    }
+}
+
+/// A letter.
+impl FromStr for Ycsb {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let letter = text.trim().to_ascii_lowercase();
+        let known = Self::ALL.into_iter().find(|one| letter.chars().eq([one.0]));
+        known.ok_or_else(|| Error::usage(format!("{text:?}: accepted is a, b, c, d, e, f")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixes_are_read_and_add_up() {
+        let read = |text: &str| text.parse::<Mix>();
+        let mix = read("read=95, update=5").unwrap();
+        assert_eq!((mix.read, mix.update, mix.writes(), mix.changes_keys()), (95, 5, true, false));
+        assert_eq!(mix.to_string(), "95 % read, 5 % update");
+        assert!(!read("read=60,scan=40,insert=0").unwrap().writes());
+        assert!(read("rmw=100").unwrap().writes());
+        let say = |text: &str| read(text).unwrap_err().to_string();
+        assert!(say("read=95").contains("adds up to 95, not to 100"));
+        assert!(say("read=95,update=95").contains("adds up to 190"));
+        assert!(say("read=50,updte=50").contains("did you mean update?"));
+        assert!(say("read=50,read=50").contains("twice"));
+        for text in ["read=101", "read=-1", "read=x", "read=1.5"] {
+            assert!(say(text).contains("0 to 100"), "{text}");
+        }
+        for text in ["", "read", "read=50,,update=50", "read=100,"] {
+            assert!(say(text).contains("operation=percent"), "{text}");
+        }
+    }
+
+    #[test]
+    fn presets_are_known_by_what_they_do() {
+        for letter in ["a", "B", " c", "d", "e", "f"] {
+            let one: Ycsb = letter.parse().unwrap();
+            assert_eq!(Ycsb::of(Operation::Mix(one.mix()), one.order()), Some(one));
+            assert_eq!(Action::ALL.iter().map(|a| one.mix().share(*a)).sum::<u8>(), 100);
+        }
+        let a: Ycsb = "a".parse().unwrap();
+        assert_eq!(Ycsb::of(Operation::Mix(a.mix()), Order::Random), None);
+        for text in ["", "g", "ab", "ä"] {
+            assert!(text.parse::<Ycsb>().is_err(), "{text}");
+        }
+    }
+}
