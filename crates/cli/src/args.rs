@@ -3,6 +3,8 @@
 mod cache;
 mod calibrate;
 mod doctor;
+mod on;
+mod queue;
 mod rows;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
@@ -14,7 +16,8 @@ use clap::{
 use model::{Cache, Durability, units};
 
 pub(crate) use self::{
-    cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, rows::RowsOptions,
+    cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, on::OnOptions,
+    queue::QueueOptions, rows::RowsOptions,
 };
 use crate::output;
 
@@ -35,6 +38,9 @@ pub(crate) enum Command {
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
     #[command(after_help = rows::EXAMPLES)]
     Rows(Box<RowsOptions>),
+    /// Compare queues of tasks: the published test of SQLite against a file for each task
+    #[command(after_help = queue::EXAMPLES)]
+    Queue(Box<QueueOptions>),
     /// A worker of `rows`, which starts it and speaks to it
     #[command(hide = true)]
     RowsWorker,
@@ -192,6 +198,8 @@ pub(crate) struct RunOptions {
     /// Where scratch stores go; default: beside the store they stand for
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(crate) scratch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnOptions,
     /// Update your own stores instead of scratch copies: their contents are overwritten
     #[arg(long, requires = "update", help_heading = "Run")]
     pub(crate) in_place: bool,

@@ -19,10 +19,10 @@ use crate::{
 };
 
 /// Operations of a latency pass: enough for a 99th percentile from a few rounds.
-const LATENCY_OPERATIONS: u64 = 2_500;
+pub(crate) const LATENCY_OPERATIONS: u64 = 2_500;
 
 /// How long before the start of a pass its workers are told: long enough for all to wake.
-const AHEAD_NS: u64 = 1_000_000;
+pub(crate) const AHEAD_NS: u64 = 1_000_000;
 
 /// Where a trial stands in its run.
 #[derive(Clone, Copy)]
@@ -248,14 +248,23 @@ fn flush(ready: &Ready) -> Result<()> {
 }
 
 fn summarise(passed: &Passed, operations: u64) -> Result<Latency> {
+    latency(&passed.clocks, passed.wall, operations)
+}
+
+/// Latencies of all workers of a pass together.
+pub(crate) fn latency<'a>(
+    clocks: impl IntoIterator<Item = &'a EachOperation>,
+    wall: Duration,
+    operations: u64,
+) -> Result<Latency> {
     let mut all = EachOperation::new();
-    for clock in &passed.clocks {
+    for clock in clocks {
         all.sum += clock.sum;
         all.histogram += &clock.histogram;
     }
     Ok(Latency {
         operations,
-        wall_ns: nanoseconds(passed.wall),
+        wall_ns: nanoseconds(wall),
         sum_ns: nanoseconds(all.sum),
         p50_ns: all.histogram.value_at_quantile(0.5),
         p99_ns: all.histogram.value_at_quantile(0.99),

@@ -16,6 +16,7 @@ mod finding;
 mod flush;
 mod key;
 mod plan;
+pub mod queue;
 pub mod record;
 pub mod rows;
 mod sample;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Cache, Case, Sample, record::Record};
+use model::{Cache, Case, Latency, Sample, record::Record};
 use stats::{Estimate, geometric_mean, paired_ratio};
 
 use crate::{histogram, judgement::Judgement};
@@ -164,12 +164,17 @@ fn throughput(samples: &[&Sample]) -> Option<Estimate> {
 }
 
 fn latency(samples: &[&Sample]) -> Option<Percentiles> {
-    let all = histogram::merge(samples.iter().map(|s| s.latency.histogram.as_str()))?;
+    percentiles(&samples.iter().map(|sample| &sample.latency).collect::<Vec<_>>())
+}
+
+/// Of all latencies together.
+pub(crate) fn percentiles(latencies: &[&Latency]) -> Option<Percentiles> {
+    let all = histogram::merge(latencies.iter().map(|latency| latency.histogram.as_str()))?;
     let us = |ns: u64| ns as f64 / 1e3;
     Some(Percentiles {
         p50_us: us(all.value_at_quantile(0.50)),
         p99_us: us(all.value_at_quantile(0.99)),
-        max_us: us(samples.iter().map(|s| s.latency.max_ns).max()?),
+        max_us: us(latencies.iter().map(|latency| latency.max_ns).max()?),
     })
 }
 

@@ -11,6 +11,7 @@ mod figures;
 mod histogram;
 mod judgement;
 mod published;
+mod queue;
 mod read;
 mod remarks;
 mod rows;
@@ -23,7 +24,11 @@ pub use difference::{Aspect, Difference, differences};
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, figures};
 pub use judgement::Judgement;
-pub use published::{Published, published};
+pub use published::{
+    Published, published,
+    tasks::{PublishedQueue, published_queues},
+};
+pub use queue::{QueueFigures, queue_figures};
 pub use read::read;
 pub use remarks::{Remark, advice, derived, remarks};
 pub use rows::{RowCell, RowFigures, RowGroup, row_groups};

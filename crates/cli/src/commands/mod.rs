@@ -6,6 +6,8 @@ pub(crate) mod copy;
 pub(crate) mod doctor;
 pub(crate) mod engines;
 pub(crate) mod init;
+mod labels;
+pub(crate) mod queue;
 pub(crate) mod report;
 pub(crate) mod rows;
 pub(crate) mod run;

@@ -3,14 +3,14 @@
 use std::{path::Path, time::Instant};
 
 use engines::registry;
-use lab::{Data, Outcome, Processes, Recorder, Request, Requested, Stop};
+use lab::{Data, Outcome, Processes, Recorder, Request, Requested, Sites, Stop};
 use model::{
     Batch, Cache, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
     Severity,
     record::{End, Ended, Line},
 };
 
-use super::{copy, run_stats, worker};
+use super::{copy, labels, run_stats, worker};
 use crate::{
     args::RunOptions,
     exit::Failure,
@@ -41,7 +41,11 @@ pub(super) const PRECISION: f64 = 0.03;
 pub(crate) fn run(options: &RunOptions, stop: &Stop) -> Result<(), Failure> {
     let began = Instant::now();
     let resolved = resolve(options)?;
-    let request = request(options, &resolved)?;
+    check_on(options, &resolved)?;
+    // Held to the end: what is measured stands on them.
+    let images = options.scratch.as_deref().unwrap_or(Path::new("."));
+    let sites = Sites::open(&options.on.on, options.on.image_size, images)?;
+    let request = request(options, &resolved, &sites)?;
     let mut recorder = Recorder::new(record_file::open(options.json.as_deref(), record_file::RUN)?);
     let listener = Listener::new(options.quiet);
     let outcome = lab::run(&request, &mut recorder, &listener, stop);
@@ -113,11 +117,11 @@ fn resolve(options: &RunOptions) -> Result<Vec<Resolved>> {
     DEFAULT_TARGETS.iter().map(|text| targets::resolve(text.as_ref())).collect()
 }
 
-fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
+fn request(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result<Request> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let located = resolved.iter().any(|target| target.location.is_some());
     let operations = operations(options, located);
-    let targets = requested(options, resolved)?;
+    let targets = requested(options, resolved, sites)?;
     Ok(Request {
         data: data(options, resolved, seed)?,
         baseline: baseline(options, &targets)?,
@@ -210,7 +214,8 @@ fn durability(
     resolved: &[Resolved],
     operations: &[Operation],
 ) -> Option<Durability> {
-    let compared = resolved.len() > 1 && operations.contains(&Operation::Update);
+    let several = resolved.len() > 1 || options.on.on.len() > 1;
+    let compared = several && operations.contains(&Operation::Update);
     options.durability.or(compared.then_some(Durability::None))
 }
 
@@ -289,33 +294,54 @@ fn shared_settings(options: &RunOptions) -> Vec<(&'static str, String)> {
     settings
 }
 
-fn requested(options: &RunOptions, resolved: &[Resolved]) -> Result<Vec<Requested>> {
+fn requested(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result<Vec<Requested>> {
     let shared = shared_settings(options);
-    let mut labels = Labels::default();
-    resolved
-        .iter()
-        .map(|target| {
-            let mut defaults = shared.clone();
-            // Both engines call it sync, and each option is about one of them.
-            match target.engine.name() {
-                "files" if options.fsync => defaults.push(("sync", "file".to_owned())),
-                "sqlite" if options.nosync => defaults.push(("sync", "off".to_owned())),
-                _ => {}
-            }
-            defaults.extend(equal_cache(options, target).map(|bytes| ("cache", bytes)));
-            let settings = target.settings(&defaults)?;
-            if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
-                return Err(targets::missing(path));
-            }
-            Ok(Requested {
-                label: labels.unique(label(target)),
+    let mut targets: Vec<Requested> = Vec::new();
+    for target in resolved {
+        let mut defaults = shared.clone();
+        // Both engines call it sync, and each option is about one of them.
+        match target.engine.name() {
+            "files" if options.fsync => defaults.push(("sync", "file".to_owned())),
+            "sqlite" if options.nosync => defaults.push(("sync", "off".to_owned())),
+            _ => {}
+        }
+        defaults.extend(equal_cache(options, target).map(|bytes| ("cache", bytes)));
+        let settings = target.settings(&defaults)?;
+        if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
+            return Err(targets::missing(path));
+        }
+        for site in sites.or_none() {
+            let on = site.map_or_else(String::new, |site| format!(" on {}", site.name));
+            let taken = targets.iter().map(|target| target.label.as_str());
+            targets.push(Requested {
+                label: labels::unique(label(target) + &on, taken),
                 engine: target.engine,
                 location: target.location.clone(),
                 address: target.address.clone(),
-                settings,
-            })
-        })
-        .collect()
+                settings: settings.clone(),
+                site: site.cloned(),
+            });
+        }
+    }
+    Ok(targets)
+}
+
+/// Only stores that storemark makes on a disk can be put on several file systems.
+fn check_on(options: &RunOptions, resolved: &[Resolved]) -> Result<()> {
+    if options.on.on.is_empty() {
+        return Ok(());
+    }
+    let placed = |target: &&Resolved| {
+        let scratch = target.location.is_none() && target.address.is_none();
+        !scratch || !target.engine.capabilities().persistent
+    };
+    match resolved.iter().find(placed) {
+        None => Ok(()),
+        Some(target) => Err(Error::usage(format!(
+            "--on puts scratch stores on file systems; {} is none that is made on a disk",
+            target.text
+        ))),
+    }
 }
 
 /// What `--memory` gives an engine that has a cache of its own.
@@ -334,43 +360,7 @@ fn label(target: &Resolved) -> String {
     settings.fold(target.engine.name().to_owned(), |label, setting| label + &setting)
 }
 
-/// Tells the same target given twice apart.
-#[derive(Default)]
-struct Labels(Vec<String>);
-
-impl Labels {
-    fn unique(&mut self, label: String) -> String {
-        let earlier = self.0.iter().filter(|other| **other == label).count();
-        self.0.push(label.clone());
-        if earlier == 0 { label } else { format!("{label} #{}", earlier + 1) }
-    }
-}
-
 fn baseline(options: &RunOptions, targets: &[Requested]) -> Result<usize> {
     let Some(wanted) = &options.baseline else { return Ok(0) };
-    let labels = || targets.iter().map(|target| target.label.as_str());
-    if let Some(index) = labels().position(|label| label == wanted) {
-        return Ok(index);
-    }
-    match wanted.parse::<usize>() {
-        Ok(number) if (1..=targets.len()).contains(&number) => Ok(number - 1),
-        _ => Err(Error::usage(format!(
-            "--baseline {wanted}: no such target (accepted: {}, or 1 to {})",
-            labels().collect::<Vec<_>>().join(", "),
-            targets.len()
-        ))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_target_twice_gets_two_labels() {
-        let mut labels = Labels::default();
-        assert_eq!(labels.unique("a".into()), "a");
-        assert_eq!(labels.unique("a".into()), "a #2");
-        assert_eq!(labels.unique("b".into()), "b");
-    }
+    labels::baseline(wanted, targets.iter().map(|target| target.label.as_str()))
 }

@@ -13,6 +13,7 @@ mod interrupt;
 mod memory;
 mod moving;
 mod processes;
+mod queue;
 mod record;
 mod rows;
 mod safety;

@@ -10,5 +10,5 @@ mod trial;
 mod worker;
 
 pub use request::{Group, RowTarget, RowsRequest};
-pub use rounds::{RowsOutcome, rows};
+pub use rounds::rows;
 pub use worker::rows_worker;

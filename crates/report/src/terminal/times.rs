@@ -132,7 +132,7 @@ fn measured_columns(cache: Cache) -> Vec<Column> {
 }
 
 /// Their least widths are those of their longest words.
-fn compared_columns() -> [Column; 2] {
+pub(super) fn compared_columns() -> [Column; 2] {
     [
         Column { name: "time ÷", unit: "baseline's", side: Side::Right, gives: &[usize::MAX, 13] },
         Column { name: "verdict", unit: "", side: Side::Left, gives: &[15] },
@@ -165,7 +165,7 @@ fn nothing(row: &Figures) -> String {
     if missed { "not in state" } else { NONE }.to_owned()
 }
 
-fn compared(row: &Figures) -> [Cell; 2] {
+pub(super) fn compared(row: &Figures) -> [Cell; 2] {
     let mark = if row.judgement == Judgement::DurabilityDiffers { "*" } else { "" };
     let ratio = match (&row.ratio, row.judgement) {
         (Some(ratio), _) => format!("{mark}{}", with_interval(ratio)),

@@ -107,6 +107,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         memory_bytes: None,
         workers: Vec::new(),
         files: None,
+        steps: BTreeMap::new(),
     }
 }
 
@@ -222,6 +223,7 @@ fn target(label: &str) -> PlannedTarget {
         location: String::new(),
         settings: settings(&[]),
         owner: Owner::Scratch,
+        on: None,
     }
 }
 
