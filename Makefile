@@ -18,11 +18,12 @@ tools:
 # What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote,
 # btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
 # RocksDB, with the libclang that reads its header, and the servers that storemark starts.
-PACKAGES = sqlite3 btrfs-progs strace librocksdb-dev libclang-dev mariadb-server postgresql
+PACKAGES = sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql
 .PHONY: packages
 packages:
 	@command -v sqlite3 >/dev/null && command -v strace >/dev/null \
-	  && PATH=$$PATH:/usr/sbin:/sbin command -v mkfs.btrfs >/dev/null \
+	  && ( PATH=$$PATH:/usr/sbin:/sbin; for kind in btrfs ext4 xfs; do \
+         command -v mkfs.$$kind >/dev/null || exit 1; done ) \
 	  && PATH=$$PATH:/usr/sbin:/sbin command -v mariadbd >/dev/null \
 	  && { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
 	  && test -e /usr/include/rocksdb/c.h && ls /usr/lib/llvm-*/lib/libclang.so >/dev/null 2>&1 \

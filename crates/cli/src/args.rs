@@ -3,6 +3,8 @@
 mod cache;
 mod calibrate;
 mod doctor;
+mod on;
+mod queue;
 mod rows;
 mod study;
 
@@ -15,8 +17,8 @@ use clap::{
 use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
-    cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, rows::RowsOptions,
-    study::StudyOptions,
+    cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, on::OnOptions,
+    queue::QueueOptions, rows::RowsOptions, study::StudyOptions,
 };
 use crate::{output, plan::Asked};
 
@@ -37,6 +39,9 @@ pub(crate) enum Command {
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
     #[command(after_help = rows::EXAMPLES)]
     Rows(Box<RowsOptions>),
+    /// Compare queues of tasks: the published test of SQLite against a file for each task
+    #[command(after_help = queue::EXAMPLES)]
+    Queue(Box<QueueOptions>),
     /// Run a published experiment: what was published beside what comes out here
     #[command(after_help = study::EXAMPLES)]
     Study(StudyOptions),
@@ -257,6 +262,8 @@ pub(crate) struct RunOptions {
     /// Where scratch stores go; default: beside the store they stand for
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(crate) scratch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnOptions,
     /// Update your own stores instead of scratch copies: their contents are overwritten
     #[arg(long, requires = "update", help_heading = "Run")]
     pub(crate) in_place: bool,

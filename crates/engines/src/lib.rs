@@ -21,6 +21,7 @@ mod ordered;
 mod pack;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
+pub mod queue;
 #[cfg(feature = "redb")]
 mod redb;
 mod refusal;

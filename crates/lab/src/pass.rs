@@ -367,18 +367,18 @@ const RESTORED: usize = 1000;
 const LOOKED_AT: u64 = 64;
 
 /// Holds all workers and the one who looks on together.
-struct Gate {
-    barrier: Barrier,
+pub(crate) struct Gate<W = Worked> {
+    pub(crate) barrier: Barrier,
     /// Whether there is no further pass.
     closed: AtomicBool,
     /// When the next pass begins.
     start_ns: AtomicU64,
     /// What each worker did in the last pass.
-    worked: Mutex<Vec<Result<Worked>>>,
+    worked: Mutex<Vec<Result<W>>>,
 }
 
-impl Gate {
-    fn new(workers: usize) -> Self {
+impl<W> Gate<W> {
+    pub(crate) fn new(workers: usize) -> Self {
         Self {
             barrier: Barrier::new(workers + 1),
             closed: AtomicBool::new(false),
@@ -388,30 +388,30 @@ impl Gate {
     }
 
     /// For a worker: waits for the next pass and returns when it begins; `None`: there is none.
-    fn enter(&self) -> Option<u64> {
+    pub(crate) fn enter(&self) -> Option<u64> {
         self.barrier.wait();
         (!self.closed.load(Ordering::Relaxed)).then(|| self.start_ns.load(Ordering::Relaxed))
     }
 
     /// Lets the workers make a pass.
-    fn run(&self, start_ns: u64) {
+    pub(crate) fn run(&self, start_ns: u64) {
         self.start_ns.store(start_ns, Ordering::Relaxed);
         self.barrier.wait();
         self.barrier.wait();
     }
 
     /// Sends the workers home.
-    fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.barrier.wait();
     }
 
     /// What a worker did; one that has failed before does nothing more.
-    fn put(&self, worked: Option<Result<Worked>>) {
+    pub(crate) fn put(&self, worked: Option<Result<W>>) {
         self.worked.lock().unwrap_or_else(PoisonError::into_inner).extend(worked);
     }
 
-    fn take(&self) -> Result<Vec<Worked>> {
+    pub(crate) fn take(&self) -> Result<Vec<W>> {
         let worked =
             std::mem::take(&mut *self.worked.lock().unwrap_or_else(PoisonError::into_inner));
         worked.into_iter().collect()

@@ -177,6 +177,9 @@ impl<'a> Preparation<'a> {
 
     /// Where a target's scratch stores stand: on the file system of what they stand for.
     fn parent(&self, target: &Requested) -> PathBuf {
+        if let Some(site) = &target.site {
+            return site.path.clone();
+        }
         let beside = || target.location.as_deref().and_then(Path::parent).map(Path::to_owned);
         let parent = self.request.scratch.clone().or_else(beside).unwrap_or_default();
         if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent }
@@ -333,6 +336,7 @@ impl<'a> Preparation<'a> {
             location: target.shown_location(),
             settings: ready.options.settings.clone(),
             owner: made.owner.expect("a run has at least one operation"),
+            on: target.site.as_ref().map(|site| site.name.clone()),
         };
         let (read, update) = (made.read, made.update);
         Ok((PreparedTarget { planned, facts, read, update }, findings))

@@ -7,6 +7,8 @@ use model::{
     Setting, Settings, record::Asked, without_password,
 };
 
+use crate::Site;
+
 /// A run as asked for.
 pub struct Request {
     /// Where scratch stores get their data.
@@ -115,6 +117,8 @@ pub struct Requested {
     pub address: Option<String>,
     /// Settings asked for, checked; they win over those of the durability class.
     pub settings: Settings,
+    /// The file system that its scratch stores are put on; absent: no choice was given.
+    pub site: Option<Site>,
 }
 
 /// Where scratch stores get their data.

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hdrhistogram::Histogram;
 use model::{
     Action, Cache, Device, Error, ErrorKind, First, Latency, Paced, Result, Sample, Store, Worker,
     Workload, units::show_count,
@@ -24,10 +25,10 @@ use crate::{
 };
 
 /// Operations of a latency pass: enough for a 99th percentile from a few rounds.
-const LATENCY_OPERATIONS: u64 = 2_500;
+pub(crate) const LATENCY_OPERATIONS: u64 = 2_500;
 
 /// How long before the start of a pass its workers are told: long enough for all to wake.
-const AHEAD_NS: u64 = 1_000_000;
+pub(crate) const AHEAD_NS: u64 = 1_000_000;
 
 /// Where a trial stands in its run.
 #[derive(Clone, Copy)]
@@ -302,15 +303,26 @@ fn summarise(passed: &Passed, operations: u64) -> Result<Latency> {
         // It is the whole.
         actions.clear();
     }
+    let sum = passed.clocks.iter().map(|clock| clock.sum).sum();
+    Ok(Latency { actions, ..latency(&all, sum, passed.wall, operations)? })
+}
+
+/// Latencies of all workers of a pass together, which are `sum` in all.
+pub(crate) fn latency(
+    all: &Histogram<u64>,
+    sum: Duration,
+    wall: Duration,
+    operations: u64,
+) -> Result<Latency> {
     Ok(Latency {
         operations,
-        wall_ns: nanoseconds(passed.wall),
-        sum_ns: nanoseconds(passed.clocks.iter().map(|clock| clock.sum).sum()),
+        wall_ns: nanoseconds(wall),
+        sum_ns: nanoseconds(sum),
         p50_ns: all.value_at_quantile(0.5),
         p99_ns: all.value_at_quantile(0.99),
         max_ns: all.max(),
-        histogram: histogram::encode(&all)?,
-        actions,
+        histogram: histogram::encode(all)?,
+        actions: BTreeMap::new(),
     })
 }
 

@@ -23,6 +23,15 @@ pub enum DatasetSpec {
         /// That each process inserts.
         rows: u64,
     },
+    /// Tasks of a queue, for `storemark queue`.
+    Tasks {
+        /// That each worker sees through, one after the other.
+        tasks: u64,
+        /// Times that the output of each is rewritten.
+        rewrites: u64,
+        /// Bytes of its output.
+        output: u64,
+    },
 }
 
 /// Random bytes from a seed: keys 1 to `count`, sizes uniform over `size` ± `variance`.

@@ -18,6 +18,7 @@ mod key;
 mod mix;
 mod order;
 mod plan;
+pub mod queue;
 pub mod record;
 pub mod rows;
 mod sample;

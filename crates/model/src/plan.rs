@@ -64,6 +64,11 @@ impl Plan {
         self.memory.is_some_and(|memory| memory.limit_bytes.is_some())
     }
 
+    /// Index of the first workload that changes the store.
+    pub fn first_write(&self) -> Option<usize> {
+        self.workloads.iter().position(|workload| workload.operation.writes())
+    }
+
     /// Index of the first workload that does `operation`.
     pub fn first(&self, operation: Operation) -> Option<usize> {
         self.workloads.iter().position(|workload| workload.operation == operation)
@@ -94,6 +99,10 @@ pub struct PlannedTarget {
     pub settings: Settings,
     /// Whose store is measured.
     pub owner: Owner,
+    /// The file system that its scratch stores were put on, by the name that tells several apart;
+    /// absent: no choice was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
 }
 
 /// Whose store is measured.

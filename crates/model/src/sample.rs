@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Cache, Durability, Operation, Settings};
+use crate::{Action, Cache, Durability, Operation, Settings, queue::Step};
 
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +72,9 @@ pub struct Sample {
     /// count from when an operation was to begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paced: Option<Paced>,
+    /// Its parts, where an operation has several steps: the latency of each kind of step.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub steps: BTreeMap<Step, Latency>,
     /// The engine's own counters over the throughput pass, summed over its sessions; their
     /// names tell the units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -23,6 +23,8 @@ pub enum Operation {
     Sum,
     /// Rows: add a number to a column of each.
     Add,
+    /// Queue: see a task through all of its steps.
+    Task,
 }
 
 impl Operation {
@@ -65,6 +67,7 @@ impl fmt::Display for Operation {
             Self::Insert => "insert",
             Self::Sum => "sum",
             Self::Add => "add",
+            Self::Task => "task",
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use model::{Cache, Case, Sample, record::Record};
+use model::{Cache, Case, Latency, Sample, record::Record};
 use stats::{Estimate, geometric_mean, paired_ratio};
 
 use crate::{histogram, judgement::Judgement};
@@ -195,8 +195,13 @@ fn throughput(samples: &[&Sample]) -> Option<Estimate> {
 }
 
 fn latency(samples: &[&Sample]) -> Option<Percentiles> {
-    let all = histogram::merge(samples.iter().map(|s| s.latency.histogram.as_str()))?;
-    let max_us = samples.iter().map(|s| s.latency.max_ns).max()? as f64 / 1e3;
+    percentiles(&samples.iter().map(|sample| &sample.latency).collect::<Vec<_>>())
+}
+
+/// Of all latencies together.
+pub(crate) fn percentiles(latencies: &[&Latency]) -> Option<Percentiles> {
+    let all = histogram::merge(latencies.iter().map(|latency| latency.histogram.as_str()))?;
+    let max_us = latencies.iter().map(|latency| latency.max_ns).max()? as f64 / 1e3;
     Some(Percentiles { max_us, ..Percentiles::of(&all) })
 }
 

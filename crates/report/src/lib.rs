@@ -12,6 +12,7 @@ mod histogram;
 mod judgement;
 mod latencies;
 mod published;
+mod queue;
 mod read;
 mod remarks;
 mod rows;
@@ -27,7 +28,11 @@ pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
-pub use published::{Published, published};
+pub use published::{
+    Published, published,
+    tasks::{PublishedQueue, published_queues},
+};
+pub use queue::{QueueFigures, queue_figures};
 pub use read::{read, read_header};
 pub use remarks::{Remark, advice, derived, remarks};
 pub use rows::{RowCell, RowFigures, RowGroup, row_groups};

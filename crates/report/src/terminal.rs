@@ -9,6 +9,7 @@ mod latencies;
 mod limited;
 mod number;
 mod page;
+mod queue;
 mod rows;
 mod settings;
 mod space;
@@ -22,7 +23,7 @@ mod workers;
 
 use model::{DatasetSpec, record::Record};
 
-use crate::{figures, remarks, row_groups, stores};
+use crate::{figures, queue_figures, remarks, row_groups, stores};
 pub use checkup::checkup;
 pub use engines::{engine, engines};
 use page::Page;
@@ -47,8 +48,10 @@ pub struct Style {
 /// A record as a person reads it: what was compared and where, a table for each workload, what
 /// explains it, the stores, doubts, and how the run ended.
 pub fn terminal(record: &Record, style: &Style) -> String {
-    if matches!(record.header.plan.dataset, DatasetSpec::Rows { .. }) {
-        return of_rows(record, *style);
+    match record.header.plan.dataset {
+        DatasetSpec::Rows { .. } => return of_rows(record, *style),
+        DatasetSpec::Tasks { .. } => return of_queue(record, *style),
+        _ => {}
     }
     let figures = figures(record);
     let stores = stores(record);
@@ -86,10 +89,23 @@ pub fn page(records: &[Record], style: &Style) -> String {
 fn of_rows(record: &Record, style: Style) -> String {
     let mut page = blank(style);
     rows::print(&mut page, record, &row_groups(record), style.all_findings);
+    conclude(page, record, style)
+}
+
+/// The page of `storemark queue`.
+fn of_queue(record: &Record, style: Style) -> String {
+    let mut page = blank(style);
+    queue::print(&mut page, record, &queue_figures(record), style.all_findings);
+    conclude(page, record, style)
+}
+
+/// What stands below either: what explains it, doubts, and how the run ended.
+fn conclude(mut page: Page, record: &Record, style: Style) -> String {
+    let figures = figures(record);
     if style.explain {
-        explain::print(&mut page, record, &figures(record));
+        explain::print(&mut page, record, &figures);
     }
-    doubts::print(&mut page, record, &remarks(record, &figures(record)), style.all_findings);
+    doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
     summary::print(&mut page, record);
     page.into_text()
 }

@@ -63,7 +63,7 @@ fn waits(samples: &[&Sample]) -> Option<Waits> {
     let operations: f64 = samples.iter().map(|sample| sample.operations as f64).sum();
     let per_operation = |name| {
         let counts = samples.iter().filter_map(|sample| sample.counters.get(name));
-        counts.map(|count| *count as f64).sum::<f64>() / operations
+        counts.map(|count| *count as f64).fold(0.0, |sum, count| sum + count) / operations
     };
     let waits = Waits { locks: per_operation(LOCK_WAITS), retries: per_operation(BUSY_RETRIES) };
     (waits.locks > 0.0 || waits.retries > 0.0).then_some(waits)

@@ -7,6 +7,8 @@ pub(crate) mod doctor;
 pub(crate) mod engines;
 mod export_hdr;
 pub(crate) mod init;
+mod labels;
+pub(crate) mod queue;
 pub(crate) mod report;
 pub(crate) mod rows;
 pub(crate) mod run;

@@ -5,14 +5,14 @@ mod beforehand;
 use std::{ffi::OsString, io::Write, path::Path, time::Instant};
 
 use engines::registry;
-use lab::{Data, Outcome, Processes, Progress, Recorder, Request, Requested, Stop, Work};
+use lab::{Data, Outcome, Processes, Progress, Recorder, Request, Requested, Sites, Stop, Work};
 use model::{
     Batch, Cache, Durability, Error, Generated, Operation, Order, Result, Rounds, Settings,
     Severity, Ycsb,
     record::{self, Ended, Record},
 };
 
-use super::{copy, export_hdr, run_stats, worker};
+use super::{copy, export_hdr, labels, run_stats, worker};
 use crate::{
     args::RunOptions,
     exit::Failure,
@@ -49,7 +49,7 @@ pub(super) const MIN_ROUNDS: u32 = 5;
 pub(super) const PRECISION: f64 = 0.03;
 
 pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
-    let (planned, requests) = ready(asked)?;
+    let (planned, _sites, requests) = ready(asked)?;
     // These options do not vary.
     let options = &planned.points[0].options;
     let out = record_file::open(options.json.as_deref(), record_file::RUN)?;
@@ -70,16 +70,21 @@ pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
 
 /// Measures without showing anything.
 pub(super) fn measured(asked: &Asked, stop: &Stop) -> Result<Measured, Failure> {
-    let (planned, requests) = ready(asked)?;
+    let (planned, _sites, requests) = ready(asked)?;
     let options = &planned.points[0].options;
     let out = record_file::open(options.json.as_deref(), record_file::RUN)?;
     measure(requests, options, out, stop)
 }
 
-fn ready(asked: &Asked) -> Result<(Planned, Vec<Request>)> {
+/// The file systems are to be held to the end: what is measured stands on them.
+fn ready(asked: &Asked) -> Result<(Planned, Sites, Vec<Request>)> {
     let planned = plan::understand(asked, fresh_seed())?;
-    let requests = requests(&planned).map_err(|error| planned.blame(error))?;
-    Ok((planned, requests))
+    let RunOptions { on, scratch, .. } = &planned.points[0].options;
+    let images = scratch.as_deref().unwrap_or(Path::new("."));
+    let ready = Sites::open(&on.on, on.image_size, images)
+        .and_then(|sites| requests(&planned, &sites).map(|requests| (sites, requests)));
+    let (sites, requests) = ready.map_err(|error| planned.blame(error))?;
+    Ok((planned, sites, requests))
 }
 
 fn measure(
@@ -137,7 +142,7 @@ fn save(options: &RunOptions, planned: &Planned) -> Result<()> {
 }
 
 /// A request for each run of the plan.
-fn requests(planned: &Planned) -> Result<Vec<Request>> {
+fn requests(planned: &Planned, sites: &Sites) -> Result<Vec<Request>> {
     let of = planned.points.len();
     let asked = match planned.asked.kept() {
         Err(error) if of > 1 => return Err(error),
@@ -149,7 +154,8 @@ fn requests(planned: &Planned) -> Result<Vec<Request>> {
             (of > 1).then(|| record::Point { number, of, varied: point.varied.clone() });
         let asked = asked.clone().map(|options| record::Asked { options, point: point_told });
         let resolved = resolve(&point.options)?;
-        Ok(Request { asked, ..request(&point.options, &resolved)? })
+        check_on(&point.options, &resolved)?;
+        Ok(Request { asked, ..request(&point.options, &resolved, sites)? })
     };
     planned.points.iter().enumerate().map(request).collect()
 }
@@ -200,11 +206,11 @@ fn resolve(options: &RunOptions) -> Result<Vec<Resolved>> {
     Ok(all)
 }
 
-fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
+fn request(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result<Request> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let located = resolved.iter().any(|target| target.location.is_some());
     let work = work(options, located);
-    let targets = requested(options, resolved)?;
+    let targets = requested(options, resolved, sites)?;
     Ok(Request {
         data: data(options, resolved, seed)?,
         baseline: baseline(options, &targets)?,
@@ -328,7 +334,8 @@ fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
 /// One target is measured as it is set. Several are compared doing the same work: where the
 /// user does not say which class, none is promised by any.
 fn durability(options: &RunOptions, resolved: &[Resolved], work: &[Work]) -> Option<Durability> {
-    let compared = resolved.len() > 1 && work.iter().any(|work| work.operation.writes());
+    let several = resolved.len() > 1 || options.on.on.len() > 1;
+    let compared = several && work.iter().any(|work| work.operation.writes());
     options.durability.or(compared.then_some(Durability::None))
 }
 
@@ -423,7 +430,7 @@ fn cache_size(sizes: &[i64]) -> Result<(&'static str, Vec<String>)> {
     }
 }
 
-fn requested(options: &RunOptions, resolved: &[Resolved]) -> Result<Vec<Requested>> {
+fn requested(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result<Vec<Requested>> {
     let shared = shared_settings(options)?;
     let shared =
         shared.into_iter().filter_map(|(name, values)| match <[String; 1]>::try_from(values) {
@@ -431,31 +438,52 @@ fn requested(options: &RunOptions, resolved: &[Resolved]) -> Result<Vec<Requeste
             Err(_) => None,
         });
     let shared: Vec<_> = shared.collect();
-    let mut labels = Labels::default();
-    resolved
-        .iter()
-        .map(|target| {
-            let mut defaults = shared.clone();
-            // Both engines call it sync, and each option is about one of them.
-            match target.engine.name() {
-                "files" if options.fsync => defaults.push(("sync", "file".to_owned())),
-                "sqlite" if options.nosync => defaults.push(("sync", "off".to_owned())),
-                _ => {}
-            }
-            defaults.extend(equal_cache(options, target).map(|bytes| ("cache", bytes)));
-            let settings = target.settings(&defaults)?;
-            if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
-                return Err(targets::missing(path));
-            }
-            Ok(Requested {
-                label: labels.unique(label(target)),
+    let mut targets: Vec<Requested> = Vec::new();
+    for target in resolved {
+        let mut defaults = shared.clone();
+        // Both engines call it sync, and each option is about one of them.
+        match target.engine.name() {
+            "files" if options.fsync => defaults.push(("sync", "file".to_owned())),
+            "sqlite" if options.nosync => defaults.push(("sync", "off".to_owned())),
+            _ => {}
+        }
+        defaults.extend(equal_cache(options, target).map(|bytes| ("cache", bytes)));
+        let settings = target.settings(&defaults)?;
+        if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
+            return Err(targets::missing(path));
+        }
+        for site in sites.or_none() {
+            let on = site.map_or_else(String::new, |site| format!(" on {}", site.name));
+            let taken = targets.iter().map(|target| target.label.as_str());
+            targets.push(Requested {
+                label: labels::unique(label(target) + &on, taken),
                 engine: target.engine,
                 location: target.location.clone(),
                 address: target.address.clone(),
-                settings,
-            })
-        })
-        .collect()
+                settings: settings.clone(),
+                site: site.cloned(),
+            });
+        }
+    }
+    Ok(targets)
+}
+
+/// Only stores that storemark makes on a disk can be put on several file systems.
+fn check_on(options: &RunOptions, resolved: &[Resolved]) -> Result<()> {
+    if options.on.on.is_empty() {
+        return Ok(());
+    }
+    let placed = |target: &&Resolved| {
+        let scratch = target.location.is_none() && target.address.is_none();
+        !scratch || !target.engine.capabilities().persistent
+    };
+    match resolved.iter().find(placed) {
+        None => Ok(()),
+        Some(target) => Err(Error::usage(format!(
+            "--on puts scratch stores on file systems; {} is none that is made on a disk",
+            target.text
+        ))),
+    }
 }
 
 /// What `--memory` gives an engine that has a cache of its own.
@@ -474,43 +502,7 @@ fn label(target: &Resolved) -> String {
     settings.fold(target.engine.name().to_owned(), |label, setting| label + &setting)
 }
 
-/// Tells the same target given twice apart.
-#[derive(Default)]
-struct Labels(Vec<String>);
-
-impl Labels {
-    fn unique(&mut self, label: String) -> String {
-        let earlier = self.0.iter().filter(|other| **other == label).count();
-        self.0.push(label.clone());
-        if earlier == 0 { label } else { format!("{label} #{}", earlier + 1) }
-    }
-}
-
 fn baseline(options: &RunOptions, targets: &[Requested]) -> Result<usize> {
     let Some(wanted) = &options.baseline else { return Ok(0) };
-    let labels = || targets.iter().map(|target| target.label.as_str());
-    if let Some(index) = labels().position(|label| label == wanted) {
-        return Ok(index);
-    }
-    match wanted.parse::<usize>() {
-        Ok(number) if (1..=targets.len()).contains(&number) => Ok(number - 1),
-        _ => Err(Error::usage(format!(
-            "--baseline {wanted}: no such target (accepted: {}, or 1 to {})",
-            labels().collect::<Vec<_>>().join(", "),
-            targets.len()
-        ))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_target_twice_gets_two_labels() {
-        let mut labels = Labels::default();
-        assert_eq!(labels.unique("a".into()), "a");
-        assert_eq!(labels.unique("a".into()), "a #2");
-        assert_eq!(labels.unique("b".into()), "b");
-    }
+    labels::baseline(wanted, targets.iter().map(|target| target.label.as_str()))
 }

@@ -15,6 +15,7 @@ mod mix;
 mod moving;
 mod plan;
 mod processes;
+mod queue;
 mod record;
 mod rows;
 mod safety;

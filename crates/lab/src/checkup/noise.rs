@@ -59,6 +59,7 @@ fn request(engine: &'static dyn Engine, job: &CheckupJob, time: Duration) -> Req
         location: None,
         address: None,
         settings: Settings::default(),
+        site: None,
     };
     let data = Data::Generated(Generated { seed: job.seed, ..DATA });
     let targets = vec![target(engine.name()), target(&format!("{} again", engine.name()))];

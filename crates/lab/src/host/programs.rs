@@ -53,6 +53,11 @@ fn system_sqlite() -> Program {
     }
 }
 
+/// Where a program is that only an administrator calls.
+pub(super) fn program(name: &str) -> Option<PathBuf> {
+    find(&server_folders(), &[name])
+}
+
 /// `PATH`, but for entries that depend on the current folder, then the usual places.
 fn server_folders() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();

@@ -9,7 +9,7 @@ use std::{
 
 use model::{Account, Error, Result};
 
-use super::{remove::remove_all, undertaker::Undertaker};
+use super::{image, remove::remove_all, undertaker::Undertaker};
 
 const PREFIX: &str = "storemark-scratch-";
 
@@ -170,6 +170,7 @@ fn lock(path: &Path) -> io::Result<File> {
 
 /// The lock goes last: a removal that is cut short leaves a folder that can still be swept.
 fn remove(path: &Path) -> io::Result<()> {
+    image::release(path);
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         if entry.file_name() != LOCK {

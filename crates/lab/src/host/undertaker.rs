@@ -1,15 +1,25 @@
-//! Removes a folder when this process ends without having done so itself.
+//! Removes a folder, and what is mounted in it, when this process ends without having done so itself.
 
 use std::path::Path;
 
 /// A shell that waits for the end of its standard input, which this process holds and the system
-/// closes, however the process ends. A server may still be writing when it begins.
+/// closes, however the process ends. A server may still be writing when it begins. Images are those of
+/// [`super::mount_image`]; detaching one that is in use means once it is not.
 #[cfg(unix)]
 const UNDERTAKER: &str = r#"
 trap '' HUP INT
 read -r _
+PATH=$PATH:/usr/sbin:/sbin
 tries=20
 while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
+  for mount in "$1"/*.mount; do
+    [ -e "$mount" ] && { umount -- "$mount" || umount -l -- "$mount"; }
+  done
+  for image in "$1"/*.image; do
+    [ -e "$image" ] && losetup -j "$image" | while IFS=: read -r device _; do
+      losetup -d "$device"
+    done
+  done
   rm -rf -- "$1"
   [ -e "$1" ] && sleep 0.5
   tries=$((tries - 1))

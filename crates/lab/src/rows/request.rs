@@ -109,6 +109,7 @@ impl RowTarget {
             label: self.label.clone(),
             engine: self.engine.name().to_owned(),
             owner: if location.is_some() { Owner::User } else { Owner::Scratch },
+            on: None,
             location: location.unwrap_or_default(),
             settings,
         }

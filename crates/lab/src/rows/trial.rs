@@ -18,7 +18,7 @@ use super::{
     request::{BATCH, Group, RowTarget, RowsRequest, STYLE},
     worker::ADDED,
 };
-use crate::{Stop, host, trial::nanoseconds};
+use crate::{Stop, host, rounds::Tried, trial::nanoseconds};
 
 /// What a trial works on, and what it is told of.
 pub(super) struct Trial<'a> {
@@ -29,13 +29,6 @@ pub(super) struct Trial<'a> {
     /// Where the stores are, for the device under them.
     pub(super) folder: &'a Path,
     pub(super) stop: &'a Stop,
-}
-
-/// What a trial gave.
-pub(super) struct Tried {
-    /// One for each operation, in their order; what tells their place is left to the caller.
-    pub(super) samples: Vec<Sample>,
-    pub(super) facts: StoreFacts,
 }
 
 impl Trial<'_> {

@@ -79,9 +79,13 @@ pub(super) fn settings(plan: &Plan, facts: &StoreFacts) -> Vec<Finding> {
 }
 
 /// Only what is written can be lost: the class matters where there are updates.
-fn durability(plan: &Plan, facts: &StoreFacts, stores: &[StoreFacts]) -> Option<Finding> {
+pub(super) fn durability(
+    plan: &Plan,
+    facts: &StoreFacts,
+    stores: &[StoreFacts],
+) -> Option<Finding> {
     let baseline = class(stores, plan.baseline)?;
-    (plan.first_update().is_some() && facts.durability != baseline).then(|| {
+    (plan.first_write().is_some() && facts.durability != baseline).then(|| {
         let doubt = Doubt::DurabilityDiffers { class: facts.durability, baseline };
         Finding::target(doubt, &plan.targets[facts.target].label)
     })
@@ -93,18 +97,21 @@ pub(super) fn class(stores: &[StoreFacts], target: usize) -> Option<Durability> 
 
 /// ext4's `auto_da_alloc` (on by default, see ext4(5)) starts writing a file's blocks when it is
 /// closed after it was truncated to nothing, and when it is renamed over another.
-fn flushed_on_close(record: &Record, facts: &StoreFacts) -> Option<Finding> {
+pub(super) fn flushed_on_close(record: &Record, facts: &StoreFacts) -> Option<Finding> {
     let Header { environment, plan, .. } = &record.header;
     let whole_files = matches!(facts.in_effect.get("write"), Some("inplace" | "rename"));
     let unsynced = facts.in_effect.get("sync") == Some("none");
-    let update = plan.first_update()?;
+    let update = plan.first_write()?;
+    let target = plan.targets.get(facts.target)?;
+    // What a file system is called begins with its kind.
+    let on = |kind: &str| target.on.as_ref().is_none_or(|on| on.starts_with(kind));
     let flushing = environment
         .filesystems
         .iter()
-        .find(|f| f.kind == "ext4" && !f.options.contains("noauto_da_alloc"))?;
+        .find(|f| f.kind == "ext4" && !f.options.contains("noauto_da_alloc") && on(&f.kind))?;
     (whole_files && unsynced).then(|| {
         let doubt = Doubt::FlushedOnClose { kind: flushing.kind.clone() };
-        Finding::target(doubt, &plan.targets[facts.target].label).in_workload(update)
+        Finding::target(doubt, &target.label).in_workload(update)
     })
 }
 

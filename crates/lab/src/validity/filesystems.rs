@@ -20,7 +20,8 @@ fn about(record: &Record, filesystem: &Filesystem) -> impl Iterator<Item = Findi
     let unusual = unusual(filesystem).map(Finding::run);
     let twice = cached_twice(record, filesystem).map(Finding::run);
     let fast = flush_too_fast(filesystem).filter(|_| flushed(record)).map(Finding::run);
-    [unusual, twice, compressible(&record.header, filesystem), fast].into_iter().flatten()
+    let looped = looped(record, filesystem).filter(|_| twice.is_none()).map(Finding::run);
+    [unusual, twice, looped, compressible(&record.header, filesystem), fast].into_iter().flatten()
 }
 
 pub(crate) fn unusual(filesystem: &Filesystem) -> Option<Doubt> {
@@ -28,6 +29,15 @@ pub(crate) fn unusual(filesystem: &Filesystem) -> Option<Doubt> {
     let unusual = UNUSUAL.contains(&kind.as_str()) || kind.starts_with("fuse.");
     let mount = &filesystem.mount;
     unusual.then(|| Doubt::UnusualFilesystem { kind: kind.clone(), mount: mount.clone() })
+}
+
+/// Where a device is reached, it is another file system that reaches it.
+fn looped(record: &Record, filesystem: &Filesystem) -> Option<Doubt> {
+    let plan = &record.header.plan;
+    let cold = plan.caches.iter().any(|cache| *cache != Cache::Warm);
+    let direct = filesystem.loop_direct_io.filter(|_| cold || plan.first_write().is_some())?;
+    let Filesystem { kind, device, .. } = filesystem.clone();
+    Some(Doubt::LoopDevice { kind, device, direct })
 }
 
 /// What a loop device without direct I/O holds in memory matters where a device is to be reached:
@@ -59,5 +69,5 @@ pub(crate) fn flush_too_fast(filesystem: &Filesystem) -> Option<Doubt> {
 /// Whether updates are flushed to a device.
 fn flushed(record: &Record) -> bool {
     let promised = record.stores.iter().any(|facts| facts.durability != Durability::None);
-    promised && record.header.plan.first_update().is_some()
+    promised && record.header.plan.first_write().is_some()
 }

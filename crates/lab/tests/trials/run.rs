@@ -37,6 +37,7 @@ pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
         location: None,
         address: None,
         settings: Settings::default(),
+        site: None,
     };
     let request = Request {
         data: Data::Generated(Generated {

@@ -157,6 +157,15 @@ pub enum Doubt {
         /// The device: a loop device without direct I/O.
         device: String,
     },
+    /// A file system stands in a file of another one.
+    LoopDevice {
+        /// Its type.
+        kind: String,
+        /// The loop device.
+        device: String,
+        /// Whether it goes past the page cache.
+        direct: bool,
+    },
     /// The host of this virtual machine may cache what this machine's device delivers.
     HostMayCache {
         /// Kind of virtual machine.
@@ -317,6 +326,7 @@ impl Doubt {
             | Self::StateUnproven { .. }
             | Self::StateUnreachable { .. }
             | Self::CachedTwice { .. }
+            | Self::LoopDevice { .. }
             | Self::SameBytes { .. }
             | Self::Compressible { .. }
             | Self::Swapped { .. }

@@ -139,6 +139,11 @@ impl fmt::Display for Doubt {
                 f,
                 "what {device} reads is cached a second time, under it: cold reads may not reach a device; `losetup --direct-io=on {device}` turns that off"
             ),
+            Self::LoopDevice { kind, device, direct } => write!(
+                f,
+                "{kind} stands on {device}, a loop device {} direct I/O: every write goes through the file system under it as well; compare it with others on loop devices, not with one on a disk",
+                if *direct { "with" } else { "without" }
+            ),
             Self::HostMayCache { machine } => write!(
                 f,
                 "this is a virtual machine{}: its host may hold in memory what is cold here, which no one here can see; compare cold figures within this run only",

@@ -1,5 +1,7 @@
 //! Published figures of rows, to stand beside measured ones.
 
+pub(crate) mod tasks;
+
 use model::{Settings, Workload};
 
 /// The table as published; its first lines say where and on what.

@@ -36,7 +36,9 @@ fn data(plan: &Plan) -> String {
     let source = match &plan.dataset {
         DatasetSpec::Generated(made) => format!(" from seed {}", made.seed),
         DatasetSpec::Directory { path } => format!(" from {path}"),
-        DatasetSpec::Targets | DatasetSpec::Rows { .. } => String::new(),
+        DatasetSpec::Targets | DatasetSpec::Rows { .. } | DatasetSpec::Tasks { .. } => {
+            String::new()
+        }
     };
     let (count, bytes) = (show_count(summary.count), show_size(summary.bytes));
     let deflated = summary.deflated.filter(|share| *share < COMPRESSES);

@@ -109,6 +109,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         workers: Vec::new(),
         files: None,
         paced: None,
+        steps: BTreeMap::new(),
     }
 }
 
@@ -227,6 +228,7 @@ fn target(label: &str) -> PlannedTarget {
         location: String::new(),
         settings: settings(&[]),
         owner: Owner::Scratch,
+        on: None,
     }
 }
 

@@ -9,6 +9,7 @@ mod findings;
 mod format;
 mod made;
 mod printed;
+mod queue;
 mod reading;
 mod rows;
 mod sweep;

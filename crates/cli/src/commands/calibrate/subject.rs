@@ -82,6 +82,7 @@ impl Subject {
             location: Some(self.path.clone()),
             address: None,
             settings: self.settings.clone(),
+            site: None,
         });
         Request::reading(Data::Targets, targets.collect(), rounds, seed)
     }

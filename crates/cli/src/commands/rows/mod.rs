@@ -8,7 +8,10 @@ use engines::rows;
 use lab::{Group, Recorder, RowTarget, RowsRequest, Stop};
 use model::{Error, Result, Rounds};
 
-use super::run::{MIN_ROUNDS, PRECISION, fresh_seed};
+use super::{
+    labels,
+    run::{MIN_ROUNDS, PRECISION, fresh_seed},
+};
 use crate::{
     args::RowsOptions,
     exit::Failure,
@@ -104,17 +107,7 @@ fn baseline(options: &RowsOptions, targets: &[RowTarget]) -> Result<usize> {
         let published = labels().position(|label| label == "sqlite text");
         return Ok(published.filter(|_| options.targets.is_empty()).unwrap_or(0));
     };
-    if let Some(index) = labels().position(|label| label == wanted) {
-        return Ok(index);
-    }
-    match wanted.parse::<usize>() {
-        Ok(number) if (1..=targets.len()).contains(&number) => Ok(number - 1),
-        _ => Err(Error::usage(format!(
-            "--baseline {wanted}: no such target (accepted: {}, or 1 to {})",
-            labels().collect::<Vec<_>>().join(", "),
-            targets.len()
-        ))),
-    }
+    labels::baseline(wanted, labels())
 }
 
 /// This program again.

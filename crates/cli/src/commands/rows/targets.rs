@@ -9,7 +9,7 @@ use model::{
     rows::{RowEngine, Style},
 };
 
-use crate::args::RowsOptions;
+use crate::{args::RowsOptions, commands::labels};
 
 /// What is compared when the user names nothing. In every style, or only as published?
 const PUBLISHED: [(&str, bool); 14] = [
@@ -92,8 +92,7 @@ impl Chosen {
     fn add(&mut self, options: &RowsOptions, resolved: &Resolved, every_style: bool) -> Result<()> {
         for style in styles(options, resolved, every_style)? {
             let label = format!("{} {style}", resolved.label);
-            let earlier = self.targets.iter().filter(|t| same_label(&t.label, &label)).count();
-            let label = if earlier == 0 { label } else { format!("{label} #{}", earlier + 1) };
+            let label = labels::unique(label, self.targets.iter().map(|t| t.label.as_str()));
             let (engine, batch) = PUBLISHED_BATCH;
             let published = options.as_published && resolved.engine.name() == engine;
             self.targets.push(RowTarget {
@@ -107,10 +106,6 @@ impl Chosen {
         }
         Ok(())
     }
-}
-
-fn same_label(one: &str, other: &str) -> bool {
-    one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(" #"))
 }
 
 /// Those asked for that the target has. A target that has one way only is measured in that.

@@ -88,9 +88,14 @@ fn a_loop_device_is_doubted_where_a_device_is_to_be_reached() {
     let (none, durable) = (Durability::None, Durability::Durable);
     assert_eq!(looped(Some(false), &cold, Operation::Read, none), twice);
     assert_eq!(looped(Some(false), &warm, Operation::Update, durable), twice);
-    assert_eq!(looped(Some(false), &warm, Operation::Update, none), []);
+    let labelled = |direct| {
+        let (kind, device) = ("ext4".to_owned(), "/dev/loop7".to_owned());
+        [Doubt::LoopDevice { kind, device, direct }]
+    };
+    assert_eq!(looped(Some(false), &warm, Operation::Update, none), labelled(false));
     assert_eq!(looped(Some(false), &warm, Operation::Read, durable), [Doubt::OnlyWarm]);
-    assert_eq!(looped(Some(true), &cold, Operation::Read, none), []);
+    assert_eq!(looped(Some(true), &cold, Operation::Read, none), labelled(true));
+    assert_eq!(looped(Some(true), &warm, Operation::Read, durable), [Doubt::OnlyWarm]);
     assert_eq!(looped(None, &cold, Operation::Update, durable), []);
 }
 

@@ -61,6 +61,7 @@ fn target(label: &str) -> PlannedTarget {
         location: String::new(),
         settings: Settings::default(),
         owner: Owner::Scratch,
+        on: None,
     }
 }
 

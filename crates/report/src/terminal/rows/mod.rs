@@ -6,6 +6,8 @@ mod ratios;
 mod seconds;
 mod styles;
 
+pub(super) use notes::settings;
+
 use model::{Batch, Workload, record::Record, units::show_count};
 
 use super::{

@@ -31,7 +31,7 @@ pub(super) fn print(page: &mut Page, record: &Record, published: bool, all: bool
 }
 
 /// Settings that stand in no label, once for all targets that have them alike.
-fn settings(page: &mut Page, record: &Record, all: bool) {
+pub(in crate::terminal) fn settings(page: &mut Page, record: &Record, all: bool) {
     let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for facts in &record.stores {
         if let Some(target) = record.header.plan.targets.get(facts.target) {

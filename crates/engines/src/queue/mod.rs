@@ -1,0 +1,28 @@
+//! Engines of `storemark queue`, and their only list.
+
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod values;
+
+use model::{Error, Result, nearest, queue::QueueEngine};
+
+static ENGINES: &[&dyn QueueEngine] = &[
+    &values::FILES,
+    #[cfg(feature = "sqlite")]
+    &sqlite::SqliteQueue,
+];
+
+/// All queue engines of this build.
+pub fn all() -> &'static [&'static dyn QueueEngine] {
+    ENGINES
+}
+
+/// The queue engine called `name`.
+pub fn find(name: &str) -> Result<&'static dyn QueueEngine> {
+    all().iter().find(|engine| engine.name() == name).copied().ok_or_else(|| {
+        let names: Vec<_> = all().iter().map(|engine| engine.name()).collect();
+        let hint = nearest(name, names.iter().copied())
+            .map_or_else(String::new, |near| format!(": did you mean {near}?"));
+        Error::usage(format!("no engine of queues {name:?}{hint} (accepted: {})", names.join(", ")))
+    })
+}
