@@ -1,5 +1,6 @@
 //! The command line: what the user typed, with nothing looked up.
 
+mod age;
 mod cache;
 mod calibrate;
 mod doctor;
@@ -14,7 +15,8 @@ use clap::{
 use model::{Cache, Durability, units};
 
 pub(crate) use self::{
-    cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, rows::RowsOptions,
+    age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions,
+    rows::RowsOptions,
 };
 use crate::output;
 
@@ -35,6 +37,10 @@ pub(crate) enum Command {
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
     #[command(after_help = rows::EXAMPLES)]
     Rows(Box<RowsOptions>),
+    /// Replace objects over and over, and measure what that does to stores: the published test of
+    /// files against a database as both age
+    #[command(after_help = age::EXAMPLES)]
+    Age(Box<AgeOptions>),
     /// A worker of `rows`, which starts it and speaks to it
     #[command(hide = true)]
     RowsWorker,

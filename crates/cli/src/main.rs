@@ -41,6 +41,7 @@ fn main() -> ExitCode {
     exit::code(match &arguments.command {
         Command::Run(options) => commands::run::run(options, &STOP),
         Command::Rows(options) => commands::rows::run(options, &STOP),
+        Command::Age(options) => commands::age::run(options, &STOP),
         Command::RowsWorker => commands::rows::work(),
         Command::Report(options) => commands::report::run(options),
         Command::Init(options) => commands::init::run(options, &STOP),

@@ -18,6 +18,7 @@ pub(crate) struct Form {
 
 pub(crate) const RUN: Form = Form { command: "run", head: r#"{"line":"header""# };
 pub(crate) const ROWS: Form = Form { command: "rows", ..RUN };
+pub(crate) const AGE: Form = Form { command: "age", ..RUN };
 pub(crate) const CALIBRATE: Form = Form { command: "calibrate", head: r#"{"line":"calibration""# };
 
 /// Opens it before anything is measured, so that a bad path fails at once. A file of another form

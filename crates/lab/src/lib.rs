@@ -1,5 +1,6 @@
 //! The verbs of storemark: plan, run, copy, verify. Knows engines only by their traits.
 
+mod age;
 mod check;
 mod checkup;
 mod copy;
@@ -32,6 +33,7 @@ mod validity;
 mod verify;
 mod worker;
 
+pub use age::{AgeRequest, age};
 pub use checkup::{Checked, CheckupJob, checkup};
 pub use copy::{Copied, CopyJob, copy};
 pub use crew::serve;

@@ -367,6 +367,7 @@ impl Request {
             threads,
             processes,
             own_databases: false,
+            age: None,
         }
     }
 }

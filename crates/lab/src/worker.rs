@@ -149,6 +149,7 @@ pub(crate) fn run(
     Ok(tally)
 }
 
+const INSERT: Put = Put { how: How::Insert, meta: None };
 const UPDATE: Put = Put { how: How::Update, meta: None };
 
 #[inline]
@@ -163,7 +164,8 @@ fn operate(
     let key = task.dataset.key(entry);
     let found = if task.operation.writes() {
         let payload = task.pool.slice(task.salt, position, entry.size);
-        session.put(key, payload, &UPDATE)?.then_some(payload.len())
+        let put = if task.operation == Operation::Insert { &INSERT } else { &UPDATE };
+        session.put(key, payload, put)?.then_some(payload.len())
     } else {
         session.get(key, buffer)?
     };

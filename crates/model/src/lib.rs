@@ -14,6 +14,7 @@ mod environment;
 mod error;
 mod finding;
 mod flush;
+mod fragments;
 mod key;
 mod plan;
 pub mod record;
@@ -36,6 +37,7 @@ pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use finding::{Doubt, Finding, Severity};
 pub use flush::Flush;
+pub use fragments::{Arrangement, Fragments};
 pub use key::{Key, KeyKind, Meta};
 pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
 pub use sample::{

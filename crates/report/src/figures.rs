@@ -130,6 +130,17 @@ pub(crate) fn ratio_between(
     paired(&times(target), &times(other))
 }
 
+/// Time of `target` in `case` over that in `other`, paired by round.
+pub(crate) fn ratio_between_cases(
+    record: &Record,
+    target: usize,
+    case: Case,
+    other: Case,
+) -> Option<Estimate> {
+    let times = |case| us_by_round(&usable_samples(record, case, target));
+    paired(&times(case), &times(other))
+}
+
 fn over_warm(
     record: &Record,
     case: Case,

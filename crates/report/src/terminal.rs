@@ -1,5 +1,6 @@
 //! Prints a record for a person at a terminal.
 
+mod ages;
 mod checkup;
 mod doubts;
 mod engines;
@@ -19,7 +20,7 @@ mod workers;
 
 use model::{DatasetSpec, record::Record};
 
-use crate::{figures, remarks, row_groups, stores};
+use crate::{figures, has_ages, remarks, row_groups, stores};
 pub use checkup::checkup;
 pub use engines::{engine, engines};
 use page::Page;
@@ -46,6 +47,9 @@ pub fn terminal(record: &Record, style: &Style) -> String {
     if matches!(record.header.plan.dataset, DatasetSpec::Rows { .. }) {
         return of_rows(record, *style);
     }
+    if has_ages(record) {
+        return of_ages(record, *style);
+    }
     let figures = figures(record);
     let stores = stores(record);
     let mut page = page(*style);
@@ -69,6 +73,18 @@ fn of_rows(record: &Record, style: Style) -> String {
         explain::print(&mut page, record, &figures(record));
     }
     doubts::print(&mut page, record, &remarks(record, &figures(record)), style.all_findings);
+    summary::print(&mut page, record);
+    page.into_text()
+}
+
+/// The page of `storemark age`.
+fn of_ages(record: &Record, style: Style) -> String {
+    let figures = figures(record);
+    let mut page = page(style);
+    head::print(&mut page, record);
+    ages::print(&mut page, record, &figures);
+    settings::print(&mut page, record, &stores(record));
+    doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
     summary::print(&mut page, record);
     page.into_text()
 }

@@ -100,7 +100,7 @@ fn request(options: &RunOptions, resolved: &[Resolved]) -> Result<Request> {
     let targets = requested(options, resolved)?;
     Ok(Request {
         data: data(options, resolved, seed)?,
-        baseline: baseline(options, &targets)?,
+        baseline: baseline(options.baseline.as_deref(), &targets)?,
         durability: durability(options, resolved, &operations),
         targets,
         operations,
@@ -143,7 +143,7 @@ fn operations(options: &RunOptions, located: bool) -> Vec<Operation> {
 }
 
 /// Each once, as asked for.
-fn caches(asked: &[Cache]) -> Vec<Cache> {
+pub(super) fn caches(asked: &[Cache]) -> Vec<Cache> {
     let mut caches = Vec::new();
     for cache in asked {
         if !caches.contains(cache) {
@@ -306,7 +306,7 @@ fn equal_cache(options: &RunOptions, target: &Resolved) -> Option<String> {
 
 /// A scratch store is called by its engine and settings, a user's or a server's as the user wrote
 /// it.
-fn label(target: &Resolved) -> String {
+pub(super) fn label(target: &Resolved) -> String {
     if target.location.is_some() || target.address.is_some() {
         return target.text.clone();
     }
@@ -316,18 +316,18 @@ fn label(target: &Resolved) -> String {
 
 /// Tells the same target given twice apart.
 #[derive(Default)]
-struct Labels(Vec<String>);
+pub(super) struct Labels(Vec<String>);
 
 impl Labels {
-    fn unique(&mut self, label: String) -> String {
+    pub(super) fn unique(&mut self, label: String) -> String {
         let earlier = self.0.iter().filter(|other| **other == label).count();
         self.0.push(label.clone());
         if earlier == 0 { label } else { format!("{label} #{}", earlier + 1) }
     }
 }
 
-fn baseline(options: &RunOptions, targets: &[Requested]) -> Result<usize> {
-    let Some(wanted) = &options.baseline else { return Ok(0) };
+pub(super) fn baseline(wanted: Option<&str>, targets: &[Requested]) -> Result<usize> {
+    let Some(wanted) = wanted else { return Ok(0) };
     let labels = || targets.iter().map(|target| target.label.as_str());
     if let Some(index) = labels().position(|label| label == wanted) {
         return Ok(index);

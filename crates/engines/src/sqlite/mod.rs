@@ -3,6 +3,7 @@
 
 pub(crate) mod ffi;
 mod inspect;
+mod pages;
 mod session;
 pub(crate) mod store;
 mod table;

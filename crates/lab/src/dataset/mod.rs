@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use carried::Luggage;
 pub(crate) use deflated::Sampler;
 pub(crate) use generated::Generator;
-pub(crate) use order::{Cursor, Picks, shuffle};
+pub(crate) use order::{Cursor, Picks, below, shuffle};
 
 /// A key, with the length and checksum of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +60,12 @@ impl Dataset {
         };
         self.entries.push(Entry { id, size, check: checksum(value) });
         Ok(())
+    }
+
+    /// Adds a write to come: in any order, a key as often as it is written, of bytes that are not
+    /// looked at.
+    pub(crate) fn push_write(&mut self, key: i64, size: u32) {
+        self.entries.push(Entry { id: key, size, check: 0 });
     }
 
     fn keep(&mut self, name: &[u8]) -> Result<i64> {

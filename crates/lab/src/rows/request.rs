@@ -128,6 +128,7 @@ impl RowsRequest {
                 threads: 1,
                 processes,
                 own_databases,
+                age: None,
             })
         };
         self.groups.iter().flat_map(of).collect()

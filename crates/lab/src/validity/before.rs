@@ -120,6 +120,7 @@ mod tests {
             threads: 1,
             processes: 1,
             own_databases: false,
+            age: None,
         };
         // 1 - 1/e of the keys.
         assert_eq!(touched(&workload, 100_000), 63_212);

@@ -10,7 +10,7 @@ use super::{
     table::{Cell, Column, Side, Table},
     workers,
 };
-use crate::{Figures, Judgement};
+use crate::{Figures, Judgement, ages};
 
 /// Narrowed a little first, then before the ratios are, then as far as it must be.
 pub(super) const TARGET: Column =
@@ -58,6 +58,9 @@ pub(super) fn name(plan: &Plan, workload: usize) -> String {
         return format!("workload {}", workload + 1);
     };
     let operation = &one.operation;
+    if let Some(age) = one.age {
+        return ages::name(*operation, age);
+    }
     if Operation::OF_ROWS.contains(operation) {
         let several = plan.workloads.len() > Operation::OF_ROWS.len();
         let by =
@@ -132,7 +135,7 @@ fn measured_columns(cache: Cache) -> Vec<Column> {
 }
 
 /// Their least widths are those of their longest words.
-fn compared_columns() -> [Column; 2] {
+pub(super) fn compared_columns() -> [Column; 2] {
     [
         Column { name: "time ÷", unit: "baseline's", side: Side::Right, gives: &[usize::MAX, 13] },
         Column { name: "verdict", unit: "", side: Side::Left, gives: &[15] },
@@ -160,12 +163,12 @@ fn measured(label: &str, row: &Figures, time: fn(&Estimate) -> String) -> Vec<Ce
 }
 
 /// What stands where there is no time.
-fn nothing(row: &Figures) -> String {
+pub(super) fn nothing(row: &Figures) -> String {
     let missed = row.judgement == Judgement::StateNotReached;
     if missed { "not in state" } else { NONE }.to_owned()
 }
 
-fn compared(row: &Figures) -> [Cell; 2] {
+pub(super) fn compared(row: &Figures) -> [Cell; 2] {
     let mark = if row.judgement == Judgement::DurabilityDiffers { "*" } else { "" };
     let ratio = match (&row.ratio, row.judgement) {
         (Some(ratio), _) => format!("{mark}{}", with_interval(ratio)),

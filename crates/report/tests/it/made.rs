@@ -107,6 +107,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         memory_bytes: None,
         workers: Vec::new(),
         files: None,
+        fragments: None,
     }
 }
 
@@ -184,6 +185,7 @@ pub(crate) fn workload(operation: Operation) -> Workload {
         threads: 1,
         processes: 1,
         own_databases: false,
+        age: None,
     }
 }
 
