@@ -83,6 +83,11 @@ fn of_ages(record: &Record, style: Style) -> String {
     let mut page = page(style);
     head::print(&mut page, record);
     ages::print(&mut page, record, &figures);
+    if style.explain {
+        // Writes are measured in one state, and what is not measured explains nothing.
+        let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
+        explain::print(&mut page, record, &measured);
+    }
     settings::print(&mut page, record, &stores(record));
     doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
     summary::print(&mut page, record);

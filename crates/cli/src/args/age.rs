@@ -79,6 +79,9 @@ pub(crate) struct AgeOptions {
     /// Write the record to FILE (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
+    /// Show what explains the differences: processor time, calls, bytes from and to devices
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
     /// Show all findings
     #[arg(long, short, help_heading = "Output")]
     pub(crate) verbose: bool,

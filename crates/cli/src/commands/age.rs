@@ -21,7 +21,7 @@ pub(crate) fn run(options: &AgeOptions, stop: &Stop) -> Result<(), Failure> {
     let listener = Listener::new(options.quiet);
     let outcome = lab::age(&request, &mut recorder, &listener, stop);
     drop(listener);
-    let style = output::style(options.verbose, false);
+    let style = output::style(options.verbose, options.explain);
     let json = options.json.as_deref();
     let page = |record: &_| report::terminal(record, &style);
     let outcome = measured::finish(outcome, &mut recorder, began, json, page)?;

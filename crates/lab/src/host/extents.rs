@@ -68,28 +68,15 @@ fn is_silent(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use std::{
-        fs::{File, create_dir, write},
+        fs::{create_dir, write},
         os::unix::fs::FileExt,
     };
 
     use super::*;
 
-    /// On the disk that the crate is built on, or what the system says of it.
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
-    }
-
-    /// A file that lies in at least `count` pieces: as many blocks with holes between them.
-    fn with_holes(path: &Path, count: u64) {
-        let file = File::create(path).unwrap();
-        for n in 0..count {
-            file.write_all_at(&[7; 4096], n * (1 << 20)).unwrap();
-        }
-    }
-
     #[test]
     fn only_files_with_bytes_count_and_absent_paths_do_not() {
-        let folder = folder();
+        let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         write(at("empty"), "").unwrap();
         create_dir(at("sub")).unwrap();
@@ -102,24 +89,33 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_in_memory_does_not_tell() {
-        let memory = Path::new("/dev/shm");
-        let kinds = crate::host::filesystems(&[memory.to_owned()]);
-        if kinds.first().is_none_or(|here| here.kind != "tmpfs") {
-            return;
-        }
-        let Ok(folder) = tempfile::tempdir_in(memory) else { return };
-        with_holes(&folder.path().join("file"), 3);
-        let found = extents(&[folder.path().to_owned()]).unwrap();
-        assert_eq!(found, Extents { files: 1, extents: None });
+    fn a_hole_is_no_piece_and_what_is_behind_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hole");
+        let file = File::create(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let pieces = || extents(std::slice::from_ref(&path)).unwrap().extents;
+        let hole = pieces();
+        assert!(hole.is_none_or(|pieces| pieces == 0), "{hole:?}");
+        file.write_all_at(&[7; 4096], 1 << 19).unwrap();
+        let written = pieces();
+        assert!(written.is_none_or(|pieces| pieces == 1), "{written:?}");
+        assert_eq!(hole.is_none(), written.is_none());
     }
 
+    /// tmpfs has no device for a file to lie on.
     #[test]
-    fn holes_alone_are_no_pieces() {
-        let folder = folder();
-        let path = folder.path().join("hole");
-        File::create(&path).unwrap().set_len(1 << 20).unwrap();
-        let found = extents(&[path]).unwrap();
-        assert!(found.extents.is_none_or(|extents| extents == 0), "{found:?}");
+    fn a_file_system_in_memory_does_not_tell() {
+        let memory = Path::new("/dev/shm");
+        let kind = crate::host::filesystems(&[memory.to_owned()]).first().map(|f| f.kind.clone());
+        let Ok(folder) = tempfile::tempdir_in(memory) else {
+            assert!(!memory.is_dir() || write(memory.join("x"), "").is_err());
+            return;
+        };
+        write(folder.path().join("file"), [7; 4096]).unwrap();
+        let found = extents(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(found.files, 1);
+        assert!(found.extents.is_none_or(|pieces| pieces == 1), "{found:?}");
+        assert!(found.extents.is_none() || kind.as_deref() != Some("tmpfs"), "{found:?}");
     }
 }
