@@ -82,7 +82,7 @@ fn bad_input_is_refused_in_one_line() {
         ("age --objects 0", "--objects 0: accepted is 1 or more"),
         ("age --objects 5 --volume 1M", "cannot be used with"),
         ("age --volume 10 --size 1k", "holds no object of 1000 bytes"),
-        ("age --volume 900000TB --size 1G", "free"),
+        ("age --volume 900000000GB --size 1G", "free"),
         ("age --durability strong", "none, consistent, durable"),
         ("age sqlite:there.db", "leave out the location"),
         ("age mysql://root@localhost/test", "scratch stores only"),

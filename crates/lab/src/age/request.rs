@@ -29,10 +29,6 @@ pub struct AgeRequest {
     pub scratch: PathBuf,
 }
 
-/// Stores hold more than the live objects: what is being replaced, logs, and space given up. So
-/// many times as much is asked for beforehand, in quarters; one target is there at a time.
-const ROOM_QUARTERS: u64 = 10;
-
 impl AgeRequest {
     /// In the order in which a life goes through them: the objects are written once, then read;
     /// replaced until the next age, then read.
@@ -79,10 +75,12 @@ impl AgeRequest {
         })
     }
 
-    /// Finds out before anything is written whether there is room.
+    /// Finds out before anything is written whether there is room: a quarter more than the live
+    /// objects, as one target is there at a time. An engine that takes more as it ages may still
+    /// fill the disk; then its life ends, and the others go on.
     pub(super) fn check_room(&self) -> Result<()> {
         let live = self.data.count.saturating_mul(self.data.size);
-        let needed = live.saturating_mul(ROOM_QUARTERS) / 4;
+        let needed = live.saturating_add(live / 4);
         let free = match host::free_bytes(&self.scratch) {
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             free => free?,
@@ -91,8 +89,8 @@ impl AgeRequest {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "{} of live objects take about {} while they age, {} has {} free: a smaller --volume \
-             takes less, --scratch DIR names another place",
+            "{} of live objects take {} or more as they age, {} has {} free: a smaller --volume takes \
+             less, --scratch DIR names another place",
             show_size(live),
             show_size(needed),
             self.scratch.display(),

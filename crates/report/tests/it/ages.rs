@@ -48,7 +48,7 @@ fn trial(round: u32, target: usize, workload: usize, ns: u64) -> Sample {
         extents: (target == 1).then_some(3),
         arrangement: Some(if target == 0 { Arrangement::FileEach } else { pages }),
     };
-    let files = FileBytes { apparent: 11_000_000, allocated: 12_000_000 };
+    let files = FileBytes { apparent: 12_500_000, allocated: 12_000_000 };
     Sample { files: Some(files), fragments: Some(fragments), ..plain }
 }
 
@@ -74,7 +74,7 @@ fn pieces_that_nobody_tells_of_are_no_zero() {
     assert_eq!(spaces.len(), 4);
     assert_eq!((spaces[0].extents, spaces[0].per_object, spaces[0].free), (None, None, None));
     assert_eq!((spaces[3].extents, spaces[3].per_object), (Some(3.0), Some(4.0)));
-    assert_eq!((spaces[3].length_per_byte, spaces[3].free), (Some(1.1), Some(0.25)));
+    assert_eq!((spaces[3].length_per_byte, spaces[3].free), (Some(1.25), Some(0.25)));
 }
 
 #[test]
