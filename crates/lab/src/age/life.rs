@@ -6,6 +6,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
+    Stop,
     dataset::{Dataset, below},
     payload::Pool,
     seed::{Use, derive},
@@ -27,9 +28,16 @@ pub(super) struct Step {
 /// Storage age is bytes of replaced objects over bytes of live ones (Sears, van Ingen and Gray,
 /// MSR-TR-2006-45): objects are replaced at random, each time in a size drawn anew, until those
 /// replaced since the beginning have that many times the bytes of those that live.
-pub(super) fn draw(spec: &Generated, ages: &[u32], seed: u64, pool: &Pool) -> Result<Vec<Step>> {
+pub(super) fn draw(
+    spec: &Generated,
+    ages: &[u32],
+    seed: u64,
+    pool: &Pool,
+    stop: &Stop,
+) -> Result<Vec<Step>> {
     let mut objects = Objects {
         spec,
+        stop,
         random: Xoshiro256PlusPlus::seed_from_u64(seed),
         last: Vec::new(),
         live: 0,
@@ -38,7 +46,7 @@ pub(super) fn draw(spec: &Generated, ages: &[u32], seed: u64, pool: &Pool) -> Re
     let later = ages.iter().copied().filter(|age| *age > 0);
     let steps = [0].into_iter().chain(later).map(|age| {
         let salt = derive(seed, Use::Payloads, age.into());
-        let writes = if age == 0 { objects.fill(salt) } else { objects.replace(age, salt) };
+        let writes = if age == 0 { objects.fill(salt) } else { objects.replace(age, salt) }?;
         let mut live = objects.dataset(pool)?;
         live.arrange(Order::Permutation, None, derive(seed, Use::Keys, age.into()));
         Ok(Step { age, salt, writes, live })
@@ -48,6 +56,7 @@ pub(super) fn draw(spec: &Generated, ages: &[u32], seed: u64, pool: &Pool) -> Re
 
 struct Objects<'a> {
     spec: &'a Generated,
+    stop: &'a Stop,
     random: Xoshiro256PlusPlus,
     /// Of each object, what was written last.
     last: Vec<Written>,
@@ -65,20 +74,22 @@ struct Written {
 }
 
 impl Objects<'_> {
-    fn fill(&mut self, salt: u64) -> Dataset {
+    fn fill(&mut self, salt: u64) -> Result<Dataset> {
         let mut writes = Dataset::new(KeyKind::Integers);
         for position in 0..self.spec.count {
+            self.stop.check()?;
             let size = self.size();
             self.live += u64::from(size);
             self.last.push(Written { salt, position, size });
             writes.push_write(key(position), size);
         }
-        writes
+        Ok(writes)
     }
 
-    fn replace(&mut self, age: u32, salt: u64) -> Dataset {
+    fn replace(&mut self, age: u32, salt: u64) -> Result<Dataset> {
         let mut writes = Dataset::new(KeyKind::Integers);
         for position in 0.. {
+            self.stop.check()?;
             let object = below(&mut self.random, self.spec.count);
             let size = self.size();
             let place = usize::try_from(object).expect("objects stand in memory");
@@ -90,7 +101,7 @@ impl Objects<'_> {
                 break;
             }
         }
-        writes
+        Ok(writes)
     }
 
     /// Uniform over the middle size and as much to either side.
@@ -103,6 +114,7 @@ impl Objects<'_> {
     fn dataset(&self, pool: &Pool) -> Result<Dataset> {
         let mut dataset = Dataset::new(KeyKind::Integers);
         for (object, last) in (0..).zip(&self.last) {
+            self.stop.check()?;
             let value = pool.slice(last.salt, last.position, last.size);
             dataset.push(Key::Int(key(object)), value)?;
         }
@@ -122,7 +134,7 @@ mod tests {
     const SPEC: Generated = Generated { seed: 0, count: 200, size: 1000, variance: 500 };
 
     fn drawn(ages: &[u32], seed: u64) -> Vec<Step> {
-        draw(&SPEC, ages, seed, &Pool::new(1, 1500)).unwrap()
+        draw(&SPEC, ages, seed, &Pool::new(1, 1500), &Stop::new()).unwrap()
     }
 
     fn sizes(dataset: &Dataset) -> Vec<(Key<'_>, u32)> {
@@ -174,7 +186,7 @@ mod tests {
     #[test]
     fn one_object_of_one_byte_or_none_ages_too() {
         let spec = Generated { seed: 0, count: 1, size: 1, variance: 1 };
-        let steps = draw(&spec, &[1, 3], 5, &Pool::new(1, 2)).unwrap();
+        let steps = draw(&spec, &[1, 3], 5, &Pool::new(1, 2), &Stop::new()).unwrap();
         assert!(steps.iter().all(|step| !step.writes.entries().is_empty()));
     }
 }

@@ -59,12 +59,6 @@ impl AgeRequest {
         workloads
     }
 
-    /// Those of the reads, and the one that writes begin in: of a store that is in use.
-    pub(super) fn planned_caches(&self) -> Vec<Cache> {
-        let writes = (!self.caches.contains(&Cache::Warm)).then_some(Cache::Warm);
-        self.caches.iter().copied().chain(writes).collect()
-    }
-
     pub(super) fn planned(&self, target: &Requested) -> Result<PlannedTarget> {
         Ok(PlannedTarget {
             label: target.label.clone(),
@@ -97,4 +91,10 @@ impl AgeRequest {
             show_size(free)
         )))
     }
+}
+
+/// Those of the reads, and the one that writes begin in: of a store that is in use.
+pub(super) fn planned_caches(reads: &[Cache]) -> Vec<Cache> {
+    let writes = (!reads.contains(&Cache::Warm)).then_some(Cache::Warm);
+    reads.iter().copied().chain(writes).collect()
 }

@@ -15,7 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{
     life::{self, Step},
-    request::AgeRequest,
+    request::{AgeRequest, planned_caches},
     trial::{Life, Told, options},
 };
 use crate::{
@@ -68,7 +68,7 @@ pub fn age(
         targets,
         baseline: request.baseline,
         workloads: request.workloads(),
-        caches: request.planned_caches(),
+        caches: planned_caches(&rounds.caches),
         durability: Some(request.durability),
         memory: None,
         rounds: request.rounds,
@@ -107,7 +107,7 @@ impl AgeRounds<'_> {
     /// What every target goes through in a round.
     fn life(&self, round: u32) -> Result<Vec<Step>> {
         let AgeRequest { data, ages, .. } = self.request;
-        life::draw(data, ages, derive(data.seed, Use::Ageing, round.into()), self.pool)
+        life::draw(data, ages, derive(data.seed, Use::Ageing, round.into()), self.pool, self.stop)
     }
 
     fn header(&self, plan: &Plan, steps: &[Step]) -> Result<Header> {
