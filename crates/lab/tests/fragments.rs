@@ -31,7 +31,8 @@ impl Image {
         let (file, place) = (folder.path().join("image"), folder.path().join("mount"));
         File::create(&file).unwrap().set_len(IMAGE_BYTES).unwrap();
         fs::create_dir(&place).unwrap();
-        run("mkfs.ext4", &["-q", "-b", "4096", "-m", "0", text(&file)])?;
+        let form = ["-q", "-b", "4096", "-m", "0", "-N", "4096", "-O", "^has_journal"];
+        run("mkfs.ext4", &[&form[..], &[text(&file)]].concat())?;
         run("mount", &["-o", "loop", text(&file), text(&place)])?;
         Ok(Self { folder })
     }
