@@ -1,5 +1,6 @@
 //! The command line: what the user typed, with nothing looked up.
 
+mod age;
 mod cache;
 mod calibrate;
 mod doctor;
@@ -17,8 +18,8 @@ use clap::{
 use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
-    cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions, on::OnOptions,
-    queue::QueueOptions, rows::RowsOptions, study::StudyOptions,
+    age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions,
+    on::OnOptions, queue::QueueOptions, rows::RowsOptions, study::StudyOptions,
 };
 use crate::{output, plan::Asked};
 
@@ -42,6 +43,10 @@ pub(crate) enum Command {
     /// Compare queues of tasks: the published test of SQLite against a file for each task
     #[command(after_help = queue::EXAMPLES)]
     Queue(Box<QueueOptions>),
+    /// Replace objects over and over, and measure what that does to stores: the published test of
+    /// files against a database as both age
+    #[command(after_help = age::EXAMPLES)]
+    Age(Box<AgeOptions>),
     /// Run a published experiment: what was published beside what comes out here
     #[command(after_help = study::EXAMPLES)]
     Study(StudyOptions),

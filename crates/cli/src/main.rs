@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(options, &STOP),
         Command::Rows(options) => commands::rows::run(options, &STOP),
         Command::Queue(options) => commands::queue::run(options, &STOP),
+        Command::Age(options) => commands::age::run(options, &STOP),
         Command::Study(options) => commands::study::run(options, &STOP),
         Command::RowsWorker => commands::rows::work(),
         Command::Report(options) => commands::report::run(options),

@@ -21,6 +21,7 @@ pub(crate) struct Form {
 pub(crate) const RUN: Form =
     Form { option: "--json", what: "record of storemark run", head: r#"{"line":"header""# };
 pub(crate) const ROWS: Form = Form { what: "record of storemark rows", ..RUN };
+pub(crate) const AGE: Form = Form { what: "record of storemark age", ..RUN };
 pub(crate) const QUEUE: Form = Form { what: "record of storemark queue", ..RUN };
 pub(crate) const CALIBRATE: Form =
     Form { what: "record of storemark calibrate", head: r#"{"line":"calibration""#, ..RUN };

@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Access, Account, Capabilities, Durability, Engine, Fill, Item, Key, KeyKind, Library, Mode,
-    OpenOptions, Promise, Put, Result, Session, Setting, Settings, Store, Visit,
+    Access, Account, Arrangement, Capabilities, Durability, Engine, Fill, Item, Key, KeyKind,
+    Library, Mode, OpenOptions, Promise, Put, Result, Session, Setting, Settings, Store, Visit,
 };
 
 use crate::null::Null;
@@ -204,6 +204,10 @@ impl Store for SlowedStore {
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         self.store.integrity()
+    }
+
+    fn arrangement(&self) -> Result<Option<Arrangement>> {
+        self.store.arrangement()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

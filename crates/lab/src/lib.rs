@@ -1,5 +1,6 @@
 //! The verbs of storemark: plan, run, copy, verify. Knows engines only by their traits.
 
+mod age;
 mod amount;
 mod check;
 mod checkup;
@@ -39,6 +40,7 @@ mod validity;
 mod verify;
 mod worker;
 
+pub use age::{AgeRequest, age};
 pub use amount::Amount;
 pub use checkup::{Checked, CheckupJob, checkup};
 pub use copy::{Copied, CopyJob, copy};

@@ -381,6 +381,7 @@ impl Request {
             threads,
             processes,
             own_databases: false,
+            age: None,
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) enum Use {
     Pool,
     Check,
     Series,
+    Ageing,
 }
 
 /// A seed for one use and index, from the run's seed.

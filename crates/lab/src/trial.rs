@@ -1,6 +1,7 @@
 //! One trial: brings the store to its cache state, opens it, and makes its passes in the same
 //! sessions. Warm: the first pass after opening, a steady one, both without a clock per
-//! operation, and a latency pass with one. Cold: the first pass only, with a clock.
+//! operation, and a latency pass with one. Cold, and where stores age by the writes: one pass only,
+//! with a clock.
 
 use std::{
     collections::BTreeMap,
@@ -82,7 +83,7 @@ pub(crate) fn run(
             .with(|store| check::same_keys(round.dataset, &mut *store.session()?, round.stop))
             .map_err(|e| e.context("after the trial").with_kind(ErrorKind::Corrupt))?;
     }
-    if round.workload.operation.updates() {
+    if round.workload.operation.writes() {
         flush(ready)?;
         ready.filled.set(false);
     }
@@ -90,15 +91,15 @@ pub(crate) fn run(
     Ok(Tried { sample, written_before })
 }
 
-/// The passes. A store is cold only once: there the first pass is the only one, and it carries the
-/// clock.
+/// The passes. A store is cold only once, and ages by each write: there the first pass is the only
+/// one, and it carries the clock.
 fn legs(workload: &Workload, keys: u64, place: Place) -> Vec<Leg> {
     let leg = |index: u64, count, clocked| {
         // The top bits are free for it: they are as random as the others.
         Leg { count, salt: place.salt ^ (index << 60), clocked }
     };
     let once = workload.count.min(keys);
-    if place.cache.is_cold() {
+    if place.cache.is_cold() || (workload.age.is_some() && workload.operation.writes()) {
         return vec![leg(0, once, true)];
     }
     if workload.rate.is_some() {
@@ -158,7 +159,7 @@ impl Watch for Trial<'_> {
             self.sample.latency = summarise(&passed, leg.count)?;
         }
         self.sample.paced = paced(self.round.workload, &passed, leg.count)?;
-        if !leg.clocked || self.sample.cache.is_cold() || self.sample.paced.is_some() {
+        if !leg.clocked || self.sample.operations == 0 || self.sample.paced.is_some() {
             self.sample = Sample {
                 first: self.first(),
                 operations: leg.count,
@@ -182,7 +183,7 @@ impl Watch for Trial<'_> {
 
 impl Trial<'_> {
     fn writes(&self) -> bool {
-        self.round.workload.operation.updates()
+        self.round.workload.operation.writes()
     }
 
     /// Pays what the durability class still owes, on the clock.
@@ -352,6 +353,7 @@ mod tests {
             processes: 1,
             rate: None,
             own_databases: false,
+            age: None,
         };
         let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 7 };
         let legs = legs(&workload, keys, place);

@@ -220,8 +220,8 @@ pub(crate) fn run<'a>(
     Ok(tally)
 }
 
-const UPDATE: Put = Put { how: How::Update, meta: None };
 const INSERT: Put = Put { how: How::Insert, meta: None };
+const UPDATE: Put = Put { how: How::Update, meta: None };
 
 #[inline]
 fn operate(

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Durability, Key, KeyKind, Meta, Result, Setting, Settings};
+use crate::{Arrangement, Durability, Key, KeyKind, Meta, Result, Setting, Settings};
 
 /// A kind of store.
 pub trait Engine: Sync {
@@ -137,6 +137,12 @@ pub trait Store: Send + Sync {
 
     /// What the engine's own integrity check complains of; `None` where it has none.
     fn integrity(&self) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+
+    /// How its values are arranged in its files; `None` where the engine does not tell. It may
+    /// read the whole store.
+    fn arrangement(&self) -> Result<Option<Arrangement>> {
         Ok(None)
     }
 

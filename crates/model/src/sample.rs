@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Cache, Durability, Operation, Settings, queue::Step};
+use crate::{Action, Cache, Durability, Fragments, Operation, Settings, queue::Step};
 
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +66,9 @@ pub struct Sample {
     /// What the store's files took after it, where each trial makes the store anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FileBytes>,
+    /// In how many pieces they lie, where stores age.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments: Option<Fragments>,
     /// The latency pass.
     pub latency: Latency,
     /// How it kept its schedule, where it had one: it is the throughput pass then, and latencies

@@ -13,11 +13,11 @@ use crate::{Action, Mix, Order};
 pub enum Operation {
     /// Read the value into the caller's buffer.
     Read,
-    /// Replace the value by new random bytes of the same length.
+    /// Replace the value by new random bytes, of the same length unless the stores age.
     Update,
     /// Several of them, each operation drawn by chance.
     Mix(Mix),
-    /// Rows: insert each.
+    /// Write a value under a key that is not there yet; rows: insert each.
     Insert,
     /// Rows: add a column up over all.
     Sum,
@@ -54,7 +54,11 @@ impl Operation {
 
     /// What each operation does, where all do the same.
     pub fn action(self) -> Action {
-        if self.writes() { Action::Update } else { Action::Read }
+        match self {
+            Self::Insert => Action::Insert,
+            other if other.writes() => Action::Update,
+            _ => Action::Read,
+        }
     }
 }
 
@@ -115,6 +119,10 @@ pub struct Workload {
     /// Each process has a database of its own; otherwise all work on one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_databases: bool,
+    /// Where stores age: the storage age (bytes of replaced objects over bytes of live ones) that
+    /// reads meet, and that writes lead up to. Absent: they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age: Option<u32>,
 }
 
 impl Workload {

@@ -161,6 +161,17 @@ pub(crate) fn ratios(record: &Record, case: Case, target: usize) -> Vec<f64> {
     own.filter_map(|(round, time)| Some(time / baseline.get(&round)?)).collect()
 }
 
+/// Time of `target` in `case` over that in `other`, paired by round.
+pub(crate) fn ratio_between_cases(
+    record: &Record,
+    target: usize,
+    case: Case,
+    other: Case,
+) -> Option<Estimate> {
+    let times = |case| us_by_round(&usable_samples(record, case, target));
+    paired(&times(case), &times(other))
+}
+
 fn over_warm(
     record: &Record,
     case: Case,

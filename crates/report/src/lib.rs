@@ -4,6 +4,7 @@
 //! [`Judgement`] judges, [`differences()`] names what goes along with that, [`remarks()`] gathers
 //! the doubts, [`terminal()`] prints.
 
+mod ages;
 mod arithmetic;
 mod difference;
 mod explain;
@@ -23,6 +24,7 @@ mod sweep;
 mod terminal;
 mod together;
 
+pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
 pub use difference::{Aspect, Difference, differences};
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};

@@ -1,5 +1,6 @@
 //! Prints a record for a person at a terminal.
 
+mod ages;
 mod checkup;
 mod doubts;
 mod engines;
@@ -23,7 +24,7 @@ mod workers;
 
 use model::{DatasetSpec, record::Record};
 
-use crate::{figures, queue_figures, remarks, row_groups, stores};
+use crate::{figures, has_ages, queue_figures, remarks, row_groups, stores};
 pub use checkup::checkup;
 pub use engines::{engine, engines};
 use page::Page;
@@ -52,6 +53,9 @@ pub fn terminal(record: &Record, style: &Style) -> String {
         DatasetSpec::Rows { .. } => return of_rows(record, *style),
         DatasetSpec::Tasks { .. } => return of_queue(record, *style),
         _ => {}
+    }
+    if has_ages(record) {
+        return of_ages(record, *style);
     }
     let figures = figures(record);
     let stores = stores(record);
@@ -105,6 +109,23 @@ fn conclude(mut page: Page, record: &Record, style: Style) -> String {
     if style.explain {
         explain::print(&mut page, record, &figures);
     }
+    doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
+    summary::print(&mut page, record);
+    page.into_text()
+}
+
+/// The page of `storemark age`.
+fn of_ages(record: &Record, style: Style) -> String {
+    let figures = figures(record);
+    let mut page = blank(style);
+    head::print(&mut page, record);
+    ages::print(&mut page, record, &figures);
+    if style.explain {
+        // Writes are measured in one state, and what is not measured explains nothing.
+        let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
+        explain::print(&mut page, record, &measured);
+    }
+    settings::print(&mut page, record, &stores(record));
     doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
     summary::print(&mut page, record);
     page.into_text()

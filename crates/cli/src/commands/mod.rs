@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod age;
 pub(crate) mod cache;
 pub(crate) mod calibrate;
 pub(crate) mod copy;

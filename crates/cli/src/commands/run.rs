@@ -213,7 +213,7 @@ fn request(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result
     let targets = requested(options, resolved, sites)?;
     Ok(Request {
         data: data(options, resolved, seed)?,
-        baseline: baseline(options, &targets)?,
+        baseline: baseline(options.baseline.as_deref(), &targets)?,
         durability: durability(options, resolved, &work),
         targets,
         work,
@@ -285,7 +285,7 @@ fn operations(options: &RunOptions, located: bool) -> Vec<Operation> {
 }
 
 /// Each once, as asked for.
-fn caches(asked: &[Cache]) -> Vec<Cache> {
+pub(super) fn caches(asked: &[Cache]) -> Vec<Cache> {
     let mut caches = Vec::new();
     for cache in asked {
         if !caches.contains(cache) {
@@ -494,7 +494,7 @@ fn equal_cache(options: &RunOptions, target: &Resolved) -> Option<String> {
 
 /// A scratch store is called by its engine and settings, a user's or a server's as the user wrote
 /// it.
-fn label(target: &Resolved) -> String {
+pub(super) fn label(target: &Resolved) -> String {
     if target.location.is_some() || target.address.is_some() {
         return target.text.clone();
     }
@@ -502,7 +502,7 @@ fn label(target: &Resolved) -> String {
     settings.fold(target.engine.name().to_owned(), |label, setting| label + &setting)
 }
 
-fn baseline(options: &RunOptions, targets: &[Requested]) -> Result<usize> {
-    let Some(wanted) = &options.baseline else { return Ok(0) };
-    labels::baseline(wanted, targets.iter().map(|target| target.label.as_str()))
+pub(super) fn baseline(wanted: Option<&str>, targets: &[Requested]) -> Result<usize> {
+    let labels = targets.iter().map(|target| target.label.as_str());
+    wanted.map_or(Ok(0), |wanted| labels::baseline(wanted, labels))
 }

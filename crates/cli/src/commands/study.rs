@@ -141,6 +141,7 @@ fn measure(words: Vec<OsString>, stop: &Stop) -> Measured {
     let measured =
         args::understand(words).map_err(Failure::from).and_then(|command| match command {
             Command::Run(asked) => commands::run::measured(&asked, stop),
+            Command::Age(options) => commands::age::measured(&options, stop),
             Command::Queue(options) => commands::queue::measured(&options, stop),
             Command::Rows(options) => commands::rows::measured(&options, stop),
             _ => Err(Error::unsupported("a study has no such step").into()),

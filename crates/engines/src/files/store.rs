@@ -6,7 +6,9 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-use model::{Access, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store};
+use model::{
+    Access, Arrangement, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store,
+};
 
 use super::{
     layout::Layout,
@@ -96,5 +98,9 @@ impl Store for Folder {
             (Writing::Rename, Sync::File) => Durability::Consistent,
             _ => Durability::None,
         }
+    }
+
+    fn arrangement(&self) -> Result<Option<Arrangement>> {
+        Ok(Some(Arrangement::FileEach))
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod ffi;
 mod inspect;
+mod pages;
 pub(crate) mod prepared;
 mod session;
 pub(crate) mod store;

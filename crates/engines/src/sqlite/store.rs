@@ -6,11 +6,13 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use model::{Access, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store};
+use model::{
+    Access, Arrangement, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store,
+};
 
 use super::{
     ffi::Connection,
-    open_kind,
+    open_kind, pages,
     session::{Api, SqliteSession},
     table::Table,
 };
@@ -106,6 +108,10 @@ impl Store for SqliteStore {
         let mut said = self.control().column("PRAGMA integrity_check")?;
         said.retain(|line| line != "ok");
         Ok(Some(said))
+    }
+
+    fn arrangement(&self) -> Result<Option<Arrangement>> {
+        pages::arrangement(&self.control(), self.table).map(Some)
     }
 }
 

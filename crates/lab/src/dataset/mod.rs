@@ -71,6 +71,12 @@ impl Dataset {
         Ok(())
     }
 
+    /// Adds a write to come: in any order, a key as often as it is written, of bytes that are not
+    /// looked at.
+    pub(crate) fn push_write(&mut self, key: i64, size: u32) {
+        self.entries.push(Entry { id: key, size, check: 0 });
+    }
+
     fn keep(&mut self, name: &[u8]) -> Result<i64> {
         let at = i64::try_from(self.names.len()).expect("memory is smaller than 2^63 bytes");
         let length = u16::try_from(name.len())

@@ -19,6 +19,11 @@ mod disk;
 mod disks;
 mod environment;
 #[cfg(target_os = "linux")]
+mod extents;
+#[cfg(not(target_os = "linux"))]
+#[path = "extents/none.rs"]
+mod extents;
+#[cfg(target_os = "linux")]
 mod family;
 #[cfg(not(target_os = "linux"))]
 #[path = "family/none.rs"]
@@ -53,6 +58,7 @@ pub use device::device;
 pub use disk::free_bytes;
 pub use disks::{disk, other_filesystems};
 pub use environment::{environment, filesystems};
+pub use extents::{Extents, extents};
 pub use flush::flush_latency;
 pub use image::{ImageKind, check_images, mount_image};
 pub use memory::page_bytes;

@@ -84,6 +84,7 @@ impl QueueRequest {
             operation: Operation::Task,
             order: Order::Random,
             rate: None,
+            age: None,
             count,
             batch: Batch::Of(1),
             threads: self.workers,

@@ -130,6 +130,7 @@ impl RowsRequest {
                 processes,
                 own_databases,
                 rate: None,
+                age: None,
             })
         };
         self.groups.iter().flat_map(of).collect()

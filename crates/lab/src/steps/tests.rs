@@ -51,6 +51,7 @@ fn workload(operation: Operation, order: Order) -> Workload {
         processes: 1,
         rate: None,
         own_databases: false,
+        age: None,
     }
 }
 

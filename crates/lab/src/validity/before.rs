@@ -132,6 +132,7 @@ mod tests {
             processes: 1,
             rate: None,
             own_databases: false,
+            age: None,
         };
         // 1 - 1/e of the keys.
         assert_eq!(touched(&workload, 100_000), 63_212);

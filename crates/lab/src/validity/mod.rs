@@ -2,6 +2,7 @@
 //! after.
 
 mod after;
+mod age;
 mod before;
 mod filesystems;
 mod machine;
@@ -17,6 +18,7 @@ mod trial;
 mod updates;
 
 pub(crate) use after::after;
+pub(crate) use age::age;
 pub(crate) use before::before;
 pub(crate) use filesystems::{flush_too_fast, unusual};
 pub(crate) use machine::{governor, virtual_machine};

@@ -23,7 +23,7 @@ pub(crate) fn rows(record: &Record) -> Vec<Finding> {
     findings
 }
 
-fn durability(record: &Record, class: Durability) -> Option<Doubt> {
+pub(super) fn durability(record: &Record, class: Durability) -> Option<Doubt> {
     let baseline = self::class(&record.stores, record.header.plan.baseline)?;
     (class != baseline).then_some(Doubt::DurabilityDiffers { class, baseline })
 }

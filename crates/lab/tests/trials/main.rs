@@ -5,6 +5,7 @@
 // The name the workspace calls it by.
 extern crate storemark_lab as lab;
 
+mod ages;
 mod batches;
 mod clock;
 mod filled;

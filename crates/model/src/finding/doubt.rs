@@ -294,6 +294,11 @@ pub enum Doubt {
         /// Rows that it was given.
         rows: u64,
     },
+    /// The file system does not tell in how many pieces files lie.
+    ExtentsUnknown {
+        /// Its type.
+        kind: String,
+    },
     /// A target measured against itself came out faster or slower.
     NotEven {
         /// Ratio of its times.
@@ -342,6 +347,7 @@ impl Doubt {
             | Self::Saturated { .. }
             | Self::NotUsable { .. }
             | Self::NotDelayed { .. }
+            | Self::ExtentsUnknown { .. }
             | Self::NotEven { .. } => Severity::Warning,
             Self::KeysNotCovered { touched, keys } if touched * 2 < *keys => Severity::Warning,
             Self::OneCommit { class, .. } if *class > Durability::None => Severity::Warning,

@@ -236,6 +236,10 @@ impl fmt::Display for Doubt {
                 show_count(*rows),
                 show_count(*delayed)
             ),
+            Self::ExtentsUnknown { kind } => write!(
+                f,
+                "in how many pieces files lie is not told: {kind} here does not answer FIEMAP; --scratch DIR on ext4, xfs or btrfs shows it"
+            ),
             Self::NotEven { ratio } => write!(
                 f,
                 "a target against itself came out {} apart, which chance alone does once in twenty times; run again, and if it stays find out what disturbs",

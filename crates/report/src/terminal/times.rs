@@ -14,7 +14,7 @@ use super::{
     table::{Cell, Column, Side, Table},
     workers,
 };
-use crate::{Figures, Judgement};
+use crate::{Figures, Judgement, ages};
 
 /// Narrowed a little first, then before the ratios are, then as far as it must be.
 pub(super) const TARGET: Column =
@@ -70,6 +70,9 @@ pub(super) fn name(plan: &Plan, workload: usize) -> String {
         return format!("workload {}", workload + 1);
     };
     let operation = &one.operation;
+    if let Some(age) = one.age {
+        return ages::name(*operation, age);
+    }
     if Operation::OF_ROWS.contains(operation) {
         let several = plan.workloads.len() > Operation::OF_ROWS.len();
         let by =
@@ -227,7 +230,7 @@ fn measured(label: &str, row: &Figures, time: fn(&Estimate) -> String) -> Vec<Ce
 }
 
 /// What stands where there is no time.
-fn nothing(row: &Figures) -> String {
+pub(super) fn nothing(row: &Figures) -> String {
     let missed = row.judgement == Judgement::StateNotReached;
     if missed { "not in state" } else { NONE }.to_owned()
 }

@@ -110,6 +110,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         files: None,
         paced: None,
         steps: BTreeMap::new(),
+        fragments: None,
     }
 }
 
@@ -189,6 +190,7 @@ pub(crate) fn workload(operation: Operation) -> Workload {
         processes: 1,
         rate: None,
         own_databases: false,
+        age: None,
     }
 }
 

@@ -76,6 +76,7 @@ fn workload(operation: Operation) -> Workload {
         threads: 1,
         processes: 1,
         own_databases: false,
+        age: None,
     }
 }
 

@@ -1,0 +1,135 @@
+//! Computes the figures of stores that aged.
+
+use model::{Arrangement, Case, FileBytes, Fragments, Operation, Sample, record::Record};
+use stats::Estimate;
+
+use crate::figures::{Figures, ratio_between_cases};
+
+/// Reads in one cache state, or writes, at every age.
+#[derive(Clone, Debug)]
+pub struct AgeGroup {
+    /// Whether they are writes.
+    pub writes: bool,
+    /// By age, then in the order of the targets; only what was measured.
+    pub rows: Vec<AgeRow>,
+}
+
+/// What a target did at one age.
+#[derive(Clone, Debug)]
+pub struct AgeRow {
+    /// Storage age: of writes, the one that they lead up to.
+    pub age: u32,
+    /// Its figures.
+    pub figures: Figures,
+    /// Time over that of the same operation at the least age, paired by round; absent there.
+    pub over_least: Option<Estimate>,
+}
+
+/// How a target's store lay at one age: means over the rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgeSpace {
+    /// Storage age.
+    pub age: u32,
+    /// Index into the plan's targets.
+    pub target: usize,
+    /// Length of its files per byte that lives.
+    pub length_per_byte: Option<f64>,
+    /// What they occupy on disk, likewise.
+    pub allocated_per_byte: Option<f64>,
+    /// Its files.
+    pub files: f64,
+    /// Pieces of all files on the device; absent: not told.
+    pub extents: Option<f64>,
+    /// Pieces that an object lies in; absent: not told.
+    pub per_object: Option<f64>,
+    /// Share of the pages of its file that are free; absent: not told.
+    pub free: Option<f64>,
+}
+
+/// Whether the stores of `record` aged.
+pub fn has_ages(record: &Record) -> bool {
+    record.header.plan.workloads.iter().any(|workload| workload.age.is_some())
+}
+
+/// Reads in each cache state of the plan, then writes.
+pub fn age_groups(record: &Record, figures: &[Figures]) -> Vec<AgeGroup> {
+    let plan = &record.header.plan;
+    let rows = |writes: bool, of: &dyn Fn(&Case) -> bool| -> AgeGroup {
+        let measured = figures.iter().filter(|row| is_measured(record, row) && of(&row.case));
+        let is_written = |row: &Figures| plan.workloads[row.case.workload].operation.writes();
+        let rows = measured.filter(|row| is_written(row) == writes);
+        AgeGroup { writes, rows: rows.filter_map(|row| age_row(record, row)).collect() }
+    };
+    let reads = plan.caches.iter().map(|cache| rows(false, &|case| case.cache == *cache));
+    let groups = reads.chain([rows(true, &|_| true)]);
+    groups.filter(|group| !group.rows.is_empty()).collect()
+}
+
+fn is_measured(record: &Record, row: &Figures) -> bool {
+    record.samples_of(row.case, row.target).next().is_some()
+}
+
+fn age_row(record: &Record, row: &Figures) -> Option<AgeRow> {
+    let workloads = &record.header.plan.workloads;
+    let workload = workloads.get(row.case.workload)?;
+    let least = workloads
+        .iter()
+        .position(|other| other.age.is_some() && other.operation == workload.operation)?;
+    let least = (least != row.case.workload).then_some(Case { workload: least, ..row.case });
+    let over_least =
+        least.and_then(|least| ratio_between_cases(record, row.target, row.case, least));
+    Some(AgeRow { age: workload.age?, figures: row.clone(), over_least })
+}
+
+/// By age, then in the order of the targets; only stores that have files.
+pub fn age_spaces(record: &Record) -> Vec<AgeSpace> {
+    let plan = &record.header.plan;
+    let written = |workload: &usize| plan.workloads[*workload].operation.writes();
+    let workloads = (0..plan.workloads.len()).filter(written);
+    let places = workloads.flat_map(|w| (0..plan.targets.len()).map(move |target| (w, target)));
+    places.filter_map(|(workload, target)| space(record, workload, target)).collect()
+}
+
+fn space(record: &Record, workload: usize, target: usize) -> Option<AgeSpace> {
+    let here = |sample: &&Sample| sample.workload == workload && sample.target == target;
+    let told = |sample: &Sample| Some((sample.files?, sample.fragments?));
+    let told: Vec<_> = record.samples.iter().filter(here).filter_map(told).collect();
+    let per_byte = |bytes: fn(&FileBytes) -> u64| {
+        mean(&told, |(files, lies)| {
+            (lies.bytes > 0).then(|| bytes(files) as f64 / lies.bytes as f64)
+        })
+    };
+    let lies = |what: fn(&Fragments) -> Option<f64>| mean(&told, |(_, lies)| what(lies));
+    Some(AgeSpace {
+        age: record.header.plan.workloads[workload].age?,
+        target,
+        length_per_byte: per_byte(|files| files.apparent),
+        allocated_per_byte: per_byte(|files| files.allocated),
+        files: lies(|lies| Some(lies.files as f64))?,
+        extents: lies(|lies| lies.extents.map(|extents| extents as f64)),
+        per_object: lies(Fragments::per_object),
+        free: lies(free),
+    })
+}
+
+fn free(lies: &Fragments) -> Option<f64> {
+    match lies.arrangement? {
+        Arrangement::Pages { pages, free, .. } if pages > 0 => Some(free as f64 / pages as f64),
+        _ => None,
+    }
+}
+
+/// Of what every round tells; a mean over some of them would be of other lives.
+fn mean<T>(all: &[T], value: impl Fn(&T) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = all.iter().map(value).collect::<Option<_>>()?;
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// What an operation is called where stores age.
+pub(crate) fn name(operation: Operation, age: u32) -> String {
+    match operation {
+        Operation::Insert => "filling".to_owned(),
+        Operation::Update => format!("replacing up to age {age}"),
+        other => format!("{other} at age {age}"),
+    }
+}
