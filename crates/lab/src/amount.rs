@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use model::{Fill, Result, Store};
 
-use crate::{Progress, Stop, source::tick};
+use crate::Stop;
 
 /// The block size of nearly all file systems, in bytes.
 const BLOCK: u64 = 4096;
@@ -20,13 +20,12 @@ pub struct Amount {
 
 impl Amount {
     /// All that `store` holds.
-    pub(crate) fn of(store: &dyn Store, progress: &dyn Progress, stop: &Stop) -> Result<Self> {
+    pub(crate) fn of(store: &dyn Store, stop: &Stop) -> Result<Self> {
         let mut amount = Self::default();
         store.session()?.list(&mut |_, length| {
             stop.check()?;
             amount.count += 1;
             amount.bytes += length;
-            tick(progress, amount.count);
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(amount)

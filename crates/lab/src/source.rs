@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use model::{DatasetSpec, Error, How, Item, KeyKind, Mode, Put, Result, Session, Store, Visit};
 
 use crate::{
-    Amount, Place, Progress, Silent, Stop,
+    Amount, Place, Progress, Stop,
     dataset::{Dataset, Sampler},
     made::made,
     request::{Data, Request},
@@ -81,7 +81,7 @@ impl Source {
 
     /// All values.
     pub(crate) fn amount(&self, stop: &Stop) -> Result<Amount> {
-        self.with(|store| Amount::of(store, &Silent, stop))
+        self.with(|store| Amount::of(store, stop))
     }
 
     /// Visits every item in key order.

@@ -47,7 +47,7 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
     destination::check(job)?;
     let source = job.from.open()?;
     progress.stage("looking at the source", None);
-    let amount = Amount::of(&*source, progress, stop)?;
+    let amount = Amount::of(&*source, stop)?;
     let partial = Partial::claim(&job.to.path)?;
     let copied = Copier { job, source: &*source, amount, progress, stop }.run(&partial);
     let copied = match copied {
