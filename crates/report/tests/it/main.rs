@@ -13,5 +13,6 @@ mod printed;
 mod queue;
 mod reading;
 mod rows;
+mod study;
 mod sweep;
 mod together;

@@ -1,0 +1,79 @@
+//! Published figures held against a record whose figures are known.
+
+use std::collections::BTreeMap;
+
+use model::{
+    Cache,
+    study::{Claim, Figure, Job, Step},
+};
+use storemark_report::{Against, Held, StudyStep, Style, held, study_step};
+
+use crate::made::typical;
+
+const STYLE: Style = Style { width: 120, color: false, all_findings: false, explain: false };
+
+fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -> Claim {
+    let at = BTreeMap::new();
+    Claim { target: target.to_owned(), figure, operation: None, cache: None, at, low, high }
+}
+
+fn step(claims: Vec<Claim>) -> Step {
+    Step {
+        title: "Reading".to_owned(),
+        command: Job::Run,
+        options: BTreeMap::new(),
+        quick: BTreeMap::new(),
+        full: BTreeMap::new(),
+        claims,
+    }
+}
+
+fn row<'a>(rows: &'a [Held], target: &str, figure: Figure) -> &'a Held {
+    rows.iter().find(|row| row.target == target && row.figure == figure).unwrap()
+}
+
+#[test]
+fn every_ratio_stands_there_and_lies_where_it_lies() {
+    // The database takes 0.78 of the files' time of 4 µs.
+    for (figure, low, high, expected) in [
+        (Figure::TimeRatio, 0.2, Some(0.9), Against::Agrees),
+        (Figure::TimeRatio, 0.2, Some(0.7), Against::Higher),
+        (Figure::TimeRatio, 0.8, None, Against::Lower),
+        (Figure::TimeRatio, 10.0, Some(f64::INFINITY), Against::Lower),
+        (Figure::Microseconds, 3.0, Some(3.3), Against::Agrees),
+        (Figure::Microseconds, 1.0, None, Against::Higher),
+    ] {
+        let step = step(vec![claim("sqlite api=blob", figure, low, high)]);
+        let rows = held(&step, &[typical()]);
+        let against = row(&rows, "sqlite api=blob", figure).against();
+        assert_eq!(against, Some(expected), "{figure:?} {low} {high:?}");
+        // What nobody published is there without a judgement.
+        let pack = row(&rows, "pack", Figure::TimeRatio);
+        assert_eq!((pack.published, pack.against()), (None, None));
+        assert!(pack.here.is_some());
+    }
+}
+
+#[test]
+fn what_was_published_and_not_measured_is_named() {
+    let elsewhere = Claim {
+        cache: Some(Cache::Cold),
+        at: [("size".to_owned(), "1M".to_owned())].into(),
+        ..claim("sqlite", Figure::TimeRatio, 0.5, None)
+    };
+    let step = step(vec![elsewhere]);
+    let rows = held(&step, &[typical()]);
+    let missing = rows.last().unwrap();
+    assert_eq!((missing.place.as_str(), missing.here.is_some()), ("size 1M, cold", false));
+    let gaps = vec!["mariadb: is not measured: not installed".to_owned()];
+    let page = study_step(&StudyStep { step: &step, records: vec![typical()], gaps }, &STYLE);
+    assert!(page.contains("not measured") && page.contains("! mariadb: is not measured"), "{page}");
+}
+
+#[test]
+fn a_step_that_could_not_run_shows_what_was_published() {
+    let step = step(vec![claim("sqlite", Figure::SpaceRatio, 0.834, None)]);
+    let gaps = vec!["not measured: no root".to_owned()];
+    let page = study_step(&StudyStep { step: &step, records: Vec::new(), gaps }, &STYLE);
+    assert!(page.contains("0.834") && page.contains("no root"), "{page}");
+}
