@@ -203,14 +203,17 @@ pub(crate) fn run<'a>(
         let alone = batch == 1 && turn.action != Action::Modify;
         clock.wait()?;
         clock.time(turn.action, || {
-            if in_batch == 0 && !alone {
+            if alone {
+                return operate(task, session, &turn, position, buffer, &mut tally);
+            }
+            if in_batch == 0 {
                 // One alone is known; of several, the next may be one that writes.
                 let writes = batch == 1 || task.writes;
                 session.begin(if writes { Mode::Write } else { Mode::Read })?;
             }
             operate(task, session, &turn, position, buffer, &mut tally)?;
             in_batch += 1;
-            if !alone && (in_batch == batch || position + 1 == task.count) {
+            if in_batch == batch || position + 1 == task.count {
                 in_batch = 0;
                 session.commit()?;
             }
