@@ -69,13 +69,16 @@ impl Held {
 const EXACT: f64 = 0.005;
 
 /// Every ratio of times that a step measured, and every published figure, in the order of what was
-/// measured; last what was published and not measured.
+/// measured; last what was published and not measured, but for the runs that a smaller sweep leaves
+/// out.
 pub fn held(step: &Step, records: &[Record]) -> Vec<Held> {
     let mut met = vec![false; step.claims.len()];
     let mut all: Vec<Held> =
         records.iter().flat_map(|record| of_record(step, record, &mut met)).collect();
     all.extend(evens(step, records, &mut met));
+    let swept = records.iter().any(|record| record.header.point().is_some());
     let unmet = step.claims.iter().zip(met).filter(|(_, met)| !met);
+    let unmet = unmet.filter(|(claim, _)| claim.at.is_empty() || !swept);
     all.extend(unmet.map(|(claim, _)| Held {
         place: asked_for(claim),
         target: claim.target.clone(),

@@ -63,6 +63,12 @@ pub fn study_step(done: &StudyStep<'_>, style: &Style) -> String {
     if !rows.is_empty() {
         table(&rows).print(&mut page);
     }
+    let shown = rows.iter().filter(|row| row.published.is_some()).count();
+    let left_out = done.step.claims.len().saturating_sub(shown);
+    if left_out > 0 {
+        let told = format!("{left_out} published figures are of runs that this sweep leaves out");
+        page.paragraph("  ", &told, Paint::Dim);
+    }
     let Some(record) = done.records.first() else { return page.into_text() };
     sweep::together(&mut page, &done.records);
     let figures: Vec<_> = done.records.iter().map(figures).collect();
