@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
-/// server fails is left out from there on, and the others go on. The caller writes the last line,
+/// server or worker process fails is left out from there on, and the others go on. The caller writes the last line,
 /// after it added what it finds in the record as a whole.
 pub fn run(
     request: &Request,
@@ -254,11 +254,10 @@ impl Rounds<'_> {
         let seed = |purpose| derive(run_seed, purpose, u64::from(number));
         let Workload { order, .. } = self.plan.workloads[0];
         let start = self.request.start;
-        let arrange = |crew: Option<&Crew<'_>>| {
-            crew.map_or(Ok(()), |c| c.arrange(order, start, seed(Use::Keys)))
-        };
         self.prepared.dataset.arrange(order, start, seed(Use::Keys));
-        arrange(self.crew.as_ref())?;
+        if let Some(crew) = &self.crew {
+            crew.arrange(order, start, seed(Use::Keys))?;
+        }
         let rounds = self
             .plan
             .workloads
@@ -283,11 +282,11 @@ impl Rounds<'_> {
                 Err(error) if self.goes_on(target, &error) => {
                     self.failed[target] = true;
                     recorder.doubt([failed(&self.plan.targets[target].label, place, &error)])?;
-                    // The processes of the crew went with the trial.
+                    // The processes of the crew went with the trial. Keys come to new ones in the
+                    // order of the round.
                     self.crew = crew(self.request, &self.prepared, self.stop)?;
                     let ids = self.crew.as_ref().map(Crew::ids).unwrap_or_default();
                     self.limit.as_ref().map_or(Ok(()), |limit| limit.admit(&ids))?;
-                    arrange(self.crew.as_ref())?;
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -326,12 +325,14 @@ impl Rounds<'_> {
         Ok(tried)
     }
 
-    /// Whether the other targets are measured although a trial of this one ended so: a server may
-    /// die by itself, a library in this process cannot.
+    /// Whether the other targets are measured although a trial of this one ended so: a server or a
+    /// worker process may die by itself, a library in this process cannot.
     fn goes_on(&self, target: usize, error: &Error) -> bool {
         let under_limit = self.limit.as_ref().is_none_or(|limit| limit.check().is_ok());
-        let server = self.prepared.targets[target].facts.server.is_some();
-        server && under_limit && error.kind() == ErrorKind::Failed
+        let apart = self.crew.is_some() || self.prepared.targets[target].facts.server.is_some();
+        // Once it was prepared, what looks like a wrong address is a server that has gone.
+        let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
+        apart && under_limit && gone
     }
 
     fn failed_labels(&self) -> Vec<String> {
