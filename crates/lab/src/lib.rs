@@ -19,6 +19,7 @@ mod pilot;
 mod place;
 mod precise;
 mod prepare;
+mod prepared;
 mod progress;
 mod queue;
 mod ready;

@@ -6,7 +6,7 @@ use model::{Cache, Doubt, Engine, Error, Finding, MemoryLimit, Result, units::sh
 use crate::{
     crew::Crew,
     host::{self, MemoryGroup},
-    prepare::Prepared,
+    prepared::Prepared,
     request::Request,
 };
 

@@ -309,7 +309,11 @@ fn a_worker_that_is_killed_fails_its_trial_and_the_rest_goes_on() {
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     // One word, as the line may be wrapped anywhere.
     assert!(ran.out.contains("(SIGKILL)"), "{}", ran.out);
-    assert!(ran.err.contains("a trial failed of sqlite "), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("storemark: sqlite ") && ran.err.contains(" failed; "),
+        "{}",
+        ran.err
+    );
     // Of the two styles the other one has its rounds.
     let shown = |style: &str| ran.out.lines().any(|line| line.starts_with(style));
     assert!(shown("sqlite text ") != shown("sqlite prepared "), "{}", ran.out);
