@@ -15,6 +15,7 @@ use model::{
 };
 
 use crate::{
+    servers::{self, without},
     states::{as_ordinary_user, is_root},
     world::World,
 };
@@ -128,6 +129,26 @@ fn a_limit_too_small_to_work_in_is_refused() {
     for wrong in ["--memory 0", "--memory x", "--memory=-5", "--memory 64MiB --cache-size 5"] {
         world.refused(&format!("run files: sqlite: --keys 20 {wrong}"));
     }
+}
+
+#[test]
+fn a_target_that_needs_more_than_the_limit_is_named_and_the_others_are_measured() {
+    if without("mariadb") {
+        return;
+    }
+    let world = servers::world();
+    let run = "run files: mariadb: --update --keys 100 --memory 24MiB --rounds 1 --json r.json";
+    let ran = world.run(run);
+    let record = record(&world, "r.json");
+    if limit(&record).is_none() {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        return;
+    }
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("storemark: mariadb failed; what was measured"), "{}", ran.err);
+    let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("! mariadb: not measured: --memory 25.2 MB is too little"), "{words}");
+    assert!(!record.samples.is_empty() && record.samples.iter().all(|s| s.target == 0));
 }
 
 /// Folders of control groups that the process `id` has made.
