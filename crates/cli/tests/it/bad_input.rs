@@ -21,6 +21,7 @@ fn slips_are_answered_with_the_nearest_match() {
         ("run good.db --jmode wall", "did you mean wal?"),
         ("run good.db --durability strong", "none, consistent, durable"),
         ("run good.db --count 0", "--count 0"),
+        ("run files: --keys 99999999999999", "scratch stores take about"),
         ("run good.db --count 1z", "which is no unit"),
         ("run good.db --count 99999999999g", "does not fit in 64 bits"),
         ("run good.db --max-id 0", "no key is that small"),
