@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use model::{
-    Cache, Case, DatasetSpec, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library,
-    MemoryLimit, Operation, Owner, Plan, Result, Workload,
+    Cache, Case, DatasetSpec, Doubt, Durability, Environment, Error, ErrorKind, Filesystem,
+    Finding, Library, MemoryLimit, Operation, Owner, Plan, Result, Workload,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -106,14 +106,28 @@ fn can_be_shared(request: &Request) -> Result<()> {
     if !cfg!(unix) {
         return Err(Error::usage("--processes needs a Unix system; --threads needs none"));
     }
-    let alone = |target: &&Requested| !target.engine.capabilities().processes;
-    request.targets.iter().find(alone).map_or(Ok(()), |target| {
-        Err(Error::usage(format!(
-            "{}: a store of {} can be open in one process only: --threads gives it several workers",
-            target.label,
-            target.engine.name()
-        )))
-    })
+    let writes = request.work.iter().any(|work| work.operation.writes());
+    for target in &request.targets {
+        // A scratch store is opened to be written whatever is done with it.
+        let writes = writes || target.location.is_none();
+        if let Some(why) = alone(target, writes.then_some(request.durability))? {
+            return Err(Error::usage(format!("{}: {why}", target.label)));
+        }
+    }
+    Ok(())
+}
+
+/// Why several processes cannot have the stores of `target` open; `written`: the durability class
+/// that they are written with.
+fn alone(target: &Requested, written: Option<Option<Durability>>) -> Result<Option<String>> {
+    if !target.engine.capabilities().processes {
+        let name = target.engine.name();
+        return Ok(Some(format!(
+            "a store of {name} can be open in one process only: --threads gives it several workers"
+        )));
+    }
+    let Some(class) = written else { return Ok(None) };
+    Ok(target.engine.writes_alone(&target.settings_for(class)?))
 }
 
 /// The worker processes that were asked for, no more than there are keys.

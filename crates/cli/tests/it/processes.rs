@@ -125,6 +125,20 @@ fn a_store_for_one_process_is_refused_at_once() {
 }
 
 #[test]
+fn a_store_that_one_process_writes_is_refused_at_once_unless_it_is_shared() {
+    let world = World::new();
+    let run = "--processes 2 --rounds 1";
+    for what in ["files: redb: --update", "redb:?share=readers --read"] {
+        let line = world.refused(&format!("run {what} --keys 20 {run}"));
+        assert!(line.contains("one process write, alone; redb:?share=writers lets"), "{line}");
+    }
+    world.ok(&format!("run redb:?share=writers --update --keys 20 {run}"));
+    world.ok("init a.db --count 20 --size 100");
+    world.ok("copy a.db redb:a.redb");
+    world.ok(&format!("run a.redb {run}"));
+}
+
+#[test]
 fn a_number_of_processes_out_of_bounds_is_refused() {
     for number in ["0", "-1", "x", "100000"] {
         World::new().refused(&format!("run files: --processes={number}"));
