@@ -87,6 +87,11 @@ impl Limit {
     }
 }
 
+/// Refuses what is too little for any values, before anything is made.
+pub(crate) fn check_early(request: &Request) -> Result<()> {
+    request.memory.map_or(Ok(()), |bytes| check(bytes, 0, request.workers()))
+}
+
 fn check(bytes: u64, largest: u64, workers: u32) -> Result<()> {
     let workers = u64::from(workers).saturating_mul(largest.saturating_add(WORKER_NEED));
     let need = workers.saturating_add(BASE_NEED).saturating_mul(CACHE_PART);

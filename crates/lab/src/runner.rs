@@ -17,7 +17,7 @@ use crate::{
     crew::Crew,
     dataset::shuffle,
     host,
-    limit::Limit,
+    limit::{self, Limit},
     pass::Round,
     payload::Pool,
     pilot::{self, Pilot},
@@ -42,6 +42,7 @@ pub fn run(
 ) -> Result<Outcome> {
     let began = Instant::now();
     can_be_shared(request)?;
+    limit::check_early(request)?;
     let (caches, unreachable) = state::reachable(&request.caches)?;
     let mut preparation = Preparation::new(request, progress, stop);
     let mut prepared = preparation.run()?;
