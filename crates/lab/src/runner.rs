@@ -111,24 +111,23 @@ fn can_be_shared(request: &Request) -> Result<()> {
     for target in &request.targets {
         // A scratch store is opened to be written whatever is done with it.
         let writes = writes || target.location.is_none();
-        if let Some(why) = alone(target, writes.then_some(request.durability))? {
+        if let Some(why) = alone(target, writes, request.durability)? {
             return Err(Error::usage(format!("{}: {why}", target.label)));
         }
     }
     Ok(())
 }
 
-/// Why several processes cannot have the stores of `target` open; `written`: the durability class
-/// that they are written with.
-fn alone(target: &Requested, written: Option<Option<Durability>>) -> Result<Option<String>> {
+/// Why several processes cannot have the stores of `target` open, to write them or only to read.
+fn alone(target: &Requested, writes: bool, class: Option<Durability>) -> Result<Option<String>> {
     if !target.engine.capabilities().processes {
         let name = target.engine.name();
         return Ok(Some(format!(
             "a store of {name} can be open in one process only: --threads gives it several workers"
         )));
     }
-    let Some(class) = written else { return Ok(None) };
-    Ok(target.engine.writes_alone(&target.settings_for(class)?))
+    let settings = target.settings_for(class)?;
+    Ok(target.engine.writes_alone(&settings).filter(|_| writes))
 }
 
 /// The worker processes that were asked for, no more than there are keys.

@@ -1,6 +1,6 @@
 //! Doubts that the machine raises.
 
-use model::{Cache, Doubt, Environment, Finding, Plan};
+use model::{Doubt, Environment, Finding, Plan};
 
 pub(super) fn machine(environment: &Environment, plan: &Plan) -> Vec<Finding> {
     let debug = environment.debug_build.then_some(Doubt::DebugBuild);
