@@ -29,6 +29,7 @@ mod rounds;
 mod rows;
 mod runner;
 mod seed;
+mod sharing;
 mod sheet;
 mod sites;
 mod source;

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use model::{
-    Cache, Case, DatasetSpec, Doubt, Durability, Environment, Error, ErrorKind, Filesystem,
-    Finding, Library, MemoryLimit, Operation, Owner, Plan, Result, Workload,
+    Cache, Case, DatasetSpec, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library,
+    MemoryLimit, Operation, Owner, Plan, Result, Workload,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -24,9 +24,9 @@ use crate::{
     precise,
     prepare::Preparation,
     prepared::{Prepared, PreparedTarget},
-    request::{Processes, Request, Requested, Work},
+    request::{Processes, Request, Work},
     seed::{Use, derive},
-    state,
+    sharing, state,
     trial::{self, Place, Tried},
     validity,
 };
@@ -41,7 +41,7 @@ pub fn run(
     stop: &Stop,
 ) -> Result<Outcome> {
     let began = Instant::now();
-    can_be_shared(request)?;
+    sharing::check(request)?;
     limit::check_early(request)?;
     let (caches, unreachable) = state::reachable(&request.caches)?;
     let mut preparation = Preparation::new(request, progress, stop);
@@ -97,37 +97,6 @@ pub fn run(
     }
     let integrity = if request.integrity_check { rounds.integrity()? } else { Vec::new() };
     Ok(Outcome { ended, measuring, failed: rounds.failed_labels(), integrity })
-}
-
-/// Several processes can only work on what several can have open.
-fn can_be_shared(request: &Request) -> Result<()> {
-    if request.processes.is_none() {
-        return Ok(());
-    }
-    if !cfg!(unix) {
-        return Err(Error::usage("--processes needs a Unix system; --threads needs none"));
-    }
-    let writes = request.work.iter().any(|work| work.operation.writes());
-    for target in &request.targets {
-        // A scratch store is opened to be written whatever is done with it.
-        let writes = writes || target.location.is_none();
-        if let Some(why) = alone(target, writes, request.durability)? {
-            return Err(Error::usage(format!("{}: {why}", target.label)));
-        }
-    }
-    Ok(())
-}
-
-/// Why several processes cannot have the stores of `target` open, to write them or only to read.
-fn alone(target: &Requested, writes: bool, class: Option<Durability>) -> Result<Option<String>> {
-    if !target.engine.capabilities().processes {
-        let name = target.engine.name();
-        return Ok(Some(format!(
-            "a store of {name} can be open in one process only: --threads gives it several workers"
-        )));
-    }
-    let settings = target.settings_for(class)?;
-    Ok(target.engine.writes_alone(&settings).filter(|_| writes))
 }
 
 /// The worker processes that were asked for, no more than there are keys.
