@@ -34,6 +34,8 @@ fn every_style_and_group_is_measured_and_leaves_nothing() {
     let (table, _) = shared.split_once("time ÷").unwrap();
     assert!(!table.contains("csv") && !table.contains("memory"), "{table}");
     assert!(table.contains("sqlite text"), "{table}");
+    let alone = world.ok(&format!("rows csv: --processes 2 --shared {QUICK}")).out;
+    assert!(!alone.contains("on one database each process"), "{alone}");
 }
 
 #[test]
