@@ -32,8 +32,8 @@ use crate::{
 };
 
 /// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
-/// server or worker process fails is left out from there on, and the others go on. The caller writes the last line,
-/// after it added what it finds in the record as a whole.
+/// server or worker process fails is left out from there on, and the others go on. The caller
+/// writes the last line, after it added what it finds in the record as a whole.
 pub fn run(
     request: &Request,
     recorder: &mut Recorder,
