@@ -12,7 +12,7 @@ mod study;
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{
-    Args, Parser, Subcommand,
+    Args, CommandFactory, FromArgMatches, Parser, Subcommand,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
@@ -208,10 +208,10 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "CLASS", help_heading = "Workload")]
     pub(crate) durability: Option<Durability>,
     /// Workers of each process, each with a session of its own
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Workload")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = up_to(1024), help_heading = "Workload")]
     pub(crate) threads: u32,
     /// Worker processes, each with so many threads; only for stores that several can have open
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Workload")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = up_to(1024), help_heading = "Workload")]
     pub(crate) processes: u32,
 
     /// Memory for each target alike: half of it for the engine's own cache, if it has one, and as
@@ -253,7 +253,7 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "TARGET", help_heading = "Run")]
     pub(crate) baseline: Option<String>,
     /// Run exactly N rounds, however long they take
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = up_to(u32::MAX), help_heading = "Run")]
     pub(crate) rounds: Option<u32>,
     /// Take the first value of each list, then the second of each, instead of every combination
     #[arg(long, help_heading = "Run")]
@@ -452,9 +452,23 @@ const KVTEST_OPTIONS: [&str; 24] = [
     "version",
 ];
 
+/// Reads a whole number from 1 to `most`.
+fn up_to(most: u32) -> impl Fn(&str) -> Result<u32, Error> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+        number.ok_or_else(|| {
+            let bounds = match most {
+                u32::MAX => "1 or more".to_owned(),
+                most => format!("1 to {most}"),
+            };
+            Error::usage(format!("accepted is a whole number, {bounds}"))
+        })
+    }
+}
+
 /// Reads the command line. What clap has to say instead was said: the exit code is left.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, ExitCode> {
-    Arguments::try_parse_from(arguments.map(with_two_dashes)).map_err(|error| {
+    parsed(arguments.map(with_two_dashes)).map_err(|error| {
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         {
             output::say(&one_line(&error));
@@ -469,8 +483,23 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Argumen
 
 /// Reads a command line that the program made itself, or a file of it.
 pub(crate) fn understand(words: Vec<OsString>) -> Result<Command, Error> {
-    let parsed = Arguments::try_parse_from(words);
+    let parsed = parsed(words);
     parsed.map(|arguments| arguments.command).map_err(|error| Error::usage(one_line(&error)))
+}
+
+/// A negative number is the value of the option before it, which then says what it accepts.
+fn parsed(
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Arguments, clap::Error> {
+    let mut command = Arguments::command().mut_subcommands(|command| {
+        command.mut_args(|arg| {
+            let takes_value = arg.get_long().is_some() && arg.get_action().takes_values();
+            if takes_value { arg.allow_negative_numbers(true) } else { arg }
+        })
+    });
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    let arguments = Arguments::from_arg_matches_mut(&mut matches);
+    arguments.map_err(|error| error.format(&mut command))
 }
 
 fn with_two_dashes(argument: OsString) -> OsString {
@@ -504,8 +533,6 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn parsed(line: &str) -> Arguments {

@@ -61,7 +61,7 @@ pub(crate) fn finish(
     Ok(outcome)
 }
 
-/// An error where a run was interrupted or a trial failed.
+/// An error where a run was interrupted or a target failed.
 pub(crate) fn whole(outcomes: &[Outcome]) -> Result<(), Failure> {
     let interrupted = outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted);
     let failed: Vec<&str> =
@@ -70,7 +70,7 @@ pub(crate) fn whole(outcomes: &[Outcome]) -> Result<(), Failure> {
         _ if interrupted => Err(Failure::PartWay(Error::interrupted())),
         [] => Ok(()),
         failed => Err(Failure::PartWay(Error::failed(format!(
-            "a trial failed of {}; what was measured is shown",
+            "{} failed; what was measured is shown",
             failed.join(", ")
         )))),
     }

@@ -1,12 +1,14 @@
 //! Equal memory for all targets: a cache of the same size for each engine that has one of its
 //! own, and where the system lets us, a limit on everything, the page cache included.
 
+use std::cell::Cell;
+
 use model::{Cache, Doubt, Engine, Error, Finding, MemoryLimit, Result, units::show_size};
 
 use crate::{
     crew::Crew,
     host::{self, MemoryGroup},
-    prepare::Prepared,
+    prepared::Prepared,
     request::Request,
 };
 
@@ -30,6 +32,8 @@ pub(crate) struct Limit {
     pub(crate) planned: MemoryLimit,
     pub(crate) doubts: Vec<Finding>,
     group: Option<MemoryGroup>,
+    /// Processes that the system had ended when that was last told.
+    told: Cell<u64>,
 }
 
 impl Limit {
@@ -56,7 +60,7 @@ impl Limit {
             limit_bytes: group.as_ref().map(MemoryGroup::limit_bytes),
             page_bytes: host::page_bytes(),
         };
-        Ok(Some(Self { planned, doubts, group }))
+        Ok(Some(Self { planned, doubts, group, told: Cell::new(0) }))
     }
 
     /// Puts worker processes under it that were started since.
@@ -72,13 +76,20 @@ impl Limit {
         caches.into_iter().map(state).collect()
     }
 
-    /// An error once the system has ended a process for want of memory, whatever that looked like.
+    /// An error where the system has ended a process for want of memory since this was last asked,
+    /// whatever that looked like.
     pub(crate) fn check(&self) -> Result<()> {
-        match self.group.as_ref().map_or(0, MemoryGroup::killed) {
-            0 => Ok(()),
-            _ => Err(too_small(self.planned.bytes, "the system ended a process that needed more")),
+        let killed = self.group.as_ref().map_or(0, MemoryGroup::killed);
+        if self.told.replace(killed) == killed {
+            return Ok(());
         }
+        Err(too_small(self.planned.bytes, "the system ended a process that needed more"))
     }
+}
+
+/// Refuses what is too little for any values, before anything is made.
+pub(crate) fn check_early(request: &Request) -> Result<()> {
+    request.memory.map_or(Ok(()), |bytes| check(bytes, 0, request.workers()))
 }
 
 fn check(bytes: u64, largest: u64, workers: u32) -> Result<()> {

@@ -10,7 +10,7 @@ pub struct Outcome {
     pub ended: Ended,
     /// How long the rounds took.
     pub measuring: Duration,
-    /// Labels of the targets of which a trial failed; each is a finding too.
+    /// Labels of the targets that failed, in a trial or before; each is a finding too.
     pub failed: Vec<String>,
     /// What each store's engine complains of, by target, where a check was asked for.
     pub integrity: Vec<(String, Vec<String>)>,

@@ -10,9 +10,10 @@ use crate::{
     Stop,
     crew::Crew,
     dataset::{Cursor, Dataset},
+    limit::Limit,
     pass::Round,
     payload::Pool,
-    prepare::Prepared,
+    prepared::{Prepared, PreparedTarget},
     request::{Request, Work},
     trial::{self, Place},
     worker::{self, NoClock, Task, Walk},
@@ -24,6 +25,19 @@ pub(crate) struct Pilot {
     pub(crate) workloads: Vec<Workload>,
     /// Expected length of a round.
     pub(crate) round: Duration,
+}
+
+/// Why there is none.
+pub(crate) struct Failed {
+    /// Index of the target that failed, if one did.
+    pub(crate) target: Option<usize>,
+    pub(crate) error: Error,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self { target: None, error }
+    }
 }
 
 /// Operations of a pilot pass.
@@ -46,22 +60,24 @@ pub(crate) fn workloads(
     caches: &[Cache],
     prepared: &Prepared,
     pool: &Pool,
-    crew: Option<&Crew<'_>>,
+    (crew, limit): (Option<&Crew<'_>>, Option<&Limit>),
     stop: &Stop,
-) -> Result<Pilot> {
+) -> Result<Pilot, Failed> {
     let keys = prepared.dataset.summary().count;
     let mut pilot = Pilot { workloads: Vec::new(), round: Duration::ZERO };
     for work in &request.work {
         let most = most(work.operation, keys);
         if let Some(count) = request.count.filter(|count| *count > most) {
-            return Err(Error::usage(format!(
+            let error = Error::usage(format!(
                 "--count {count} of this mix deletes more than half of the {keys} keys: with so many \
                  it takes {most} at most"
-            )));
+            ));
+            return Err(error.into());
         }
         let closed = Work { rate: None, ..*work };
         let trial = request.workload(closed, OPERATIONS.min(keys).min(most), keys);
-        let costs = seconds_per_operation(&trial, warmest(caches), prepared, pool, crew, stop)?;
+        let round = Round::new(&trial, &prepared.dataset, pool, 0, stop)?;
+        let costs = seconds_per_operation(&round, warmest(caches), prepared, crew, limit)?;
         let settled = || match work.rate {
             Some(rate) => on_schedule(rate, &costs),
             None => keys * repeats(keys as f64, &costs),
@@ -116,25 +132,20 @@ fn warmest(caches: &[Cache]) -> Cache {
 }
 
 fn seconds_per_operation(
-    workload: &Workload,
+    round: &Round<'_>,
     cache: Cache,
     prepared: &Prepared,
-    pool: &Pool,
     crew: Option<&Crew<'_>>,
-    stop: &Stop,
-) -> Result<Vec<f64>> {
-    let round = Round::new(workload, &prepared.dataset, pool, 0, stop)?;
+    limit: Option<&Limit>,
+) -> Result<Vec<f64>, Failed> {
     let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 0 };
-    prepared
-        .targets
-        .iter()
-        .map(|target| {
-            let trial::Tried { sample, .. } =
-                trial::run(place, &round, target.store(workload.operation), crew)
-                    .map_err(|e| e.context(&target.planned.label))?;
-            Ok(sample.wall_ns.max(1) as f64 / 1e9 / workload.count as f64)
-        })
-        .collect()
+    let seconds = |(index, target): (usize, &PreparedTarget)| {
+        let tried = trial::run(place, round, target.store(round.workload.operation), crew);
+        let tried = limit.map_or(Ok(()), Limit::check).and(tried);
+        let sample = tried.map_err(|error| Failed { target: Some(index), error })?.sample;
+        Ok(sample.wall_ns.max(1) as f64 / 1e9 / round.workload.count as f64)
+    };
+    prepared.targets.iter().enumerate().map(seconds).collect()
 }
 
 /// Nanoseconds per operation of the loop itself: a read pass over a session that does nothing.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use model::{
-    Access, DatasetSpec, Doubt, Durability, Error, Finding, OpenOptions, Operation, Owner,
+    Access, Doubt, Durability, Error, ErrorKind, Finding, OpenOptions, Operation, Owner,
     PlannedTarget, Result, Server, Settings, StoreFacts,
 };
 
@@ -17,48 +17,12 @@ use crate::{
     Amount, Progress, Stop, check,
     dataset::Dataset,
     host::{self, Scratch},
+    prepared::{Prepared, PreparedTarget},
     ready::Ready,
     request::{Request, Requested, class_settings},
     source::Source,
     trial::nanoseconds,
 };
-
-/// All that the rounds need.
-pub(crate) struct Prepared {
-    pub(crate) spec: DatasetSpec,
-    pub(crate) dataset: Dataset,
-    /// Keys before `--max-id`.
-    pub(crate) available: u64,
-    pub(crate) targets: Vec<PreparedTarget>,
-    pub(crate) findings: Vec<Finding>,
-}
-
-/// A target with the stores its workloads work on.
-pub(crate) struct PreparedTarget {
-    pub(crate) planned: PlannedTarget,
-    pub(crate) facts: StoreFacts,
-    read: Option<Ready>,
-    update: Option<Ready>,
-}
-
-impl PreparedTarget {
-    /// The store that `operation` works on. Updates have their own, so that reads are measured
-    /// on a store as it was filled.
-    pub(crate) fn store(&self, operation: Operation) -> &Ready {
-        let own = if operation.writes() { &self.update } else { &self.read };
-        own.as_ref().expect("a store is made for every operation of the plan")
-    }
-
-    /// Whether its stores are on disk.
-    pub(crate) fn has_files(&self) -> bool {
-        self.stores().any(|ready| ready.held.is_none())
-    }
-
-    /// All its stores.
-    pub(crate) fn stores(&self) -> impl Iterator<Item = &Ready> {
-        self.read.iter().chain(&self.update)
-    }
-}
 
 /// Makes the stores of one run, and removes them when it is dropped.
 pub(crate) struct Preparation<'a> {
@@ -91,24 +55,42 @@ impl<'a> Preparation<'a> {
 
         let mut stores = Vec::new();
         for (index, target) in request.targets.iter().enumerate() {
-            stores.push(self.stores_of(index, target, &source)?);
+            stores.push(bearable(&target.label, self.stores_of(index, target, &source))?);
         }
         // It may be a target itself, of an engine that opens a store once.
         drop(source);
         limit(&mut dataset, request.max_key)?;
         dataset.arrange(model::Order::Permutation, None, check::seed(request.seed));
-        let mut findings = Vec::new();
-        let mut targets = Vec::new();
-        for (index, (target, made)) in request.targets.iter().zip(stores).enumerate() {
-            let (prepared, doubts) = self.finish(index, target, made, &dataset)?;
-            targets.push(prepared);
-            findings.extend(doubts);
-        }
+        let mut prepared = Prepared::new(spec, dataset, available);
+        self.finish_all(stores, &mut prepared)?;
         if request.work.iter().any(|work| work.order.is_drawn()) {
             // Steps are drawn over keys in their order.
-            dataset.arrange(model::Order::Asc, None, 0);
+            prepared.dataset.arrange(model::Order::Asc, None, 0);
         }
-        Ok(Prepared { spec, dataset, available, targets, findings })
+        Ok(prepared)
+    }
+
+    /// Takes in those targets that are ready, unless none is.
+    fn finish_all(&self, stores: Vec<Result<Made>>, prepared: &mut Prepared) -> Result<()> {
+        let mut failed = None;
+        for (index, (target, made)) in self.request.targets.iter().zip(stores).enumerate() {
+            let place = prepared.targets.len();
+            let finish = |made| self.finish(place, target, made, &prepared.dataset);
+            match bearable(&target.label, made.and_then(finish))? {
+                Ok((finished, doubts)) => {
+                    if index == self.request.baseline {
+                        prepared.baseline = place;
+                    }
+                    prepared.targets.push(finished);
+                    prepared.findings.extend(doubts);
+                }
+                Err(error) => {
+                    prepared.note_failed(&target.label, &error);
+                    failed = Some(error.context(&target.label));
+                }
+            }
+        }
+        failed.filter(|_| prepared.targets.is_empty()).map_or(Ok(()), Err)
     }
 
     /// Stores that the user named must hold the same keys with values of the same lengths.
@@ -203,7 +185,7 @@ impl<'a> Preparation<'a> {
         for operation in operations(self.request) {
             let (ready, owner, fill) = self
                 .store_for(index, target, operation, source)
-                .map_err(|e| e.context(format!("{}: preparing to {operation}", target.label)))?;
+                .map_err(|e| e.context(format!("preparing to {operation}")))?;
             let own = if operation.writes() { &mut made.update } else { &mut made.read };
             *own = Some(ready);
             made.owner = Some(owner);
@@ -282,7 +264,7 @@ impl<'a> Preparation<'a> {
     /// Reads every value once through the target's own path and notes what is in effect.
     fn finish(
         &self,
-        index: usize,
+        place: usize,
         target: &Requested,
         made: Made,
         dataset: &Dataset,
@@ -296,13 +278,11 @@ impl<'a> Preparation<'a> {
             pagecache::Files::below(ready.files())
                 .and_then(|files| files.warm())
                 .map_err(|error| Error::io("cannot fill the page cache", error))?;
-            let differs = check::bytes(dataset, ready, self.progress, self.stop)
-                .map_err(|e| e.context(&target.label))?;
+            let differs = check::bytes(dataset, ready, self.progress, self.stop)?;
             if let Some(key) = differs {
                 if target.location.is_none() {
                     return Err(Error::corrupt(format!(
-                        "{}: key {key} does not hold what was written to it",
-                        target.label
+                        "key {key} does not hold what was written to it"
                     )));
                 }
                 findings = vec![Finding::target(Doubt::BytesDiffer { key }, &target.label)];
@@ -316,7 +296,7 @@ impl<'a> Preparation<'a> {
         })?;
         let space = host::space(&ready.files())?;
         let facts = StoreFacts {
-            target: index,
+            target: place,
             memory_bytes: ready.own_memory(&in_effect, dataset.summary().bytes),
             in_effect,
             durability,
@@ -340,6 +320,14 @@ impl<'a> Preparation<'a> {
         };
         let (read, update) = (made.read, made.update);
         Ok((PreparedTarget { planned, facts, read, update }, findings))
+    }
+}
+
+/// A failure of one target's own system stays with it; any other error ends the run.
+fn bearable<T>(label: &str, result: Result<T>) -> Result<Result<T>> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::Failed => Err(error.context(label)),
+        other => Ok(other),
     }
 }
 

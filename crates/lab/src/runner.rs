@@ -17,21 +17,23 @@ use crate::{
     crew::Crew,
     dataset::shuffle,
     host,
-    limit::Limit,
+    limit::{self, Limit},
     pass::Round,
     payload::Pool,
-    pilot, precise,
-    prepare::{Preparation, Prepared, PreparedTarget},
-    request::{Processes, Request, Requested, Work},
+    pilot::{self, Pilot},
+    precise,
+    prepare::Preparation,
+    prepared::{Prepared, PreparedTarget},
+    request::{Processes, Request, Work},
     seed::{Use, derive},
-    state,
+    sharing, state,
     trial::{self, Place, Tried},
     validity,
 };
 
 /// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
-/// server fails is left out from there on, and the others go on. The caller writes the last line,
-/// after it added what it finds in the record as a whole.
+/// server or worker process fails is left out from there on, and the others go on. The caller
+/// writes the last line, after it added what it finds in the record as a whole.
 pub fn run(
     request: &Request,
     recorder: &mut Recorder,
@@ -39,7 +41,8 @@ pub fn run(
     stop: &Stop,
 ) -> Result<Outcome> {
     let began = Instant::now();
-    can_be_shared(request)?;
+    sharing::check(request)?;
+    limit::check_early(request)?;
     let (caches, unreachable) = state::reachable(&request.caches)?;
     let mut preparation = Preparation::new(request, progress, stop);
     let mut prepared = preparation.run()?;
@@ -49,14 +52,13 @@ pub fn run(
     let largest = prepared.dataset.summary().largest;
     let (pool_seed, random) = pool(request, &prepared);
     let pool = Pool::new(pool_seed, largest, random);
-    let crew = crew(request, &prepared, stop)?;
+    let mut crew = crew(request, &prepared, stop)?;
     let mut limit = Limit::set(request, &prepared, crew.as_ref())?;
     let caches = match &limit {
         Some(limit) => limit.states(caches),
         None => caches,
     };
-    let pilot = pilot::workloads(request, &caches, &prepared, &pool, crew.as_ref(), stop);
-    let pilot = limit.as_ref().map_or(Ok(()), Limit::check).and(pilot)?;
+    let pilot = piloted(request, &caches, &mut prepared, &pool, (&mut crew, limit.as_ref()), stop)?;
     let memory = limit.as_ref().map(|limit| limit.planned);
     let plan = plan(request, &prepared, pilot.workloads, caches, memory);
     if pilot.round * plan.rounds.min > Duration::from_secs_f64(plan.rounds.seconds)
@@ -97,24 +99,6 @@ pub fn run(
     Ok(Outcome { ended, measuring, failed: rounds.failed_labels(), integrity })
 }
 
-/// Several processes can only work on what several can have open.
-fn can_be_shared(request: &Request) -> Result<()> {
-    if request.processes.is_none() {
-        return Ok(());
-    }
-    if !cfg!(unix) {
-        return Err(Error::usage("--processes needs a Unix system; --threads needs none"));
-    }
-    let alone = |target: &&Requested| !target.engine.capabilities().processes;
-    request.targets.iter().find(alone).map_or(Ok(()), |target| {
-        Err(Error::usage(format!(
-            "{}: a store of {} can be open in one process only: --threads gives it several workers",
-            target.label,
-            target.engine.name()
-        )))
-    })
-}
-
 /// The worker processes that were asked for, no more than there are keys.
 fn crew<'a>(request: &Request, prepared: &Prepared, stop: &'a Stop) -> Result<Option<Crew<'a>>> {
     let Some(processes) = request.processes else { return Ok(None) };
@@ -122,6 +106,42 @@ fn crew<'a>(request: &Request, prepared: &Prepared, stop: &'a Stop) -> Result<Op
     let count = request.workload(request.work[0], 0, keys).processes;
     let processes = Processes { count, ..processes };
     Crew::start(&processes, &prepared.dataset, pool(request, prepared), stop).map(Some)
+}
+
+/// New processes in place of those that went with a failed trial. Keys come to them in the order
+/// in which they stand.
+fn renew<'a>(
+    crew: &mut Option<Crew<'a>>,
+    limit: Option<&Limit>,
+    request: &Request,
+    prepared: &Prepared,
+    stop: &'a Stop,
+) -> Result<()> {
+    *crew = self::crew(request, prepared, stop)?;
+    let ids = crew.as_ref().map(Crew::ids).unwrap_or_default();
+    limit.map_or(Ok(()), |limit| limit.admit(&ids))
+}
+
+/// The pilot of all targets that do not fail in it.
+fn piloted<'a>(
+    request: &Request,
+    caches: &[Cache],
+    prepared: &mut Prepared,
+    pool: &Pool,
+    (crew, limit): (&mut Option<Crew<'a>>, Option<&Limit>),
+    stop: &'a Stop,
+) -> Result<Pilot> {
+    loop {
+        let with = (crew.as_ref(), limit);
+        match pilot::workloads(request, caches, prepared, pool, with, stop) {
+            Ok(pilot) => return Ok(pilot),
+            Err(pilot::Failed { target: None, error }) => return Err(error),
+            Err(pilot::Failed { target: Some(target), error }) => {
+                prepared.leave_out(target, error)?;
+                renew(crew, limit, request, prepared, stop)?;
+            }
+        }
+    }
 }
 
 /// What the pool of payloads is made from: a seed, and how many percent of it are random.
@@ -146,7 +166,7 @@ fn plan(
         summary: prepared.dataset.summary(),
         available: prepared.available,
         targets: prepared.targets.iter().map(|target| target.planned.clone()).collect(),
-        baseline: request.baseline,
+        baseline: prepared.baseline,
         workloads,
         caches,
         durability: request.durability,
@@ -254,11 +274,10 @@ impl Rounds<'_> {
         let seed = |purpose| derive(run_seed, purpose, u64::from(number));
         let Workload { order, .. } = self.plan.workloads[0];
         let start = self.request.start;
-        let arrange = |crew: Option<&Crew<'_>>| {
-            crew.map_or(Ok(()), |c| c.arrange(order, start, seed(Use::Keys)))
-        };
         self.prepared.dataset.arrange(order, start, seed(Use::Keys));
-        arrange(self.crew.as_ref())?;
+        if let Some(crew) = &self.crew {
+            crew.arrange(order, start, seed(Use::Keys))?;
+        }
         let rounds = self
             .plan
             .workloads
@@ -283,11 +302,8 @@ impl Rounds<'_> {
                 Err(error) if self.goes_on(target, &error) => {
                     self.failed[target] = true;
                     recorder.doubt([failed(&self.plan.targets[target].label, place, &error)])?;
-                    // The processes of the crew went with the trial.
-                    self.crew = crew(self.request, &self.prepared, self.stop)?;
-                    let ids = self.crew.as_ref().map(Crew::ids).unwrap_or_default();
-                    self.limit.as_ref().map_or(Ok(()), |limit| limit.admit(&ids))?;
-                    arrange(self.crew.as_ref())?;
+                    let limit = self.limit.as_ref();
+                    renew(&mut self.crew, limit, self.request, &self.prepared, self.stop)?;
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -316,9 +332,10 @@ impl Rounds<'_> {
     fn trial(&self, place: Place, round: &Round<'_>) -> Result<Tried> {
         let target = &self.prepared.targets[place.target];
         let operation = round.workload.operation;
-        let tried = trial::run(place, round, target.store(operation), self.crew.as_ref())
-            .map_err(|e| e.context(format!("{} ({operation})", target.planned.label)));
-        let tried = self.limit.as_ref().map_or(Ok(()), Limit::check).and(tried)?;
+        let tried = trial::run(place, round, target.store(operation), self.crew.as_ref());
+        let tried = self.limit.as_ref().map_or(Ok(()), Limit::check).and(tried);
+        let tried =
+            tried.map_err(|e| e.context(format!("{} ({operation})", target.planned.label)))?;
         if operation.updates() {
             // Written in place, the store that is read is the same.
             target.stores().for_each(|ready| ready.filled.set(false));
@@ -326,17 +343,19 @@ impl Rounds<'_> {
         Ok(tried)
     }
 
-    /// Whether the other targets are measured although a trial of this one ended so: a server may
-    /// die by itself, a library in this process cannot.
+    /// Whether the other targets are measured although a trial of this one ended so: a server or a
+    /// worker process may die by itself, a library in this process cannot.
     fn goes_on(&self, target: usize, error: &Error) -> bool {
-        let under_limit = self.limit.as_ref().is_none_or(|limit| limit.check().is_ok());
-        let server = self.prepared.targets[target].facts.server.is_some();
-        server && under_limit && error.kind() == ErrorKind::Failed
+        let apart = self.crew.is_some() || self.prepared.targets[target].facts.server.is_some();
+        // Once it was prepared, what looks like a wrong address is a server that has gone.
+        let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
+        apart && gone
     }
 
     fn failed_labels(&self) -> Vec<String> {
         let targets = self.plan.targets.iter().zip(&self.failed);
-        targets.filter(|(_, failed)| **failed).map(|(target, _)| target.label.clone()).collect()
+        let failed = targets.filter(|(_, failed)| **failed).map(|(target, _)| &target.label);
+        self.prepared.failed.iter().chain(failed).cloned().collect()
     }
 
     /// Every target in every case it can be in, in fresh random order.

@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use model::{DatasetSpec, Error, How, Item, KeyKind, Mode, Put, Result, Session, Store, Visit};
+use model::{
+    DatasetSpec, Error, Generated, How, Item, KeyKind, Mode, Put, Result, Session, Store, Visit,
+};
 
 use crate::{
     Amount, Place, Progress, Stop,
@@ -18,7 +20,7 @@ pub(crate) struct Source {
 }
 
 enum From {
-    Made(Box<dyn Store>),
+    Made(Box<dyn Store>, Generated),
     /// Opened for each use: meanwhile it may have to be copied, or opened by a target.
     There(Place),
 }
@@ -29,7 +31,7 @@ impl Source {
         let (engine, path, settings, spec) = match &request.data {
             Data::Generated(spec) => {
                 let store = made(*spec)?.open()?;
-                let source = Self { keys: store.keys(), from: From::Made(store) };
+                let source = Self { keys: store.keys(), from: From::Made(store, *spec) };
                 return Ok((source, DatasetSpec::Generated(*spec)));
             }
             Data::Store { engine, path, settings } => {
@@ -54,7 +56,7 @@ impl Source {
 
     fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
         let place = match &self.from {
-            From::Made(store) => return use_it(&**store),
+            From::Made(store, _) => return use_it(&**store),
             From::There(place) => place,
         };
         let store = place.open()?;
@@ -67,21 +69,15 @@ impl Source {
         self.keys
     }
 
-    /// How much `request` is to measure with. Made-up values are not made for it.
-    pub(crate) fn amount_of(request: &Request, stop: &Stop) -> Result<Amount> {
-        match &request.data {
-            Data::Generated(spec) => {
-                made(*spec)?;
-                // Sizes lie evenly around the middle one.
-                Ok(Amount { count: spec.count, bytes: spec.count.saturating_mul(spec.size) })
-            }
-            _ => Self::open(request)?.0.amount(stop),
-        }
-    }
-
-    /// All values.
+    /// How much there is. Made-up values are not made for it.
     pub(crate) fn amount(&self, stop: &Stop) -> Result<Amount> {
-        self.with(|store| Amount::of(store, stop))
+        match &self.from {
+            // Sizes lie evenly around the middle one.
+            From::Made(_, Generated { count, size, .. }) => {
+                Ok(Amount { count: *count, bytes: count.saturating_mul(*size) })
+            }
+            From::There(_) => self.with(|store| Amount::of(store, stop)),
+        }
     }
 
     /// Visits every item in key order.

@@ -73,6 +73,13 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Why several processes cannot write to a store opened with `settings`, and what lets them.
+    /// Only asked of engines with [`Capabilities::processes`].
+    fn writes_alone(&self, settings: &Settings) -> Option<String> {
+        let _ = settings;
+        None
+    }
+
     /// What the store at `location` holds beside its dataset (other tables, say): what would be
     /// lost with it. For people.
     fn others(&self, location: &Path) -> Result<Vec<String>> {

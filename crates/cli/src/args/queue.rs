@@ -28,7 +28,7 @@ pub(crate) struct QueueOptions {
     pub(crate) targets: Vec<OsString>,
 
     /// Workers at once
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Workload")]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = super::up_to(1024), help_heading = "Workload")]
     pub(crate) workers: u32,
     /// Tasks that each worker sees through, one after the other; published were 100
     #[arg(long, value_name = "N", value_parser = units::parse_size, default_value = "20", help_heading = "Workload")]
@@ -49,7 +49,7 @@ pub(crate) struct QueueOptions {
     #[command(flatten)]
     pub(crate) on: OnOptions,
     /// Run exactly N rounds, however long they take
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = super::up_to(u32::MAX), help_heading = "Run")]
     pub(crate) rounds: Option<u32>,
     /// Time for the whole run; at least five rounds are run
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "1m", help_heading = "Run")]

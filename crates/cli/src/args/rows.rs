@@ -9,6 +9,8 @@ pub(super) const EXAMPLES: &str = "\
 Targets (each makes its own table in a scratch store, removed afterwards):
   csv:  jsonl:                    a file with a row a line
   sqlite:?sync=normal&null=no     store=file|memory  journal=  sync=  cache=  null=yes|no
+  mariadb:?engine=innodb          engine=innodb|myisam|aria|memory|csv  sync=  cache=  null=yes|no
+  postgres:?sync=off              sync=off|async|on  cache=  null=yes|no
 
 Examples:
   storemark rows                                      the published table, as far as it can be had here
@@ -46,7 +48,7 @@ pub(crate) struct RowsOptions {
         value_name = "N",
         value_delimiter = ',',
         default_value = "1",
-        value_parser = clap::value_parser!(u32).range(1..=64),
+        value_parser = super::up_to(64),
         help_heading = "Workload"
     )]
     pub(crate) processes: Vec<u32>,
@@ -63,7 +65,7 @@ pub(crate) struct RowsOptions {
     #[arg(long, value_name = "TARGET", help_heading = "Run")]
     pub(crate) baseline: Option<String>,
     /// Run exactly N rounds, however long they take
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = super::up_to(u32::MAX), help_heading = "Run")]
     pub(crate) rounds: Option<u32>,
     /// Time for the whole run; at least five rounds are run
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "1m", help_heading = "Run")]

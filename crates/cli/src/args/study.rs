@@ -30,7 +30,7 @@ pub(crate) struct StudyOptions {
     pub(crate) step: Option<usize>,
 
     /// Run exactly N rounds of each step, however long they take
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = super::up_to(u32::MAX), help_heading = "Run")]
     pub(crate) rounds: Option<u32>,
     /// Where scratch stores go; default: the current folder
     #[arg(long, value_name = "DIR", help_heading = "Run")]

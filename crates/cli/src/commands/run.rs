@@ -224,7 +224,7 @@ fn request(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result
         batch: batch(options)?,
         threads: options.threads,
         processes: processes(options),
-        memory: positive(options.memory, "--memory")?,
+        memory: options.memory,
         rounds: Rounds {
             min: options.rounds.unwrap_or(MIN_ROUNDS),
             max: options.rounds,

@@ -142,3 +142,26 @@ fn threads_and_batches_do_all_the_work() {
         assert!(out.contains("operations"), "{out}");
     }
 }
+
+/// What one commit changes does not fit beside what is there.
+const TOO_FULL: &str = "lmdb:?map=10MiB";
+
+#[test]
+fn a_target_that_fails_before_the_rounds_is_left_out_and_the_others_are_measured() {
+    let world = World::new();
+    let run = "--keys 500 --update --rounds 1 --json r.json";
+    let ran = world.run(&format!("run {TOO_FULL} files: sqlite: {run}"));
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("storemark: lmdb map=10MiB failed; what was"), "{}", ran.err);
+    assert!(ran.out.contains("! lmdb map=10MiB: not measured: "), "{}", ran.out);
+    let row = |name: &str| ran.out.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    assert!(row("files ").ends_with("baseline"), "the first that remains: {}", ran.out);
+    let record = world.path("r.json");
+    let text = std::fs::read_to_string(&record).unwrap();
+    assert_eq!(text.matches(r#"{"line":"sample""#).count(), 2, "{text}");
+    // With no other there is nothing to go on with.
+    std::fs::remove_file(&record).unwrap();
+    let ran = world.run(&format!("run {TOO_FULL} {run}"));
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    assert!(ran.err.starts_with("storemark: lmdb map=10MiB: "), "{}", ran.err);
+}

@@ -15,6 +15,7 @@ use model::{
 };
 
 use crate::{
+    servers::{self, without},
     states::{as_ordinary_user, is_root},
     world::World,
 };
@@ -130,6 +131,26 @@ fn a_limit_too_small_to_work_in_is_refused() {
     }
 }
 
+#[test]
+fn a_target_that_needs_more_than_the_limit_is_named_and_the_others_are_measured() {
+    if without("mariadb") {
+        return;
+    }
+    let world = servers::world();
+    let run = "run files: mariadb: --update --keys 100 --memory 24MiB --rounds 1 --json r.json";
+    let ran = world.run(run);
+    let record = record(&world, "r.json");
+    if limit(&record).is_none() {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        return;
+    }
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("storemark: mariadb failed; what was measured"), "{}", ran.err);
+    let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("! mariadb: not measured: --memory 25.2 MB is too little"), "{words}");
+    assert!(!record.samples.is_empty() && record.samples.iter().all(|s| s.target == 0));
+}
+
 /// Folders of control groups that the process `id` has made.
 fn groups(id: u32) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -170,7 +191,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn a_group_goes_with_its_run_and_a_killed_runs_with_the_next() {
+fn a_group_goes_with_its_run_however_that_ends() {
     let world = World::new();
     let (mut child, limited) = under_way(&world);
     if limited {
@@ -186,9 +207,8 @@ fn a_group_goes_with_its_run_and_a_killed_runs_with_the_next() {
     let (mut child, _) = under_way(&world);
     signal(&child, "KILL");
     child.wait().unwrap();
-    // Its workers end by themselves; until then the group stays. Another test may sweep it, too.
-    for _ in 0..100 {
-        world.ok("run null: --keys 2 --memory 64MiB --read --rounds 1");
+    // Its workers end by themselves; until then the group stays.
+    for _ in 0..200 {
         if groups(child.id()).is_empty() {
             return;
         }

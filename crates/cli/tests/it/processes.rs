@@ -125,6 +125,20 @@ fn a_store_for_one_process_is_refused_at_once() {
 }
 
 #[test]
+fn a_store_that_one_process_writes_is_refused_at_once_unless_it_is_shared() {
+    let world = World::new();
+    let run = "--processes 2 --rounds 1";
+    for what in ["files: redb: --update", "redb:?share=readers --read"] {
+        let line = world.refused(&format!("run {what} --keys 20 {run}"));
+        assert!(line.contains("one process write, alone; redb:?share=writers lets"), "{line}");
+    }
+    world.ok(&format!("run redb:?share=writers --update --keys 20 {run}"));
+    world.ok("init a.db --count 20 --size 100");
+    world.ok("copy a.db redb:a.redb");
+    world.ok(&format!("run a.redb {run}"));
+}
+
+#[test]
 fn a_number_of_processes_out_of_bounds_is_refused() {
     for number in ["0", "-1", "x", "100000"] {
         World::new().refused(&format!("run files: --processes={number}"));
@@ -148,8 +162,8 @@ fn a_worker_is_not_started_by_hand() {
 }
 
 /// A long run with two worker processes, under way.
-fn under_way(world: &World) -> (Child, Vec<u32>) {
-    let run = "run sqlite:?journal=wal --keys 300 --size 2k --update --batch 1 --processes 2";
+fn under_way(world: &World, targets: &str) -> (Child, Vec<u32>) {
+    let run = format!("run {targets} --keys 300 --size 2k --update --batch 1 --processes 2");
     let mut command = world.command(&format!("{run} --rounds 100000 --json r.json"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     for _ in 0..600 {
@@ -210,7 +224,7 @@ fn scratch_left(world: &World) -> bool {
 fn workers_end_when_the_run_is_stopped() {
     for name in ["INT", "TERM"] {
         let world = World::new();
-        let (mut child, workers) = under_way(&world);
+        let (mut child, workers) = under_way(&world, "sqlite:?journal=wal");
         signal(child.id(), name);
         assert_eq!(child.wait().unwrap().code(), Some(2), "{name}");
         ended(&workers);
@@ -222,7 +236,7 @@ fn workers_end_when_the_run_is_stopped() {
 #[test]
 fn workers_never_outlive_a_killed_run() {
     let world = World::new();
-    let (mut child, workers) = under_way(&world);
+    let (mut child, workers) = under_way(&world, "sqlite:?journal=wal");
     signal(child.id(), "KILL");
     child.wait().unwrap();
     ended(&workers);
@@ -233,14 +247,36 @@ fn workers_never_outlive_a_killed_run() {
 #[test]
 fn a_worker_that_dies_fails_the_run_and_what_was_measured_is_kept() {
     let world = World::new();
-    let (child, workers) = under_way(&world);
+    let (child, workers) = under_way(&world, "sqlite:?journal=wal");
     signal(workers[1], "KILL");
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
-    assert!(err.contains("worker process 2: ended before its work was done"), "{err}");
+    assert!(err.contains("sqlite journal=wal failed; what was measured"), "{err}");
     ended(&workers);
     assert!(!scratch_left(&world) && !record(&world).samples.is_empty());
-    assert!(world.ok("report r.json").out.contains("worker process 2"));
+    let page = world.ok("report r.json").out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("worker process 2: ended before its work was done"), "{page}");
+}
+
+#[test]
+fn a_worker_that_dies_fails_one_target_and_the_others_go_on() {
+    let world = World::new();
+    let (child, workers) = under_way(&world, "sqlite: files:");
+    signal(workers[0], "KILL");
+    let text = || fs::read_to_string(world.path("r.json")).unwrap();
+    let since = |text: String| {
+        let (_, after) = text.split_once("ended before its work was done")?;
+        Some(after.matches(r#"{"line":"sample""#).count())
+    };
+    let on = (0..600).any(|_| {
+        thread::sleep(Duration::from_millis(50));
+        since(text()) >= Some(3)
+    });
+    signal(child.id(), "INT");
+    let output = child.wait_with_output().unwrap();
+    assert!(on && output.status.code() == Some(2), "{output:?}: {}", text());
+    assert_eq!(text().matches("worker process 1: ended before").count(), 1, "{}", text());
+    assert!(!scratch_left(&world));
 }

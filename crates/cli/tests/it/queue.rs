@@ -102,7 +102,7 @@ fn bad_input_gets_one_line() {
         ("queue files:?writ=rename", "did you mean write?"),
         ("queue files: --tasks 0", "--tasks 0: accepted is 1 or more"),
         ("queue files: --tasks 1g", "accepted is up to 100,000 for 100 workers"),
-        ("queue files: --workers 0", "0 is not in 1..=1024"),
+        ("queue files: --workers 0", "a whole number, 1 to 1024"),
         ("queue files: --rewrites 1m --output 1k", "accepted is up to 268,435,456 bytes together"),
         ("queue files: --baseline sqlite", "no such target"),
         ("queue files: --scratch absent", "absent does not exist"),

@@ -34,6 +34,8 @@ fn every_style_and_group_is_measured_and_leaves_nothing() {
     let (table, _) = shared.split_once("time ÷").unwrap();
     assert!(!table.contains("csv") && !table.contains("memory"), "{table}");
     assert!(table.contains("sqlite text"), "{table}");
+    let alone = world.ok(&format!("rows csv: --processes 2 --shared {QUICK}")).out;
+    assert!(!alone.contains("on one database each process"), "{alone}");
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn bad_input_gets_one_line() {
         ("rows sqlite: --rows 0", "--rows 0: accepted is 1 or more"),
         ("rows sqlite: --batch 0", "--batch 0: accepted is 1 or more"),
         ("rows sqlite: --rows 3g", "accepted is up to 1000000000"),
-        ("rows sqlite: --processes 0", "0 is not in 1..=64"),
+        ("rows sqlite: --processes 0", "a whole number, 1 to 64"),
         ("rows sqlite: --processes 2,x", "invalid digit"),
         ("rows csv: --durability consistent", "csv cannot give durability consistent"),
         ("rows csv: --baseline sqlite", "no such target"),
@@ -309,7 +311,11 @@ fn a_worker_that_is_killed_fails_its_trial_and_the_rest_goes_on() {
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     // One word, as the line may be wrapped anywhere.
     assert!(ran.out.contains("(SIGKILL)"), "{}", ran.out);
-    assert!(ran.err.contains("a trial failed of sqlite "), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("storemark: sqlite ") && ran.err.contains(" failed; "),
+        "{}",
+        ran.err
+    );
     // Of the two styles the other one has its rounds.
     let shown = |style: &str| ran.out.lines().any(|line| line.starts_with(style));
     assert!(shown("sqlite text ") != shown("sqlite prepared "), "{}", ran.out);

@@ -146,7 +146,7 @@ pub(crate) fn dies(engine: &str) {
     assert!(ended);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(2), "{}", ran.err);
-    let says = format!("a trial failed of {engine}; what was measured is shown");
+    let says = format!("{engine} failed; what was measured is shown");
     assert!(ran.err.contains(&says), "{}", ran.err);
     nothing_is_left(&world);
     let record = fs::read_to_string(world.path("run.json")).unwrap();

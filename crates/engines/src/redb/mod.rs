@@ -125,6 +125,12 @@ impl Engine for Redb {
             .then(|| "its writer is at work or was killed, and redb repairs it then".to_owned())
     }
 
+    fn writes_alone(&self, settings: &Settings) -> Option<String> {
+        (settings.get("share") != Some("writers")).then(|| {
+            "redb lets one process write, alone; redb:?share=writers lets several".to_owned()
+        })
+    }
+
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         let failed = |e| Error::io(location.display(), e);
         let file = File::options()

@@ -13,13 +13,14 @@ use super::{
     cgroup::{self, Group, V2, count},
     cpu::read_line,
     family,
+    undertaker::Undertaker,
 };
 
 const PREFIX: &str = "storemark-memory-";
 
 /// A limited group, made for this process and those it starts. When it is dropped, all in it go
-/// back to where this process was, and it is removed. One that a killed run left behind is
-/// removed by the next.
+/// back to where this process was, and it is removed; so it is soon after this process was killed.
+/// One that was left behind after all is removed by the next run.
 #[derive(Debug)]
 pub struct MemoryGroup {
     folder: PathBuf,
@@ -27,6 +28,8 @@ pub struct MemoryGroup {
     home: PathBuf,
     group: Group,
     limit_bytes: u64,
+    /// Outside of it.
+    undertaker: Option<Undertaker>,
 }
 
 /// The files of a group through which it is limited, beside those that [`cgroup`] reads.
@@ -55,7 +58,10 @@ impl MemoryGroup {
         })?;
         let own = std::process::id();
         let started = family::started(own).ok_or(ErrorKind::Unsupported)?;
-        Self::below(Path::new("/sys/fs/cgroup"), &groups, &name(own, started), bytes)
+        let root = Path::new("/sys/fs/cgroup");
+        let mut made = Self::below(root, &groups, &name(own, started), bytes)?;
+        made.undertaker = Undertaker::of(&made.folder);
+        Ok(made)
     }
 
     fn below(root: &Path, groups: &str, name: &str, bytes: u64) -> io::Result<Self> {
@@ -69,7 +75,7 @@ impl MemoryGroup {
         fs::create_dir(&folder)
             .map_err(|e| told("a control group cannot be made in", &parent, &e))?;
         // From here on dropping it removes it.
-        let mut made = Self { folder, home, group, limit_bytes: 0 };
+        let mut made = Self { folder, home, group, limit_bytes: 0, undertaker: None };
         made.limit_bytes = made.limit(bytes)?;
         Ok(made)
     }
@@ -127,8 +133,14 @@ impl Drop for MemoryGroup {
                 Err(error) if error.kind() == ErrorKind::ResourceBusy => {
                     thread::sleep(Duration::from_millis(10));
                 }
-                // Nowhere to report to; what is left the next run removes.
-                _ => return,
+                Ok(()) => {
+                    if let Some(undertaker) = self.undertaker.take() {
+                        undertaker.dismiss();
+                    }
+                    return;
+                }
+                // Nowhere to report to; what is left the undertaker removes, or else the next run.
+                Err(_) => return,
             }
         }
     }

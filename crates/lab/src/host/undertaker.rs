@@ -1,10 +1,12 @@
-//! Removes a folder, and what is mounted in it, when this process ends without having done so itself.
+//! Removes a folder, with what is mounted in it, or a control group, when this process ends without
+//! having done so itself.
 
 use std::path::Path;
 
 /// A shell that waits for the end of its standard input, which this process holds and the system
 /// closes, however the process ends. A server may still be writing when it begins. Images are those of
 /// [`super::mount_image`]; detaching one that is in use means once it is not.
+/// A control group goes once no process is in it, and its files only with it.
 #[cfg(unix)]
 const UNDERTAKER: &str = r#"
 trap '' HUP INT
@@ -20,7 +22,7 @@ while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
       losetup -d "$device"
     done
   done
-  rm -rf -- "$1"
+  rmdir -- "$1" || rm -rf -- "$1"
   [ -e "$1" ] && sleep 0.5
   tries=$((tries - 1))
 done

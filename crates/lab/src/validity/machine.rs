@@ -1,6 +1,6 @@
 //! Doubts that the machine raises.
 
-use model::{Cache, Doubt, Environment, Finding, Plan};
+use model::{Doubt, Environment, Finding, Plan};
 
 pub(super) fn machine(environment: &Environment, plan: &Plan) -> Vec<Finding> {
     let debug = environment.debug_build.then_some(Doubt::DebugBuild);
@@ -19,7 +19,7 @@ pub(crate) fn governor(environment: &Environment) -> Option<Doubt> {
 /// Evicting here empties no cache of the host.
 fn host(environment: &Environment, plan: &Plan) -> Option<Doubt> {
     let machine = virtual_machine(environment)?.to_owned();
-    let cold = plan.caches.iter().any(|cache| *cache != Cache::Warm);
+    let cold = plan.caches.iter().any(|cache| cache.is_cold());
     cold.then_some(Doubt::HostMayCache { machine })
 }
 

@@ -5,17 +5,15 @@ use model::{Cache, Doubt, Plan, Residency, Sample, State};
 /// Doubts about the cache state of a trial.
 pub(super) fn state(sample: &Sample, plan: &Plan) -> Vec<Doubt> {
     let operation = plan.workloads[sample.workload].operation;
-    if plan.holds(sample) {
-        of(sample, sample.state(operation))
-    } else {
-        of(sample, State::NotReached)
-    }
+    let state = if plan.holds(sample) { sample.state(operation) } else { State::NotReached };
+    of(sample, state, operation.updates())
 }
 
-fn of(sample: &Sample, state: State) -> Vec<Doubt> {
+fn of(sample: &Sample, state: State, updates: bool) -> Vec<Doubt> {
     let cache = sample.cache;
     let Some(before) = &sample.before else { return Vec::new() };
     let state = match state {
+        State::Reached if updates => None,
         State::Reached => lost(sample).map(|resident| Doubt::StateLost { resident }),
         State::NotReached => Some(Doubt::StateNotReached {
             cache,
@@ -30,10 +28,13 @@ fn of(sample: &Sample, state: State) -> Vec<Doubt> {
     state.into_iter().chain(unknown).collect()
 }
 
-/// Only a warm store can lose its state by what it does not do itself.
+/// Only a warm store that stays as it is can lose its state by what it does not do itself: one that
+/// is updated may write past the page cache, or make files and remove them. What it then fetches from
+/// a device is told.
 fn lost(sample: &Sample) -> Option<f64> {
-    let after = sample.after.filter(|after| !after.shows(Cache::Warm))?;
-    (sample.cache == Cache::Warm).then(|| after.resident_share()).flatten()
+    let (before, after) = sample.before.zip(sample.after)?;
+    let lost = sample.cache == Cache::Warm && !after.shows(Cache::Warm);
+    (lost && before.pages == after.pages).then(|| after.resident_share()).flatten()
 }
 
 fn unknown(before: &Residency) -> String {
@@ -79,6 +80,16 @@ mod tests {
         assert_eq!(read(&sample(Cache::DataCold, 2, 100)), [not(Cache::DataCold, 0.02)]);
         let lost = Doubt::StateLost { resident: 0.5 };
         assert_eq!(read(&sample(Cache::Warm, 100, 50)), [lost]);
+    }
+
+    #[test]
+    fn what_a_store_does_to_its_own_files_is_no_loss() {
+        let mut sample = sample(Cache::Warm, 100, 50);
+        let mut plan = sound(&[Cache::Warm]).header.plan;
+        plan.workloads[0].operation = model::Operation::Update;
+        assert_eq!(state(&sample, &plan), [], "past the page cache");
+        sample.after.as_mut().unwrap().pages = 110;
+        assert_eq!(read(&sample), [], "at the start of a server");
     }
 
     #[test]

@@ -57,13 +57,13 @@ impl fmt::Display for Doubt {
             ),
             Self::TooNoisy { half_width, precision } => write!(
                 f,
-                "the interval is up to ±{}, wider than the ±{} aimed for; give it more --time or a quieter machine",
+                "the interval is up to ±{}, wider than the ±{} aimed for; give it more --time (with --rounds, more of them) or a quieter machine",
                 percent(*half_width),
                 percent(*precision)
             ),
             Self::TooFewRounds { rounds, min } => write!(
                 f,
-                "{rounds} round{} run; fewer than {min} cannot carry a verdict; give it more --time or --rounds",
+                "{rounds} round{} run; fewer than {min} cannot carry a verdict; give it more --rounds, or more --time without that",
                 if *rounds == 1 { "" } else { "s" }
             ),
             Self::ToolShare { share } => write!(

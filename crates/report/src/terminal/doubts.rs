@@ -46,7 +46,8 @@ pub(super) fn lead(severity: Severity) -> (&'static str, Paint) {
 
 /// `files, sqlite (update, round 3): the interval is …`.
 fn sentence(plan: &Plan, remark: &Remark) -> String {
-    let targets = if remark.targets.len() == plan.targets.len() {
+    // One that was left out is not of the plan.
+    let targets = if plan.targets.iter().all(|target| remark.targets.contains(&target.label)) {
         String::new()
     } else {
         list(remark.targets.iter().cloned(), remark.targets.len())

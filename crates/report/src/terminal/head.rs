@@ -44,7 +44,8 @@ fn data(plan: &Plan) -> String {
     let deflated = summary.deflated.filter(|share| *share < COMPRESSES);
     let deflated =
         deflated.map_or_else(String::new, |share| format!(", a sample deflates to {share:.2}"));
-    format!("{count}{of_all} keys of {sizes} bytes ({bytes}){source}{deflated}")
+    let keys = if summary.count == 1 && of_all.is_empty() { "key" } else { "keys" };
+    format!("{count}{of_all} {keys} of {sizes} bytes ({bytes}){source}{deflated}")
 }
 
 /// `AMD EPYC, 4 CPUs, 16.0 GB, linux 6.18, ext4, virtualised (kvm); sqlite 3.51.1`.

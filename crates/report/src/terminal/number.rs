@@ -20,8 +20,12 @@ pub(super) fn figure_or_none(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), figure)
 }
 
-/// `0.78 (0.76–0.80)`: all three with as many decimals as the interval needs to be seen.
+/// `0.78 (0.76–0.80)`: all three with as many decimals as the interval needs to be seen; of one
+/// round, which has none, `0.78 (–)`.
 pub(super) fn with_interval(estimate: &Estimate) -> String {
+    if estimate.n < 2 {
+        return format!("{} ({NONE})", figure(estimate.point));
+    }
     let decimals = decimals(estimate);
     let show = |value: f64| {
         if value.abs() < 99_999.5 { format!("{value:.decimals$}") } else { figure(value) }
@@ -80,6 +84,8 @@ mod tests {
         assert_eq!(shown(0.0123, 0.0118, 0.0129), "0.012 (0.012–0.013)");
         assert_eq!(shown(12.34, 11.0, 14.0), "12.3 (11.0–14.0)");
         assert_eq!(shown(0.78, 0.0, f64::INFINITY), "0.78 (0.00–∞)");
+        let once = Estimate { point: 0.78, low: 0.0, high: f64::INFINITY, n: 1 };
+        assert_eq!(with_interval(&once), "0.780 (–)");
     }
 
     #[test]

@@ -54,7 +54,9 @@ fn beneath(plan: &Plan, rows: &[Figures]) -> Vec<String> {
     let over: Vec<_> = rows.iter().filter_map(over).collect();
     let over = (!over.is_empty())
         .then(|| format!("time {} ÷ warm: {}", rows[0].case.cache, over.join(", ")));
-    let ahead = rows.iter().any(|row| {
+    let workload = plan.workloads.get(rows[0].case.workload);
+    let reads = workload.is_some_and(|workload| !workload.operation.writes());
+    let ahead = rows.iter().filter(|_| reads).any(|row| {
         let median = row.latency.map_or(f64::INFINITY, |latency| latency.p50_us);
         row.case.cache != Cache::Warm && row.us_per_op.is_some_and(|time| time.point > 2.0 * median)
     });

@@ -1,6 +1,6 @@
 //! How several workers got on beside each other: what each did, and how often they waited.
 
-use model::{Workload, record::Record};
+use model::{Workload, record::Record, units::show_count};
 
 use super::number::figure;
 use crate::{Figures, Waits, together};
@@ -24,8 +24,10 @@ pub(super) fn beneath(record: &Record, rows: &[Figures]) -> Vec<String> {
         rows.iter().filter_map(|row| Some((label(row)?, together(record, row)))).collect();
     let rates = all.iter().filter_map(|(label, figures)| {
         let rates = figures.rates.as_ref()?;
-        let (slowest, fastest) = (figure(rates.slowest), figure(rates.fastest));
-        Some(format!("{label} {slowest} to {fastest}, {} in all", figure(rates.total)))
+        let largest = rates.fastest.max(rates.total);
+        let show = |rate| grouped(rate, largest);
+        let (slowest, fastest, all) = (show(rates.slowest), show(rates.fastest), show(rates.total));
+        Some(format!("{label} {slowest} to {fastest}, {all} in all"))
     });
     let waits = |what, of: fn(&Waits) -> f64| {
         let some =
@@ -37,6 +39,20 @@ pub(super) fn beneath(record: &Record, rows: &[Figures]) -> Vec<String> {
     let locks = waits("lock waits per operation", |waits| waits.locks);
     let retries = waits("busy retries per operation", |waits| waits.retries);
     [rates, locks, retries].into_iter().flatten().collect()
+}
+
+/// Where the largest beside it takes four digits or more, whole, in groups of three.
+fn grouped(rate: f64, largest: f64) -> String {
+    if largest < 999.5 {
+        return figure(rate);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float is cast to the nearest integer, and this one is positive"
+    )]
+    let whole = rate.round() as u64;
+    show_count(whole)
 }
 
 /// A rare event is still one.

@@ -141,6 +141,11 @@ fn waiting_is_told_where_there_was_some() {
     assert!(!one.contains("lock waits"), "{page}");
     // Three of each operation, over six rounds.
     assert!(two.contains("sqlite text: 54 lock waits in all rounds"), "{page}");
+    let mut rare = rows();
+    rare.samples.iter_mut().for_each(|sample| sample.counters.clear());
+    let last = rare.samples.last_mut().unwrap();
+    last.counters.insert(model::BUSY_RETRIES.to_owned(), 1);
+    assert!(self::page(&rare).contains(": 1 busy retry in all rounds"), "{}", self::page(&rare));
 }
 
 #[test]

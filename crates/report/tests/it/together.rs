@@ -1,7 +1,8 @@
 //! Several workers beside each other, and under a limit.
 
 use model::{
-    BUSY_RETRIES, Cache, LOCK_WAITS, MemoryLimit, Residency, Sample, Worker, record::Record,
+    BUSY_RETRIES, Cache, LOCK_WAITS, MemoryLimit, Operation, Residency, Sample, Worker,
+    record::Record,
 };
 use storemark_report::{Style, figures, terminal, together};
 
@@ -36,6 +37,32 @@ fn rates_are_those_of_the_slowest_the_fastest_and_all() {
     assert!(out.contains("2 processes of 1 thread"), "{out}");
     assert!(out.contains("each worker: files 125 to 250, 250 in all; sqlite 125 to 250"), "{out}");
     assert!(!out.contains("lock waits") && !out.contains("busy retries"), "{out}");
+}
+
+#[test]
+fn rates_beside_each_other_are_written_alike() {
+    let mut record = shared();
+    for sample in record.samples.iter_mut().filter(|sample| sample.target == 0) {
+        sample.workers[1].wall_ns = sample.wall_ns / 1000;
+    }
+    let out = terminal(&record, &STYLE);
+    assert!(out.contains("files 125 to 125,000, 250 in all"), "{out}");
+}
+
+#[test]
+fn a_median_far_below_the_time_is_explained_by_reading_ahead_where_blobs_are_read() {
+    for (operation, says) in [(Operation::Read, true), (Operation::Update, false)] {
+        let mut record = shared();
+        record.header.plan.workloads[0].operation = operation;
+        record.header.plan.caches = vec![Cache::Limited];
+        for sample in &mut record.samples {
+            sample.cache = Cache::Limited;
+            sample.before = Some(Residency { pages: 10, resident: 1, ..Residency::default() });
+            sample.wall_ns *= 10;
+        }
+        let out = terminal(&record, &STYLE);
+        assert_eq!(out.contains("most blobs were read ahead"), says, "{operation}: {out}");
+    }
 }
 
 #[test]

@@ -69,6 +69,7 @@ fn a_host_may_cache_where_there_is_one() {
     assert_eq!(host(&format!("{named}, podman container"), &cold), doubt(named));
     assert_eq!(host("docker container", &cold), []);
     assert_eq!(host("KVM", &[Cache::Warm]), [Doubt::OnlyWarm]);
+    assert!(!host("KVM", &[Cache::Limited]).contains(&doubt("KVM")[0]), "nothing is cold");
 }
 
 #[test]

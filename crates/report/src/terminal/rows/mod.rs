@@ -67,12 +67,21 @@ pub(super) fn processes(workload: &Workload) -> String {
 /// What waiting for others came to: never left out, as it is part of the times.
 fn waits(page: &mut Page, record: &Record, group: &RowGroup) {
     for row in group.targets.iter().filter(|row| !row.waits.is_empty()) {
-        let told =
-            row.waits.iter().map(|(name, n)| format!("{} {name}", show_count(n.unsigned_abs())));
-        let told: Vec<_> = told.collect();
+        let told: Vec<_> =
+            row.waits.iter().map(|(name, n)| counted(n.unsigned_abs(), name)).collect();
         let label = &record.header.plan.targets[row.target].label;
         page.paragraph("  ", &format!("{label}: {} in all rounds", told.join(", ")), Paint::Dim);
     }
+}
+
+/// `2 busy retries`, `1 busy retry`.
+fn counted(count: u64, name: &str) -> String {
+    let one = || match name.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => name.trim_end_matches('s').to_owned(),
+    };
+    let name = if count == 1 { one() } else { name.to_owned() };
+    format!("{} {name}", show_count(count))
 }
 
 impl RowGroup {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{PlannedTarget, Settings, record::Record};
+use model::{PlannedTarget, Settings, Workload, record::Record};
 
 use crate::terminal::page::{Page, Paint};
 
@@ -22,7 +22,11 @@ pub(super) fn print(page: &mut Page, record: &Record, published: bool, all: bool
             page.paragraph("  ", note, Paint::Dim);
         }
     }
-    if record.header.plan.workloads.iter().any(|w| w.processes > 1 && !w.own_databases) {
+    let on_one = |(index, workload): (usize, &Workload)| {
+        let measured = record.samples.iter().any(|sample| sample.workload == index);
+        workload.processes > 1 && !workload.own_databases && measured
+    };
+    if record.header.plan.workloads.iter().enumerate().any(on_one) {
         let shared = "on one database each process inserts rows of its own, but sums and changes \
                       those of all";
         page.paragraph("  ", shared, Paint::Dim);
