@@ -194,6 +194,8 @@ fn what_a_private_server_cannot_be_is_one_line() {
         ("run mariadb:?engine=inodb", "did you mean innodb?"),
         ("run mariadb:?engine=memory", "no BLOB columns"),
         ("run mariadb:?engine=csv", "no keys"),
+        ("run mariadb:?set.innodb_data_home_dir=x", "names a place or code"),
+        ("run mariadb:?set.log_bin=/tmp/x", "names a place or code"),
         ("run mariadb:?set.no_such_thing=1", "has no such variable"),
         ("run mariadb:?set.innodb_page_size=4000", "the server has \"4096\""),
         ("run mariadb:?set.innodb_data_file_path=nonsense", "[ERROR]"),
@@ -205,6 +207,8 @@ fn what_a_private_server_cannot_be_is_one_line() {
         let said = world.refused(&format!("{line} --keys 10"));
         assert!(said.contains(says), "{line}\n{said}");
     }
+    let said = world.refused("rows mariadb:?set.general_log_file=x --rows 10");
+    assert!(said.contains("names a place or code"), "{said}");
     nothing_is_left(&world);
 }
 

@@ -47,6 +47,7 @@ fn what_a_private_server_cannot_be_is_one_line() {
         ("run postgres:?set.work_mem=lots", "invalid value for parameter \"work_mem\""),
         ("run postgres:?set.no.such=1", "has no effect: the server has no such variable"),
         ("run postgres:?set.port=1", "has no effect: the server has 5432"),
+        ("run postgres:?set.data_directory=x", "names a place or code"),
         ("run postgres:?cache=1k", "accepted: 131072 to"),
         ("run postgres:?sync=always", "off, async, on"),
         ("run postgres:absent", "absent"),
@@ -54,6 +55,8 @@ fn what_a_private_server_cannot_be_is_one_line() {
         let said = world.refused(&format!("{line} --keys 10"));
         assert!(said.contains(says), "{line}\n{said}");
     }
+    let said = world.refused("rows postgres:?set.archive_command=true --rows 10");
+    assert!(said.contains("names a place or code"), "{said}");
     nothing_is_left(&world);
 }
 

@@ -65,7 +65,8 @@ const SETTINGS: &[Setting] = &[
 pub(crate) const VARIABLE: Setting = Setting {
     name: "set.*",
     accepts: Accepts::Text,
-    help: "any server variable, as in set.work_mem=64MB; given at the start",
+    help: "any server variable that names no place or code, as in set.work_mem=64MB, given at the \
+           start; socket, port and log are storemark's own",
 };
 
 /// As whom the private server runs; it refuses to run as root.

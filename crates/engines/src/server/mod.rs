@@ -3,6 +3,7 @@
 
 mod account;
 mod program;
+mod variable;
 
 use std::{
     ffi::OsString,
@@ -19,6 +20,7 @@ use model::{Account, Error, Result};
 
 pub(crate) use account::{account, check_enters, give};
 pub(crate) use program::Program;
+pub(crate) use variable::check_inside;
 
 /// A shell, since it must outlive storemark.
 const KEEPER: &str = include_str!("keeper.sh");

@@ -47,7 +47,7 @@ impl RowEngine for MariadbRows {
             return Err(Error::usage("engine=csv: its columns cannot be NULL (accepted: null=no)"));
         }
         kind.check_cache(settings)?;
-        setting::variables(settings).map(drop)
+        setting::own_variables(settings).map(drop)
     }
 
     fn styles(&self, settings: &Settings) -> &'static [Style] {
