@@ -213,6 +213,17 @@ fn what_a_private_server_cannot_be_is_one_line() {
 }
 
 #[test]
+fn a_server_is_found_whatever_the_path() {
+    if without("mariadb") {
+        return;
+    }
+    let world = world();
+    let line = "run mariadb: --keys 10 --rounds 1";
+    let ran = Ran::from(world.command(line).env("PATH", "/nonexistent").output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+#[test]
 fn a_folder_goes_into_a_server_and_back() {
     if without("mariadb") {
         return;

@@ -15,6 +15,7 @@ const PACKAGE: &str = "MariaDB's server is needed (Debian: apt-get install maria
 
 const USUAL: &[&str] = &[
     "/usr/sbin",
+    "/usr/bin",
     "/usr/libexec",
     "/usr/local/sbin",
     "/usr/local/libexec",

@@ -6,6 +6,7 @@ mod program;
 mod variable;
 
 use std::{
+    env,
     ffi::OsString,
     fs,
     io::{BufRead, BufReader, Write},
@@ -185,10 +186,13 @@ pub(crate) fn run(
     Err(Error::failed(format!("{} failed ({}): {why}", program.display(), output.status)))
 }
 
-/// `program` as another user, in a language that can be read.
+/// `program` as another user, in a language that can be read. Some are shell scripts, which need
+/// the system's tools wherever else the path leads.
 fn command(program: &Path, as_whom: Option<Account>) -> Command {
+    let mut path = env::var_os("PATH").unwrap_or_default();
+    path.push(":/usr/bin:/bin:/usr/sbin:/sbin");
     let mut command = Command::new(program);
-    command.current_dir("/").env("LC_ALL", "C");
+    command.current_dir("/").env("LC_ALL", "C").env("PATH", path);
     if let Some(Account { user, group }) = as_whom {
         command.uid(user).gid(group);
     }
