@@ -212,6 +212,16 @@ fn what_a_private_server_cannot_be_is_one_line() {
     nothing_is_left(&world);
 }
 
+/// The store in the folder `store` is refused while another process has it.
+pub(crate) fn is_refused_while_another_has_it(world: &World) {
+    let other = fs::File::open(world.path("store")).unwrap();
+    other.lock().unwrap();
+    for line in ["run store", "run store --update --in-place", "copy store files:elsewhere"] {
+        let said = world.refused(line);
+        assert!(said.contains("another process has it open"), "{line}: {said}");
+    }
+}
+
 #[test]
 fn a_server_is_found_whatever_the_path() {
     if without("mariadb") {
@@ -234,6 +244,7 @@ fn a_folder_goes_into_a_server_and_back() {
     world.write("in/empty", "");
     world.ok("copy in mariadb:store");
     assert!(world.ok("verify in store").out.contains("same: 3"));
+    is_refused_while_another_has_it(&world);
     world.ok("copy store files:out");
     world.ok("verify in out");
     world.ok("run mariadb:store --rounds 1");

@@ -11,7 +11,10 @@ use std::{
 };
 
 use crate::{
-    servers::{dies, interrupted, killed, nothing_is_left, port, signal, within, without, world},
+    servers::{
+        dies, interrupted, is_refused_while_another_has_it, killed, nothing_is_left, port, signal,
+        within, without, world,
+    },
     world::{Ran, World},
 };
 
@@ -71,6 +74,7 @@ fn a_folder_goes_into_a_server_and_back() {
     world.write("in/empty", "");
     world.ok("copy in postgres:store");
     assert!(world.ok("verify in store").out.contains("same: 3"));
+    is_refused_while_another_has_it(&world);
     world.ok("copy store files:out");
     world.ok("verify in out");
     world.ok("run store --rounds 1");

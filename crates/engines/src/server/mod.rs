@@ -2,6 +2,7 @@
 //! surely ended: by their store, or by their keeper once storemark is gone.
 
 mod account;
+mod claim;
 mod program;
 mod variable;
 
@@ -20,6 +21,7 @@ use std::{
 use model::{Account, Error, Result};
 
 pub(crate) use account::{account, check_enters, give};
+pub(crate) use claim::claim;
 pub(crate) use program::Program;
 pub(crate) use variable::check_inside;
 
