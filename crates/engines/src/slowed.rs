@@ -154,6 +154,10 @@ impl Engine for Slowed {
         self.engine.reading_changes(location, settings)
     }
 
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        self.engine.reads_a_copy(location)
+    }
+
     fn others(&self, location: &Path) -> Result<Vec<String>> {
         self.engine.others(location)
     }

@@ -3,6 +3,7 @@
 mod amount;
 mod check;
 mod checkup;
+mod clone;
 mod copy;
 mod crew;
 mod dataset;

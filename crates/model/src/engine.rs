@@ -73,6 +73,14 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Whether not even the keys of the store at `location` can be read without changing its
+    /// files, so that a copy of them is opened instead; refused where another process works on
+    /// them, and a copy would be torn.
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        let _ = location;
+        Ok(false)
+    }
+
     /// What the store at `location` holds beside its dataset (other tables, say): what would be
     /// lost with it. For people.
     fn others(&self, location: &Path) -> Result<Vec<String>> {

@@ -75,10 +75,13 @@ fn a_folder_goes_into_a_server_and_back() {
     world.ok("copy in postgres:store");
     assert!(world.ok("verify in store").out.contains("same: 3"));
     is_refused_while_another_has_it(&world);
-    world.ok("copy store files:out");
-    world.ok("verify in out");
+    let before = world.tree();
     world.ok("run store --rounds 1");
     world.ok("verify in store");
+    assert!(world.refused("copy in postgres:store").contains("--force replaces it"));
+    assert!(world.tree() == before, "reading the store changed it");
+    world.ok("copy store files:out");
+    world.ok("verify in out");
     let time = |name: &str| fs::metadata(world.path(name)).unwrap().modified().unwrap();
     assert_eq!(time("in/a/first"), time("out/a/first"));
     let long = format!("in/{}/{}", "d".repeat(200), format!("{}/", "e".repeat(200)).repeat(13));

@@ -102,6 +102,11 @@ impl Engine for Mariadb {
         Some("its server changes files whenever it runs".to_owned())
     }
 
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        Folder::check_is_one(location)?;
+        Folder::at(location)?.check_free().map(|()| true)
+    }
+
     fn others(&self, location: &Path) -> Result<Vec<String>> {
         let options = OpenOptions {
             settings: Settings::default(),

@@ -161,6 +161,10 @@ impl Engine for Postgres {
         Some("a server writes into the folder of its data".to_owned())
     }
 
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        Cluster::at(location).check_free().map(|()| true)
+    }
+
     fn others(&self, location: &Path) -> Result<Vec<String>> {
         let settings = Settings::default();
         let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
