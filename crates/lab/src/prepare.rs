@@ -218,7 +218,7 @@ impl<'a> Preparation<'a> {
         for operation in operations(self.request) {
             let (ready, owner, fill) = self
                 .store_for(index, target, operation, source)
-                .map_err(|e| e.context(format!("{}: preparing to {operation}", target.label)))?;
+                .map_err(|e| named(e, &target.label, &format!("preparing to {operation}")))?;
             let own = if operation.writes() { &mut made.update } else { &mut made.read };
             *own = Some(ready);
             made.owner = Some(owner);
@@ -377,6 +377,14 @@ fn reads_a_copy(target: &Requested) -> Result<bool> {
 
 fn options(settings: Settings, access: Access, dataset: &Dataset) -> OpenOptions {
     OpenOptions { settings, access, keys: dataset.keys() }
+}
+
+/// What went wrong with a target; an engine may have named it already.
+fn named(error: Error, label: &str, what: &str) -> Error {
+    if error.to_string().starts_with(label) {
+        return error;
+    }
+    error.context(format!("{label}: {what}"))
 }
 
 /// Drops the keys past `--max-id`.

@@ -223,6 +223,17 @@ pub(crate) fn is_refused_while_another_has_it(world: &World) {
 }
 
 #[test]
+fn a_server_that_says_nothing_is_told_soon() {
+    let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = mute.local_addr().unwrap().port();
+    for scheme in ["mysql", "postgres"] {
+        let said = world().refused(&format!("run {scheme}://me@127.0.0.1:{port}/db --keys 10"));
+        assert!(said.contains("nothing that speaks as "), "{said}");
+        assert_eq!(said.matches("127.0.0.1").count(), 1, "{said}");
+    }
+}
+
+#[test]
 fn a_server_is_found_whatever_the_path() {
     if without("mariadb") {
         return;

@@ -6,6 +6,7 @@ use model::{Error, ErrorKind, Result};
 use mysql::{Conn, OptsBuilder, consts::CapabilityFlags};
 
 use super::address::{Address, Place};
+use crate::server::greeted;
 
 /// Longest silence of a server: longer than it waits for locks by default (50 s).
 const SILENCE: Duration = Duration::from_secs(300);
@@ -66,6 +67,13 @@ impl Connector {
 
     pub(crate) fn connect(&self) -> Result<Conn> {
         Conn::new(self.options.clone()).map_err(|error| self.explain(error))
+    }
+
+    /// The first connection: whether a server is there at all shows soon.
+    pub(crate) fn greet(&self) -> Result<Conn> {
+        let options = self.options.clone();
+        let connected = greeted("MariaDB or MySQL", || Conn::new(options));
+        connected.map_err(|error| error.context(&self.shown))?.map_err(|error| self.explain(error))
     }
 
     /// What the server's or the connection's `error` means.

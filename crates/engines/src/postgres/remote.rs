@@ -22,6 +22,7 @@ use super::{
     table::Table,
     variables,
 };
+use crate::server;
 
 /// Longest time until a server takes a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -159,7 +160,10 @@ impl Address {
     fn connect(&self, options: &OpenOptions) -> Result<(Door, Client)> {
         let prelude = variables::session(&options.settings);
         let door = Door { config: self.config.clone(), prelude };
-        let client = door.connect().map_err(|error| told(&error).context(&self.shown))?;
+        let first = door.clone();
+        let client = server::greeted("PostgreSQL", move || first.connect())
+            .and_then(|connected| connected.map_err(|error| told(&error)))
+            .map_err(|error| error.context(&self.shown))?;
         Ok((door, client))
     }
 

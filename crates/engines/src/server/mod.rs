@@ -3,6 +3,7 @@
 
 mod account;
 mod claim;
+mod greeting;
 mod program;
 mod variable;
 
@@ -22,6 +23,7 @@ use model::{Account, Error, Result};
 
 pub(crate) use account::{account, check_enters, give};
 pub(crate) use claim::claim;
+pub(crate) use greeting::greeted;
 pub(crate) use program::Program;
 pub(crate) use variable::check_inside;
 
