@@ -122,6 +122,10 @@ impl Engine for Slowed {
         self.engine.promise(class)
     }
 
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        self.engine.withholds(class, settings)
+    }
+
     fn lacks(&self) -> &'static [&'static str] {
         self.engine.lacks()
     }

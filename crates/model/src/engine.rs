@@ -30,6 +30,13 @@ pub trait Engine: Sync {
     /// How this engine keeps a durability class; `None` where it cannot give that class.
     fn promise(&self, class: Durability) -> Option<Promise>;
 
+    /// Why a store with `settings` cannot give `class` although the engine promises it; `None`:
+    /// it can.
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let _ = (class, settings);
+        None
+    }
+
     /// What it lacks beside what [`Capabilities`] tell, a phrase each, for people.
     fn lacks(&self) -> &'static [&'static str] {
         &[]

@@ -194,6 +194,11 @@ fn what_a_private_server_cannot_be_is_one_line() {
         ("run mariadb:?engine=inodb", "did you mean innodb?"),
         ("run mariadb:?engine=memory", "no BLOB columns"),
         ("run mariadb:?engine=csv", "no keys"),
+        ("run mariadb:?engine=aria --update --durability durable", "aria promises nothing"),
+        (
+            "run mariadb:?engine=myisam&sync=commit --durability consistent",
+            "myisam promises nothing",
+        ),
         ("run mariadb:?set.innodb_data_home_dir=x", "names a place or code"),
         ("run mariadb:?set.log_bin=/tmp/x", "names a place or code"),
         ("run mariadb:?set.no_such_thing=1", "has no such variable"),

@@ -72,6 +72,10 @@ impl Engine for Mariadb {
         Some(durability::promise(class))
     }
 
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        Kind::asked(settings).withholds(class)
+    }
+
     fn lacks(&self) -> &'static [&'static str] {
         &[
             "a server changes its files also when it is only read, so that a copy is measured",

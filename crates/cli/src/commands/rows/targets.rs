@@ -80,7 +80,15 @@ impl Chosen {
             return Ok(());
         }
         match rows::find(name).and_then(RowEngine::usable) {
-            Ok(()) => self.add(options, &resolve(text.as_ref())?, every_style),
+            Ok(()) => {
+                let resolved = resolve(text.as_ref())?;
+                let withheld = |class| resolved.engine.withholds(class, &resolved.settings);
+                if let Some(why) = options.durability.and_then(withheld) {
+                    self.missing.push((resolved.label, why));
+                    return Ok(());
+                }
+                self.add(options, &resolved, every_style)
+            }
             Err(error) => {
                 self.missing.push((name.to_owned(), error.to_string()));
                 Ok(())

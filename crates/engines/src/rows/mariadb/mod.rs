@@ -66,6 +66,10 @@ impl RowEngine for MariadbRows {
         Mariadb.promise(class)
     }
 
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        Kind::asked(settings).withholds(class)
+    }
+
     fn usable(&self) -> Result<()> {
         Mariadb.usable()
     }
