@@ -145,7 +145,9 @@ fn is_usage(error: u16) -> bool {
 
 fn hint(error: u16) -> &'static str {
     match error {
-        code::ACCESS_DENIED => "; the password stands in the address or in MYSQL_PWD",
+        code::ACCESS_DENIED => {
+            "; the password stands in the address (%40 for an @ in it) or in MYSQL_PWD"
+        }
         code::DATABASE_DENIED | code::TABLE_DENIED => {
             "; its user makes and drops tables (GRANT CREATE, DROP, SELECT, INSERT, UPDATE, DELETE)"
         }

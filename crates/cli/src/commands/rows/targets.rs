@@ -144,6 +144,7 @@ fn styles(options: &RowsOptions, resolved: &Resolved, every: bool) -> Result<Vec
 fn resolve(text: &OsStr) -> Result<Resolved> {
     let words = text.to_string_lossy().into_owned();
     let target = Target::parse(&words);
+    target.check().map_err(|e| e.context(&words))?;
     let Some(name) = &target.engine else {
         let names: Vec<_> =
             rows::all().iter().map(|engine| format!("{}:", engine.name())).collect();
