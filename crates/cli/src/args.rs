@@ -364,7 +364,7 @@ pub(crate) struct StatOptions {
 }
 
 /// What all commands have in common that make a store.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct CopyFlags {
     /// Replace a store that is there
     #[arg(long)]
@@ -372,6 +372,9 @@ pub(crate) struct CopyFlags {
     /// Go on with what was interrupted
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Where a source that reading would change is copied to be read; default: beside it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
     /// No progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -419,6 +422,9 @@ pub(crate) struct VerifyOptions {
     pub(crate) a: OsString,
     /// The other
     pub(crate) b: OsString,
+    /// Where a store that reading would change is copied to be read; default: beside it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
     /// No progress
     #[arg(long, short)]
     pub(crate) quiet: bool,

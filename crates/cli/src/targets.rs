@@ -106,6 +106,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
         return Err(Error::usage(format!("{}: no such file or folder", text.display())));
     };
     let target = Target::parse(words);
+    target.check().map_err(|e| e.context(without_password(words)))?;
     let path = PathBuf::from(&target.location);
     if target.location.is_empty() && target.engine.is_none() {
         return Err(Error::usage(format!("{words:?}: names neither an engine nor a path")));
@@ -120,6 +121,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
             "{words}: names no server, as {name}://user@host/database does"
         )));
     }
+    check_values(engine, &target.location).map_err(|e| e.context(words))?;
     Ok(Resolved {
         text: words.to_owned(),
         engine,
@@ -127,6 +129,18 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
         address: None,
         settings: target.settings,
     })
+}
+
+/// Refuses a location that ends in settings without values.
+fn check_values(engine: &dyn Engine, location: &str) -> Result<()> {
+    let Some((path, tail)) = location.rsplit_once('?') else { return Ok(()) };
+    let known = engine.settings().iter().any(|setting| setting.name == tail);
+    if path.is_empty() || known {
+        return Err(Error::usage(format!(
+            "?{tail}: a setting needs a value (accepted: name=value)"
+        )));
+    }
+    Ok(())
 }
 
 fn address(

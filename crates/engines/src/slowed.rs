@@ -122,6 +122,10 @@ impl Engine for Slowed {
         self.engine.promise(class)
     }
 
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        self.engine.withholds(class, settings)
+    }
+
     fn lacks(&self) -> &'static [&'static str] {
         self.engine.lacks()
     }
@@ -152,6 +156,10 @@ impl Engine for Slowed {
 
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
         self.engine.reading_changes(location, settings)
+    }
+
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        self.engine.reads_a_copy(location)
     }
 
     fn others(&self, location: &Path) -> Result<Vec<String>> {

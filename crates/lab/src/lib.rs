@@ -4,6 +4,7 @@ mod age;
 mod amount;
 mod check;
 mod checkup;
+mod clone;
 mod copy;
 mod crew;
 mod dataset;

@@ -57,7 +57,7 @@ struct Assumed {
 
 /// Outlines `request`. A store that is there is opened for reading, to count its keys.
 pub fn outline(request: &Request, stop: &Stop) -> Result<Outline> {
-    let data = Source::open(request)?.0.amount(stop)?;
+    let data = Source::open(request, &Silent, stop)?.0.amount(stop)?;
     let rooms = Preparation::new(request, &Silent, stop).needed(data);
     let room = |(folder, needed): (PathBuf, u64)| Room {
         free: host::free_bytes(&folder).ok(),

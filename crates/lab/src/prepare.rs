@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -15,6 +14,7 @@ use model::{
 
 use crate::{
     Amount, Progress, Stop, check,
+    clone::clone_store,
     dataset::Dataset,
     host::{self, Scratch},
     prepared::{Prepared, PreparedTarget},
@@ -44,7 +44,7 @@ impl<'a> Preparation<'a> {
         for target in &request.targets {
             target.settings_for(request.durability)?;
         }
-        let (source, spec) = Source::open(request)?;
+        let (source, spec) = Source::open(request, self.progress, self.stop)?;
         self.check_space(source.amount(self.stop)?)?;
         let mut dataset = source.dataset(self.progress, self.stop)?;
         let available = dataset.summary().count;
@@ -55,7 +55,11 @@ impl<'a> Preparation<'a> {
 
         let mut stores = Vec::new();
         for (index, target) in request.targets.iter().enumerate() {
-            stores.push(bearable(&target.label, self.stores_of(index, target, &source))?);
+            let made = self.stores_of(index, target, &source).and_then(|made| {
+                self.compare_copied(target, &made, &dataset)?;
+                Ok(made)
+            });
+            stores.push(bearable(&target.label, made)?);
         }
         // It may be a target itself, of an engine that opens a store once.
         drop(source);
@@ -86,7 +90,7 @@ impl<'a> Preparation<'a> {
                 }
                 Err(error) => {
                     prepared.note_failed(&target.label, &error);
-                    failed = Some(error.context(&target.label));
+                    failed = Some(named(error, &target.label, &target.label));
                 }
             }
         }
@@ -96,15 +100,28 @@ impl<'a> Preparation<'a> {
     /// Stores that the user named must hold the same keys with values of the same lengths.
     fn compare_located(&self, dataset: &Dataset) -> Result<()> {
         for target in &self.request.targets {
-            if let Some(path) = &target.location {
+            if let (Some(path), false) = (&target.location, reads_a_copy(target)?) {
                 let options = options(target.settings.clone(), Access::Read, dataset);
                 let ready = Ready::new(target.engine, path.clone(), options);
-                ready
-                    .with(|store| check::same_keys(dataset, &mut *store.session()?, self.stop))
-                    .map_err(|e| e.context(&target.label))?;
+                self.compare(target, &ready, dataset)?;
             }
         }
         Ok(())
+    }
+
+    /// Those that may not be opened are compared by the copy that is measured.
+    fn compare_copied(&self, target: &Requested, made: &Made, dataset: &Dataset) -> Result<()> {
+        if !reads_a_copy(target)? {
+            return Ok(());
+        }
+        self.compare(target, made.first(), dataset)
+    }
+
+    fn compare(&self, target: &Requested, ready: &Ready, dataset: &Dataset) -> Result<()> {
+        ready
+            .with(|store| check::same_keys(dataset, &mut *store.session()?, self.stop))
+            .map(drop)
+            .map_err(|e| e.context(&target.label))
     }
 
     /// What scratch stores take, by the folder they stand in: as much again where updates may
@@ -185,7 +202,7 @@ impl<'a> Preparation<'a> {
         for operation in operations(self.request) {
             let (ready, owner, fill) = self
                 .store_for(index, target, operation, source)
-                .map_err(|e| e.context(format!("preparing to {operation}")))?;
+                .map_err(|e| named(e, &target.label, &format!("preparing to {operation}")))?;
             let own = if operation.writes() { &mut made.update } else { &mut made.read };
             *own = Some(ready);
             made.owner = Some(owner);
@@ -225,7 +242,7 @@ impl<'a> Preparation<'a> {
         ready.path = self.place(index, target, operation)?;
         let start = Instant::now();
         let owner = if let Some(location) = &target.location {
-            self.clone_files(engine, location, &ready.path)?;
+            clone_store(engine, location, &ready.path, self.progress, self.stop)?;
             Owner::Copy
         } else {
             self.make(&ready, source)?;
@@ -248,17 +265,6 @@ impl<'a> Preparation<'a> {
         source.fill(&mut *store.session()?, self.progress, self.stop)?;
         store.settle()?;
         store.close()
-    }
-
-    /// Copies the user's own files, side files and all, so that the copy is laid out as they are.
-    fn clone_files(&self, engine: &dyn model::Engine, from: &Path, to: &Path) -> Result<()> {
-        self.progress.stage(&format!("copying {}", from.display()), None);
-        for (from, to) in engine.files(from).iter().zip(engine.files(to)) {
-            if from.exists() {
-                clone(from, &to, self.stop)?;
-            }
-        }
-        Ok(())
     }
 
     /// Reads every value once through the target's own path and notes what is in effect.
@@ -289,8 +295,7 @@ impl<'a> Preparation<'a> {
             }
         }
         let check = start.elapsed();
-        let ready = made.read.as_ref().or(made.update.as_ref());
-        let ready = ready.expect("a run has at least one operation");
+        let ready = made.first();
         let ((in_effect, durability, started), _) = ready.with(|store| {
             Ok((store.in_effect()?, store.durability(), !store.processes().is_empty()))
         })?;
@@ -326,7 +331,7 @@ impl<'a> Preparation<'a> {
 /// A failure of one target's own system stays with it; any other error ends the run.
 fn bearable<T>(label: &str, result: Result<T>) -> Result<Result<T>> {
     match result {
-        Err(error) if error.kind() != ErrorKind::Failed => Err(error.context(label)),
+        Err(error) if error.kind() != ErrorKind::Failed => Err(named(error, label, label)),
         other => Ok(other),
     }
 }
@@ -347,8 +352,26 @@ struct Made {
     fill: Option<Duration>,
 }
 
+impl Made {
+    fn first(&self) -> &Ready {
+        let first = self.read.as_ref().or(self.update.as_ref());
+        first.expect("a run has at least one operation")
+    }
+}
+
+/// Whether the user's own store may be opened as a copy only.
+fn reads_a_copy(target: &Requested) -> Result<bool> {
+    let Some(path) = &target.location else { return Ok(false) };
+    target.engine.reads_a_copy(path).map_err(|e| e.context(&target.label))
+}
+
 fn options(settings: Settings, access: Access, dataset: &Dataset) -> OpenOptions {
     OpenOptions { settings, access, keys: dataset.keys() }
+}
+
+/// What went wrong `during` something with a target; an engine may have named the target already.
+fn named(error: Error, label: &str, during: &str) -> Error {
+    if error.to_string().starts_with(label) { error } else { error.context(during) }
 }
 
 /// Drops the keys past `--max-id`.
@@ -362,34 +385,4 @@ fn limit(dataset: &mut Dataset, max: Option<i64>) -> Result<()> {
         return Err(Error::usage(format!("--max-id {max}: no key is that small")));
     }
     Ok(())
-}
-
-/// Copies a file, or a folder with the files and folders in it.
-fn clone(from: &Path, to: &Path, stop: &Stop) -> Result<()> {
-    stop.check()?;
-    let wrong = |e| Error::io(from.display(), e);
-    let kind = fs::symlink_metadata(from).map_err(wrong)?.file_type();
-    if kind.is_file() {
-        host::copy_file(from, to)?;
-        writable(to)?;
-    } else if kind.is_dir() {
-        fs::create_dir(to).map_err(|e| Error::io(to.display(), e))?;
-        for entry in fs::read_dir(from).map_err(wrong)? {
-            let name = entry.map_err(wrong)?.file_name();
-            clone(&from.join(&name), &to.join(&name), stop)?;
-        }
-    }
-    Ok(())
-}
-
-/// A copy of a read-only file is read-only too; a scratch copy must not be.
-fn writable(path: &Path) -> Result<()> {
-    let wrong = |e| Error::io(path.display(), e);
-    let mut permissions = fs::metadata(path).map_err(wrong)?.permissions();
-    if !permissions.readonly() {
-        return Ok(());
-    }
-    #[expect(clippy::permissions_set_readonly_false, reason = "in a folder of mode 0700")]
-    permissions.set_readonly(false);
-    fs::set_permissions(path, permissions).map_err(wrong)
 }

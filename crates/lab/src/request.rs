@@ -155,8 +155,17 @@ impl Requested {
     /// Settings for `class` with those asked for laid over them.
     pub(crate) fn settings_for(&self, class: Option<Durability>) -> Result<Settings> {
         let Some(class) = class else { return Ok(self.settings.clone()) };
-        Ok(class_settings(self.engine, class)?.overlaid(&self.settings))
+        let kept = class_settings(self.engine, class)?;
+        check_kept(&self.label, class, self.engine.withholds(class, &self.settings))?;
+        Ok(kept.overlaid(&self.settings))
     }
+}
+
+/// Refuses a target whose settings withhold the class.
+pub(crate) fn check_kept(label: &str, class: Durability, withheld: Option<String>) -> Result<()> {
+    withheld.map_or(Ok(()), |why| {
+        Err(Error::usage(format!("{label} cannot give durability {class}: {why}")))
+    })
 }
 
 /// The settings that set `engine` up for `class`.

@@ -10,6 +10,7 @@ use crate::{
     Amount, Place, Progress, Stop,
     dataset::{Dataset, Sampler},
     made::made,
+    place::Readable,
     request::{Data, Request},
 };
 
@@ -22,12 +23,16 @@ pub(crate) struct Source {
 enum From {
     Made(Box<dyn Store>, Generated),
     /// Opened for each use: meanwhile it may have to be copied, or opened by a target.
-    There(Place),
+    There(Readable),
 }
 
 impl Source {
     /// The source that `request` names.
-    pub(crate) fn open(request: &Request) -> Result<(Self, DatasetSpec)> {
+    pub(crate) fn open(
+        request: &Request,
+        progress: &dyn Progress,
+        stop: &Stop,
+    ) -> Result<(Self, DatasetSpec)> {
         let (engine, path, settings, spec) = match &request.data {
             Data::Generated(spec) => {
                 let store = made(*spec)?.open()?;
@@ -48,16 +53,17 @@ impl Source {
             }
         };
         let place = Place { engine, path: path.clone(), settings: settings.clone() };
-        let store = place.open()?;
+        let readable = place.readable(request.scratch.as_deref(), progress, stop)?;
+        let store = readable.place.open()?;
         let keys = store.keys();
         store.close()?;
-        Ok((Self { keys, from: From::There(place) }, spec))
+        Ok((Self { keys, from: From::There(readable) }, spec))
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
         let place = match &self.from {
             From::Made(store, _) => return use_it(&**store),
-            From::There(place) => place,
+            From::There(readable) => &readable.place,
         };
         let store = place.open()?;
         let result = use_it(&*store)?;

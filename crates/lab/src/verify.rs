@@ -65,8 +65,16 @@ impl Differences {
 
 /// Compares two stores key by key, by the BLAKE3 hashes of their values. Modes and times of
 /// named values are not compared: not every engine keeps them.
-pub fn verify(a: &Place, b: &Place, progress: &dyn Progress, stop: &Stop) -> Result<Verified> {
-    let stores = [a.open()?, b.open()?];
+/// A store that reading would change is read as a copy, in `scratch` or else beside it.
+pub fn verify(
+    [a, b]: [&Place; 2],
+    scratch: Option<&Path>,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Verified> {
+    let readable = |place: &Place| place.readable(scratch, progress, stop);
+    let places = [readable(a)?, readable(b)?];
+    let stores = [places[0].place.open()?, places[1].place.open()?];
     let [kind, other] = [stores[0].keys(), stores[1].keys()];
     let paths = [&*a.path, &*b.path];
     let shown = paths.map(Path::display);

@@ -30,6 +30,13 @@ pub trait Engine: Sync {
     /// How this engine keeps a durability class; `None` where it cannot give that class.
     fn promise(&self, class: Durability) -> Option<Promise>;
 
+    /// Why a store with `settings` cannot give `class` although the engine promises it; `None`:
+    /// it can.
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let _ = (class, settings);
+        None
+    }
+
     /// What it lacks beside what [`Capabilities`] tell, a phrase each, for people.
     fn lacks(&self) -> &'static [&'static str] {
         &[]
@@ -78,6 +85,14 @@ pub trait Engine: Sync {
     fn writes_alone(&self, settings: &Settings) -> Option<String> {
         let _ = settings;
         None
+    }
+
+    /// Whether not even the keys of the store at `location` can be read without changing its
+    /// files, so that a copy of them is opened instead; refused where another process works on
+    /// them, and a copy would be torn.
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        let _ = location;
+        Ok(false)
     }
 
     /// What the store at `location` holds beside its dataset (other tables, say): what would be

@@ -102,6 +102,13 @@ pub trait RowEngine: Sync {
         Ok(())
     }
 
+    /// Why tables with `settings` cannot give `class` although the engine promises it; `None`:
+    /// they can.
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let _ = (class, settings);
+        None
+    }
+
     /// The styles that it has with these settings.
     fn styles(&self, settings: &Settings) -> &'static [Style];
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::{Error, Result};
+
 /// One engine with a location and settings, as written. Nothing is looked up here: whether the
 /// engine exists and what a bare path is, the caller finds out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,18 @@ impl Target {
             _ => (None, head),
         };
         Self { engine, location: location.to_owned(), settings }
+    }
+}
+
+impl Target {
+    /// Refuses a setting that is given twice: which one counts would be a guess.
+    pub fn check(&self) -> Result<()> {
+        let names = || self.settings.iter().map(|(name, _)| name);
+        let twice = names().enumerate().find(|(i, name)| names().take(*i).any(|n| n == *name));
+        match twice {
+            Some((_, name)) => Err(Error::usage(format!("{name} is set twice"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -99,6 +113,14 @@ mod tests {
         assert_eq!(Target::parse("what?").location, "what?");
         assert_eq!(Target::parse("./a:b").engine, None);
         assert_eq!(Target::parse("memory:").location, "");
+    }
+
+    #[test]
+    fn a_setting_counts_once() {
+        let check = |text| Target::parse(text).check();
+        check("sqlite:?journal=wal&sync=off").unwrap();
+        let error = check("sqlite:?journal=wal&sync=off&journal=off").unwrap_err();
+        assert_eq!(error.to_string(), "journal is set twice");
     }
 
     #[test]

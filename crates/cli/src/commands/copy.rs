@@ -23,27 +23,27 @@ use crate::{
 pub(crate) fn run(options: &CopyOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(&options.from)?;
     let to = destination(&options.to)?;
-    carry_out(from, to, options.flags, stop)
+    carry_out(from, to, &options.flags, stop)
 }
 
 pub(crate) fn export(options: &ExportOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(options.database.as_os_str())?;
     let layout = if options.tree { Some(("layout", "tree")) } else { None };
     let to = place("files", &options.directory, layout)?;
-    carry_out(from, to, options.flags, stop)
+    carry_out(from, to, &options.flags, stop)
 }
 
 pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(&options.from)?;
     let page_size = options.pagesize.as_deref().map(|size| ("page_size", size));
     let to = place("sqlite", &options.database, page_size)?;
-    carry_out(from, to, options.flags, stop)
+    carry_out(from, to, &options.flags, stop)
 }
 
 pub(super) fn carry_out(
     from: Place,
     to: Place,
-    flags: CopyFlags,
+    flags: &CopyFlags,
     stop: &Stop,
 ) -> Result<(), Failure> {
     if from.engine.name() == "files" {
@@ -51,8 +51,9 @@ pub(super) fn carry_out(
     }
     let began = Instant::now();
     let name = to.path.display().to_string();
-    let listener = Listener::new(flags.quiet);
-    let job = CopyJob { from, to, force: flags.force, resume: flags.resume };
+    let CopyFlags { force, resume, quiet, scratch } = flags.clone();
+    let listener = Listener::new(quiet);
+    let job = CopyJob { from, to, force, resume, scratch };
     let copied = lab::copy(&job, &listener, stop);
     drop(listener);
     let copied = copied?;

@@ -10,5 +10,5 @@ pub(crate) fn run(options: &InitOptions, stop: &lab::Stop) -> Result<(), Failure
     let InitOptions { count, size, variance, .. } = *options;
     let from = lab::made(Generated { seed, count, size, variance, random_percent: 100 })?;
     let to = copy::place("sqlite", &options.database, Some(("page_size", &options.pagesize)))?;
-    copy::carry_out(from, to, options.flags, stop)
+    copy::carry_out(from, to, &options.flags, stop)
 }

@@ -1,6 +1,11 @@
 //! Nothing is created, changed or deleted that is not storemark's.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::PermissionsExt,
+    process::{Command, Stdio},
+};
 
 use crate::world::World;
 
@@ -52,6 +57,26 @@ fn only_in_place_writes_to_a_users_store() {
     assert_eq!(world.run("verify a.db a.dir").code, Some(3));
     world.ok("run a.db --update --in-place --rounds 1");
     assert_eq!(fs::read_dir(world.path(".")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_database_that_another_has_locked_is_told_soon() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 500");
+    let mut shell = Command::new("sqlite3");
+    shell.arg(world.path("a.db")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut shell = shell.spawn().unwrap();
+    let mut asked = shell.stdin.take().unwrap();
+    asked.write_all(b"BEGIN EXCLUSIVE; SELECT 'locked';\n").unwrap();
+    let mut said = String::new();
+    BufReader::new(shell.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    for line in ["run a.db", "stat a.db"] {
+        let said = world.refused(line);
+        assert!(said.contains("a.db: another process holds it locked"), "{said}");
+    }
+    drop(asked);
+    shell.wait().unwrap();
+    world.ok("stat a.db");
 }
 
 #[test]

@@ -194,6 +194,13 @@ fn what_a_private_server_cannot_be_is_one_line() {
         ("run mariadb:?engine=inodb", "did you mean innodb?"),
         ("run mariadb:?engine=memory", "no BLOB columns"),
         ("run mariadb:?engine=csv", "no keys"),
+        ("run mariadb:?engine=aria --update --durability durable", "aria promises nothing"),
+        (
+            "run mariadb:?engine=myisam&sync=commit --durability consistent",
+            "myisam promises nothing",
+        ),
+        ("run mariadb:?set.innodb_data_home_dir=x", "names a place or code"),
+        ("run mariadb:?set.log_bin=/tmp/x", "names a place or code"),
         ("run mariadb:?set.no_such_thing=1", "has no such variable"),
         ("run mariadb:?set.innodb_page_size=4000", "the server has \"4096\""),
         ("run mariadb:?set.innodb_data_file_path=nonsense", "[ERROR]"),
@@ -205,7 +212,41 @@ fn what_a_private_server_cannot_be_is_one_line() {
         let said = world.refused(&format!("{line} --keys 10"));
         assert!(said.contains(says), "{line}\n{said}");
     }
+    let said = world.refused("rows mariadb:?set.general_log_file=x --rows 10");
+    assert!(said.contains("names a place or code"), "{said}");
     nothing_is_left(&world);
+}
+
+/// The store in the folder `store` is refused while another process has it.
+pub(crate) fn is_refused_while_another_has_it(world: &World) {
+    let other = fs::File::open(world.path("store")).unwrap();
+    other.lock().unwrap();
+    for line in ["run store", "run store --update --in-place", "copy store files:elsewhere"] {
+        let said = world.refused(line);
+        assert!(said.contains("another process has it open"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_server_that_says_nothing_is_told_soon() {
+    let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = mute.local_addr().unwrap().port();
+    for scheme in ["mysql", "postgres"] {
+        let said = world().refused(&format!("run {scheme}://me@127.0.0.1:{port}/db --keys 10"));
+        assert!(said.contains("nothing that speaks as "), "{said}");
+        assert_eq!(said.matches("127.0.0.1").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn a_server_is_found_whatever_the_path() {
+    if without("mariadb") {
+        return;
+    }
+    let world = world();
+    let line = "run mariadb: --keys 10 --rounds 1";
+    let ran = Ran::from(world.command(line).env("PATH", "/nonexistent").output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
 #[test]
@@ -219,10 +260,14 @@ fn a_folder_goes_into_a_server_and_back() {
     world.write("in/empty", "");
     world.ok("copy in mariadb:store");
     assert!(world.ok("verify in store").out.contains("same: 3"));
-    world.ok("copy store files:out");
-    world.ok("verify in out");
+    is_refused_while_another_has_it(&world);
+    let before = world.tree();
     world.ok("run mariadb:store --rounds 1");
     world.ok("verify in store");
+    assert!(world.refused("copy in mariadb:store").contains("--force replaces it"));
+    assert!(world.tree() == before, "reading the store changed it");
+    world.ok("copy store files:out");
+    world.ok("verify in out");
     let time = |name: &str| fs::metadata(world.path(name)).unwrap().modified().unwrap();
     assert_eq!(time("in/a/first"), time("out/a/first"));
     nothing_is_left(&world);

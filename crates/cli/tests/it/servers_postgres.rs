@@ -11,7 +11,10 @@ use std::{
 };
 
 use crate::{
-    servers::{dies, interrupted, killed, nothing_is_left, port, signal, within, without, world},
+    servers::{
+        dies, interrupted, is_refused_while_another_has_it, killed, nothing_is_left, port, signal,
+        within, without, world,
+    },
     world::{Ran, World},
 };
 
@@ -47,6 +50,7 @@ fn what_a_private_server_cannot_be_is_one_line() {
         ("run postgres:?set.work_mem=lots", "invalid value for parameter \"work_mem\""),
         ("run postgres:?set.no.such=1", "has no effect: the server has no such variable"),
         ("run postgres:?set.port=1", "has no effect: the server has 5432"),
+        ("run postgres:?set.data_directory=x", "names a place or code"),
         ("run postgres:?cache=1k", "accepted: 131072 to"),
         ("run postgres:?sync=always", "off, async, on"),
         ("run postgres:absent", "absent"),
@@ -54,6 +58,8 @@ fn what_a_private_server_cannot_be_is_one_line() {
         let said = world.refused(&format!("{line} --keys 10"));
         assert!(said.contains(says), "{line}\n{said}");
     }
+    let said = world.refused("rows postgres:?set.archive_command=true --rows 10");
+    assert!(said.contains("names a place or code"), "{said}");
     nothing_is_left(&world);
 }
 
@@ -68,10 +74,14 @@ fn a_folder_goes_into_a_server_and_back() {
     world.write("in/empty", "");
     world.ok("copy in postgres:store");
     assert!(world.ok("verify in store").out.contains("same: 3"));
-    world.ok("copy store files:out");
-    world.ok("verify in out");
+    is_refused_while_another_has_it(&world);
+    let before = world.tree();
     world.ok("run store --rounds 1");
     world.ok("verify in store");
+    assert!(world.refused("copy in postgres:store").contains("--force replaces it"));
+    assert!(world.tree() == before, "reading the store changed it");
+    world.ok("copy store files:out");
+    world.ok("verify in out");
     let time = |name: &str| fs::metadata(world.path(name)).unwrap().modified().unwrap();
     assert_eq!(time("in/a/first"), time("out/a/first"));
     let long = format!("in/{}/{}", "d".repeat(200), format!("{}/", "e".repeat(200)).repeat(13));

@@ -4,7 +4,7 @@
 mod store;
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -134,6 +134,18 @@ impl Engine for Fjall {
              belongs to it"
                 .to_owned()
         })
+    }
+
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        // The library's own lock; a store that never had one is nobody's.
+        let lock = File::open(location.join("lock"));
+        match lock.map(|file| file.try_lock()) {
+            Ok(Err(TryLockError::WouldBlock)) => {
+                let shown = location.display();
+                Err(Error::usage(format!("{shown}: another process has it open")))
+            }
+            _ => Ok(true),
+        }
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

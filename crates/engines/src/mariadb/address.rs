@@ -64,7 +64,7 @@ impl Address {
             return Err(wrong("a database's name has no /"));
         }
         Ok(Self {
-            place: place(&part(host)?).ok_or_else(|| wrong("names no host"))?,
+            place: place(&part(host)?).map_err(wrong)?,
             user: named(user, "names no user")?,
             password: password.map(part).transpose()?.or_else(|| env::var("MYSQL_PWD").ok()),
             database,
@@ -83,17 +83,19 @@ fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-fn place(host: &str) -> Option<Place> {
+fn place(host: &str) -> Result<Place, &'static str> {
     if host.starts_with('/') {
-        return Some(Place::Socket(host.to_owned()));
+        return Ok(Place::Socket(host.to_owned()));
     }
     let (host, port) = match host.rsplit_once(':') {
         // An IPv6 address without a port ends in its bracket.
-        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()?),
+        Some((host, port)) if !port.ends_with(']') => {
+            (host, port.parse().map_err(|_| "its port is no number from 1 to 65535")?)
+        }
         _ => (host, PORT),
     };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    (!bare.is_empty()).then(|| Place::Host(bare.to_owned(), port))
+    if bare.is_empty() { Err("names no host") } else { Ok(Place::Host(bare.to_owned(), port)) }
 }
 
 /// `text` with its `%XX` replaced.
@@ -137,7 +139,8 @@ mod tests {
             ("//:SECRET@host/db/t", "no user"),
             ("//me:SECRET@host/t", "no database"),
             ("//me:SECRET@/db/t", "no host"),
-            ("//me:SECRET@host:port/db/t", "no host"),
+            ("//me:SECRET@host:port/db/t", "port is no number"),
+            ("//me:SECRET@host:99999/db/t", "port is no number"),
             ("//me:SECRET%4@host/db/t", "hexadecimal"),
             ("//me:SECRET@host/a/b/t", "has no /"),
             ("", "no user"),

@@ -6,6 +6,7 @@ use model::{Error, ErrorKind, Result};
 use mysql::{Conn, OptsBuilder, consts::CapabilityFlags};
 
 use super::address::{Address, Place};
+use crate::server::greeted;
 
 /// Longest silence of a server: longer than it waits for locks by default (50 s).
 const SILENCE: Duration = Duration::from_secs(300);
@@ -66,6 +67,13 @@ impl Connector {
 
     pub(crate) fn connect(&self) -> Result<Conn> {
         Conn::new(self.options.clone()).map_err(|error| self.explain(error))
+    }
+
+    /// The first connection: whether a server is there at all shows soon.
+    pub(crate) fn greet(&self) -> Result<Conn> {
+        let options = self.options.clone();
+        let connected = greeted("MariaDB or MySQL", || Conn::new(options));
+        connected.map_err(|error| error.context(&self.shown))?.map_err(|error| self.explain(error))
     }
 
     /// What the server's or the connection's `error` means.
@@ -137,7 +145,9 @@ fn is_usage(error: u16) -> bool {
 
 fn hint(error: u16) -> &'static str {
     match error {
-        code::ACCESS_DENIED => "; the password stands in the address or in MYSQL_PWD",
+        code::ACCESS_DENIED => {
+            "; the password stands in the address (%40 for an @ in it) or in MYSQL_PWD"
+        }
         code::DATABASE_DENIED | code::TABLE_DENIED => {
             "; its user makes and drops tables (GRANT CREATE, DROP, SELECT, INSERT, UPDATE, DELETE)"
         }

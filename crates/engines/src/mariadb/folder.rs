@@ -11,7 +11,7 @@ use std::{
 
 use model::{Account, Error, ErrorKind, Result};
 
-use crate::server::{check_enters, check_socket, give};
+use crate::server::{check_enters, check_socket, claim, give};
 
 /// Tells that a folder is a whole store.
 const MARKER: &str = "storemark.mariadb";
@@ -65,7 +65,7 @@ impl Folder {
             DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
             give(&folder, account)?;
         }
-        Ok(())
+        claim(&self.0)
     }
 
     /// Gives all in it to the server's user, whose it is not when it was copied by another.
@@ -91,8 +91,9 @@ impl Folder {
         fs::write(&path, MARK).map_err(|e| Error::io(path.display(), e))
     }
 
-    /// Refuses a folder on which a server goes on running.
+    /// Refuses a folder that another process has, or on which a server goes on running.
     pub(crate) fn check_free(&self) -> Result<()> {
+        claim(&self.0)?;
         let begun = Instant::now();
         while UnixStream::connect(self.socket()).is_ok() {
             if begun.elapsed() > ENDING {

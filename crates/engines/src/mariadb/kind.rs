@@ -1,6 +1,6 @@
 //! The storage engines of a server's tables.
 
-use model::{Error, Result, Settings};
+use model::{Durability, Error, Result, Settings};
 
 /// A storage engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,13 @@ impl Kind {
     /// Whether it takes `INSERT DELAYED`; the others answer with an error (1616).
     pub(crate) fn delays(self) -> bool {
         matches!(self, Self::Myisam | Self::Memory)
+    }
+
+    /// Why its tables cannot give `class`: [`Flushing::class`](super::durability::Flushing::class)
+    /// tells it of InnoDB's alone.
+    pub(crate) fn withholds(self, class: Durability) -> Option<String> {
+        let keeps = self == Self::Innodb || class == Durability::None;
+        (!keeps).then(|| format!("engine={} promises nothing (none)", self.word()))
     }
 
     /// Refuses a size for the cache that it does not have.

@@ -72,6 +72,10 @@ impl Engine for Mariadb {
         Some(durability::promise(class))
     }
 
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        Kind::asked(settings).withholds(class)
+    }
+
     fn lacks(&self) -> &'static [&'static str] {
         &[
             "a server changes its files also when it is only read, so that a copy is measured",
@@ -100,6 +104,11 @@ impl Engine for Mariadb {
 
     fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
         Some("its server changes files whenever it runs".to_owned())
+    }
+
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        Folder::check_is_one(location)?;
+        Folder::at(location)?.check_free().map(|()| true)
     }
 
     fn others(&self, location: &Path) -> Result<Vec<String>> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use model::{
     Capabilities, Durability, Engine, Error, ErrorKind, OpenOptions, Promise, Result, Setting,
-    Store,
+    Settings, Store,
 };
 
 use super::{address::Address, durability, kind::Kind, setting, store::TableStore};
@@ -44,6 +44,10 @@ impl Engine for Mysql {
 
     fn promise(&self, class: Durability) -> Option<Promise> {
         Some(durability::promise(class))
+    }
+
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        Kind::asked(settings).withholds(class)
     }
 
     fn lacks(&self) -> &'static [&'static str] {

@@ -15,6 +15,7 @@ const PACKAGE: &str = "MariaDB's server is needed (Debian: apt-get install maria
 
 const USUAL: &[&str] = &[
     "/usr/sbin",
+    "/usr/bin",
     "/usr/libexec",
     "/usr/local/sbin",
     "/usr/local/libexec",
@@ -66,7 +67,7 @@ impl Installed {
         ];
         arguments.extend(durability::options("none").iter().map(OsString::from));
         // What is fixed once the data directory is made (`innodb_page_size`) is among these.
-        let variables = setting::variables(settings)?.into_iter();
+        let variables = setting::own_variables(settings)?.into_iter();
         let fixed = variables.filter(|(name, _)| name.starts_with("innodb_"));
         arguments.extend(fixed.map(|(name, value)| format!("--{name}={value}").into()));
         run(&self.installer, &arguments, account)
@@ -123,7 +124,7 @@ fn arguments(folder: &Folder, kinds: &[Kind], settings: &Settings) -> Result<Vec
         let variables = kinds.iter().filter_map(|kind| kind.cache());
         arguments.extend(variables.map(|variable| format!("--{variable}={bytes}").into()));
     }
-    for (name, value) in setting::variables(settings)? {
+    for (name, value) in setting::own_variables(settings)? {
         arguments.push(format!("--{name}={value}").into());
     }
     // Last, so that they win.

@@ -3,6 +3,7 @@
 use model::{Accepts, Error, ErrorKind, Result, Setting, Settings};
 
 use super::{durability, kind::Kind};
+use crate::server::check_inside;
 
 /// The setting that names the storage engine.
 pub(crate) const ENGINE: Setting = Setting {
@@ -29,7 +30,7 @@ pub(crate) const CACHE: Setting = Setting {
 pub(crate) const ANY: Setting = Setting {
     name: "set.*",
     accepts: Accepts::Text,
-    help: "a variable of the server, set when it starts",
+    help: "a variable of the server that names no place or code, set when it starts",
 };
 const PREFIX: &str = "set.";
 
@@ -52,6 +53,13 @@ pub(crate) fn variables(settings: &Settings) -> Result<Vec<(&str, &str)>> {
             }
         })
         .collect()
+}
+
+/// Those for a server that is started: they keep it in its folder.
+pub(crate) fn own_variables(settings: &Settings) -> Result<Vec<(&str, &str)>> {
+    let all = variables(settings)?;
+    all.iter().try_for_each(|(name, value)| check_inside(name, value))?;
+    Ok(all)
 }
 
 /// A server that did not start since it does not know a variable was asked for the wrong thing.

@@ -118,7 +118,7 @@ impl TableStore {
     /// Makes a table on a server that is there.
     pub(crate) fn create_at(address: &Address, options: &OpenOptions) -> Result<Self> {
         let connector = Connector::to_address(address, &session_variables(&options.settings)?);
-        let mut conn = connector.connect()?;
+        let mut conn = connector.greet()?;
         let name = address.quoted_table();
         let kind = Kind::asked(&options.settings);
         let made = Table::create(&mut conn, &connector, &name, kind, options.keys);
@@ -129,7 +129,7 @@ impl TableStore {
     /// Uses a table that another process has made.
     pub(crate) fn join_at(address: &Address, options: &OpenOptions) -> Result<Self> {
         let connector = Connector::to_address(address, &session_variables(&options.settings)?);
-        let mut conn = connector.connect()?;
+        let mut conn = connector.greet()?;
         let table = Table::find(&mut conn, &connector, &address.quoted_table())?;
         Self::new(connector, &mut conn, table, options, Owned::Nothing)
     }

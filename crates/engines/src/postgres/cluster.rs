@@ -79,6 +79,7 @@ impl Cluster {
         let installed = Installed::find()?;
         self.check_place(account)?;
         folder(&self.folder, account)?;
+        server::claim(&self.folder)?;
         let made = self.fill(installed, account);
         if made.is_err() {
             self.remove();
@@ -108,13 +109,21 @@ impl Cluster {
         let _ = fs::remove_dir_all(&self.folder);
     }
 
-    /// Refuses what this server cannot open.
-    pub(super) fn check(&self, account: Option<Account>) -> Result<()> {
+    /// Refuses what is no store, or another process's.
+    pub(super) fn check_free(&self) -> Result<()> {
         let folder = self.folder.display();
         fs::metadata(&self.folder).map_err(|e| Error::io(&folder, e))?;
         if !self.is_there() {
             return Err(Error::usage(format!("{folder} is no store of the engine postgres")));
         }
+        server::claim(&self.folder)?;
+        self.wait_for_earlier()
+    }
+
+    /// Refuses what this server cannot open.
+    pub(super) fn check(&self, account: Option<Account>) -> Result<()> {
+        self.check_free()?;
+        let folder = self.folder.display();
         let installed = Installed::find()?;
         let file = self.data().join("PG_VERSION");
         let made = fs::read_to_string(&file).map_err(|e| Error::io(file.display(), e))?;
@@ -143,7 +152,7 @@ impl Cluster {
     }
 
     /// Waits until the server of a storemark that was killed is gone.
-    pub(super) fn wait_for_earlier(&self) -> Result<()> {
+    fn wait_for_earlier(&self) -> Result<()> {
         let begun = Instant::now();
         while let Some(pid) = self.runs() {
             if begun.elapsed() > ENDING {

@@ -9,6 +9,7 @@ use super::{error::told, host::Host, table::Table, variables::Variables};
 use crate::lock;
 
 /// How its sessions connect.
+#[derive(Clone)]
 pub(super) struct Door {
     pub(super) config: Config,
     /// What every session sets first.

@@ -65,7 +65,8 @@ const SETTINGS: &[Setting] = &[
 pub(crate) const VARIABLE: Setting = Setting {
     name: "set.*",
     accepts: Accepts::Text,
-    help: "any server variable, as in set.work_mem=64MB; given at the start",
+    help: "any server variable that names no place or code, as in set.work_mem=64MB, given at the \
+           start; socket, port and log are storemark's own",
 };
 
 /// As whom the private server runs; it refuses to run as root.
@@ -158,6 +159,10 @@ impl Engine for Postgres {
 
     fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
         Some("a server writes into the folder of its data".to_owned())
+    }
+
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        Cluster::at(location).check_free().map(|()| true)
     }
 
     fn others(&self, location: &Path) -> Result<Vec<String>> {

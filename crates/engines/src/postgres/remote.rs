@@ -10,7 +10,7 @@ use model::{
     Accepts, Capabilities, Durability, Engine, Error, ErrorKind, KeyKind, OpenOptions, Promise,
     Result, Session, Setting, Settings, Store, without_password,
 };
-use postgres::{Client, Config, error::SqlState};
+use postgres::{Client, Config, config::Host as Server, error::SqlState};
 
 use super::{
     STORAGE,
@@ -22,6 +22,7 @@ use super::{
     table::Table,
     variables,
 };
+use crate::server;
 
 /// Longest time until a server takes a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -125,10 +126,17 @@ impl Address {
             ))
         };
         let (server, table) = text.rsplit_once('/').ok_or_else(|| wrong("names no table"))?;
+        if !server.trim_start_matches('/').contains('/') {
+            return Err(wrong("names no database"));
+        }
         let parsed = format!("postgres:{server}").parse::<Config>();
         let mut config = parsed.map_err(|error| wrong(&super::error::text(&error)))?;
         if config.get_dbname().is_none_or(str::is_empty) {
             return Err(wrong("names no database"));
+        }
+        let at = |host: &Server| matches!(host, Server::Tcp(name) if name.contains('@'));
+        if config.get_hosts().iter().any(at) {
+            return Err(wrong("an @ in a password is written %40"));
         }
         if config.get_hosts().is_empty() {
             return Err(wrong("names no host"));
@@ -159,7 +167,10 @@ impl Address {
     fn connect(&self, options: &OpenOptions) -> Result<(Door, Client)> {
         let prelude = variables::session(&options.settings);
         let door = Door { config: self.config.clone(), prelude };
-        let client = door.connect().map_err(|error| told(&error).context(&self.shown))?;
+        let first = door.clone();
+        let client = server::greeted("PostgreSQL", move || first.connect())
+            .and_then(|connected| connected.map_err(|error| refused_login(&error)))
+            .map_err(|error| error.context(&self.shown))?;
         Ok((door, client))
     }
 
@@ -208,6 +219,18 @@ impl Address {
         };
         Error::usage(format!("{}: {}{hint}", self.shown, told(error)))
     }
+}
+
+/// Why no connection came of it, and what would help.
+fn refused_login(error: &postgres::Error) -> Error {
+    let missing = error.as_db_error().is_none() && super::error::text(error).contains("password");
+    let denied = error.code() == Some(&SqlState::INVALID_PASSWORD);
+    let hint = if missing || denied {
+        "; the password stands in the address (%40 for an @ in it) or in PGPASSWORD"
+    } else {
+        ""
+    };
+    Error::failed(format!("{}{hint}", told(error)))
 }
 
 struct RemoteStore {
@@ -286,6 +309,8 @@ mod tests {
             "//me:SECRET@host:x/db/table",
             "//me:SECRET@host:99999/db/table",
             "//me:SECRET@/table",
+            "//me@host:1/table",
+            "//me:SECRET@more@host/db/table",
         ] {
             let error = Address::parse(text.as_ref()).err().unwrap_or_else(|| panic!("{text}"));
             let said = error.to_string();

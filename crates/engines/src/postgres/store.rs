@@ -45,7 +45,6 @@ impl PostgresStore {
     pub(super) fn open(folder: &Path, options: &OpenOptions) -> Result<Self> {
         let cluster = Cluster::at(folder);
         cluster.check(account())?;
-        cluster.wait_for_earlier()?;
         Self::start(&cluster, options, |client| Table::find(client, table::OWN))
     }
 

@@ -50,6 +50,11 @@ pub(super) fn any(settings: &Settings) -> impl Iterator<Item = (&str, &str)> {
     all.iter().filter_map(|(name, value)| Some((name.strip_prefix(ANY)?, value.as_str())))
 }
 
+/// Refuses variables that would take the server out of its folder.
+pub(crate) fn check_inside(settings: &Settings) -> Result<()> {
+    any(settings).try_for_each(|(name, value)| server::check_inside(name, value))
+}
+
 /// What a session of another's server sets first.
 pub(super) fn session(settings: &Settings) -> String {
     let commit = settings
@@ -81,6 +86,7 @@ pub(super) struct Known<'a> {
 impl Known<'_> {
     /// The values that variables asked for by name shall have, as the server writes them.
     pub(super) fn check(&self, settings: &Settings) -> Result<BTreeMap<String, String>> {
+        check_inside(settings)?;
         any(settings)
             .map(|(name, value)| {
                 let expected = self.value(name, value).map_err(|why| {

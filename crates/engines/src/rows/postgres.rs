@@ -18,8 +18,11 @@ use model::{
 use super::sql::{self, parts};
 use crate::{
     postgres::{
-        CACHE, Postgres, SYNC, VARIABLE, account, cluster::Cluster, host::Host, store::stop,
-        variables::Variables,
+        CACHE, Postgres, SYNC, VARIABLE, account,
+        cluster::Cluster,
+        host::Host,
+        store::stop,
+        variables::{self, Variables},
     },
     server::Server,
 };
@@ -46,6 +49,10 @@ impl RowEngine for PostgresRows {
 
     fn table_settings(&self) -> &'static [&'static str] {
         &["null"]
+    }
+
+    fn check(&self, settings: &Settings) -> Result<()> {
+        variables::check_inside(settings)
     }
 
     fn styles(&self, _: &Settings) -> &'static [Style] {

@@ -78,6 +78,11 @@ impl RowEngine for SqliteRows {
         Sqlite.promise(class)
     }
 
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let lost = in_memory(settings) && class != Durability::None;
+        lost.then(|| "store=memory is gone with the process (none)".to_owned())
+    }
+
     fn start(&self, location: &Path, _: &Settings) -> Result<Box<dyn RowStore>> {
         fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
         Ok(Box::new(Databases(location.to_owned())))

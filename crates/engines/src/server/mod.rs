@@ -2,9 +2,13 @@
 //! surely ended: by their store, or by their keeper once storemark is gone.
 
 mod account;
+mod claim;
+mod greeting;
 mod program;
+mod variable;
 
 use std::{
+    env,
     ffi::OsString,
     fs,
     io::{BufRead, BufReader, Write},
@@ -18,7 +22,10 @@ use std::{
 use model::{Account, Error, Result};
 
 pub(crate) use account::{account, check_enters, give};
+pub(crate) use claim::claim;
+pub(crate) use greeting::greeted;
 pub(crate) use program::Program;
+pub(crate) use variable::check_inside;
 
 /// A shell, since it must outlive storemark.
 const KEEPER: &str = include_str!("keeper.sh");
@@ -183,10 +190,13 @@ pub(crate) fn run(
     Err(Error::failed(format!("{} failed ({}): {why}", program.display(), output.status)))
 }
 
-/// `program` as another user, in a language that can be read.
+/// `program` as another user, in a language that can be read. Some are shell scripts, which need
+/// the system's tools wherever else the path leads.
 fn command(program: &Path, as_whom: Option<Account>) -> Command {
+    let mut path = env::var_os("PATH").unwrap_or_default();
+    path.push(":/usr/bin:/bin:/usr/sbin:/sbin");
     let mut command = Command::new(program);
-    command.current_dir("/").env("LC_ALL", "C");
+    command.current_dir("/").env("LC_ALL", "C").env("PATH", path);
     if let Some(Account { user, group }) = as_whom {
         command.uid(user).gid(group);
     }

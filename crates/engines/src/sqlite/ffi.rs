@@ -11,7 +11,7 @@ use std::{
     ptr, slice,
     sync::{
         Arc,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
     thread,
     time::Duration,
@@ -46,13 +46,27 @@ pub(crate) struct Connection {
     waits: Arc<Waits>,
 }
 
-/// What waiting for the locks of other connections came to.
-#[derive(Default)]
+/// How long locks of other connections are waited for, and what that came to.
 struct Waits {
+    /// Milliseconds after which a call gives up.
+    longest: AtomicU64,
+    /// Whether one did.
+    gave_up: AtomicBool,
     /// Calls that found the database busy.
     calls: AtomicI64,
     /// Attempts repeated for it.
     repeats: AtomicI64,
+}
+
+impl Waits {
+    fn new() -> Self {
+        Self {
+            longest: AtomicU64::new(LONGEST_WAIT_MS),
+            gave_up: AtomicBool::new(false),
+            calls: AtomicI64::new(0),
+            repeats: AtomicI64::new(0),
+        }
+    }
 }
 
 // SAFETY: SQLite is compiled threadsafe; a connection without mutexes may move between threads
@@ -153,13 +167,26 @@ impl Connection {
         // SAFETY: `name` is NUL-terminated, `raw` receives the handle, also on failure.
         let code = unsafe { sys::sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, ptr::null()) };
         let file = path.display().to_string();
-        let connection = Self { raw, file, waits: Arc::default() };
+        let connection = Self { raw, file, waits: Arc::new(Waits::new()) };
         connection.ok(code)?;
         let waits = Arc::as_ptr(&connection.waits).cast_mut().cast();
         // SAFETY: the handle is open; the counters live until the handler is taken back, when the
         // connection is dropped.
         unsafe { sys::sqlite3_busy_handler(connection.raw, Some(wait), waits) };
         Ok(connection)
+    }
+
+    /// Does what comes before all else. A lock that stays is told soon then: nothing is lost yet.
+    pub(crate) fn first<T>(&self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
+        self.waits.longest.store(FIRST_WAIT_MS, Ordering::Relaxed);
+        let done = work(self);
+        self.waits.longest.store(LONGEST_WAIT_MS, Ordering::Relaxed);
+        if done.is_err() && self.waits.gave_up.load(Ordering::Relaxed) {
+            let waited = FIRST_WAIT_MS / 1000;
+            let what = format!("another process holds it locked (waited {waited} s)");
+            return Err(self.named(Error::usage(what)));
+        }
+        done
     }
 
     /// Runs statements that return nothing of interest.
@@ -249,7 +276,7 @@ impl Connection {
 
     /// How often others' locks were met and attempts repeated, since last asked.
     pub(crate) fn waits(&self) -> [(&'static str, i64); 2] {
-        let Waits { calls, repeats } = &*self.waits;
+        let Waits { calls, repeats, .. } = &*self.waits;
         [
             (model::LOCK_WAITS, calls.swap(0, Ordering::Relaxed)),
             (model::BUSY_RETRIES, repeats.swap(0, Ordering::Relaxed)),
@@ -287,6 +314,8 @@ impl Connection {
 
 /// Another process may hold the lock for a whole batch; waiting longer than this is a failure.
 const LONGEST_WAIT_MS: u64 = 60_000;
+/// The same before anything was done.
+const FIRST_WAIT_MS: u64 = 5_000;
 /// How long to sleep before each attempt; the last goes on.
 const SLEEPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
@@ -301,7 +330,8 @@ unsafe extern "C" fn wait(waits: *mut c_void, attempts: c_int) -> c_int {
     let last = SLEEPS_MS.len() - 1;
     let slept = SLEEPS_MS[..attempt.min(last)].iter().sum::<u64>()
         + attempt.saturating_sub(last) as u64 * SLEEPS_MS[last];
-    if slept >= LONGEST_WAIT_MS {
+    if slept >= waits.longest.load(Ordering::Relaxed) {
+        waits.gave_up.store(true, Ordering::Relaxed);
         return 0;
     }
     waits.calls.fetch_add(i64::from(attempt == 0), Ordering::Relaxed);

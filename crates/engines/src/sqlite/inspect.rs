@@ -38,7 +38,7 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     let access = if vacuum { Access::Write } else { Access::Read };
     check_no_journal(path, access)?;
     let db = Connection::open(path, open_kind(path, access))?;
-    let table = Table::find(&db)?;
+    let table = db.first(Table::find)?;
     if vacuum {
         db.execute("VACUUM")?;
     }
@@ -63,7 +63,7 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
 /// an archive holds beside files. SQLite's own tables are not among them.
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(path, open_kind(path, Access::Read))?;
-    let table = Table::find(&db)?;
+    let table = db.first(Table::find)?;
     let own = table.name.to_string_lossy();
     let beside = match table.keys {
         KeyKind::Integers => {

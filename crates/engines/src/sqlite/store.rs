@@ -44,7 +44,7 @@ impl SqliteStore {
 
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let control = Connection::open(path, open_kind(path, options.access))?;
-        let table = Table::find(&control)?;
+        let table = control.first(Table::find)?;
         Self::new(path, options, table, control)
     }
 

@@ -36,6 +36,12 @@ pub(super) fn check(job: &CopyJob) -> Result<Standing> {
         check_no_mount(&job.to.path)?;
         return Ok(Standing::EmptyFolder);
     }
+    if !job.force
+        && job.to.engine.recognises(&job.to.path)
+        && job.to.engine.reads_a_copy(&job.to.path)?
+    {
+        return exists(format!("{to} exists; --force replaces it"));
+    }
     // What --force would not replace either is told at once.
     let standing = match (meta.is_dir(), meta.is_file()) {
         (true, _) => {

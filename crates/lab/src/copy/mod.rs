@@ -9,7 +9,7 @@ mod placing;
 mod pump;
 mod room;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::{Access, ErrorKind, Fill, OpenOptions, Result, Store};
 
@@ -28,6 +28,8 @@ pub struct CopyJob {
     pub force: bool,
     /// Go on with what an interrupted copy left.
     pub resume: bool,
+    /// Where a source that reading would change is copied to be read; absent: beside it.
+    pub scratch: Option<PathBuf>,
 }
 
 /// What was copied.
@@ -45,7 +47,8 @@ pub struct Copied {
 /// flushed; an interrupted copy can be resumed.
 pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
     destination::check(job)?;
-    let source = job.from.open()?;
+    let from = job.from.readable(job.scratch.as_deref(), progress, stop)?;
+    let source = from.place.open()?;
     progress.stage("looking at the source", None);
     let amount = Amount::of(&*source, stop)?;
     let partial = Partial::claim(&job.to.path)?;

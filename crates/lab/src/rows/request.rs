@@ -7,7 +7,7 @@ use model::{
     rows::{RowEngine, Style},
 };
 
-use crate::request::promised;
+use crate::request::{check_kept, promised};
 
 /// A comparison as asked for.
 pub struct RowsRequest {
@@ -93,6 +93,7 @@ impl RowTarget {
             let engine = self.engine;
             let promise = |class| engine.promise(class);
             let settings = promised(engine.name(), engine.settings(), class, promise)?;
+            check_kept(&self.label, class, engine.withholds(class, &self.settings))?;
             self.settings = settings.overlaid(&self.settings);
         }
         Ok(self)

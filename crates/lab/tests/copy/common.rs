@@ -25,7 +25,7 @@ pub(crate) fn at(engine: &str, folder: &Path, name: &str) -> String {
 }
 
 pub(crate) fn job(from: &str, to: &str) -> CopyJob {
-    CopyJob { from: place(from), to: place(to), force: false, resume: false }
+    CopyJob { from: place(from), to: place(to), force: false, resume: false, scratch: None }
 }
 
 pub(crate) fn copy(from: &str, to: &str) -> Result<Copied> {
@@ -45,7 +45,7 @@ pub(crate) fn run(job: &CopyJob) -> Result<Copied> {
 }
 
 pub(crate) fn verify(a: &str, b: &str) -> Verified {
-    lab::verify(&place(a), &place(b), &Silent, &Stop::new()).unwrap()
+    lab::verify([&place(a), &place(b)], None, &Silent, &Stop::new()).unwrap()
 }
 
 pub(crate) fn assert_equal(a: &str, b: &str) {

@@ -32,7 +32,7 @@ impl fmt::Display for Doubt {
             ),
             Self::DurabilityDiffers { class, baseline } => write!(
                 f,
-                "durability is {class}, the baseline's {baseline}: not the same work; --durability {} sets both alike",
+                "durability is {class}, the baseline's {baseline}: not the same work; --durability {} sets both alike, or refuses what cannot be",
                 class.max(baseline)
             ),
             Self::FitsCpuCache { bytes, cache } => write!(

@@ -51,7 +51,8 @@ impl Subject {
             let CalibrateOptions { keys, size, variance, .. } = *options;
             let from = lab::made(made_up(DEFAULT_DATA, keys, size, variance, seed))?;
             let to = Place { engine, path: path.clone(), settings: settings.clone() };
-            lab::copy(&CopyJob { from, to, force: false, resume: false }, progress, stop)?;
+            let job = CopyJob { from, to, force: false, resume: false, scratch: None };
+            lab::copy(&job, progress, stop)?;
             (path, Some(scratch))
         };
         if let Some(why) = engine.reading_changes(&path, &settings) {

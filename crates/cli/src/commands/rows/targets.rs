@@ -80,7 +80,15 @@ impl Chosen {
             return Ok(());
         }
         match rows::find(name).and_then(RowEngine::usable) {
-            Ok(()) => self.add(options, &resolve(text.as_ref())?, every_style),
+            Ok(()) => {
+                let resolved = resolve(text.as_ref())?;
+                let withheld = |class| resolved.engine.withholds(class, &resolved.settings);
+                if let Some(why) = options.durability.and_then(withheld) {
+                    self.missing.push((resolved.label, why));
+                    return Ok(());
+                }
+                self.add(options, &resolved, every_style)
+            }
             Err(error) => {
                 self.missing.push((name.to_owned(), error.to_string()));
                 Ok(())
@@ -136,6 +144,7 @@ fn styles(options: &RowsOptions, resolved: &Resolved, every: bool) -> Result<Vec
 fn resolve(text: &OsStr) -> Result<Resolved> {
     let words = text.to_string_lossy().into_owned();
     let target = Target::parse(&words);
+    target.check().map_err(|e| e.context(&words))?;
     let Some(name) = &target.engine else {
         let names: Vec<_> =
             rows::all().iter().map(|engine| format!("{}:", engine.name())).collect();

@@ -47,7 +47,7 @@ impl RowEngine for MariadbRows {
             return Err(Error::usage("engine=csv: its columns cannot be NULL (accepted: null=no)"));
         }
         kind.check_cache(settings)?;
-        setting::variables(settings).map(drop)
+        setting::own_variables(settings).map(drop)
     }
 
     fn styles(&self, settings: &Settings) -> &'static [Style] {
@@ -64,6 +64,10 @@ impl RowEngine for MariadbRows {
 
     fn promise(&self, class: Durability) -> Option<Promise> {
         Mariadb.promise(class)
+    }
+
+    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+        Kind::asked(settings).withholds(class)
     }
 
     fn usable(&self) -> Result<()> {
