@@ -6,6 +6,7 @@ mod calibrate;
 mod doctor;
 mod on;
 mod queue;
+mod rounds;
 mod rows;
 mod study;
 
@@ -19,7 +20,8 @@ use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
     age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions,
-    on::OnOptions, queue::QueueOptions, rows::RowsOptions, study::StudyOptions,
+    on::OnOptions, queue::QueueOptions, rounds::RoundsOptions, rows::RowsOptions,
+    study::StudyOptions,
 };
 use crate::{output, plan::Asked};
 

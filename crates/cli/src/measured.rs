@@ -9,7 +9,7 @@ use model::{
     record::{End, Ended, Line, Record},
 };
 
-use crate::{exit::Failure, output};
+use crate::{args::RoundsOptions, exit::Failure, output};
 
 /// What one run or several gave, whole or not.
 pub(crate) struct Measured {
@@ -37,6 +37,14 @@ impl Measured {
         let outcomes = self.ended.map_err(Failure::part_way)?;
         Ok((self.records, outcomes))
     }
+}
+
+/// Shows what a command of rounds measured; an error where not all of it could be.
+pub(crate) fn show(measured: Measured, options: &RoundsOptions) -> Result<(), Failure> {
+    let style = output::style(options.verbose, options.explain);
+    let page = |records: &[Record]| report::page(records, &style);
+    let (_, outcomes) = measured.show(options.json.as_deref(), page)?;
+    whole(&outcomes)
 }
 
 /// Writes the last lines of the record of a run.

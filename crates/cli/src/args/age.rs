@@ -1,9 +1,11 @@
 //! What the user typed after `age`.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::ffi::OsString;
 
 use clap::Args;
 use model::{Cache, Durability, units};
+
+use super::RoundsOptions;
 
 pub(super) const EXAMPLES: &str = "\
 Targets (each in a scratch store, removed afterwards): files: sqlite: lmdb: redb: fjall: …
@@ -60,32 +62,6 @@ pub(crate) struct AgeOptions {
     #[arg(long, value_name = "CLASS", default_value = "consistent", help_heading = "Workload")]
     pub(crate) durability: Durability,
 
-    /// What the others are compared with: a label, or its number; default: the first
-    #[arg(long, value_name = "TARGET", help_heading = "Run")]
-    pub(crate) baseline: Option<String>,
-    /// Run exactly N rounds, however long they take; in each every target ages from new
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
-    pub(crate) rounds: Option<u32>,
-    /// Time for the whole run; at least five rounds are run
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "1m", help_heading = "Run")]
-    pub(crate) time: Duration,
-    /// Drives everything random; default: a new one each time, printed
-    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Run")]
-    pub(crate) seed: Option<u64>,
-    /// Where scratch stores go; default: the current folder
-    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Run")]
-    pub(crate) scratch: PathBuf,
-
-    /// Write the record to FILE (- for standard output)
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) json: Option<PathBuf>,
-    /// Show what explains the differences: processor time, calls, bytes from and to devices
-    #[arg(long, help_heading = "Output")]
-    pub(crate) explain: bool,
-    /// Show all findings
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) verbose: bool,
-    /// No progress
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) rounds: RoundsOptions,
 }

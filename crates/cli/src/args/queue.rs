@@ -1,11 +1,12 @@
 //! What the user typed after `queue`.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::ffi::OsString;
 
 use clap::Args;
 use model::{Durability, units};
 
 use super::OnOptions;
+use super::RoundsOptions;
 
 pub(super) const EXAMPLES: &str = "\
 Targets (each makes its own queue in a scratch store, removed afterwards):
@@ -43,34 +44,8 @@ pub(crate) struct QueueOptions {
     #[arg(long, value_name = "CLASS", help_heading = "Workload")]
     pub(crate) durability: Option<Durability>,
 
-    /// What the others are compared with: a label, or its number; default: the first
-    #[arg(long, value_name = "TARGET", help_heading = "Run")]
-    pub(crate) baseline: Option<String>,
     #[command(flatten)]
     pub(crate) on: OnOptions,
-    /// Run exactly N rounds, however long they take
-    #[arg(long, value_name = "N", value_parser = super::up_to(u32::MAX), help_heading = "Run")]
-    pub(crate) rounds: Option<u32>,
-    /// Time for the whole run; at least five rounds are run
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "1m", help_heading = "Run")]
-    pub(crate) time: Duration,
-    /// Drives the order of trials, ids and outputs; default: a new one each time, printed
-    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Run")]
-    pub(crate) seed: Option<u64>,
-    /// Where scratch stores and images go; default: the current folder
-    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Run")]
-    pub(crate) scratch: PathBuf,
-
-    /// Write the record to FILE (- for standard output)
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) json: Option<PathBuf>,
-    /// Show what explains the differences: processor time, calls, bytes from and to devices
-    #[arg(long, help_heading = "Output")]
-    pub(crate) explain: bool,
-    /// Show all findings and settings
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) verbose: bool,
-    /// No progress
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) rounds: RoundsOptions,
 }

@@ -3,38 +3,34 @@
 use std::time::Instant;
 
 use lab::{AgeRequest, Recorder, Requested, Stop};
-use model::{Error, Generated, Result, Rounds};
+use model::{Error, Generated, Result};
 
 use super::{
     labels,
-    run::{MIN_ROUNDS, PRECISION, baseline, caches, fresh_seed, label},
+    run::{baseline, caches, fresh_seed, label, rounds},
 };
 use crate::{
     args::AgeOptions,
     exit::Failure,
     listener::Listener,
     measured::{self, Measured},
-    output, record_file, targets,
+    record_file, targets,
 };
 
 /// What is compared when the user names nothing: what was published, of its kind.
 const DEFAULT_TARGETS: [&str; 2] = ["files:", "sqlite:"];
 
 pub(crate) fn run(options: &AgeOptions, stop: &Stop) -> Result<(), Failure> {
-    let style = output::style(options.verbose, options.explain);
-    let measured = measured(options, stop)?;
-    let (_, outcomes) =
-        measured.show(options.json.as_deref(), |records| report::page(records, &style))?;
-    measured::whole(&outcomes)
+    measured::show(measured(options, stop)?, &options.rounds)
 }
 
 /// Measures without showing anything.
 pub(super) fn measured(options: &AgeOptions, stop: &Stop) -> Result<Measured, Failure> {
     let began = Instant::now();
     let request = request(options)?;
-    let file = record_file::open(options.json.as_deref(), record_file::AGE)?;
+    let file = record_file::open(options.rounds.json.as_deref(), record_file::AGE)?;
     let mut recorder = Recorder::new(file);
-    let listener = Listener::new(options.quiet);
+    let listener = Listener::new(options.rounds.quiet);
     let outcome = lab::age(&request, &mut recorder, &listener, stop);
     let ended = measured::finish(outcome, &mut recorder, began).map(|outcome| vec![outcome]);
     Ok(Measured { records: recorder.into_records(), ended })
@@ -43,19 +39,14 @@ pub(super) fn measured(options: &AgeOptions, stop: &Stop) -> Result<Measured, Fa
 fn request(options: &AgeOptions) -> Result<AgeRequest> {
     let targets = requested(options)?;
     Ok(AgeRequest {
-        baseline: baseline(options.baseline.as_deref(), &targets)?,
+        baseline: baseline(options.rounds.baseline.as_deref(), &targets)?,
         targets,
         data: data(options)?,
         ages: ages(&options.ages)?,
         caches: caches(&options.cache),
         durability: options.durability,
-        rounds: Rounds {
-            min: options.rounds.unwrap_or(MIN_ROUNDS),
-            max: options.rounds,
-            precision: PRECISION,
-            seconds: options.time.as_secs_f64(),
-        },
-        scratch: options.scratch.clone(),
+        rounds: rounds(options.rounds.rounds, options.rounds.time),
+        scratch: options.rounds.scratch.clone(),
     })
 }
 
@@ -101,7 +92,7 @@ fn data(options: &AgeOptions) -> Result<Generated> {
             None => format!("--volume {volume}: holds no object of {size} bytes (--size)"),
         }));
     }
-    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let seed = options.rounds.seed.unwrap_or_else(fresh_seed);
     Ok(Generated { seed, count, size, variance: variance.unwrap_or(size / 2), random_percent: 100 })
 }
 

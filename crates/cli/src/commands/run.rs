@@ -2,7 +2,12 @@
 
 mod beforehand;
 
-use std::{ffi::OsString, io::Write, path::Path, time::Instant};
+use std::{
+    ffi::OsString,
+    io::Write,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use engines::registry;
 use lab::{Data, Outcome, Processes, Progress, Recorder, Request, Requested, Sites, Stop, Work};
@@ -46,7 +51,7 @@ const YCSB_DATA: Generated =
 /// Fewer rounds carry no verdict.
 pub(super) const MIN_ROUNDS: u32 = 5;
 /// Rounds go on until every interval is within this share of its figure.
-pub(super) const PRECISION: f64 = 0.03;
+const PRECISION: f64 = 0.03;
 
 pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
     let (planned, _sites, requests) = ready(asked)?;
@@ -225,12 +230,7 @@ fn request(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result
         threads: options.threads,
         processes: processes(options),
         memory: options.memory,
-        rounds: Rounds {
-            min: options.rounds.unwrap_or(MIN_ROUNDS),
-            max: options.rounds,
-            precision: PRECISION,
-            seconds: options.time.as_secs_f64(),
-        },
+        rounds: rounds(options.rounds, options.time),
         seed,
         in_place: options.in_place,
         scratch: options.scratch.clone(),
@@ -238,6 +238,16 @@ fn request(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result
         asked: None,
         integrity_check: options.integrity_check,
     })
+}
+
+/// `exactly` so many, or as many as are needed and fit into the time.
+pub(super) fn rounds(exactly: Option<u32>, time: Duration) -> Rounds {
+    Rounds {
+        min: exactly.unwrap_or(MIN_ROUNDS),
+        max: exactly,
+        precision: PRECISION,
+        seconds: time.as_secs_f64(),
+    }
 }
 
 /// From the clock: runs differ unless told not to. Printed and recorded.

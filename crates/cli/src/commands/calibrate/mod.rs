@@ -22,7 +22,7 @@ use self::{
     subject::Subject,
     tally::Tally,
 };
-use super::run::{MIN_ROUNDS, PRECISION};
+use super::run::{MIN_ROUNDS, rounds};
 use crate::{args::CalibrateOptions, exit::Failure, listener::Listener, output};
 
 /// More false alarms than this are too many.
@@ -62,7 +62,7 @@ impl Calibration {
     ) -> Result<Self> {
         let subject = Subject::ready(options, series.seed, listener, stop)?;
         listener.stage("timing an operation", None);
-        let rounds = Rounds { max: Some(MIN_ROUNDS), ..rounds(Duration::ZERO) };
+        let rounds = Rounds { max: Some(MIN_ROUNDS), ..rounds(None, Duration::ZERO) };
         let (pace, _) = subject.run(&[subject.engine], series.seed, rounds, stop)?;
         let slowing = Slowing::of(subject.engine, &pace, options.slow_down)?;
         Ok(Self { series, subject, pace, slowing })
@@ -94,15 +94,10 @@ impl Calibration {
             Kind::Same => itself,
             Kind::Slowed => self.slowing.engine,
         };
-        let rounds = rounds(self.series.time(kind));
+        let rounds = rounds(None, self.series.time(kind));
         let (record, ended) = self.subject.run(&[itself, other], seed, rounds, stop)?;
         Comparison::of(kind, &record, ended)
     }
-}
-
-/// When `run` stops.
-fn rounds(time: Duration) -> Rounds {
-    Rounds { min: MIN_ROUNDS, max: None, precision: PRECISION, seconds: time.as_secs_f64() }
 }
 
 /// On standard output, unless that carries the lines.

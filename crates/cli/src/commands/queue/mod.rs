@@ -5,18 +5,18 @@ mod targets;
 use std::time::Instant;
 
 use lab::{QueueRequest, Recorder, Sites, Stop};
-use model::{Error, Result, Rounds, units::show_count};
+use model::{Error, Result, units::show_count};
 
 use super::{
     labels,
-    run::{MIN_ROUNDS, PRECISION, fresh_seed},
+    run::{fresh_seed, rounds},
 };
 use crate::{
     args::QueueOptions,
     exit::Failure,
     listener::Listener,
     measured::{self, Measured},
-    output, record_file,
+    record_file,
 };
 
 /// Greatest number of tasks of all workers: their ids are made beforehand.
@@ -25,11 +25,7 @@ const MOST_TASKS: u64 = 10_000_000;
 const MOST_OUTPUT: u64 = 256 << 20;
 
 pub(crate) fn run(options: &QueueOptions, stop: &Stop) -> Result<(), Failure> {
-    let style = output::style(options.verbose, options.explain);
-    let measured = measured(options, stop)?;
-    let (_, outcomes) =
-        measured.show(options.json.as_deref(), |records| report::page(records, &style))?;
-    measured::whole(&outcomes)
+    measured::show(measured(options, stop)?, &options.rounds)
 }
 
 /// Measures without showing anything.
@@ -37,12 +33,12 @@ pub(crate) fn measured(options: &QueueOptions, stop: &Stop) -> Result<Measured, 
     let began = Instant::now();
     check(options)?;
     let resolved = targets::resolved(options)?;
-    let file = record_file::open(options.json.as_deref(), record_file::QUEUE)?;
+    let file = record_file::open(options.rounds.json.as_deref(), record_file::QUEUE)?;
     // Held to the end: what is measured stands on them.
-    let sites = Sites::open(&options.on.on, options.on.image_size, &options.scratch)?;
+    let sites = Sites::open(&options.on.on, options.on.image_size, &options.rounds.scratch)?;
     let request = request(options, targets::on_each(&resolved, &sites))?;
     let mut recorder = Recorder::new(file);
-    let listener = Listener::new(options.quiet);
+    let listener = Listener::new(options.rounds.quiet);
     let outcome = lab::queue(request, &mut recorder, &listener, stop);
     let ended = measured::finish(outcome, &mut recorder, began).map(|outcome| vec![outcome]);
     Ok(Measured { records: recorder.into_records(), ended })
@@ -74,7 +70,7 @@ fn check(options: &QueueOptions) -> Result<()> {
 
 fn request(options: &QueueOptions, targets: Vec<lab::QueueTarget>) -> Result<QueueRequest> {
     let names = targets.iter().map(|target| target.label.as_str());
-    let baseline = options.baseline.as_ref().map(|wanted| labels::baseline(wanted, names));
+    let baseline = options.rounds.baseline.as_ref().map(|wanted| labels::baseline(wanted, names));
     Ok(QueueRequest {
         baseline: baseline.transpose()?.unwrap_or(0),
         targets,
@@ -83,13 +79,8 @@ fn request(options: &QueueOptions, targets: Vec<lab::QueueTarget>) -> Result<Que
         rewrites: options.rewrites,
         output: options.output,
         durability: options.durability,
-        rounds: Rounds {
-            min: options.rounds.unwrap_or(MIN_ROUNDS),
-            max: options.rounds,
-            precision: PRECISION,
-            seconds: options.time.as_secs_f64(),
-        },
-        seed: options.seed.unwrap_or_else(fresh_seed),
-        scratch: options.scratch.clone(),
+        rounds: rounds(options.rounds.rounds, options.rounds.time),
+        seed: options.rounds.seed.unwrap_or_else(fresh_seed),
+        scratch: options.rounds.scratch.clone(),
     })
 }

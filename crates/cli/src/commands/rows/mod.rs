@@ -6,18 +6,18 @@ use std::{ffi::OsString, time::Instant};
 
 use engines::rows;
 use lab::{Group, Recorder, RowTarget, RowsRequest, Stop};
-use model::{Error, Result, Rounds};
+use model::{Error, Result};
 
 use super::{
     labels,
-    run::{MIN_ROUNDS, PRECISION, fresh_seed},
+    run::{fresh_seed, rounds},
 };
 use crate::{
     args::RowsOptions,
     exit::Failure,
     listener::Listener,
     measured::{self, Measured},
-    output, record_file,
+    record_file,
 };
 
 /// Rows of a transaction: what was best for SQLite when it was published, and now the same for all.
@@ -26,20 +26,16 @@ const BATCH: u64 = 100_000;
 const MOST_ROWS: u64 = 1_000_000_000;
 
 pub(crate) fn run(options: &RowsOptions, stop: &Stop) -> Result<(), Failure> {
-    let style = output::style(options.verbose, options.explain);
-    let measured = measured(options, stop)?;
-    let (_, outcomes) =
-        measured.show(options.json.as_deref(), |records| report::page(records, &style))?;
-    measured::whole(&outcomes)
+    measured::show(measured(options, stop)?, &options.rounds)
 }
 
 /// Measures without showing anything.
 pub(super) fn measured(options: &RowsOptions, stop: &Stop) -> Result<Measured, Failure> {
     let began = Instant::now();
     let request = request(options)?;
-    let file = record_file::open(options.json.as_deref(), record_file::ROWS)?;
+    let file = record_file::open(options.rounds.json.as_deref(), record_file::ROWS)?;
     let mut recorder = Recorder::new(file);
-    let listener = Listener::new(options.quiet);
+    let listener = Listener::new(options.rounds.quiet);
     let outcome = lab::rows(request, &mut recorder, &listener, stop);
     let ended = measured::finish(outcome, &mut recorder, began).map(|outcome| vec![outcome]);
     Ok(Measured { records: recorder.into_records(), ended })
@@ -73,14 +69,9 @@ fn request(options: &RowsOptions) -> Result<RowsRequest> {
         batch,
         groups,
         durability: options.durability,
-        rounds: Rounds {
-            min: options.rounds.unwrap_or(MIN_ROUNDS),
-            max: options.rounds,
-            precision: PRECISION,
-            seconds: options.time.as_secs_f64(),
-        },
-        seed: options.seed.unwrap_or_else(fresh_seed),
-        scratch: options.scratch.clone(),
+        rounds: rounds(options.rounds.rounds, options.rounds.time),
+        seed: options.rounds.seed.unwrap_or_else(fresh_seed),
+        scratch: options.rounds.scratch.clone(),
         worker: worker()?,
         missing,
     })
@@ -103,7 +94,7 @@ fn groups(options: &RowsOptions) -> Vec<Group> {
 
 fn baseline(options: &RowsOptions, targets: &[RowTarget]) -> Result<usize> {
     let labels = || targets.iter().map(|target| target.label.as_str());
-    let Some(wanted) = &options.baseline else {
+    let Some(wanted) = &options.rounds.baseline else {
         let published = labels().position(|label| label == "sqlite text");
         return Ok(published.filter(|_| options.targets.is_empty()).unwrap_or(0));
     };
