@@ -204,7 +204,7 @@ fn bad_input_gets_one_line() {
         ("rows sqlite: --batch 0", "--batch 0: accepted is 1 or more"),
         ("rows sqlite: --rows 3g", "accepted is up to 1000000000"),
         ("rows sqlite: --processes 0", "a whole number, 1 to 64"),
-        ("rows sqlite: --processes 2,x", "invalid digit"),
+        ("rows sqlite: --processes 2,x", "a whole number, 1 to 64"),
         ("rows csv: --durability consistent", "csv cannot give durability consistent"),
         ("rows csv: --baseline sqlite", "no such target"),
         ("rows csv: --scratch absent", "absent does not exist"),

@@ -5,6 +5,8 @@
 clean=$1 quick=$2 log=$3
 shift 3
 trap '' HUP INT
+# Where memory runs out, the server is to be ended and not storemark.
+{ echo 900 >/proc/self/oom_score_adj; } 2>/dev/null
 exec 3<&0 </dev/null
 "$@" 3<&- >>"$log" 2>&1 &
 server=$!
