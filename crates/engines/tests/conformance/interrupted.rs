@@ -25,7 +25,8 @@ fn case(engine: &str, class: Durability) -> Option<Case> {
     persistent.then_some(Case { engine, keys: KeyKind::Integers, settings })
 }
 
-/// The process that is killed. Overwrites all keys with ever new values until then.
+/// The process that is killed. Makes a store and overwrites all keys with ever new values until
+/// then; nobody else has it open meanwhile.
 #[test]
 #[ignore = "runs in a process of its own, started by the test below"]
 fn writer() {
@@ -33,6 +34,11 @@ fn writer() {
     let [engine, class, path] =
         job.splitn(3, ' ').collect::<Vec<_>>().try_into().expect("three words");
     let case = case(engine, class.parse().unwrap()).unwrap();
+    let store = case.create(path.as_ref()).unwrap();
+    for key in 0..KEYS {
+        store.session().unwrap().write(&case.key(key), &value(0));
+    }
+    store.close().unwrap();
     let store = case.open(path.as_ref(), Access::Write).unwrap();
     let mut session = store.session().unwrap();
     for n in 0.. {
@@ -70,7 +76,7 @@ fn start(case: &Case, class: Durability, place: &Place) -> Child {
 /// Waits until the writer has committed a few batches, then a little longer, then kills it.
 fn kill_at_work(mut child: Child, place: &Place, after: Duration) {
     let count = place.dir.path().join("store.count");
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while !fs::read_to_string(&count).is_ok_and(|n| n.parse::<u32>().is_ok_and(|n| n > 2)) {
         assert!(Instant::now() < deadline, "the writer writes nothing");
         sleep(Duration::from_millis(2));
@@ -87,11 +93,6 @@ fn a_killed_writer_leaves_whole_values() {
             let Some(case) = case(engine.name(), class) else { continue };
             for milliseconds in [0, 3, 11] {
                 let place = Place::new();
-                let store = case.create(&place.path).unwrap();
-                for key in 0..KEYS {
-                    store.session().unwrap().write(&case.key(key), &value(0));
-                }
-                store.close().unwrap();
                 let child = start(&case, class, &place);
                 kill_at_work(child, &place, Duration::from_millis(milliseconds));
                 let store = case.open(&place.path, Access::Write).unwrap();
