@@ -54,6 +54,7 @@ fn system_sqlite() -> Program {
 }
 
 /// Where a program is that only an administrator calls.
+#[cfg(target_os = "linux")]
 pub(super) fn program(name: &str) -> Option<PathBuf> {
     find(&server_folders(), &[name])
 }
