@@ -22,8 +22,10 @@ pub struct Outline {
     pub trials: usize,
     /// Room on disk for scratch stores, by the folder they stand in.
     pub disk: Vec<Room>,
-    /// Making the stores ready, roughly.
+    /// Making the data and the stores ready, roughly.
     pub preparing: Duration,
+    /// The same after a run of the same [needs](crate::Needs).
+    pub preparing_again: Duration,
     /// A round, roughly.
     pub round: Duration,
 }
@@ -57,7 +59,7 @@ struct Assumed {
 
 /// Outlines `request`. A store that is there is opened for reading, to count its keys.
 pub fn outline(request: &Request, stop: &Stop) -> Result<Outline> {
-    let data = Source::open(request, &Silent, stop)?.0.amount(stop)?;
+    let data = Source::open(request, &Silent, stop)?.amount(stop)?;
     let rooms = Preparation::new(request, &Silent, stop).needed(data);
     let room = |(folder, needed): (PathBuf, u64)| Room {
         free: host::free_bytes(&folder).ok(),
@@ -73,15 +75,18 @@ pub fn outline(request: &Request, stop: &Stop) -> Result<Outline> {
         trials: request.targets.len() * workloads.len() * request.caches.len(),
         workloads,
         disk: rooms.into_iter().map(room).collect(),
-        preparing: seconds(preparing(request, data)),
+        preparing: seconds(preparing(request, data, false)),
+        preparing_again: seconds(preparing(request, data, true)),
         round: seconds(round * request.targets.len() as f64),
     })
 }
 
 impl Outline {
-    /// The shortest that `rounds` of it take, made ready first.
-    pub fn time(&self, rounds: u32) -> Duration {
-        self.preparing.saturating_add(self.round.saturating_mul(rounds))
+    /// The shortest that `rounds` of it take, made ready first; `again`: after a run of the
+    /// same needs.
+    pub fn time(&self, rounds: u32, again: bool) -> Duration {
+        let preparing = if again { self.preparing_again } else { self.preparing };
+        preparing.saturating_add(self.round.saturating_mul(rounds))
     }
 }
 
@@ -105,12 +110,16 @@ fn of_a_round(request: &Request, data: Amount, workload: &Workload) -> f64 {
     request.caches.iter().map(|cache| operations(cache) * (one(cache) + bytes)).sum()
 }
 
-/// Each value is made or read once, and for every store written once and read once.
-fn preparing(request: &Request, data: Amount) -> f64 {
-    let stores = request.targets.len() * prepare::operations(request).len();
+/// Each value is made or read once, and for every store written once and read once; `again`: only
+/// stores that are written to are made anew.
+fn preparing(request: &Request, data: Amount, again: bool) -> f64 {
+    let made = |operation: &model::Operation| operation.writes() || !again;
+    let operations = prepare::operations(request).into_iter().filter(made).count();
+    let stores = request.targets.len() * operations;
     let (count, bytes) = (data.count as f64, data.bytes as f64 * ASSUMED.byte);
     let (read, written) = (count * ASSUMED.read + bytes, count * ASSUMED.write + 2.0 * bytes);
-    read + stores as f64 * (read + written)
+    let data = if again { 0.0 } else { read };
+    data + stores as f64 * (read + written)
 }
 
 fn seconds(seconds: f64) -> Duration {
@@ -141,7 +150,7 @@ mod tests {
         let stop = Stop::new();
         let outlined = outline(&request(1 << 40), &stop).unwrap();
         assert_eq!(outlined.data, Amount { count: 1 << 40, bytes: 1000 << 40 });
-        assert!(outlined.time(u32::MAX) >= outlined.time(1));
+        assert!(outlined.time(u32::MAX, false) >= outlined.time(1, false));
         let reading = request(9);
         let updating = Work { operation: Operation::Update, ..reading.work[0] };
         let more = Request { work: vec![reading.work[0], updating], ..reading };

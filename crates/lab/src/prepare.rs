@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Access, Doubt, Durability, Error, ErrorKind, Finding, OpenOptions, Operation, Owner,
+    Access, Cache, Doubt, Durability, Error, ErrorKind, Finding, OpenOptions, Operation, Owner,
     PlannedTarget, Result, Server, Settings, StoreFacts,
 };
 
@@ -20,7 +20,9 @@ use crate::{
     prepared::{Prepared, PreparedTarget},
     ready::Ready,
     request::{Request, Requested, class_settings},
+    shelf::Kept,
     source::Source,
+    state,
     trial::nanoseconds,
 };
 
@@ -29,33 +31,39 @@ pub(crate) struct Preparation<'a> {
     request: &'a Request,
     progress: &'a dyn Progress,
     stop: &'a Stop,
-    /// One per directory that scratch stores stand in. Dropping one removes it.
-    scratches: Vec<(PathBuf, Scratch)>,
+    /// Stores that are read are there.
+    kept: bool,
+    scratches: Scratches,
 }
+
+/// One per directory that scratch stores stand in, for those that are read and those that are
+/// written to. Dropping one removes it.
+pub(crate) type Scratches = Vec<(PathBuf, Operation, Scratch)>;
 
 impl<'a> Preparation<'a> {
     pub(crate) fn new(request: &'a Request, progress: &'a dyn Progress, stop: &'a Stop) -> Self {
-        Self { request, progress, stop, scratches: Vec::new() }
+        Self { request, progress, stop, kept: false, scratches: Vec::new() }
     }
 
-    /// Makes everything ready.
-    pub(crate) fn run(&mut self) -> Result<Prepared> {
+    /// Makes everything ready that an earlier run has not left.
+    pub(crate) fn run(&mut self, kept: Option<Kept>) -> Result<Prepared> {
         let request = self.request;
         for target in &request.targets {
             target.settings_for(request.durability)?;
         }
-        let (source, spec) = Source::open(request, self.progress, self.stop)?;
+        let source = Source::open(request, self.progress, self.stop)?;
+        self.kept = kept.is_some();
         self.check_space(source.amount(self.stop)?)?;
-        let mut dataset = source.dataset(self.progress, self.stop)?;
-        let available = dataset.summary().count;
-        if available == 0 {
-            return Err(Error::usage("there are no keys to measure with"));
-        }
-        self.compare_located(&dataset)?;
+        let Kept { mut dataset, available, mut reads, doubts, scratches } = match kept {
+            Some(kept) => kept,
+            None => self.read(&source)?,
+        };
+        self.scratches.extend(scratches);
 
         let mut stores = Vec::new();
         for (index, target) in request.targets.iter().enumerate() {
-            let made = self.stores_of(index, target, &source).and_then(|made| {
+            let read = reads[index].take();
+            let made = self.stores_of(index, target, read, &source).and_then(|made| {
                 self.compare_copied(target, &made, &dataset)?;
                 Ok(made)
             });
@@ -64,14 +72,33 @@ impl<'a> Preparation<'a> {
         // It may be a target itself, of an engine that opens a store once.
         drop(source);
         limit(&mut dataset, request.max_key)?;
+        dataset.arrange(model::Order::Asc, None, 0);
         dataset.arrange(model::Order::Permutation, None, check::seed(request.seed));
-        let mut prepared = Prepared::new(spec, dataset, available);
+        let mut prepared = Prepared::new(request.data.spec(), dataset, available);
+        prepared.findings = doubts;
         self.finish_all(stores, &mut prepared)?;
         if request.work.iter().any(|work| work.order.is_drawn()) {
             // Steps are drawn over keys in their order.
             prepared.dataset.arrange(model::Order::Asc, None, 0);
         }
         Ok(prepared)
+    }
+
+    /// What the stores stand in.
+    pub(crate) fn into_scratches(self) -> Scratches {
+        self.scratches
+    }
+
+    /// Reads the data, and looks whether the user's stores hold it.
+    fn read(&self, source: &Source) -> Result<Kept> {
+        let dataset = source.dataset(self.progress, self.stop)?;
+        let available = dataset.summary().count;
+        if available == 0 {
+            return Err(Error::usage("there are no keys to measure with"));
+        }
+        self.compare_located(&dataset)?;
+        let reads = self.request.targets.iter().map(|_| None).collect();
+        Ok(Kept { dataset, available, reads, doubts: Vec::new(), scratches: Vec::new() })
     }
 
     /// Takes in those targets that are ready, unless none is.
@@ -86,7 +113,9 @@ impl<'a> Preparation<'a> {
                         prepared.baseline = place;
                     }
                     prepared.targets.push(finished);
-                    prepared.findings.extend(doubts);
+                    let known = |doubt: &Finding| prepared.findings.contains(doubt);
+                    let new: Vec<_> = doubts.into_iter().filter(|doubt| !known(doubt)).collect();
+                    prepared.findings.extend(new);
                 }
                 Err(error) => {
                     prepared.note_failed(&target.label, &error);
@@ -129,7 +158,7 @@ impl<'a> Preparation<'a> {
     pub(crate) fn needed(&self, amount: Amount) -> BTreeMap<PathBuf, u64> {
         let mut needed = BTreeMap::<PathBuf, u64>::new();
         for target in &self.request.targets {
-            for operation in operations(self.request) {
+            for operation in self.missing() {
                 if target.engine.capabilities().persistent && self.is_scratch(target, operation) {
                     let factor = if operation.writes() { 2 } else { 1 };
                     let room = amount.room(&target.engine.fill()).saturating_mul(factor);
@@ -161,11 +190,29 @@ impl<'a> Preparation<'a> {
         Ok(())
     }
 
+    /// What stores are still to be made for.
+    fn missing(&self) -> impl Iterator<Item = Operation> + use<> {
+        let kept = self.kept;
+        operations(self.request).into_iter().filter(move |operation| operation.writes() || !kept)
+    }
+
     fn is_scratch(&self, target: &Requested, operation: Operation) -> bool {
         match &target.location {
             None => true,
             Some(_) if operation.writes() => !self.request.in_place,
             Some(path) => self.reading_changes(target, path).is_some(),
+        }
+    }
+
+    /// Whose the stores are, of several the one that is written to.
+    fn owner(&self, target: &Requested) -> Owner {
+        let operations = operations(self.request);
+        let operation = operations.last().expect("a run has at least one operation");
+        match (self.is_scratch(target, *operation), operation.writes()) {
+            (true, _) if target.location.is_some() => Owner::Copy,
+            (true, _) => Owner::Scratch,
+            (false, true) => Owner::InPlace,
+            (false, false) => Owner::User,
         }
     }
 
@@ -187,25 +234,32 @@ impl<'a> Preparation<'a> {
     /// A name for a scratch store that nothing else has.
     fn place(&mut self, index: usize, target: &Requested, operation: Operation) -> Result<PathBuf> {
         let parent = self.parent(target);
-        if !self.scratches.iter().any(|(of, _)| *of == parent) {
-            self.scratches.push((parent.clone(), Scratch::new_in(&parent)?));
+        let is_it =
+            |(of, done, _): &&(PathBuf, Operation, Scratch)| *of == parent && *done == operation;
+        if self.scratches.iter().find(is_it).is_none() {
+            self.scratches.push((parent.clone(), operation, Scratch::new_in(&parent)?));
         }
-        let scratch = self.scratches.iter().find(|(of, _)| *of == parent);
-        let (_, scratch) = scratch.expect("it was made above if it was not there");
+        let (.., scratch) =
+            self.scratches.iter().find(is_it).expect("it was made above if it was not there");
         let folder = scratch.folder(&format!("{index}-{operation}"), target.engine.account())?;
         let name = target.location.as_deref().and_then(Path::file_name);
         Ok(folder.join(name.unwrap_or(target.engine.name().as_ref())))
     }
 
-    fn stores_of(&mut self, index: usize, target: &Requested, source: &Source) -> Result<Made> {
-        let mut made = Made::default();
-        for operation in operations(self.request) {
-            let (ready, owner, fill) = self
+    fn stores_of(
+        &mut self,
+        index: usize,
+        target: &Requested,
+        read: Option<Ready>,
+        source: &Source,
+    ) -> Result<Made> {
+        let mut made = Made { checked: read.is_some(), read, ..Made::default() };
+        for operation in self.missing() {
+            let (ready, fill) = self
                 .store_for(index, target, operation, source)
                 .map_err(|e| named(e, &target.label, &format!("preparing to {operation}")))?;
             let own = if operation.writes() { &mut made.update } else { &mut made.read };
             *own = Some(ready);
-            made.owner = Some(owner);
             made.fill = made.fill.or(fill);
         }
         Ok(made)
@@ -217,18 +271,14 @@ impl<'a> Preparation<'a> {
         target: &Requested,
         operation: Operation,
         source: &Source,
-    ) -> Result<(Ready, Owner, Option<Duration>)> {
+    ) -> Result<(Ready, Option<Duration>)> {
         let settings = target.settings_for(self.request.durability)?;
         let options = |access| OpenOptions { settings, access, keys: source.keys() };
         let engine = target.engine;
         if !self.is_scratch(target, operation) {
             let path = target.location.clone().expect("only a located target is not scratch");
-            let (access, owner) = if operation.writes() {
-                (Access::Write, Owner::InPlace)
-            } else {
-                (Access::Read, Owner::User)
-            };
-            return Ok((Ready::new(engine, path, options(access)), owner, None));
+            let access = if operation.writes() { Access::Write } else { Access::Read };
+            return Ok((Ready::new(engine, path, options(access)), None));
         }
         let mut ready = Ready::new(engine, PathBuf::new(), options(Access::Write));
         if !engine.capabilities().persistent {
@@ -237,19 +287,18 @@ impl<'a> Preparation<'a> {
             let store = engine.create(&ready.path, &ready.options)?;
             source.fill(&mut *store.session()?, self.progress, self.stop)?;
             ready.held = Some(store);
-            return Ok((ready, Owner::Scratch, Some(start.elapsed())));
+            return Ok((ready, Some(start.elapsed())));
         }
         ready.path = self.place(index, target, operation)?;
         let start = Instant::now();
-        let owner = if let Some(location) = &target.location {
-            clone_store(engine, location, &ready.path, self.progress, self.stop)?;
-            Owner::Copy
-        } else {
-            self.make(&ready, source)?;
-            Owner::Scratch
-        };
+        match &target.location {
+            Some(location) => {
+                clone_store(engine, location, &ready.path, self.progress, self.stop)?;
+            }
+            None => self.make(&ready, source)?,
+        }
         host::sync(&ready.path)?;
-        Ok((ready, owner, Some(start.elapsed())))
+        Ok((ready, Some(start.elapsed())))
     }
 
     /// Makes and fills a scratch store, without durability for speed; the trials open it anew
@@ -277,14 +326,14 @@ impl<'a> Preparation<'a> {
     ) -> Result<(PreparedTarget, Vec<Finding>)> {
         self.progress.stage(&format!("checking {}", target.label), None);
         let mut findings = Vec::new();
-        let start = Instant::now();
-        for ready in made.read.iter().chain(&made.update).filter(|ready| ready.retains()) {
-            // The same sequential fill for every store: how the page cache was filled shows in
-            // the figures.
-            pagecache::Files::below(ready.files())
-                .and_then(|files| files.warm())
-                .map_err(|error| Error::io("cannot fill the page cache", error))?;
+        let mut check = Duration::ZERO;
+        let read = made.read.iter().filter(|_| !made.checked);
+        for ready in read.chain(&made.update).filter(|ready| ready.retains()) {
+            // Filled as a warm trial wants it: the pilot finds it so.
+            state::reach(ready, Cache::Warm)?;
+            let start = Instant::now();
             let differs = check::bytes(dataset, ready, self.progress, self.stop)?;
+            check += start.elapsed();
             if let Some(key) = differs {
                 if target.location.is_none() {
                     return Err(Error::corrupt(format!(
@@ -294,7 +343,6 @@ impl<'a> Preparation<'a> {
                 findings = vec![Finding::target(Doubt::BytesDiffer { key }, &target.label)];
             }
         }
-        let check = start.elapsed();
         let ready = made.first();
         let ((in_effect, durability, started), _) = ready.with(|store| {
             Ok((store.in_effect()?, store.durability(), !store.processes().is_empty()))
@@ -320,7 +368,7 @@ impl<'a> Preparation<'a> {
             engine: target.engine.name().to_owned(),
             location: target.shown_location(),
             settings: ready.options.settings.clone(),
-            owner: made.owner.expect("a run has at least one operation"),
+            owner: self.owner(target),
             on: target.site.as_ref().map(|site| site.name.clone()),
         };
         let (read, update) = (made.read, made.update);
@@ -348,8 +396,9 @@ pub(crate) fn operations(request: &Request) -> Vec<Operation> {
 struct Made {
     read: Option<Ready>,
     update: Option<Ready>,
-    owner: Option<Owner>,
     fill: Option<Duration>,
+    /// Whether the one that is read was looked at in an earlier run.
+    checked: bool,
 }
 
 impl Made {

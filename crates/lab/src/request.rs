@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Cache, Durability, Engine, Error, Generated, Operation, Order, Promise, Result, Rounds,
-    Setting, Settings, record::Asked, without_password,
+    Batch, Cache, DatasetSpec, Durability, Engine, Error, Generated, Operation, Order, Promise,
+    Result, Rounds, Setting, Settings, record::Asked, without_password,
 };
 
 use crate::Site;
@@ -136,6 +136,17 @@ pub enum Data {
     },
     /// The first target that has a location.
     Targets,
+}
+
+impl Data {
+    /// What stands in the plan.
+    pub(crate) fn spec(&self) -> DatasetSpec {
+        match self {
+            Self::Generated(spec) => DatasetSpec::Generated(*spec),
+            Self::Store { path, .. } => DatasetSpec::Directory { path: path.display().to_string() },
+            Self::Targets => DatasetSpec::Targets,
+        }
+    }
 }
 
 impl Requested {

@@ -26,7 +26,9 @@ use crate::{
     prepared::{Prepared, PreparedTarget},
     request::{Processes, Request, Work},
     seed::{Use, derive},
-    sharing, state,
+    sharing,
+    shelf::Shelf,
+    state,
     trial::{self, Place, Tried},
     validity,
 };
@@ -40,12 +42,24 @@ pub fn run(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Outcome> {
+    run_on(&mut Shelf::default(), request, recorder, progress, stop)
+}
+
+/// The same, as one of several runs: on what the one before it left in `shelf`, as far as that
+/// fits.
+pub fn run_on(
+    shelf: &mut Shelf,
+    request: &Request,
+    recorder: &mut Recorder,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Outcome> {
     let began = Instant::now();
     sharing::check(request)?;
     limit::check_early(request)?;
     let (caches, unreachable) = state::reachable(&request.caches)?;
     let mut preparation = Preparation::new(request, progress, stop);
-    let mut prepared = preparation.run()?;
+    let mut prepared = preparation.run(shelf.take(request))?;
     if !caches.contains(&Cache::Warm) && !prepared.targets.iter().any(PreparedTarget::has_files) {
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
@@ -74,7 +88,8 @@ pub fn run(
     for target in &prepared.targets {
         recorder.push(Line::Store(target.facts.clone()))?;
     }
-    recorder.doubt(std::mem::take(&mut prepared.findings))?;
+    let found = std::mem::take(&mut prepared.findings);
+    recorder.doubt(found.iter().cloned())?;
     recorder.doubt(unreachable.into_iter().map(Finding::run))?;
     recorder.doubt(without_files(&plan, &prepared))?;
     recorder.doubt(limit.iter_mut().flat_map(|limit| std::mem::take(&mut limit.doubts)))?;
@@ -96,7 +111,11 @@ pub fn run(
         recorder.doubt(doubts)?;
     }
     let integrity = if request.integrity_check { rounds.integrity()? } else { Vec::new() };
-    Ok(Outcome { ended, measuring, failed: rounds.failed_labels(), integrity })
+    let failed = rounds.failed_labels();
+    if failed.is_empty() {
+        shelf.put(request, rounds.prepared, found, preparation.into_scratches());
+    }
+    Ok(Outcome { ended, measuring, failed, integrity })
 }
 
 /// The worker processes that were asked for, no more than there are keys.

@@ -2,9 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{
-    DatasetSpec, Error, Generated, How, Item, KeyKind, Mode, Put, Result, Session, Store, Visit,
-};
+use model::{Error, Generated, How, Item, KeyKind, Mode, Put, Result, Session, Store, Visit};
 
 use crate::{
     Amount, Place, Progress, Stop,
@@ -28,28 +26,18 @@ enum From {
 
 impl Source {
     /// The source that `request` names.
-    pub(crate) fn open(
-        request: &Request,
-        progress: &dyn Progress,
-        stop: &Stop,
-    ) -> Result<(Self, DatasetSpec)> {
-        let (engine, path, settings, spec) = match &request.data {
+    pub(crate) fn open(request: &Request, progress: &dyn Progress, stop: &Stop) -> Result<Self> {
+        let (engine, path, settings) = match &request.data {
             Data::Generated(spec) => {
                 let store = made(*spec)?.open()?;
-                let source = Self { keys: store.keys(), from: From::Made(store, *spec) };
-                return Ok((source, DatasetSpec::Generated(*spec)));
+                return Ok(Self { keys: store.keys(), from: From::Made(store, *spec) });
             }
-            Data::Store { engine, path, settings } => {
-                let spec = DatasetSpec::Directory { path: path.display().to_string() };
-                (*engine, path, settings, spec)
-            }
+            Data::Store { engine, path, settings } => (*engine, path, settings),
             Data::Targets => {
                 let located = request.targets.iter().find_map(|target| {
                     Some((target.engine, target.location.as_ref()?, &target.settings))
                 });
-                let (engine, path, settings) =
-                    located.ok_or_else(|| Error::usage("no target names a store of its own"))?;
-                (engine, path, settings, DatasetSpec::Targets)
+                located.ok_or_else(|| Error::usage("no target names a store of its own"))?
             }
         };
         let place = Place { engine, path: path.clone(), settings: settings.clone() };
@@ -57,7 +45,7 @@ impl Source {
         let store = readable.place.open()?;
         let keys = store.keys();
         store.close()?;
-        Ok((Self { keys, from: From::There(readable) }, spec))
+        Ok(Self { keys, from: From::There(readable) })
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {

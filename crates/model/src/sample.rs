@@ -267,7 +267,7 @@ pub struct StoreFacts {
     /// The server that does its work; absent: a library in the workers' own processes does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
-    /// Making the scratch store; absent for one that was there.
+    /// Making the scratch store; absent for one that was there, also from an earlier run of a sweep.
     pub fill_ns: Option<u64>,
     /// Reading every value once before the rounds, through the target's own path, checked.
     pub check_ns: u64,

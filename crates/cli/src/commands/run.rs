@@ -6,7 +6,7 @@ mod request;
 
 use std::{io::Write, path::Path, time::Instant};
 
-use lab::{Outcome, Progress, Recorder, Request, Sites, Stop};
+use lab::{Outcome, Progress, Recorder, Request, Shelf, Sites, Stop};
 use model::{
     Error, Result, Severity,
     record::{Ended, Record},
@@ -92,6 +92,7 @@ fn one_by_one(
     let listener = Listener::new(options.quiet);
     let count = requests.len();
     let mut outcomes = Vec::new();
+    let mut shelf = Shelf::default();
     for (number, request) in requests.iter_mut().enumerate() {
         // What one leaves of its share is for those after it.
         let left = options.time.saturating_sub(began.elapsed()).as_secs_f64();
@@ -101,7 +102,7 @@ fn one_by_one(
         }
         recorder.set_aside();
         let own = Instant::now();
-        let outcome = lab::run(request, recorder, &listener, stop);
+        let outcome = lab::run_on(&mut shelf, request, recorder, &listener, stop);
         let outcome = measured::finish(outcome, recorder, own)?;
         let interrupted = outcome.ended == Ended::Interrupted;
         outcomes.push(outcome);

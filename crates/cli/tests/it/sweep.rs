@@ -1,15 +1,27 @@
 //! Lists of values: a run each, in one record.
 
-use std::{process::Stdio, time::Duration};
+use std::{
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use crate::world::World;
 
 const SWEEP: &str = "run files: sqlite: --read --size 1k,4k --keys 20 --rounds 2 --seed 7";
 
-fn headers(world: &World, name: &str) -> Vec<serde_json::Value> {
+fn lines(world: &World, name: &str, kind: &str) -> Vec<serde_json::Value> {
     let text = std::fs::read_to_string(world.path(name)).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines.filter(|line: &serde_json::Value| line["line"] == "header").collect()
+    lines.filter(|line: &serde_json::Value| line["line"] == kind).collect()
+}
+
+fn headers(world: &World, name: &str) -> Vec<serde_json::Value> {
+    lines(world, name, "header")
+}
+
+/// Whether each store was filled for its run, in the order of the record.
+fn filled(world: &World, name: &str) -> Vec<bool> {
+    lines(world, name, "store").iter().map(|store| store["fill_ns"].is_u64()).collect()
 }
 
 #[test]
@@ -143,7 +155,7 @@ fn what_was_measured_before_an_interruption_is_kept_and_shown() {
         waited += 1;
     }
     let id = child.id().to_string();
-    std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
+    Command::new("kill").args(["-INT", &id]).status().unwrap();
     let output = child.wait_with_output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(2), "{out}");
@@ -163,4 +175,94 @@ fn what_was_measured_before_a_failure_is_kept_and_shown() {
         ran.err
     );
     assert_eq!(headers(&world, "run.json").len(), 1);
+}
+
+#[test]
+fn runs_that_only_read_the_same_data_share_their_stores() {
+    let world = World::new();
+    let line = "run files: sqlite: --read --keys 30 --size 1k --rounds 2 --seed 7";
+    world.ok(&format!("{line} --threads 1,2,3 --json run.json --integrity-check"));
+    assert_eq!(filled(&world, "run.json"), [true, true, false, false, false, false]);
+    let facts = |number: usize| {
+        let mut facts = lines(&world, "run.json", "store")[number].clone();
+        facts["fill_ns"].take();
+        facts["check_ns"].take();
+        facts
+    };
+    assert_eq!(facts(2), facts(0), "it is the same store");
+    assert_eq!(facts(3), facts(1));
+    for sample in lines(&world, "run.json", "sample") {
+        let before = &sample["before"];
+        assert!(before["pages"].as_u64() > Some(0), "its state is looked at: {sample}");
+    }
+    world.ok(&format!("{line} --threads 2 --json alone.json"));
+    let plan = |name: &str, number: usize| headers(&world, name)[number]["plan"].clone();
+    for same in ["summary", "dataset", "targets", "available"] {
+        assert_eq!(plan("run.json", 1)[same], plan("alone.json", 0)[same]);
+    }
+    assert_eq!(world.tree().len(), 3, "both records and the folder's own");
+}
+
+#[test]
+fn each_size_has_stores_of_its_own_and_those_of_one_size_follow_each_other() {
+    let world = World::new();
+    let line = "run files: --read --keys 30 --batch 1,10 --size 1k,2k --rounds 1";
+    let planned = world.ok(&format!("{line} --dry-run")).out;
+    assert_eq!(planned.matches("on the data and stores of the run before").count(), 2, "{planned}");
+    world.ok(&format!("{line} --json run.json"));
+    assert_eq!(filled(&world, "run.json"), [true, false, true, false]);
+    let varied: Vec<_> = headers(&world, "run.json")
+        .iter()
+        .map(|h| h["asked"]["point"].clone())
+        .map(|p| (p["number"].as_u64(), p["varied"]["size"].clone(), p["varied"]["batch"].clone()))
+        .collect();
+    let told = [("1k", "1"), ("1k", "10"), ("2k", "1"), ("2k", "10")];
+    let told = (0..).zip(told).map(|(n, (size, batch))| (Some(n), size.into(), batch.into()));
+    assert_eq!(varied, told.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_store_that_was_written_to_is_made_anew() {
+    let world = World::new();
+    let line = "run files: --keys 30 --size 1k --rounds 1 --batch 1,10 --json run.json";
+    world.ok(&format!("{line} --update"));
+    assert_eq!(filled(&world, "run.json"), [true, true]);
+    // The one that is read stays, beside one that is written to.
+    world.ok(&format!("{line} --read --update"));
+    assert_eq!(filled(&world, "run.json"), [true, true]);
+    assert_eq!(headers(&world, "run.json").len(), 2);
+}
+
+#[test]
+fn other_settings_need_other_stores() {
+    let world = World::new();
+    let line = "run sqlite: files: --read --keys 30 --size 1k --rounds 1 --json run.json";
+    world.ok(&format!("{line} --durability none,durable --threads 1,2"));
+    assert_eq!(filled(&world, "run.json"), [true, true, false, false, true, true, false, false]);
+    let classes = lines(&world, "run.json", "store");
+    let classes: Vec<_> = classes.iter().map(|s| s["durability"].as_str().unwrap()).collect();
+    assert_eq!(classes, [["none"; 4], ["durable"; 4]].concat());
+}
+
+/// The second run never ends by itself.
+#[test]
+#[cfg(unix)]
+fn nothing_is_left_of_shared_stores_after_an_interruption() {
+    let world = World::new();
+    let line =
+        "run files: sqlite: --read --keys 40 --count 10,900m --rounds 5 --json run.json --yes";
+    let mut command = world.command(line);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let second = || {
+        let text = std::fs::read_to_string(world.path("run.json")).unwrap_or_default();
+        text.matches(r#"{"line":"header""#).count() == 2
+    };
+    let mut waited = 0;
+    while !second() && waited < 600 {
+        std::thread::sleep(Duration::from_millis(100));
+        waited += 1;
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert!(waited < 600 && world.tree().len() == 2, "{:?}", world.tree().keys());
 }

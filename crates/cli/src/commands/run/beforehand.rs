@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, time::Duration};
 
-use lab::{Outline, Request, Room, Stop, outline};
+use lab::{Needs, Outline, Request, Room, Stop, outline};
 use model::{
     Batch, Error, Result, Workload,
     units::{show_count, show_duration, show_size},
@@ -27,8 +27,8 @@ pub(super) fn show(requests: &[Request], stop: &Stop) -> Result<String> {
         let _ = writeln!(text, "  {}; {}", told_of_workload(workload), caches.join(", "));
     }
     text.push_str(if outlines.len() > 1 { "runs, one after the other\n" } else { "data\n" });
-    for (request, outline) in requests.iter().zip(&outlines) {
-        let _ = writeln!(text, "  {}", told_of_run(request, outline));
+    for (number, (request, outline)) in requests.iter().zip(&outlines).enumerate() {
+        let _ = writeln!(text, "  {}", told_of_run(request, outline, is_again(requests, number)));
     }
     let _ = writeln!(text, "rounds\n  {}", told_of_rounds(first, requests.len()));
     for room in rooms(&outlines) {
@@ -79,8 +79,9 @@ fn outlines(requests: &[Request], stop: &Stop) -> Result<Vec<Outline>> {
 
 /// The least number of rounds of each run, or all the time that is given if that is more.
 fn time(requests: &[Request], outlines: &[Outline]) -> Duration {
-    let least = requests.iter().zip(outlines).fold(Duration::ZERO, |sum, (request, outline)| {
-        sum.saturating_add(outline.time(request.rounds.min))
+    let runs = requests.iter().zip(outlines).enumerate();
+    let least = runs.fold(Duration::ZERO, |sum, (number, (request, outline))| {
+        sum.saturating_add(outline.time(request.rounds.min, is_again(requests, number)))
     });
     let limited = requests.iter().any(|request| request.rounds.max.is_none());
     let budget = Duration::try_from_secs_f64(requests[0].rounds.seconds).unwrap_or(Duration::MAX);
@@ -113,17 +114,24 @@ fn told_of_workload(workload: &Workload) -> String {
     format!("{operation}: {count} operations or more, {order}, {batch}, {workers}")
 }
 
-fn told_of_run(request: &Request, outline: &Outline) -> String {
+/// Whether a run needs the same data and stores as the one before it.
+fn is_again(requests: &[Request], number: usize) -> bool {
+    let needs = |number: usize| Needs::of(&requests[number]);
+    number > 0 && needs(number).is_some_and(|needed| needs(number - 1) == Some(needed))
+}
+
+fn told_of_run(request: &Request, outline: &Outline, again: bool) -> String {
     let varied = varied(request).map_or_else(String::new, |varied| format!("{varied}: "));
     let disk: u64 = outline.disk.iter().map(|room| room.needed).fold(0, u64::saturating_add);
     format!(
-        "{varied}{} keys ({}), {} trials a round, {} of disk, about {} for {} rounds",
+        "{varied}{} keys ({}), {} trials a round, {} of disk, about {} for {} rounds{}",
         show_count(outline.data.count),
         show_size(outline.data.bytes),
         outline.trials,
         show_size(disk),
-        show_duration(outline.time(request.rounds.min)),
-        request.rounds.min
+        show_duration(outline.time(request.rounds.min, again)),
+        request.rounds.min,
+        if again { ", on the data and stores of the run before" } else { "" }
     )
 }
 

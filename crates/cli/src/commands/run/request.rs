@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use lab::{Processes, Request, Requested, Sites, Work};
+use lab::{Needs, Processes, Request, Requested, Sites, Work};
 use model::{Batch, Cache, Durability, Error, Operation, Order, Result, Rounds, Ycsb, record};
 
 use super::data::data;
@@ -13,7 +13,8 @@ use crate::{
     targets::{self, Resolved},
 };
 
-/// A request for each run of the plan.
+/// A request for each run of the plan, in the order in which they are run: those that need the same
+/// data and stores one after the other, else as they were asked for.
 pub(in crate::commands) fn requests(planned: &Planned, sites: &Sites) -> Result<Vec<Request>> {
     let of = planned.points.len();
     let asked = match planned.asked.kept() {
@@ -21,15 +22,31 @@ pub(in crate::commands) fn requests(planned: &Planned, sites: &Sites) -> Result<
         // One run can be measured where it cannot be told to others.
         asked => asked.ok(),
     };
-    let request = |(number, point): (usize, &Point)| {
-        let point_told =
-            (of > 1).then(|| record::Point { number, of, varied: point.varied.clone() });
-        let asked = asked.clone().map(|options| record::Asked { options, point: point_told });
-        let resolved = resolve(&point.options)?;
-        check_on(&point.options, &resolved)?;
-        Ok(Request { asked, ..request(&point.options, &resolved, sites)? })
+    let runs = planned.points.iter().map(|point| of_point(point, sites).map(|run| (point, run)));
+    let told = |(number, (point, request)): (usize, (&Point, Request))| {
+        let point = (of > 1).then(|| record::Point { number, of, varied: point.varied.clone() });
+        let asked = asked.clone().map(|options| record::Asked { options, point });
+        Request { asked, ..request }
     };
-    planned.points.iter().enumerate().map(request).collect()
+    Ok(grouped(runs.collect::<Result<_>>()?).into_iter().enumerate().map(told).collect())
+}
+
+fn of_point(point: &Point, sites: &Sites) -> Result<Request> {
+    let resolved = resolve(&point.options)?;
+    check_on(&point.options, &resolved)?;
+    request(&point.options, &resolved, sites)
+}
+
+/// Puts each beside the first that has the same needs.
+fn grouped<T>(runs: Vec<(T, Request)>) -> Vec<(T, Request)> {
+    let needs: Vec<_> = runs.iter().map(|(_, request)| Needs::of(request)).collect();
+    let first = |place: usize| {
+        let same = |other: &Option<Needs>| other.is_some() && *other == needs[place];
+        needs.iter().position(same).unwrap_or(place)
+    };
+    let mut runs: Vec<_> = runs.into_iter().enumerate().collect();
+    runs.sort_by_cached_key(|(place, _)| first(*place));
+    runs.into_iter().map(|(_, run)| run).collect()
 }
 
 /// What is compared when the user names nothing.
