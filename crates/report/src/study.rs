@@ -1,6 +1,7 @@
 //! Holds what was published against what was measured.
 
 use model::{
+    Operation,
     record::Record,
     study::{Claim, Figure, Step},
 };
@@ -160,23 +161,39 @@ fn spaces(step: &Step, record: &Record, met: &mut [bool]) -> Vec<Held> {
 fn evens(step: &Step, records: &[Record], met: &mut [bool]) -> Vec<Held> {
     let mut all = Vec::new();
     let found = break_evens(records);
-    for (claim, met) in step.claims.iter().zip(met) {
+    let claims = step.claims.iter().zip(met);
+    for (claim, met) in claims.filter(|(claim, _)| claim.figure == Figure::BreakEven) {
         let about = |even: &&TargetBreakEven| {
-            even.target == claim.target && claim.cache.is_none_or(|cache| cache == even.case.cache)
+            even.target == claim.target
+                && claim.cache.is_none_or(|wanted| wanted == even.case.cache)
+                && claim.operation.is_none_or(|wanted| Some(wanted) == operation(records, even))
+                && claim.at.iter().all(|(name, value)| even.beside.get(name) == Some(value))
         };
-        let even = found.iter().find(about).filter(|_| claim.figure == Figure::BreakEven);
-        all.extend(even.map(|even| {
+        for even in found.iter().filter(about) {
             *met = true;
-            Held {
-                place: asked_for(claim),
+            all.push(Held {
+                place: place_of_even(records, even),
                 target: claim.target.clone(),
                 figure: claim.figure,
                 published: Some(claim.range()),
                 here: Some(Here::Even(even.clone())),
-            }
-        }));
+            });
+        }
     }
     all
+}
+
+fn operation(records: &[Record], even: &TargetBreakEven) -> Option<Operation> {
+    let workloads = &records.first()?.header.plan.workloads;
+    workloads.get(even.case.workload).map(|workload| workload.operation)
+}
+
+/// `threads 2, read, warm`.
+fn place_of_even(records: &[Record], even: &TargetBreakEven) -> String {
+    let beside = Some(words(even.beside.iter())).filter(|beside| !beside.is_empty());
+    let operation = operation(records, even).map(|operation| operation.to_string());
+    let words = beside.into_iter().chain(operation).chain([even.case.cache.to_string()]);
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// `size 10k, read, warm`.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Cache,
+    Cache, Operation,
+    record::Record,
     study::{Claim, Figure, Job, Step},
 };
 use storemark_report::{Against, Held, StudyStep, Style, held, study_step};
 
-use crate::made::typical;
+use crate::{made::typical, sweep::swept};
 
 const STYLE: Style = Style { width: 120, color: false, all_findings: false, explain: false };
 
@@ -76,4 +77,42 @@ fn a_step_that_could_not_run_shows_what_was_published() {
     let gaps = vec!["not measured: no root".to_owned()];
     let page = study_step(&StudyStep { step: &step, records: Vec::new(), gaps }, &STYLE);
     assert!(page.contains("0.834") && page.contains("no root"), "{page}");
+}
+
+/// Updates beside the reads, in which the database is slower by half.
+fn with_updates(mut run: Record) -> Record {
+    let read = run.header.plan.workloads[0].clone();
+    run.header.plan.workloads.push(model::Workload { operation: Operation::Update, ..read });
+    let updates = run.samples.iter().cloned().map(|mut sample| {
+        sample.workload = 1;
+        if sample.target > 0 {
+            sample.wall_ns += sample.wall_ns / 2;
+        }
+        sample
+    });
+    let updates: Vec<_> = updates.collect();
+    run.samples.extend(updates);
+    run
+}
+
+#[test]
+fn a_break_even_is_held_against_the_workload_and_state_that_it_is_claimed_of() {
+    let runs: Vec<_> = swept().into_iter().map(with_updates).collect();
+    let claimed = |operation, cache| Claim {
+        operation,
+        cache,
+        // Where reads are even.
+        ..claim("sqlite page_size=512", Figure::BreakEven, 3_900.0, Some(4_100.0))
+    };
+    let told = |claim: Claim| {
+        let step = step(vec![claim]);
+        let rows = held(&step, &runs).into_iter().filter(|row| row.figure == Figure::BreakEven);
+        rows.map(|row| (row.against(), row.place)).collect::<Vec<_>>()
+    };
+    let read = (Some(Against::Agrees), "read, warm".to_owned());
+    let update = (Some(Against::Lower), "update, warm".to_owned());
+    assert_eq!(told(claimed(Some(Operation::Read), None)), [read.clone()]);
+    assert_eq!(told(claimed(Some(Operation::Update), Some(Cache::Warm))), [update.clone()]);
+    assert_eq!(told(claimed(None, None)), [read, update]);
+    assert_eq!(told(claimed(None, Some(Cache::Cold))), [(None, "cold".to_owned())]);
 }
