@@ -201,12 +201,16 @@ fn runs_stand_on_each_folder_too() {
     }
 }
 
+/// What measures on file systems: tasks, and blobs.
+#[cfg(target_os = "linux")]
+const MEASURING: [&str; 2] =
+    ["queue files: sqlite: --workers 8 --tasks 50", "run files: sqlite: --keys 40 --size 2k"];
+
 /// A run on images that has finished a trial; `None` where there can be none.
 #[cfg(target_os = "linux")]
-fn under_way(world: &World) -> Option<Child> {
-    let line = "queue files: sqlite: --workers 8 --tasks 50 --on ext4,btrfs --image-size 120MiB \
-                --rounds 100000 --json r.jsonl";
-    let mut command = world.command(line);
+fn under_way(world: &World, measuring: &str) -> Option<Child> {
+    let on = "--on ext4,btrfs --image-size 120MiB --rounds 100000 --json r.jsonl";
+    let mut command = world.command(&format!("{measuring} {on}"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let record = || fs::read_to_string(world.path("r.jsonl")).unwrap_or_default();
     while !record().contains(r#"{"line":"sample""#) {
@@ -224,29 +228,34 @@ fn under_way(world: &World) -> Option<Child> {
 #[test]
 #[cfg(target_os = "linux")]
 fn interrupted_it_unmounts_and_keeps_what_was_measured() {
-    let world = World::new();
-    let Some(mut child) = under_way(&world) else { return };
-    signal(child.id(), "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(2));
-    assert_eq!(held(&world), [""; 0]);
-    assert_eq!(left(&world), [world.path("r.jsonl")]);
-    assert!(world.ok("report r.jsonl").out.contains("interrupted"));
+    for measuring in MEASURING {
+        let world = World::new();
+        let Some(mut child) = under_way(&world, measuring) else { continue };
+        signal(child.id(), "INT");
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{measuring}");
+        assert_eq!(held(&world), [""; 0], "{measuring}");
+        assert_eq!(left(&world), [world.path("r.jsonl")], "{measuring}");
+        let shown = world.ok("report r.jsonl").out;
+        assert!(shown.contains("interrupted") && shown.contains("files on ext4"), "{shown}");
+    }
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn killed_it_is_unmounted_soon() {
-    let world = World::new();
-    let Some(mut child) = under_way(&world) else { return };
-    signal(child.id(), "KILL");
-    child.wait().unwrap();
-    // Not `left`: what is in a folder that is being removed cannot be walked.
-    let names = || -> Vec<_> {
-        let entries = fs::read_dir(world.path("")).unwrap().flatten();
-        entries.map(|entry| entry.file_name()).collect()
-    };
-    let gone = soon(|| held(&world).is_empty() && names() == ["r.jsonl"]);
-    assert!(gone, "{:?} {:?}", held(&world), names());
+    for measuring in MEASURING {
+        let world = World::new();
+        let Some(mut child) = under_way(&world, measuring) else { continue };
+        signal(child.id(), "KILL");
+        child.wait().unwrap();
+        // Not `left`: what is in a folder that is being removed cannot be walked.
+        let names = || -> Vec<_> {
+            let entries = fs::read_dir(world.path("")).unwrap().flatten();
+            entries.map(|entry| entry.file_name()).collect()
+        };
+        let gone = soon(|| held(&world).is_empty() && names() == ["r.jsonl"]);
+        assert!(gone, "{measuring}: {:?} {:?}", held(&world), names());
+    }
 }
 
 #[cfg(target_os = "linux")]
