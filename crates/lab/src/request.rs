@@ -37,6 +37,8 @@ pub struct Request {
     pub memory: Option<u64>,
     /// Durability class to set every target up for.
     pub durability: Option<Durability>,
+    /// Make every pass long enough to show how it goes over time, and time all its operations.
+    pub over_time: bool,
     /// When to stop.
     pub rounds: Rounds,
     /// Drives everything random.
@@ -71,6 +73,7 @@ impl Request {
             processes: None,
             memory: None,
             durability: None,
+            over_time: false,
             rounds,
             seed,
             in_place: false,

@@ -35,7 +35,7 @@ pub use checkup::{Advice, Checkup, Disk, Folder, Noise, Program, Reach, Volume};
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
 pub use durability::Durability;
 pub use engine::{
-    Access, Account, BUSY_RETRIES, Capabilities, Engine, Fill, How, Item, LOCK_WAITS, Mode,
+    Access, Account, BUSY_RETRIES, Capabilities, Done, Engine, Fill, How, Item, LOCK_WAITS, Mode,
     OpenOptions, Promise, Put, Session, Store, Visit,
 };
 pub use environment::{Cpu, Environment, Filesystem, Library, Memory};

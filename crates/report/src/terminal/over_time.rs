@@ -1,0 +1,148 @@
+//! How passes went over time: rates and percentiles of their slices, and where they stalled.
+
+use model::{Plan, record::Record};
+
+use super::{
+    Style, blank,
+    number::{NONE, figure_or_none},
+    page::{Page, Paint},
+    sweep::varied,
+    table::{Cell, Column, Table},
+    times::{self, TARGET},
+};
+use crate::{Figures, Stall, Timeline, figures, timelines};
+use model::units::show_rate;
+
+/// What `--over-time` adds to the page of these records.
+pub fn over_time(records: &[Record], style: &Style) -> String {
+    let mut page = blank(*style);
+    for record in records {
+        page.line([(String::new(), Paint::Plain)]);
+        let varied = varied(record);
+        let varied = if varied.is_empty() { varied } else { format!(", {varied}") };
+        let head = format!("over time{varied}: latency passes in slices of 100 ms");
+        page.paragraph("", &head, Paint::Bold);
+        print(&mut page, record, style.all_findings);
+    }
+    page.into_text()
+}
+
+fn print(page: &mut Page, record: &Record, all: bool) {
+    let mut none = true;
+    for rows in figures(record).chunk_by(|one, next| one.case == next.case) {
+        let lines: Vec<_> = rows.iter().map(|row| Lines::of(record, row)).collect();
+        if lines.iter().any(|of| !of.lines.is_empty()) {
+            none = false;
+            table(page, &record.header.plan, rows[0].case, &lines);
+            lines.iter().for_each(|of| of.beneath(page, all));
+        }
+    }
+    if none {
+        page.paragraph("  ", NOTHING, Paint::Plain);
+    }
+}
+
+const NOTHING: &str = "nothing of it stands in this record: no pass with a clock took longer than \
+                       a slice, or an older storemark made it; `storemark run --over-time` makes \
+                       passes that do";
+
+/// All of a target in one case.
+struct Lines<'a> {
+    label: &'a str,
+    lines: Vec<Timeline>,
+}
+
+fn table(page: &mut Page, plan: &Plan, case: model::Case, all: &[Lines<'_>]) {
+    page.gap();
+    let name = times::name(plan, case.workload);
+    page.paragraph("", &format!("{name}, {}", case.cache), Paint::Bold);
+    let mut table = Table::new(vec![
+        TARGET,
+        Column::number("slices", ""),
+        Column::number("least", "/s"),
+        Column::number("median", "/s"),
+        Column::number("most", "/s"),
+        Column::number("p99 from", "µs"),
+        Column::number("to", "µs"),
+        Column::number("stalled", ""),
+    ]);
+    all.iter().for_each(|of| table.row(of.cells()));
+    table.print(page);
+}
+
+impl<'a> Lines<'a> {
+    fn of(record: &'a Record, row: &Figures) -> Self {
+        let label = record.header.plan.targets.get(row.target).map_or("", |t| &*t.label);
+        Self { label, lines: timelines(record, row.case, row.target) }
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        // What is shorter than a slice tells no rate that compares.
+        let mut rates: Vec<_> = points().filter(|p| p.whole).map(|p| p.per_second).collect();
+        rates.sort_by(f64::total_cmp);
+        let rate = |at: usize| rates.get(at).map_or_else(|| NONE.to_owned(), |r| show_rate(*r));
+        let p99s = || points().filter_map(|point| point.p99_us);
+        let last = rates.len().saturating_sub(1);
+        let wall: f64 = self.lines.iter().map(|line| line.wall_ms).sum();
+        let stalled: f64 = self.stalls().map(|(_, stall)| stall.length_ms).sum();
+        [
+            self.label.to_owned(),
+            points().count().to_string(),
+            rate(0),
+            rate(last / 2),
+            rate(last),
+            figure_or_none(p99s().min_by(f64::total_cmp)),
+            figure_or_none(p99s().max_by(f64::total_cmp)),
+            if wall > 0.0 { format!("{:.1} %", stalled / wall * 100.0) } else { NONE.to_owned() },
+        ]
+        .iter()
+        .map(Cell::new)
+        .collect()
+    }
+
+    fn stalls(&self) -> impl Iterator<Item = (u32, &Stall)> {
+        self.lines.iter().flat_map(|line| line.stalls.iter().map(|stall| (line.round, stall)))
+    }
+
+    /// What the engine did, and the stalls: the longest, or all.
+    fn beneath(&self, page: &mut Page, all: bool) {
+        if let Some(chores) = self.chores() {
+            page.paragraph("  ", &format!("{}: {chores}", self.label), Paint::Dim);
+        }
+        let mut stalls: Vec<_> = self.stalls().collect();
+        stalls.sort_by(|one, other| other.1.length_ms.total_cmp(&one.1.length_ms));
+        let shown = if all { stalls.len() } else { SHOWN.min(stalls.len()) };
+        for (round, stall) in &stalls[..shown] {
+            let Stall { start_ms, length_ms, cause } = stall;
+            let cause = cause.as_deref().unwrap_or("cause not told");
+            let (at, round) = (start_ms / 1e3, round + 1);
+            let told = format!(
+                "{} stalled for {length_ms:.0} ms: round {round} at {at:.2} s, {cause}",
+                self.label
+            );
+            page.paragraph("  ", &told, Paint::Plain);
+        }
+        if shown < stalls.len() {
+            let more = format!("and {} shorter stalls (--verbose shows all)", stalls.len() - shown);
+            page.paragraph("  ", &more, Paint::Dim);
+        }
+    }
+
+    /// `12 × checkpoint, 0.43 s in all`.
+    fn chores(&self) -> Option<String> {
+        let mut sums = std::collections::BTreeMap::<&str, (u32, f64)>::new();
+        for (name, chores) in self.lines.iter().flat_map(|line| &line.chores) {
+            let sum = sums.entry(name).or_default();
+            *sum = (sum.0 + chores.count, sum.1 + chores.total_ms);
+        }
+        let told =
+            sums.iter().map(|(name, (count, ms))| format!("{count} × {name}, {:.2} s", ms / 1e3));
+        let told: Vec<_> = told.collect();
+        let wall: f64 = self.lines.iter().map(|line| line.wall_ms).sum();
+        (!told.is_empty()).then(|| format!("{} of {:.2} s", told.join("; "), wall / 1e3))
+    }
+}
+
+/// Stalls of a target that are shown.
+const SHOWN: usize = 5;
