@@ -1,7 +1,7 @@
 //! Stalls are found where they were, and named after what went on meanwhile.
 
-use model::{Cache, Case, Chore, Longest, OverTime, Sample, Slice, record::Record};
-use storemark_report::{Stall, Timeline, timelines};
+use model::{Cache, Case, Chore, Doubt, Longest, OverTime, Sample, Slice, record::Record};
+use storemark_report::{Remark, Stall, Style, Timeline, figures, over_time, remarks, timelines};
 
 use crate::made::{record, sample};
 
@@ -66,21 +66,37 @@ fn stalls_of_several_workers_that_overlap_are_one() {
 
 #[test]
 fn a_stall_has_the_name_of_the_chore_that_fills_half_of_it() {
-    let mut over = over(&[1, 1, 1, 1, 1, 0, 200, 1]);
-    assert_eq!(stalls(over.clone())[0].2, None);
-    over.slices[6].longest.max_commits = true;
-    assert_eq!(stalls(over.clone())[0].2.as_deref(), Some("commit"));
-    over.chores = vec![chore("flush", 0, 599), chore("checkpoint", 650, 700)];
-    assert_eq!(stalls(over.clone())[0].2.as_deref(), Some("commit"), "neither does");
-    over.chores.push(chore("checkpoint", 500, 560));
-    assert_eq!(stalls(over)[0].2.as_deref(), Some("checkpoint"));
+    let mut told = over(&[1, 1, 1, 1, 1, 0, 200, 1]);
+    assert_eq!(stalls(told.clone())[0].2, None);
+    told.slices[6].longest.max_commits = true;
+    assert_eq!(stalls(told.clone())[0].2.as_deref(), Some("commit"));
+    told.chores = vec![chore("flush", 0, 599), chore("checkpoint", 650, 700)];
+    assert_eq!(stalls(told.clone())[0].2.as_deref(), Some("commit"), "neither does");
+    told.chores.push(chore("checkpoint", 500, 560));
+    assert_eq!(stalls(told)[0].2.as_deref(), Some("checkpoint"));
+}
+
+#[test]
+fn stalls_that_fill_a_twentieth_of_the_passes_are_a_remark() {
+    let doubts = |longest_ms: &[u64]| {
+        let mut record = record(&["files"]);
+        record.samples.push(with(over(longest_ms)));
+        let remarks = remarks(&record, &figures(&record));
+        let stalled = |remark: Remark| match remark.doubt {
+            Doubt::Stalled { share, cause } => Some((share, cause)),
+            _ => None,
+        };
+        remarks.into_iter().filter_map(stalled).collect::<Vec<_>>()
+    };
+    assert_eq!(doubts(&[1, 1, 1, 1, 0, 0, 200, 1, 1, 1]), [(0.2, None)]);
+    assert_eq!(doubts(&[1, 1, 1, 1, 1, 1, 50, 1, 1, 1]), []);
 }
 
 #[test]
 fn a_line_tells_rates_percentiles_and_chores() {
-    let mut over = over(&[1, 0, 3]);
-    over.chores = vec![chore("checkpoint", 10, 30), chore("checkpoint", 50, 55)];
-    let mut sample = with(over);
+    let mut told = over(&[1, 0, 3]);
+    told.chores = vec![chore("checkpoint", 10, 30), chore("checkpoint", 50, 55)];
+    let mut sample = with(told);
     sample.latency.wall_ns = 250 * MS;
     let mut record = record(&["files"]);
     record.samples.push(sample);
@@ -97,4 +113,34 @@ fn a_line_tells_rates_percentiles_and_chores() {
     );
     assert_eq!((line.chores["checkpoint"].count, line.chores["checkpoint"].total_ms), (2, 25.0));
     assert!((line.wall_ms - 250.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_page_fits_eighty_columns_and_tells_stalls_and_chores() {
+    let mut told = over(&[1, 1, 1, 1, 1, 0, 200, 1]);
+    told.chores = vec![chore("checkpoint", 505, 700), chore("checkpoint", 5, 10)];
+    let mut record = record(&["sqlite api=blob journal=wal mmap=1GiB page_size=65536"]);
+    record.samples.push(with(told));
+    let style = Style { width: 80, color: false, all_findings: false, explain: false };
+    let page = over_time(&[record], &style);
+    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    for said in [
+        "5,000",
+        "stalled for 200 ms: round 1 at 0.50 s, checkpoint",
+        "2 × checkpoint, 0.20 s of",
+        "25.0 %",
+    ] {
+        let flowing = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flowing.contains(said), "{said} in {page}");
+    }
+}
+
+#[test]
+fn a_record_without_it_says_so_once() {
+    let mut record = record(&["files", "pack"]);
+    record.samples = vec![sample(0, 0, 4000), sample(0, 1, 4000)];
+    let style = Style { width: 80, color: false, all_findings: false, explain: false };
+    let page = over_time(&[record], &style);
+    assert_eq!(page.matches("nothing of it stands in this record").count(), 1, "{page}");
+    assert!(!page.contains("slices  "), "{page}");
 }
