@@ -75,3 +75,67 @@ unsafe extern "C" fn checkpoint(
     }
     sys::SQLITE_OK
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+    use crate::sqlite::{beside, ffi::Open};
+
+    /// A database in WAL mode of many pages.
+    fn made(path: &Path) -> Connection {
+        fs::File::create_new(path).unwrap();
+        let db = Connection::open(path, Open::ReadWrite).unwrap();
+        db.execute("PRAGMA journal_mode=wal; PRAGMA synchronous=off").unwrap();
+        db.execute("CREATE TABLE t (k INTEGER PRIMARY KEY, v BLOB)").unwrap();
+        db
+    }
+
+    /// Writes some hundred pages, other bytes each time.
+    fn write(db: &Connection, time: u8) {
+        let letter = char::from(b'a' + time);
+        db.execute(&format!(
+            "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n LIMIT 40)
+             INSERT OR REPLACE INTO t SELECT k, printf('%.40000c', '{letter}') FROM n"
+        ))
+        .unwrap();
+    }
+
+    #[test]
+    fn it_is_made_after_the_commits_after_which_sqlite_makes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (timed, plain) = (folder.path().join("timed"), folder.path().join("plain"));
+        let (mut timing, by_itself) = (made(&timed), made(&plain));
+        timing.time_checkpoints().unwrap();
+        let mut moved = 0;
+        for time in 0..12 {
+            let before = fs::read(&timed).unwrap();
+            for db in [&timing, &by_itself] {
+                write(db, time);
+            }
+            let now = fs::read(&timed).unwrap();
+            moved += usize::from(now != before);
+            assert!(now == fs::read(&plain).unwrap(), "the databases differ");
+            let log = |path| fs::metadata(beside(path, "-wal")).unwrap().len();
+            assert_eq!(log(&timed), log(&plain));
+        }
+        assert!((2..12).contains(&moved), "checkpoints after {moved} of 12 commits");
+        let done = timing.checkpoints();
+        assert!(!done.is_empty() && done.len() <= 12, "{done:?}");
+        assert!(done.iter().all(|one| one.name == "checkpoint" && one.began < one.ended));
+        assert!(done.is_sorted_by(|one, next| one.ended <= next.began));
+        assert_eq!(timing.checkpoints().len(), 0, "they are told once");
+    }
+
+    #[test]
+    fn without_automatic_checkpoints_none_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = made(&folder.path().join("a"));
+        db.execute("PRAGMA wal_autocheckpoint=0").unwrap();
+        db.time_checkpoints().unwrap();
+        (0..6).for_each(|time| write(&db, time));
+        assert_eq!(db.checkpoints().len(), 0);
+        assert!(fs::metadata(folder.path().join("a-wal")).unwrap().len() > 2000 * 4096);
+    }
+}
