@@ -100,7 +100,7 @@ fn points(told: &OverTime, wall: u64) -> Vec<Point> {
 /// Shorter ones are left to the percentiles.
 const SHORTEST_NS: u64 = 10_000_000;
 /// How many times as long as the longest operation of an ordinary slice.
-const FAR: u64 = 10;
+const FAR: u64 = 5;
 
 /// The longest operation of each slice is looked at: a worker that waits ends no other meanwhile.
 fn stalls(told: &OverTime) -> Vec<Stall> {

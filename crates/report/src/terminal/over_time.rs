@@ -85,7 +85,7 @@ impl<'a> Lines<'a> {
         let p99s = || points().filter_map(|point| point.p99_us);
         let last = rates.len().saturating_sub(1);
         let wall: f64 = self.lines.iter().map(|line| line.wall_ms).sum();
-        let stalled: f64 = self.stalls().map(|(_, stall)| stall.length_ms).sum();
+        let stalled = self.stalls().fold(0.0, |sum, (_, stall)| sum + stall.length_ms);
         [
             self.label.to_owned(),
             points().count().to_string(),
