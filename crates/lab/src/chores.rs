@@ -36,7 +36,7 @@ fn look(store: &dyn Store, over: &AtomicBool) -> Vec<Chore> {
     while !over.load(Ordering::Relaxed) {
         let names = store.chores().unwrap_or_default();
         let now = now_ns();
-        going.iter_mut().for_each(|chore| chore.end_ns = now);
+        end(&mut going, now);
         done.extend(going.extract_if(.., |chore| !names.contains(&&*chore.name)));
         for name in names {
             if !going.iter().any(|chore| chore.name == name) {
@@ -45,9 +45,15 @@ fn look(store: &dyn Store, over: &AtomicBool) -> Vec<Chore> {
         }
         thread::park_timeout(EVERY);
     }
-    going.iter_mut().for_each(|chore| chore.end_ns = now_ns());
+    end(&mut going, now_ns());
     done.append(&mut going);
     done
+}
+
+fn end(chores: &mut [Chore], at_ns: u64) {
+    for chore in chores {
+        chore.end_ns = at_ns;
+    }
 }
 
 /// A chore in the clock that all processes share.

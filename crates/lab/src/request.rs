@@ -10,6 +10,7 @@ use model::{
 use crate::Site;
 
 /// A run as asked for.
+#[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
 pub struct Request {
     /// Where scratch stores get their data.
     pub data: Data,

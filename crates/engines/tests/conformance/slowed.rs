@@ -63,7 +63,7 @@ fn its_sessions_tell_of_checkpoints_too() {
     let store = slowed.create(&place.path, &options).unwrap();
     let mut session = store.session().unwrap();
     for key in 0..300 {
-        session.put(Key::Int(key), &[1; 20_000], &Put::default()).unwrap();
+        session.put(Key::Int(key), &[1; 16_000], &Put::default()).unwrap();
     }
     assert!(session.chores().iter().any(|chore| chore.name == "checkpoint"));
     assert!(store.chores().is_none(), "nothing is done in the background");

@@ -34,7 +34,9 @@ fn print(page: &mut Page, record: &Record, all: bool) {
         if lines.iter().any(|of| !of.lines.is_empty()) {
             none = false;
             table(page, &record.header.plan, rows[0].case, &lines);
-            lines.iter().for_each(|of| of.beneath(page, all));
+            for of in &lines {
+                of.beneath(page, all);
+            }
         }
     }
     if none {
@@ -66,7 +68,9 @@ fn table(page: &mut Page, plan: &Plan, case: model::Case, all: &[Lines<'_>]) {
         Column::number("to", "µs"),
         Column::number("stalled", ""),
     ]);
-    all.iter().for_each(|of| table.row(of.cells()));
+    for of in all {
+        table.row(of.cells());
+    }
     table.print(page);
 }
 
