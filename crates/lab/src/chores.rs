@@ -14,20 +14,19 @@ use crate::host::now_ns;
 /// How often. Rarely enough that it costs nothing; a chore may be over before it was seen.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// Runs `pass`, and returns what `store` did beside it, in the clock that all processes share. Each
+/// Runs `pass`, and also returns what `store` did beside it, in the clock that all processes share. Each
 /// chore lasts from when it was first seen until it was not any more.
-pub(crate) fn beside(store: &dyn Store, pass: impl FnOnce()) -> Vec<Chore> {
+pub(crate) fn beside<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<Chore>) {
     if store.chores().is_none() {
-        pass();
-        return Vec::new();
+        return (pass(), Vec::new());
     }
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         let looker = scope.spawn(|| look(store, &over));
-        pass();
+        let passed = pass();
         over.store(true, Ordering::Relaxed);
         looker.thread().unpark();
-        looker.join().unwrap_or_default()
+        (passed, looker.join().unwrap_or_default())
     })
 }
 

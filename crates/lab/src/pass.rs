@@ -153,16 +153,15 @@ impl<'a> Round<'a> {
             }
             gate.barrier.wait();
             let outcome = legs.iter().try_for_each(|leg| {
-                let start_ns = watch.starts()?;
-                let chores = if leg.clocked {
-                    chores::beside(store, || gate.run(start_ns))
-                } else {
-                    gate.run(start_ns);
-                    Vec::new()
-                };
+                let mut run = || watch.starts().map(|start_ns| gate.run(start_ns));
+                let (run, chores) =
+                    if leg.clocked { chores::beside(store, run) } else { (run(), Vec::new()) };
+                run?;
                 let mut worked = gate.take()?;
-                // The store is that of all workers; one of them tells of it.
-                worked.iter_mut().take(1).for_each(|first| first.chores.extend_from_slice(&chores));
+                // The store is that of all workers; the first tells of it.
+                if let Some(first) = worked.first_mut() {
+                    first.chores.extend(chores);
+                }
                 watch.ended(leg, worked)
             });
             gate.close();
@@ -490,12 +489,8 @@ impl Passed {
             None => Some(part.clone()),
             Some(sum) => Some(sum + part),
         });
-        let mut chores = Vec::new();
-        let clocks = worked.into_iter().filter_map(|worker| {
-            chores.extend(worker.chores);
-            worker.clock
-        });
-        let clocks = clocks.collect();
+        let chores = worked.iter().flat_map(|worker| &worker.chores).cloned().collect();
+        let clocks = worked.into_iter().filter_map(|worker| worker.clock).collect();
         Self { wall, tally, clocks, lags, counters, workers, chores }
     }
 }

@@ -99,8 +99,9 @@ pub(crate) fn workloads(
             None => keys * repeats(keys as f64, &costs, &lengths),
         };
         let count = request.count.unwrap_or_else(settled).min(most);
-        // The first pass of a warm trial goes over the keys once more.
-        let operations = (count + keys) * caches.len() as u64;
+        // The first pass of a warm trial goes over the keys once more, and the latency pass may be long.
+        let timed = if request.over_time { count } else { 0 };
+        let operations = (count + keys + timed) * caches.len() as u64;
         let scheduled = work.rate.map_or(0.0, |rate| count as f64 / rate);
         let seconds: f64 = costs.iter().map(|cost| (cost * operations as f64).max(scheduled)).sum();
         pilot.round += Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);

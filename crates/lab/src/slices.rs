@@ -196,7 +196,9 @@ mod tests {
     /// Operations that took `ns` and ended at these milliseconds.
     fn noted(origin_ms: u64, operations: &[(u64, u64)]) -> Slices {
         let mut slices = Slices::new(origin_ms * MS);
-        operations.iter().for_each(|(ns, at_ms)| slices.note(*ns, (origin_ms + at_ms) * MS));
+        for (ns, at_ms) in operations {
+            slices.note(*ns, (origin_ms + at_ms) * MS);
+        }
         slices.close();
         slices
     }
@@ -262,7 +264,9 @@ mod tests {
         assert_eq!(merged[MOST_SLICES - 1].operations, 1);
         let mut varied = Slices::new(0);
         for slice in 0..2_000 {
-            (0..CELLS).for_each(|cell| varied.note(middle(cell), slice * SLICE_NS));
+            for cell in 0..CELLS {
+                varied.note(middle(cell), slice * SLICE_NS);
+            }
         }
         varied.close();
         assert!(varied.full && varied.cells.capacity() <= MOST_CELLS);
