@@ -160,7 +160,8 @@ impl Stretch {
         let mut shared = BTreeMap::<&str, u64>::new();
         for Chore { name, start_ns, end_ns } in chores {
             let both = (*end_ns).min(self.end).saturating_sub((*start_ns).max(self.start));
-            *shared.entry(name).or_default() += both;
+            let sum = shared.entry(name).or_default();
+            *sum = sum.saturating_add(both);
         }
         let (name, both) = shared.into_iter().max_by_key(|(_, both)| *both)?;
         (both >= (self.end - self.start) / 2).then(|| name.to_owned())

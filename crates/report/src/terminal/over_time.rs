@@ -1,6 +1,8 @@
 //! How passes went over time: rates and percentiles of their slices, and where they stalled.
 
-use model::{Plan, record::Record};
+use std::collections::BTreeMap;
+
+use model::{Case, Plan, record::Record, units::show_rate};
 
 use super::{
     Style, blank,
@@ -11,13 +13,13 @@ use super::{
     times::{self, TARGET},
 };
 use crate::{Figures, Stall, Timeline, figures, timelines};
-use model::units::show_rate;
 
 /// What `--over-time` adds to the page of these records.
 pub fn over_time(records: &[Record], style: &Style) -> String {
     let mut page = blank(*style);
     for record in records {
-        page.line([(String::new(), Paint::Plain)]);
+        // It stands below another page.
+        page.line([]);
         let varied = varied(record);
         let varied = if varied.is_empty() { varied } else { format!(", {varied}") };
         let head = format!("over time{varied}: latency passes in slices of 100 ms");
@@ -28,19 +30,21 @@ pub fn over_time(records: &[Record], style: &Style) -> String {
 }
 
 fn print(page: &mut Page, record: &Record, all: bool) {
-    let mut none = true;
-    for rows in figures(record).chunk_by(|one, next| one.case == next.case) {
-        let lines: Vec<_> = rows.iter().map(|row| Lines::of(record, row)).collect();
-        if lines.iter().any(|of| !of.lines.is_empty()) {
-            none = false;
-            table(page, &record.header.plan, rows[0].case, &lines);
-            for of in &lines {
-                of.beneath(page, all);
-            }
-        }
-    }
-    if none {
+    let figures = figures(record);
+    let cases = figures.chunk_by(|one, next| one.case == next.case).map(|rows| {
+        let passes: Vec<_> = rows.iter().map(|row| Passes::of(record, row)).collect();
+        (rows[0].case, passes)
+    });
+    let told = |(_, passes): &(Case, Vec<Passes<'_>>)| passes.iter().any(|of| !of.lines.is_empty());
+    let cases: Vec<_> = cases.filter(told).collect();
+    if cases.is_empty() {
         page.paragraph("  ", NOTHING, Paint::Plain);
+    }
+    for (case, passes) in cases {
+        table(page, &record.header.plan, case, &passes);
+        for of in &passes {
+            of.beneath(page, all);
+        }
     }
 }
 
@@ -48,13 +52,13 @@ const NOTHING: &str = "nothing of it stands in this record: no pass with a clock
                        a slice, or an older storemark made it; `storemark run --over-time` makes \
                        passes that do";
 
-/// All of a target in one case.
-struct Lines<'a> {
+/// Those of a target in one case, of all rounds.
+struct Passes<'a> {
     label: &'a str,
     lines: Vec<Timeline>,
 }
 
-fn table(page: &mut Page, plan: &Plan, case: model::Case, all: &[Lines<'_>]) {
+fn table(page: &mut Page, plan: &Plan, case: Case, all: &[Passes<'_>]) {
     page.gap();
     let name = times::name(plan, case.workload);
     page.paragraph("", &format!("{name}, {}", case.cache), Paint::Bold);
@@ -74,7 +78,7 @@ fn table(page: &mut Page, plan: &Plan, case: model::Case, all: &[Lines<'_>]) {
     table.print(page);
 }
 
-impl<'a> Lines<'a> {
+impl<'a> Passes<'a> {
     fn of(record: &'a Record, row: &Figures) -> Self {
         let label = record.header.plan.targets.get(row.target).map_or("", |t| &*t.label);
         Self { label, lines: timelines(record, row.case, row.target) }
@@ -88,8 +92,6 @@ impl<'a> Lines<'a> {
         let rate = |at: usize| rates.get(at).map_or_else(|| NONE.to_owned(), |r| show_rate(*r));
         let p99s = || points().filter_map(|point| point.p99_us);
         let last = rates.len().saturating_sub(1);
-        let wall: f64 = self.lines.iter().map(|line| line.wall_ms).sum();
-        let stalled = self.stalls().fold(0.0, |sum, (_, stall)| sum + stall.length_ms);
         [
             self.label.to_owned(),
             points().count().to_string(),
@@ -98,11 +100,22 @@ impl<'a> Lines<'a> {
             rate(last),
             figure_or_none(p99s().min_by(f64::total_cmp)),
             figure_or_none(p99s().max_by(f64::total_cmp)),
-            if wall > 0.0 { format!("{:.1} %", stalled / wall * 100.0) } else { NONE.to_owned() },
+            self.stalled()
+                .map_or_else(|| NONE.to_owned(), |share| format!("{:.1} %", share * 100.0)),
         ]
         .iter()
         .map(Cell::new)
         .collect()
+    }
+
+    fn wall_ms(&self) -> f64 {
+        self.lines.iter().map(|line| line.wall_ms).sum()
+    }
+
+    /// Share of the passes in stalls.
+    fn stalled(&self) -> Option<f64> {
+        let stalled = self.stalls().fold(0.0, |sum, (_, stall)| sum + stall.length_ms);
+        (self.wall_ms() > 0.0).then(|| stalled / self.wall_ms())
     }
 
     fn stalls(&self) -> impl Iterator<Item = (u32, &Stall)> {
@@ -118,14 +131,7 @@ impl<'a> Lines<'a> {
         stalls.sort_by(|one, other| other.1.length_ms.total_cmp(&one.1.length_ms));
         let shown = if all { stalls.len() } else { SHOWN.min(stalls.len()) };
         for (round, stall) in &stalls[..shown] {
-            let Stall { start_ms, length_ms, cause } = stall;
-            let cause = cause.as_deref().unwrap_or("cause not told");
-            let (at, round) = (start_ms / 1e3, round + 1);
-            let told = format!(
-                "{} stalled for {length_ms:.0} ms: round {round} at {at:.2} s, {cause}",
-                self.label
-            );
-            page.paragraph("  ", &told, Paint::Plain);
+            page.paragraph("  ", &format!("{} {}", self.label, said(*round, stall)), Paint::Plain);
         }
         if shown < stalls.len() {
             let more = format!("and {} shorter stalls (--verbose shows all)", stalls.len() - shown);
@@ -133,9 +139,9 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// `12 × checkpoint, 0.43 s in all`.
+    /// `12 × checkpoint, 0.43 s of 2.00 s`.
     fn chores(&self) -> Option<String> {
-        let mut sums = std::collections::BTreeMap::<&str, (u32, f64)>::new();
+        let mut sums = BTreeMap::<&str, (u32, f64)>::new();
         for (name, chores) in self.lines.iter().flat_map(|line| &line.chores) {
             let sum = sums.entry(name).or_default();
             *sum = (sum.0 + chores.count, sum.1 + chores.total_ms);
@@ -143,9 +149,16 @@ impl<'a> Lines<'a> {
         let told =
             sums.iter().map(|(name, (count, ms))| format!("{count} × {name}, {:.2} s", ms / 1e3));
         let told: Vec<_> = told.collect();
-        let wall: f64 = self.lines.iter().map(|line| line.wall_ms).sum();
-        (!told.is_empty()).then(|| format!("{} of {:.2} s", told.join("; "), wall / 1e3))
+        let wall_s = self.wall_ms() / 1e3;
+        (!told.is_empty()).then(|| format!("{} of {wall_s:.2} s", told.join("; ")))
     }
+}
+
+fn said(round: u32, stall: &Stall) -> String {
+    let Stall { start_ms, length_ms, cause } = stall;
+    let (at, round) = (start_ms / 1e3, u64::from(round) + 1);
+    let cause = cause.as_deref().unwrap_or("cause not told");
+    format!("stalled for {length_ms:.0} ms: round {round} at {at:.2} s, {cause}")
 }
 
 /// Stalls of a target that are shown.

@@ -144,3 +144,24 @@ fn a_record_without_it_says_so_once() {
     assert_eq!(page.matches("nothing of it stands in this record").count(), 1, "{page}");
     assert!(!page.contains("slices  "), "{page}");
 }
+
+#[test]
+fn what_cannot_be_never_panics() {
+    let longest = Longest { max_ns: u64::MAX, max_end_ns: u64::MAX, max_commits: true };
+    let slice = Slice { operations: u64::MAX, p99_ns: u64::MAX, longest };
+    let short = Slice { operations: 1, ..Slice::default() };
+    let chores =
+        vec![chore("a", 9, 1), chore("\u{1b}", 0, u64::MAX / MS), chore("b", 0, u64::MAX / MS)];
+    for slice_ns in [0, 1, u64::MAX] {
+        for slices in [vec![], vec![slice], vec![short, slice, short], vec![slice, short]] {
+            let mut sample = sample(u32::MAX, 0, 4000);
+            sample.over_time = Some(OverTime { slice_ns, slices, chores: chores.clone() });
+            let mut record = record(&["files"]);
+            record.samples.push(sample);
+            let style = Style { width: 80, color: false, all_findings: true, explain: false };
+            let page = over_time(&[record.clone()], &style);
+            assert!(!page.contains(['\u{1b}']) && !page.contains("NaN"), "{page}");
+            remarks(&record, &figures(&record));
+        }
+    }
+}
