@@ -297,6 +297,10 @@ pub(crate) struct RunOptions {
     /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
+    /// Show how passes went over time, in slices of 100 ms, and where they stalled; passes last two
+    /// seconds at least for it, and all operations are timed once
+    #[arg(long, help_heading = "Output")]
+    pub(crate) over_time: bool,
     /// Show the engines' own counters and the process's input and output
     #[arg(long, help_heading = "Output")]
     pub(crate) stats: bool,
@@ -322,6 +326,9 @@ pub(crate) struct ReportOptions {
     /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Show how passes went over time, in slices of 100 ms, and where they stalled
+    #[arg(long)]
+    pub(crate) over_time: bool,
     /// Show all findings
     #[arg(long, short)]
     pub(crate) verbose: bool,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Access, Account, Arrangement, Capabilities, Durability, Engine, Fill, Item, Key, KeyKind,
+    Access, Account, Arrangement, Capabilities, Done, Durability, Engine, Fill, Item, Key, KeyKind,
     Library, Mode, OpenOptions, Promise, Put, Result, Session, Setting, Settings, Store, Visit,
 };
 
@@ -206,6 +206,10 @@ impl Store for SlowedStore {
         self.store.processes()
     }
 
+    fn chores(&self) -> Option<Vec<&'static str>> {
+        self.store.chores()
+    }
+
     fn settle(&self) -> Result<()> {
         self.store.settle()
     }
@@ -289,6 +293,10 @@ impl Session for SlowedSession<'_> {
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         self.session.statistics()
+    }
+
+    fn chores(&self) -> Vec<Done> {
+        self.session.chores()
     }
 }
 

@@ -8,7 +8,7 @@ use model::{Action, Result};
 use crate::{
     Stop,
     host::{now_ns, wait_until},
-    worker::{self, Clock, EachOperation, LONGEST_NS},
+    worker::{self, Clock, EachOperation},
 };
 
 /// Waits are cut into parts, so that a wish to stop is seen within one.
@@ -73,8 +73,14 @@ impl Clock for OnSchedule<'_> {
     #[inline]
     fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
         let result = operation();
-        self.each.record(action, now_ns().saturating_sub(self.due_ns).min(LONGEST_NS));
+        let end_ns = now_ns();
+        self.each.record(action, end_ns.saturating_sub(self.due_ns), end_ns);
         result
+    }
+
+    #[inline]
+    fn committed(&mut self) {
+        self.each.committed();
     }
 }
 
@@ -86,7 +92,7 @@ mod tests {
     fn operations_begin_in_turn_and_never_early() {
         let stop = Stop::new();
         let clock = |worker| {
-            let each = EachOperation::new([Action::Read].into_iter());
+            let each = EachOperation::new([Action::Read].into_iter(), now_ns());
             OnSchedule::new(each, 10_000.0, worker, 2, &stop)
         };
         let begun = now_ns();
@@ -103,7 +109,7 @@ mod tests {
     #[test]
     fn a_latency_holds_the_wait_for_those_before_it() {
         let stop = Stop::new();
-        let each = EachOperation::new([Action::Update].into_iter());
+        let each = EachOperation::new([Action::Update].into_iter(), now_ns());
         let mut clock = OnSchedule::new(each, 1000.0, 0, 1, &stop);
         for operation in 0..10 {
             clock.wait().unwrap();
@@ -116,8 +122,13 @@ mod tests {
         // 8 ms, and what is left of them when each of the following was to begin.
         assert!(clock.each.sum.as_millis() >= 8 + 7 + 6 + 5 + 4 + 3 + 2);
         stop.set();
-        let mut late =
-            OnSchedule::new(EachOperation::new([Action::Read].into_iter()), 0.001, 1, 2, &stop);
+        let mut late = OnSchedule::new(
+            EachOperation::new([Action::Read].into_iter(), now_ns()),
+            0.001,
+            1,
+            2,
+            &stop,
+        );
         assert!(late.wait().is_err(), "a wait of many minutes ends when it is asked to");
     }
 }

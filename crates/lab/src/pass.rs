@@ -12,17 +12,20 @@ use std::{
 };
 
 use hdrhistogram::Histogram;
-use model::{Action, Error, How, Mode, Operation, Put, Result, Session, Store, Worker, Workload};
+use model::{
+    Action, Chore, Error, How, Mode, Operation, Put, Result, Session, Store, Worker, Workload,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Stop,
+    Stop, chores,
     dataset::{Cursor, Dataset},
     histogram::Kept,
     host::{now_ns, wait_until},
     pace::OnSchedule,
     payload::Pool,
     steps::Steps,
+    trial::LATENCY_OPERATIONS,
     worker::{self, EachOperation, NoClock, Tally, Task, Turn, Walk},
 };
 
@@ -37,6 +40,8 @@ pub(crate) struct Round<'a> {
     process: u32,
     /// Where keys are drawn: the operations.
     steps: Option<Steps>,
+    /// Operations of a latency pass at most.
+    pub(crate) timed: u64,
     pub(crate) stop: &'a Stop,
 }
 
@@ -64,6 +69,8 @@ pub(crate) struct Passed {
     pub(crate) counters: BTreeMap<String, i64>,
     /// Each worker's part, in their order.
     pub(crate) workers: Vec<Worker>,
+    /// What the engine told that it did, in the clock that all processes share.
+    pub(crate) chores: Vec<Chore>,
 }
 
 /// Who looks on while the workers wait, before and after each pass.
@@ -84,7 +91,9 @@ impl<'a> Round<'a> {
         seed: u64,
         stop: &'a Stop,
     ) -> Result<Self> {
-        let mut round = Self { workload, dataset, pool, seed, process: 0, steps: None, stop };
+        let timed = LATENCY_OPERATIONS;
+        let mut round =
+            Self { workload, dataset, pool, seed, process: 0, steps: None, timed, stop };
         if workload.order.is_drawn() {
             let counts: Vec<_> = round.counts(workload.count).collect();
             round.steps = Some(Steps::draw(workload, dataset, &counts, seed)?);
@@ -95,6 +104,11 @@ impl<'a> Round<'a> {
     /// The same round, for the workers of another process.
     pub(crate) fn of_process(self, process: u32) -> Self {
         Self { process, ..self }
+    }
+
+    /// The same round, with the clock read around every operation of a pass.
+    pub(crate) fn timed_in_full(self) -> Self {
+        Self { timed: u64::MAX, ..self }
     }
 
     /// Splits `count` operations evenly among all workers.
@@ -139,8 +153,16 @@ impl<'a> Round<'a> {
             }
             gate.barrier.wait();
             let outcome = legs.iter().try_for_each(|leg| {
-                gate.run(watch.starts()?);
-                watch.ended(leg, gate.take()?)
+                let mut run = || watch.starts().map(|start_ns| gate.run(start_ns));
+                let (run, chores) =
+                    if leg.clocked { chores::beside(store, run) } else { (run(), Vec::new()) };
+                run?;
+                let mut worked = gate.take()?;
+                // The store is that of all workers; the first tells of it.
+                if let Some(first) = worked.first_mut() {
+                    first.chores.extend(chores);
+                }
+                watch.ended(leg, worked)
             });
             gate.close();
             outcome
@@ -158,7 +180,7 @@ impl<'a> Round<'a> {
             let done = legs.next().zip(session.take()).map(|(leg, opened)| {
                 let mut opened = opened?;
                 wait_until(start_ns);
-                let done = self.pass(leg, worker, &mut *opened, &mut buffer)?;
+                let done = self.pass(leg, worker, start_ns, &mut *opened, &mut buffer)?;
                 // One that failed is closed at once: others may wait for a lock that it holds.
                 session = Some(Ok(opened));
                 Ok(done)
@@ -172,12 +194,15 @@ impl<'a> Round<'a> {
         &self,
         leg: &Leg,
         worker: usize,
+        common_start_ns: u64,
         session: &mut dyn Session,
         buffer: &mut [u8],
     ) -> Result<Worked> {
         let count = self.counts(leg.count).nth(worker).expect("a count for each worker");
         let task = self.task(count, leg.salt);
-        let mut clock = self.clock(leg, worker);
+        // One worker alone begins when it is ready.
+        let common = if common_start_ns == 0 { now_ns() } else { common_start_ns };
+        let mut clock = self.clock(leg, worker, common);
         let start_ns = now_ns();
         let tally = match &self.steps {
             None => timed(&task, self.walk(worker), session, buffer, &mut clock),
@@ -188,6 +213,7 @@ impl<'a> Round<'a> {
         }?;
         let end_ns = now_ns();
         let (clock, lags) = clock.told();
+        let chores = session.chores().iter().map(chores::on_shared_clock).collect();
         let counters = session.statistics().into_iter().map(|(n, v)| (n.to_owned(), v)).collect();
         Ok(Worked {
             process: self.process,
@@ -198,12 +224,13 @@ impl<'a> Round<'a> {
             clock,
             lags,
             counters,
+            chores,
         })
     }
 
-    fn clock(&self, leg: &Leg, worker: usize) -> Timing<'_> {
+    fn clock(&self, leg: &Leg, worker: usize, start_ns: u64) -> Timing<'_> {
         let Workload { operation, rate, .. } = *self.workload;
-        let each = || EachOperation::new(operation.actions());
+        let each = || EachOperation::new(operation.actions(), start_ns);
         match rate {
             _ if !leg.clocked => Timing::Not,
             None => Timing::Each(each()),
@@ -319,11 +346,13 @@ enum Timing<'a> {
 impl Timing<'_> {
     /// The latencies, and how late operations began.
     fn told(self) -> (Option<EachOperation>, Option<Kept>) {
-        match self {
-            Self::Not => (None, None),
-            Self::Each(each) => (Some(each), None),
-            Self::Paced(OnSchedule { each, lags, .. }) => (Some(each), Some(Kept(lags))),
-        }
+        let (mut each, lags) = match self {
+            Self::Not => return (None, None),
+            Self::Each(each) => (each, None),
+            Self::Paced(OnSchedule { each, lags, .. }) => (each, Some(Kept(lags))),
+        };
+        each.slices.close();
+        (Some(each), lags)
     }
 }
 
@@ -430,6 +459,8 @@ pub(crate) struct Worked {
     clock: Option<EachOperation>,
     lags: Option<Kept>,
     counters: Vec<(String, i64)>,
+    /// What the engine told that it did, in the same clock.
+    chores: Vec<Chore>,
 }
 
 impl Passed {
@@ -458,7 +489,8 @@ impl Passed {
             None => Some(part.clone()),
             Some(sum) => Some(sum + part),
         });
+        let chores = worked.iter().flat_map(|worker| &worker.chores).cloned().collect();
         let clocks = worked.into_iter().filter_map(|worker| worker.clock).collect();
-        Self { wall, tally, clocks, lags, counters, workers }
+        Self { wall, tally, clocks, lags, counters, workers, chores }
     }
 }

@@ -42,19 +42,34 @@ impl From<Error> for Failed {
 
 /// Operations of a pilot pass.
 const OPERATIONS: u64 = 1000;
-/// A pass shorter than this says more about the scheduler than about the store.
-const SHORTEST_PASS: f64 = 0.05;
-/// No pass is made longer than this by going over the keys again.
-const LONGEST_PASS: f64 = 1.0;
+/// Seconds of passes.
+struct Lengths {
+    /// A shorter one is made longer by going over the keys again.
+    shortest: f64,
+    /// None is made longer than this.
+    longest: f64,
+    /// One on schedule.
+    scheduled: f64,
+}
 
-/// Seconds of a pass on schedule.
-const SCHEDULE: f64 = 1.0;
+impl Lengths {
+    const fn of(request: &Request) -> Self {
+        if request.over_time {
+            // Some twenty slices.
+            Self { shortest: 2.0, longest: 10.0, scheduled: 2.0 }
+        } else {
+            // Shorter ones say more about the scheduler than about the store.
+            Self { shortest: 0.05, longest: 1.0, scheduled: 1.0 }
+        }
+    }
+}
+
 /// Seconds that it may last for a target that does not keep up.
 const LONGEST_SCHEDULE: f64 = 10.0;
 
 /// Settles the operations per pass, alike for all targets: every key once; where that takes
-/// less than 50 ms on the fastest target, several times, but no more than fit in 1 s on the
-/// slowest.
+/// less than the shortest pass on the fastest target, several times, but no more than fit in the
+/// longest on the slowest.
 pub(crate) fn workloads(
     request: &Request,
     caches: &[Cache],
@@ -64,6 +79,7 @@ pub(crate) fn workloads(
     stop: &Stop,
 ) -> Result<Pilot, Failed> {
     let keys = prepared.dataset.summary().count;
+    let lengths = Lengths::of(request);
     let mut pilot = Pilot { workloads: Vec::new(), round: Duration::ZERO };
     for work in &request.work {
         let most = most(work.operation, keys);
@@ -79,12 +95,13 @@ pub(crate) fn workloads(
         let round = Round::new(&trial, &prepared.dataset, pool, 0, stop)?;
         let costs = seconds_per_operation(&round, warmest(caches), prepared, crew, limit)?;
         let settled = || match work.rate {
-            Some(rate) => on_schedule(rate, &costs),
-            None => keys * repeats(keys as f64, &costs),
+            Some(rate) => on_schedule(rate, &costs, lengths.scheduled),
+            None => keys * repeats(keys as f64, &costs, &lengths),
         };
         let count = request.count.unwrap_or_else(settled).min(most);
-        // The first pass of a warm trial goes over the keys once more.
-        let operations = (count + keys) * caches.len() as u64;
+        // The first pass of a warm trial goes over the keys once more, and the latency pass may be long.
+        let timed = if request.over_time { count } else { 0 };
+        let operations = (count + keys + timed) * caches.len() as u64;
         let scheduled = work.rate.map_or(0.0, |rate| count as f64 / rate);
         let seconds: f64 = costs.iter().map(|cost| (cost * operations as f64).max(scheduled)).sum();
         pilot.round += Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
@@ -93,16 +110,16 @@ pub(crate) fn workloads(
     Ok(pilot)
 }
 
-/// Operations of a pass on schedule: those of a second, but no more than the slowest target does
+/// Operations of a pass on schedule: those of so many `seconds`, but no more than the slowest target does
 /// in ten, should it not keep up.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a float is cast to the nearest integer, and this one is at least 1"
 )]
-fn on_schedule(rate: f64, costs: &[f64]) -> u64 {
+fn on_schedule(rate: f64, costs: &[f64], seconds: f64) -> u64 {
     let slowest = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    (rate * SCHEDULE).min(LONGEST_SCHEDULE / slowest).max(1.0) as u64
+    (rate * seconds).min(LONGEST_SCHEDULE / slowest).max(1.0) as u64
 }
 
 /// Operations of a pass at most: a mix that deletes more than it inserts leaves half of the keys.
@@ -119,11 +136,11 @@ fn most(operation: Operation, keys: u64) -> u64 {
     clippy::cast_sign_loss,
     reason = "a float is cast to the nearest integer, and this one is at least 1"
 )]
-fn repeats(keys: f64, costs: &[f64]) -> u64 {
+fn repeats(keys: f64, costs: &[f64], lengths: &Lengths) -> u64 {
     let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min) * keys;
     let slowest = costs.iter().copied().fold(0.0, f64::max) * keys;
-    let wanted = (SHORTEST_PASS / fastest).ceil();
-    wanted.min((LONGEST_PASS / slowest).floor()).max(1.0) as u64
+    let wanted = (lengths.shortest / fastest).ceil();
+    wanted.min((lengths.longest / slowest).floor()).max(1.0) as u64
 }
 
 /// Under a limit nothing is warm.
@@ -214,6 +231,8 @@ mod tests {
 
     #[test]
     fn short_passes_go_over_the_keys_again_unless_a_target_is_slow() {
+        let lengths = Lengths { shortest: 0.05, longest: 1.0, scheduled: 1.0 };
+        let repeats = |keys, costs: &[f64]| repeats(keys, costs, &lengths);
         assert_eq!(repeats(100_000.0, &[2e-6, 4e-6]), 1);
         assert_eq!(repeats(1000.0, &[1e-6, 2e-6]), 50);
         assert_eq!(repeats(1000.0, &[1e-8, 100e-6]), 10);

@@ -10,6 +10,7 @@ use model::{
 use crate::Site;
 
 /// A run as asked for.
+#[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
 pub struct Request {
     /// Where scratch stores get their data.
     pub data: Data,
@@ -37,6 +38,8 @@ pub struct Request {
     pub memory: Option<u64>,
     /// Durability class to set every target up for.
     pub durability: Option<Durability>,
+    /// Make every pass long enough to show how it goes over time, and time all its operations.
+    pub over_time: bool,
     /// When to stop.
     pub rounds: Rounds,
     /// Drives everything random.
@@ -71,6 +74,7 @@ impl Request {
             processes: None,
             memory: None,
             durability: None,
+            over_time: false,
             rounds,
             seed,
             in_place: false,

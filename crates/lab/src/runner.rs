@@ -303,7 +303,9 @@ impl Rounds<'_> {
             .iter()
             .map(|workload| {
                 let dataset = &self.prepared.dataset;
-                Round::new(workload, dataset, &self.pool, seed(Use::Picks), self.stop)
+                let (seed, stop) = (seed(Use::Picks), self.stop);
+                let round = Round::new(workload, dataset, &self.pool, seed, stop)?;
+                Ok(if self.request.over_time { round.timed_in_full() } else { round })
             })
             .collect::<Result<Vec<_>>>()?;
         for (position, (target, case)) in (0..).zip(self.shuffled(seed(Use::Trials))) {

@@ -19,6 +19,7 @@ use crate::{
     crew::Crew,
     histogram::{self, Kept},
     host,
+    over_time::over_time,
     pass::{Leg, Passed, Round, Watch, Worked},
     ready::Ready,
     state,
@@ -57,7 +58,7 @@ pub(crate) fn run(
     ready: &Ready,
     crew: Option<&Crew<'_>>,
 ) -> Result<Tried> {
-    let legs = legs(round.workload, round.dataset.entries().len() as u64, place);
+    let legs = legs(round.workload, round.dataset.entries().len() as u64, round.timed, place);
     // Later rounds write other bytes than earlier ones; what stood there before the run may not.
     let first_update = place.round == 0 && round.workload.operation.updates();
     let written_before = (first_update && ready.retains())
@@ -92,8 +93,8 @@ pub(crate) fn run(
 }
 
 /// The passes. A store is cold only once, and ages by each write: there the first pass is the only
-/// one, and it carries the clock.
-fn legs(workload: &Workload, keys: u64, place: Place) -> Vec<Leg> {
+/// one, and it carries the clock. A latency pass has `timed` operations at most.
+fn legs(workload: &Workload, keys: u64, timed: u64, place: Place) -> Vec<Leg> {
     let leg = |index: u64, count, clocked| {
         // The top bits are free for it: they are as random as the others.
         Leg { count, salt: place.salt ^ (index << 60), clocked }
@@ -106,7 +107,7 @@ fn legs(workload: &Workload, keys: u64, place: Place) -> Vec<Leg> {
         // What is on schedule is clocked anyway.
         return vec![leg(0, once, false), leg(1, workload.count, true)];
     }
-    let timed = workload.count.min(LATENCY_OPERATIONS);
+    let timed = workload.count.min(timed);
     // Long enough to tell: updates take long, and have nothing to cover.
     let first = if workload.operation.writes() { once.min(LATENCY_OPERATIONS) } else { once };
     vec![leg(0, first, false), leg(1, workload.count, false), leg(2, timed, true)]
@@ -157,6 +158,7 @@ impl Watch for Trial<'_> {
         self.restore(leg)?;
         if leg.clocked {
             self.sample.latency = summarise(&passed, leg.count)?;
+            self.sample.over_time = over_time(&passed.clocks, &passed.chores);
         }
         self.sample.paced = paced(self.round.workload, &passed, leg.count)?;
         if !leg.clocked || self.sample.operations == 0 || self.sample.paced.is_some() {
@@ -356,7 +358,7 @@ mod tests {
             age: None,
         };
         let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 7 };
-        let legs = legs(&workload, keys, place);
+        let legs = legs(&workload, keys, LATENCY_OPERATIONS, place);
         let salts: BTreeSet<_> = legs.iter().map(|leg| leg.salt).collect();
         assert_eq!(salts.len(), legs.len());
         legs.iter().map(|leg| (leg.count, leg.clocked)).collect()

@@ -1,7 +1,7 @@
 //! The loop between the two clock reads. Nothing here allocates, formats, logs or locks, but for a
 //! sentence about the first operation that fails.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use model::{Action, Batch, How, Key, Mode, Put, Result, Session, Visit};
@@ -11,7 +11,9 @@ use crate::{
     Stop,
     dataset::{Cursor, Dataset},
     histogram::Kept,
+    host::now_ns,
     payload::Pool,
+    slices::Slices,
 };
 
 /// What a worker does in one pass.
@@ -119,6 +121,10 @@ pub(crate) trait Clock {
     }
 
     fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T;
+
+    /// The operation that was timed last ended with the commit of several.
+    #[inline]
+    fn committed(&mut self) {}
 }
 
 /// For the throughput pass.
@@ -137,6 +143,7 @@ pub(crate) struct EachOperation {
     /// By the number of the action; none for those that do not come.
     pub(crate) histograms: Vec<Option<Kept>>,
     pub(crate) sum: Duration,
+    pub(crate) slices: Slices,
 }
 
 /// A latency beyond an hour counts as an hour.
@@ -148,18 +155,21 @@ pub(crate) fn histogram() -> Histogram<u64> {
 }
 
 impl EachOperation {
-    /// For operations that do no other than `actions`.
-    pub(crate) fn new(actions: impl Iterator<Item = Action>) -> Self {
+    /// For operations that do no other than `actions`, in a pass that starts at `start_ns` of
+    /// [`now_ns`].
+    pub(crate) fn new(actions: impl Iterator<Item = Action>, start_ns: u64) -> Self {
         let mut histograms = vec![None; Action::ALL.len()];
         actions.for_each(|action| histograms[action as usize] = Some(Kept(histogram())));
-        Self { histograms, sum: Duration::ZERO }
+        Self { histograms, sum: Duration::ZERO, slices: Slices::new(start_ns) }
     }
 }
 
 impl EachOperation {
+    /// An operation took `ns` until `end_ns` of [`now_ns`].
     #[inline]
-    pub(crate) fn record(&mut self, action: Action, ns: u64) {
+    pub(crate) fn record(&mut self, action: Action, ns: u64, end_ns: u64) {
         self.sum += Duration::from_nanos(ns);
+        self.slices.note(ns, end_ns);
         if let Some(Kept(histogram)) = &mut self.histograms[action as usize] {
             histogram.saturating_record(ns);
         }
@@ -169,10 +179,16 @@ impl EachOperation {
 impl Clock for EachOperation {
     #[inline]
     fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
+        let start_ns = now_ns();
         let result = operation();
-        self.record(action, u64::try_from(start.elapsed().as_nanos()).unwrap_or(LONGEST_NS));
+        let end_ns = now_ns();
+        self.record(action, end_ns.saturating_sub(start_ns), end_ns);
         result
+    }
+
+    #[inline]
+    fn committed(&mut self) {
+        self.slices.committed();
     }
 }
 
@@ -219,6 +235,9 @@ pub(crate) fn run<'a>(
             }
             Ok::<_, model::Error>(())
         })?;
+        if batch > 1 && in_batch == 0 {
+            clock.committed();
+        }
     }
     Ok(tally)
 }

@@ -4,6 +4,7 @@
 use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
+    time::Instant,
 };
 
 use crate::{Arrangement, Durability, Key, KeyKind, Meta, Result, Setting, Settings};
@@ -152,6 +153,12 @@ pub trait Store: Send + Sync {
         Vec::new()
     }
 
+    /// What is under way in the background now, each by a name such as `compaction`; `None`: the
+    /// engine does not tell. It is asked many times a second while workers work.
+    fn chores(&self) -> Option<Vec<&'static str>> {
+        None
+    }
+
     /// Does what the durability class still owes after the last commit (a checkpoint, say).
     fn settle(&self) -> Result<()> {
         Ok(())
@@ -217,6 +224,23 @@ pub trait Session {
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }
+
+    /// What its own calls did beside what they were asked for (a checkpoint, say), since this was
+    /// last asked for.
+    fn chores(&self) -> Vec<Done> {
+        Vec::new()
+    }
+}
+
+/// A chore that is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// In the engine's own word.
+    pub name: &'static str,
+    /// When it began.
+    pub began: Instant,
+    /// When it ended.
+    pub ended: Instant,
 }
 
 /// Counter of [`Session::statistics`]: operations that had to wait for another session's lock.

@@ -42,9 +42,15 @@ fn in_pass(sample: &Sample, workers: u32) -> Vec<&'static str> {
     // Latencies of several workers overlap, and on a schedule those of one that is late.
     let fits = sample.paced.is_some()
         || u128::from(latency.sum_ns) <= u128::from(latency.wall_ns) * u128::from(workers);
+    let slices = sample.over_time.iter().flat_map(|told| &told.slices);
+    let in_slices = slices.map(|slice| u128::from(slice.operations)).sum::<u128>();
     [
         (in_order, "median, 99th percentile and maximum do not ascend"),
         (fits, "the latencies add up to more than their pass took"),
+        (
+            in_slices <= u128::from(latency.operations),
+            "more operations ended in the slices of a pass than were timed",
+        ),
         (sample.owed_ns <= sample.wall_ns, "a part of a pass took longer than the pass"),
     ]
     .into_iter()

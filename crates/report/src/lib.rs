@@ -12,6 +12,7 @@ mod figures;
 mod histogram;
 mod judgement;
 mod latencies;
+mod over_time;
 mod published;
 mod queue;
 mod read;
@@ -30,6 +31,7 @@ pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
+pub use over_time::{Chores, Point, Stall, Timeline, timelines};
 pub use published::{
     Published, published,
     tasks::{PublishedQueue, published_queues},
@@ -42,6 +44,7 @@ pub use stores::{Space, StoreFigures, stores};
 pub use study::{Against, Held, Here, held};
 pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};
 pub use terminal::{
-    StudyStep, Style, checkup, engine, engines, head, page, study_head, study_step, terminal,
+    StudyStep, Style, checkup, engine, engines, head, over_time, page, study_head, study_step,
+    terminal,
 };
 pub use together::{Rates, Together, Waits, together};

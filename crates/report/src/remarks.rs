@@ -139,6 +139,7 @@ fn extent(doubt: &Doubt) -> Option<(&str, f64)> {
         Doubt::Drift { change } if *change < 0.0 => Some(("faster", -change)),
         Doubt::Drift { change } => Some(("slower", *change)),
         Doubt::TwoModes { ratio } => plain(*ratio),
+        Doubt::Stalled { share, cause } => Some((cause.as_deref().unwrap_or_default(), *share)),
         Doubt::ClockCoarse { p50_ns, clock_ns } => plain(*clock_ns as f64 / *p50_ns as f64),
         _ => None,
     }

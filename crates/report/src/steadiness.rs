@@ -1,9 +1,12 @@
-//! Doubts that the times of a target raise over its rounds: they drift, or fall into two groups.
+//! Doubts that the times of a target raise over its rounds: they drift, or fall into two groups, or
+//! stalls make much of them.
+
+use std::collections::BTreeMap;
 
 use model::{Doubt, Finding, record::Record};
 use stats::{trend, two_modes};
 
-use crate::figures::times;
+use crate::{Timeline, figures::times, timelines};
 
 /// A drift at least as clear would be seen in one of a hundred runs of a steady machine.
 const CHANCE: f64 = 0.01;
@@ -18,7 +21,8 @@ pub(crate) fn doubts(record: &Record) -> Vec<Finding> {
     for case in plan.cases() {
         for (index, target) in plan.targets.iter().enumerate() {
             let times = times(record, case, index);
-            let doubts = drift(&times).into_iter().chain(modes(&times));
+            let stalled = stalled(&timelines(record, case, index));
+            let doubts = drift(&times).into_iter().chain(modes(&times)).chain(stalled);
             found.extend(doubts.map(|doubt| {
                 let finding = Finding::target(doubt, &target.label);
                 finding.in_workload(case.workload).in_cache(case.cache)
@@ -36,4 +40,15 @@ fn drift(times: &[f64]) -> Option<Doubt> {
 fn modes(times: &[f64]) -> Option<Doubt> {
     let ratio = two_modes(times)?.ratio();
     (ratio > 1.0 + MATTERS).then_some(Doubt::TwoModes { ratio })
+}
+
+fn stalled(lines: &[Timeline]) -> Option<Doubt> {
+    let wall: f64 = lines.iter().map(|line| line.wall_ms).sum();
+    let mut causes = BTreeMap::<&Option<String>, f64>::new();
+    for stall in lines.iter().flat_map(|line| &line.stalls) {
+        *causes.entry(&stall.cause).or_default() += stall.length_ms;
+    }
+    let share = causes.values().sum::<f64>() / wall;
+    let (cause, _) = causes.into_iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (share > MATTERS).then(|| Doubt::Stalled { share, cause: cause.clone() })
 }

@@ -9,6 +9,7 @@ mod head;
 mod latencies;
 mod limited;
 mod number;
+mod over_time;
 mod page;
 mod queue;
 mod rows;
@@ -27,6 +28,7 @@ use model::{DatasetSpec, record::Record};
 use crate::{figures, has_ages, queue_figures, remarks, row_groups, stores};
 pub use checkup::checkup;
 pub use engines::{engine, engines};
+pub use over_time::over_time;
 use page::Page;
 pub use study::{StudyStep, study_head, study_step};
 

@@ -21,7 +21,11 @@ pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
         export_hdr::write(&records, folder)?;
     }
     let style = output::style(options.verbose, options.explain);
-    output::print(&report::page(&records, &style))?;
+    let mut text = report::page(&records, &style);
+    if options.over_time {
+        text.push_str(&report::over_time(&records, &style));
+    }
+    output::print(&text)?;
     Ok(())
 }
 

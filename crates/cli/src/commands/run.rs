@@ -134,7 +134,11 @@ fn no_doubts(records: &[Record]) -> Result<(), Failure> {
 
 /// The tables.
 fn page(options: &RunOptions, records: &[Record]) -> String {
-    let mut text = report::page(records, &output::style(options.verbose, options.explain));
+    let style = output::style(options.verbose, options.explain);
+    let mut text = report::page(records, &style);
+    if options.over_time {
+        text.push_str(&report::over_time(records, &style));
+    }
     if options.stats {
         text.extend(records.iter().map(run_stats::show));
     }

@@ -14,6 +14,7 @@ mod interrupt;
 mod memory;
 mod mix;
 mod moving;
+mod over_time;
 mod plan;
 mod processes;
 mod queue;

@@ -197,6 +197,13 @@ impl Store for FjallStore {
         self.commit.class
     }
 
+    fn chores(&self) -> Option<Vec<&'static str>> {
+        let flushes = self.database.outstanding_flushes() > 0;
+        let compactions = self.database.active_compactions() > 0;
+        let under_way = [(flushes, "flush"), (compactions, "compaction")].into_iter();
+        Some(under_way.filter_map(|(is, name)| is.then_some(name)).collect())
+    }
+
     /// Writes what is in memory to tables, and waits for it: what the journal put off.
     fn settle(&self) -> Result<()> {
         if self.shared.access == Access::Write {

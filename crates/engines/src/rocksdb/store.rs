@@ -181,6 +181,21 @@ impl Store for RocksStore {
         self.durability
     }
 
+    /// One that holds writers up is named alone: it is what they wait for.
+    fn chores(&self) -> Option<Vec<&'static str>> {
+        const HELD_UP: [&CStr; 2] =
+            [properties::IS_WRITE_STOPPED, properties::ACTUAL_DELAYED_WRITE_RATE];
+        const UNDER_WAY: [(&CStr, &str); 2] = [
+            (properties::NUM_RUNNING_FLUSHES, "flush"),
+            (properties::NUM_RUNNING_COMPACTIONS, "compaction"),
+        ];
+        let is = |property| self.number(property).is_ok_and(|number| number > 0);
+        if HELD_UP.into_iter().any(is) {
+            return Some(vec!["write stall"]);
+        }
+        Some(UNDER_WAY.into_iter().filter_map(|(p, name)| is(p).then_some(name)).collect())
+    }
+
     /// Writes what is in memory to tables, and waits for them and their compaction: what the log
     /// put off.
     fn settle(&self) -> Result<()> {

@@ -5,10 +5,14 @@
 //! that made it (`!Send` by its raw pointer); connections are opened without SQLite's own
 //! mutexes, and [`Connection`] is `Send` because nothing else refers to it while it moves.
 
+mod checkpoints;
+
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_void},
     path::Path,
-    ptr, slice,
+    ptr,
+    rc::Rc,
+    slice,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
@@ -19,6 +23,8 @@ use std::{
 
 use libsqlite3_sys as sys;
 use model::{Error, ErrorKind, Result};
+
+use checkpoints::Checkpoints;
 
 unsafe extern "C" {
     // libsqlite3-sys leaves this one out of its bindings.
@@ -44,6 +50,8 @@ pub(crate) struct Connection {
     file: String,
     /// What waiting for other connections came to, counted by [`wait`].
     waits: Arc<Waits>,
+    /// Where its checkpoints are timed.
+    checkpoints: Option<Rc<Checkpoints>>,
 }
 
 /// How long locks of other connections are waited for, and what that came to.
@@ -167,7 +175,7 @@ impl Connection {
         // SAFETY: `name` is NUL-terminated, `raw` receives the handle, also on failure.
         let code = unsafe { sys::sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, ptr::null()) };
         let file = path.display().to_string();
-        let connection = Self { raw, file, waits: Arc::new(Waits::new()) };
+        let connection = Self { raw, file, waits: Arc::new(Waits::new()), checkpoints: None };
         connection.ok(code)?;
         let waits = Arc::as_ptr(&connection.waits).cast_mut().cast();
         // SAFETY: the handle is open; the counters live until the handler is taken back, when the
@@ -347,6 +355,7 @@ impl Drop for Connection {
         unsafe {
             if !self.raw.is_null() {
                 sys::sqlite3_busy_handler(self.raw, None, ptr::null_mut());
+                sys::sqlite3_wal_hook(self.raw, None, ptr::null_mut());
             }
             sqlite3_close_v2(self.raw);
         }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{Error, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Session, Visit};
+use model::{Done, Error, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Session, Visit};
 
 use super::{
     ffi::{Blob, Connection, Statement},
@@ -260,6 +260,10 @@ impl Session for SqliteSession {
         let mut counters = self.db.cache_counters();
         counters.extend(self.db.waits());
         counters
+    }
+
+    fn chores(&self) -> Vec<Done> {
+        self.db.checkpoints()
     }
 }
 

@@ -82,8 +82,11 @@ impl Store for SqliteStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        let db = Connection::open(&self.path, open_kind(&self.path, self.access))?;
+        let mut db = Connection::open(&self.path, open_kind(&self.path, self.access))?;
         configure(&db, &self.settings, self.access)?;
+        if self.access == Access::Write {
+            db.time_checkpoints()?;
+        }
         let api = if self.is("api", "blob") { Api::Blob } else { Api::Sql };
         Ok(Box::new(SqliteSession::new(db, self.table, api)?))
     }

@@ -54,6 +54,23 @@ fn create(engine: &dyn Engine, path: &Path) {
 
 #[test]
 #[cfg(feature = "sqlite")]
+fn its_sessions_tell_of_checkpoints_too() {
+    let slowed = Slowed::new(registry::find("sqlite").unwrap(), 10.0).unwrap();
+    let place = Place::new();
+    let settings = [("journal", "wal"), ("sync", "off")];
+    let settings = checked(&slowed, &settings);
+    let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
+    let store = slowed.create(&place.path, &options).unwrap();
+    let mut session = store.session().unwrap();
+    for key in 0..300 {
+        session.put(Key::Int(key), &[1; 16_000], &Put::default()).unwrap();
+    }
+    assert!(session.chores().iter().any(|chore| chore.name == "checkpoint"));
+    assert!(store.chores().is_none(), "nothing is done in the background");
+}
+
+#[test]
+#[cfg(feature = "sqlite")]
 fn it_too_refuses_to_read_what_reading_changes() {
     let sqlite = registry::find("sqlite").unwrap();
     let slowed = Slowed::new(sqlite, 10.0).unwrap();

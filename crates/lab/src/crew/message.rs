@@ -129,7 +129,7 @@ mod tests {
             let _ = heard::<Ask>(&String::from_utf8_lossy(&text));
         }
         let answer = r#"{"worked":[{"process":1,"operations":5,"start_ns":1,"end_ns":9,"tally":
-            {"bytes":1,"missing":0,"wrong":0,"present":0,"short":0,"first":null},"clock":null,"counters":[["a",3]]}]}"#;
+            {"bytes":1,"missing":0,"wrong":0,"present":0,"short":0,"first":null},"clock":null,"counters":[["a",3]],"chores":[]}]}"#;
         assert!(
             matches!(heard::<Answer>(answer).unwrap(), Answer::Worked(worked) if worked.len() == 1)
         );

@@ -10,6 +10,7 @@ mod batches;
 mod clock;
 mod filled;
 mod lost;
+mod over_time;
 mod payloads;
 mod run;
 mod spy;

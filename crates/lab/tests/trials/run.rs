@@ -59,6 +59,7 @@ pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
         processes: None,
         memory: None,
         durability: None,
+        over_time: false,
         rounds: Rounds { min: 1, max: Some(job.rounds), precision: 0.03, seconds: 60.0 },
         seed: 1,
         in_place: false,

@@ -5,7 +5,10 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -38,6 +41,10 @@ pub(crate) struct Habits {
     pub(crate) opening: Duration,
     /// How long settling takes.
     pub(crate) settling: Duration,
+    /// How long a get takes.
+    pub(crate) getting: Duration,
+    /// Which get of a session takes a nap before it, and how long; the store tells of it.
+    pub(crate) nap: Option<(u64, Duration)>,
     /// Bytes by which key 7 is too short, from the second batch on; as many as it has: absent.
     pub(crate) lost: usize,
     /// Files that leave the page cache whenever the store is closed.
@@ -49,13 +56,19 @@ pub(crate) struct Spy {
     habits: Habits,
     stores: Mutex<BTreeMap<PathBuf, Values>>,
     events: Mutex<Vec<Event>>,
+    napping: AtomicBool,
 }
 
 type Values = Arc<Mutex<BTreeMap<i64, Vec<u8>>>>;
 
 impl Spy {
     pub(crate) fn new(habits: Habits) -> Self {
-        Self { habits, stores: Mutex::default(), events: Mutex::default() }
+        Self {
+            habits,
+            stores: Mutex::default(),
+            events: Mutex::default(),
+            napping: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
@@ -143,7 +156,7 @@ impl Store for Watched {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         sleep(self.spy.habits.opening);
         self.spy.note(Event::Ready(Instant::now()));
-        Ok(Box::new(Noting(self)))
+        Ok(Box::new(Noting(self, 0)))
     }
 
     fn in_effect(&self) -> Result<Settings> {
@@ -152,6 +165,13 @@ impl Store for Watched {
 
     fn durability(&self) -> Durability {
         Durability::None
+    }
+
+    fn chores(&self) -> Option<Vec<&'static str>> {
+        self.spy
+            .habits
+            .nap
+            .map(|_| if self.spy.napping.load(Relaxed) { vec!["nap"] } else { vec![] })
     }
 
     fn settle(&self) -> Result<()> {
@@ -167,12 +187,27 @@ impl Store for Watched {
     }
 }
 
-struct Noting<'s>(&'s Watched);
+/// Counts its gets.
+struct Noting<'s>(&'s Watched, u64);
+
+impl Noting<'_> {
+    fn rest(&mut self) {
+        let Habits { getting, nap, .. } = self.0.spy.habits;
+        self.1 += 1;
+        sleep(getting);
+        if let Some((_, long)) = nap.filter(|(get, _)| *get == self.1) {
+            self.0.spy.napping.store(true, Relaxed);
+            sleep(long);
+            self.0.spy.napping.store(false, Relaxed);
+        }
+    }
+}
 
 impl Session for Noting<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let Key::Int(key) = key else { return Ok(None) };
         self.0.spy.note(Event::Got);
+        self.rest();
         let values = lock(&self.0.values);
         let Some(value) = values.get(&key) else { return Ok(None) };
         let lost = if key == 7 && self.0.spy.batches() > 1 { self.0.spy.habits.lost } else { 0 };

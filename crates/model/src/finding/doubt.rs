@@ -222,6 +222,13 @@ pub enum Doubt {
         /// Time of the slower group over that of the faster.
         ratio: f64,
     },
+    /// Single operations that took far longer than usual filled much of the passes with a clock.
+    Stalled {
+        /// Share of the passes.
+        share: f64,
+        /// What went on meanwhile for the most part; absent: nobody told.
+        cause: Option<String>,
+    },
     /// The clock is too coarse for single operations this short.
     ClockCoarse {
         /// Median latency.
@@ -362,6 +369,7 @@ impl Doubt {
             | Self::HostMayCache { .. }
             | Self::FrequencyVaries { .. }
             | Self::Drift { .. }
+            | Self::Stalled { .. }
             | Self::ClockCoarse { .. }
             | Self::ReadsAlone
             | Self::OverSocket

@@ -193,6 +193,12 @@ impl fmt::Display for Doubt {
                 "times fall into two groups, one up to {} times the other: a mean stands for neither; look at the samples (--json) for what differs",
                 three_digits(*ratio)
             ),
+            Self::Stalled { share, cause } => write!(
+                f,
+                "stalls took up to {} of the passes with a clock, most of it {}; --over-time shows when and how long",
+                percent(*share),
+                cause.as_deref().unwrap_or("from a cause that is not told")
+            ),
             Self::ClockCoarse { p50_ns, clock_ns } => write!(
                 f,
                 "percentiles hold the clock itself: the median is {p50_ns} ns, reading the clock takes {clock_ns} ns; go by the time, which has no clock in it"

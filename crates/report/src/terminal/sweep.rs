@@ -76,7 +76,7 @@ fn told_of_runs(runs: &[Record]) -> String {
 }
 
 /// `size=4k threads=2`.
-fn varied(run: &Record) -> String {
+pub(super) fn varied(run: &Record) -> String {
     let varied = run.header.point().into_iter().flat_map(|point| &point.varied);
     varied.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }

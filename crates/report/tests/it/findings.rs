@@ -1,12 +1,12 @@
 //! Doubts, stored and computed.
 
 use model::{
-    Cache, Doubt, Finding, Sample,
+    Cache, Doubt, Finding, OverTime, Sample, Slice,
     record::{End, Ended, Record},
 };
 use storemark_report::{Remark, figures, remarks};
 
-use crate::made::{doubtful, histogram, record, sample, typical};
+use crate::made::{OPERATIONS, doubtful, histogram, record, sample, typical};
 
 fn doubts(record: &Record) -> Vec<Remark> {
     remarks(record, &figures(record))
@@ -94,6 +94,13 @@ fn contradictions_are_found() {
     assert_eq!(
         contradiction(|s| s.owed_ns = s.wall_ns + 1),
         "a part of a pass took longer than the pass"
+    );
+    let slice = Slice { operations: OPERATIONS + 1, ..Slice::default() };
+    assert_eq!(
+        contradiction(|s| {
+            s.over_time = Some(OverTime { slices: vec![slice], ..OverTime::default() });
+        }),
+        "more operations ended in the slices of a pass than were timed"
     );
     assert_eq!(
         contradiction(|s| s.latency.histogram.clear()),

@@ -95,6 +95,7 @@ fn request(options: &RunOptions, resolved: &[Resolved], sites: &Sites) -> Result
         threads: options.threads,
         processes: processes(options),
         memory: options.memory,
+        over_time: options.over_time,
         rounds: rounds(options.rounds, options.time),
         seed,
         in_place: options.in_place,

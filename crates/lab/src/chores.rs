@@ -1,0 +1,66 @@
+//! What an engine does in the background while a pass lasts: it is asked again and again what is
+//! under way.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use model::{Chore, Done, Store};
+
+use crate::host::now_ns;
+
+/// How often. Rarely enough that it costs nothing; a chore may be over before it was seen.
+const EVERY: Duration = Duration::from_millis(20);
+
+/// Runs `pass`, and also returns what `store` did beside it, in the clock that all processes share. Each
+/// chore lasts from when it was first seen until it was not any more.
+pub(crate) fn beside<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<Chore>) {
+    if store.chores().is_none() {
+        return (pass(), Vec::new());
+    }
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let looker = scope.spawn(|| look(store, &over));
+        let passed = pass();
+        over.store(true, Ordering::Relaxed);
+        looker.thread().unpark();
+        (passed, looker.join().unwrap_or_default())
+    })
+}
+
+fn look(store: &dyn Store, over: &AtomicBool) -> Vec<Chore> {
+    let (mut done, mut going) = (Vec::<Chore>::new(), Vec::<Chore>::new());
+    while !over.load(Ordering::Relaxed) {
+        let names = store.chores().unwrap_or_default();
+        let now = now_ns();
+        end(&mut going, now);
+        done.extend(going.extract_if(.., |chore| !names.contains(&&*chore.name)));
+        for name in names {
+            if !going.iter().any(|chore| chore.name == name) {
+                going.push(Chore { name: name.to_owned(), start_ns: now, end_ns: now });
+            }
+        }
+        thread::park_timeout(EVERY);
+    }
+    end(&mut going, now_ns());
+    done.append(&mut going);
+    done
+}
+
+fn end(chores: &mut [Chore], at_ns: u64) {
+    for chore in chores {
+        chore.end_ns = at_ns;
+    }
+}
+
+/// A chore in the clock that all processes share.
+pub(crate) fn on_shared_clock(done: &Done) -> Chore {
+    let (now, now_ns) = (Instant::now(), now_ns());
+    let ns = |at: Instant| {
+        let ago = now.saturating_duration_since(at).as_nanos();
+        now_ns.saturating_sub(u64::try_from(ago).unwrap_or(u64::MAX))
+    };
+    Chore { name: done.name.to_owned(), start_ns: ns(done.began), end_ns: ns(done.ended) }
+}

@@ -1,0 +1,47 @@
+//! How a latency pass went over time. A sleep takes at least as long as it was asked for, and nothing
+//! ends in it; nothing else here depends on speed.
+
+use std::time::Duration;
+
+use model::{Operation, SLICE_NS, Slice};
+
+use crate::{
+    run::{KEYS, sample, spy},
+    spy::Habits,
+};
+
+#[test]
+fn a_stall_stands_where_it_was_and_all_operations_are_counted() {
+    let nap = Duration::from_millis(700);
+    // In the third pass, the one with a clock.
+    let nth = KEYS * 2 + KEYS / 2;
+    let getting = Duration::from_millis(8);
+    let sample = sample(
+        spy(Habits { getting, nap: Some((nth, nap)), ..Habits::default() }),
+        Operation::Read,
+    );
+    let told = sample.over_time.unwrap();
+    assert_eq!(told.slice_ns, SLICE_NS);
+    let count = |slices: &[Slice]| slices.iter().map(|slice| slice.operations).sum::<u64>();
+    assert_eq!(count(&told.slices), sample.latency.operations);
+
+    let longest = told.slices.iter().map(|slice| slice.longest).max_by_key(|l| l.max_ns).unwrap();
+    assert_eq!(longest.max_ns / 1_000_000, sample.latency.max_ns / 1_000_000);
+    assert!(u128::from(longest.max_ns) >= nap.as_nanos());
+    let start = longest.max_end_ns - longest.max_ns;
+    assert!(start >= (KEYS / 2 - 1) * 8_000_000, "others came before it");
+    let slice = |ns: u64| usize::try_from(ns / SLICE_NS).unwrap();
+    let (first, last) = (slice(start), slice(longest.max_end_ns));
+    assert_eq!(count(&told.slices[first + 1..last]), 0, "{told:?}");
+    assert_eq!(told.slices[last].longest, longest);
+
+    assert!(told.chores.iter().all(|chore| chore.name == "nap"), "{told:?}");
+    let seen = told.chores.iter().find(|nap| (start..longest.max_end_ns).contains(&nap.start_ns));
+    assert!(seen.unwrap().end_ns > seen.unwrap().start_ns, "{told:?}");
+}
+
+#[test]
+fn a_pass_within_a_slice_has_no_slices() {
+    let sample = sample(spy(Habits::default()), Operation::Read);
+    assert_eq!(sample.over_time.is_some(), sample.latency.wall_ns >= SLICE_NS);
+}
