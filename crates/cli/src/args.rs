@@ -3,6 +3,7 @@
 mod age;
 mod cache;
 mod calibrate;
+mod compare;
 mod doctor;
 mod on;
 mod queue;
@@ -19,9 +20,9 @@ use clap::{
 use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
-    age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions,
-    on::OnOptions, queue::QueueOptions, rounds::RoundsOptions, rows::RowsOptions,
-    study::StudyOptions,
+    age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, compare::CompareOptions,
+    doctor::DoctorOptions, on::OnOptions, queue::QueueOptions, rounds::RoundsOptions,
+    rows::RowsOptions, study::StudyOptions,
 };
 use crate::{output, plan::Asked};
 
@@ -57,6 +58,9 @@ pub(crate) enum Command {
     RowsWorker,
     /// Print the tables of a record again
     Report(ReportOptions),
+    /// Compare two records: what became slower or faster since
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareOptions),
     /// Make a database of random blobs
     Init(InitOptions),
     /// Show what a database holds

@@ -1,11 +1,12 @@
 //! From a record to figures, doubts and tables: from the record alone, recomputed each time.
 //!
 //! [`read()`] takes a record in, [`figures()`], [`stores()`] and [`explained()`] compute,
-//! [`Judgement`] judges, [`differences()`] names what goes along with that, [`remarks()`] gathers
+//! [`Judgement`] judges, [`comparison()`] compares two records, [`differences()`] names what goes along with that, [`remarks()`] gathers
 //! the doubts, [`terminal()`] prints.
 
 mod ages;
 mod arithmetic;
+mod comparison;
 mod difference;
 mod environments;
 mod explain;
@@ -28,6 +29,7 @@ mod together;
 mod unlike;
 
 pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
+pub use comparison::{Change, ComparedCase, ComparedDoubt, Comparison, Whose, comparison};
 pub use difference::{Aspect, Difference, differences};
 pub use environments::environment_differences;
 pub use explain::{Explained, explained};
@@ -47,7 +49,8 @@ pub use stores::{Space, StoreFigures, stores};
 pub use study::{Against, Held, Here, held};
 pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};
 pub use terminal::{
-    StudyStep, Style, checkup, engine, engines, head, page, study_head, study_step, terminal,
+    StudyStep, Style, checkup, comparison_page, engine, engines, head, page, study_head,
+    study_step, terminal, worse_rows,
 };
 pub use together::{Rates, Together, Waits, together};
 pub use unlike::Unlike;

@@ -16,20 +16,29 @@ pub fn plan_differences(all: &[&Plan]) -> Vec<Unlike> {
     let lists = |what, of: fn(&Plan) -> Vec<String>| {
         Unlike::of_lists(what, &all.iter().map(|plan| of(plan)).collect::<Vec<_>>())
     };
-    let words = |what, of: fn(&Plan) -> String| Unlike::of(what, all.iter().map(|plan| of(plan)));
-    [
+    let compared = [
         lists("targets", |plan| plan.targets.iter().map(target_words).collect()),
         lists("workloads", |plan| plan.workloads.iter().map(workload_words).collect()),
         lists("cache states", |plan| plan.caches.iter().map(ToString::to_string).collect()),
-        words("data", data),
-        words("keys touched", touched),
-        words("baseline", baseline),
-        words("durability", durability),
-        words("memory", memory),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+        words("baseline", all, baseline),
+    ];
+    compared.into_iter().flatten().chain(data_difference(all)).chain(conditions(all)).collect()
+}
+
+/// What differs in the data that is worked on.
+pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
+    words("data", all, data)
+}
+
+/// What differs in how the same is done with the same data.
+pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
+    let aspects: [(&str, fn(&Plan) -> String); 3] =
+        [("keys touched", touched), ("durability", durability), ("memory", memory)];
+    aspects.into_iter().filter_map(|(what, of)| words(what, all, of)).collect()
+}
+
+fn words(what: &str, all: &[&Plan], of: fn(&Plan) -> String) -> Option<Unlike> {
+    Unlike::of(what, all.iter().map(|plan| of(plan)))
 }
 
 /// What a target is, wherever its store may be: `sqlite api=blob (journal=wal)`.

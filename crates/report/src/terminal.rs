@@ -1,7 +1,9 @@
 //! Prints a record for a person at a terminal.
 
 mod ages;
+mod bar;
 mod checkup;
+mod comparison;
 mod doubts;
 mod engines;
 mod explain;
@@ -26,20 +28,29 @@ use model::{DatasetSpec, record::Record};
 
 use crate::{figures, has_ages, queue_figures, remarks, row_groups, stores};
 pub use checkup::checkup;
+pub use comparison::{comparison as comparison_page, worse_rows};
+pub(crate) use doubts::sentence as remark_sentence;
 pub use engines::{engine, engines};
 use page::Page;
 pub use study::{StudyStep, study_head, study_step};
+pub(crate) use times::name as workload_name;
 
 /// Narrower terminals wrap what was laid out for this many columns.
 const NARROWEST: usize = 80;
 
+/// The same for the tables of records, which leave columns out.
+const NARROWEST_TABLE: usize = 60;
+
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal; no line is wider, unless it has fewer than 80.
+    /// Columns of the terminal; no line is wider, unless it has fewer than 60 or,
+    /// for other pages than those of records, fewer than 80.
     pub width: u16,
     /// Whether the terminal shows colours.
     pub color: bool,
+    /// Whether it shows block characters: bars stand beside ratios then.
+    pub bars: bool,
     /// Print every finding, not only the weightiest.
     pub all_findings: bool,
     /// Print what goes along with the differences.
@@ -139,5 +150,6 @@ pub fn head(record: &Record, style: &Style) -> String {
 }
 
 fn blank(style: Style) -> Page {
-    Page::new(usize::from(style.width).max(NARROWEST), style.color)
+    let width = usize::from(style.width).max(NARROWEST_TABLE);
+    Page::new(width, style.color).with_bars(style.bars)
 }

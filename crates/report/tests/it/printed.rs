@@ -11,12 +11,18 @@ use unicode_width::UnicodeWidthStr;
 use crate::made::{asked, doubtful, record, sample, typical, workload};
 
 fn plain(record: &Record, width: u16) -> String {
-    terminal(record, &Style { width, color: false, all_findings: false, explain: false })
+    terminal(
+        record,
+        &Style { width, color: false, bars: false, all_findings: false, explain: false },
+    )
 }
 
 /// The same with what explains it.
 fn explained(record: &Record, width: u16) -> String {
-    terminal(record, &Style { width, color: false, all_findings: false, explain: true })
+    terminal(
+        record,
+        &Style { width, color: false, bars: false, all_findings: false, explain: true },
+    )
 }
 
 /// The cells of the first row that begins with `label`, spaces run together.
@@ -193,7 +199,7 @@ fn doubts_stand_by_weight_and_notes_are_counted() {
         "\n· pack (in 2 rounds): flushing what was left to the background took up to another 12.0 %"
     ));
     assert!(page.contains("\n  and 3 notes more (--verbose shows all)\n"), "{page}");
-    let all = Style { width: 140, color: false, all_findings: true, explain: false };
+    let all = Style { width: 140, color: false, bars: false, all_findings: true, explain: false };
     assert!(!terminal(&doubtful(), &all).contains("more (--json"));
 }
 
@@ -211,7 +217,7 @@ fn the_end_says_why() {
 
 #[test]
 fn colour_adds_nothing_but_colour() {
-    let style = Style { width: 100, color: true, all_findings: false, explain: false };
+    let style = Style { width: 100, color: true, bars: false, all_findings: false, explain: false };
     let mut coloured = terminal(&doubtful(), &style);
     assert!(coloured.contains("\u{1b}[32mfaster by 22 %\u{1b}[0m"));
     for code in [0, 1, 2, 31, 32] {

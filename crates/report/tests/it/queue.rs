@@ -67,7 +67,10 @@ fn latency(ns: u64, operations: u64) -> Latency {
 }
 
 fn page(record: &Record) -> String {
-    terminal(record, &Style { width: 150, color: false, all_findings: false, explain: false })
+    terminal(
+        record,
+        &Style { width: 150, color: false, bars: false, all_findings: false, explain: false },
+    )
 }
 
 /// The cells of the `nth` line that begins so.

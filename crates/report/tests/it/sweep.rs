@@ -8,7 +8,8 @@ use storemark_report::{Style, break_evens, page, page_matrices};
 
 use crate::made::{record, sample};
 
-const STYLE: Style = Style { width: 100, color: false, all_findings: false, explain: false };
+const STYLE: Style =
+    Style { width: 100, color: false, bars: false, all_findings: false, explain: false };
 
 /// Runs over blobs of 1,000 and 16,000 bytes: files, and databases with two page sizes, whose time
 /// over that of files goes from 0.5 to 2, and from 0.8 to 0.4.

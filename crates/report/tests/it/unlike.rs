@@ -123,9 +123,9 @@ fn plans_differ_in_what_is_done() {
             "targets: files; pack against files (layout=tree)",
             "workloads: – against update, random permutation, all operations a commit, 1 worker",
             "cache states: – against cold",
+            "baseline: files against sqlite api=blob",
             "data: 1,000 blobs made up, of 10,000 ± 2,000 bytes against what the targets hold, \
              1,000 (10.0 MB)",
-            "baseline: files against sqlite api=blob",
             "durability: as each target is set against durable",
             "memory: not limited against 64.0 MB for caches alone",
         ]
