@@ -5,6 +5,7 @@ mod cache;
 mod calibrate;
 mod compare;
 mod doctor;
+mod form;
 mod on;
 mod queue;
 mod rounds;
@@ -21,8 +22,8 @@ use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
     age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, compare::CompareOptions,
-    doctor::DoctorOptions, on::OnOptions, queue::QueueOptions, rounds::RoundsOptions,
-    rows::RowsOptions, study::StudyOptions,
+    doctor::DoctorOptions, form::FormOptions, on::OnOptions, queue::QueueOptions,
+    rounds::RoundsOptions, rows::RowsOptions, study::StudyOptions,
 };
 use crate::{output, plan::Asked};
 
@@ -56,7 +57,7 @@ pub(crate) enum Command {
     /// A worker of `rows`, which starts it and speaks to it
     #[command(hide = true)]
     RowsWorker,
-    /// Print the tables of a record again
+    /// Print the tables of a record again, or its figures as CSV, Markdown or JSON
     Report(ReportOptions),
     /// Compare two records: what became slower or faster since
     #[command(after_help = compare::EXAMPLES)]
@@ -319,6 +320,8 @@ pub(crate) struct RunOptions {
 pub(crate) struct ReportOptions {
     /// The record (- for standard input)
     pub(crate) record: PathBuf,
+    #[command(flatten)]
+    pub(crate) form: FormOptions,
     /// Write the latencies into folder DIR, a file for each target and kind of operation, as
     /// HdrHistogram's listing of percentiles
     #[arg(long, value_name = "DIR")]

@@ -16,6 +16,31 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
+/// `data` as indented JSON.
+pub(crate) fn json(data: &impl serde::Serialize) -> Result<String> {
+    let wrong = |error| Error::failed(format!("JSON cannot be made: {error}"));
+    Ok(serde_json::to_string_pretty(data).map_err(wrong)? + "\n")
+}
+
+/// Swallows what a reader no longer wants: a closed pipe is no error.
+pub(crate) struct Quietly<W>(pub(crate) W);
+
+impl<W: Write> Write for Quietly<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            other => other,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
+}
+
 /// Writes `text` to standard error, for when standard output carries the record.
 pub(crate) fn print_aside(text: &str) {
     // Nothing is left to tell it to when this fails.

@@ -7,6 +7,7 @@
 mod ages;
 mod arithmetic;
 mod comparison;
+mod data;
 mod difference;
 mod environments;
 mod explain;
@@ -14,12 +15,14 @@ mod figures;
 mod histogram;
 mod judgement;
 mod latencies;
+mod markdown;
 mod plans;
 mod published;
 mod queue;
 mod read;
 mod remarks;
 mod rows;
+mod sheet;
 mod steadiness;
 mod stores;
 mod study;
@@ -30,12 +33,14 @@ mod unlike;
 
 pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
 pub use comparison::{Change, ComparedCase, ComparedDoubt, Comparison, Whose, comparison};
+pub use data::{ComparisonData, ReportData};
 pub use difference::{Aspect, Difference, differences};
 pub use environments::environment_differences;
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
+pub use markdown::{comparison_markdown, report_markdown};
 pub use plans::plan_differences;
 pub use published::{
     Published, published,
@@ -45,6 +50,7 @@ pub use queue::{QueueFigures, queue_figures};
 pub use read::{read, read_header};
 pub use remarks::{Remark, advice, derived, remarks};
 pub use rows::{RowCell, RowFigures, RowGroup, row_groups};
+pub use sheet::{csv, csv_columns};
 pub use stores::{Space, StoreFigures, stores};
 pub use study::{Against, Held, Here, held};
 pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};

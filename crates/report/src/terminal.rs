@@ -28,12 +28,17 @@ use model::{DatasetSpec, record::Record};
 
 use crate::{figures, has_ages, queue_figures, remarks, row_groups, stores};
 pub use checkup::checkup;
+pub(crate) use comparison::{asides, verdict_words as change_words};
 pub use comparison::{comparison as comparison_page, worse_rows};
 pub(crate) use doubts::sentence as remark_sentence;
 pub use engines::{engine, engines};
+pub(crate) use head::what_and_where;
+pub(crate) use number::{figure_or_none, interval_or_none};
 use page::Page;
 pub use study::{StudyStep, study_head, study_step};
-pub(crate) use times::name as workload_name;
+pub(crate) use summary::ended as run_ended;
+pub(crate) use text::harmless;
+pub(crate) use times::{name as workload_name, verdict_words};
 
 /// Narrower terminals wrap what was laid out for this many columns.
 const NARROWEST: usize = 80;

@@ -1,7 +1,7 @@
 //! `storemark compare`: two records, and a gate on what became slower.
 
 use model::{Error, Result};
-use report::{Comparison, comparison};
+use report::{Comparison, ComparisonData, comparison, comparison_markdown};
 
 use super::records;
 use crate::{args::CompareOptions, exit::Failure, output};
@@ -9,14 +9,21 @@ use crate::{args::CompareOptions, exit::Failure, output};
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     let (old, new) = (records::read(&options.old)?, records::read(&options.new)?);
     let told = comparison(&old, &new)?;
-    output::print(&page(&told, options))?;
+    output::print(&shown(&told, options)?)?;
     options.fail_above.map_or(Ok(()), |share| gate(&told, share))
 }
 
-fn page(told: &Comparison, options: &CompareOptions) -> String {
+fn shown(told: &Comparison, options: &CompareOptions) -> Result<String> {
     let names = [&options.old, &options.new].map(|path| path.display().to_string());
     let names = [names[0].as_str(), names[1].as_str()];
-    report::comparison_page(told, names, &output::style(options.verbose, false))
+    if options.json {
+        return output::json(&ComparisonData::of(told));
+    }
+    Ok(if options.markdown {
+        comparison_markdown(told, names)
+    } else {
+        report::comparison_page(told, names, &output::style(options.verbose, false))
+    })
 }
 
 /// Fails where a time is surely more than `share` longer. Where nothing can be judged, nothing can

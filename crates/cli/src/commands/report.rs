@@ -1,4 +1,9 @@
-//! `storemark report`: the tables of a record, from the record alone.
+//! `storemark report`: the tables of a record, from the record alone, or other forms of it.
+
+use std::io::{self, BufWriter};
+
+use model::{Result, record::Record};
+use report::{ReportData, report_markdown};
 
 use super::{export_hdr, records};
 use crate::{args::ReportOptions, exit::Failure, output};
@@ -8,7 +13,21 @@ pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
     if let Some(folder) = &options.export_hdr {
         export_hdr::write(&records, folder)?;
     }
-    let style = output::style(options.verbose, options.explain);
-    output::print(&report::page(&records, &style))?;
-    Ok(())
+    Ok(print(&records, options)?)
+}
+
+fn print(records: &[Record], options: &ReportOptions) -> Result<()> {
+    let form = &options.form;
+    if form.csv {
+        // Of a long study it is too much to be held at once.
+        let out = BufWriter::new(output::Quietly(io::stdout().lock()));
+        return report::csv(records, out);
+    }
+    output::print(&if form.markdown {
+        report_markdown(records)
+    } else if form.json {
+        output::json(&ReportData::of(records))?
+    } else {
+        report::page(records, &output::style(options.verbose, options.explain))
+    })
 }

@@ -4,7 +4,7 @@ use model::Severity;
 
 use super::{
     Style, bar, blank, doubts,
-    number::{NONE, faster_or_slower, figure_or_none, with_interval},
+    number::{faster_or_slower, figure_or_none, interval_or_none, with_interval},
     page::{Page, Paint},
     table::{Cell, Column, Side, Table},
     times::TARGET,
@@ -76,8 +76,8 @@ fn table(case: &ComparedCase, page: &Page) -> Table {
     for change in &case.changes {
         let [old, new] = [change.old_us, change.new_us]
             .map(|time| Cell::new(figure_or_none(time.map(|time| time.point))));
-        let ratios = [&change.time, &change.p99]
-            .map(|ratio| Cell::new(ratio.as_ref().map_or_else(|| NONE.to_owned(), with_interval)));
+        let ratios =
+            [&change.time, &change.p99].map(|ratio| Cell::new(interval_or_none(ratio.as_ref())));
         let mut cells = vec![Cell::new(&change.target), old, new];
         cells.extend(bar::beside(ratios, bar::RUNS.cell(page, change.time.as_ref())));
         cells.push(Cell::new(verdict_words(change)).painted(paint(change.judgement)));

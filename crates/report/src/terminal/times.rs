@@ -258,15 +258,23 @@ pub(super) fn compared(row: &Figures) -> [Cell; 2] {
 }
 
 fn verdict(row: &Figures) -> Cell {
+    Cell::new(verdict_words(row)).painted(match row.judgement {
+        Judgement::Faster => Paint::Green,
+        Judgement::Slower => Paint::Red,
+        _ => Paint::Plain,
+    })
+}
+
+/// `faster by 22 %`.
+pub(crate) fn verdict_words(row: &Figures) -> String {
     let by = || row.ratio.map_or_else(String::new, |ratio| faster_or_slower(ratio.point));
     match row.judgement {
-        Judgement::Baseline => Cell::new("baseline"),
-        Judgement::Faster => Cell::new(by()).painted(Paint::Green),
-        Judgement::Slower => Cell::new(by()).painted(Paint::Red),
-        Judgement::NoDifference => Cell::new("no difference shown"),
-        Judgement::DurabilityDiffers => Cell::new("durability differs"),
-        Judgement::TooFewRounds => Cell::new("too few rounds"),
-        Judgement::StateNotReached => Cell::new("state not reached"),
-        Judgement::NotMeasured => Cell::new(NONE),
+        Judgement::Baseline => "baseline".to_owned(),
+        Judgement::Faster | Judgement::Slower => by(),
+        Judgement::NoDifference => "no difference shown".to_owned(),
+        Judgement::DurabilityDiffers => "durability differs".to_owned(),
+        Judgement::TooFewRounds => "too few rounds".to_owned(),
+        Judgement::StateNotReached => "state not reached".to_owned(),
+        Judgement::NotMeasured => NONE.to_owned(),
     }
 }

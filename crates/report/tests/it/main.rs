@@ -4,6 +4,8 @@
 
 mod ages;
 mod checkup;
+mod comparison;
+mod data;
 mod explained;
 mod figures;
 mod findings;
@@ -13,6 +15,7 @@ mod printed;
 mod queue;
 mod reading;
 mod rows;
+mod sheet;
 mod study;
 mod sweep;
 mod together;
