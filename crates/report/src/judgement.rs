@@ -85,6 +85,13 @@ pub(crate) struct Place<'a> {
     pub(crate) target: usize,
 }
 
+impl Place<'_> {
+    /// Whether it has any trial: where stores age, not every state is one of every workload.
+    pub(crate) fn is_tried(&self) -> bool {
+        self.record.samples_of(self.case, self.target).next().is_some()
+    }
+}
+
 fn writes(record: &Record, workload: usize) -> bool {
     record.header.plan.workloads.get(workload).is_some_and(|w| w.operation.writes())
 }

@@ -32,9 +32,12 @@ pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
 
 /// What differs in how the same is done with the same data.
 pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
-    let aspects: [(&str, fn(&Plan) -> String); 3] =
-        [("keys touched", touched), ("durability", durability), ("memory", memory)];
-    aspects.into_iter().filter_map(|(what, of)| words(what, all, of)).collect()
+    let aspects = [
+        words("keys touched", all, touched),
+        words("durability", all, durability),
+        words("memory", all, memory),
+    ];
+    aspects.into_iter().flatten().collect()
 }
 
 fn words(what: &str, all: &[&Plan], of: fn(&Plan) -> String) -> Option<Unlike> {

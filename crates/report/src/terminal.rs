@@ -48,6 +48,7 @@ const NARROWEST_TABLE: usize = 60;
 
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Style {
     /// Columns of the terminal; no line is wider, unless it has fewer than 60 or,
     /// for other pages than those of records, fewer than 80.

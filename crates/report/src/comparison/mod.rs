@@ -205,9 +205,11 @@ fn compared_case(old: &Record, before: Case, new: &Record, after: Case) -> Compa
     let targets =
         [old, new].map(|record| record.header.plan.targets.iter().enumerate().collect::<Vec<_>>());
     let both = pairs(&targets[0], &targets[1], |(_, target)| target_words(target));
-    let changes = both.into_iter().map(|((was, _), (is, target))| {
+    let changes = both.into_iter().filter_map(|((was, _), (is, target))| {
         let old = Place { record: old, case: before, target: *was };
-        change(old, Place { record: new, case: after, target: *is }, &target.label)
+        let new = Place { record: new, case: after, target: *is };
+        let tried = [old, new].iter().any(Place::is_tried);
+        tried.then(|| change(old, new, &target.label))
     });
     ComparedCase {
         point: varied(new.header.point()),

@@ -29,7 +29,7 @@ pub(super) fn without_partner<T>(
 }
 
 /// Each element with its name, and how many of that name stand before it.
-fn named<'a, T>(list: &'a [T], name: impl Fn(&T) -> String) -> Vec<((String, usize), &'a T)> {
+fn named<T>(list: &[T], name: impl Fn(&T) -> String) -> Vec<((String, usize), &T)> {
     let mut all: Vec<((String, usize), &T)> = Vec::new();
     for one in list {
         let name = name(one);

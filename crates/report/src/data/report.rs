@@ -69,7 +69,7 @@ struct Row {
     /// Millions of bytes per second.
     mb_per_s: Option<Interval>,
     /// Latencies of all rounds together.
-    latency: Option<Latency>,
+    latency_us: Option<Latency>,
     /// Processor time in user mode, microseconds per operation.
     user_us_per_op: Option<f64>,
     /// Processor time in kernel mode, microseconds per operation.
@@ -86,17 +86,17 @@ struct Row {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Latency {
     /// Median.
-    p50_us: f64,
+    p50: f64,
     /// 90th percentile.
-    p90_us: f64,
+    p90: f64,
     /// 99th percentile.
-    p99_us: f64,
+    p99: f64,
     /// 99.9th percentile.
-    p999_us: f64,
+    p999: f64,
     /// 99.99th percentile.
-    p9999_us: f64,
+    p9999: f64,
     /// Largest.
-    max_us: f64,
+    max: f64,
 }
 
 /// A store.
@@ -165,7 +165,7 @@ fn row(plan: &Plan, row: &Figures) -> Row {
         us_per_op: Interval::maybe(row.us_per_op.as_ref()),
         first_us_per_op: Interval::maybe(row.first_us_per_op.as_ref()),
         mb_per_s: Interval::maybe(row.mb_per_s.as_ref()),
-        latency: row.latency.as_ref().map(latency),
+        latency_us: row.latency.as_ref().map(latency),
         user_us_per_op: row.cpu.map(|cpu| cpu.user_us_per_op),
         system_us_per_op: row.cpu.map(|cpu| cpu.system_us_per_op),
         ratio: Interval::maybe(row.ratio.as_ref()),
@@ -175,8 +175,14 @@ fn row(plan: &Plan, row: &Figures) -> Row {
 }
 
 fn latency(all: &Percentiles) -> Latency {
-    let Percentiles { p50_us, p90_us, p99_us, p999_us, p9999_us, max_us } = *all;
-    Latency { p50_us, p90_us, p99_us, p999_us, p9999_us, max_us }
+    Latency {
+        p50: all.p50_us,
+        p90: all.p90_us,
+        p99: all.p99_us,
+        p999: all.p999_us,
+        p9999: all.p9999_us,
+        max: all.max_us,
+    }
 }
 
 fn store(plan: &Plan, row: &StoreFigures) -> Store {

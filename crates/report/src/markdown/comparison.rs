@@ -11,12 +11,7 @@ pub fn comparison_markdown(told: &Comparison, names: [&str; 2]) -> String {
     let mut text =
         format!("### {} against {}\n\n{}\n", shown(names[1]), shown(names[0]), sum(told));
     for case in &told.cases {
-        text += &format!(
-            "\n**{}**: {}\n\n{}",
-            shown(&case.title()),
-            shown(&case.workload),
-            table(case)
-        );
+        text += &section(case);
     }
     text += &list("What else differs", &asides(told));
     let doubts: Vec<String> = told
@@ -37,6 +32,11 @@ fn sum(told: &Comparison) -> String {
     let even = count(|judgement| judgement == Judgement::NoDifference);
     let rest = told.changes().count() - worse - better - even;
     format!("{worse} worse, {better} better, {even} without a difference shown, {rest} not judged.")
+}
+
+fn section(case: &ComparedCase) -> String {
+    let (title, workload) = (shown(&case.title()), shown(&case.workload));
+    format!("\n**{title}**: {workload}\n\n{}", table(case))
 }
 
 fn table(case: &ComparedCase) -> String {

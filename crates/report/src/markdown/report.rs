@@ -22,9 +22,10 @@ fn run(record: &Record) -> String {
     let plan = &record.header.plan;
     let [what, place] = what_and_where(record);
     let varied = record.header.point().into_iter().flat_map(|point| &point.varied);
-    let varied = varied.map(|(name, value)| format!("{name}={value}, ")).collect::<String>();
+    let varied = varied.map(|(name, value)| format!("{name}={value}"));
     let figures = figures(record);
-    let mut text = format!("### {}\n\n{}\n", shown(&(varied + &what)), shown(&place));
+    let title = varied.chain([what]).collect::<Vec<_>>().join(", ");
+    let mut text = format!("### {}\n\n{}\n", shown(&title), shown(&place));
     for rows in figures.chunk_by(|one, next| one.case == next.case) {
         text += &case(plan, rows);
     }

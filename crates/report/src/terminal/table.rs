@@ -54,6 +54,10 @@ impl Cell {
 
     /// The cell in lines of at most `columns`.
     fn lines(&self, columns: usize) -> Vec<String> {
+        // What fits keeps its spaces.
+        if width(&self.text) <= columns {
+            return vec![self.text.clone()];
+        }
         let lines = wrap(&self.text, columns);
         if lines.len() <= TALLEST {
             return lines;
