@@ -3,7 +3,7 @@
 use model::{Cache, Plan, record::Record};
 
 use super::{
-    bar,
+    bar::{self, Scale},
     number::{NONE, figure, figure_or_none, with_interval},
     page::{Page, Paint},
     table::{Cell, Column, Side, Table},
@@ -41,14 +41,15 @@ fn times(plan: &Plan, group: &AgeGroup, page: &Page) -> Table {
     let mut columns =
         vec![AGE, TARGET, Column::number("time", "µs/object"), Column::number("rate", "MB/s")];
     columns.extend(aged.then_some(over_least(group)));
-    let bar = bar::TARGETS.column(page).filter(|_| !alone);
+    let scale = Scale::of(group.rows.iter().map(|row| row.figures.ratio.as_ref()));
+    let bar = scale.column(page).filter(|_| !alone);
     let place = bar.iter().map(|_| columns.len() + 1).collect();
     columns.extend((!alone).then(|| bar::beside(compared_columns(), bar)).into_iter().flatten());
     let mut table = Table::new(columns).sparing(place, vec![]);
     for row in &group.rows {
         let mut cells = measured(plan, row, alone);
         cells.extend(aged.then(|| Cell::new(interval(row))));
-        let bar = bar::TARGETS.cell(page, row.figures.ratio.as_ref());
+        let bar = scale.cell(page, row.figures.ratio.as_ref());
         let compared = (!alone).then(|| bar::beside(compared(&row.figures), bar));
         cells.extend(compared.into_iter().flatten());
         table.row(cells);

@@ -17,11 +17,13 @@ pub(super) struct Scale {
     head: &'static str,
 }
 
-/// Of targets that are compared.
-pub(super) const TARGETS: Scale = Scale { most: 4.0, head: "¼     1     4" };
-
-/// Of two runs of the same.
-pub(super) const RUNS: Scale = Scale { most: 1.25, head: "0.8   1  1.25" };
+/// The narrowest first.
+const SCALES: [Scale; 4] = [
+    Scale { most: 1.25, head: "0.8   1  1.25" },
+    Scale { most: 4.0, head: "¼     1     4" },
+    Scale { most: 16.0, head: "1/16  1    16" },
+    Scale { most: 100.0, head: "0.01  1   100" },
+];
 
 /// Columns on either side of 1.
 const HALF: i32 = 6;
@@ -32,6 +34,14 @@ pub(super) fn beside<T>([ratio, verdict]: [T; 2], bar: Option<T>) -> impl Iterat
 }
 
 impl Scale {
+    /// The narrowest on which all of `ratios` lie, or the widest.
+    pub(super) fn of<'a>(ratios: impl IntoIterator<Item = Option<&'a Estimate>>) -> Self {
+        let far = |ratio: &Estimate| ratio.point.ln().abs();
+        let farthest = ratios.into_iter().flatten().map(far).fold(0.0, f64::max);
+        let [.., widest] = SCALES;
+        SCALES.into_iter().find(|scale| farthest <= scale.most.ln()).unwrap_or(widest)
+    }
+
     /// A column of bars, where the page has them.
     pub(super) fn column(self, page: &Page) -> Option<Column> {
         let column = Column { name: self.head, unit: "", side: Side::Left, gives: &[] };
@@ -76,7 +86,7 @@ mod tests {
     use super::*;
 
     fn bar(point: f64, low: f64, high: f64) -> String {
-        TARGETS.bar(&Estimate { point, low, high, n: 9 })
+        SCALES[1].bar(&Estimate { point, low, high, n: 9 })
     }
 
     #[test]
@@ -93,14 +103,33 @@ mod tests {
         assert_eq!(bar(31.0, 3.0, 40.0), "      │    ░>");
         assert_eq!(bar(1.0, 0.0, f64::INFINITY), "░░░░░░█░░░░░░");
         assert_eq!(
-            TARGETS.bar(&Estimate { point: 2.0, low: 0.0, high: f64::INFINITY, n: 1 }).trim(),
+            SCALES[1].bar(&Estimate { point: 2.0, low: 0.0, high: f64::INFINITY, n: 1 }).trim(),
             "│  █"
         );
     }
 
     #[test]
+    fn the_scale_is_that_of_the_farthest_ratio() {
+        let of = |points: &[f64]| {
+            let all: Vec<_> = points
+                .iter()
+                .map(|point| Estimate { point: *point, low: 0.0, high: 1.0, n: 5 })
+                .collect();
+            Scale::of(all.iter().map(Some).chain([None])).head
+        };
+        assert_eq!(
+            [of(&[]), of(&[1.1, 0.9]), of(&[1.1, 0.3])],
+            [SCALES[0], SCALES[0], SCALES[1]].map(|s| s.head)
+        );
+        assert_eq!(
+            [of(&[0.1]), of(&[20.0]), of(&[1e6])],
+            [SCALES[2], SCALES[3], SCALES[3]].map(|s| s.head)
+        );
+    }
+
+    #[test]
     fn heads_are_as_wide_as_bars() {
-        for scale in [TARGETS, RUNS] {
+        for scale in SCALES {
             assert_eq!(super::super::text::width(scale.head), 13, "{}", scale.head);
             assert_eq!(
                 scale.bar(&Estimate { point: 1.1, low: 1.0, high: 1.2, n: 5 }).chars().count(),

@@ -3,7 +3,9 @@
 use model::Severity;
 
 use super::{
-    Style, bar, blank, doubts,
+    Style,
+    bar::{self, Scale},
+    blank, doubts,
     number::{faster_or_slower, figure_or_none, interval_or_none, with_interval},
     page::{Page, Paint},
     table::{Cell, Column, Side, Table},
@@ -67,8 +69,9 @@ fn table(case: &ComparedCase, page: &Page) -> Table {
     let ratio =
         |name| Column { name, unit: "new ÷ old", side: Side::Right, gives: &[usize::MAX, 13] };
     let verdict = Column { name: "verdict", unit: "", side: Side::Left, gives: &[18] };
+    let scale = Scale::of(case.changes.iter().map(|change| change.time.as_ref()));
     let compared = [ratio("time"), ratio("p99")];
-    columns.extend(bar::beside(compared, bar::RUNS.column(page)));
+    columns.extend(bar::beside(compared, scale.column(page)));
     let p99 = columns.len() - 1;
     columns.push(verdict);
     let gladly = if page.bars() { vec![p99 - 1] } else { vec![] };
@@ -79,7 +82,7 @@ fn table(case: &ComparedCase, page: &Page) -> Table {
         let ratios =
             [&change.time, &change.p99].map(|ratio| Cell::new(interval_or_none(ratio.as_ref())));
         let mut cells = vec![Cell::new(&change.target), old, new];
-        cells.extend(bar::beside(ratios, bar::RUNS.cell(page, change.time.as_ref())));
+        cells.extend(bar::beside(ratios, scale.cell(page, change.time.as_ref())));
         cells.push(Cell::new(verdict_words(change)).painted(paint(change.judgement)));
         table.row(cells);
     }

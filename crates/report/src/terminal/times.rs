@@ -8,7 +8,8 @@ use model::{
 use stats::Estimate;
 
 use super::{
-    bar, latencies, limited,
+    bar::{self, Scale},
+    latencies, limited,
     number::{NONE, faster_or_slower, figure, figure_or_none, with_interval},
     page::{Page, Paint},
     table::{Cell, Column, Side, Table},
@@ -129,8 +130,9 @@ fn table(plan: &Plan, rows: &[Figures], page: &Page) -> Table {
     let unit = if mixed(rows[0].case) { "µs/op" } else { "µs/blob" };
     let mut columns = if paced { paced_columns() } else { measured_columns(cache, unit) };
     columns.truncate(shown);
+    let scale = Scale::of(rows.iter().map(|row| row.ratio.as_ref()));
     if !alone {
-        columns.extend(bar::beside(compared_columns(), bar::TARGETS.column(page)));
+        columns.extend(bar::beside(compared_columns(), scale.column(page)));
     }
     let rate = (shown == RATE + 1).then_some(RATE);
     let bar = (page.bars() && !alone).then_some(shown + 1);
@@ -143,7 +145,7 @@ fn table(plan: &Plan, rows: &[Figures], page: &Page) -> Table {
             if paced { on_schedule(label, row, time) } else { measured(label, row, time) };
         cells.truncate(shown);
         if !alone {
-            let bar = bar::TARGETS.cell(page, row.ratio.as_ref());
+            let bar = scale.cell(page, row.ratio.as_ref());
             cells.extend(bar::beside(compared(row), bar));
         }
         table.row(cells);

@@ -139,3 +139,14 @@ fn a_record_that_has_only_begun_has_a_page() {
     record.header.plan.workloads.clear();
     page(&record);
 }
+
+#[test]
+fn bars_fit_beside_ratios() {
+    for width in [60, 80, 150] {
+        let style = Style { width, color: false, bars: true, all_findings: false, explain: false };
+        let page = terminal(&queue(), &style);
+        let too_wide = page.lines().find(|line| line.chars().count() > width.into());
+        assert_eq!(too_wide, None, "{page}");
+        assert_eq!(page.contains('█'), width == 150, "{page}");
+    }
+}

@@ -91,3 +91,15 @@ fn a_sweep_that_was_cut_off_shows_what_there_is() {
     assert!(page(&runs[..1], &STYLE).contains("1 of 2 runs"));
     assert_eq!(page(&[], &STYLE), "");
 }
+
+#[test]
+fn the_page_fits_with_and_without_bars() {
+    for width in [60, 80, 120] {
+        for bars in [false, true] {
+            let page = page(&swept(), &Style { width, bars, ..STYLE });
+            let too_wide = page.lines().find(|line| line.chars().count() > width.into());
+            assert_eq!(too_wide, None, "{page}");
+            assert_eq!(page.contains('█'), bars && width == 120, "{page}");
+        }
+    }
+}
