@@ -136,6 +136,9 @@ pub fn comparison(old: &[Record], new: &[Record]) -> Result<Comparison> {
 
 fn nothing_in_common(only: &[Vec<String>; 2]) -> Error {
     let [old, new] = only.each_ref().map(|own| own.join("; "));
+    if old.is_empty() && new.is_empty() {
+        return Error::usage("there is nothing to compare: neither record has a trial");
+    }
     Error::usage(format!("the records have nothing in common: {old} against {new}"))
 }
 

@@ -100,6 +100,8 @@ fn records_that_have_nothing_in_common_are_refused() {
     new.header.plan.workloads = vec![workload(Operation::Update)];
     let said = refused(&old, &new);
     assert!(said.contains("nothing in common: read, random") && said.contains("against update"));
+    let begun = record(&["files", "pack"]);
+    assert!(refused(&begun, &begun).ends_with("neither record has a trial"));
     new = run([1.0, 1.0]);
     new.header.plan.dataset = DatasetSpec::Targets;
     let said = refused(&old, &new);
