@@ -3,7 +3,9 @@
 mod age;
 mod cache;
 mod calibrate;
+mod compare;
 mod doctor;
+mod form;
 mod on;
 mod queue;
 mod rounds;
@@ -19,9 +21,9 @@ use clap::{
 use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
-    age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, doctor::DoctorOptions,
-    on::OnOptions, queue::QueueOptions, rounds::RoundsOptions, rows::RowsOptions,
-    study::StudyOptions,
+    age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, compare::CompareOptions,
+    doctor::DoctorOptions, form::FormOptions, on::OnOptions, queue::QueueOptions,
+    rounds::RoundsOptions, rows::RowsOptions, study::StudyOptions,
 };
 use crate::{output, plan::Asked};
 
@@ -55,8 +57,11 @@ pub(crate) enum Command {
     /// A worker of `rows`, which starts it and speaks to it
     #[command(hide = true)]
     RowsWorker,
-    /// Print the tables of a record again
+    /// Print the tables of a record again, or its figures as CSV, Markdown or JSON
     Report(ReportOptions),
+    /// Compare two records: what became slower or faster since
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareOptions),
     /// Make a database of random blobs
     Init(InitOptions),
     /// Show what a database holds
@@ -319,6 +324,8 @@ pub(crate) struct RunOptions {
 pub(crate) struct ReportOptions {
     /// The record (- for standard input)
     pub(crate) record: PathBuf,
+    #[command(flatten)]
+    pub(crate) form: FormOptions,
     /// Write the latencies into folder DIR, a file for each target and kind of operation, as
     /// HdrHistogram's listing of percentiles
     #[arg(long, value_name = "DIR")]

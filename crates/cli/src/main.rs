@@ -35,8 +35,10 @@ fn main() -> ExitCode {
     };
     // What only reads may be ended by any signal at once.
     // `cache` listens for itself where it has something to clean up.
-    let cleans_up =
-        !matches!(arguments.command, Command::Report(_) | Command::Stat(_) | Command::Cache(_));
+    let cleans_up = !matches!(
+        arguments.command,
+        Command::Report(_) | Command::Compare(_) | Command::Stat(_) | Command::Cache(_)
+    );
     if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
         output::say(&format!("signals cannot be caught: {error}"));
     }
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Study(options) => commands::study::run(options, &STOP),
         Command::RowsWorker => commands::rows::work(),
         Command::Report(options) => commands::report::run(options),
+        Command::Compare(options) => commands::compare::run(options),
         Command::Init(options) => commands::init::run(options, &STOP),
         Command::Stat(options) => commands::stat::run(options),
         Command::Export(options) => commands::copy::export(options, &STOP),

@@ -16,6 +16,31 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
+/// `data` as indented JSON.
+pub(crate) fn json(data: &impl serde::Serialize) -> Result<String> {
+    let wrong = |error| Error::failed(format!("JSON cannot be made: {error}"));
+    Ok(serde_json::to_string_pretty(data).map_err(wrong)? + "\n")
+}
+
+/// Swallows what a reader no longer wants: a closed pipe is no error.
+pub(crate) struct Quietly<W>(pub(crate) W);
+
+impl<W: Write> Write for Quietly<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            other => other,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
+}
+
 /// Writes `text` to standard error, for when standard output carries the record.
 pub(crate) fn print_aside(text: &str) {
     // Nothing is left to tell it to when this fails.
@@ -33,15 +58,26 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// How tables look: as wide as the terminal, 100 columns elsewhere; coloured on a terminal
-/// unless `NO_COLOR` is set.
+/// unless `NO_COLOR` is set, with bars on one that shows UTF-8.
 pub(crate) fn style(all_findings: bool, explain: bool) -> Style {
     let terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| terminal);
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     Style {
-        width: width.map_or(100, |(terminal_size::Width(columns), _)| columns.max(80)),
+        width: width.map_or(100, |(terminal_size::Width(columns), _)| columns),
         color: terminal && !plain,
+        bars: terminal && shows_utf8(),
         all_findings,
         explain,
     }
+}
+
+/// By the locale, of which the first that is set counts (POSIX, Base Definitions, 8.2).
+fn shows_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .find(|value| !value.is_empty());
+    let locale = locale.unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
 }

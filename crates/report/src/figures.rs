@@ -115,6 +115,12 @@ pub(crate) fn times(record: &Record, case: Case, target: usize) -> Vec<f64> {
     us_by_round(&usable_samples(record, case, target)).into_values().collect()
 }
 
+/// The 99th percentile of the latencies of each round in microseconds.
+pub(crate) fn p99s(record: &Record, case: Case, target: usize) -> Vec<f64> {
+    let latencies = usable_samples(record, case, target).into_iter().map(|s| &s.latency);
+    latencies.filter(|latency| latency.operations > 0).map(|l| l.p99_ns as f64 / 1e3).collect()
+}
+
 /// A sample without operations or time has no figure per operation, and one that did not begin in
 /// its cache state is none of that state.
 pub(crate) fn usable_samples(record: &Record, case: Case, target: usize) -> Vec<&Sample> {

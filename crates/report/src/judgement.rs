@@ -38,6 +38,24 @@ impl Judgement {
         if writes(record, case.workload) && durability_differs(record, target) {
             return Self::DurabilityDiffers;
         }
+        Self::of_ratio(ratio)
+    }
+
+    /// What the time of a target over that in another run says; it is the baseline there.
+    pub(crate) fn of_change(old: Place<'_>, new: Place<'_>, ratio: Option<&Estimate>) -> Self {
+        let Some(ratio) = ratio else {
+            let [old, new] = [old, new].map(|p| Self::without_ratio(p.record, p.case, p.target));
+            return if old == Self::StateNotReached { old } else { new };
+        };
+        let classes = [old, new].map(|place| durability(place.record, place.target));
+        let differ = classes[0].zip(classes[1]).is_some_and(|(old, new)| old != new);
+        if writes(new.record, new.case.workload) && differ {
+            return Self::DurabilityDiffers;
+        }
+        Self::of_ratio(ratio)
+    }
+
+    fn of_ratio(ratio: &Estimate) -> Self {
         if ratio.n < FEWEST_ROUNDS as usize {
             return Self::TooFewRounds;
         }
@@ -56,6 +74,21 @@ impl Judgement {
         } else {
             Self::NotMeasured
         }
+    }
+}
+
+/// A target in a case of a record.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) case: Case,
+    pub(crate) target: usize,
+}
+
+impl Place<'_> {
+    /// Whether it has any trial: where stores age, not every state is one of every workload.
+    pub(crate) fn is_tried(&self) -> bool {
+        self.record.samples_of(self.case, self.target).next().is_some()
     }
 }
 

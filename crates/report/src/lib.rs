@@ -1,37 +1,49 @@
 //! From a record to figures, doubts and tables: from the record alone, recomputed each time.
 //!
 //! [`read()`] takes a record in, [`figures()`], [`stores()`] and [`explained()`] compute,
-//! [`Judgement`] judges, [`differences()`] names what goes along with that, [`remarks()`] gathers
+//! [`Judgement`] judges, [`comparison()`] compares two records, [`differences()`] names what goes along with that, [`remarks()`] gathers
 //! the doubts, [`terminal()`] prints.
 
 mod ages;
 mod arithmetic;
+mod comparison;
+mod data;
 mod difference;
+mod environments;
 mod explain;
 mod figures;
 mod histogram;
 mod judgement;
 mod latencies;
+mod markdown;
 mod over_time;
+mod plans;
 mod published;
 mod queue;
 mod read;
 mod remarks;
 mod rows;
+mod sheet;
 mod steadiness;
 mod stores;
 mod study;
 mod sweep;
 mod terminal;
 mod together;
+mod unlike;
 
 pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
+pub use comparison::{Change, ComparedCase, ComparedDoubt, Comparison, Whose, comparison};
+pub use data::{ComparisonData, ReportData};
 pub use difference::{Aspect, Difference, differences};
+pub use environments::environment_differences;
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
+pub use markdown::{comparison_markdown, report_markdown};
 pub use over_time::{Chores, Point, Stall, Timeline, timelines};
+pub use plans::plan_differences;
 pub use published::{
     Published, published,
     tasks::{PublishedQueue, published_queues},
@@ -40,11 +52,13 @@ pub use queue::{QueueFigures, queue_figures};
 pub use read::{read, read_header};
 pub use remarks::{Remark, advice, derived, remarks};
 pub use rows::{RowCell, RowFigures, RowGroup, row_groups};
+pub use sheet::{csv, csv_columns};
 pub use stores::{Space, StoreFigures, stores};
 pub use study::{Against, Held, Here, held};
 pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};
 pub use terminal::{
-    StudyStep, Style, checkup, engine, engines, head, over_time, page, study_head, study_step,
-    terminal,
+    StudyStep, Style, checkup, comparison_page, engine, engines, head, over_time, page, study_head,
+    study_step, terminal, worse_rows,
 };
 pub use together::{Rates, Together, Waits, together};
+pub use unlike::Unlike;

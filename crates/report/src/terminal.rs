@@ -1,7 +1,9 @@
 //! Prints a record for a person at a terminal.
 
 mod ages;
+mod bar;
 mod checkup;
+mod comparison;
 mod doubts;
 mod engines;
 mod explain;
@@ -27,21 +29,36 @@ use model::{DatasetSpec, record::Record};
 
 use crate::{figures, has_ages, queue_figures, remarks, row_groups, stores};
 pub use checkup::checkup;
+pub(crate) use comparison::{asides, verdict_words as change_words};
+pub use comparison::{comparison as comparison_page, worse_rows};
+pub(crate) use doubts::sentence as remark_sentence;
 pub use engines::{engine, engines};
+pub(crate) use head::what_and_where;
+pub(crate) use number::{figure_or_none, interval_or_none};
 pub use over_time::over_time;
 use page::Page;
 pub use study::{StudyStep, study_head, study_step};
+pub(crate) use summary::ended as run_ended;
+pub(crate) use text::harmless;
+pub(crate) use times::{name as workload_name, verdict_words};
 
 /// Narrower terminals wrap what was laid out for this many columns.
 const NARROWEST: usize = 80;
 
+/// The same for the tables of records, which leave columns out.
+const NARROWEST_TABLE: usize = 60;
+
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Style {
-    /// Columns of the terminal; no line is wider, unless it has fewer than 80.
+    /// Columns of the terminal; no line is wider, unless it has fewer than 60 or,
+    /// for other pages than those of records, fewer than 80.
     pub width: u16,
     /// Whether the terminal shows colours.
     pub color: bool,
+    /// Whether it shows block characters: bars stand beside ratios then.
+    pub bars: bool,
     /// Print every finding, not only the weightiest.
     pub all_findings: bool,
     /// Print what goes along with the differences.
@@ -141,5 +158,6 @@ pub fn head(record: &Record, style: &Style) -> String {
 }
 
 fn blank(style: Style) -> Page {
-    Page::new(usize::from(style.width).max(NARROWEST), style.color)
+    let width = usize::from(style.width).max(NARROWEST_TABLE);
+    Page::new(width, style.color).with_bars(style.bars)
 }

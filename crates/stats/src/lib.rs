@@ -3,6 +3,7 @@
 //! Targets are compared by the times they took in the same round. [`paired_ratio`] turns those
 //! times into an [`Estimate`], [`verdict`] says whether it shows a difference, and [`Stopping`]
 //! says when enough rounds have run, [`detectable`] how small a difference they can show.
+//! [`unpaired_ratio`] compares times of different runs.
 //! [`trend`] and [`two_modes`] doubt a single target's times.
 //! `docs/method.md` explains why it is done this way; the examples `coverage` and `steadiness`
 //! (`cargo run -p storemark-stats --release --example coverage`) show how often it is right.
@@ -30,6 +31,7 @@ mod ratio;
 mod stopping;
 mod student;
 mod trend;
+mod unpaired;
 mod verdict;
 
 pub use break_even::{BreakEven, Crossing, Sized, break_even};
@@ -41,4 +43,5 @@ pub use proportion::proportion;
 pub use ratio::paired_ratio;
 pub use stopping::Stopping;
 pub use trend::{Trend, trend};
+pub use unpaired::unpaired_ratio;
 pub use verdict::{Verdict, verdict};

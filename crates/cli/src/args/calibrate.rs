@@ -63,7 +63,7 @@ fn count() -> RangedU64ValueParser<u32> {
 }
 
 /// `5%` as a share, 0.05. A bare 0.05 could be either.
-fn parse_percent(text: &str) -> Result<f64> {
+pub(super) fn parse_percent(text: &str) -> Result<f64> {
     let wrong = || {
         Error::usage(format!(
             "{text:?} is not accepted: a percentage above 0 and up to 100 is, like 5% or 0.5%"

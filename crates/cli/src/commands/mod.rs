@@ -3,6 +3,7 @@
 pub(crate) mod age;
 pub(crate) mod cache;
 pub(crate) mod calibrate;
+pub(crate) mod compare;
 pub(crate) mod copy;
 pub(crate) mod doctor;
 pub(crate) mod engines;
@@ -10,6 +11,7 @@ mod export_hdr;
 pub(crate) mod init;
 mod labels;
 pub(crate) mod queue;
+mod records;
 pub(crate) mod report;
 pub(crate) mod rows;
 pub(crate) mod run;

@@ -1,39 +1,42 @@
-//! `storemark report`: the tables of a record, from the record alone.
+//! `storemark report`: the tables of a record, from the record alone, or other forms of it.
 
-use std::{
-    fs::File,
-    io::{self, BufRead, BufReader},
-    path::Path,
-};
+use std::io::{self, BufWriter};
 
-use model::{Error, ErrorKind, Result};
+use model::{Result, record::Record};
+use report::{ReportData, report_markdown};
 
-use super::export_hdr;
+use super::{export_hdr, records};
 use crate::{args::ReportOptions, exit::Failure, output};
 
 pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
-    let path = &options.record;
-    let (records, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
-    for warning in warnings {
-        output::say(&format!("{}: {warning}", path.display()));
-    }
+    let records = records::read(&options.record)?;
     if let Some(folder) = &options.export_hdr {
         export_hdr::write(&records, folder)?;
     }
-    let style = output::style(options.verbose, options.explain);
-    let mut text = report::page(&records, &style);
-    if options.over_time {
-        text.push_str(&report::over_time(&records, &style));
-    }
-    output::print(&text)?;
-    Ok(())
+    Ok(print(&records, options)?)
 }
 
-fn open(path: &Path) -> Result<Box<dyn BufRead>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(BufReader::new(io::stdin())));
+fn print(records: &[Record], options: &ReportOptions) -> Result<()> {
+    let form = &options.form;
+    if form.csv {
+        // Of a long study it is too much to be held at once.
+        let out = BufWriter::new(output::Quietly(io::stdout().lock()));
+        return report::csv(records, out);
     }
-    let file =
-        File::open(path).map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage))?;
-    Ok(Box::new(BufReader::new(file)))
+    output::print(&if form.markdown {
+        report_markdown(records)
+    } else if form.json {
+        output::json(&ReportData::of(records))?
+    } else {
+        page(records, options)
+    })
+}
+
+fn page(records: &[Record], options: &ReportOptions) -> String {
+    let style = output::style(options.verbose, options.explain);
+    let mut text = report::page(records, &style);
+    if options.over_time {
+        text.push_str(&report::over_time(records, &style));
+    }
+    text
 }

@@ -3,6 +3,7 @@
 use model::{Cache, Plan, record::Record};
 
 use super::{
+    bar::{self, Scale},
     number::{NONE, figure, figure_or_none, with_interval},
     page::{Page, Paint},
     table::{Cell, Column, Side, Table},
@@ -20,7 +21,7 @@ pub(super) fn print(page: &mut Page, record: &Record, figures: &[Figures]) {
     for group in &age_groups(record, figures) {
         page.gap();
         page.paragraph("", &title(group), Paint::Bold);
-        times(plan, group).print(page);
+        times(plan, group, page).print(page);
     }
     spaces(page, plan, &age_spaces(record));
 }
@@ -34,18 +35,23 @@ fn title(group: &AgeGroup) -> String {
     format!("reading all objects in random order, {cache}")
 }
 
-fn times(plan: &Plan, group: &AgeGroup) -> Table {
+fn times(plan: &Plan, group: &AgeGroup, page: &Page) -> Table {
     let alone = plan.targets.len() == 1;
     let aged = group.rows.iter().any(|row| row.over_least.is_some());
     let mut columns =
         vec![AGE, TARGET, Column::number("time", "µs/object"), Column::number("rate", "MB/s")];
     columns.extend(aged.then_some(over_least(group)));
-    columns.extend((!alone).then(compared_columns).into_iter().flatten());
-    let mut table = Table::new(columns);
+    let scale = Scale::of(group.rows.iter().map(|row| row.figures.ratio.as_ref()));
+    let bar = scale.column(page).filter(|_| !alone);
+    let place = bar.iter().map(|_| columns.len() + 1).collect();
+    columns.extend((!alone).then(|| bar::beside(compared_columns(), bar)).into_iter().flatten());
+    let mut table = Table::new(columns).sparing(place, vec![]);
     for row in &group.rows {
         let mut cells = measured(plan, row, alone);
         cells.extend(aged.then(|| Cell::new(interval(row))));
-        cells.extend((!alone).then(|| compared(&row.figures)).into_iter().flatten());
+        let bar = scale.cell(page, row.figures.ratio.as_ref());
+        let compared = (!alone).then(|| bar::beside(compared(&row.figures), bar));
+        cells.extend(compared.into_iter().flatten());
         table.row(cells);
     }
     table

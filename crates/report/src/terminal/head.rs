@@ -18,6 +18,11 @@ pub(super) fn machine_line(page: &mut Page, record: &Record) {
     page.paragraph("", &machine(&record.header.environment), Paint::Dim);
 }
 
+/// The same without its form: the data, and the machine.
+pub(crate) fn what_and_where(record: &Record) -> [String; 2] {
+    [data(&record.header.plan), machine(&record.header.environment)]
+}
+
 /// Data that compresses to less than this share is told to.
 const COMPRESSES: f64 = 0.97;
 

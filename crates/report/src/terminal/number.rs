@@ -16,7 +16,7 @@ pub(super) fn figure(value: f64) -> String {
 }
 
 /// [`figure`], or a dash.
-pub(super) fn figure_or_none(value: Option<f64>) -> String {
+pub(crate) fn figure_or_none(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), figure)
 }
 
@@ -31,6 +31,11 @@ pub(super) fn with_interval(estimate: &Estimate) -> String {
         if value.abs() < 99_999.5 { format!("{value:.decimals$}") } else { figure(value) }
     };
     format!("{} ({}–{})", show(estimate.point), show(estimate.low), show(estimate.high))
+}
+
+/// [`with_interval`], or a dash.
+pub(crate) fn interval_or_none(estimate: Option<&Estimate>) -> String {
+    estimate.map_or_else(|| NONE.to_owned(), with_interval)
 }
 
 /// Two digits at least, and one more where the ends of the interval would look the same.

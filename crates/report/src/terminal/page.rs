@@ -30,12 +30,23 @@ impl Paint {
 pub(super) struct Page {
     width: usize,
     color: bool,
+    bars: bool,
     text: String,
 }
 
 impl Page {
     pub(super) fn new(width: usize, color: bool) -> Self {
-        Self { width, color, text: String::new() }
+        Self { width, color, bars: false, text: String::new() }
+    }
+
+    /// The same with bars beside ratios, if `bars`.
+    pub(super) fn with_bars(mut self, bars: bool) -> Self {
+        self.bars = bars;
+        self
+    }
+
+    pub(super) fn bars(&self) -> bool {
+        self.bars
     }
 
     pub(super) fn width(&self) -> usize {

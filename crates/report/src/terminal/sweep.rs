@@ -10,7 +10,9 @@ use model::{
 use stats::Crossing;
 
 use super::{
-    Page, doubts, head,
+    Page,
+    bar::{self, Scale},
+    doubts, head,
     number::{NONE, figure_or_none, with_interval},
     page::Paint,
     summary,
@@ -32,12 +34,15 @@ pub(super) fn print(page: &mut Page, runs: &[Record], all_findings: bool) {
         page.gap();
         let name = times::name(plan, case.workload);
         page.paragraph("", &format!("{name}, {}", case.cache), Paint::Bold);
-        let mut table = Table::new(columns());
+        let all = figures.iter().flatten().filter(|row| row.case == case);
+        let scale = Scale::of(all.map(|row| row.ratio.as_ref()));
+        let mut table = table(page, scale);
         for (run, figures) in runs.iter().zip(&figures) {
             let rows = figures.iter().filter(|row| row.case == case);
             for (nth, row) in rows.enumerate() {
                 let told = if nth == 0 { varied(run) } else { String::new() };
-                table.row(cells(run, &told, row));
+                let bar = scale.cell(page, row.ratio.as_ref());
+                table.row(cells(run, &told, row, bar));
             }
         }
         table.print(page);
@@ -81,7 +86,7 @@ pub(super) fn varied(run: &Record) -> String {
     varied.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-fn columns() -> Vec<Column> {
+fn table(page: &Page, scale: Scale) -> Table {
     let run = Column { name: "run", unit: "", side: Side::Left, gives: &[20, 12] };
     let mut columns = vec![run, TARGET];
     columns.extend([
@@ -89,11 +94,13 @@ fn columns() -> Vec<Column> {
         Column::number("p99", "µs"),
         Column::number("rate", "MB/s"),
     ]);
-    columns.extend(times::compared_columns());
-    columns
+    let bar = columns.len() + 1;
+    columns.extend(bar::beside(times::compared_columns(), scale.column(page)));
+    let gladly = if page.bars() { vec![bar] } else { vec![] };
+    Table::new(columns).sparing(gladly, vec![4, 3])
 }
 
-fn cells(run: &Record, varied: &str, row: &Figures) -> Vec<Cell> {
+fn cells(run: &Record, varied: &str, row: &Figures, bar: Option<Cell>) -> Vec<Cell> {
     let label = run.header.plan.targets.get(row.target).map_or("", |target| &target.label);
     let mut cells: Vec<Cell> = [
         varied.to_owned(),
@@ -105,7 +112,7 @@ fn cells(run: &Record, varied: &str, row: &Figures) -> Vec<Cell> {
     .iter()
     .map(Cell::new)
     .collect();
-    cells.extend(times::compared(row));
+    cells.extend(bar::beside(times::compared(row), bar));
     cells
 }
 

@@ -54,6 +54,10 @@ impl Cell {
 
     /// The cell in lines of at most `columns`.
     fn lines(&self, columns: usize) -> Vec<String> {
+        // What fits keeps its spaces.
+        if width(&self.text) <= columns {
+            return vec![self.text.clone()];
+        }
         let lines = wrap(&self.text, columns);
         if lines.len() <= TALLEST {
             return lines;
@@ -70,11 +74,20 @@ impl Cell {
 pub(super) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
+    /// Columns by their indices that are left out, the first of them first, before text is cut to
+    /// less than its first figure, and those that are left out only where nothing else helps.
+    spared: [Vec<usize>; 2],
 }
 
 impl Table {
     pub(super) fn new(columns: Vec<Column>) -> Self {
-        Self { columns, rows: vec![] }
+        Self { columns, rows: vec![], spared: [vec![], vec![]] }
+    }
+
+    /// The same with columns that may be left out: `gladly`, and `where_it_must_be`.
+    pub(super) fn sparing(mut self, gladly: Vec<usize>, where_it_must_be: Vec<usize>) -> Self {
+        self.spared = [gladly, where_it_must_be];
+        self
     }
 
     /// A row with a cell for each column.
@@ -82,8 +95,9 @@ impl Table {
         self.rows.push(cells);
     }
 
-    pub(super) fn print(&self, page: &mut Page) {
-        let widths = self.widths(page.width());
+    pub(super) fn print(mut self, page: &mut Page) {
+        self.fit(page.width());
+        let widths = self.widths(page.width(), usize::MAX);
         let heads: [fn(&Column) -> &'static str; 2] = [|c| c.name, |c| c.unit];
         let told = |head: &fn(&Column) -> &'static str| {
             self.columns.iter().any(|column| !head(column).is_empty())
@@ -97,6 +111,35 @@ impl Table {
         for row in &self.rows {
             self.print_row(page, row, &widths);
         }
+    }
+
+    /// Leaves columns out until the others fit: those that are spared, then the last ones.
+    fn fit(&mut self, available: usize) {
+        let [gladly, must] = std::mem::take(&mut self.spared);
+        let gladly = gladly.into_iter().map(|column| (column, 1));
+        let must = must.into_iter().chain(std::iter::repeat(usize::MAX));
+        let mut gone: Vec<usize> = Vec::new();
+        for (column, turns) in gladly.chain(must.map(|column| (column, usize::MAX))) {
+            let fits = self.total(&self.widths(available, turns)) <= available;
+            if !fits && self.columns.len() > 1 {
+                let before = gone.iter().filter(|other| **other < column).count();
+                self.remove(column.saturating_sub(before).min(self.columns.len() - 1));
+                gone.push(column);
+            } else if turns > 1 {
+                return;
+            }
+        }
+    }
+
+    fn remove(&mut self, column: usize) {
+        self.columns.remove(column);
+        for row in &mut self.rows {
+            row.remove(column);
+        }
+    }
+
+    fn total(&self, widths: &[usize]) -> usize {
+        widths.iter().sum::<usize>() + GAP * self.columns.len().saturating_sub(1)
     }
 
     fn print_row(&self, page: &mut Page, cells: &[Cell], widths: &[usize]) {
@@ -123,15 +166,14 @@ impl Table {
         (" ".repeat(before), " ".repeat(after))
     }
 
-    /// The width of each column, in a page of `available`.
-    fn widths(&self, available: usize) -> Vec<usize> {
+    /// The width of each column, in a page of `available`, after at most so many turns of giving way.
+    fn widths(&self, available: usize, most: usize) -> Vec<usize> {
         let mut widths: Vec<usize> =
             (0..self.columns.len()).map(|column| self.natural_width(column)).collect();
-        let gaps = GAP * widths.len().saturating_sub(1);
         let turns = self.columns.iter().map(|column| column.gives.len()).max().unwrap_or(0);
-        for turn in 0..turns {
+        for turn in 0..turns.min(most) {
             for (i, column) in self.columns.iter().enumerate() {
-                let excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(available);
+                let excess = self.total(&widths).saturating_sub(available);
                 let least = column.gives.get(turn).copied().unwrap_or(widths[i]);
                 widths[i] -= excess.min(widths[i].saturating_sub(least));
             }

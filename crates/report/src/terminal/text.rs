@@ -7,7 +7,7 @@ const ELLIPSIS: char = '…';
 
 /// `text` without what could move the cursor, turn the direction of writing or change the width
 /// of other characters: a record may come from anywhere.
-pub(super) fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     text.chars()
         .filter(|c| !matches!(c, '\u{fe0f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
         .map(|c| if c.width().is_some() { c } else { char::REPLACEMENT_CHARACTER })

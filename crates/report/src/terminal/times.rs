@@ -8,6 +8,7 @@ use model::{
 use stats::Estimate;
 
 use super::{
+    bar::{self, Scale},
     latencies, limited,
     number::{NONE, faster_or_slower, figure, figure_or_none, with_interval},
     page::{Page, Paint},
@@ -28,7 +29,7 @@ pub(super) fn print(page: &mut Page, record: &Record, figures: &[Figures]) {
     for rows in figures.chunk_by(|one, next| one.case == next.case) {
         page.gap();
         page.paragraph("", &title(record, rows[0].case), Paint::Bold);
-        table(plan, rows, page.width()).print(page);
+        table(plan, rows, page).print(page);
         let workers = workers::beneath(record, rows);
         let limited = limited::beneath(record, rows);
         for said in beneath(plan, rows).into_iter().chain(limited).chain(workers) {
@@ -67,7 +68,7 @@ fn beneath(plan: &Plan, rows: &[Figures]) -> Vec<String> {
 }
 
 /// What a workload is called where only a word fits.
-pub(super) fn name(plan: &Plan, workload: usize) -> String {
+pub(crate) fn name(plan: &Plan, workload: usize) -> String {
     let Some(one) = plan.workloads.get(workload) else {
         return format!("workload {}", workload + 1);
     };
@@ -118,21 +119,25 @@ fn title(record: &Record, case: Case) -> String {
 }
 
 /// With one target there is nothing to compare with: its time has the interval then.
-fn table(plan: &Plan, rows: &[Figures], width: usize) -> Table {
+fn table(plan: &Plan, rows: &[Figures], page: &Page) -> Table {
     let alone = plan.targets.len() == 1;
     let cache = rows[0].case.cache;
     // The rate is the time told another way: it gives way first.
     let paced = rows.iter().any(|row| row.paced.is_some());
     // On a schedule it is what is asked about.
-    let shown = measured_columns(cache, "").len() - usize::from(width < ROOMY && !paced);
+    let shown = measured_columns(cache, "").len() - usize::from(page.width() < ROOMY && !paced);
     let mixed = |case: Case| plan.workloads.get(case.workload).is_some_and(is_mixed);
     let unit = if mixed(rows[0].case) { "µs/op" } else { "µs/blob" };
     let mut columns = if paced { paced_columns() } else { measured_columns(cache, unit) };
     columns.truncate(shown);
+    let scale = Scale::of(rows.iter().map(|row| row.ratio.as_ref()));
     if !alone {
-        columns.extend(compared_columns());
+        columns.extend(bar::beside(compared_columns(), scale.column(page)));
     }
-    let mut table = Table::new(columns);
+    let rate = (shown == RATE + 1).then_some(RATE);
+    let bar = (page.bars() && !alone).then_some(shown + 1);
+    let gladly = bar.and(rate).into_iter().chain(bar).collect();
+    let mut table = Table::new(columns).sparing(gladly, LESS_ASKED_FOR.to_vec());
     for row in rows {
         let label = plan.targets.get(row.target).map_or("", |target| &target.label);
         let time = if alone { with_interval } else { point };
@@ -140,7 +145,8 @@ fn table(plan: &Plan, rows: &[Figures], width: usize) -> Table {
             if paced { on_schedule(label, row, time) } else { measured(label, row, time) };
         cells.truncate(shown);
         if !alone {
-            cells.extend(compared(row));
+            let bar = scale.cell(page, row.ratio.as_ref());
+            cells.extend(bar::beside(compared(row), bar));
         }
         table.row(cells);
     }
@@ -154,6 +160,12 @@ fn is_mixed(workload: &Workload) -> bool {
 fn point(estimate: &Estimate) -> String {
     figure(estimate.point)
 }
+
+/// Where the rate stands.
+const RATE: usize = 6;
+
+/// What else gives way to names and verdicts: the rate, the first pass, processor time, the median.
+const LESS_ASKED_FOR: [usize; 3] = [2, 5, 3];
 
 /// What stands beside the time: warm, the first pass after opening, which the time leaves out;
 /// cold, where the first pass is the time, the bytes read from the device for each byte.
@@ -248,15 +260,23 @@ pub(super) fn compared(row: &Figures) -> [Cell; 2] {
 }
 
 fn verdict(row: &Figures) -> Cell {
+    Cell::new(verdict_words(row)).painted(match row.judgement {
+        Judgement::Faster => Paint::Green,
+        Judgement::Slower => Paint::Red,
+        _ => Paint::Plain,
+    })
+}
+
+/// `faster by 22 %`.
+pub(crate) fn verdict_words(row: &Figures) -> String {
     let by = || row.ratio.map_or_else(String::new, |ratio| faster_or_slower(ratio.point));
     match row.judgement {
-        Judgement::Baseline => Cell::new("baseline"),
-        Judgement::Faster => Cell::new(by()).painted(Paint::Green),
-        Judgement::Slower => Cell::new(by()).painted(Paint::Red),
-        Judgement::NoDifference => Cell::new("no difference shown"),
-        Judgement::DurabilityDiffers => Cell::new("durability differs"),
-        Judgement::TooFewRounds => Cell::new("too few rounds"),
-        Judgement::StateNotReached => Cell::new("state not reached"),
-        Judgement::NotMeasured => Cell::new(NONE),
+        Judgement::Baseline => "baseline".to_owned(),
+        Judgement::Faster | Judgement::Slower => by(),
+        Judgement::NoDifference => "no difference shown".to_owned(),
+        Judgement::DurabilityDiffers => "durability differs".to_owned(),
+        Judgement::TooFewRounds => "too few rounds".to_owned(),
+        Judgement::StateNotReached => "state not reached".to_owned(),
+        Judgement::NotMeasured => NONE.to_owned(),
     }
 }

@@ -79,9 +79,9 @@ fn pieces_that_nobody_tells_of_are_no_zero() {
 
 #[test]
 fn the_page_fits_and_tells_all() {
-    for width in [80, 120] {
+    for width in [60, 80, 120] {
         for explain in [false, true] {
-            let style = Style { width, color: false, all_findings: true, explain };
+            let style = Style { width, color: false, bars: explain, all_findings: true, explain };
             let page = terminal(&aged(), &style);
             assert!(page.lines().all(|line| line.chars().count() <= width.into()), "{page}");
             for shown in ["storage age", "data-cold", "faster", "4.00", "–"] {
@@ -95,6 +95,6 @@ fn the_page_fits_and_tells_all() {
 fn a_record_without_trials_is_shown() {
     let mut record = aged();
     record.samples.clear();
-    let style = Style { width: 80, color: false, all_findings: true, explain: true };
+    let style = Style { width: 80, color: false, bars: false, all_findings: true, explain: true };
     assert!(terminal(&record, &style).contains("cut off"));
 }

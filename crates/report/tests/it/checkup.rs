@@ -8,7 +8,7 @@ use storemark_report::{Style, advice, checkup};
 use unicode_width::UnicodeWidthStr;
 
 fn page(told: &Checkup, width: u16) -> String {
-    checkup(told, &Style { width, color: false, all_findings: true, explain: false })
+    checkup(told, &Style { width, color: false, bars: false, all_findings: true, explain: false })
 }
 
 fn full() -> Checkup {

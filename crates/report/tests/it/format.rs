@@ -61,8 +61,10 @@ fn format_1_stays_readable() {
     let record = &records[0];
     assert_eq!(warnings, [""; 0]);
     assert_eq!((record.header.format, record.stores.len(), record.samples.len()), (1, 2, 12));
-    let page =
-        terminal(record, &Style { width: 100, color: false, all_findings: false, explain: false });
+    let page = terminal(
+        record,
+        &Style { width: 100, color: false, bars: false, all_findings: false, explain: false },
+    );
     assert!(page.contains("0.78 (0.7"), "{page}");
     assert!(page.contains("faster by 22 %"), "{page}");
 }

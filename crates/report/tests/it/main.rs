@@ -4,6 +4,8 @@
 
 mod ages;
 mod checkup;
+mod comparison;
+mod data;
 mod explained;
 mod figures;
 mod findings;
@@ -14,6 +16,8 @@ mod printed;
 mod queue;
 mod reading;
 mod rows;
+mod sheet;
 mod study;
 mod sweep;
 mod together;
+mod unlike;

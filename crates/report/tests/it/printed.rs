@@ -11,12 +11,18 @@ use unicode_width::UnicodeWidthStr;
 use crate::made::{asked, doubtful, record, sample, typical, workload};
 
 fn plain(record: &Record, width: u16) -> String {
-    terminal(record, &Style { width, color: false, all_findings: false, explain: false })
+    terminal(
+        record,
+        &Style { width, color: false, bars: false, all_findings: false, explain: false },
+    )
 }
 
 /// The same with what explains it.
 fn explained(record: &Record, width: u16) -> String {
-    terminal(record, &Style { width, color: false, all_findings: false, explain: true })
+    terminal(
+        record,
+        &Style { width, color: false, bars: false, all_findings: false, explain: true },
+    )
 }
 
 /// The cells of the first row that begins with `label`, spaces run together.
@@ -26,7 +32,7 @@ fn cells(page: &str, label: &str) -> String {
 }
 
 fn assert_fits(record: &Record) {
-    for width in [80, 100, 140] {
+    for width in [60, 80, 100, 120, 140] {
         for line in explained(record, width).lines() {
             assert!(line.width() <= usize::from(width), "{width}: {} {line}", line.width());
         }
@@ -107,6 +113,41 @@ fn writes_of_other_durability_get_no_verdict() {
 fn a_narrow_terminal_goes_without_the_rate() {
     let page = plain(&typical(), 100);
     assert_eq!(cells(&page, "files"), "files 4.04 8.09 4.04 4.09 2.00 1 baseline");
+}
+
+/// The same on a terminal that shows block characters.
+fn with_bars(record: &Record, width: u16) -> String {
+    let style = Style { width, color: false, bars: true, all_findings: false, explain: false };
+    terminal(record, &style)
+}
+
+#[test]
+fn bars_stand_beside_ratios_where_there_is_room() {
+    let page = with_bars(&typical(), 120);
+    let row = cells(&page, "sqlite");
+    assert!(row.ends_with("0.780 (0.780–0.780) █│ faster by 22 %"), "{row}");
+    assert!(page.contains("¼     1     4"), "{page}");
+    let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
+    assert!(row.contains("(0.99–1.01)        █        no difference shown"), "{row}");
+    for width in [60, 80, 100] {
+        assert!(!plain(&typical(), width).contains('█'), "a pipe has none");
+    }
+    for width in [60, 80, 120] {
+        for line in with_bars(&doubtful(), width).lines() {
+            assert!(line.width() <= usize::from(width), "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn a_very_narrow_terminal_keeps_what_is_asked_for() {
+    for bars in [false, true] {
+        let page = if bars { with_bars(&typical(), 60) } else { plain(&typical(), 60) };
+        let head = page.lines().find(|line| line.starts_with("target")).unwrap();
+        let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(head, "target time p99 time ÷ verdict", "{page}");
+        assert!(page.contains("0.780") && page.contains("faster by 22 %"), "{page}");
+    }
 }
 
 /// The typical record with every trial begun in `cache`, `resident` of 100 pages in memory.
@@ -193,7 +234,7 @@ fn doubts_stand_by_weight_and_notes_are_counted() {
         "\n· pack (in 2 rounds): flushing what was left to the background took up to another 12.0 %"
     ));
     assert!(page.contains("\n  and 3 notes more (--verbose shows all)\n"), "{page}");
-    let all = Style { width: 140, color: false, all_findings: true, explain: false };
+    let all = Style { width: 140, color: false, bars: false, all_findings: true, explain: false };
     assert!(!terminal(&doubtful(), &all).contains("more (--json"));
 }
 
@@ -211,7 +252,7 @@ fn the_end_says_why() {
 
 #[test]
 fn colour_adds_nothing_but_colour() {
-    let style = Style { width: 100, color: true, all_findings: false, explain: false };
+    let style = Style { width: 100, color: true, bars: false, all_findings: false, explain: false };
     let mut coloured = terminal(&doubtful(), &style);
     assert!(coloured.contains("\u{1b}[32mfaster by 22 %\u{1b}[0m"));
     for code in [0, 1, 2, 31, 32] {

@@ -67,7 +67,10 @@ fn latency(ns: u64, operations: u64) -> Latency {
 }
 
 fn page(record: &Record) -> String {
-    terminal(record, &Style { width: 150, color: false, all_findings: false, explain: false })
+    terminal(
+        record,
+        &Style { width: 150, color: false, bars: false, all_findings: false, explain: false },
+    )
 }
 
 /// The cells of the `nth` line that begins so.
@@ -135,4 +138,15 @@ fn a_record_that_has_only_begun_has_a_page() {
     assert!(page(&record).contains("100 workers"));
     record.header.plan.workloads.clear();
     page(&record);
+}
+
+#[test]
+fn bars_fit_beside_ratios() {
+    for width in [60, 80, 150] {
+        let style = Style { width, color: false, bars: true, all_findings: false, explain: false };
+        let page = terminal(&queue(), &style);
+        let too_wide = page.lines().find(|line| line.chars().count() > width.into());
+        assert_eq!(too_wide, None, "{page}");
+        assert_eq!(page.contains('█'), width == 150, "{page}");
+    }
 }

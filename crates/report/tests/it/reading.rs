@@ -169,7 +169,7 @@ proptest! {
         let end = (place + bytes.len()).min(text.len());
         text.splice(place..end, bytes);
         if let Ok((records, _)) = read(text.as_slice()) {
-            terminal(&records[0], &Style { width: 100, color: true, all_findings: true, explain: false });
+            terminal(&records[0], &Style { width: 100, color: true, bars: false, all_findings: true, explain: false });
         }
     }
 }

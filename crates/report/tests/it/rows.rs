@@ -72,7 +72,10 @@ fn trial(round: u32, target: usize, workload: usize, seconds: f64) -> Sample {
 }
 
 fn page(record: &Record) -> String {
-    terminal(record, &Style { width: 150, color: false, all_findings: false, explain: false })
+    terminal(
+        record,
+        &Style { width: 150, color: false, bars: false, all_findings: false, explain: false },
+    )
 }
 
 /// The cells of the `nth` line that begins so.

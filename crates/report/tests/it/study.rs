@@ -11,7 +11,8 @@ use storemark_report::{Against, Held, StudyStep, Style, held, study_step};
 
 use crate::{made::typical, sweep::swept};
 
-const STYLE: Style = Style { width: 120, color: false, all_findings: false, explain: false };
+const STYLE: Style =
+    Style { width: 120, color: false, bars: false, all_findings: false, explain: false };
 
 fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -> Claim {
     let at = BTreeMap::new();

@@ -8,7 +8,8 @@ use storemark_report::{Style, break_evens, page, page_matrices};
 
 use crate::made::{record, sample};
 
-const STYLE: Style = Style { width: 100, color: false, all_findings: false, explain: false };
+const STYLE: Style =
+    Style { width: 100, color: false, bars: false, all_findings: false, explain: false };
 
 /// Runs over blobs of 1,000 and 16,000 bytes: files, and databases with two page sizes, whose time
 /// over that of files goes from 0.5 to 2, and from 0.8 to 0.4.
@@ -89,4 +90,16 @@ fn a_sweep_that_was_cut_off_shows_what_there_is() {
     assert!(text.contains("size=16000") && text.contains("cut off"), "{text}");
     assert!(page(&runs[..1], &STYLE).contains("1 of 2 runs"));
     assert_eq!(page(&[], &STYLE), "");
+}
+
+#[test]
+fn the_page_fits_with_and_without_bars() {
+    for width in [60, 80, 120] {
+        for bars in [false, true] {
+            let page = page(&swept(), &Style { width, bars, ..STYLE });
+            let too_wide = page.lines().find(|line| line.chars().count() > width.into());
+            assert_eq!(too_wide, None, "{page}");
+            assert_eq!(page.contains('█'), bars && width == 120, "{page}");
+        }
+    }
 }

@@ -8,7 +8,8 @@ use storemark_report::{Style, figures, terminal, together};
 
 use crate::made::{OPERATIONS, record, sample};
 
-const STYLE: Style = Style { width: 100, color: false, all_findings: true, explain: false };
+const STYLE: Style =
+    Style { width: 100, color: false, bars: false, all_findings: true, explain: false };
 
 /// Two rounds in which the second worker takes half of the first one's time.
 fn shared() -> Record {

@@ -7,6 +7,7 @@ use super::{TARGET, from_elsewhere, label};
 use crate::{
     QueueFigures,
     terminal::{
+        bar::Scale,
         number::{NONE, figure, with_interval},
         page::Page,
         table::{Cell, Column, Table},
@@ -19,13 +20,17 @@ pub(super) fn print(page: &mut Page, record: &Record, rows: &[QueueFigures], pub
     let mut columns = vec![TARGET, Column::number("time", "ms/task")];
     columns.extend(published.then(|| Column::number("publ.", "")));
     columns.push(Column::number("tasks", "/s"));
+    let scale = Scale::of(rows.iter().map(|row| row.figures.ratio.as_ref()));
+    let bar = scale.column(page).filter(|_| !alone);
+    let gladly = bar.iter().map(|_| columns.len() + 1).collect();
     if !alone {
         let [ratio, verdict] = compared_columns();
         columns.push(ratio);
+        columns.extend(bar);
         columns.extend(published.then(|| Column::number("publ.", "")));
         columns.push(verdict);
     }
-    let mut table = Table::new(columns);
+    let mut table = Table::new(columns).sparing(gladly, vec![]);
     for row in rows {
         let time = row.figures.us_per_op.map(in_ms);
         let shown = |time: Estimate| if alone { with_interval(&time) } else { figure(time.point) };
@@ -36,6 +41,7 @@ pub(super) fn print(page: &mut Page, record: &Record, rows: &[QueueFigures], pub
         if !alone {
             let [ratio, verdict] = compared(&row.figures);
             cells.push(ratio);
+            cells.extend(scale.cell(page, row.figures.ratio.as_ref()));
             cells.extend(published.then(|| from_elsewhere(row.published_ratio)));
             cells.push(verdict);
         }

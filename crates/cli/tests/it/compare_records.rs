@@ -1,0 +1,150 @@
+//! `storemark compare`: records that were written by a run, or changed as a test needs them.
+
+use serde_json::Value;
+
+use crate::world::World;
+
+/// A world with `old.json`, a record of eight rounds in which every trial took as long as it should:
+/// the times of a real run are those of the machine, and tests must not depend on them.
+fn recorded() -> World {
+    let world = World::new();
+    world.ok("run files: pack: --read --keys 30 --size 1k --rounds 8 --json run.json --seed 7");
+    retimed(&world, "run.json", "old.json", |_| 1.0);
+    world
+}
+
+/// Copies a record with times of its own: a microsecond an operation, 1 % more or less from round to
+/// round, times what `times` says of the target.
+fn retimed(world: &World, from: &str, to: &str, times: impl Fn(u64) -> f64) {
+    let text = std::fs::read_to_string(world.path(from)).unwrap();
+    let line = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line["line"] == "sample" {
+            let wobble = 0.99 + (line["round"].as_u64().unwrap() % 3) as f64 / 100.0;
+            let operations = line["operations"].as_f64().unwrap();
+            let ns = operations * 1000.0 * wobble * times(line["target"].as_u64().unwrap());
+            line["wall_ns"] = serde_json::from_str(&format!("{ns:.0}")).unwrap();
+        }
+        line.to_string() + "\n"
+    };
+    world.write(to, text.lines().map(line).collect::<String>());
+}
+
+#[test]
+fn a_tenth_more_fails_the_gate_and_names_the_row() {
+    let world = recorded();
+    retimed(&world, "run.json", "new.json", |target| 1.0 + target as f64 / 10.0);
+    let ran = world.run("compare old.json new.json --fail-above 5%");
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
+    let [line] = ran.err.lines().collect::<Vec<_>>()[..] else { panic!("{}", ran.err) };
+    assert!(
+        line.starts_with(
+            "storemark: worse by more than 5 %: read, warm: pack: time new ÷ old 1.10"
+        ),
+        "{line}"
+    );
+    let row = ran.out.lines().find(|line| line.starts_with("pack")).unwrap();
+    assert!(row.ends_with("worse: slower by 10 %"), "{row}");
+    world.ok("compare old.json new.json");
+    world.ok("compare old.json new.json --fail-above 15%");
+    world.ok("compare new.json old.json --fail-above 5%");
+}
+
+#[test]
+fn equal_records_pass_the_gate() {
+    let world = recorded();
+    let out = world.ok("compare old.json old.json --fail-above 1%").out;
+    assert_eq!(out.matches("no difference shown").count(), 2, "{out}");
+    assert!(out.starts_with("old.json against old.json\n"), "{out}");
+}
+
+#[test]
+fn two_real_runs_are_compared() {
+    let world = World::new();
+    for name in ["a", "b"] {
+        let run = "run files: sqlite: --keys 30 --size 1k --rounds 5 --quiet";
+        world.ok(&format!("{run} --json {name}.json"));
+    }
+    let out = world.ok("compare a.json b.json").out;
+    for title in ["read, warm: read, random permutation", "update, warm: update"] {
+        assert!(out.contains(title), "{out}");
+    }
+}
+
+#[test]
+fn rows_queues_and_ages_are_compared_too() {
+    let world = World::new();
+    for (run, row) in [
+        ("rows sqlite: jsonl: --rows 20 --rounds 1", "jsonl"),
+        ("queue files: sqlite: --workers 2 --tasks 2 --rounds 1", "files"),
+        ("age files: sqlite: --volume 100k --size 10k --ages 0,1 --rounds 1", "files"),
+    ] {
+        for name in ["a", "b"] {
+            world.ok(&format!("{run} --json {name}.json"));
+        }
+        let out = world.ok("compare a.json b.json").out;
+        let line = out.lines().find(|line| line.starts_with(row)).unwrap_or_default();
+        assert!(line.ends_with("too few rounds"), "{run}\n{out}");
+    }
+}
+
+#[test]
+fn a_gate_that_nothing_can_pass_is_not_passed() {
+    let world = World::new();
+    world.ok("run files: --read --keys 10 --rounds 1 --json once.json");
+    let ran = world.run("compare once.json once.json --fail-above 5%");
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.err.ends_with("no row can be judged; see the verdicts\n"), "{}", ran.err);
+    assert!(ran.out.contains("too few rounds"), "{}", ran.out);
+}
+
+#[test]
+fn each_form_stands_alone_on_standard_output() {
+    let world = recorded();
+    let told: Value =
+        serde_json::from_str(&world.ok("compare old.json old.json --json").out).unwrap();
+    assert_eq!(told["rows"][1]["target"], "pack");
+    assert_eq!(told["rows"][1]["verdict"], "no-difference");
+    let text = world.ok("compare old.json old.json --markdown").out;
+    assert!(
+        text.starts_with("### old.json against old.json\n\n0 worse, 0 better, 2 without"),
+        "{text}"
+    );
+    assert!(
+        world.refused("compare old.json old.json --json --markdown").contains("cannot be used")
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let world = recorded();
+    world.ok("run files: --read --keys 40 --size 1k --rounds 5 --json other.json");
+    world.ok("run memory: --read --keys 30 --size 1k --rounds 5 --json memory.json");
+    world.write("empty.json", "");
+    world.write("foreign.json", "{\"a\":1}\n");
+    for (line, says) in [
+        ("compare old.json other.json", "different plans: data: 30 blobs made up"),
+        ("compare old.json memory.json", "nothing in common: files; pack against memory"),
+        ("compare old.json absent.json", "absent.json"),
+        ("compare old.json empty.json", "empty.json: this is not a record"),
+        ("compare foreign.json old.json", "foreign.json: this is not a record"),
+        ("compare old.json", "<NEW>"),
+        ("compare old.json old.json --fail-above 5", "like 5% or 0.5%"),
+        ("compare old.json old.json --fail-above=-5%", "like 5% or 0.5%"),
+        ("compare old.json old.json --fail-abov 5%", "did you mean --fail-above?"),
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains(says), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn a_record_that_was_cut_off_is_compared_as_far_as_it_goes() {
+    let world = recorded();
+    let text = std::fs::read_to_string(world.path("old.json")).unwrap();
+    let end = text.rfind(r#""line":"end""#).unwrap_or(text.len());
+    world.write("cut.json", &text[..end - 200]);
+    let ran = world.ok("compare old.json cut.json");
+    assert!(ran.err.starts_with("storemark: cut.json: line "), "{}", ran.err);
+    assert!(ran.out.contains("no difference shown"), "{}", ran.out);
+}

@@ -1,0 +1,114 @@
+//! Estimates and verdicts as JSON, for programs: `docs/report.schema.json` and
+//! `docs/compare.schema.json` describe it.
+
+mod comparison;
+mod report;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use stats::Estimate;
+
+pub use self::{comparison::ComparisonData, report::ReportData};
+use crate::{Judgement, Unlike};
+
+/// Version of both forms. Raised when a reader of the old one would go wrong.
+const FORM: u32 = 1;
+
+/// A figure with its 95 % interval.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct Interval {
+    /// The figure.
+    point: f64,
+    /// Lower end; null: of a single round nothing is known.
+    low: Option<f64>,
+    /// Upper end; null: of a single round nothing is known.
+    high: Option<f64>,
+    /// Rounds it rests on.
+    rounds: usize,
+}
+
+impl Interval {
+    fn of(estimate: &Estimate) -> Self {
+        let end = |value: f64| Some(value).filter(|end| estimate.n > 1 && end.is_finite());
+        let (low, high) = (end(estimate.low), end(estimate.high));
+        Self { point: estimate.point, low, high, rounds: estimate.n }
+    }
+
+    fn maybe(estimate: Option<&Estimate>) -> Option<Self> {
+        estimate.filter(|estimate| estimate.point.is_finite()).map(Self::of)
+    }
+}
+
+/// What a ratio says.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    /// It is what others are compared with.
+    Baseline,
+    /// The whole interval lies below 1.
+    Faster,
+    /// The whole interval lies above 1.
+    Slower,
+    /// The interval contains 1.
+    NoDifference,
+    /// It writes under another durability class: not the same work.
+    DurabilityDiffers,
+    /// The rounds are too few to judge by.
+    TooFewRounds,
+    /// No trial began in the cache state it was to begin in.
+    StateNotReached,
+    /// One of both was not measured.
+    NotMeasured,
+}
+
+impl From<Judgement> for Verdict {
+    fn from(judgement: Judgement) -> Self {
+        match judgement {
+            Judgement::Baseline => Self::Baseline,
+            Judgement::Faster => Self::Faster,
+            Judgement::Slower => Self::Slower,
+            Judgement::NoDifference => Self::NoDifference,
+            Judgement::DurabilityDiffers => Self::DurabilityDiffers,
+            Judgement::TooFewRounds => Self::TooFewRounds,
+            Judgement::StateNotReached => Self::StateNotReached,
+            Judgement::NotMeasured => Self::NotMeasured,
+        }
+    }
+}
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Weight {
+    /// Worth knowing.
+    Note,
+    /// Figures may be off.
+    Warning,
+    /// Figures do not count.
+    Wrong,
+}
+
+impl From<model::Severity> for Weight {
+    fn from(severity: model::Severity) -> Self {
+        match severity {
+            model::Severity::Note => Self::Note,
+            model::Severity::Warning => Self::Warning,
+            model::Severity::Wrong => Self::Wrong,
+        }
+    }
+}
+
+/// Something that differs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct Differs {
+    /// What it is.
+    what: String,
+    /// How it is in each, in their order.
+    values: Vec<String>,
+}
+
+impl From<&Unlike> for Differs {
+    fn from(unlike: &Unlike) -> Self {
+        Self { what: unlike.what.clone(), values: unlike.values.clone() }
+    }
+}

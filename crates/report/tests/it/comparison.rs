@@ -1,0 +1,213 @@
+//! Two records, compared.
+
+use model::{
+    Batch, Cache, DatasetSpec, Doubt, Durability, Finding, Operation,
+    record::{Asked, Point, Record},
+};
+use storemark_report::{
+    Comparison, Judgement, Style, comparison, comparison_markdown, comparison_page, worse_rows,
+};
+
+use crate::made::{doubtful, record, sample, typical, workload};
+
+/// Files and a pack over ten rounds that spread by 1 %, with times multiplied by `times`.
+fn run(times: [f64; 2]) -> Record {
+    let mut record = record(&["files", "pack"]);
+    for round in 0..10 {
+        let wobble = [0.99, 1.0, 1.01][round as usize % 3];
+        for (target, times) in times.into_iter().enumerate() {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "4 µs")]
+            let ns = (4000.0 * wobble * times) as u64;
+            record.samples.push(sample(round, target, ns));
+        }
+    }
+    record
+}
+
+fn compared(old: &Record, new: &Record) -> Comparison {
+    comparison(std::slice::from_ref(old), std::slice::from_ref(new)).unwrap()
+}
+
+fn refused(old: &Record, new: &Record) -> String {
+    comparison(std::slice::from_ref(old), std::slice::from_ref(new)).unwrap_err().to_string()
+}
+
+fn page(told: &Comparison, width: u16, bars: bool) -> String {
+    let style = Style { width, color: false, bars, all_findings: false, explain: false };
+    comparison_page(told, ["old.json", "new.json"], &style)
+}
+
+#[test]
+fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
+    let told = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
+    let judged: Vec<_> = told.changes().map(|(_, row)| row.judgement).collect();
+    assert_eq!(judged, [Judgement::NoDifference, Judgement::Slower]);
+    let [row] = &worse_rows(&told, 1.05)[..] else { panic!("{told:?}") };
+    assert!(row.starts_with("read, warm: pack: time new ÷ old 1.10 (1.09–1.11)"), "{row}");
+    assert!(worse_rows(&told, 1.12).is_empty());
+    let page = page(&told, 100, false);
+    assert!(page.starts_with("new.json against old.json\n\nread, warm: read, random"), "{page}");
+    let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
+    assert!(row.ends_with("worse: slower by 10 %"), "{row}");
+}
+
+#[test]
+fn equal_runs_show_no_difference() {
+    let told = compared(&run([1.0, 1.0]), &run([1.0, 1.0]));
+    assert!(told.changes().all(|(_, row)| row.judgement == Judgement::NoDifference));
+    assert!(worse_rows(&told, 1.0).is_empty() && told.is_judged());
+    assert!(told.only.iter().all(Vec::is_empty));
+    assert!(told.environments.is_empty() && told.plans.is_empty());
+}
+
+/// Spread that is as wide as the change: its interval begins below 1.05.
+#[test]
+fn only_a_whole_interval_beyond_the_limit_fails() {
+    let mut new = run([1.1, 1.1]);
+    for sample in &mut new.samples {
+        sample.wall_ns = sample.wall_ns * [80, 100, 125][sample.round as usize % 3] / 100;
+    }
+    assert!(worse_rows(&compared(&run([1.0, 1.0]), &new), 1.05).is_empty());
+}
+
+#[test]
+fn targets_pair_by_what_they_are_and_not_by_their_place() {
+    let (old, mut new) = (run([1.0, 2.0]), run([2.0, 1.0]));
+    new.header.plan.targets.swap(0, 1);
+    new.header.plan.targets[0].location = "/elsewhere".to_owned();
+    let told = compared(&old, &new);
+    assert!(told.changes().all(|(_, row)| row.judgement == Judgement::NoDifference), "{told:?}");
+}
+
+#[test]
+fn what_only_one_record_has_is_named() {
+    let (mut old, mut new) = (run([1.0, 1.0]), run([1.0, 1.0]));
+    old.header.plan.targets[1].label = "pack io=mmap".to_owned();
+    new.header.plan.workloads.push(workload(Operation::Update));
+    new.header.plan.caches.push(Cache::Cold);
+    let told = compared(&old, &new);
+    let page = page(&told, 200, false);
+    assert!(page.contains("! only in the old record: pack io=mmap\n"), "{page}");
+    assert!(page.contains("! only in the new record: pack\n"), "{page}");
+    assert!(page.contains("! only in the new record: update, random permutation"), "{page}");
+    assert!(page.contains("1 worker, cold\n"), "{page}");
+    assert_eq!(told.changes().count(), 1);
+}
+
+#[test]
+fn records_that_have_nothing_in_common_are_refused() {
+    let (old, mut new) = (run([1.0, 1.0]), run([1.0, 1.0]));
+    new.header.plan.workloads = vec![workload(Operation::Update)];
+    let said = refused(&old, &new);
+    assert!(said.contains("nothing in common: read, random") && said.contains("against update"));
+    let begun = record(&["files", "pack"]);
+    assert!(refused(&begun, &begun).ends_with("neither record has a trial"));
+    new = run([1.0, 1.0]);
+    new.header.plan.dataset = DatasetSpec::Targets;
+    let said = refused(&old, &new);
+    assert!(said.starts_with("the records are of different plans: data: 1,000 blobs"), "{said}");
+}
+
+#[test]
+fn the_users_own_data_may_grow() {
+    let (mut old, mut new) = (run([1.0, 1.0]), run([1.0, 1.0]));
+    for record in [&mut old, &mut new] {
+        record.header.plan.dataset = DatasetSpec::Directory { path: "mine".to_owned() };
+    }
+    new.header.plan.available += 1;
+    new.header.plan.summary.count += 1;
+    let told = compared(&old, &new);
+    assert_eq!(told.plans[0].to_string(), "keys touched: 1,000 of 1,000 against 1,001 of 1,001");
+}
+
+#[test]
+fn writes_under_another_durability_class_are_not_judged() {
+    let [mut old, mut new] = [1.0, 2.0].map(|times| run([times, times]));
+    for (record, class) in [(&mut old, Durability::None), (&mut new, Durability::Durable)] {
+        record.header.plan.workloads = vec![workload(Operation::Update)];
+        record.stores = vec![crate::made::store(0, class, &[]), crate::made::store(1, class, &[])];
+    }
+    new.header.plan.workloads[0].count = 77;
+    let told = compared(&old, &new);
+    assert!(told.changes().all(|(_, row)| row.judgement == Judgement::DurabilityDiffers));
+    assert!(!told.is_judged() && worse_rows(&told, 1.05).is_empty());
+    assert_eq!(told.plans[0].to_string(), "operations a commit (update): 1,000 against 77");
+    for record in [&mut old, &mut new] {
+        record.header.plan.workloads[0].batch = Batch::Of(1);
+    }
+    assert!(compared(&old, &new).plans.is_empty(), "each is a commit of its own");
+}
+
+#[test]
+fn few_rounds_are_not_judged() {
+    let (mut old, new) = (run([1.0, 1.0]), run([2.0, 2.0]));
+    old.samples.retain(|sample| sample.round < 4);
+    let told = compared(&old, &new);
+    assert!(told.changes().all(|(_, row)| row.judgement == Judgement::TooFewRounds));
+    assert!(worse_rows(&told, 1.05).is_empty());
+}
+
+#[test]
+fn what_may_lie_behind_a_change_stands_with_it() {
+    let mut new = doubtful();
+    new.header.environment.kernel = Some("6.12.1".to_owned());
+    let mut old = typical();
+    old.findings.push(Finding::run(Doubt::Steal { share: 0.05 }));
+    let page = page(&compared(&old, &new), 200, false);
+    assert!(page.contains("! environments differ: kernel: 6.18.5 against 6.12.1\n"), "{page}");
+    assert!(page.contains("! wrong: new: storemark was built without optimisation"), "{page}");
+    assert!(page.contains("! both: the hypervisor took up to 5.0 %"), "{page}");
+    assert!(page.contains("notes more (--verbose shows all)"), "{page}");
+}
+
+#[test]
+fn runs_of_a_sweep_pair_by_what_varies() {
+    let swept = |sizes: [&str; 2], times: [f64; 2]| -> Vec<Record> {
+        let point = |(number, size): (usize, &str)| {
+            let mut record = run([times[number]; 2]);
+            let varied = [("size".to_owned(), size.to_owned())].into();
+            let point = Some(Point { number, of: 2, varied });
+            record.header.asked = Some(Asked { point, ..Asked::default() });
+            record
+        };
+        sizes.into_iter().enumerate().map(point).collect()
+    };
+    let told = comparison(&swept(["1k", "4k"], [1.0, 2.0]), &swept(["4k", "16k"], [2.2, 1.0]));
+    let told = told.unwrap();
+    let rows = worse_rows(&told, 1.05);
+    assert_eq!(rows.len(), 2, "{told:?}");
+    assert!(rows[0].starts_with("size=4k, read, warm: files: "), "{rows:?}");
+    assert_eq!(told.only, [vec!["size=1k".to_owned()], vec!["size=16k".to_owned()]]);
+}
+
+#[test]
+fn a_page_fits_and_has_bars_where_there_is_room() {
+    let told = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
+    for width in [60, 80, 120] {
+        for bars in [true, false] {
+            let page = page(&told, width, bars);
+            for line in page.lines() {
+                let columns = unicode_width::UnicodeWidthStr::width(line);
+                assert!(columns <= usize::from(width), "{width}: {line}");
+            }
+            assert_eq!(page.contains('█'), bars && width == 120, "{page}");
+            assert!(page.contains("1.10 (1.09–1.11)") && page.contains("worse:"), "{page}");
+        }
+    }
+}
+
+#[test]
+fn markdown_shows_names_and_runs_nothing() {
+    let [mut old, mut new] = [run([1.0, 1.0]), run([1.0, 1.1])];
+    for record in [&mut old, &mut new] {
+        record.header.plan.targets[1].label = "a|b<img src=x>`".to_owned();
+    }
+    let text = comparison_markdown(&compared(&old, &new), ["old.json", "<b>.json"]);
+    assert!(
+        text.starts_with("### &lt;b&gt;.json against old.json\n\n1 worse, 0 better, 1 without")
+    );
+    let row = text.lines().find(|line| line.contains("worse: slower")).unwrap();
+    assert!(row.starts_with("| a\\|b&lt;img src=x&gt;\\` | 4.00 |"), "{row}");
+    let columns = row.replace("\\|", "").matches('|').count();
+    assert_eq!(columns, 7, "{row}");
+}

@@ -1,0 +1,85 @@
+//! Estimates and verdicts as JSON, and the schemas of it.
+
+use std::{fs, path::PathBuf};
+
+use schemars::Schema;
+use serde::Serialize;
+use serde_json::Value;
+use storemark_report::{ComparisonData, ReportData, comparison, report_markdown};
+
+use crate::made::{doubtful, record, sample, typical};
+
+/// Set, the schemas are written anew instead of compared.
+const BLESS: &str = "STOREMARK_BLESS";
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
+}
+
+fn assert_committed(name: &str, title: &str, mut schema: Schema) -> Value {
+    schema.insert("title".to_owned(), title.into());
+    let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    if std::env::var_os(BLESS).is_some() {
+        fs::write(path(name), &text).unwrap();
+    }
+    let committed = fs::read_to_string(path(name)).unwrap_or_default();
+    assert!(committed == text, "{BLESS}=1 cargo test -p storemark-report rewrites {name}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// `data` as it is printed, after it was found to meet the schema.
+fn met(schema: &Value, data: &impl Serialize) -> Value {
+    let value = serde_json::from_str(&serde_json::to_string(data).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(schema).unwrap();
+    let unmet: Vec<_> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert_eq!(unmet, [""; 0]);
+    value
+}
+
+#[test]
+fn a_report_meets_its_schema() {
+    let schema = schemars::schema_for!(ReportData);
+    let schema = assert_committed("report.schema.json", "storemark report --json", schema);
+    let mut once = record(&["files", "pack"]);
+    once.samples = vec![sample(0, 0, 4000), sample(0, 1, 5000)];
+    let told = met(&schema, &ReportData::of(&[doubtful(), once]));
+    let row = &told["runs"][0]["rows"][1];
+    assert_eq!(
+        (row["target"].as_str(), row["verdict"].as_str()),
+        (Some("sqlite api=blob"), Some("faster"))
+    );
+    assert!((row["ratio"]["point"].as_f64().unwrap() - 0.78).abs() < 1e-3);
+    assert_eq!(row["ratio"]["rounds"], 10);
+    assert_eq!(told["runs"][0]["findings"][0]["weight"], "wrong");
+    let single = &told["runs"][1]["rows"][1];
+    assert_eq!((&single["ratio"]["low"], &single["ratio"]["high"]), (&Value::Null, &Value::Null));
+    assert!(told["runs"][1]["ended"].is_null());
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert!(!validator.is_valid(&serde_json::json!({ "form": 1 })), "the schema says something");
+}
+
+#[test]
+fn a_comparison_meets_its_schema() {
+    let schema = schemars::schema_for!(ComparisonData);
+    let schema = assert_committed("compare.schema.json", "storemark compare --json", schema);
+    let mut new = doubtful();
+    new.header.environment.kernel = None;
+    let told = comparison(&[typical()], &[new]).unwrap();
+    let told = met(&schema, &ComparisonData::of(&told));
+    assert_eq!(told["rows"].as_array().unwrap().len(), 3);
+    assert_eq!(told["rows"][2]["verdict"], "no-difference");
+    assert_eq!(told["environments"][0]["what"], "kernel");
+    assert_eq!(told["findings"][0]["record"], "new");
+}
+
+#[test]
+fn markdown_has_the_figures_and_the_doubts() {
+    let mut record = doubtful();
+    record.header.plan.targets[2].label = "p|<script>".to_owned();
+    let text = report_markdown(&[record]);
+    assert!(text.starts_with("### 1,000 keys of 8,000 to 12,000 bytes (10.0 MB) from seed 42\n"));
+    assert!(text.contains("| sqlite api=blob | 3.15 (3.14–3.17) | 3.15 | 3.19 | 0.780 (0.780–0.780) | faster by 22 % |"), "{text}");
+    assert!(text.contains("| p\\|&lt;script&gt; |") && !text.contains("<script>"), "{text}");
+    assert!(text.contains("- wrong: storemark was built without optimisation"), "{text}");
+    assert!(text.ends_with("10 rounds in 48.2 s; every interval is within ±3 %; seed 42\n"));
+}
