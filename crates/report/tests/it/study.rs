@@ -81,7 +81,7 @@ fn a_step_that_could_not_run_shows_what_was_published() {
 
 /// Updates beside the reads, in which the database is slower by half.
 fn with_updates(mut run: Record) -> Record {
-    let read = run.header.plan.workloads[0].clone();
+    let read = run.header.plan.workloads[0];
     run.header.plan.workloads.push(model::Workload { operation: Operation::Update, ..read });
     let updates = run.samples.iter().cloned().map(|mut sample| {
         sample.workload = 1;
