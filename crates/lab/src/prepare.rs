@@ -8,14 +8,14 @@ use std::{
 };
 
 use model::{
-    Access, Cache, Doubt, Durability, Error, ErrorKind, Finding, OpenOptions, Operation, Owner,
-    PlannedTarget, Result, Server, Settings, StoreFacts,
+    Access, Cache, Doubt, Durability, Error, ErrorKind, Finding, Memory, OpenOptions, Operation,
+    Owner, PlannedTarget, Result, Server, Settings, StoreFacts,
 };
 
 use crate::{
     Amount, Progress, Stop, check,
     clone::clone_store,
-    dataset::Dataset,
+    dataset::{Dataset, Entry},
     host::{self, Scratch},
     prepared::{Prepared, PreparedTarget},
     ready::Ready,
@@ -53,7 +53,9 @@ impl<'a> Preparation<'a> {
         }
         let source = Source::open(request, self.progress, self.stop)?;
         self.kept = kept.is_some();
-        self.check_space(source.amount(self.stop)?)?;
+        let amount = source.amount(self.stop)?;
+        self.check_space(amount)?;
+        self.check_memory(amount)?;
         let Kept { mut dataset, available, mut reads, doubts, scratches } = match kept {
             Some(kept) => kept,
             None => self.read(&source)?,
@@ -194,6 +196,28 @@ impl<'a> Preparation<'a> {
     fn missing(&self) -> impl Iterator<Item = Operation> + use<> {
         let kept = self.kept;
         operations(self.request).into_iter().filter(move |operation| operation.writes() || !kept)
+    }
+
+    /// What fits into no memory would be taken up until the system ends this process, or others.
+    fn check_memory(&self, amount: Amount) -> Result<()> {
+        let held = |target: &&Requested| {
+            let engine = target.engine.capabilities();
+            engine.retains && !engine.persistent && !engine.remote
+        };
+        let stores = self.request.targets.iter().filter(held).count() * self.missing().count();
+        let keys = amount.count.saturating_mul(size_of::<Entry>() as u64);
+        let needed = amount.bytes.saturating_mul(stores as u64).saturating_add(keys);
+        let Memory { available_bytes, swap_bytes, .. } = host::memory();
+        let free = available_bytes.map(|bytes| bytes.saturating_add(swap_bytes.unwrap_or(0)));
+        match free.filter(|free| *free < needed) {
+            None => Ok(()),
+            Some(free) => Err(Error::usage(format!(
+                "keys and stores in memory take {} at least, {} are available: a smaller --keys or \
+                 data takes less",
+                model::units::show_size(needed),
+                model::units::show_size(free)
+            ))),
+        }
     }
 
     fn is_scratch(&self, target: &Requested, operation: Operation) -> bool {

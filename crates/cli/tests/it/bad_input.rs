@@ -33,6 +33,8 @@ fn slips_are_answered_with_the_nearest_match() {
         ("run files: --threads 1.5", "accepted is a whole number, 1 to 1024"),
         ("run files: sqlite: --memory 0", "need 18.9 MB at least"),
         ("run files: --keys 99999999999999", "scratch stores take about"),
+        ("run memory: --keys 99999999999999", "keys and stores in memory take"),
+        ("run null: --keys 99999999999999", "are available: a smaller --keys"),
         ("run good.db --count 1z", "which is no unit"),
         ("run good.db --count 99999999999g", "does not fit in 64 bits"),
         ("run good.db --max-id 0", "no key is that small"),

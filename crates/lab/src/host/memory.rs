@@ -6,7 +6,7 @@ use super::cgroup;
 
 /// Memory as the system tells it. What is available is the lesser of what the machine has left
 /// and what the limits of control groups leave; the rest is the machine's.
-pub(super) fn memory() -> Memory {
+pub(crate) fn memory() -> Memory {
     let memory = std::fs::read_to_string("/proc/meminfo").map(|text| parse(&text));
     let memory = memory.unwrap_or_default();
     Memory { available_bytes: lesser(memory.available_bytes, cgroup::available()), ..memory }

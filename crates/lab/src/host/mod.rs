@@ -61,6 +61,7 @@ pub use environment::{environment, filesystems};
 pub use extents::{Extents, extents};
 pub use flush::flush_latency;
 pub use image::{ImageKind, check_images, mount_image};
+pub(crate) use memory::memory;
 pub use memory::page_bytes;
 pub use memory_group::MemoryGroup;
 pub use meter::{Measured, Meter, tells_load};

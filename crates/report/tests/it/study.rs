@@ -82,7 +82,7 @@ fn a_step_that_could_not_run_shows_what_was_published() {
 
 /// Updates beside the reads, in which the database is slower by half.
 fn with_updates(mut run: Record) -> Record {
-    let read = run.header.plan.workloads[0].clone();
+    let read = run.header.plan.workloads[0];
     run.header.plan.workloads.push(model::Workload { operation: Operation::Update, ..read });
     let updates = run.samples.iter().cloned().map(|mut sample| {
         sample.workload = 1;
@@ -110,10 +110,10 @@ fn a_break_even_is_held_against_the_workload_and_state_that_it_is_claimed_of() {
         let rows = held(&step, &runs).into_iter().filter(|row| row.figure == Figure::BreakEven);
         rows.map(|row| (row.against(), row.place)).collect::<Vec<_>>()
     };
-    let read = (Some(Against::Agrees), "read, warm".to_owned());
-    let update = (Some(Against::Lower), "update, warm".to_owned());
-    assert_eq!(told(claimed(Some(Operation::Read), None)), [read.clone()]);
-    assert_eq!(told(claimed(Some(Operation::Update), Some(Cache::Warm))), [update.clone()]);
-    assert_eq!(told(claimed(None, None)), [read, update]);
+    let read = || (Some(Against::Agrees), "read, warm".to_owned());
+    let update = || (Some(Against::Lower), "update, warm".to_owned());
+    assert_eq!(told(claimed(Some(Operation::Read), None)), [read()]);
+    assert_eq!(told(claimed(Some(Operation::Update), Some(Cache::Warm))), [update()]);
+    assert_eq!(told(claimed(None, None)), [read(), update()]);
     assert_eq!(told(claimed(None, Some(Cache::Cold))), [(None, "cold".to_owned())]);
 }
