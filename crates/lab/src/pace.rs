@@ -42,10 +42,12 @@ impl<'a> OnSchedule<'a> {
         workers: u32,
         stop: &'a Stop,
     ) -> Self {
+        // Room is made before the schedule begins.
+        let lags = worker::histogram();
         let apart_ns = 1e9 / rate;
         let first_ns = now_ns() + (apart_ns * worker as f64) as u64;
         let interval_ns = apart_ns * f64::from(workers);
-        Self { each, lags: worker::histogram(), first_ns, interval_ns, begun: 0, due_ns: 0, stop }
+        Self { each, lags, first_ns, interval_ns, begun: 0, due_ns: 0, stop }
     }
 }
 

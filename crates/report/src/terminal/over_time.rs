@@ -38,7 +38,8 @@ fn print(page: &mut Page, record: &Record, all: bool) {
     let told = |(_, passes): &(Case, Vec<Passes<'_>>)| passes.iter().any(|of| !of.lines.is_empty());
     let cases: Vec<_> = cases.filter(told).collect();
     if cases.is_empty() {
-        page.paragraph("  ", NOTHING, Paint::Plain);
+        let noted = record.samples.iter().any(|sample| sample.over_time.is_some());
+        page.paragraph("  ", if noted { NOT_IN_STATE } else { NOTHING }, Paint::Plain);
     }
     for (case, passes) in cases {
         table(page, &record.header.plan, case, &passes);
@@ -51,6 +52,8 @@ fn print(page: &mut Page, record: &Record, all: bool) {
 const NOTHING: &str = "nothing of it stands in this record: no pass with a clock took longer than \
                        a slice, or an older storemark made it; `storemark run --over-time` makes \
                        passes that do";
+
+const NOT_IN_STATE: &str = "no pass of which it stands in this record was in its cache state";
 
 /// Those of a target in one case, of all rounds.
 struct Passes<'a> {

@@ -1,6 +1,8 @@
 //! Stalls are found where they were, and named after what went on meanwhile.
 
-use model::{Cache, Case, Chore, Doubt, Longest, OverTime, Sample, Slice, record::Record};
+use model::{
+    Cache, Case, Chore, Doubt, Longest, OverTime, Residency, Sample, Slice, record::Record,
+};
 use storemark_report::{Remark, Stall, Style, Timeline, figures, over_time, remarks, timelines};
 
 use crate::made::{record, sample};
@@ -140,9 +142,15 @@ fn a_record_without_it_says_so_once() {
     let mut record = record(&["files", "pack"]);
     record.samples = vec![sample(0, 0, 4000), sample(0, 1, 4000)];
     let style = Style { width: 80, color: false, all_findings: false, explain: false };
-    let page = over_time(&[record], &style);
+    let page = over_time(&[record.clone()], &style);
     assert_eq!(page.matches("nothing of it stands in this record").count(), 1, "{page}");
-    assert!(!page.contains("slices  "), "{page}");
+    record.samples[0].over_time = Some(over(&[1, 1, 1]));
+    record.samples[0].before = Some(Residency { pages: 100, ..Residency::default() });
+    let page = over_time(&[record], &style);
+    assert!(
+        page.contains("no pass of which it stands in this record was in its cache state"),
+        "{page}"
+    );
 }
 
 #[test]
