@@ -6,6 +6,7 @@ mod check;
 mod checkup;
 mod clone;
 mod copy;
+mod course;
 mod crew;
 mod dataset;
 mod histogram;

@@ -29,13 +29,15 @@ pub(crate) struct Preparation<'a> {
     request: &'a Request,
     progress: &'a dyn Progress,
     stop: &'a Stop,
+    /// What there is to read and to fill stores with.
+    amount: Amount,
     /// One per directory that scratch stores stand in. Dropping one removes it.
     scratches: Vec<(PathBuf, Scratch)>,
 }
 
 impl<'a> Preparation<'a> {
     pub(crate) fn new(request: &'a Request, progress: &'a dyn Progress, stop: &'a Stop) -> Self {
-        Self { request, progress, stop, scratches: Vec::new() }
+        Self { request, progress, stop, amount: Amount::default(), scratches: Vec::new() }
     }
 
     /// Makes everything ready.
@@ -45,8 +47,9 @@ impl<'a> Preparation<'a> {
             target.settings_for(request.durability)?;
         }
         let (source, spec) = Source::open(request, self.progress, self.stop)?;
-        self.check_space(source.amount(self.stop)?)?;
-        let mut dataset = source.dataset(self.progress, self.stop)?;
+        self.amount = source.amount(self.stop)?;
+        self.check_space(self.amount)?;
+        let mut dataset = source.dataset(self.amount.count, self.progress, self.stop)?;
         let available = dataset.summary().count;
         if available == 0 {
             return Err(Error::usage("there are no keys to measure with"));
@@ -255,7 +258,8 @@ impl<'a> Preparation<'a> {
     /// Makes and fills a scratch store, without durability for speed; the trials open it anew
     /// with the settings that are measured.
     fn make(&self, ready: &Ready, source: &Source) -> Result<()> {
-        self.progress.stage(&format!("filling {}", ready.engine.name()), None);
+        let what = format!("filling {}", ready.engine.name());
+        self.progress.stage(&what, Some(self.amount.count));
         let fast = class_settings(ready.engine, Durability::None)?;
         let options = OpenOptions {
             settings: ready.options.settings.clone().overlaid(&fast),
@@ -275,7 +279,8 @@ impl<'a> Preparation<'a> {
         made: Made,
         dataset: &Dataset,
     ) -> Result<(PreparedTarget, Vec<Finding>)> {
-        self.progress.stage(&format!("checking {}", target.label), None);
+        let count = dataset.entries().len() as u64;
+        self.progress.stage(&format!("checking {}", target.label), Some(count));
         let mut findings = Vec::new();
         let start = Instant::now();
         for ready in made.read.iter().chain(&made.update).filter(|ready| ready.retains()) {
@@ -299,6 +304,7 @@ impl<'a> Preparation<'a> {
         let ((in_effect, durability, started), _) = ready.with(|store| {
             Ok((store.in_effect()?, store.durability(), !store.processes().is_empty()))
         })?;
+        self.tell(&target.label, ready, &in_effect);
         let space = host::space(&ready.files())?;
         let facts = StoreFacts {
             target: place,
@@ -325,6 +331,17 @@ impl<'a> Preparation<'a> {
         };
         let (read, update) = (made.read, made.update);
         Ok((PreparedTarget { planned, facts, read, update }, findings))
+    }
+
+    /// Where a store is, and its settings as read back. An address may hold a password.
+    fn tell(&self, label: &str, ready: &Ready, in_effect: &Settings) {
+        let settings = in_effect.0.iter().map(|(name, value)| format!(" {name}={value}"));
+        let place = match ready.engine.capabilities() {
+            can if can.persistent && !can.remote => format!("in {}", ready.path.display()),
+            _ => "not in files of its own".to_owned(),
+        };
+        self.progress
+            .tell(&format!("{label}: {place}, in effect:{}", settings.collect::<String>()));
     }
 }
 
