@@ -58,6 +58,9 @@ fn main() -> ExitCode {
         Command::Doctor(options) => commands::doctor::run(options, &STOP),
         Command::Cache(options) => commands::cache::run(options),
         Command::Calibrate(options) => commands::calibrate::run(options, &STOP),
+        Command::Completions(options) => commands::completions::run(options),
+        Command::Man(options) => commands::man::run(options),
+        Command::Help(options) => commands::help::run(options),
         Command::Worker => commands::worker::run(&STOP),
     })
 }

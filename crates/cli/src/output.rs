@@ -8,7 +8,12 @@ use report::Style;
 /// Writes `text` to standard output. A closed pipe is no error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What came of writing to standard output: a closed pipe is no error.
+pub(crate) fn written(outcome: io::Result<()>) -> Result<()> {
+    match outcome {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::io("standard output", error))
         }

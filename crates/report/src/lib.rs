@@ -42,6 +42,7 @@ pub use stores::{Space, StoreFigures, stores};
 pub use study::{Against, Held, Here, held};
 pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};
 pub use terminal::{
-    StudyStep, Style, checkup, engine, engines, head, page, study_head, study_step, terminal,
+    StudyStep, Style, checkup, durability, engine, engines, head, page, study_head, study_step,
+    targets, terminal,
 };
 pub use together::{Rates, Together, Waits, together};

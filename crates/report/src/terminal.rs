@@ -20,6 +20,7 @@ mod sweep;
 mod table;
 mod text;
 mod times;
+mod topics;
 mod workers;
 
 use model::{DatasetSpec, record::Record};
@@ -29,6 +30,7 @@ pub use checkup::checkup;
 pub use engines::{engine, engines};
 use page::Page;
 pub use study::{StudyStep, study_head, study_step};
+pub use topics::{durability, targets};
 
 /// Narrower terminals wrap what was laid out for this many columns.
 const NARROWEST: usize = 80;

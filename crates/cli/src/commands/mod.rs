@@ -3,12 +3,15 @@
 pub(crate) mod age;
 pub(crate) mod cache;
 pub(crate) mod calibrate;
+pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod doctor;
 pub(crate) mod engines;
 mod export_hdr;
+pub(crate) mod help;
 pub(crate) mod init;
 mod labels;
+pub(crate) mod man;
 pub(crate) mod queue;
 pub(crate) mod report;
 pub(crate) mod rows;
