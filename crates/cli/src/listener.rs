@@ -17,6 +17,9 @@ use crate::{args::Talk, output};
 /// Stands for no end that is known.
 const OPEN: u64 = u64::MAX;
 
+/// How something looks of which nobody knows when it ends.
+const PLAIN: &str = "{count}{elapsed_precise}  {prefix}{wide_msg}";
+
 /// Shows what the lab is doing.
 pub(crate) struct Listener {
     bar: ProgressBar,
@@ -35,8 +38,11 @@ impl Listener {
         } else {
             ProgressDrawTarget::stderr()
         });
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, talk, began: Instant::now(), ends: Arc::new(AtomicU64::new(OPEN)) }
+        let ends = Arc::new(AtomicU64::new(OPEN));
+        let listener = Self { bar, talk, began: Instant::now(), ends };
+        listener.look(PLAIN);
+        listener.bar.enable_steady_tick(Duration::from_millis(200));
+        listener
     }
 
     /// What follows is part of something larger: which part.
@@ -93,14 +99,14 @@ impl Progress for Listener {
         self.tell(what);
         self.ends.store(OPEN, Relaxed);
         self.bar.reset();
-        self.look(match steps {
-            Some(_) => "[{bar:30}] {about}  {prefix}{wide_msg}",
-            None => "{count}{elapsed_precise}  {prefix}{wide_msg}",
-        });
+        self.bar.set_message(what.to_owned());
         if let Some(steps) = steps {
             self.bar.set_length(steps);
         }
-        self.bar.set_message(what.to_owned());
+        self.look(match steps {
+            Some(_) => "[{bar:30}] {about}  {prefix}{wide_msg}",
+            None => PLAIN,
+        });
     }
 
     fn done(&self, steps: u64) {
@@ -111,19 +117,17 @@ impl Progress for Listener {
     }
 
     fn rounds(&self, what: &str, left: Option<Duration>) {
-        let spent = milliseconds(self.began.elapsed());
+        self.bar.set_message(what.to_owned());
         let Some(left) = left else {
             self.bar.set_position(0);
-            self.look("{elapsed_precise}  {prefix}{wide_msg}");
-            self.bar.set_message(what.to_owned());
-            return;
+            return self.look(PLAIN);
         };
+        let spent = milliseconds(self.began.elapsed());
         let ends = spent.saturating_add(milliseconds(left)).min(OPEN - 1);
         self.ends.store(ends, Relaxed);
-        self.look("[{bar:30}] at most {at_most} left  {prefix}{wide_msg}");
         self.bar.set_length(ends);
         self.bar.set_position(spent);
-        self.bar.set_message(what.to_owned());
+        self.look("[{bar:30}] at most {at_most} left  {prefix}{wide_msg}");
     }
 
     fn say(&self, what: &str) {

@@ -23,6 +23,7 @@ static STOP: Stop = Stop::new();
 /// ends the process at once; what it leaves is swept by the next run.
 fn on_signal() {
     if STOP.is_set() {
+        output::clear_line();
         std::process::exit(130);
     }
     STOP.set();

@@ -27,6 +27,13 @@ pub(crate) fn print_aside(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
+/// Takes progress off the line that a terminal is at.
+pub(crate) fn clear_line() {
+    if io::stderr().is_terminal() {
+        print_aside("\r\u{1b}[K");
+    }
+}
+
 /// Says one line on standard error, control characters of names replaced.
 pub(crate) fn say(line: &str) {
     print_aside(&format!("storemark: {}\n", harmless(line)));
