@@ -1,16 +1,22 @@
 //! The command line: what the user typed, with nothing looked up.
 
 mod age;
+mod brief;
 mod cache;
 mod calibrate;
 mod compare;
+mod completions;
 mod doctor;
+mod examples;
 mod form;
+mod help;
 mod on;
 mod queue;
 mod rounds;
 mod rows;
 mod study;
+mod talk;
+mod version;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -21,16 +27,36 @@ use clap::{
 use model::{Cache, Durability, Error, Mix, Order, Ycsb, units};
 
 pub(crate) use self::{
-    age::AgeOptions, cache::CacheOptions, calibrate::CalibrateOptions, compare::CompareOptions,
-    doctor::DoctorOptions, form::FormOptions, on::OnOptions, queue::QueueOptions,
-    rounds::RoundsOptions, rows::RowsOptions, study::StudyOptions,
+    age::AgeOptions,
+    cache::CacheOptions,
+    calibrate::CalibrateOptions,
+    compare::CompareOptions,
+    completions::{CompletionsOptions, ManOptions},
+    doctor::DoctorOptions,
+    form::FormOptions,
+    help::{HelpOptions, Topic},
+    on::OnOptions,
+    queue::QueueOptions,
+    rounds::RoundsOptions,
+    rows::RowsOptions,
+    study::StudyOptions,
+    talk::Talk,
 };
-use crate::{output, plan::Asked};
+use crate::{exit, output, plan::Asked};
+
+/// No line of help is wider.
+const WIDTH: usize = 100;
 
 /// Measures where small blobs should live - plain files, SQLite or another store - on this
 /// machine and with your data, then moves them there.
 #[derive(Debug, Parser)]
-#[command(name = "storemark", version, max_term_width = 100)]
+#[command(
+    name = "storemark",
+    version,
+    max_term_width = WIDTH,
+    disable_help_subcommand = true,
+    after_long_help = examples::ALL
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -39,50 +65,69 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure one target, or compare several
-    #[command(after_help = RUN_EXAMPLES)]
+    #[command(after_long_help = RUN_EXAMPLES)]
     Run(Box<Asked>),
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
-    #[command(after_help = rows::EXAMPLES)]
+    #[command(after_long_help = rows::EXAMPLES)]
     Rows(Box<RowsOptions>),
     /// Compare queues of tasks: the published test of SQLite against a file for each task
-    #[command(after_help = queue::EXAMPLES)]
+    #[command(after_long_help = queue::EXAMPLES)]
     Queue(Box<QueueOptions>),
     /// Replace objects over and over, and measure what that does to stores: the published test of
     /// files against a database as both age
-    #[command(after_help = age::EXAMPLES)]
+    #[command(after_long_help = age::EXAMPLES)]
     Age(Box<AgeOptions>),
     /// Run a published experiment: what was published beside what comes out here
-    #[command(after_help = study::EXAMPLES)]
+    #[command(after_long_help = study::EXAMPLES)]
     Study(StudyOptions),
     /// A worker of `rows`, which starts it and speaks to it
     #[command(hide = true)]
     RowsWorker,
     /// Print the tables of a record again, or its figures as CSV, Markdown or JSON
+    #[command(after_long_help = examples::REPORT)]
     Report(ReportOptions),
     /// Compare two records: what became slower or faster since
-    #[command(after_help = compare::EXAMPLES)]
+    #[command(after_long_help = compare::EXAMPLES)]
     Compare(CompareOptions),
     /// Make a database of random blobs
+    #[command(after_long_help = examples::INIT)]
     Init(InitOptions),
     /// Show what a database holds
+    #[command(after_long_help = examples::STAT)]
     Stat(StatOptions),
     /// Copy a database's blobs into numbered files
+    #[command(after_long_help = examples::EXPORT)]
     Export(ExportOptions),
     /// Copy a folder into a database
+    #[command(after_long_help = examples::IMPORT)]
     Import(ImportOptions),
     /// Copy any store into a new one of any kind
+    #[command(after_long_help = examples::COPY)]
     Copy(CopyOptions),
     /// Check that two stores hold the same keys and bytes
+    #[command(after_long_help = examples::VERIFY)]
     Verify(VerifyOptions),
     /// List the engines, their settings, what each durability class does in them, and what they lack
+    #[command(after_long_help = examples::ENGINES)]
     Engines(EnginesOptions),
     /// Look at this machine: what can be measured on it, how finely, and what disturbs
+    #[command(after_long_help = examples::DOCTOR)]
     Doctor(DoctorOptions),
     /// See which files are in the page cache; fill, empty or lock it
-    #[command(disable_help_flag = true, after_help = cache::EXAMPLES)]
+    #[command(disable_help_flag = true, after_long_help = cache::EXAMPLES)]
     Cache(Box<CacheOptions>),
     /// Count false alarms and missed differences of comparisons whose truth is known
+    #[command(after_long_help = examples::CALIBRATE)]
     Calibrate(Box<CalibrateOptions>),
+    /// Write the completions of a shell to standard output
+    #[command(after_long_help = examples::COMPLETIONS)]
+    Completions(CompletionsOptions),
+    /// Write manual pages into a folder, one for each command
+    #[command(after_long_help = examples::MAN)]
+    Man(ManOptions),
+    /// Explain a command, or how targets, durability classes and sizes are written
+    #[command(after_long_help = examples::HELP)]
+    Help(HelpOptions),
     /// Do what another storemark asks for (started by `run --processes`)
     #[command(hide = true)]
     Worker,
@@ -312,12 +357,8 @@ pub(crate) struct RunOptions {
     /// Exit with 3 when there is a finding above a note
     #[arg(long, help_heading = "Output")]
     pub(crate) strict: bool,
-    /// Show all findings
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) verbose: bool,
-    /// No progress
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
 }
 
 #[derive(Debug, Args)]
@@ -391,9 +432,8 @@ pub(crate) struct CopyFlags {
     /// Where a source that reading would change is copied to be read; default: beside it
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
-    /// No progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
 }
 
 #[derive(Debug, Args)]
@@ -441,9 +481,8 @@ pub(crate) struct VerifyOptions {
     /// Where a store that reading would change is copied to be read; default: beside it
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
-    /// No progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
 }
 
 /// Options that kvtest also takes with a single dash.
@@ -496,11 +535,39 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Argumen
             output::say(&one_line(&error));
             return ExitCode::from(1);
         }
-        let code = u8::from(error.use_stderr());
-        // A closed pipe is no reason to fail.
-        let _ = error.print();
-        ExitCode::from(code)
+        match output::written(error.print()) {
+            Ok(()) => ExitCode::from(u8::from(error.use_stderr())),
+            Err(failed) => exit::code(Err(failed.into())),
+        }
     })
+}
+
+/// The command with its subcommands that people type: what only storemark itself starts is left
+/// out.
+pub(crate) fn visible() -> clap::Command {
+    let all = command();
+    let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let about = all.get_about().cloned().unwrap_or_default();
+    let after = all.get_after_long_help().cloned().unwrap_or_default();
+    clap::Command::new("storemark")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(about)
+        .after_long_help(after)
+        .disable_help_subcommand(true)
+        .max_term_width(WIDTH)
+        .subcommands(shown)
+}
+
+/// The whole command. A negative number is the value of the option before it, which then says what
+/// it accepts.
+fn command() -> clap::Command {
+    let command = Arguments::command().mut_subcommands(|command| {
+        command.mut_args(|arg| {
+            let takes_value = arg.get_long().is_some() && arg.get_action().takes_values();
+            if takes_value { arg.allow_negative_numbers(true) } else { arg }
+        })
+    });
+    brief::brief(command)
 }
 
 /// Reads a command line that the program made itself, or a file of it.
@@ -509,16 +576,10 @@ pub(crate) fn understand(words: Vec<OsString>) -> Result<Command, Error> {
     parsed.map(|arguments| arguments.command).map_err(|error| Error::usage(one_line(&error)))
 }
 
-/// A negative number is the value of the option before it, which then says what it accepts.
 fn parsed(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<Arguments, clap::Error> {
-    let mut command = Arguments::command().mut_subcommands(|command| {
-        command.mut_args(|arg| {
-            let takes_value = arg.get_long().is_some() && arg.get_action().takes_values();
-            if takes_value { arg.allow_negative_numbers(true) } else { arg }
-        })
-    });
+    let mut command = command().long_version(version::long());
     let mut matches = command.try_get_matches_from_mut(words)?;
     let arguments = Arguments::from_arg_matches_mut(&mut matches);
     arguments.map_err(|error| error.format(&mut command))
@@ -541,7 +602,8 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
         .take_while(|line| !line.trim().is_empty() && !line.starts_with("Usage"))
         .map(str::trim);
     let mut line = values.fold(first, |line, more| format!("{line} {more}"));
-    let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
+    let suggested =
+        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
     for near in suggested.into_iter().filter_map(|kind| error.get(kind)) {
         let near = match near {
             ContextValue::String(near) => near.clone(),
@@ -564,6 +626,22 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Arguments::command().debug_assert();
+    }
+
+    /// Shells take quotes and redirections for themselves.
+    #[test]
+    fn every_example_is_understood() {
+        let all = command();
+        for command in all.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let after = command.get_after_long_help().unwrap().to_string();
+            let (_, examples) = after.split_once("Examples:\n").unwrap();
+            for line in examples.lines().take_while(|line| line.starts_with("  ")) {
+                let line = line.trim().trim_start_matches("sudo ");
+                let typed = line.split("  ").next().unwrap().split(" > ").next().unwrap();
+                assert_eq!(typed.split(' ').nth(1), Some(command.get_name()), "{line}");
+                parsed(typed);
+            }
+        }
     }
 
     #[test]

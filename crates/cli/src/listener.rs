@@ -1,30 +1,91 @@
 //! Progress for people: a bar on standard error where that is a terminal, nothing elsewhere.
 
-use std::time::Duration;
+use std::{
+    fmt::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Progress;
 
-use crate::output;
+use crate::{args::Talk, output};
+
+/// Stands for no end that is known.
+const OPEN: u64 = u64::MAX;
+
+/// How something looks of which nobody knows when it ends.
+const PLAIN: &str = "{count}{elapsed_precise}  {prefix}{wide_msg}";
 
 /// Shows what the lab is doing.
 pub(crate) struct Listener {
     bar: ProgressBar,
-    quiet: bool,
+    talk: Talk,
+    began: Instant,
+    /// When the rounds end at the latest, in milliseconds since `began`.
+    ends: Arc<AtomicU64>,
 }
 
 impl Listener {
-    /// Draws on standard error, unless `quiet` or that is no terminal.
-    pub(crate) fn new(quiet: bool) -> Self {
+    /// Draws on standard error, unless nothing is to be told or that is no terminal.
+    pub(crate) fn new(talk: Talk) -> Self {
         let bar = ProgressBar::new_spinner();
-        bar.set_draw_target(if quiet {
+        bar.set_draw_target(if talk.quiet {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr()
         });
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, quiet }
+        let ends = Arc::new(AtomicU64::new(OPEN));
+        let listener = Self { bar, talk, began: Instant::now(), ends };
+        listener.look(PLAIN);
+        listener.bar.enable_steady_tick(Duration::from_millis(200));
+        listener
     }
+
+    /// What follows is part of something larger: which part.
+    pub(crate) fn part(&self, name: &str) {
+        self.bar.set_prefix(format!("{name}: "));
+    }
+
+    fn look(&self, form: &str) {
+        let (began, ends) = (self.began, Arc::clone(&self.ends));
+        let at_most = move |_: &ProgressState, out: &mut dyn Write| {
+            let left = ends.load(Relaxed).saturating_sub(milliseconds(began.elapsed()));
+            // What cannot be drawn is not worth an error.
+            let _ = write!(out, "{}", FormattedDuration(Duration::from_millis(left)));
+        };
+        // The forms are fixed below and known to parse.
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            let style = style.with_key("at_most", at_most).with_key("about", about);
+            let style = style.with_key("count", count);
+            self.bar.set_style(style.progress_chars("=> "));
+        }
+    }
+}
+
+/// How long the rest takes, when it goes on as it did.
+fn about(state: &ProgressState, out: &mut dyn Write) {
+    let (done, all) = (state.pos(), state.len().unwrap_or(0));
+    let _ = if done == 0 {
+        write!(out, "{}", FormattedDuration(state.elapsed()))
+    } else {
+        let rest = all.saturating_sub(done) as f64 / done as f64;
+        let rest = Duration::try_from_secs_f64(state.elapsed().as_secs_f64() * rest);
+        write!(out, "about {} left", FormattedDuration(rest.unwrap_or(Duration::MAX)))
+    };
+}
+
+fn count(state: &ProgressState, out: &mut dyn Write) {
+    if state.pos() > 0 {
+        let _ = write!(out, "{} done, ", model::units::show_count(state.pos()));
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(OPEN)
 }
 
 impl Drop for Listener {
@@ -35,28 +96,49 @@ impl Drop for Listener {
 
 impl Progress for Listener {
     fn stage(&self, what: &str, steps: Option<u64>) {
-        let form = match steps {
-            Some(_) => "{msg:30} [{bar:30}] {eta_precise} left",
-            None => "{msg:30} {human_pos} done, {elapsed}",
-        };
-        // Both forms are fixed above and known to parse.
-        if let Ok(style) = ProgressStyle::with_template(form) {
-            self.bar.set_style(style.progress_chars("=> "));
-        }
-        match steps {
-            Some(steps) => self.bar.set_length(steps),
-            None => self.bar.reset(),
-        }
+        self.tell(what);
+        self.ends.store(OPEN, Relaxed);
+        self.bar.reset();
         self.bar.set_message(what.to_owned());
+        if let Some(steps) = steps {
+            self.bar.set_length(steps);
+        }
+        self.look(match steps {
+            Some(_) => "[{bar:30}] {about}  {prefix}{wide_msg}",
+            None => PLAIN,
+        });
     }
 
     fn done(&self, steps: u64) {
-        self.bar.set_position(steps);
+        // In rounds the bar is about their time.
+        if self.ends.load(Relaxed) == OPEN {
+            self.bar.set_position(steps);
+        }
+    }
+
+    fn rounds(&self, what: &str, left: Option<Duration>) {
+        self.bar.set_message(what.to_owned());
+        let Some(left) = left else {
+            self.bar.set_position(0);
+            return self.look(PLAIN);
+        };
+        let spent = milliseconds(self.began.elapsed());
+        let ends = spent.saturating_add(milliseconds(left)).min(OPEN - 1);
+        self.ends.store(ends, Relaxed);
+        self.bar.set_length(ends);
+        self.bar.set_position(spent);
+        self.look("[{bar:30}] at most {at_most} left  {prefix}{wide_msg}");
     }
 
     fn say(&self, what: &str) {
-        if !self.quiet {
+        if !self.talk.quiet {
             self.bar.suspend(|| output::say(what));
+        }
+    }
+
+    fn tell(&self, what: &str) {
+        if self.talk.verbose {
+            self.say(what);
         }
     }
 }

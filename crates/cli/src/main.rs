@@ -23,6 +23,7 @@ static STOP: Stop = Stop::new();
 /// ends the process at once; what it leaves is swept by the next run.
 fn on_signal() {
     if STOP.is_set() {
+        output::clear_line();
         std::process::exit(130);
     }
     STOP.set();
@@ -61,6 +62,9 @@ fn main() -> ExitCode {
         Command::Doctor(options) => commands::doctor::run(options, &STOP),
         Command::Cache(options) => commands::cache::run(options),
         Command::Calibrate(options) => commands::calibrate::run(options, &STOP),
+        Command::Completions(options) => commands::completions::run(options),
+        Command::Man(options) => commands::man::run(options),
+        Command::Help(options) => commands::help::run(options),
         Command::Worker => commands::worker::run(&STOP),
     })
 }

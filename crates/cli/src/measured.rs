@@ -41,7 +41,7 @@ impl Measured {
 
 /// Shows what a command of rounds measured; an error where not all of it could be.
 pub(crate) fn show(measured: Measured, options: &RoundsOptions) -> Result<(), Failure> {
-    let style = output::style(options.verbose, options.explain);
+    let style = output::style(options.talk.verbose, options.explain);
     let page = |records: &[Record]| report::page(records, &style);
     let (_, outcomes) = measured.show(options.json.as_deref(), page)?;
     whole(&outcomes)

@@ -8,7 +8,12 @@ use report::Style;
 /// Writes `text` to standard output. A closed pipe is no error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What came of writing to standard output: a closed pipe is no error.
+pub(crate) fn written(outcome: io::Result<()>) -> Result<()> {
+    match outcome {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::io("standard output", error))
         }
@@ -45,6 +50,13 @@ impl<W: Write> Write for Quietly<W> {
 pub(crate) fn print_aside(text: &str) {
     // Nothing is left to tell it to when this fails.
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Takes progress off the line that a terminal is at.
+pub(crate) fn clear_line() {
+    if io::stderr().is_terminal() {
+        print_aside("\r\u{1b}[K");
+    }
 }
 
 /// Says one line on standard error, control characters of names replaced.

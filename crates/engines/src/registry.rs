@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Engine, Error, Result, nearest};
+use model::{Engine, Error, Library, Result, nearest};
 
 #[cfg(feature = "fjall")]
 use crate::fjall;
@@ -60,6 +60,9 @@ const OPTIONAL: &[(&str, &str)] = &[
     ("sqlite", "sqlite"),
 ];
 
+/// Engines of servers, which are programs of their own.
+const SERVERS: &[&str] = &["mariadb", "mysql", "postgres", "postgresql"];
+
 /// Schemes of servers' addresses, and the engines that take them.
 const SCHEMES: &[(&str, &str)] = &[
     ("mysql", "mysql"),
@@ -79,6 +82,12 @@ pub fn left_out() -> impl Iterator<Item = &'static str> {
         .iter()
         .map(|(name, _)| *name)
         .filter(|name| !all().iter().any(|engine| engine.name() == *name))
+}
+
+/// The libraries that are linked into this program. No server is asked.
+pub fn linked() -> impl Iterator<Item = Library> {
+    let linked = all().iter().filter(|engine| !SERVERS.contains(&engine.name()));
+    linked.filter_map(|engine| engine.library())
 }
 
 /// The engine called `name`.

@@ -7,6 +7,7 @@ mod checkup;
 mod chores;
 mod clone;
 mod copy;
+mod course;
 mod crew;
 mod dataset;
 mod histogram;

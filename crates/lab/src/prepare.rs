@@ -33,6 +33,8 @@ pub(crate) struct Preparation<'a> {
     stop: &'a Stop,
     /// Stores that are read are there.
     kept: bool,
+    /// What there is to read and to fill stores with.
+    amount: Amount,
     scratches: Scratches,
 }
 
@@ -42,7 +44,14 @@ pub(crate) type Scratches = Vec<(PathBuf, Operation, Scratch)>;
 
 impl<'a> Preparation<'a> {
     pub(crate) fn new(request: &'a Request, progress: &'a dyn Progress, stop: &'a Stop) -> Self {
-        Self { request, progress, stop, kept: false, scratches: Vec::new() }
+        Self {
+            request,
+            progress,
+            stop,
+            kept: false,
+            amount: Amount::default(),
+            scratches: Vec::new(),
+        }
     }
 
     /// Makes everything ready that an earlier run has not left.
@@ -53,9 +62,9 @@ impl<'a> Preparation<'a> {
         }
         let source = Source::open(request, self.progress, self.stop)?;
         self.kept = kept.is_some();
-        let amount = source.amount(self.stop)?;
-        self.check_space(amount)?;
-        self.check_memory(amount)?;
+        self.amount = source.amount(self.stop)?;
+        self.check_space(self.amount)?;
+        self.check_memory(self.amount)?;
         let Kept { mut dataset, available, mut reads, doubts, scratches } = match kept {
             Some(kept) => kept,
             None => self.read(&source)?,
@@ -93,7 +102,7 @@ impl<'a> Preparation<'a> {
 
     /// Reads the data, and looks whether the user's stores hold it.
     fn read(&self, source: &Source) -> Result<Kept> {
-        let dataset = source.dataset(self.progress, self.stop)?;
+        let dataset = source.dataset(self.amount.count, self.progress, self.stop)?;
         let available = dataset.summary().count;
         if available == 0 {
             return Err(Error::usage("there are no keys to measure with"));
@@ -328,7 +337,8 @@ impl<'a> Preparation<'a> {
     /// Makes and fills a scratch store, without durability for speed; the trials open it anew
     /// with the settings that are measured.
     fn make(&self, ready: &Ready, source: &Source) -> Result<()> {
-        self.progress.stage(&format!("filling {}", ready.engine.name()), None);
+        let what = format!("filling {}", ready.engine.name());
+        self.progress.stage(&what, Some(self.amount.count));
         let fast = class_settings(ready.engine, Durability::None)?;
         let options = OpenOptions {
             settings: ready.options.settings.clone().overlaid(&fast),
@@ -348,7 +358,8 @@ impl<'a> Preparation<'a> {
         made: Made,
         dataset: &Dataset,
     ) -> Result<(PreparedTarget, Vec<Finding>)> {
-        self.progress.stage(&format!("checking {}", target.label), None);
+        let count = dataset.entries().len() as u64;
+        self.progress.stage(&format!("checking {}", target.label), Some(count));
         let mut findings = Vec::new();
         let mut check = Duration::ZERO;
         let read = made.read.iter().filter(|_| !made.checked);
@@ -371,6 +382,7 @@ impl<'a> Preparation<'a> {
         let ((in_effect, durability, started), _) = ready.with(|store| {
             Ok((store.in_effect()?, store.durability(), !store.processes().is_empty()))
         })?;
+        self.tell(&target.label, ready, &in_effect);
         let space = host::space(&ready.files())?;
         let facts = StoreFacts {
             target: place,
@@ -397,6 +409,17 @@ impl<'a> Preparation<'a> {
         };
         let (read, update) = (made.read, made.update);
         Ok((PreparedTarget { planned, facts, read, update }, findings))
+    }
+
+    /// Where a store is, and its settings as read back. An address may hold a password.
+    fn tell(&self, label: &str, ready: &Ready, in_effect: &Settings) {
+        let settings = in_effect.0.iter().map(|(name, value)| format!(" {name}={value}"));
+        let place = match ready.engine.capabilities() {
+            can if can.persistent && !can.remote => format!("in {}", ready.path.display()),
+            _ => "not in files of its own".to_owned(),
+        };
+        self.progress
+            .tell(&format!("{label}: {place}, in effect:{}", settings.collect::<String>()));
     }
 }
 

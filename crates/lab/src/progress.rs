@@ -1,14 +1,25 @@
 //! Telling a person how far things are. The lab says what it does; who listens decides how it
 //! looks.
 
+use std::time::Duration;
+
 /// Listens to a run, a copy or a check. Never called between two clock reads.
 pub trait Progress: Sync {
     /// A new stage begins: what it does, and how many steps it has if that is known.
     fn stage(&self, what: &str, steps: Option<u64>);
     /// Steps of the stage that are done, all told.
     fn done(&self, steps: u64);
+    /// Rounds are under way: which one, and how much longer they go on at most, once that can be
+    /// told.
+    fn rounds(&self, what: &str, left: Option<Duration>) {
+        let _ = (what, left);
+    }
     /// Something worth reading once.
     fn say(&self, what: &str);
+    /// Something for those who want to read everything.
+    fn tell(&self, what: &str) {
+        let _ = what;
+    }
 }
 
 /// Listens to nothing.

@@ -16,6 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
     Outcome, Progress, Recorder, Stop,
+    course::Course,
     dataset::shuffle,
     host, precise,
     seed::{Use, derive},
@@ -111,13 +112,12 @@ impl<'a> Shuffled<'a> {
     }
 
     fn until_ended(&mut self, trials: &mut dyn Trials, recorder: &mut Recorder) -> Result<Ended> {
-        let budget = Duration::from_secs_f64(self.plan.rounds.seconds);
-        let steps = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
+        let mut course = Course::new(self.plan.rounds, self.began, self.progress);
         let mut longest = Duration::ZERO;
         for round in 0.. {
             let start = Instant::now();
-            self.progress.stage(&format!("round {}", round + 1), Some(steps));
-            self.round(round, trials, recorder)?;
+            course.round(round);
+            self.round(round, &course, trials, recorder)?;
             if self.shuffled(round, trials.places()).is_empty() {
                 return Ok(Ended::Failed("a trial failed of every target".to_owned()));
             }
@@ -149,13 +149,15 @@ impl<'a> Shuffled<'a> {
     fn round(
         &mut self,
         round: u32,
+        course: &Course<'_>,
         trials: &mut dyn Trials,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        for (position, place) in (0..).zip(self.shuffled(round, trials.places())) {
+        let places = self.shuffled(round, trials.places());
+        let all = places.len();
+        for (position, place) in (0..).zip(places) {
             self.stop.check()?;
-            let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            self.progress.done(elapsed);
+            course.trial(position, all, "");
             match trials.trial(place) {
                 Ok(tried) => self.note(recorder, place, tried, round, position)?,
                 Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),

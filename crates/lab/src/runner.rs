@@ -14,6 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
     Outcome, Progress, Recorder, Stop,
+    course::Course,
     crew::Crew,
     dataset::shuffle,
     host,
@@ -267,13 +268,12 @@ struct Rounds<'a> {
 
 impl Rounds<'_> {
     fn run(&mut self, recorder: &mut Recorder) -> Result<Ended> {
-        let budget = Duration::from_secs_f64(self.plan.rounds.seconds);
-        let steps = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
+        let mut course = Course::new(self.plan.rounds, self.began, self.progress);
         let mut longest = Duration::ZERO;
         for round in 0.. {
             let start = Instant::now();
-            self.progress.stage(&format!("round {}", round + 1), Some(steps));
-            self.round(round, recorder)?;
+            course.round(round);
+            self.round(round, &course, recorder)?;
             if self.failed.iter().all(|failed| *failed) {
                 return Ok(Ended::Failed("a trial failed of every target".to_owned()));
             }
@@ -288,7 +288,7 @@ impl Rounds<'_> {
         Ok(Ended::Rounds)
     }
 
-    fn round(&mut self, number: u32, recorder: &mut Recorder) -> Result<()> {
+    fn round(&mut self, number: u32, course: &Course<'_>, recorder: &mut Recorder) -> Result<()> {
         let run_seed = self.request.seed;
         let seed = |purpose| derive(run_seed, purpose, u64::from(number));
         let Workload { order, .. } = self.plan.workloads[0];
@@ -308,13 +308,14 @@ impl Rounds<'_> {
                 Ok(if self.request.over_time { round.timed_in_full() } else { round })
             })
             .collect::<Result<Vec<_>>>()?;
-        for (position, (target, case)) in (0..).zip(self.shuffled(seed(Use::Trials))) {
+        let trials = self.shuffled(seed(Use::Trials));
+        let all = trials.len();
+        for (position, (target, case)) in (0..).zip(trials) {
             if self.failed[target] {
                 continue;
             }
             self.stop.check()?;
-            let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            self.progress.done(elapsed);
+            course.trial(position, all, "");
             let salt = derive(run_seed, Use::Payloads, salt_index(number, position));
             let Case { workload, cache } = case;
             let place = Place { round: number, position, target, workload, cache, salt };

@@ -79,9 +79,14 @@ impl Source {
         self.with(|store| store.session()?.scan(visit))
     }
 
-    /// The dataset, every value read once.
-    pub(crate) fn dataset(&self, progress: &dyn Progress, stop: &Stop) -> Result<Dataset> {
-        progress.stage("reading the data", None);
+    /// The dataset of `count` values, every one read once.
+    pub(crate) fn dataset(
+        &self,
+        count: u64,
+        progress: &dyn Progress,
+        stop: &Stop,
+    ) -> Result<Dataset> {
+        progress.stage("reading the data", Some(count));
         let mut dataset = Dataset::new(self.keys());
         let mut sampler = Sampler::new();
         let mut seen = 0;

@@ -10,7 +10,7 @@ use std::{
 use model::{Error, Item, Key, Result, Store};
 
 use crate::{
-    Place, Progress, Stop,
+    Amount, Place, Progress, Stop,
     sheet::{Sheet, ascending},
     source::tick,
 };
@@ -84,7 +84,9 @@ pub fn verify(
             shown[0], shown[1]
         )));
     }
-    progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), None);
+    progress.stage("counting", None);
+    let count = Amount::of(&*stores[0], stop)?.count;
+    progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), Some(count));
     let verified = compare([(&*stores[0], paths[0]), (&*stores[1], paths[1])], progress, stop)?;
     for store in stores {
         store.close()?;

@@ -57,8 +57,8 @@ pub use stores::{Space, StoreFigures, stores};
 pub use study::{Against, Held, Here, held};
 pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};
 pub use terminal::{
-    StudyStep, Style, checkup, comparison_page, engine, engines, head, over_time, page, study_head,
-    study_step, terminal, worse_rows,
+    StudyStep, Style, checkup, comparison_page, durability, engine, engines, head, over_time, page,
+    study_head, study_step, targets, terminal, worse_rows,
 };
 pub use together::{Rates, Together, Waits, together};
 pub use unlike::Unlike;

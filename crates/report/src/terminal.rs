@@ -23,6 +23,7 @@ mod sweep;
 mod table;
 mod text;
 mod times;
+mod topics;
 mod workers;
 
 use model::{DatasetSpec, record::Record};
@@ -41,6 +42,7 @@ pub use study::{StudyStep, study_head, study_step};
 pub(crate) use summary::ended as run_ended;
 pub(crate) use text::harmless;
 pub(crate) use times::{name as workload_name, verdict_words};
+pub use topics::{durability, targets};
 
 /// Narrower terminals wrap what was laid out for this many columns.
 const NARROWEST: usize = 80;

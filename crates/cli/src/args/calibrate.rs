@@ -5,6 +5,8 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::{Args, builder::RangedU64ValueParser};
 use model::{Error, Result, units};
 
+use super::Talk;
+
 /// How often a comparison is wrong: compares a store with itself, and with itself slowed down by a
 /// known time per operation, many times in shuffled order, and counts what `run` would have said.
 #[derive(Debug, Args)]
@@ -52,9 +54,8 @@ pub(crate) struct CalibrateOptions {
     /// Write a line for each comparison to FILE (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
-    /// No progress
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
 }
 
 /// What is left out is 0. More than the limit would take weeks.

@@ -5,8 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use model::units;
 
+use super::Talk;
+
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct DoctorOptions {
     /// The folder that stores would be in
     #[arg(value_name = "DIR", default_value = ".")]
@@ -24,7 +25,6 @@ pub(crate) struct DoctorOptions {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
 }

@@ -18,7 +18,7 @@ Targets (each makes its own queue in a scratch store, removed afterwards):
 Examples:
   storemark queue                                     the published comparison, and what it left out
   storemark queue files: sqlite: --durability durable
-  storemark queue --on /mnt/btrfs,/srv                on the file systems of two folders
+  storemark queue --on .,/tmp                         on the file systems of two folders
   sudo storemark queue --on ext4,xfs,btrfs            on throw-away images";
 
 /// Workers put tasks into a queue, change their status, rewrite their output and delete them: the

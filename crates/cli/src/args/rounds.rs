@@ -5,6 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use model::units;
 
+use super::Talk;
+
 /// How long to measure, where, and what becomes of it.
 #[derive(Debug, Args)]
 pub(crate) struct RoundsOptions {
@@ -31,10 +33,6 @@ pub(crate) struct RoundsOptions {
     /// Show what explains the differences: processor time, calls, bytes from and to devices
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
-    /// Show all findings and settings
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) verbose: bool,
-    /// No progress
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
 }

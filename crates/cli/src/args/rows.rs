@@ -15,7 +15,7 @@ Targets (each makes its own table in a scratch store, removed afterwards):
   postgres:?sync=off              sync=off|async|on  cache=  null=yes|no
 
 Examples:
-  storemark rows                                      the published table, as far as it can be had here
+  storemark rows                                      the published table, as far as it goes
   storemark rows --processes 1,2,4 --shared           with a database each, and all on one
   storemark rows sqlite: csv: --style text,bulk       two of them
   storemark rows sqlite: --durability durable --batch 1 --rows 1000";

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use model::study::Size;
 
+use super::Talk;
+
 pub(super) const EXAMPLES: &str = "\
 Examples:
   storemark study                                 what there is
@@ -14,7 +16,6 @@ Examples:
 
 /// Runs a published experiment, and shows what was published beside what comes out here.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct StudyOptions {
     /// Which; none: list them
     pub(crate) name: Option<String>,
@@ -42,12 +43,8 @@ pub(crate) struct StudyOptions {
     /// Write a record of each step into the folder DIR: NAME-1.json and so on
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) records: Option<PathBuf>,
-    /// Show all findings
-    #[arg(short, long, help_heading = "Output")]
-    pub(crate) verbose: bool,
-    /// No progress
-    #[arg(short, long, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
 }
 
 impl StudyOptions {

@@ -30,7 +30,7 @@ pub(super) fn measured(options: &AgeOptions, stop: &Stop) -> Result<Measured, Fa
     let request = request(options)?;
     let file = record_file::open(options.rounds.json.as_deref(), record_file::AGE)?;
     let mut recorder = Recorder::new(file);
-    let listener = Listener::new(options.rounds.quiet);
+    let listener = Listener::new(options.rounds.talk);
     let outcome = lab::age(&request, &mut recorder, &listener, stop);
     let ended = measured::finish(outcome, &mut recorder, began).map(|outcome| vec![outcome]);
     Ok(Measured { records: recorder.into_records(), ended })

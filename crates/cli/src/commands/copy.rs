@@ -51,8 +51,8 @@ pub(super) fn carry_out(
     }
     let began = Instant::now();
     let name = to.path.display().to_string();
-    let CopyFlags { force, resume, quiet, scratch } = flags.clone();
-    let listener = Listener::new(quiet);
+    let CopyFlags { force, resume, scratch, talk } = flags.clone();
+    let listener = Listener::new(talk);
     let job = CopyJob { from, to, force, resume, scratch };
     let copied = lab::copy(&job, &listener, stop);
     drop(listener);

@@ -20,7 +20,7 @@ const QUICK: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
     let job = job(options)?;
-    let listener = Listener::new(options.quiet);
+    let listener = Listener::new(options.talk);
     let checked = lab::checkup(&job, &listener, stop);
     drop(listener);
     let advice = report::advice(checked.doubts);

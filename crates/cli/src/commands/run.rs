@@ -89,7 +89,7 @@ fn one_by_one(
     stop: &Stop,
 ) -> Result<Vec<Outcome>, Failure> {
     let began = Instant::now();
-    let listener = Listener::new(options.quiet);
+    let listener = Listener::new(options.talk);
     let count = requests.len();
     let mut outcomes = Vec::new();
     let mut shelf = Shelf::default();
@@ -99,6 +99,7 @@ fn one_by_one(
         request.rounds.seconds = left / (count - number) as f64;
         if let Some(varied) = beforehand::varied(request) {
             listener.say(&format!("run {} of {count}: {varied}", number + 1));
+            listener.part(&format!("run {} of {count}", number + 1));
         }
         recorder.set_aside();
         let own = Instant::now();
@@ -134,7 +135,7 @@ fn no_doubts(records: &[Record]) -> Result<(), Failure> {
 
 /// The tables.
 fn page(options: &RunOptions, records: &[Record]) -> String {
-    let style = output::style(options.verbose, options.explain);
+    let style = output::style(options.talk.verbose, options.explain);
     let mut text = report::page(records, &style);
     if options.over_time {
         text.push_str(&report::over_time(records, &style));

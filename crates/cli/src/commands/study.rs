@@ -33,7 +33,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
     }
-    let style = output::style(options.verbose, false);
+    let style = output::style(options.talk.verbose, false);
     output::print(&report::study_head(&study, &style))?;
     let mut ended = Ok(());
     for number in chosen {
@@ -54,7 +54,7 @@ fn carry_out(
     options: &StudyOptions,
     stop: &Stop,
 ) -> Result<(), Failure> {
-    if !options.quiet {
+    if !options.talk.quiet {
         output::say(&format!("step {}: {}", number + 1, part.title));
     }
     let mut gaps = leave_out_unusable(part);
@@ -65,7 +65,7 @@ fn carry_out(
         gaps.extend(gap(&failure, records.is_empty()));
         later(failure, records.is_empty())
     });
-    let style = output::style(options.verbose, false);
+    let style = output::style(options.talk.verbose, false);
     let page = report::study_step(&StudyStep { step: part, records, gaps }, &style);
     output::print(&format!("\n{page}"))?;
     ended
@@ -95,7 +95,8 @@ fn common(options: &StudyOptions, name: &str, number: usize) -> Vec<(&'static st
         ("scratch", options.scratch.as_ref().map(OsString::from)),
         ("seed", options.seed.map(number)),
         ("rounds", options.rounds.map(|rounds| number(rounds.into()))),
-        ("quiet", options.quiet.then(OsString::new)),
+        ("quiet", options.talk.quiet.then(OsString::new)),
+        ("verbose", options.talk.verbose.then(OsString::new)),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))

@@ -10,7 +10,7 @@ use crate::{args::VerifyOptions, exit::Failure, listener::Listener, output};
 
 pub(crate) fn run(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
     let (a, b) = (copy::source(&options.a)?, copy::source(&options.b)?);
-    let listener = Listener::new(options.quiet);
+    let listener = Listener::new(options.talk);
     let verified = lab::verify([&a, &b], options.scratch.as_deref(), &listener, stop);
     drop(listener);
     let verified = verified?;

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     Outcome, Progress, Recorder, Stop,
+    course::Course,
     dataset::{Generator, shuffle},
     host::Scratch,
     payload::Pool,
@@ -120,10 +121,12 @@ impl AgeRounds<'_> {
     }
 
     fn run(&mut self, plan: &Plan, recorder: &mut Recorder) -> Result<Ended> {
+        let mut course = Course::new(plan.rounds, self.began, self.progress);
         let mut longest = Duration::ZERO;
         for round in 0.. {
             let start = Instant::now();
-            self.round(plan, round, recorder)?;
+            course.round(round);
+            self.round(plan, round, &course, recorder)?;
             if self.failed.len() == plan.targets.len() {
                 return Ok(Ended::Failed("a trial failed of every target".to_owned()));
             }
@@ -154,10 +157,19 @@ impl AgeRounds<'_> {
         }
     }
 
-    fn round(&mut self, plan: &Plan, round: u32, recorder: &mut Recorder) -> Result<()> {
+    fn round(
+        &mut self,
+        plan: &Plan,
+        round: u32,
+        course: &Course<'_>,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
         let steps = self.life(round)?;
-        for (position, target) in (0..).zip(self.shuffled(round)) {
+        let targets = self.shuffled(round);
+        let all = targets.len();
+        for (position, target) in (0..).zip(targets) {
             self.stop.check()?;
+            course.trial(position, all, &format!(", {} ages", plan.targets[target].label));
             match self.live(plan, &steps, round, position, target, recorder) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
@@ -182,8 +194,6 @@ impl AgeRounds<'_> {
         recorder: &mut Recorder,
     ) -> Result<()> {
         let requested = &self.request.targets[target];
-        let label = &requested.label;
-        self.progress.stage(&format!("round {}, {label} ages", round + 1), None);
         let life = Life {
             target: requested,
             index: target,

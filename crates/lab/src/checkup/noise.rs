@@ -49,6 +49,10 @@ impl Progress for Mute<'_> {
         self.0.done(steps);
     }
 
+    fn rounds(&self, what: &str, left: Option<Duration>) {
+        self.0.rounds(what, left);
+    }
+
     fn say(&self, _: &str) {}
 }
 

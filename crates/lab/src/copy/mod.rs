@@ -11,7 +11,10 @@ mod room;
 
 use std::path::{Path, PathBuf};
 
-use model::{Access, ErrorKind, Fill, OpenOptions, Result, Store};
+use model::{
+    Access, ErrorKind, Fill, OpenOptions, Result, Store,
+    units::{show_count, show_size},
+};
 
 use crate::{Amount, Place, Progress, Stop, host};
 use inventory::Inventory;
@@ -51,6 +54,15 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
     let source = from.place.open()?;
     progress.stage("looking at the source", None);
     let amount = Amount::of(&*source, stop)?;
+    progress.tell(&format!(
+        "{} ({}) to {} ({}): {} values, {}",
+        job.from.path.display(),
+        job.from.engine.name(),
+        job.to.path.display(),
+        job.to.engine.name(),
+        show_count(amount.count),
+        show_size(amount.bytes)
+    ));
     let partial = Partial::claim(&job.to.path)?;
     let copied = Copier { job, source: &*source, amount, progress, stop }.run(&partial);
     let copied = match copied {

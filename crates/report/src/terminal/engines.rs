@@ -61,26 +61,26 @@ pub fn engine(engine: &dyn Engine, style: &Style) -> String {
     page.into_text()
 }
 
-fn page(style: Style) -> Page {
+pub(super) fn page(style: Style) -> Page {
     Page::new(usize::from(style.width).clamp(NARROWEST, WIDEST), style.color)
 }
 
-fn head(page: &mut Page, text: &str) {
+pub(super) fn head(page: &mut Page, text: &str) {
     page.gap();
     page.paragraph("", text, Paint::Bold);
 }
 
-fn title(page: &mut Page, engine: &dyn Engine) {
+pub(super) fn title(page: &mut Page, engine: &dyn Engine) {
     page.paragraph("", &format!("{}: {}", engine.name(), engine.about()), Paint::Bold);
 }
 
-fn unusable(page: &mut Page, engine: &dyn Engine) {
+pub(super) fn unusable(page: &mut Page, engine: &dyn Engine) {
     if let Err(why) = engine.usable() {
         page.paragraph(&lead("not here"), &why.to_string(), Paint::Red);
     }
 }
 
-fn line(page: &mut Page, name: &str, text: &str) {
+pub(super) fn line(page: &mut Page, name: &str, text: &str) {
     if !text.is_empty() {
         page.paragraph(&lead(name), text, Paint::Plain);
     }
@@ -99,7 +99,7 @@ fn names(settings: &[Setting]) -> String {
 }
 
 /// How a target of this engine is written.
-fn target(engine: &dyn Engine) -> String {
+pub(super) fn target(engine: &dyn Engine) -> String {
     let (name, can) = (engine.name(), engine.capabilities());
     match (can.remote, can.persistent) {
         (true, _) => format!("{name}://user@host:port/database"),

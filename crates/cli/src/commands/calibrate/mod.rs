@@ -33,7 +33,7 @@ const DETECTIONS: f64 = 0.90;
 pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure> {
     let series = Series::of(options)?;
     let mut lines = Lines::open(options.json.as_deref())?;
-    let listener = Listener::new(options.quiet);
+    let listener = Listener::new(options.talk);
     let calibration = Calibration::prepare(options, series, &listener, stop)?;
     lines.begin(&calibration)?;
     let mut done = Vec::new();
@@ -78,9 +78,8 @@ impl Calibration {
     ) -> Result<()> {
         let all = self.series.comparisons.len();
         for (before, (kind, seed)) in self.series.comparisons.iter().enumerate() {
-            let steps = self.series.milliseconds(all);
-            listener.stage(&format!("comparison {} of {all}", before + 1), Some(steps));
-            listener.done(self.series.milliseconds(before));
+            let left = self.series.time_after(before);
+            listener.rounds(&format!("comparison {} of {all}", before + 1), Some(left));
             let comparison = self.compare(*kind, *seed, stop)?;
             lines.comparison(&comparison)?;
             done.push(comparison);

@@ -45,11 +45,9 @@ impl Series {
         }
     }
 
-    /// Time for the first `count`, in steps of the progress bar.
-    pub(super) fn milliseconds(&self, count: usize) -> u64 {
-        let times = self.comparisons.iter().take(count).map(|(kind, _)| self.time(*kind));
-        times
-            .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-            .fold(0, u64::saturating_add)
+    /// Time for those after the first `count`.
+    pub(super) fn time_after(&self, count: usize) -> Duration {
+        let times = self.comparisons.iter().skip(count).map(|(kind, _)| self.time(*kind));
+        times.fold(Duration::ZERO, Duration::saturating_add)
     }
 }

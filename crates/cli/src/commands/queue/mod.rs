@@ -38,7 +38,7 @@ pub(crate) fn measured(options: &QueueOptions, stop: &Stop) -> Result<Measured, 
     let sites = Sites::open(&options.on.on, options.on.image_size, &options.rounds.scratch)?;
     let request = request(options, targets::on_each(&resolved, &sites))?;
     let mut recorder = Recorder::new(file);
-    let listener = Listener::new(options.rounds.quiet);
+    let listener = Listener::new(options.rounds.talk);
     let outcome = lab::queue(request, &mut recorder, &listener, stop);
     let ended = measured::finish(outcome, &mut recorder, began).map(|outcome| vec![outcome]);
     Ok(Measured { records: recorder.into_records(), ended })

@@ -35,7 +35,7 @@ pub(super) fn measured(options: &RowsOptions, stop: &Stop) -> Result<Measured, F
     let request = request(options)?;
     let file = record_file::open(options.rounds.json.as_deref(), record_file::ROWS)?;
     let mut recorder = Recorder::new(file);
-    let listener = Listener::new(options.rounds.quiet);
+    let listener = Listener::new(options.rounds.talk);
     let outcome = lab::rows(request, &mut recorder, &listener, stop);
     let ended = measured::finish(outcome, &mut recorder, began).map(|outcome| vec![outcome]);
     Ok(Measured { records: recorder.into_records(), ended })

@@ -1,0 +1,60 @@
+//! `storemark help`: a command's options, or how targets, classes and sizes are written.
+
+use clap::ValueEnum;
+use engines::registry;
+use model::{Error, nearest};
+
+use crate::{
+    args::{self, HelpOptions, Topic},
+    exit::Failure,
+    output,
+};
+
+const SIZES: &str = "\
+Sizes and counts
+  4096              as it stands; 0x1000 likewise
+  10k 10kB 4M 1G    powers of 1000
+  10KiB 4MiB 1GiB   powers of 1024
+  `storemark cache` reads its sizes as vmtouch does: k, M and G are powers of 1024 there
+
+Times
+  500us 20ms 45s 10m 1h; digits alone are seconds
+
+Lists
+  --size 1k,4k,16k  a run for each value, of options that take a number and of settings
+                    (sqlite:?page_size=4096,8192)
+";
+
+pub(crate) fn run(options: &HelpOptions) -> Result<(), Failure> {
+    let mut all = args::visible();
+    all.build();
+    let text = match &options.topic {
+        None => all.render_long_help().to_string(),
+        Some(wanted) => match Topic::from_str(wanted, false) {
+            Ok(topic) => page(topic),
+            Err(_) => match all.find_subcommand_mut(wanted) {
+                Some(command) => command.render_long_help().to_string(),
+                None => return Err(unknown(wanted, &all).into()),
+            },
+        },
+    };
+    Ok(output::print(&(text.trim_end().to_owned() + "\n"))?)
+}
+
+fn page(topic: Topic) -> String {
+    let style = output::style(true, false);
+    match topic {
+        Topic::Targets => report::targets(registry::all(), &style),
+        Topic::Durability => report::durability(registry::all(), &style),
+        Topic::Sizes => SIZES.to_owned(),
+    }
+}
+
+fn unknown(wanted: &str, all: &clap::Command) -> Error {
+    let topics = Topic::value_variants().iter().filter_map(Topic::to_possible_value);
+    let mut names: Vec<String> = topics.map(|topic| topic.get_name().to_owned()).collect();
+    names.extend(all.get_subcommands().map(|command| command.get_name().to_owned()));
+    let hint = nearest(wanted, names.iter().map(String::as_str))
+        .map_or_else(String::new, |near| format!(": did you mean {near}?"));
+    Error::usage(format!("help {wanted}: no such topic{hint} (accepted: {})", names.join(", ")))
+}

@@ -1,0 +1,153 @@
+//! Every command that works for long ends when it is asked to, and leaves what it should.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use crate::world::World;
+
+fn signal(child: &Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+}
+
+/// Runs `line`, interrupts it once it told to be at `stage`, and returns what it said after that.
+fn interrupted(world: &World, line: &str, stage: &str) -> Vec<String> {
+    let mut command = world.command(&format!("{line} --verbose"));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|told| told.contains(stage)), "{line}: never at {stage:?}");
+    signal(&child);
+    let after = said.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(2), "{line}: {after:?}");
+    after
+}
+
+fn assert_said(after: &[String]) {
+    assert_eq!(after.last().map(String::as_str), Some("storemark: interrupted"));
+}
+
+/// Names in the folder, those of records left out.
+fn names(world: &World) -> Vec<String> {
+    let entries = fs::read_dir(world.path("")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| !name.contains(".json")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn copies_of_all_kinds_keep_what_they_have_for_resuming() {
+    let world = World::new();
+    world.ok("init a.db --count 500k --size 10");
+    for (line, to) in [
+        ("init b.db --count 5M --size 10", "b.db"),
+        ("export a.db a.dir", "a.dir"),
+        ("import a.db c.db", "c.db"),
+        ("copy a.db redb:a.redb", "a.redb"),
+    ] {
+        let before = names(&world);
+        let after = interrupted(&world, line, "storemark: copying");
+        assert!(after.last().unwrap().contains("--resume goes on"), "{line}: {after:?}");
+        let partial = format!("{to}.storemark-partial");
+        let mut expected = [before, vec![partial.clone()]].concat();
+        expected.sort();
+        assert_eq!(names(&world), expected, "{line}");
+        fs::remove_dir_all(world.path(&partial)).unwrap();
+    }
+    assert_said(&interrupted(&world, "verify a.db a.db", "storemark: comparing"));
+}
+
+#[test]
+fn what_measures_shows_what_it_has() {
+    let world = World::new();
+    for line in [
+        "run files: pack: --keys 50 --rounds 100000",
+        "rows sqlite: csv: --rows 500 --style text --rounds 100000",
+        "queue files: sqlite: --workers 3 --tasks 3 --rounds 100000",
+        "age files: sqlite: --objects 20 --size 2k --rounds 100000",
+        "calibrate pack: --keys 50 --same 100000 --same-time 0s",
+    ] {
+        let mut command = world.command(&format!("{line} --json record.json"));
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        await_lines(&world, "record.json", 4);
+        signal(&child);
+        let output = child.wait_with_output().unwrap();
+        let (out, err) =
+            [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b)).into();
+        assert_eq!(output.status.code(), Some(2), "{line}: {out}{err}");
+        assert!(err.ends_with("interrupted\n"), "{line}: {err}");
+        assert!(out.lines().count() > 3, "{line}: {out}");
+        assert_eq!(names(&world), [""; 0], "{line}");
+        fs::remove_file(world.path("record.json")).unwrap();
+    }
+}
+
+#[test]
+fn a_study_shows_the_step_it_was_at_and_goes_no_further() {
+    let world = World::new();
+    let line = "study faster-than-fs --quick --rounds 100000 --records .";
+    let child = world.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    await_lines(&world, "faster-than-fs-1.json", 4);
+    signal(&child);
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.ends_with("storemark: interrupted\n") && !err.contains("step 2"), "{err}");
+    assert_eq!(names(&world), [""; 0]);
+}
+
+#[test]
+fn the_doctor_tells_what_was_seen() {
+    let world = World::new();
+    assert_said(&interrupted(&world, "doctor . --time 10m", "storemark: checking"));
+    assert_eq!(names(&world), [""; 0]);
+}
+
+/// Output that nobody reads holds up whoever writes it, so that the first signal is not heard.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_second_signal_ends_what_does_not_listen() {
+    use std::io::Write;
+
+    let (_reader, mut full) = std::io::pipe().unwrap();
+    full.write_all(&vec![0; PIPE]).unwrap();
+    let mut child = World::new().command("engines").stdout(full).spawn().unwrap();
+    while !catches_interrupts(&child) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    signal(&child);
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(child.try_wait().unwrap(), None);
+    signal(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// What a pipe holds, in bytes: pipe(7).
+#[cfg(target_os = "linux")]
+const PIPE: usize = 65_536;
+
+/// Whether `child` has set up what happens at a signal.
+#[cfg(target_os = "linux")]
+fn catches_interrupts(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    // The lowest bit is signal 1; interrupting is 2.
+    u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
+}
+
+/// Waits until the record `name` has so many lines.
+fn await_lines(world: &World, name: &str, count: usize) {
+    for _ in 0..1200 {
+        let text = fs::read_to_string(world.path(name)).unwrap_or_default();
+        if text.lines().count() >= count {
+            return;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("{name} has no {count} lines in a minute");
+}
