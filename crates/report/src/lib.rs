@@ -2,7 +2,7 @@
 //!
 //! [`read()`] takes a record in, [`figures()`], [`stores()`] and [`explained()`] compute,
 //! [`Judgement`] judges, [`differences()`] names what goes along with that, [`remarks()`] gathers
-//! the doubts, [`terminal()`] prints.
+//! the doubts, [`terminal()`] prints, [`html()`] makes a page with charts.
 
 mod ages;
 mod arithmetic;
@@ -10,6 +10,7 @@ mod difference;
 mod explain;
 mod figures;
 mod histogram;
+mod html;
 mod judgement;
 mod latencies;
 mod published;
@@ -28,6 +29,7 @@ pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
 pub use difference::{Aspect, Difference, differences};
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
+pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
 pub use published::{
