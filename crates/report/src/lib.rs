@@ -7,12 +7,14 @@
 mod ages;
 mod arithmetic;
 mod difference;
+mod environments;
 mod explain;
 mod figures;
 mod histogram;
 mod html;
 mod judgement;
 mod latencies;
+mod plans;
 mod published;
 mod queue;
 mod read;
@@ -24,14 +26,17 @@ mod study;
 mod sweep;
 mod terminal;
 mod together;
+mod unlike;
 
 pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
 pub use difference::{Aspect, Difference, differences};
+pub use environments::environment_differences;
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
+pub use plans::plan_differences;
 pub use published::{
     Published, published,
     tasks::{PublishedQueue, published_queues},
@@ -47,3 +52,4 @@ pub use terminal::{
     StudyStep, Style, checkup, engine, engines, head, page, study_head, study_step, terminal,
 };
 pub use together::{Rates, Together, Waits, together};
+pub use unlike::Unlike;

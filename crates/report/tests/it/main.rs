@@ -16,3 +16,4 @@ mod rows;
 mod study;
 mod sweep;
 mod together;
+mod unlike;
