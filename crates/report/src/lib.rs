@@ -14,6 +14,7 @@ mod histogram;
 mod html;
 mod judgement;
 mod latencies;
+mod over_time;
 mod plans;
 mod published;
 mod queue;
@@ -36,6 +37,7 @@ pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
+pub use over_time::{Chores, Point, Stall, Timeline, timelines};
 pub use plans::plan_differences;
 pub use published::{
     Published, published,

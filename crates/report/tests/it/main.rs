@@ -9,6 +9,7 @@ mod figures;
 mod findings;
 mod format;
 mod made;
+mod over_time;
 mod printed;
 mod queue;
 mod reading;
