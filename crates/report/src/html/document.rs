@@ -87,7 +87,6 @@ fn body(
     html! {
         a.skip href="#main" { "Skip to the charts" }
         header {
-            p.kind { "storemark report" }
             h1 { (title) }
             @if let Some(study) = study { (about(study)) }
             @if let [Chapter { part: Some(part), .. }] = chapters {
