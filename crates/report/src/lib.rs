@@ -1,8 +1,9 @@
 //! From a record to figures, doubts and tables: from the record alone, recomputed each time.
 //!
 //! [`read()`] takes a record in, [`figures()`], [`stores()`] and [`explained()`] compute,
-//! [`Judgement`] judges, [`comparison()`] compares two records, [`differences()`] names what goes along with that, [`remarks()`] gathers
-//! the doubts, [`terminal()`] prints.
+//! [`Judgement`] judges, [`comparison()`] compares two records, [`differences()`] names what goes along
+//! with that, [`remarks()`] gathers the doubts, [`terminal()`] prints, [`html()`] makes a page with
+//! charts.
 
 mod ages;
 mod arithmetic;
@@ -13,9 +14,12 @@ mod environments;
 mod explain;
 mod figures;
 mod histogram;
+mod html;
 mod judgement;
 mod latencies;
 mod markdown;
+mod merging;
+mod over_time;
 mod plans;
 mod published;
 mod queue;
@@ -38,9 +42,11 @@ pub use difference::{Aspect, Difference, differences};
 pub use environments::environment_differences;
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
+pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
 pub use markdown::{comparison_markdown, report_markdown};
+pub use over_time::{Chores, Point, Stall, Timeline, timelines};
 pub use plans::plan_differences;
 pub use published::{
     Published, published,

@@ -1,27 +1,27 @@
 //! Prints a record for a person at a terminal.
 
-mod ages;
+pub(crate) mod ages;
 mod bar;
 mod checkup;
 mod comparison;
-mod doubts;
+pub(crate) mod doubts;
 mod engines;
 mod explain;
-mod head;
+pub(crate) mod head;
 mod latencies;
 mod limited;
-mod number;
+pub(crate) mod number;
 mod page;
-mod queue;
-mod rows;
+pub(crate) mod queue;
+pub(crate) mod rows;
 mod settings;
 mod space;
-mod study;
-mod summary;
-mod sweep;
+pub(crate) mod study;
+pub(crate) mod summary;
+pub(crate) mod sweep;
 mod table;
 mod text;
-mod times;
+pub(crate) mod times;
 mod workers;
 
 use model::{DatasetSpec, record::Record};
@@ -38,7 +38,7 @@ use page::Page;
 pub use study::{StudyStep, study_head, study_step};
 pub(crate) use summary::ended as run_ended;
 pub(crate) use text::harmless;
-pub(crate) use times::{name as workload_name, verdict_words};
+pub(crate) use times::{judged as verdict_words, name as workload_name};
 
 /// Narrower terminals wrap what was laid out for this many columns.
 const NARROWEST: usize = 80;
