@@ -160,7 +160,7 @@ impl Watch for Trial<'_> {
             self.sample.latency = summarise(&passed, leg.count)?;
             self.sample.over_time = over_time(&passed.clocks, &passed.chores);
         }
-        self.sample.paced = paced(self.round.workload, &passed, leg.count)?;
+        self.sample.paced = paced(self.round.workload, &passed, leg.count)?.map(Box::new);
         if !leg.clocked || self.sample.operations == 0 || self.sample.paced.is_some() {
             self.sample = Sample {
                 first: self.first(),

@@ -1,8 +1,9 @@
 //! From a record to figures, doubts and tables: from the record alone, recomputed each time.
 //!
 //! [`read()`] takes a record in, [`figures()`], [`stores()`] and [`explained()`] compute,
-//! [`Judgement`] judges, [`comparison()`] compares two records, [`differences()`] names what goes along with that, [`remarks()`] gathers
-//! the doubts, [`terminal()`] prints.
+//! [`Judgement`] judges, [`comparison()`] compares two records, [`differences()`] names what goes along
+//! with that, [`remarks()`] gathers the doubts, [`terminal()`] prints, [`html()`] makes a page with
+//! charts.
 
 mod ages;
 mod arithmetic;
@@ -13,9 +14,11 @@ mod environments;
 mod explain;
 mod figures;
 mod histogram;
+mod html;
 mod judgement;
 mod latencies;
 mod markdown;
+mod merging;
 mod over_time;
 mod plans;
 mod published;
@@ -39,6 +42,7 @@ pub use difference::{Aspect, Difference, differences};
 pub use environments::environment_differences;
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
+pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
 pub use markdown::{comparison_markdown, report_markdown};

@@ -1,28 +1,28 @@
 //! Prints a record for a person at a terminal.
 
-mod ages;
+pub(crate) mod ages;
 mod bar;
 mod checkup;
 mod comparison;
-mod doubts;
+pub(crate) mod doubts;
 mod engines;
 mod explain;
-mod head;
+pub(crate) mod head;
 mod latencies;
 mod limited;
-mod number;
+pub(crate) mod number;
 mod over_time;
 mod page;
-mod queue;
-mod rows;
+pub(crate) mod queue;
+pub(crate) mod rows;
 mod settings;
 mod space;
-mod study;
-mod summary;
-mod sweep;
+pub(crate) mod study;
+pub(crate) mod summary;
+pub(crate) mod sweep;
 mod table;
 mod text;
-mod times;
+pub(crate) mod times;
 mod topics;
 mod workers;
 
@@ -41,7 +41,7 @@ use page::Page;
 pub use study::{StudyStep, study_head, study_step};
 pub(crate) use summary::ended as run_ended;
 pub(crate) use text::harmless;
-pub(crate) use times::{name as workload_name, verdict_words};
+pub(crate) use times::{judged as verdict_words, name as workload_name};
 pub use topics::{durability, targets};
 
 /// Narrower terminals wrap what was laid out for this many columns.

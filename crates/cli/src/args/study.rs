@@ -43,6 +43,9 @@ pub(crate) struct StudyOptions {
     /// Write a record of each step into the folder DIR: NAME-1.json and so on
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) records: Option<PathBuf>,
+    /// Write a page with charts to FILE, for a browser
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) talk: Talk,
 }

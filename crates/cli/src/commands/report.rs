@@ -1,35 +1,51 @@
-//! `storemark report`: the tables of a record, from the record alone, or other forms of it.
+//! `storemark report`: the tables of records, a page with charts, or other forms, from the records
+//! alone.
 
 use std::io::{self, BufWriter};
 
-use model::{Result, record::Record};
-use report::{ReportData, report_markdown};
+use model::{Error, Result, record::Record};
+use report::{Machine, ReportData, report_markdown};
 
 use super::{export_hdr, records};
-use crate::{args::ReportOptions, exit::Failure, output};
+use crate::{args::ReportOptions, exit::Failure, output, page_file};
 
 pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
-    let records = records::read(&options.record)?;
+    let page = page_file::open(options.html.as_deref())?;
+    let all: Vec<Vec<Record>> =
+        options.records.iter().map(|path| records::read(path)).collect::<Result<_>>()?;
     if let Some(folder) = &options.export_hdr {
-        export_hdr::write(&records, folder)?;
+        let [records] = all.as_slice() else {
+            return Err(Error::usage("--export-hdr: takes one record").into());
+        };
+        export_hdr::write(records, folder)?;
     }
-    Ok(print(&records, options)?)
+    if let Some(page) = page {
+        return Ok(page.write(&report::html(&machines(options, &all))?)?);
+    }
+    Ok(print(all, options)?)
 }
 
-fn print(records: &[Record], options: &ReportOptions) -> Result<()> {
+fn machines<'a>(options: &ReportOptions, all: &'a [Vec<Record>]) -> Vec<Machine<'a>> {
+    let files = options.records.iter().map(|path| Some(path.display().to_string()));
+    files.zip(all).map(|(file, records)| Machine { file, records }).collect()
+}
+
+/// Tables are those of each record; the other forms tell all runs one after the other.
+fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
     let form = &options.form;
+    if !(form.csv || form.markdown || form.json) {
+        let pages: Vec<String> = all.iter().map(|records| page(records, options)).collect();
+        return output::print(&pages.join("\n"));
+    }
+    let runs: Vec<Record> = all.into_iter().flatten().collect();
     if form.csv {
         // Of a long study it is too much to be held at once.
         let out = BufWriter::new(output::Quietly(io::stdout().lock()));
-        return report::csv(records, out);
+        return report::csv(&runs, out);
     }
-    output::print(&if form.markdown {
-        report_markdown(records)
-    } else if form.json {
-        output::json(&ReportData::of(records))?
-    } else {
-        page(records, options)
-    })
+    let text =
+        if form.json { output::json(&ReportData::of(&runs))? } else { report_markdown(&runs) };
+    output::print(&text)
 }
 
 fn page(records: &[Record], options: &ReportOptions) -> String {
