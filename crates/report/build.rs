@@ -1,0 +1,142 @@
+//! Puts the HTML report's script and style where the crate takes them from.
+//!
+//! They are bundled once by npm from `web/` into `web/dist`, beside a stamp of the sources they were
+//! made of. As long as the stamp holds, as in a packaged crate, no npm is needed.
+
+use std::{
+    env, fs,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+const BUNDLE: [&str; 2] = ["report.js", "report.css"];
+const SETTINGS: [&str; 4] = ["build.mjs", "package.json", "package-lock.json", ".npmrc"];
+const WEB: &str = "web";
+
+fn main() -> ExitCode {
+    for input in ["build.rs", "web/src"] {
+        println!("cargo::rerun-if-changed={input}");
+    }
+    for input in SETTINGS {
+        println!("cargo::rerun-if-changed={WEB}/{input}");
+    }
+    match bundle() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("cargo::error={error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bundle() -> Result<(), String> {
+    let web = Path::new(WEB);
+    let dist = web.join("dist");
+    let stamp = stamp(web).map_err(|error| format!("reading {WEB}: {error}"))?;
+    if !is_fresh(&dist, &stamp) {
+        let _one_at_a_time = lock(&dist).map_err(|error| format!("locking {WEB}/dist: {error}"))?;
+        if !is_fresh(&dist, &stamp) {
+            make(web, &dist, &stamp)?;
+        }
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    copy(&dist, &out).map_err(|error| format!("copying {WEB}/dist: {error}"))
+}
+
+/// Other builds wait here, as long as the file is open.
+fn lock(dist: &Path) -> io::Result<File> {
+    fs::create_dir_all(dist)?;
+    let file = File::create(dist.join("lock"))?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn is_fresh(dist: &Path, stamp: &str) -> bool {
+    fs::read_to_string(dist.join("stamp")).is_ok_and(|found| found == stamp)
+        && BUNDLE.iter().all(|file| dist.join(file).is_file())
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    BUNDLE.iter().try_for_each(|file| fs::copy(from.join(file), to.join(file)).map(drop))
+}
+
+/// The stamp goes first and comes last: what it stands beside is whole.
+fn make(web: &Path, dist: &Path, stamp: &str) -> Result<(), String> {
+    let failed = |error: io::Error| format!("writing {WEB}/dist: {error}");
+    remove(&dist.join("stamp")).map_err(failed)?;
+    npm(web, &["ci", "--loglevel=error"])?;
+    npm(web, &["run", "--silent", "build", "--", "dist/new"])?;
+    for file in BUNDLE {
+        fs::rename(dist.join("new").join(file), dist.join(file)).map_err(failed)?;
+    }
+    fs::remove_dir(dist.join("new")).map_err(failed)?;
+    fs::write(dist.join("stamp"), stamp).map_err(failed)
+}
+
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
+    let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    let step = format!("`npm {}` in crates/report/web", arguments.join(" "));
+    let output = Command::new(program).args(arguments).current_dir(web).output();
+    match output {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
+            "npm is missing: it bundles the charts of the HTML report; install Node.js 18 or newer \
+             with npm (Debian: apt-get install nodejs npm)"
+        )),
+        Err(error) => Err(format!("{step} did not start: {error}")),
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!("{step} failed: {}", reason(&output.stderr))),
+    }
+}
+
+/// What npm said, in one line and without the addresses of the machine's registry.
+fn reason(stderr: &[u8]) -> String {
+    String::from_utf8_lossy(stderr)
+        .lines()
+        .filter(|line| !line.contains("://") && !line.contains("_logs"))
+        .map(|line| line.trim_start_matches("npm error").trim())
+        .filter(|line| !line.is_empty())
+        .take(8)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// A sum of all that the bundle is made of, by name and content.
+fn stamp(web: &Path) -> io::Result<String> {
+    let mut files: Vec<PathBuf> = SETTINGS.iter().map(|file| web.join(file)).collect();
+    for entry in fs::read_dir(web.join("src"))? {
+        files.push(entry?.path());
+    }
+    files.sort();
+    let mut sum = Fnv::new();
+    for file in files {
+        sum.add(file.file_name().unwrap_or_default().as_encoded_bytes());
+        sum.add(&fs::read(file)?);
+    }
+    Ok(format!("{:016x}\n", sum.0))
+}
+
+/// FNV-1a, 64 bits: the same on every system and with every compiler.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// The length goes along, so that no two lists of parts run into the same bytes.
+    fn add(&mut self, part: &[u8]) {
+        let length = (part.len() as u64).to_le_bytes();
+        for byte in length.iter().chain(part) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}

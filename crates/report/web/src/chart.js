@@ -1,0 +1,70 @@
+// One figure: its plot, its legend, its keys.
+
+import { bars } from "./bars.js";
+import { echarts } from "./echarts.js";
+import { element } from "./element.js";
+import { intervals } from "./intervals.js";
+import { steer } from "./keyboard.js";
+import { legend, paint } from "./legend.js";
+import { lines } from "./lines.js";
+import { matrix } from "./matrix.js";
+import { lookOf } from "./theme.js";
+import { tooltip } from "./tooltip.js";
+
+const KINDS = new Map(Object.entries({ intervals, lines, bars, matrix }));
+
+/** Draws `chart` into `plot`. @returns a function that draws it again, for the page as it is now. */
+export function drawChart(plot, chart, targets) {
+  const kind = KINDS.get(chart.kind);
+  if (!kind) throw new Error(`this page cannot draw a chart of the kind "${chart.kind}"`);
+  const option = () => kind(chart, lookOf(plot.clientWidth, targets));
+  const first = option();
+  plot.style.height = `${first.height}px`;
+  const instance = echarts.init(plot, null, { renderer: "svg" });
+  const selected = {};
+  const list = legend(namesOf(first), (name, shown) => {
+    selected[name] = shown;
+    instance.dispatchAction({ type: shown ? "legendSelect" : "legendUnSelect", name });
+    count(plot, instance);
+  });
+  const spoken = element("p", { class: "spoken", "aria-live": "polite" });
+  plot.before(list);
+  plot.after(spoken);
+  steer(plot, instance, (said) => { spoken.textContent = said; });
+
+  const redraw = () => {
+    const made = option();
+    plot.style.height = `${made.height}px`;
+    instance.resize({ width: plot.clientWidth, height: made.height });
+    instance.setOption(complete(made, plot, selected, lookOf(plot.clientWidth, targets)), true);
+    paint(list, entriesOf(made));
+    count(plot, instance);
+  };
+  redraw();
+  return redraw;
+}
+
+function complete({ height, ...made }, plot, selected, look) {
+  return {
+    animation: false,
+    aria: { enabled: true, label: { description: plot.getAttribute("aria-label") } },
+    textStyle: { fontFamily: getComputedStyle(plot).fontFamily },
+    legend: { show: false, selected, data: namesOf(made) },
+    ...made,
+    tooltip: { ...tooltip(look), ...made.tooltip },
+  };
+}
+
+const entriesOf = ({ series }) => series.filter(({ swatch }) => swatch)
+  .map(({ name, itemStyle, swatch }) => ({ name, colour: itemStyle.color, swatch }));
+
+const namesOf = (option) => entriesOf(option).map(({ name }) => name);
+
+/** The number of marks that ECharts has drawn, without whiskers and furniture, for tests. */
+function count(plot, instance) {
+  let drawn = 0;
+  instance.getModel().eachSeries((series) => {
+    if (series.get("counted")) drawn += series.getData().count();
+  });
+  plot.dataset.drawn = drawn;
+}

@@ -1,0 +1,15 @@
+// Elements with attributes and children; strings become text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export const element = (name, attributes, children) =>
+  filled(document.createElement(name), attributes, children);
+
+export const drawing = (name, attributes, children) =>
+  filled(document.createElementNS(SVG, name), attributes, children);
+
+function filled(made, attributes = {}, children = []) {
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}

@@ -1,0 +1,49 @@
+// Reads the data that the page carries and draws each chart into its place. A chart that cannot be
+// drawn says why; its table is there in any case.
+
+import { drawChart } from "./chart.js";
+import { element } from "./element.js";
+import { watchPrint } from "./print.js";
+import { watchTheme } from "./theme.js";
+
+const VERSION = 1;
+
+function main() {
+  const source = document.getElementById("storemark-data");
+  const data = source ? JSON.parse(source.textContent) : { version: VERSION, targets: [], charts: [] };
+  const drawn = [...document.querySelectorAll(".plot[data-chart]")]
+    .map((plot) => attempt(plot, data))
+    .filter(Boolean);
+  const redraw = () => drawn.forEach((again) => again());
+  watchTheme(redraw);
+  watchPrint(redraw);
+  watchWidth(redraw);
+  document.documentElement.dataset.ready = "true";
+}
+
+function attempt(plot, data) {
+  try {
+    if (data.version !== VERSION) {
+      throw new Error(`its data are of version ${data.version}, and this page draws ${VERSION}`);
+    }
+    const chart = data.charts.find(({ id }) => id === plot.dataset.chart);
+    if (!chart) throw new Error("the page holds no data for it");
+    return drawChart(plot, chart, data.targets);
+  } catch (error) {
+    const said = `This chart is not drawn: ${error.message}. Its table has the figures.`;
+    plot.replaceWith(element("p", { class: "undrawn" }, [said]));
+    return null;
+  }
+}
+
+/** One redraw a frame, and only where the width has changed. */
+function watchWidth(redraw) {
+  let width = document.body.clientWidth;
+  new ResizeObserver(() => {
+    if (document.body.clientWidth === width) return;
+    width = document.body.clientWidth;
+    requestAnimationFrame(redraw);
+  }).observe(document.body);
+}
+
+main();

@@ -1,0 +1,35 @@
+// On paper: light colours, and the table of every chart open.
+
+const root = document.documentElement;
+const paper = matchMedia("print");
+
+/** Browsers tell of printing by an event, of its preview by the medium: either may come first. */
+export function watchPrint(redraw) {
+  let before = null;
+  const change = (printing) => {
+    if (printing === (before !== null)) return;
+    if (printing) before = prepare();
+    else before = restore(before);
+    redraw();
+  };
+  paper.addEventListener("change", ({ matches }) => change(matches));
+  addEventListener("beforeprint", () => change(true));
+  addEventListener("afterprint", () => change(false));
+}
+
+function prepare() {
+  const before = { theme: root.dataset.theme, opened: [] };
+  root.dataset.theme = "light";
+  for (const table of document.querySelectorAll(".chart details:not([open])")) {
+    table.open = true;
+    before.opened.push(table);
+  }
+  return before;
+}
+
+function restore({ theme, opened }) {
+  if (theme) root.dataset.theme = theme;
+  else delete root.dataset.theme;
+  for (const table of opened) table.open = false;
+  return null;
+}

@@ -1,0 +1,98 @@
+// The layout that dots with whiskers and bars share: groups below each other, in each group a row
+// for each of its entries. Where there is room, rows have their names on the left and their figures
+// on the right; where there is none, the legend names them.
+
+import { horizontal } from "./axis.js";
+import { text } from "./shapes.js";
+
+const ROW = 22;
+const BELOW = 52;
+const WIDE = 620;
+const FIGURES = 78;
+const NAMES = 210;
+
+/**
+ * @param groups `[{ name, rows: [{ key, name }] }]`
+ * @returns where each row and head stands; `at(group, key)` is the middle of a row, in rows.
+ */
+export function layOut(groups, look) {
+  const wide = look.width >= WIDE;
+  // A group of one row needs no head where the row itself can bear the group's name.
+  const flat = wide && groups.every(({ rows }) => rows.length <= 1);
+  const heads = [];
+  const names = [];
+  const places = new Map();
+  let next = 0;
+  groups.forEach((group, g) => {
+    if (!flat) heads.push({ name: group.name, at: (next += 1) - 0.5 });
+    for (const row of group.rows) {
+      places.set(`${g} ${row.key}`, next + 0.5);
+      names.push({ name: flat ? group.name : row.name, at: next + 0.5 });
+      next += 1;
+    }
+    if (!flat) next += 0.35;
+  });
+  const at = (group, key) => places.get(`${group} ${key}`);
+  return { wide, heads, names: wide ? names : [], at, count: next, height: next * ROW + BELOW };
+}
+
+/** The option that both kinds begin with. */
+export function frame(axis, scale, layout, look) {
+  const room = look.width - (layout.wide ? NAMES + FIGURES : 0);
+  return {
+    height: layout.height,
+    grid: {
+      left: 8, right: layout.wide ? FIGURES : 14, top: 4, bottom: BELOW - 4,
+      outerBoundsMode: "same", outerBoundsContain: "axisLabel",
+    },
+    xAxis: horizontal(axis, scale, look, room),
+    yAxis: rowNames(layout, look),
+    tooltip: { trigger: "item" },
+  };
+}
+
+function rowNames({ names, count }, look) {
+  const places = names.map(({ at }) => at);
+  const nameAt = (place) => names.find(({ at }) => Math.abs(at - place) < 0.01)?.name ?? "";
+  return {
+    type: "value", inverse: true, min: 0, max: count,
+    axisTick: { show: false, customValues: places },
+    axisLine: { show: false },
+    splitLine: { show: false },
+    axisLabel: {
+      show: names.length > 0, customValues: places, formatter: nameAt, color: look.ink,
+      fontSize: 12, width: NAMES, overflow: "truncate", hideOverlap: false,
+    },
+  };
+}
+
+/** The heads of the groups and the line of reference, as one silent series. */
+export function furniture(layout, look, reference) {
+  const drawings = layout.heads.map((head) => ({ value: [0, head.at], head: head.name }));
+  if (reference != null) drawings.push({ value: [reference, 0], reference: true });
+  return {
+    id: "furniture", type: "custom", silent: true, clip: false, data: drawings, z: 1,
+    tooltip: { show: false },
+    renderItem(params, api) {
+      const { x, y, width, height } = params.coordSys;
+      const [px, py] = api.coord([api.value(0), api.value(1)]);
+      const { head } = drawings[params.dataIndex];
+      if (head == null) {
+        const style = { stroke: look.ink, lineWidth: 1 };
+        return { type: "line", shape: { x1: px, y1: y, x2: px, y2: y + height }, style };
+      }
+      const style = {
+        fill: look.ink, fontWeight: 600, verticalAlign: "middle", width, overflow: "truncate",
+        backgroundColor: look.paper, padding: [1, 6, 1, 0],
+      };
+      return text(head, layout.wide ? 8 : x, py, style);
+    },
+  };
+}
+
+/** A row's figure, right of the grid. */
+export function figure(content, coordSys, y, look) {
+  return text(content, coordSys.x + coordSys.width + 10, y, {
+    fill: look.ink, verticalAlign: "middle",
+  });
+}

@@ -1,0 +1,104 @@
+// From values to places on an axis and back. ECharts draws a plain axis from `min` to `max`; what
+// makes it logarithmic, and where its ticks stand, is decided here.
+
+/**
+ * @typedef {{ to: (value: number) => number, min: number, max: number,
+ *             ticks: (most: number) => number[] }} Scale
+ * `to` gives the place of a value, `ticks` at most so many values worth a tick.
+ */
+
+/** @returns {Scale} for all `values`; with `zero`, a linear scale begins at 0. */
+export function scaleOf(axis, values, { zero = false } = {}) {
+  const known = values.filter(Number.isFinite);
+  if (axis.unit === "percentile") return percentiles(known);
+  const positive = known.every((value) => value > 0);
+  return axis.scale === "log" && positive ? logarithmic(known, axis.unit) : linear(known, zero);
+}
+
+function linear(values, zero) {
+  let [low, high] = extent(values);
+  if (zero) [low, high] = [Math.min(0, low), Math.max(0, high)];
+  if (low === high) [low, high] = low === 0 ? [0, 1] : [low - Math.abs(low) / 2, low + Math.abs(low) / 2];
+  const margin = (high - low) * 0.04;
+  const min = zero && low === 0 ? 0 : low - margin;
+  const max = high + margin;
+  return { to: (value) => value, min, max, ticks: (most) => even(min, max, most) };
+}
+
+function logarithmic(values, unit) {
+  const [low, high] = extent(values);
+  const margin = Math.max(0.01, Math.log10(high / low) * 0.04);
+  const [min, max] = [Math.log10(low) - margin, Math.log10(high) + margin];
+  const binary = unit === "bytes" && values.every((value) => value % 512 === 0);
+  const ticks = (most) => (binary ? doubled : decades)(10 ** min, 10 ** max, most);
+  return { to: Math.log10, min, max, ticks };
+}
+
+/**
+ * Each further nine takes the same room: 90, 99, 99.9. The greatest value, the 100th percentile,
+ * has no place on such an axis and stands half a nine beyond the last one.
+ */
+function percentiles(values) {
+  const below = values.filter((value) => value < 100);
+  const nines = (value) => -Math.log10(1 - value / 100);
+  const end = Math.max(...below.map(nines), 1) + 0.5;
+  const to = (value) => (value < 100 ? nines(value) : end);
+  const [low, high] = extent(values.map(to));
+  const known = [...new Set(values)].sort((a, b) => a - b);
+  return { to, min: low - 0.05, max: high + 0.1, ticks: (most) => thinned(known, most, to) };
+}
+
+/** The greatest and every one that stands a fair share of the axis from those already taken. */
+function thinned(values, most, to) {
+  const gap = (to(values.at(-1)) - to(values[0])) / most;
+  const taken = [];
+  for (const value of values.toReversed()) {
+    if (taken.every((other) => Math.abs(to(other) - to(value)) >= gap)) taken.push(value);
+  }
+  return taken.reverse();
+}
+
+/** Ticks at 1, 2 or 5 times a power of ten, evenly apart. */
+function even(min, max, most) {
+  const raw = (max - min) / Math.max(1, most - 1);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= raw * 0.999);
+  const ticks = [];
+  for (let n = Math.ceil(min / step - 1e-9); n * step <= max + step * 1e-9; n += 1) {
+    // Without the noise of n × step, so that labels stay short.
+    ticks.push(Number((n * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+/** Where a decade is wide, more ticks of it; where it is narrow, every second or third decade. */
+function decades(low, high, most) {
+  if (high / low < 4) return even(low, high, most).filter((value) => value > 0);
+  const from = Math.floor(Math.log10(low));
+  const to = Math.ceil(Math.log10(high));
+  const every = (step, factors) => {
+    const ticks = [];
+    for (let power = Math.ceil(from / step) * step; power <= to; power += step) {
+      ticks.push(...factors.map((factor) => Number(`${factor}e${power}`)));
+    }
+    return ticks.filter((value) => value >= low * 0.999 && value <= high * 1.001);
+  };
+  const choices = [every(1, [1, 1.5, 2, 3, 5, 7]), every(1, [1, 2, 5]), every(1, [1, 3]),
+    ...[1, 2, 3, 6].map((step) => every(step, [1]))];
+  return choices.find((ticks) => ticks.length <= most) ?? choices.at(-1);
+}
+
+/** Powers of two, or every second or fourth of them. */
+function doubled(low, high, most) {
+  const from = Math.ceil(Math.log2(low * 0.999));
+  const to = Math.floor(Math.log2(high * 1.001));
+  const step = [1, 2, 4, 10].find((step) => (to - from) / step + 1 <= most) ?? 10;
+  const ticks = [];
+  for (let power = from; power <= to; power += step) ticks.push(2 ** power);
+  return ticks;
+}
+
+const extent = (values) => values.reduce(
+  ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+  [Infinity, -Infinity],
+);
