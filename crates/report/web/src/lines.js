@@ -33,7 +33,8 @@ export function lines(chart, look) {
 function xScale(chart, marks) {
   const points = chart.series.flatMap(({ points }) => points.map(([x]) => x));
   const ends = marks.flatMap(({ x, low, high }) => [x, low, high]);
-  return scaleOf(chart.x, [...points, ...ends].filter((value) => value != null));
+  const all = [...points, ...ends].filter((value) => value != null);
+  return scaleOf(chart.x, all, { places: points });
 }
 
 function yScale(chart) {

@@ -83,7 +83,7 @@ export function furniture(layout, look, reference) {
       }
       const style = {
         fill: look.ink, fontWeight: 600, verticalAlign: "middle", width, overflow: "truncate",
-        backgroundColor: look.paper, padding: [1, 6, 1, 0],
+        stroke: look.paper, lineWidth: 4,
       };
       return text(head, layout.wide ? 8 : x, py, style);
     },
