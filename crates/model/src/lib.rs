@@ -18,6 +18,7 @@ mod fragments;
 mod key;
 mod mix;
 mod order;
+mod over_time;
 mod plan;
 pub mod queue;
 pub mod record;
@@ -45,6 +46,7 @@ pub use fragments::{Arrangement, Fragments};
 pub use key::{Key, KeyKind, Meta};
 pub use mix::{Action, LONGEST_SCAN, Mix, Ycsb};
 pub use order::Order;
+pub use over_time::{Chore, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
 pub use sample::{
     Cost, Device, FileBytes, First, Io, Latency, Load, Paced, Residency, Sample, Server, State,

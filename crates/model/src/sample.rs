@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Cache, Durability, Fragments, Operation, Settings, queue::Step};
+use crate::{Action, Cache, Durability, Fragments, Operation, OverTime, Settings, queue::Step};
 
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +71,9 @@ pub struct Sample {
     pub fragments: Option<Fragments>,
     /// The latency pass.
     pub latency: Latency,
+    /// The same over time; absent: it took no longer than a slice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<OverTime>,
     /// How it kept its schedule, where it had one: it is the throughput pass then, and latencies
     /// count from when an operation was to begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]

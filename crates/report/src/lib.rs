@@ -2,16 +2,20 @@
 //!
 //! [`read()`] takes a record in, [`figures()`], [`stores()`] and [`explained()`] compute,
 //! [`Judgement`] judges, [`differences()`] names what goes along with that, [`remarks()`] gathers
-//! the doubts, [`terminal()`] prints.
+//! the doubts, [`terminal()`] prints, [`html()`] makes a page with charts.
 
 mod ages;
 mod arithmetic;
 mod difference;
+mod environments;
 mod explain;
 mod figures;
 mod histogram;
+mod html;
 mod judgement;
 mod latencies;
+mod over_time;
+mod plans;
 mod published;
 mod queue;
 mod read;
@@ -23,13 +27,18 @@ mod study;
 mod sweep;
 mod terminal;
 mod together;
+mod unlike;
 
 pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
 pub use difference::{Aspect, Difference, differences};
+pub use environments::environment_differences;
 pub use explain::{Explained, explained};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
+pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
+pub use over_time::{Chores, Point, Stall, Timeline, timelines};
+pub use plans::plan_differences;
 pub use published::{
     Published, published,
     tasks::{PublishedQueue, published_queues},
@@ -45,3 +54,4 @@ pub use terminal::{
     StudyStep, Style, checkup, engine, engines, head, page, study_head, study_step, terminal,
 };
 pub use together::{Rates, Together, Waits, together};
+pub use unlike::Unlike;

@@ -53,14 +53,14 @@ impl PageMatrix {
 const OF_SIZE: [&str; 4] = ["size", "keys", "bytes", "variance"];
 
 /// What varies beside the size of the blobs.
-fn beside(record: &Record) -> BTreeMap<String, String> {
+pub(crate) fn beside(record: &Record) -> BTreeMap<String, String> {
     let mut varied = record.header.point().map_or_else(BTreeMap::new, |point| point.varied.clone());
     varied.retain(|name, _| !OF_SIZE.contains(&name.as_str()));
     varied
 }
 
 /// The middle size of blobs that were made.
-fn size(record: &Record) -> Option<u64> {
+pub(crate) fn size(record: &Record) -> Option<u64> {
     match record.header.plan.dataset {
         DatasetSpec::Generated(made) => Some(made.size),
         _ => None,

@@ -1,25 +1,25 @@
 //! Prints a record for a person at a terminal.
 
-mod ages;
+pub(crate) mod ages;
 mod checkup;
-mod doubts;
+pub(crate) mod doubts;
 mod engines;
 mod explain;
-mod head;
+pub(crate) mod head;
 mod latencies;
 mod limited;
-mod number;
+pub(crate) mod number;
 mod page;
-mod queue;
-mod rows;
+pub(crate) mod queue;
+pub(crate) mod rows;
 mod settings;
 mod space;
-mod study;
-mod summary;
-mod sweep;
+pub(crate) mod study;
+pub(crate) mod summary;
+pub(crate) mod sweep;
 mod table;
 mod text;
-mod times;
+pub(crate) mod times;
 mod workers;
 
 use model::{DatasetSpec, record::Record};

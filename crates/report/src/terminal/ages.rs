@@ -25,7 +25,7 @@ pub(super) fn print(page: &mut Page, record: &Record, figures: &[Figures]) {
     spaces(page, plan, &age_spaces(record));
 }
 
-fn title(group: &AgeGroup) -> String {
+pub(crate) fn title(group: &AgeGroup) -> String {
     if group.writes {
         return "writing: filling the store (age 0), then replacing, from one age to the next"
             .to_owned();

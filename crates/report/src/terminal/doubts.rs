@@ -45,7 +45,7 @@ pub(super) fn lead(severity: Severity) -> (&'static str, Paint) {
 }
 
 /// `files, sqlite (update, round 3): the interval is …`.
-fn sentence(plan: &Plan, remark: &Remark) -> String {
+pub(crate) fn sentence(plan: &Plan, remark: &Remark) -> String {
     // One that was left out is not of the plan.
     let targets = if plan.targets.iter().all(|target| remark.targets.contains(&target.label)) {
         String::new()

@@ -22,7 +22,7 @@ pub(super) fn machine_line(page: &mut Page, record: &Record) {
 const COMPRESSES: f64 = 0.97;
 
 /// `5,000 keys of 8,000 to 12,000 bytes (50.1 MB) from seed 42`.
-fn data(plan: &Plan) -> String {
+pub(crate) fn data(plan: &Plan) -> String {
     let summary = &plan.summary;
     let of_all = match plan.available {
         all if all == summary.count => String::new(),
@@ -49,7 +49,7 @@ fn data(plan: &Plan) -> String {
 }
 
 /// `AMD EPYC, 4 CPUs, 16.0 GB, linux 6.18, ext4, virtualised (kvm); sqlite 3.51.1`.
-fn machine(environment: &Environment) -> String {
+pub(crate) fn machine(environment: &Environment) -> String {
     let system =
         [Some(environment.os.as_str()), environment.kernel.as_deref()].into_iter().flatten();
     let mut kinds: Vec<_> = environment.filesystems.iter().map(|fs| fs.kind.clone()).collect();

@@ -4,10 +4,10 @@ use model::units::three_digits;
 use stats::Estimate;
 
 /// What stands where there is no figure.
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// Three significant digits in at most six columns.
-pub(super) fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         _ if value.is_infinite() => "∞".to_owned(),
         v if v < 99_999.5 => three_digits(value),
@@ -16,13 +16,13 @@ pub(super) fn figure(value: f64) -> String {
 }
 
 /// [`figure`], or a dash.
-pub(super) fn figure_or_none(value: Option<f64>) -> String {
+pub(crate) fn figure_or_none(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), figure)
 }
 
 /// `0.78 (0.76–0.80)`: all three with as many decimals as the interval needs to be seen; of one
 /// round, which has none, `0.78 (–)`.
-pub(super) fn with_interval(estimate: &Estimate) -> String {
+pub(crate) fn with_interval(estimate: &Estimate) -> String {
     if estimate.n < 2 {
         return format!("{} ({NONE})", figure(estimate.point));
     }
@@ -47,7 +47,7 @@ fn decimals(estimate: &Estimate) -> usize {
 
 /// How much a ratio of times is faster or slower, as people say it: `by 22 %` of the baseline's
 /// time, beyond twice the time `3.1 ×`.
-pub(super) fn faster_or_slower(ratio: f64) -> String {
+pub(crate) fn faster_or_slower(ratio: f64) -> String {
     let (word, times) = if ratio < 1.0 { ("faster", 1.0 / ratio) } else { ("slower", ratio) };
     if times > 2.0 {
         format!("{} × {word}", two_digits(times))

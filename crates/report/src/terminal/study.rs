@@ -102,7 +102,7 @@ fn table(rows: &[Held]) -> Table {
     table
 }
 
-fn name(figure: Figure) -> &'static str {
+pub(crate) fn name(figure: Figure) -> &'static str {
     match figure {
         Figure::TimeRatio => "time ÷",
         Figure::Microseconds => "µs/blob",
@@ -111,7 +111,7 @@ fn name(figure: Figure) -> &'static str {
     }
 }
 
-fn range(of: Figure, (low, high): (f64, f64)) -> String {
+pub(crate) fn range(of: Figure, (low, high): (f64, f64)) -> String {
     let figure = |value| if of == Figure::BreakEven { sweep::bytes(value) } else { figure(value) };
     if low.total_cmp(&high).is_eq() {
         figure(low)
@@ -122,7 +122,7 @@ fn range(of: Figure, (low, high): (f64, f64)) -> String {
     }
 }
 
-fn here(here: &Here) -> String {
+pub(crate) fn here(here: &Here) -> String {
     match here {
         Here::Estimate(estimate) => with_interval(estimate),
         Here::Exact(value) => figure(*value),
@@ -130,7 +130,7 @@ fn here(here: &Here) -> String {
     }
 }
 
-fn against(against: Against) -> &'static str {
+pub(crate) fn against(against: Against) -> &'static str {
     match against {
         Against::Agrees => "as published",
         Against::Lower => "lower",

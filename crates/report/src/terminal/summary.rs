@@ -13,14 +13,19 @@ use super::{
 };
 
 pub(super) fn print(page: &mut Page, record: &Record) {
+    page.gap();
+    page.paragraph("", &ended(record), Paint::Plain);
+}
+
+/// `10 rounds in 48.2 s; the time was spent; seed 42`.
+pub(crate) fn ended(record: &Record) -> String {
     let rounds = match rounds(record) {
         1 => "1 round".to_owned(),
         n => format!("{n} rounds"),
     };
     let time = record.end.as_ref().map_or_else(String::new, time);
     let seed = record.header.plan.seed;
-    page.gap();
-    page.paragraph("", &format!("{rounds}{time}; {}; seed {seed}", why(record)), Paint::Plain);
+    format!("{rounds}{time}; {}; seed {seed}", why(record))
 }
 
 /// Rounds with a sample.

@@ -59,7 +59,7 @@ pub(super) fn together(page: &mut Page, runs: &[Record]) {
 }
 
 /// `a sweep of 6 runs: size=1k, 4k, …`.
-fn told_of_runs(runs: &[Record]) -> String {
+pub(crate) fn told_of_runs(runs: &[Record]) -> String {
     let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for point in runs.iter().filter_map(|run| run.header.point()) {
         for (name, value) in &point.varied {
@@ -76,7 +76,7 @@ fn told_of_runs(runs: &[Record]) -> String {
 }
 
 /// `size=4k threads=2`.
-fn varied(run: &Record) -> String {
+pub(crate) fn varied(run: &Record) -> String {
     let varied = run.header.point().into_iter().flat_map(|point| &point.varied);
     varied.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
@@ -128,12 +128,17 @@ fn even(page: &mut Page, plan: &Plan, rows: &[TargetBreakEven]) {
 }
 
 /// `read, warm, threads=2`.
-fn about(plan: &Plan, workload: usize, cache: &str, beside: &BTreeMap<String, String>) -> String {
+pub(crate) fn about(
+    plan: &Plan,
+    workload: usize,
+    cache: &str,
+    beside: &BTreeMap<String, String>,
+) -> String {
     let beside = beside.iter().map(|(name, value)| format!(", {name}={value}"));
     beside.fold(format!("{}, {cache}", times::name(plan, workload)), |told, one| told + &one)
 }
 
-pub(super) fn told(row: &TargetBreakEven, baseline: &str) -> String {
+pub(crate) fn told(row: &TargetBreakEven, baseline: &str) -> String {
     let [least, most] = row.sizes.map(show_size);
     if row.found.crossings.is_empty() {
         let unsure = if row.found.refuted { "" } else { "; no difference is shown at some sizes" };
@@ -162,7 +167,7 @@ fn interval(crossing: &Crossing, least: &str, most: &str) -> String {
     clippy::cast_sign_loss,
     reason = "a size between sizes that were measured, to the byte"
 )]
-pub(super) fn bytes(size: f64) -> String {
+pub(crate) fn bytes(size: f64) -> String {
     show_size(size.round() as u64)
 }
 
@@ -199,7 +204,7 @@ fn print_matrix(page: &mut Page, plan: &Plan, matrix: &PageMatrix) {
 }
 
 /// How much was run, and why the last ended.
-fn ended(runs: &[Record]) -> String {
+pub(crate) fn ended(runs: &[Record]) -> String {
     let rounds: usize = runs.iter().map(summary::rounds).sum();
     let seconds = runs.iter().filter_map(|run| run.end.as_ref()).map(|end| end.seconds).sum();
     let time = Duration::try_from_secs_f64(seconds).ok();

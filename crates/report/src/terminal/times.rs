@@ -67,7 +67,7 @@ fn beneath(plan: &Plan, rows: &[Figures]) -> Vec<String> {
 }
 
 /// What a workload is called where only a word fits.
-pub(super) fn name(plan: &Plan, workload: usize) -> String {
+pub(crate) fn name(plan: &Plan, workload: usize) -> String {
     let Some(one) = plan.workloads.get(workload) else {
         return format!("workload {}", workload + 1);
     };
@@ -96,7 +96,7 @@ fn called(workload: &Workload) -> String {
 }
 
 /// `read, warm: 5,000 operations, random permutation, 1 thread, one commit`.
-fn title(record: &Record, case: Case) -> String {
+pub(crate) fn title(record: &Record, case: Case) -> String {
     let plan = &record.header.plan;
     let name = name(plan, case.workload);
     let Some(workload) = plan.workloads.get(case.workload) else { return name };
@@ -232,31 +232,46 @@ fn measured(label: &str, row: &Figures, time: fn(&Estimate) -> String) -> Vec<Ce
 }
 
 /// What stands where there is no time.
-pub(super) fn nothing(row: &Figures) -> String {
+pub(crate) fn nothing(row: &Figures) -> String {
     let missed = row.judgement == Judgement::StateNotReached;
     if missed { "not in state" } else { NONE }.to_owned()
 }
 
 pub(super) fn compared(row: &Figures) -> [Cell; 2] {
+    [Cell::new(ratio(row)), verdict(row)]
+}
+
+/// The ratio with its interval; a star where it compares unequal work.
+pub(crate) fn ratio(row: &Figures) -> String {
     let mark = if row.judgement == Judgement::DurabilityDiffers { "*" } else { "" };
-    let ratio = match (&row.ratio, row.judgement) {
+    match (&row.ratio, row.judgement) {
         (Some(ratio), _) => format!("{mark}{}", with_interval(ratio)),
         (None, Judgement::Baseline) => "1".to_owned(),
         (None, _) => NONE.to_owned(),
-    };
-    [Cell::new(ratio), verdict(row)]
+    }
 }
 
 fn verdict(row: &Figures) -> Cell {
-    let by = || row.ratio.map_or_else(String::new, |ratio| faster_or_slower(ratio.point));
-    match row.judgement {
-        Judgement::Baseline => Cell::new("baseline"),
-        Judgement::Faster => Cell::new(by()).painted(Paint::Green),
-        Judgement::Slower => Cell::new(by()).painted(Paint::Red),
-        Judgement::NoDifference => Cell::new("no difference shown"),
-        Judgement::DurabilityDiffers => Cell::new("durability differs"),
-        Judgement::TooFewRounds => Cell::new("too few rounds"),
-        Judgement::StateNotReached => Cell::new("state not reached"),
-        Judgement::NotMeasured => Cell::new(NONE),
-    }
+    let paint = match row.judgement {
+        Judgement::Faster => Paint::Green,
+        Judgement::Slower => Paint::Red,
+        _ => Paint::Plain,
+    };
+    Cell::new(judged(row)).painted(paint)
+}
+
+/// What the ratio says, in words.
+pub(crate) fn judged(row: &Figures) -> String {
+    let words = match row.judgement {
+        Judgement::Faster | Judgement::Slower => {
+            return row.ratio.map_or_else(String::new, |ratio| faster_or_slower(ratio.point));
+        }
+        Judgement::Baseline => "baseline",
+        Judgement::NoDifference => "no difference shown",
+        Judgement::DurabilityDiffers => "durability differs",
+        Judgement::TooFewRounds => "too few rounds",
+        Judgement::StateNotReached => "state not reached",
+        Judgement::NotMeasured => NONE,
+    };
+    words.to_owned()
 }

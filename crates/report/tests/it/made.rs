@@ -111,6 +111,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         paced: None,
         steps: BTreeMap::new(),
         fragments: None,
+        over_time: None,
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn print(page: &mut Page, record: &Record, rows: &[QueueFigures], all
 
 /// `100 workers, 20 tasks each: created, status changed, output of 33 bytes rewritten 10 times,
 /// deleted`.
-fn title(record: &Record) -> String {
+pub(crate) fn title(record: &Record) -> String {
     let plan = &record.header.plan;
     let workers = plan.workloads.first().map_or(0, |workload| workload.threads);
     let DatasetSpec::Tasks { tasks, rewrites, output } = plan.dataset else {

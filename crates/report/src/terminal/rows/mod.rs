@@ -45,7 +45,7 @@ pub(super) fn print(page: &mut Page, record: &Record, groups: &[RowGroup], all: 
 }
 
 /// `200,000 rows of two integers by each process, 100,000 a transaction`.
-fn title(record: &Record) -> String {
+pub(crate) fn title(record: &Record) -> String {
     let plan = &record.header.plan;
     let rows = show_count(plan.summary.count);
     let batch = match plan.workloads.first().map(|workload| workload.batch) {
@@ -56,7 +56,7 @@ fn title(record: &Record) -> String {
 }
 
 /// `1 process`, `4 processes, a database each`, `4 processes on one database`.
-pub(super) fn processes(workload: &Workload) -> String {
+pub(crate) fn processes(workload: &Workload) -> String {
     match (workload.processes, workload.own_databases) {
         (1, _) => "1 process".to_owned(),
         (n, true) => format!("{n} processes, a database each"),

@@ -1,0 +1,81 @@
+//! How latencies are spread: which share of the operations took how long at most.
+
+use model::Case;
+
+use crate::{
+    Latencies,
+    html::{
+        chart::{Axis, Interval, Unit},
+        figure::Figure,
+        lines::Lines,
+        machine::{Job, Part},
+        table::{Column, Table},
+        targets::Targets,
+    },
+    latencies,
+    terminal::number::figure,
+};
+
+const READ: &str = "Each point: so many percent of the operations took at most so long. To the right \
+                    stand the rare slow ones.";
+
+/// Points for each tenfold of what is left to 100 %.
+const STEPS: i32 = 10;
+
+pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
+    match part.job() {
+        Job::Run => part.first().header.plan.cases().map(|case| of(part, targets, case)).collect(),
+        _ => vec![],
+    }
+}
+
+fn of(part: &Part<'_>, targets: &Targets<'_>, case: Case) -> Figure {
+    let x = Axis::log("share of the operations", Unit::Percentile);
+    let mut lines = Lines::new(x, Axis::log("latency", Unit::Nanoseconds));
+    let mut table = Table::new(String::new(), columns());
+    let mut title = String::new();
+    for run in part.runs() {
+        title = format!("{}: latencies", run.case(case));
+        for target in 0..run.record.header.plan.targets.len() {
+            let label = run.label(target);
+            for of in latencies(run.record, case, target) {
+                table.row(cells(&part.on(label, run.side), &of));
+                let Some(place) = targets.place(label).filter(|_| of.action.is_none()) else {
+                    continue;
+                };
+                for (percent, ns) in points(&of) {
+                    lines.point(place, &part.on(label, run.side), percent, Interval::exact(ns));
+                }
+            }
+        }
+    }
+    let table = table.called(&title);
+    lines.figure("latency", title, READ, table)
+}
+
+/// Percentages and latencies, evenly spaced on a scale of tenfolds, as far as one operation stands
+/// for a share.
+fn points(of: &Latencies) -> Vec<(f64, f64)> {
+    let count = of.histogram.len() as f64;
+    let rest = (0..).map(|step| 10_f64.powf(-f64::from(step) / f64::from(STEPS)));
+    let rest = rest.take_while(|rest| rest * count >= 1.0);
+    let at = |rest: f64| (rest, of.histogram.value_at_quantile(1.0 - rest) as f64);
+    rest.map(at).map(|(rest, ns)| ((1.0 - rest) * 100.0, ns)).collect()
+}
+
+fn columns() -> Vec<Column> {
+    let mut columns =
+        vec![Column::text("target"), Column::text("latency of"), Column::number("timed", "")];
+    let names = ["p50", "p90", "p99", "p99.9", "p99.99", "max"];
+    columns.extend(names.map(|name| Column::number(name, "µs")));
+    columns
+}
+
+fn cells(name: &str, of: &Latencies) -> Vec<String> {
+    let p = of.percentiles();
+    let action = of.action.map_or("all", |action| action.as_str());
+    let mut cells =
+        vec![name.to_owned(), action.to_owned(), model::units::show_count(of.histogram.len())];
+    cells.extend([p.p50_us, p.p90_us, p.p99_us, p.p999_us, p.p9999_us, p.max_us].map(figure));
+    cells
+}
