@@ -37,7 +37,7 @@ function common(axis, scale, look, most) {
     axisLabel: {
       customValues: places, formatter: label, color: look.soft, fontSize: 12, hideOverlap: true,
     },
-    axisLine: { show: true, lineStyle: { color: look.rule } },
+    axisLine: { show: true, onZero: false, lineStyle: { color: look.rule } },
     splitLine: { lineStyle: { color: look.rule, opacity: 0.6 } },
     nameTextStyle: { color: look.soft, fontSize: 12 },
   };

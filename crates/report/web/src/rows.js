@@ -45,7 +45,7 @@ export function frame(axis, scale, layout, look) {
       left: 8, right: layout.wide ? FIGURES : 14, top: 4, bottom: BELOW - 4,
       outerBoundsMode: "same", outerBoundsContain: "axisLabel",
     },
-    xAxis: horizontal(axis, scale, look, room),
+    xAxis: { ...horizontal(axis, scale, look, room), axisLine: { show: false } },
     yAxis: rowNames(layout, look),
     tooltip: { trigger: "item" },
   };

@@ -18,7 +18,7 @@ export function scaleOf(axis, values, { zero = false, places = [] } = {}) {
   const known = values.filter(Number.isFinite);
   const scale = plainScale(axis, known, zero);
   const own = [...new Set(places)].sort((a, b) => a - b);
-  if (own.length < 2 || own.length > FEW) return scale;
+  if (axis.unit === "percentile" || own.length < 2 || own.length > FEW) return scale;
   return { ...scale, ticks: (most) => thinned(own, most, scale) };
 }
 
@@ -45,26 +45,27 @@ function logarithmic(values) {
   return { to: Math.log10, min, max, ticks: (most) => decades(10 ** min, 10 ** max, most) };
 }
 
+const PERCENTILES = [0, 50, 90, 99, 99.9, 99.99, 99.999, 99.9999, 100];
+
 /**
  * Each further nine takes the same room: 90, 99, 99.9. The greatest value, the 100th percentile,
  * has no place on such an axis and stands half a nine beyond the last one.
  */
 function percentiles(values) {
-  const below = values.filter((value) => value < 100);
   const nines = (value) => -Math.log10(1 - value / 100);
-  const end = Math.max(...below.map(nines), 1) + 0.5;
-  const to = (value) => (value < 100 ? nines(value) : end);
+  const last = Math.max(1, ...values.filter((value) => value < 100).map(nines));
+  const to = (value) => (value < 100 ? nines(value) : last + 0.5);
   const [low, high] = extent(values.map(to));
   const scale = { to, min: low - 0.05, max: high + 0.1 };
-  const own = [...new Set(values)].sort((a, b) => a - b);
-  return { ...scale, ticks: (most) => thinned(own, most, scale) };
+  const shown = PERCENTILES.filter((value) => to(value) >= low && (value < 100 ? to(value) <= last : high > last));
+  return { ...scale, ticks: (most) => thinned(shown, most, scale) };
 }
 
 /** The greatest and every one that stands a fair share of the axis from those already taken. */
 function thinned(values, most, { to, min, max }) {
   const gap = (max - min) / (most + 1);
   const taken = [];
-  for (const value of values.toReversed()) {
+  for (const value of values.slice().reverse()) {
     if (taken.every((other) => Math.abs(to(other) - to(value)) >= gap)) taken.push(value);
   }
   return taken.reverse();

@@ -47,15 +47,12 @@ export function range(low, high, unit) {
   return `${end(low)} to ${end(high)}`;
 }
 
-/** Sizes that are a rounder number of KiB are shown so: 4 KiB, but 128 kB. */
+/** Whole KiB are shown so, unless they are whole kB as well: 4 KiB, but 256 kB. */
 function bytes(value, digits) {
-  const unit = BINARY.findLast(([, size]) => value >= size && value % size === 0);
-  if (unit && lengthOf(value / unit[1]) < lengthOf(value)) return `${value / unit[1]}${SPACE}${unit[0]}`;
-  return scaled(value, SIZES, digits, 1);
+  const unit = value % 1000 === 0 ? null
+    : BINARY.findLast(([, size]) => value >= size && value % size === 0);
+  return unit ? `${plain(value / unit[1])}${SPACE}${unit[0]}` : scaled(value, SIZES, digits, 1);
 }
-
-/** How many digits say a whole number, without the zeros at its end. */
-const lengthOf = (value) => String(value).replace(/0+$/, "").length;
 
 function scaled(value, units, digits, least = digits) {
   const rounded = Number(Math.abs(value).toPrecision(digits));
