@@ -281,6 +281,9 @@ pub(crate) struct RunOptions {
     /// Write the record to FILE (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
+    /// Write a page with charts to FILE, for a browser
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
     /// Write what was asked for to FILE, as a plan that measures it again
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) save_plan: Option<PathBuf>,
@@ -313,8 +316,13 @@ pub(crate) struct RunOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// The record (- for standard input)
-    pub(crate) record: PathBuf,
+    /// The record (- for standard input); several of one plan, from different machines or days, make
+    /// one page
+    #[arg(required = true, value_name = "RECORD")]
+    pub(crate) records: Vec<PathBuf>,
+    /// Write a page with charts to FILE, for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Write the latencies into folder DIR, a file for each target and kind of operation, as
     /// HdrHistogram's listing of percentiles
     #[arg(long, value_name = "DIR")]

@@ -6,6 +6,7 @@ mod exit;
 mod listener;
 mod measured;
 mod output;
+mod page_file;
 mod plan;
 mod record_file;
 mod studies;

@@ -9,7 +9,9 @@ use model::{
     record::{End, Ended, Line, Record},
 };
 
-use crate::{args::RoundsOptions, exit::Failure, output};
+use report::Machine;
+
+use crate::{args::RoundsOptions, exit::Failure, output, page_file::PageFile};
 
 /// What one run or several gave, whole or not.
 pub(crate) struct Measured {
@@ -19,10 +21,12 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Shows the records as `page` does: on standard output, unless that carries them.
+    /// Shows the records as `page` does: on standard output, unless that carries them; and in a
+    /// file for a browser.
     pub(crate) fn show(
         self,
         json: Option<&Path>,
+        html: Option<PageFile>,
         page: impl FnOnce(&[Record]) -> String,
     ) -> Result<(Vec<Record>, Vec<Outcome>), Failure> {
         if self.records.is_empty() {
@@ -34,16 +38,24 @@ impl Measured {
         } else {
             output::print(&text)?;
         }
+        if let Some(html) = html {
+            let machine = Machine { file: None, records: &self.records };
+            html.write(&report::html(&[machine])?).map_err(Failure::PartWay)?;
+        }
         let outcomes = self.ended.map_err(Failure::part_way)?;
         Ok((self.records, outcomes))
     }
 }
 
 /// Shows what a command of rounds measured; an error where not all of it could be.
-pub(crate) fn show(measured: Measured, options: &RoundsOptions) -> Result<(), Failure> {
+pub(crate) fn show(
+    measured: Measured,
+    options: &RoundsOptions,
+    html: Option<PageFile>,
+) -> Result<(), Failure> {
     let style = output::style(options.verbose, options.explain);
     let page = |records: &[Record]| report::page(records, &style);
-    let (_, outcomes) = measured.show(options.json.as_deref(), page)?;
+    let (_, outcomes) = measured.show(options.json.as_deref(), html, page)?;
     whole(&outcomes)
 }
 

@@ -28,6 +28,9 @@ pub(crate) struct RoundsOptions {
     /// Write the record to FILE (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
+    /// Write a page with charts to FILE, for a browser
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
     /// Show what explains the differences: processor time, calls, bytes from and to devices
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,

@@ -42,6 +42,9 @@ pub(crate) struct StudyOptions {
     /// Write a record of each step into the folder DIR: NAME-1.json and so on
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) records: Option<PathBuf>,
+    /// Write a page with charts to FILE, for a browser
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
     /// Show all findings
     #[arg(short, long, help_heading = "Output")]
     pub(crate) verbose: bool,

@@ -14,14 +14,15 @@ use crate::{
     exit::Failure,
     listener::Listener,
     measured::{self, Measured},
-    record_file, targets,
+    page_file, record_file, targets,
 };
 
 /// What is compared when the user names nothing: what was published, of its kind.
 const DEFAULT_TARGETS: [&str; 2] = ["files:", "sqlite:"];
 
 pub(crate) fn run(options: &AgeOptions, stop: &Stop) -> Result<(), Failure> {
-    measured::show(measured(options, stop)?, &options.rounds)
+    let html = page_file::open(options.rounds.html.as_deref())?;
+    measured::show(measured(options, stop)?, &options.rounds, html)
 }
 
 /// Measures without showing anything.

@@ -10,6 +10,7 @@ mod export_hdr;
 pub(crate) mod init;
 mod labels;
 pub(crate) mod queue;
+mod records;
 pub(crate) mod report;
 pub(crate) mod rows;
 pub(crate) mod run;

@@ -1,35 +1,30 @@
-//! `storemark report`: the tables of a record, from the record alone.
+//! `storemark report`: the tables of records, or a page with charts, from the records alone.
 
-use std::{
-    fs::File,
-    io::{self, BufRead, BufReader},
-    path::Path,
-};
+use model::{Error, Result, record::Record};
+use report::Machine;
 
-use model::{Error, ErrorKind, Result};
-
-use super::export_hdr;
-use crate::{args::ReportOptions, exit::Failure, output};
+use super::{export_hdr, records};
+use crate::{args::ReportOptions, exit::Failure, output, page_file};
 
 pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
-    let path = &options.record;
-    let (records, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
-    for warning in warnings {
-        output::say(&format!("{}: {warning}", path.display()));
-    }
+    let page = page_file::open(options.html.as_deref())?;
+    let all: Vec<Vec<Record>> =
+        options.records.iter().map(|path| records::read(path)).collect::<Result<_>>()?;
     if let Some(folder) = &options.export_hdr {
-        export_hdr::write(&records, folder)?;
+        let [records] = all.as_slice() else {
+            return Err(Error::usage("--export-hdr: takes one record").into());
+        };
+        export_hdr::write(records, folder)?;
+    }
+    if let Some(page) = page {
+        return Ok(page.write(&report::html(&machines(options, &all))?)?);
     }
     let style = output::style(options.verbose, options.explain);
-    output::print(&report::page(&records, &style))?;
-    Ok(())
+    let pages: Vec<String> = all.iter().map(|records| report::page(records, &style)).collect();
+    Ok(output::print(&pages.join("\n"))?)
 }
 
-fn open(path: &Path) -> Result<Box<dyn BufRead>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(BufReader::new(io::stdin())));
-    }
-    let file =
-        File::open(path).map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage))?;
-    Ok(Box::new(BufReader::new(file)))
+fn machines<'a>(options: &ReportOptions, all: &'a [Vec<Record>]) -> Vec<Machine<'a>> {
+    let files = options.records.iter().map(|path| Some(path.display().to_string()));
+    files.zip(all).map(|(file, records)| Machine { file, records }).collect()
 }

@@ -23,7 +23,7 @@ use crate::{
     exit::Failure,
     listener::Listener,
     measured::{self, Measured},
-    output,
+    output, page_file,
     plan::{self, Asked, Planned},
     record_file,
 };
@@ -33,6 +33,7 @@ pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
     // These options do not vary.
     let options = &planned.points[0].options;
     let out = record_file::open(options.json.as_deref(), record_file::RUN)?;
+    let html = page_file::open(options.html.as_deref())?;
     save(options, &planned)?;
     if options.dry_run {
         return Ok(output::print(&beforehand::show(&requests, stop)?)?);
@@ -42,7 +43,7 @@ pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
         export_hdr::write(&measured.records, folder)?;
     }
     let (records, outcomes) =
-        measured.show(options.json.as_deref(), |records| page(options, records))?;
+        measured.show(options.json.as_deref(), html, |records| page(options, records))?;
     tell_integrity(&outcomes)?;
     measured::whole(&outcomes)?;
     if options.strict { no_doubts(&records) } else { Ok(()) }

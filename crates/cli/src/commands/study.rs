@@ -19,7 +19,7 @@ use crate::{
     commands,
     exit::Failure,
     measured::{self, Measured},
-    output, studies,
+    output, page_file, studies,
 };
 
 /// What targets are called among the options of a step.
@@ -33,27 +33,35 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
     }
+    let html = page_file::open(options.html.as_deref())?;
     let style = output::style(options.verbose, false);
     output::print(&report::study_head(&study, &style))?;
+    let mut steps = std::mem::take(&mut study.steps);
     let mut ended = Ok(());
-    for number in chosen {
-        let outcome = carry_out(&mut study.steps[number], number, name, options, stop);
-        if stop.is_set() {
-            return Err(Failure::PartWay(Error::interrupted()));
+    let mut done = Vec::new();
+    for (number, step) in steps.iter_mut().enumerate() {
+        if stop.is_set() || !chosen.contains(&number) {
+            continue;
         }
+        let (step, outcome) = carry_out(step, number, name, options, stop);
         ended = ended.and(outcome);
+        // Records may be large.
+        done.extend(html.is_some().then_some(step));
     }
-    ended
+    if let Some(html) = html {
+        html.write(&report::html_study(&study, &done)).map_err(Failure::PartWay)?;
+    }
+    if stop.is_set() { Err(Failure::PartWay(Error::interrupted())) } else { ended }
 }
 
 /// Runs a step and shows it.
-fn carry_out(
-    part: &mut Step,
+fn carry_out<'a>(
+    part: &'a mut Step,
     number: usize,
     name: &str,
     options: &StudyOptions,
     stop: &Stop,
-) -> Result<(), Failure> {
+) -> (StudyStep<'a>, Result<(), Failure>) {
     if !options.quiet {
         output::say(&format!("step {}: {}", number + 1, part.title));
     }
@@ -66,9 +74,10 @@ fn carry_out(
         later(failure, records.is_empty())
     });
     let style = output::style(options.verbose, false);
-    let page = report::study_step(&StudyStep { step: part, records, gaps }, &style);
-    output::print(&format!("\n{page}"))?;
-    ended
+    let step = StudyStep { step: part, records, gaps };
+    let page = report::study_step(&step, &style);
+    let printed = output::print(&format!("\n{page}")).map_err(Failure::from);
+    (step, printed.and(ended))
 }
 
 fn list() -> String {

@@ -16,7 +16,7 @@ use super::{
 pub(crate) struct Asked(pub(super) BTreeMap<String, Vec<OsString>>);
 
 /// Options that say what to do with a plan or where its record goes; they are no part of it.
-const APART: [&str; 4] = ["dry-run", "json", "save-plan", "yes"];
+const APART: [&str; 5] = ["dry-run", "html", "json", "save-plan", "yes"];
 
 impl Asked {
     /// The values of an option; `None`: it was not asked for.

@@ -41,23 +41,24 @@ pub(super) fn page(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>])
             part.map_or_else(Vec::new, |part| charts::families(part, &targets, &prefix))
         })
         .collect();
-    let head = head(title);
+    let (script, style) = (as_read(SCRIPT), as_read(STYLE));
+    let head = head(title, &script, &style);
     let body = harmless(&body(title, study, chapters, &families).into_string());
     let data = data(&targets, &families);
     format!(
         "{HTML_HEAD}\n{}\n<body>\n{body}\n<script type=\"application/json\" \
-         id=\"storemark-data\">{data}</script>\n<script>{SCRIPT}</script>\n</body></html>\n",
+         id=\"storemark-data\">{data}</script>\n<script>{script}</script>\n</body></html>\n",
         head.into_string()
     )
 }
 
 /// Only this script runs and only this style counts, and nothing is loaded.
-fn head(title: &str) -> Markup {
+fn head(title: &str, script: &str, style: &str) -> Markup {
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
          form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
+        hash(script),
+        hash(style)
     );
     html! {
         head {
@@ -68,9 +69,14 @@ fn head(title: &str) -> Markup {
             // Spares a browser asking for one.
             link rel="icon" href="data:,";
             title { (harmless(title)) " – storemark" }
-            style { (PreEscaped(STYLE)) }
+            style { (PreEscaped(style)) }
         }
     }
+}
+
+/// With the ends of lines that a browser makes of all others before it sums a text up (HTML, 13.2.3.5).
+fn as_read(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
 /// As a policy names a text that may run.
@@ -87,7 +93,6 @@ fn body(
     html! {
         a.skip href="#main" { "Skip to the charts" }
         header {
-            p.kind { "storemark report" }
             h1 { (title) }
             @if let Some(study) = study { (about(study)) }
             @if let [Chapter { part: Some(part), .. }] = chapters {

@@ -19,14 +19,14 @@ impl Figure {
         let Chart { id, title, .. } = &self.chart;
         html! {
             figure.chart id={ "chart-" (id) } {
-                figcaption { strong { (title) } " " span.read { (self.read) } }
+                figcaption { strong.chart-title { (title) } " " (self.read) }
                 @if !self.said.is_empty() {
                     ul.said { @for said in &self.said { li { (said) } } }
                 }
                 div.plot data-chart=(id) role="img"
                     aria-label={ (title) ". Its figures stand in the table below." } {}
                 details {
-                    summary { "Table" span.hidden { ": " (title) } }
+                    summary aria-label={ "Table: " (title) } { "Table" }
                     (self.table.markup())
                 }
             }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{Case, DatasetSpec, record::Record};
+use model::{Case, DatasetSpec, Error, Result, record::Record};
 
-use crate::{Figures, StudyStep, figures, has_ages, terminal::times};
+use crate::{Figures, StudyStep, figures, has_ages, plan_differences, terminal::times};
 
 /// Records of one plan, a sweep's one after the other.
 pub struct Machine<'a> {
@@ -132,6 +132,38 @@ impl<'a> Run<'a> {
         let rows = matches!(plan.dataset, DatasetSpec::Rows { .. } | DatasetSpec::Tasks { .. });
         if rows { name } else { format!("{name}, {}", case.cache) }
     }
+}
+
+/// An error where the records are not of the same runs: side by side they would say nothing.
+pub(super) fn alike(machines: &[Machine<'_>]) -> Result<()> {
+    let Some((first, others)) = machines.split_first() else {
+        return Err(Error::usage("a page shows one record at least"));
+    };
+    for other in others {
+        if let Some(difference) = difference(first.records, other.records) {
+            let file = |machine: &Machine<'_>| machine.file.clone().unwrap_or_default();
+            return Err(Error::usage(format!(
+                "{} and {} are of different plans, which one page cannot compare: {difference}",
+                file(first),
+                file(other)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn difference(one: &[Record], other: &[Record]) -> Option<String> {
+    if one.len() != other.len() {
+        return Some(format!("runs: {} against {}", one.len(), other.len()));
+    }
+    let varied = |record: &Record| record.header.point().map(|point| point.varied.clone());
+    one.iter().zip(other).find_map(|(one, other)| {
+        let differ = plan_differences(&[&one.header.plan, &other.header.plan]);
+        let told: Vec<_> = differ.iter().map(ToString::to_string).collect();
+        let elsewhere = varied(one) != varied(other);
+        let told = if elsewhere && told.is_empty() { vec!["what varies".to_owned()] } else { told };
+        (!told.is_empty()).then(|| told.join("; "))
+    })
 }
 
 /// Their processors, numbered where several have the same.

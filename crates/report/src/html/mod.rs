@@ -20,7 +20,7 @@ mod table;
 mod targets;
 mod trials;
 
-use model::study::Study;
+use model::{Result, study::Study};
 
 pub use machine::Machine;
 
@@ -31,10 +31,11 @@ use machine::Part;
 /// The first bytes of every page.
 pub const HTML_HEAD: &str = "<!DOCTYPE html><html lang=\"en\" data-by=\"storemark\">";
 
-/// A page of what was measured by one plan, on at least one machine.
-pub fn html(machines: &[Machine<'_>]) -> String {
+/// A page of what was measured by one plan, on at least one machine. An error where the plans differ.
+pub fn html(machines: &[Machine<'_>]) -> Result<String> {
+    machine::alike(machines)?;
     let part = Part::new(machines, None);
-    document::page(&title(&part), None, &[Chapter { part: Some(part), step: None }])
+    Ok(document::page(&title(&part), None, &[Chapter { part: Some(part), step: None }]))
 }
 
 /// A page of a study, with a chapter for each step.

@@ -47,7 +47,7 @@ impl Table {
     /// In a frame that scrolls when the page is too narrow for it.
     pub(super) fn markup(&self) -> Markup {
         html! {
-            div.scroll tabindex="0" role="region" aria-label=(self.caption) {
+            div.table tabindex="0" role="region" aria-label=(self.caption) {
                 table {
                     caption { (self.caption) }
                     thead { tr { @for column in &self.columns { (head(column)) } } }

@@ -16,7 +16,7 @@ use crate::{
     exit::Failure,
     listener::Listener,
     measured::{self, Measured},
-    record_file,
+    page_file, record_file,
 };
 
 /// Greatest number of tasks of all workers: their ids are made beforehand.
@@ -25,7 +25,8 @@ const MOST_TASKS: u64 = 10_000_000;
 const MOST_OUTPUT: u64 = 256 << 20;
 
 pub(crate) fn run(options: &QueueOptions, stop: &Stop) -> Result<(), Failure> {
-    measured::show(measured(options, stop)?, &options.rounds)
+    let html = page_file::open(options.rounds.html.as_deref())?;
+    measured::show(measured(options, stop)?, &options.rounds, html)
 }
 
 /// Measures without showing anything.

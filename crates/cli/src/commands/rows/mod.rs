@@ -17,7 +17,7 @@ use crate::{
     exit::Failure,
     listener::Listener,
     measured::{self, Measured},
-    record_file,
+    page_file, record_file,
 };
 
 /// Rows of a transaction: what was best for SQLite when it was published, and now the same for all.
@@ -26,7 +26,8 @@ const BATCH: u64 = 100_000;
 const MOST_ROWS: u64 = 1_000_000_000;
 
 pub(crate) fn run(options: &RowsOptions, stop: &Stop) -> Result<(), Failure> {
-    measured::show(measured(options, stop)?, &options.rounds)
+    let html = page_file::open(options.rounds.html.as_deref())?;
+    measured::show(measured(options, stop)?, &options.rounds, html)
 }
 
 /// Measures without showing anything.

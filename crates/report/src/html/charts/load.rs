@@ -1,8 +1,6 @@
 //! Latency against load: what operations on a schedule took, over the rate asked for.
 
-use std::collections::BTreeSet;
-
-use model::{Case, units::show_rate};
+use model::{Case, Plan, Workload, units::show_rate};
 
 use crate::{
     Figures, Percentiles,
@@ -10,7 +8,7 @@ use crate::{
         chart::{Axis, Interval, Mark, Unit},
         figure::Figure,
         lines::Lines,
-        machine::{Job, Part, Run},
+        machine::{Part, Run},
         table::{Column, Table},
         targets::Targets,
     },
@@ -25,21 +23,37 @@ const SHOWN: [(&str, Of); 2] =
     [("median latency", |p| p.p50_us), ("99th percentile of the latency", |p| p.p99_us)];
 
 pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
-    let rates: BTreeSet<_> =
-        part.runs().flat_map(|run| rates(run).map(f64::to_bits).collect::<Vec<_>>()).collect();
-    if part.job() != Job::Sweep || rates.len() < 2 {
-        return vec![];
+    let plan = &part.first().header.plan;
+    let mut loads: Vec<(Case, Vec<usize>)> = Vec::new();
+    for case in plan.cases().filter(|case| plan.workloads[case.workload].rate.is_some()) {
+        let same = |(other, _): &&mut (Case, Vec<usize>)| {
+            other.cache == case.cache && at_any_rate(plan, *other) == at_any_rate(plan, case)
+        };
+        match loads.iter_mut().find(same) {
+            Some((_, workloads)) => workloads.push(case.workload),
+            None => loads.push((case, vec![case.workload])),
+        }
     }
-    let cases: Vec<_> = part.first().header.plan.cases().collect();
-    let of = |case: &Case| SHOWN.map(|(name, of)| figure(part, targets, *case, name, of));
-    cases.iter().flat_map(of).collect()
+    loads.retain(|(_, workloads)| workloads.len() > 1);
+    let of = |(case, workloads): &(Case, Vec<usize>)| {
+        SHOWN.map(|(name, of)| figure(part, targets, *case, workloads, name, of))
+    };
+    loads.iter().flat_map(of).collect()
 }
 
-fn rates(run: Run<'_>) -> impl Iterator<Item = f64> {
-    run.record.header.plan.workloads.iter().filter_map(|workload| workload.rate)
+/// What is done, whatever the rate.
+fn at_any_rate(plan: &Plan, case: Case) -> Workload {
+    Workload { rate: None, count: 0, ..plan.workloads[case.workload] }
 }
 
-fn figure(part: &Part<'_>, targets: &Targets<'_>, case: Case, name: &str, of: Of) -> Figure {
+fn figure(
+    part: &Part<'_>,
+    targets: &Targets<'_>,
+    case: Case,
+    workloads: &[usize],
+    name: &str,
+    of: Of,
+) -> Figure {
     let operation = part.first().header.plan.workloads[case.workload].operation;
     let title = format!("{operation}, {}: {name} against load", case.cache);
     let mut lines = Lines::new(
@@ -48,8 +62,13 @@ fn figure(part: &Part<'_>, targets: &Targets<'_>, case: Case, name: &str, of: Of
     );
     let mut table = Table::new(title.clone(), columns());
     for run in part.runs() {
-        let Some(asked) = run.record.header.plan.workloads[case.workload].rate else { continue };
-        for row in run.figures.iter().filter(|row| row.case == case && row.rounds > 0) {
+        let here = |row: &&Figures| {
+            row.case.cache == case.cache && workloads.contains(&row.case.workload) && row.rounds > 0
+        };
+        for row in run.figures.iter().filter(here) {
+            let Some(asked) = run.record.header.plan.workloads[row.case.workload].rate else {
+                continue;
+            };
             let name = part.on(format!("{}{}", run.label(row.target), beside(run)), run.side);
             table.row(cells(&name, asked, row));
             let shown = targets.place(run.label(row.target)).zip(row.latency);
@@ -58,20 +77,19 @@ fn figure(part: &Part<'_>, targets: &Targets<'_>, case: Case, name: &str, of: Of
             lines.marks.extend(saturated(target, &name, asked, row));
         }
     }
-    // The lowest rate at which it is.
-    lines.marks.sort_by(|one, other| {
-        (one.target, one.x)
-            .partial_cmp(&(other.target, other.x))
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
-    lines.marks.dedup_by_key(|mark| mark.target);
+    lowest_of_each(&mut lines.marks);
     lines.figure("load", title, READ, table)
 }
 
-/// What varies beside the rate.
+/// From the lowest rate on at which a target is saturated it stays so.
+fn lowest_of_each(marks: &mut Vec<Mark>) {
+    marks.sort_by(|one, other| one.target.cmp(&other.target).then(one.x.total_cmp(&other.x)));
+    marks.dedup_by_key(|mark| mark.target);
+}
+
+/// What else varies.
 fn beside(run: Run<'_>) -> String {
     let varied = run.record.header.point().into_iter().flat_map(|point| &point.varied);
-    let varied = varied.filter(|(name, _)| *name != "rate");
     varied.map(|(name, value)| format!(" {name}={value}")).collect()
 }
 

@@ -19,8 +19,9 @@ use crate::{
 const READ: &str = "Each point: so many percent of the operations took at most so long. To the right \
                     stand the rare slow ones.";
 
-/// Points for each tenfold of what is left to 100 %.
-const STEPS: i32 = 10;
+/// In percent; further ones follow as far as an operation stands for so small a share, and the
+/// greatest latency stands at 100.
+const COMMON: [f64; 8] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0];
 
 pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
     match part.job() {
@@ -53,14 +54,14 @@ fn of(part: &Part<'_>, targets: &Targets<'_>, case: Case) -> Figure {
     lines.figure("latency", title, READ, table)
 }
 
-/// Percentages and latencies, evenly spaced on a scale of tenfolds, as far as one operation stands
-/// for a share.
+/// Percentages and latencies.
 fn points(of: &Latencies) -> Vec<(f64, f64)> {
     let count = of.histogram.len() as f64;
-    let rest = (0..).map(|step| 10_f64.powf(-f64::from(step) / f64::from(STEPS)));
-    let rest = rest.take_while(|rest| rest * count >= 1.0);
-    let at = |rest: f64| (rest, of.histogram.value_at_quantile(1.0 - rest) as f64);
-    rest.map(at).map(|(rest, ns)| ((1.0 - rest) * 100.0, ns)).collect()
+    let nines = (1..).flat_map(|nines| [2.0, 1.0].map(|rest| rest * 10_f64.powi(-nines)));
+    let rare = nines.take_while(|rest| rest * count >= 100.0).map(|rest| 100.0 - rest);
+    let shown = COMMON.into_iter().chain(rare);
+    let at = |percent: f64| (percent, of.histogram.value_at_percentile(percent) as f64);
+    shown.map(at).chain([(100.0, of.histogram.max() as f64)]).collect()
 }
 
 fn columns() -> Vec<Column> {
