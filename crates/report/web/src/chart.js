@@ -34,6 +34,8 @@ export function drawChart(plot, chart, targets) {
     const { height, ...option } = kind(chart, look);
     instance.resize({ width: look.width, height, silent: true });
     instance.setOption(complete(option, plot, selected, look), true);
+    // On paper the drawing is scaled as a whole.
+    plot.querySelector("svg").setAttribute("viewBox", `0 0 ${look.width} ${height}`);
     names.paint(entriesOf(option));
     count(plot, instance);
   };
