@@ -104,20 +104,27 @@ fn ahead<'a>(run: Run<'a>, rows: &[Figures]) -> Ahead<'a> {
 /// Of comparisons that came out alike, `all` being how many there are.
 fn said(group: &[&Lead<'_>], all: usize) -> String {
     let baseline = group[0].baseline;
-    let places = places(group, all);
     match &group[0].ahead {
-        Ahead::Target(label, _) => {
-            format!("{label} takes the least time {places}: {}.", ratios(group, baseline))
+        Ahead::Target(label, _) if group.len() > NAMED => {
+            let places = places(group, all);
+            format!("{label} takes the least time {places}: {} than {baseline}.", extremes(group))
         }
-        Ahead::Baseline => format!("{baseline} takes the least time {places}."),
-        Ahead::Nobody => format!("No target is shown to be faster than {baseline} {places}."),
+        Ahead::Target(label, _) => {
+            let each: Vec<_> = group.iter().filter_map(|lead| lead.by()).collect();
+            format!("{label} takes the least time: {}.", each.join("; "))
+        }
+        Ahead::Baseline => format!("{baseline} takes the least time {}.", places(group, all)),
+        Ahead::Nobody => {
+            format!("No target is shown to be faster than {baseline} {}.", places(group, all))
+        }
         Ahead::Unknown => format!(
-            "It cannot be said who is faster {places}: too few rounds, or promises that differ."
+            "It cannot be said who is faster {}: too few rounds, or promises that differ.",
+            places(group, all)
         ),
     }
 }
 
-/// `in read, warm, and update, warm`, `in 7 of 20 comparisons`.
+/// `in “read, warm” and “update, warm”`, `in 7 of 20 comparisons`.
 fn places(group: &[&Lead<'_>], all: usize) -> String {
     if group.len() > NAMED {
         return format!("in {} of {all} comparisons", group.len());
@@ -126,23 +133,28 @@ fn places(group: &[&Lead<'_>], all: usize) -> String {
     format!("in {}", places.join(" and "))
 }
 
-/// `3.2 × faster than files (ratio 0.31, 0.24–0.41)`.
-fn ratios(group: &[&Lead<'_>], baseline: &str) -> String {
-    let ratios = group.iter().filter_map(|lead| match &lead.ahead {
-        Ahead::Target(_, ratio) => Some(ratio),
-        _ => None,
-    });
-    let ratios: Vec<_> = ratios.collect();
-    if ratios.len() > NAMED {
-        let points = || ratios.iter().map(|ratio| ratio.point);
-        let (least, most) = (points().fold(0.0, f64::max), points().fold(1.0, f64::min));
-        let (least, most) = (faster_or_slower(least), faster_or_slower(most));
-        return format!("{least} to {most} than {baseline}");
+/// `faster by 22 % to 3.2 × faster`.
+fn extremes(group: &[&Lead<'_>]) -> String {
+    let points = || group.iter().filter_map(|lead| lead.ratio()).map(|ratio| ratio.point);
+    let (most, least) = (points().fold(1.0, f64::min), points().fold(0.0, f64::max));
+    format!("{} to {}", faster_or_slower(least), faster_or_slower(most))
+}
+
+impl Lead<'_> {
+    fn ratio(&self) -> Option<&Estimate> {
+        match &self.ahead {
+            Ahead::Target(_, ratio) => Some(ratio),
+            _ => None,
+        }
     }
-    let told = ratios.iter().map(|ratio| {
-        format!("{} (time ÷ {})", faster_or_slower(ratio.point), with_interval(ratio))
-    });
-    format!("against {baseline} {}", told.collect::<Vec<_>>().join(" and "))
+
+    /// `in “read, warm” 3.2 × faster than files (0.31 of its time, 95 % interval 0.24 to 0.41)`.
+    fn by(&self) -> Option<String> {
+        let ratio = self.ratio()?;
+        let (said, interval) = (faster_or_slower(ratio.point), with_interval(ratio));
+        let Self { place, baseline, .. } = self;
+        Some(format!("in “{place}” {said} than {baseline} (time ratio {interval})"))
+    }
 }
 
 /// Break-evens, where sizes were swept.

@@ -96,7 +96,7 @@ fn body(
             h1 { (title) }
             @if let Some(study) = study { (about(study)) }
             @if let [Chapter { part: Some(part), .. }] = chapters {
-                (answer::markup(part)) (findings::weighty(part))
+                (answer::markup(part)) (environment::named(part)) (findings::weighty(part))
             }
         }
         main id="main" {

@@ -7,13 +7,45 @@ use super::{
     machine::{Part, Side},
     table::{Column, Table},
 };
-use crate::terminal::number::NONE;
+use crate::{Unlike, environment_differences, terminal::number::NONE};
 
 pub(super) fn markup(part: &Part<'_>) -> Markup {
     html! {
         section {
             h2 { "Environment" }
+            (differences(part))
             (table(part).markup())
+        }
+    }
+}
+
+/// What is not the same on all machines, in a word each.
+pub(super) fn named(part: &Part<'_>) -> Markup {
+    let words: Vec<_> = unlike(part).into_iter().map(|unlike| unlike.what).collect();
+    html! {
+        @if !words.is_empty() {
+            p { "The environments differ in: " (words.join(", ")) "." }
+        }
+    }
+}
+
+fn unlike(part: &Part<'_>) -> Vec<Unlike> {
+    let all: Vec<_> = part.sides.iter().map(|side| &side.records()[0].header.environment).collect();
+    environment_differences(&all)
+}
+
+/// With how it is on each.
+fn differences(part: &Part<'_>) -> Markup {
+    let differ = unlike(part);
+    html! {
+        @if part.sides.len() > 1 {
+            @if differ.is_empty() {
+                p { "The environments do not differ." }
+            } @else {
+                p { "The environments differ, so that a difference between the machines need not come from \
+                     the stores:" }
+                ul { @for unlike in &differ { li { (unlike) } } }
+            }
         }
     }
 }

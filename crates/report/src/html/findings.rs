@@ -6,6 +6,9 @@ use model::Severity;
 use super::machine::{Part, Side};
 use crate::{Remark, remarks::remarks_of_all, terminal::doubts::sentence};
 
+/// Those that stand on top.
+const FEW: usize = 6;
+
 /// Those above a note.
 pub(super) fn weighty(part: &Part<'_>) -> Markup {
     let all = told(part, |remark| remark.doubt.severity() > Severity::Note);
@@ -14,7 +17,13 @@ pub(super) fn weighty(part: &Part<'_>) -> Markup {
             p.findings-none { "No finding weakens this." }
         } @else {
             p { (count(all.len())) }
-            (list(&all))
+            (list(&all[..all.len().min(FEW)]))
+            @if all.len() > FEW {
+                details {
+                    summary { "The other " (all.len() - FEW) }
+                    (list(&all[FEW..]))
+                }
+            }
         }
     }
 }

@@ -270,3 +270,53 @@ fn machine() -> Environment {
         ..Environment::default()
     }
 }
+
+/// A record of eight targets under three workloads in two cache states, with latencies as spread as
+/// measured ones are.
+pub(crate) fn long(rounds: u32) -> Record {
+    let labels = ["files", "sqlite", "sqlite api=blob", "lmdb", "redb", "fjall", "pack", "memory"];
+    let mut record = record(&labels);
+    let plan = &mut record.header.plan;
+    plan.workloads = [Operation::Read, Operation::Update, Operation::Insert].map(workload).into();
+    plan.caches = vec![Cache::Warm, Cache::DataCold];
+    record.stores = (0..labels.len()).map(|target| store(target, Durability::None, &[])).collect();
+    for round in 0..rounds {
+        for case in record.header.plan.cases().collect::<Vec<_>>() {
+            for target in 0..labels.len() {
+                let ns = 3000 + 700 * target as u64 + 31 * u64::from(round % 10);
+                let mut made = sample(round, target, ns);
+                asked(&mut made, OPERATIONS);
+                if case.cache == Cache::Warm {
+                    made.io = made.io.map(|io| Io { device_read_bytes: 0, ..io });
+                    made.before = made.before.map(|all| Residency { resident: all.pages, ..all });
+                }
+                (made.workload, made.cache, made.after) = (case.workload, case.cache, made.before);
+                made.latency = spread(ns);
+                record.samples.push(made);
+            }
+        }
+    }
+    record.end = Some(End { reason: Ended::Rounds, seconds: 86_400.0 });
+    record
+}
+
+/// Latencies around `ns`, a few of them ten times as long.
+fn spread(ns: u64) -> Latency {
+    let mut histogram = Histogram::<u64>::new(3).unwrap();
+    for n in 0..OPERATIONS {
+        let near = ns * (700 + n * 7919 % 600) / 1000;
+        histogram.record(if n % 100 == 0 { near * 10 } else { near }).unwrap();
+    }
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+    let sum_ns = (histogram.mean() * histogram.len() as f64).round() as u64;
+    Latency {
+        wall_ns: sum_ns,
+        sum_ns,
+        p50_ns: histogram.value_at_quantile(0.5),
+        p99_ns: histogram.value_at_quantile(0.99),
+        max_ns: histogram.max(),
+        histogram: BASE64_STANDARD.encode(bytes),
+        ..latency(ns)
+    }
+}

@@ -20,7 +20,7 @@ const READ: &str = "Operations begin on schedule, and latency counts from when e
 
 type Of = fn(&Percentiles) -> f64;
 const SHOWN: [(&str, Of); 2] =
-    [("median latency", |p| p.p50_us), ("99th percentile of the latency", |p| p.p99_us)];
+    [("Median latency", |p| p.p50_us), ("99th percentile", |p| p.p99_us)];
 
 pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
     let plan = &part.first().header.plan;
@@ -55,7 +55,7 @@ fn figure(
     of: Of,
 ) -> Figure {
     let operation = part.first().header.plan.workloads[case.workload].operation;
-    let title = format!("{operation}, {}: {name} against load", case.cache);
+    let title = format!("{name} against load: {operation}, {}", case.cache);
     let mut lines = Lines::new(
         Axis::log("operations asked for", Unit::PerSecond),
         Axis::log(name, Unit::Nanoseconds),

@@ -2,6 +2,7 @@
 
 mod ages;
 mod load;
+mod over_time;
 mod pages;
 mod percentiles;
 mod queue;
@@ -22,7 +23,7 @@ pub(super) struct Family {
 
 type Make = fn(&Part<'_>, &Targets<'_>) -> Vec<Figure>;
 
-const FAMILIES: [(&str, Make); 11] = [
+const FAMILIES: [(&str, Make); 12] = [
     ("Published and here", study::figures),
     ("Time against the baseline’s", ratios::figures),
     ("Break-even over size", sizes::figures),
@@ -30,6 +31,7 @@ const FAMILIES: [(&str, Make); 11] = [
     ("Latency against load", load::figures),
     ("Time of an operation", times::figures),
     ("Latencies", percentiles::figures),
+    ("Throughput over time", over_time::figures),
     ("Ageing", ages::figures),
     ("Rows", rows::figures),
     ("Queues of tasks", queue::figures),

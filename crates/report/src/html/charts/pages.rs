@@ -30,7 +30,7 @@ fn figure(part: &Part<'_>, side: &Side<'_>, matrix: &PageMatrix) -> Figure {
     let plan = &part.first().header.plan;
     let baseline = plan.targets.get(plan.baseline).map_or("", |target| &target.label);
     let place = about(plan, matrix.case.workload, matrix.case.cache.as_str(), &matrix.beside);
-    let title = part.on(format!("{place}: time of {baseline} ÷ that of {}", matrix.family), side);
+    let title = part.on(format!("Time of {baseline} ÷ that of {}: {place}", matrix.family), side);
     let best = (0..matrix.sizes.len()).filter_map(|column| Some((column, matrix.best(column)?)));
     let form = Form::Matrix {
         x: values("size of blobs", matrix.sizes.clone()),

@@ -36,7 +36,7 @@ fn of(part: &Part<'_>, targets: &Targets<'_>, case: Case) -> Figure {
     let mut table = Table::new(String::new(), columns());
     let mut title = String::new();
     for run in part.runs() {
-        title = format!("{}: latencies", run.case(case));
+        title = format!("Latencies: {}", run.case(case));
         for target in 0..run.record.header.plan.targets.len() {
             let label = run.label(target);
             for of in latencies(run.record, case, target) {

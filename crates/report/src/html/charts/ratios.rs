@@ -55,7 +55,7 @@ fn of_runs(part: &Part<'_>, targets: &Targets<'_>, case: Case) -> Figure {
             ratios.add(targets, run, &group, rows);
         }
     }
-    ratios.figure(&format!("{name}: "))
+    ratios.figure(&format!(": {name}"))
 }
 
 struct Ratios {
@@ -87,7 +87,7 @@ impl Ratios {
     }
 
     fn figure(self, place: &str) -> Figure {
-        let title = format!("{place}time ÷ that of {}", self.baseline);
+        let title = format!("Time ÷ that of {}{place}", self.baseline);
         let table = self.table.called(&title);
         self.groups.figure("ratio", title, READ, table)
     }

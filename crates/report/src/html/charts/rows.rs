@@ -49,7 +49,7 @@ fn group(here: &Here<'_>) -> String {
 }
 
 fn seconds(part: &Part<'_>, targets: &Targets<'_>, here: &Here<'_>) -> Figure {
-    let title = format!("{}: time of all rows", group(here));
+    let title = format!("Time of all rows: {}", group(here));
     let mut groups = Groups::new(Axis::log("time", Unit::Nanoseconds));
     let mut table = Table::new(title.clone(), columns());
     for (run, row) in rows(here) {
@@ -77,7 +77,7 @@ fn rows<'a>(here: &'a Here<'a>) -> impl Iterator<Item = (Run<'a>, &'a RowFigures
 
 fn ratio(part: &Part<'_>, targets: &Targets<'_>, here: &Here<'_>) -> Figure {
     let baseline = part.runs().next().map_or("", Run::baseline);
-    let title = format!("{}: time ÷ that of {baseline}", group(here));
+    let title = format!("Time ÷ that of {baseline}: {}", group(here));
     let axis = Axis::log(format!("time ÷ that of {baseline}"), Unit::Ratio);
     let mut groups = Groups::around_one(axis);
     let mut table = Table::new(title.clone(), ratio_columns());
@@ -101,7 +101,7 @@ fn ratio(part: &Part<'_>, targets: &Targets<'_>, here: &Here<'_>) -> Figure {
 
 fn style(part: &Part<'_>, targets: &Targets<'_>, here: &Here<'_>) -> Figure {
     let title =
-        format!("{}: inserting ÷ that of the baseline’s store in the same style", group(here));
+        format!("Inserting ÷ that of the baseline’s store in the same style: {}", group(here));
     let mut groups = Groups::around_one(Axis::log("time of inserting ÷", Unit::Ratio));
     let heads = vec![Column::text("target"), Column::number("time of inserting ÷", "")];
     let mut table = Table::new(title.clone(), heads);

@@ -45,7 +45,7 @@ fn of(
     let plan = &part.first().header.plan;
     let baseline = plan.targets.get(plan.baseline).map_or("", |target| &target.label);
     let place = about(plan, case.workload, case.cache.as_str(), beside);
-    let title = format!("{place}: time ÷ that of {baseline}, by size of blobs");
+    let title = format!("Time ÷ that of {baseline}, by size of blobs: {place}");
     let mut lines = Lines::around_one(
         Axis::log("size of blobs", Unit::Bytes),
         Axis::log(format!("time ÷ that of {baseline}"), Unit::Ratio),

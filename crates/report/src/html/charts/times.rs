@@ -29,7 +29,7 @@ pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
 /// A group for each state.
 fn side_by_side(part: &Part<'_>, targets: &Targets<'_>, workload: usize) -> Figure {
     let plan = &part.first().header.plan;
-    let title = format!("{}, cold beside warm", times::name(plan, workload));
+    let title = format!("Cold beside warm: {}", times::name(plan, workload));
     let group = |case: model::Case| case.cache.to_string();
     of(part, targets, title, Some(workload), group)
 }
