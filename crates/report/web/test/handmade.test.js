@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
 import { SERIES } from "../src/colours.js";
 import { show } from "../src/units.js";
-import { browse, open, shoot } from "./support/browser.mjs";
+import { browse, emulate, open, shoot } from "./support/browser.mjs";
 import { asked, contrasts, labels, marks, overflow } from "./support/checks.mjs";
 import { everyKind, handmade } from "./support/handmade.mjs";
 
@@ -107,9 +107,9 @@ describe("the legend", () => {
     assert.equal(await button.getAttribute("aria-pressed"), "false");
     assert.equal(await shapes.count(), 0);
     assert.equal(await drawn(page, "ratio"), asked(chart("ratio")) - groups);
-    await page.emulateMedia({ colorScheme: "dark" });
+    await emulate(page, { colorScheme: "dark" });
     assert.equal(await drawn(page, "ratio"), asked(chart("ratio")) - groups, "also in the other theme");
-    await page.emulateMedia({ colorScheme: "light" });
+    await emulate(page, { colorScheme: "light" });
     await button.click();
     assert.equal(await button.getAttribute("aria-pressed"), "true");
     assert.equal(await shapes.count(), groups);
@@ -136,11 +136,11 @@ describe("the theme", () => {
 
   test("follows the system", withPage(async (page) => {
     const [light, lightInk] = [await paper(page), await ink(page)];
-    await page.emulateMedia({ colorScheme: "dark" });
+    await emulate(page, { colorScheme: "dark" });
     assert.notEqual(await paper(page), light);
     assert.notEqual(await ink(page), lightInk);
     assert.deepEqual(await marks(page, "dark"), []);
-    await page.emulateMedia({ colorScheme: "light" });
+    await emulate(page, { colorScheme: "light" });
     assert.equal(await paper(page), light);
     assert.equal(await ink(page), lightInk);
   }));
@@ -150,7 +150,7 @@ describe("the theme", () => {
     await page.getByRole("button", { name: "Use dark colours" }).click();
     assert.notEqual(await paper(page), light);
     assert.deepEqual(await marks(page, "dark"), []);
-    await page.emulateMedia({ colorScheme: "dark" });
+    await emulate(page, { colorScheme: "dark" });
     await page.getByRole("button", { name: "Use light colours" }).click();
     assert.equal(await paper(page), light);
     assert.deepEqual(await marks(page, "light"), []);
@@ -208,7 +208,7 @@ describe("the keyboard", () => {
 describe("on paper", () => {
   test("a dark page is light, its tables open, its drawings as wide as the sheet", withPage(async (page) => {
     const before = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await emulate(page, { media: "print", colorScheme: "dark" });
     await page.locator("#chart-ratio table").waitFor();
     assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), before);
     assert.deepEqual(await marks(page, "light"), []);
@@ -218,7 +218,7 @@ describe("on paper", () => {
       document.body.clientWidth, document.querySelector(".plot svg").getBoundingClientRect().width]);
     assert.ok(Math.abs(sheet - drawing) < 2, `${drawing} of ${sheet}`);
     await shoot(page, "handmade-print");
-    await page.emulateMedia({ media: "screen", colorScheme: "dark" });
+    await emulate(page, { media: "screen", colorScheme: "dark" });
     await page.locator("#chart-ratio table").waitFor({ state: "hidden" });
     assert.deepEqual(await marks(page, "dark"), []);
   }, { scheme: "dark" }));

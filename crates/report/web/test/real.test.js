@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
-import { browse, open, readyAfter, shoot } from "./support/browser.mjs";
+import { browse, emulate, open, readyAfter, shoot } from "./support/browser.mjs";
 import { contrasts, dataOf, labels, marks, overflow, tables } from "./support/checks.mjs";
 import { RUNS, make } from "./support/real.mjs";
 
@@ -30,7 +30,7 @@ for (const run of RUNS) {
       test(`is whole at ${width} pixels, light and dark`, async (t) => {
         const { page, troubles } = await open(browser, file, { width });
         for (const scheme of ["light", "dark"]) {
-          await page.emulateMedia({ colorScheme: scheme });
+          await emulate(page, { colorScheme: scheme });
           assert.deepEqual(await overflow(page), []);
           assert.deepEqual(await labels(page), []);
           assert.deepEqual(await marks(page, scheme), []);

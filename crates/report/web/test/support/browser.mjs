@@ -33,6 +33,14 @@ export async function open(browser, file, { width = 1440, scheme = "light" } = {
   return { page, troubles };
 }
 
+/** Sets the medium or the scheme, and waits until the page was told: two frames on it surely was. */
+export async function emulate(page, media) {
+  await page.emulateMedia(media);
+  await page.evaluate(() => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(done));
+  }));
+}
+
 /** Milliseconds from the beginning of the page's loading until it was drawn. */
 export const readyAfter = (page) =>
   page.evaluate(() => Math.round(performance.getEntriesByName("ready")[0].startTime));

@@ -142,7 +142,7 @@ function coloursOf(chart, targets, theme) {
 }
 
 // What a table's figures may be in, for a value in the chart's unit: µs, ms or s for ns; MB for
-// bytes; percent for a share; the inverse, where a table has time and a chart throughput.
+// bytes; percent for a share.
 const FACTORS = [1, 1e-3, 1e-6, 1e-9, 100];
 
 /** The figures of a chart against the rows of its table: each stands in a row of its target. */
@@ -177,12 +177,13 @@ export async function tables(page) {
   }
 }
 
-/** Tables round to two digits at least. */
+/** A figure stands for all that is rounded to it. */
 function stands(rows, name, value) {
   const own = rows.filter(([head]) => name == null || head.startsWith(name) || name.startsWith(head));
-  const figures = own.flat().map((cell) => Number(cell.replaceAll(",", "").match(/^[\d.]+(e\d+)?/)?.[0] ?? NaN));
-  return FACTORS.some((factor) => figures.some((figure) =>
-    Math.abs(figure - value * factor) <= Math.max(0.051 * Math.abs(value * factor), 1e-12)));
+  const figures = own.flat().map((cell) => cell.replaceAll(",", "").match(/^(\d+)(?:\.(\d+))?(?:e(\d+))?/))
+    .filter(Boolean);
+  return figures.some(([text, , decimals = "", power = 0]) => FACTORS.some((factor) =>
+    Math.abs(Number(text) - value * factor) <= 0.501 * 10 ** (power - decimals.length)));
 }
 
 const escape = (id) => id.replace(/[^\w-]/g, "\\$&").replace(/^\d/, "\\3$& ");
