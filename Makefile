@@ -1,6 +1,6 @@
 # `make run` measures, `make test` is the whole gate. CI runs nothing else.
 
-.PHONY: run build test tools format lint walls check docs bench deny
+.PHONY: run build test tools format lint walls check browser docs bench deny
 
 run: build
 	target/release/storemark run
@@ -8,7 +8,7 @@ run: build
 build: tools
 	cargo build --release --locked
 
-test: tools packages format lint walls check docs
+test: tools packages format lint walls check browser docs
 
 # One line about what is missing, before anything fails half-way.
 tools:
@@ -17,11 +17,15 @@ tools:
 
 # What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote,
 # btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
-# RocksDB, with the libclang that reads its header, and the servers that storemark starts.
-PACKAGES = sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql
+# RocksDB, with the libclang that reads its header, the servers that storemark starts, and a browser
+# for its pages. Node.js comes from Debian only where there is none: others bring npm along.
+NODE = $(shell command -v npm >/dev/null || echo nodejs npm)
+PACKAGES = sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql \
+  chromium fonts-dejavu-core $(NODE)
 .PHONY: packages
 packages:
 	@command -v sqlite3 >/dev/null && command -v strace >/dev/null \
+	  && command -v chromium >/dev/null && command -v npm >/dev/null \
 	  && ( PATH=$$PATH:/usr/sbin:/sbin; for kind in btrfs ext4 xfs; do \
          command -v mkfs.$$kind >/dev/null || exit 1; done ) \
 	  && PATH=$$PATH:/usr/sbin:/sbin command -v mariadbd >/dev/null \
@@ -42,6 +46,11 @@ walls:
 
 check:
 	cargo test --workspace --features rocksdb --locked
+
+# The pages of real runs in Chromium. The pictures are in target/screenshots.
+browser:
+	cargo build --workspace --features rocksdb --locked
+	cd crates/report/web && { test -d node_modules/playwright-core || npm ci --loglevel=error; } && npm test --silent
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features rocksdb --no-deps --locked --quiet

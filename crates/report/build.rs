@@ -14,6 +14,8 @@ use std::{
 const BUNDLE: [&str; 2] = ["report.js", "report.css"];
 const SETTINGS: [&str; 4] = ["build.mjs", "package.json", "package-lock.json", ".npmrc"];
 const WEB: &str = "web";
+const NO_NPM: &str = "npm is missing: it bundles the charts of the HTML report; install Node.js 18 \
+                      or newer with npm (Debian: apt-get install nodejs npm)";
 
 fn main() -> ExitCode {
     for input in ["build.rs", "web/src"] {
@@ -87,10 +89,7 @@ fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     let step = format!("`npm {}` in crates/report/web", arguments.join(" "));
     let output = Command::new(program).args(arguments).current_dir(web).output();
     match output {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
-            "npm is missing: it bundles the charts of the HTML report; install Node.js 18 or newer \
-             with npm (Debian: apt-get install nodejs npm)"
-        )),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(NO_NPM.to_owned()),
         Err(error) => Err(format!("{step} did not start: {error}")),
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(format!("{step} failed: {}", reason(&output.stderr))),

@@ -22,13 +22,10 @@ pub(crate) fn encode(histogram: &Histogram<u64>) -> Option<String> {
 /// Adds the histogram in `text` to `whole`; one that cannot be read adds nothing.
 pub(crate) fn add(whole: &mut Option<Histogram<u64>>, text: &str) {
     let Some(part) = decode(text) else { return };
-    match whole {
-        // It grows as needed, so that nothing is too large for it.
-        Some(whole) => whole.add(part).expect("a histogram that grows takes every value"),
-        None => {
-            let grows = whole.insert(part);
-            grows.auto(true);
-        }
+    if let Some(whole) = whole {
+        whole.add(part).expect("a histogram that grows takes every value");
+    } else {
+        whole.insert(part).auto(true);
     }
 }
 

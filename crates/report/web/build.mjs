@@ -6,7 +6,9 @@ import { build } from "esbuild";
 
 const folder = process.argv[2] ?? "dist";
 const here = (path) => new URL(path, import.meta.url);
-const text = (path) => readFileSync(here(`node_modules/${path}`), "utf8").trim();
+const text = (path) => readFileSync(here(`node_modules/${path}`), "utf8")
+  // A page reads CR LF as LF, and its policy knows the script by the sum of what is read.
+  .replaceAll("\r\n", "\n").trim();
 
 // Every page is a copy of these libraries: their licences ask to go along.
 const notices = [

@@ -33,13 +33,61 @@ pub fn trend(figures: &[f64]) -> Option<Trend> {
 /// Median of the slopes between all pairs (Theil 1950, Sen 1968).
 fn theil_sen(values: &[f64]) -> f64 {
     let slope = |(i, j): (usize, usize)| (values[j] - values[i]) / (j - i) as f64;
-    let mut slopes: Vec<f64> = pairs(values.len()).map(slope).collect();
-    slopes.sort_unstable_by(f64::total_cmp);
-    let middle = slopes.len() / 2;
-    match slopes.len() % 2 {
-        0 => f64::midpoint(slopes[middle - 1], slopes[middle]),
-        _ => slopes[middle],
+    let slopes = || pairs(values.len()).map(slope);
+    let count = values.len() * (values.len() - 1) / 2;
+    let middle = nth(&slopes, count / 2);
+    if count.is_multiple_of(2) {
+        f64::midpoint(nth(&slopes, count / 2 - 1), middle)
+    } else {
+        middle
     }
+}
+
+/// So many values are held at once; all slopes of a thousand rounds would take megabytes.
+const HELD: usize = 1 << 16;
+/// Parts that a range is divided into.
+const PARTS: usize = 1 << 10;
+
+/// The value that comes at `rank`, counted from 0, when all are in order. Each call of `values` goes
+/// through all of them: the range in which it lies is narrowed until few are left.
+fn nth<I: Iterator<Item = f64>>(values: &impl Fn() -> I, rank: usize) -> f64 {
+    let (mut low, mut high) = ends(values());
+    loop {
+        let within = || values().filter(|value| (low..=high).contains(value));
+        let below = values().filter(|value| *value < low).count();
+        if low >= high || within().count() <= HELD {
+            let mut all: Vec<f64> = within().take(HELD.max(1)).collect();
+            let last = all.len() - 1;
+            return *all.select_nth_unstable_by((rank - below).min(last), f64::total_cmp).1;
+        }
+        let part = |value: f64| part(value, low, high);
+        let mut counts = vec![0; PARTS];
+        within().for_each(|value| counts[part(value)] += 1);
+        let mut up_to = below;
+        let wanted = counts.iter().position(|count| {
+            up_to += count;
+            up_to > rank
+        });
+        let wanted = wanted.expect("the ranks of all values within are counted");
+        // Both ends lie in different parts, so that this is less.
+        (low, high) = ends(within().filter(|value| part(*value) == wanted));
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
+}
+
+/// Grows with the value.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "from 0 up to the number of parts"
+)]
+fn part(value: f64, low: f64, high: f64) -> usize {
+    (((value - low) / (high - low) * PARTS as f64) as usize).min(PARTS - 1)
 }
 
 /// Probability of as many pairs in order, or in reverse order, by chance (Mann 1945, Kendall
@@ -128,5 +176,23 @@ mod tests {
             figures[4] = wrong;
             assert_eq!(trend(&figures), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn of_very_many_values_the_one_at_a_rank_is_found() {
+        let values: Vec<f64> = (0..70_001_u32)
+            .map(|n| match n % 7 {
+                0 => 0.0,
+                1 => f64::from(n) * 1e6,
+                _ => f64::from(n.wrapping_mul(2_654_435_761) >> 8) / 1e7 - 0.5,
+            })
+            .collect();
+        let mut sorted = values.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        for rank in [0, 1, 20_000, 35_000, 50_000, 69_999, 70_000] {
+            let found = nth(&|| values.iter().copied(), rank);
+            assert!(found.total_cmp(&sorted[rank]).is_eq(), "{rank}: {found} {}", sorted[rank]);
+        }
+        assert!(nth(&|| std::iter::repeat_n(2.5, 70_001), 69_000).total_cmp(&2.5).is_eq());
     }
 }

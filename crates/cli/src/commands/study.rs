@@ -43,10 +43,10 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
         if stop.is_set() || !chosen.contains(&number) {
             continue;
         }
-        let (step, outcome) = carry_out(step, number, name, options, stop);
+        let (shown, outcome) = carry_out(step, number, name, options, stop);
         ended = ended.and(outcome);
         // Records may be large.
-        done.extend(html.is_some().then_some(step));
+        done.extend(html.is_some().then_some(shown));
     }
     if let Some(html) = html {
         html.write(&report::html_study(&study, &done)).map_err(Failure::PartWay)?;
@@ -74,10 +74,10 @@ fn carry_out<'a>(
         later(failure, records.is_empty())
     });
     let style = output::style(options.talk.verbose, false);
-    let step = StudyStep { step: part, records, gaps };
-    let page = report::study_step(&step, &style);
+    let shown = StudyStep { step: part, records, gaps };
+    let page = report::study_step(&shown, &style);
     let printed = output::print(&format!("\n{page}")).map_err(Failure::from);
-    (step, printed.and(ended))
+    (shown, printed.and(ended))
 }
 
 fn list() -> String {

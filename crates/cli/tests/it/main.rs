@@ -13,6 +13,7 @@ mod doctor;
 mod engines;
 mod forms;
 mod help;
+mod html;
 mod interrupt;
 mod interrupt_each;
 mod memory;

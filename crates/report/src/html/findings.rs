@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::Severity;
 
 use super::machine::{Part, Side};
-use crate::{Remark, remarks::remarks_of_all, terminal::doubts::sentence};
+use crate::{Remark, terminal::doubts::sentence};
 
 /// Those that stand on top.
 const FEW: usize = 6;
@@ -47,10 +47,9 @@ pub(super) fn all(part: &Part<'_>) -> Markup {
 
 fn told(part: &Part<'_>, wanted: impl Fn(&Remark) -> bool) -> Vec<(Severity, String)> {
     let of = |side: &Side<'_>| {
-        let remarks = remarks_of_all(side.records(), side.figures());
         let plan = &side.records()[0].header.plan;
-        let told = remarks.into_iter().filter(&wanted).map(|remark| {
-            let said = sentence(plan, &remark);
+        let told = side.remarks.iter().filter(|remark| wanted(remark)).map(|remark| {
+            let said = sentence(plan, remark);
             let said = if part.sides.len() > 1 { format!("{}: {said}", side.name) } else { said };
             (remark.doubt.severity(), said)
         });

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use model::{Case, DatasetSpec, Error, Result, record::Record};
 
-use crate::{Figures, StudyStep, figures, has_ages, plan_differences, terminal::times};
+use crate::{
+    Figures, Remark, StudyStep, figures, has_ages, plan_differences, remarks::remarks_of_all,
+    terminal::times,
+};
 
 /// Records of one plan, a sweep's one after the other.
 pub struct Machine<'a> {
@@ -23,6 +26,8 @@ pub(super) struct Side<'a> {
     records: &'a [Record],
     /// Of each record.
     figures: Vec<Vec<Figures>>,
+    /// Doubts about all of them.
+    pub(super) remarks: Vec<Remark>,
 }
 
 /// A part of the page: one plan, on as many machines as there are.
@@ -54,11 +59,10 @@ pub(super) enum Job {
 impl<'a> Part<'a> {
     pub(super) fn new(machines: &[Machine<'a>], step: Option<&'a StudyStep<'a>>) -> Self {
         let names = names(machines);
-        let sides = machines.iter().zip(names).map(|(machine, name)| Side {
-            name,
-            file: machine.file.clone(),
-            records: machine.records,
-            figures: machine.records.iter().map(figures).collect(),
+        let sides = machines.iter().zip(names).map(|(machine, name)| {
+            let figures: Vec<_> = machine.records.iter().map(figures).collect();
+            let remarks = remarks_of_all(machine.records, &figures);
+            Side { name, file: machine.file.clone(), records: machine.records, figures, remarks }
         });
         Self { step, sides: sides.collect() }
     }
@@ -97,11 +101,6 @@ impl<'a> Part<'a> {
 impl<'a> Side<'a> {
     pub(super) fn records(&self) -> &'a [Record] {
         self.records
-    }
-
-    /// Of each record.
-    pub(super) fn figures(&self) -> &[Vec<Figures>] {
-        &self.figures
     }
 
     pub(super) fn runs(&'a self) -> impl Iterator<Item = Run<'a>> {
@@ -173,7 +172,9 @@ fn names(machines: &[Machine<'_>]) -> Vec<String> {
         environment.cpu.model.clone().unwrap_or_else(|| environment.os.clone())
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    machines.iter().for_each(|machine| *counts.entry(named(machine)).or_default() += 1);
+    for name in machines.iter().map(named) {
+        *counts.entry(name).or_default() += 1;
+    }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let numbered = |machine: &Machine<'_>| {
         let name = named(machine);

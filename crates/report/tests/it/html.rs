@@ -310,7 +310,7 @@ fn records_of_other_plans_are_refused_with_the_difference() {
         let machine = |file: &str, records| Machine { file: Some(file.to_owned()), records };
         html(&[machine("a", one), machine("b", other)]).unwrap_err().to_string()
     };
-    let said = refused(&[one.clone()], &[other]);
+    let said = refused(std::slice::from_ref(&one), &[other]);
     assert!(
         said.starts_with("a and b are of different plans") && said.contains("workloads: read"),
         "{said}"
@@ -323,7 +323,7 @@ fn records_of_other_plans_are_refused_with_the_difference() {
 fn a_large_run_makes_a_page_of_at_most_1_2_mb() {
     let page = page(&[long(20)]);
     assert!(page.len() <= 1_200_000, "{}", page.len());
-    assert_eq!(page.matches("<tr><th scope=\"row\">").count() > 960, true, "every trial is there");
+    assert!(page.matches("<tr><th scope=\"row\">").count() > 960, "every trial is there");
 }
 
 #[test]

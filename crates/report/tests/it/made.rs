@@ -310,7 +310,8 @@ fn spread(ns: u64) -> Latency {
     }
     let mut bytes = Vec::new();
     V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
-    let sum_ns = (histogram.mean() * histogram.len() as f64).round() as u64;
+    let sum_ns =
+        histogram.iter_recorded().map(|at| at.value_iterated_to() * at.count_at_value()).sum();
     Latency {
         wall_ns: sum_ns,
         sum_ns,

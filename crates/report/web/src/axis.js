@@ -1,6 +1,6 @@
 // An axis of ECharts that shows a scale: our ticks, our labels, our theme.
 
-import { show, title } from "./units.js";
+import { tick, title } from "./units.js";
 
 // Room for one label, in pixels.
 const ACROSS = 72;
@@ -28,7 +28,7 @@ export function vertical(axis, scale, look, height) {
 function common(axis, scale, look, most) {
   const ticks = scale.ticks(most);
   const places = ticks.map(scale.to);
-  const label = (place) => show(ticks[nearest(places, place)], axis.unit);
+  const label = (place) => tick(ticks[nearest(places, place)], axis.unit);
   return {
     type: "value",
     min: scale.min,
@@ -37,7 +37,7 @@ function common(axis, scale, look, most) {
     axisLabel: {
       customValues: places, formatter: label, color: look.soft, fontSize: 12, hideOverlap: true,
     },
-    axisLine: { show: true, lineStyle: { color: look.rule } },
+    axisLine: { show: true, onZero: false, lineStyle: { color: look.rule } },
     splitLine: { lineStyle: { color: look.rule, opacity: 0.6 } },
     nameTextStyle: { color: look.soft, fontSize: 12 },
   };

@@ -17,48 +17,46 @@ const KINDS = new Map(Object.entries({ intervals, lines, bars, matrix }));
 export function drawChart(plot, chart, targets) {
   const kind = KINDS.get(chart.kind);
   if (!kind) throw new Error(`this page cannot draw a chart of the kind "${chart.kind}"`);
-  const option = () => kind(chart, lookOf(plot.clientWidth, targets));
-  const first = option();
-  plot.style.height = `${first.height}px`;
-  const instance = echarts.init(plot, null, { renderer: "svg" });
+  const instance = echarts.init(plot, null, { renderer: "svg", width: 1, height: 1 });
   const selected = {};
-  const list = legend(namesOf(first), (name, shown) => {
+  const names = legend((name, shown) => {
     selected[name] = shown;
     instance.dispatchAction({ type: shown ? "legendSelect" : "legendUnSelect", name });
     count(plot, instance);
   });
   const spoken = element("p", { class: "spoken", "aria-live": "polite" });
-  plot.before(list);
+  plot.before(names.list);
   plot.after(spoken);
   steer(plot, instance, (said) => { spoken.textContent = said; });
 
-  const redraw = () => {
-    const made = option();
-    plot.style.height = `${made.height}px`;
-    instance.resize({ width: plot.clientWidth, height: made.height });
-    instance.setOption(complete(made, plot, selected, lookOf(plot.clientWidth, targets)), true);
-    paint(list, entriesOf(made));
+  const draw = () => {
+    const look = lookOf(plot.clientWidth, targets);
+    const { height, ...option } = kind(chart, look);
+    instance.resize({ width: look.width, height, silent: true });
+    instance.setOption(complete(option, plot, selected, look), true);
+    // On paper the drawing is scaled as a whole.
+    plot.querySelector("svg").setAttribute("viewBox", `0 0 ${look.width} ${height}`);
+    names.paint(entriesOf(option));
     count(plot, instance);
   };
-  redraw();
-  return redraw;
+  draw();
+  return draw;
 }
 
-function complete({ height, ...made }, plot, selected, look) {
+/** What all charts share. */
+function complete(option, plot, selected, look) {
   return {
     animation: false,
     aria: { enabled: true, label: { description: plot.getAttribute("aria-label") } },
     textStyle: { fontFamily: getComputedStyle(plot).fontFamily },
-    legend: { show: false, selected, data: namesOf(made) },
-    ...made,
-    tooltip: { ...tooltip(look), ...made.tooltip },
+    legend: { show: false, selected, data: entriesOf(option).map(({ name }) => name) },
+    ...option,
+    tooltip: { ...tooltip(look), ...option.tooltip },
   };
 }
 
 const entriesOf = ({ series }) => series.filter(({ swatch }) => swatch)
   .map(({ name, itemStyle, swatch }) => ({ name, colour: itemStyle.color, swatch }));
-
-const namesOf = (option) => entriesOf(option).map(({ name }) => name);
 
 /** The number of marks that ECharts has drawn, without whiskers and furniture, for tests. */
 function count(plot, instance) {

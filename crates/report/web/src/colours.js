@@ -4,8 +4,8 @@
 // of colour blindness; `test/colours.test.js` computes both.
 
 export const SERIES = {
-  light: ["#02349c", "#b08f1c", "#821f04", "#046dcf", "#02a493", "#5c2453", "#886803", "#58626f"],
-  dark: ["#2c61cc", "#d5bf67", "#9d5201", "#84dafd", "#679e6d", "#d677d4", "#ffeb45", "#bafacb"],
+  light: ["#02349c", "#b08f1c", "#02a493", "#821f04", "#046dcf", "#5c2453", "#886803", "#58626f"],
+  dark: ["#467ce6", "#f8a900", "#01e0aa", "#df6609", "#7eabe2", "#ae6c88", "#f9f75e", "#b1ffff"],
 };
 
 // From little to much: away from the paper, so that much stands out in both themes.

@@ -4,12 +4,20 @@
 import { drawing, element } from "./element.js";
 import { outline } from "./shapes.js";
 
-/** @param toggle is called with the name of a series and whether it is shown from now on. */
-export function legend(names, toggle) {
-  const buttons = names.map((name) => button(name, toggle));
-  const list = element("div", { class: "legend", role: "group", "aria-label": "Series shown" }, buttons);
-  list.hidden = names.length < 2;
-  return list;
+/**
+ * @param toggle is called with the name of a series and whether it is shown from now on.
+ * @returns the list, and what gives each series its button, in the colours of the theme.
+ */
+export function legend(toggle) {
+  const list = element("div", { class: "legend", role: "group", "aria-label": "Series shown" });
+  const paint = (entries) => {
+    list.hidden = entries.length < 2;
+    entries.forEach(({ name, colour, swatch }, i) => {
+      const made = list.children[i] ?? list.appendChild(button(name, toggle));
+      made.firstElementChild.replaceChildren(sample(colour, swatch));
+    });
+  };
+  return { list, paint };
 }
 
 function button(name, toggle) {
@@ -23,13 +31,6 @@ function button(name, toggle) {
     toggle(name, shown);
   });
   return made;
-}
-
-/** Gives each button the colour, dash and mark of its series. */
-export function paint(list, entries) {
-  entries.forEach(({ colour, swatch }, i) => {
-    list.children[i].firstElementChild.replaceChildren(sample(colour, swatch));
-  });
 }
 
 function sample(colour, { symbol, dash }) {

@@ -26,19 +26,36 @@ export function lines(chart, look) {
     yAxis: vertical(chart.y, scales.y, look, HEIGHT - 80),
     tooltip: { trigger: "axis", axisPointer: { type: "line", snap: true, label: { show: false } } },
     series: chart.series.flatMap((series, s) => drawn(series, s, chart, scales, look))
-      .concat(marks.length > 0 ? marked(chart, marks, scales, look) : []),
+      .concat(reference(chart, scales, look), marks.length > 0 ? marked(chart, marks, scales, look) : []),
   };
 }
 
 function xScale(chart, marks) {
   const points = chart.series.flatMap(({ points }) => points.map(([x]) => x));
   const ends = marks.flatMap(({ x, low, high }) => [x, low, high]);
-  return scaleOf(chart.x, [...points, ...ends].filter((value) => value != null));
+  const all = [...points, ...ends].filter((value) => value != null);
+  return scaleOf(chart.x, all, { places: points });
 }
 
 function yScale(chart) {
   const all = chart.series.flatMap(({ points }) => points.flatMap(([, ...ys]) => ys));
-  return scaleOf(chart.y, all.filter((value) => value != null), { zero: true });
+  return scaleOf(chart.y, [...all, chart.reference].filter((value) => value != null), { zero: true });
+}
+
+/** What the lines are compared with, as a line across. */
+function reference(chart, scales, look) {
+  if (chart.reference == null) return [];
+  return [{
+    id: "reference", type: "custom", silent: true, z: 1, tooltip: { trigger: "none" },
+    data: [[scales.x.min, scales.y.to(chart.reference)]],
+    renderItem({ coordSys: { x, width } }, api) {
+      const [, y] = api.coord([api.value(0), api.value(1)]);
+      return {
+        type: "line", shape: { x1: x, y1: y, x2: x + width, y2: y },
+        style: { stroke: look.ink, lineWidth: 1 },
+      };
+    },
+  }];
 }
 
 function drawn(series, index, chart, scales, look) {
@@ -107,7 +124,7 @@ function marked(chart, marks, scales, look) {
       const from = at(one.low ?? one.x);
       const to = at(one.high ?? one.x);
       const thread = {
-        type: "line", shape: { x1: x, y1: grid.y, x2: x, y2: y },
+        type: "line", shape: { x1: x, y1: grid.y, x2: x, y2: grid.y + grid.height },
         style: { stroke: colour, lineWidth: 1, lineDash: [2, 3] },
       };
       return {

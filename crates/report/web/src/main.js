@@ -19,6 +19,7 @@ function main() {
   watchPrint(redraw);
   watchWidth(redraw);
   document.documentElement.dataset.ready = "true";
+  performance.mark("ready");
 }
 
 function attempt(plot, data) {

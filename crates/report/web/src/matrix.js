@@ -1,10 +1,14 @@
 // A matrix of cells, dark for much, the best ones framed.
 
 import { inkOn, rampAt } from "./colours.js";
+import { text } from "./shapes.js";
 import { scaleOf } from "./scale.js";
 import { range, show, title } from "./units.js";
 
 const CELL = 40;
+// Cells narrower than this have shorter figures, and none at all below the second.
+const NARROW = 56;
+const NONE = 30;
 const ABOUT = 70;
 
 export function matrix(chart, look) {
@@ -56,19 +60,21 @@ function cells(chart, share, look) {
             shape: { x: cx - width / 2, y: cy - height / 2, width, height, r: 2 },
             style: { fill, stroke: look.ink, lineWidth: isBest ? 2.5 : 0 },
           },
-          label(show(value, chart.value.unit, 3), [cx, cy], width, inkOn(fill), isBest),
+          ...label(value, chart.value.unit, [cx, cy], width, inkOn(fill), isBest),
         ],
       };
     },
   };
 }
 
-function label(content, [x, y], width, fill, strong) {
-  const style = {
-    text: content, x, y, fill, align: "center", verticalAlign: "middle",
-    fontSize: width < 56 ? 10 : 12, fontWeight: strong ? 700 : 400,
-  };
-  return { type: "text", silent: true, style };
+function label(value, unit, [x, y], width, fill, strong) {
+  if (width < NONE) return [];
+  const narrow = width < NARROW;
+  const content = narrow ? show(value, unit, 2).replace("×", "") : show(value, unit, 3);
+  return [text(content, x, y, {
+    fill, align: "center", verticalAlign: "middle", fontWeight: strong ? 700 : 400,
+    fontSize: narrow ? 10 : 12,
+  })];
 }
 
 function tip([x, y, value, low, high], chart, best) {

@@ -45,7 +45,7 @@ export function frame(axis, scale, layout, look) {
       left: 8, right: layout.wide ? FIGURES : 14, top: 4, bottom: BELOW - 4,
       outerBoundsMode: "same", outerBoundsContain: "axisLabel",
     },
-    xAxis: horizontal(axis, scale, look, room),
+    xAxis: { ...horizontal(axis, scale, look, room), axisLine: { show: false } },
     yAxis: rowNames(layout, look),
     tooltip: { trigger: "item" },
   };
@@ -83,7 +83,7 @@ export function furniture(layout, look, reference) {
       }
       const style = {
         fill: look.ink, fontWeight: 600, verticalAlign: "middle", width, overflow: "truncate",
-        backgroundColor: look.paper, padding: [1, 6, 1, 0],
+        stroke: look.paper, lineWidth: 4,
       };
       return text(head, layout.wide ? 8 : x, py, style);
     },

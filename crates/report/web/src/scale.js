@@ -7,12 +7,25 @@
  * `to` gives the place of a value, `ticks` at most so many values worth a tick.
  */
 
-/** @returns {Scale} for all `values`; with `zero`, a linear scale begins at 0. */
-export function scaleOf(axis, values, { zero = false } = {}) {
+// A few measured places are better ticks than round numbers between them.
+const FEW = 12;
+
+/**
+ * @returns {Scale} for all `values`; with `zero`, a linear scale begins at 0. Of few `places`, such
+ * as the sizes of a sweep, each is a tick.
+ */
+export function scaleOf(axis, values, { zero = false, places = [] } = {}) {
   const known = values.filter(Number.isFinite);
-  if (axis.unit === "percentile") return percentiles(known);
-  const positive = known.every((value) => value > 0);
-  return axis.scale === "log" && positive ? logarithmic(known, axis.unit) : linear(known, zero);
+  const scale = plainScale(axis, known, zero);
+  const own = [...new Set(places)].sort((a, b) => a - b);
+  if (axis.unit === "percentile" || own.length < 2 || own.length > FEW) return scale;
+  return { ...scale, ticks: (most) => thinned(own, most, scale) };
+}
+
+function plainScale(axis, values, zero) {
+  if (axis.unit === "percentile") return percentiles(values);
+  const positive = values.every((value) => value > 0);
+  return axis.scale === "log" && positive ? logarithmic(values) : linear(values, zero);
 }
 
 function linear(values, zero) {
@@ -25,34 +38,34 @@ function linear(values, zero) {
   return { to: (value) => value, min, max, ticks: (most) => even(min, max, most) };
 }
 
-function logarithmic(values, unit) {
+function logarithmic(values) {
   const [low, high] = extent(values);
   const margin = Math.max(0.01, Math.log10(high / low) * 0.04);
   const [min, max] = [Math.log10(low) - margin, Math.log10(high) + margin];
-  const binary = unit === "bytes" && values.every((value) => value % 512 === 0);
-  const ticks = (most) => (binary ? doubled : decades)(10 ** min, 10 ** max, most);
-  return { to: Math.log10, min, max, ticks };
+  return { to: Math.log10, min, max, ticks: (most) => decades(10 ** min, 10 ** max, most) };
 }
+
+const PERCENTILES = [0, 50, 90, 99, 99.9, 99.99, 99.999, 99.9999, 100];
 
 /**
  * Each further nine takes the same room: 90, 99, 99.9. The greatest value, the 100th percentile,
  * has no place on such an axis and stands half a nine beyond the last one.
  */
 function percentiles(values) {
-  const below = values.filter((value) => value < 100);
   const nines = (value) => -Math.log10(1 - value / 100);
-  const end = Math.max(...below.map(nines), 1) + 0.5;
-  const to = (value) => (value < 100 ? nines(value) : end);
+  const last = Math.max(1, ...values.filter((value) => value < 100).map(nines));
+  const to = (value) => (value < 100 ? nines(value) : last + 0.5);
   const [low, high] = extent(values.map(to));
-  const known = [...new Set(values)].sort((a, b) => a - b);
-  return { to, min: low - 0.05, max: high + 0.1, ticks: (most) => thinned(known, most, to) };
+  const scale = { to, min: low - 0.05, max: high + 0.1 };
+  const shown = PERCENTILES.filter((value) => to(value) >= low && (value < 100 ? to(value) <= last : high > last));
+  return { ...scale, ticks: (most) => thinned(shown, most, scale) };
 }
 
 /** The greatest and every one that stands a fair share of the axis from those already taken. */
-function thinned(values, most, to) {
-  const gap = (to(values.at(-1)) - to(values[0])) / most;
+function thinned(values, most, { to, min, max }) {
+  const gap = (max - min) / (most + 1);
   const taken = [];
-  for (const value of values.toReversed()) {
+  for (const value of values.slice().reverse()) {
     if (taken.every((other) => Math.abs(to(other) - to(value)) >= gap)) taken.push(value);
   }
   return taken.reverse();
@@ -86,16 +99,6 @@ function decades(low, high, most) {
   const choices = [every(1, [1, 1.5, 2, 3, 5, 7]), every(1, [1, 2, 5]), every(1, [1, 3]),
     ...[1, 2, 3, 6].map((step) => every(step, [1]))];
   return choices.find((ticks) => ticks.length <= most) ?? choices.at(-1);
-}
-
-/** Powers of two, or every second or fourth of them. */
-function doubled(low, high, most) {
-  const from = Math.ceil(Math.log2(low * 0.999));
-  const to = Math.floor(Math.log2(high * 1.001));
-  const step = [1, 2, 4, 10].find((step) => (to - from) / step + 1 <= most) ?? 10;
-  const ticks = [];
-  for (let power = from; power <= to; power += step) ticks.push(2 ** power);
-  return ticks;
 }
 
 const extent = (values) => values.reduce(

@@ -25,9 +25,12 @@ const system = matchMedia("(prefers-color-scheme: dark)");
 export function watchTheme(redraw) {
   const button = element("button", { type: "button", class: "theme" });
   const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
-  const changed = () => {
+  const name = () => {
     button.textContent = isDark() ? "Light" : "Dark";
     button.setAttribute("aria-label", `Use ${isDark() ? "light" : "dark"} colours`);
+  };
+  const changed = () => {
+    name();
     redraw();
   };
   button.addEventListener("click", () => {
@@ -36,5 +39,5 @@ export function watchTheme(redraw) {
   });
   system.addEventListener("change", changed);
   document.body.prepend(button);
-  changed();
+  name();
 }

@@ -8,7 +8,7 @@ const NANOSECONDS = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 };
 // A number and its unit are not parted by a line's end.
 const SPACE = "\u00a0";
 
-/** `value` with its unit and at most `digits` significant digits. */
+/** `value` with its unit, to `digits` significant digits. */
 export function show(value, unit, digits = 4) {
   if (unit in NANOSECONDS) return scaled(value * NANOSECONDS[unit], TIMES, digits);
   switch (unit) {
@@ -26,13 +26,17 @@ export function show(value, unit, digits = 4) {
     case "%":
       return `${number(value, digits)}${SPACE}%`;
     default:
-      return number(value, digits);
+      return plain(value);
   }
 }
 
+/** The same as short as it goes, for an axis. */
+export const tick = (value, unit) =>
+  value === 0 ? "0" : show(value, unit, 3).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+
 /** An axis' title; units that its figures do not carry stand in brackets. */
 export function title({ label, unit }) {
-  const bare = unit && show(1, unit) === number(1) && unit !== label;
+  const bare = unit && show(1, unit) === plain(1) && unit !== label;
   return bare ? `${label} (${unit})` : label;
 }
 
@@ -43,24 +47,28 @@ export function range(low, high, unit) {
   return `${end(low)} to ${end(high)}`;
 }
 
-/** Page and blob sizes that are whole KiB are shown so, all others by powers of 1000. */
+/** Whole KiB are shown so, unless they are whole kB as well: 4 KiB, but 256 kB. */
 function bytes(value, digits) {
-  const unit = BINARY.findLast(([, size]) => value >= size && value % size === 0);
-  return unit ? `${number(value / unit[1], digits)}${SPACE}${unit[0]}` : scaled(value, SIZES, digits);
+  const unit = value % 1000 === 0 ? null
+    : BINARY.findLast(([, size]) => value >= size && value % size === 0);
+  return unit ? `${plain(value / unit[1])}${SPACE}${unit[0]}` : scaled(value, SIZES, digits, 1);
 }
 
-function scaled(value, units, digits) {
+function scaled(value, units, digits, least = digits) {
   const rounded = Number(Math.abs(value).toPrecision(digits));
   const [name, size] = units.findLast(([, size]) => rounded >= size) ?? units[0];
-  return `${number(value / size, digits)}${SPACE}${name}`;
+  return `${number(value / size, digits, least)}${SPACE}${name}`;
 }
 
 const percentile = (value) => (value >= 100 ? "max" : `p${+value.toPrecision(8)}`);
 
-function number(value, digits = 4) {
+const plain = (value) => value.toLocaleString("en-GB", { maximumSignificantDigits: 6 });
+
+/** At most `digits` significant digits, but no whole ones left out; at least `least`. */
+function number(value, digits, least = digits) {
   if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(digits - 1);
   const whole = Math.abs(value) >= 10 ** digits;
   return value.toLocaleString("en-GB", whole
     ? { maximumFractionDigits: 0 }
-    : { maximumSignificantDigits: digits });
+    : { minimumSignificantDigits: least, maximumSignificantDigits: digits });
 }

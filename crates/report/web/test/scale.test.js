@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { scaleOf } from "../src/scale.js";
+
+const log = { unit: "ratio", scale: "log" };
+const even = { unit: "ns", scale: "linear" };
+const nines = { unit: "percentile", scale: "log" };
+
+test("every value has its place on its axis", () => {
+  for (const [axis, values] of [
+    [log, [0.0001, 1, 7e9]], [log, [1, 1]], [log, [0, 5]], [even, [5, 5]], [even, [0, 0]],
+    [even, [-3, 8]], [nines, [0, 50, 99.999, 100]], [nines, [100]], [nines, [50]],
+  ]) {
+    const { to, min, max } = scaleOf(axis, values);
+    assert.ok(min < max, JSON.stringify(values));
+    for (const value of values) {
+      assert.ok(to(value) >= min - 1e-9 && to(value) <= max + 1e-9, `${value} of ${values}`);
+    }
+  }
+});
+
+test("ticks lie on the axis, are few, and at least two", () => {
+  for (const [low, high] of [[0.95, 1.05], [0.3, 2.5], [1, 1000], [1e-6, 1e9], [4, 30], [0.011, 0.9]]) {
+    for (const most of [3, 5, 8, 12]) {
+      for (const axis of [log, even]) {
+        const { to, min, max, ticks } = scaleOf(axis, [low, high]);
+        const found = ticks(most);
+        assert.ok(found.length >= 2 || most === 3, `${low} to ${high}, ${most}: ${found}`);
+        assert.ok(found.length <= most + 1, `${low} to ${high}, ${most}: ${found}`);
+        for (const tick of found) {
+          assert.ok(to(tick) >= min - 0.01 && to(tick) <= max + Math.abs(max) * 0.01, `${tick}`);
+        }
+      }
+    }
+  }
+});
+
+test("a ratio's axis has a tick at 1 when 1 lies on it", () => {
+  for (const [low, high] of [[0.3, 2.5], [0.01, 40], [0.9, 1.2], [0.0001, 10000]]) {
+    for (const most of [4, 8, 12]) {
+      assert.ok(scaleOf(log, [low, high]).ticks(most).includes(1), `${low} to ${high}, ${most}`);
+    }
+  }
+});
+
+test("few measured places are the ticks, many are not", () => {
+  const places = [1024, 4096, 16384];
+  assert.deepEqual(scaleOf({ unit: "bytes", scale: "log" }, places, { places }).ticks(5), places);
+  const many = Array.from({ length: 50 }, (_, i) => i * 7);
+  assert.deepEqual(scaleOf(even, many, { places: many }).ticks(5), [0, 100, 200, 300]);
+});
+
+test("nines are evenly apart, and the greatest value beyond them", () => {
+  const { to, ticks } = scaleOf(nines, [50, 90, 99, 99.9, 100]);
+  assert.ok(Math.abs(to(99) - to(90) - (to(99.9) - to(99))) < 1e-9);
+  assert.ok(to(100) > to(99.9));
+  assert.deepEqual(ticks(9), [50, 90, 99, 99.9, 100]);
+});
+
+test("what is measured from nothing begins at zero", () => {
+  assert.equal(scaleOf(even, [5, 9], { zero: true }).min, 0);
+});
