@@ -158,7 +158,7 @@ impl Watch for Trial<'_> {
         if leg.clocked {
             self.sample.latency = summarise(&passed, leg.count)?;
         }
-        self.sample.paced = paced(self.round.workload, &passed, leg.count)?;
+        self.sample.paced = paced(self.round.workload, &passed, leg.count)?.map(Box::new);
         if !leg.clocked || self.sample.operations == 0 || self.sample.paced.is_some() {
             self.sample = Sample {
                 first: self.first(),

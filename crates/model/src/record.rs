@@ -118,12 +118,15 @@ pub struct Record {
     pub findings: Vec<Finding>,
     /// Last line, if it was written.
     pub end: Option<End>,
+    /// Whether the histograms of all samples of a case and target were put together and stand with
+    /// the first of them; the others have none.
+    pub merged: bool,
 }
 
 impl Record {
     /// A record that has only begun.
     pub fn new(header: Header) -> Self {
-        Self { header, stores: vec![], samples: vec![], findings: vec![], end: None }
+        Self { header, stores: vec![], samples: vec![], findings: vec![], end: None, merged: false }
     }
 
     /// Takes up a line. A second header is ignored: a record has one.

@@ -68,7 +68,7 @@ pub struct Sample {
     pub files: Option<FileBytes>,
     /// In how many pieces they lie, where stores age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fragments: Option<Fragments>,
+    pub fragments: Option<Box<Fragments>>,
     /// The latency pass.
     pub latency: Latency,
     /// The same over time; absent: it took no longer than a slice.
@@ -77,7 +77,7 @@ pub struct Sample {
     /// How it kept its schedule, where it had one: it is the throughput pass then, and latencies
     /// count from when an operation was to begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paced: Option<Paced>,
+    pub paced: Option<Box<Paced>>,
     /// Its parts, where an operation has several steps: the latency of each kind of step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub steps: BTreeMap<Step, Latency>,

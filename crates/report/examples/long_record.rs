@@ -4,7 +4,7 @@
 //!     cargo run --example long_record -- 100000 > long.json
 //!     /usr/bin/time -v storemark report long.json --html long.html
 
-#[expect(dead_code, reason = "the tests use the rest")]
+#[expect(dead_code, clippy::unwrap_used, reason = "the tests' own, who use the rest as well")]
 #[path = "../tests/it/made.rs"]
 mod made;
 

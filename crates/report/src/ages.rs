@@ -92,7 +92,7 @@ pub fn age_spaces(record: &Record) -> Vec<AgeSpace> {
 
 fn space(record: &Record, workload: usize, target: usize) -> Option<AgeSpace> {
     let here = |sample: &&Sample| sample.workload == workload && sample.target == target;
-    let told = |sample: &Sample| Some((sample.files?, sample.fragments?));
+    let told = |sample: &Sample| Some((sample.files?, *sample.fragments.as_deref()?));
     let told: Vec<_> = record.samples.iter().filter(here).filter_map(told).collect();
     let per_byte = |bytes: fn(&FileBytes) -> u64| {
         mean(&told, |(files, lies)| {

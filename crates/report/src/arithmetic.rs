@@ -14,7 +14,8 @@ pub(crate) fn contradictions(record: &Record) -> Vec<Finding> {
     record.samples.iter().flat_map(|sample| of_sample(record, sample)).collect()
 }
 
-fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
+/// Those of one of its samples.
+pub(crate) fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
     let plan = &record.header.plan;
     let (Some(target), Some(workload)) =
         (plan.targets.get(sample.target), plan.workloads.get(sample.workload))
@@ -22,7 +23,8 @@ fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
         return vec![finding("a sample is of a target or workload that the plan lacks")];
     };
     let mut wrong = in_pass(sample, workload.workers());
-    wrong.extend(in_histogram(&sample.latency));
+    // What was put together was looked at before.
+    wrong.extend((!record.merged).then(|| in_histogram(&sample.latency)).flatten());
     wrong
         .into_iter()
         .map(|what| Finding { target: Some(target.label.clone()), ..finding(what) })

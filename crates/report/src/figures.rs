@@ -118,10 +118,12 @@ pub(crate) fn times(record: &Record, case: Case, target: usize) -> Vec<f64> {
 /// A sample without operations or time has no figure per operation, and one that did not begin in
 /// its cache state is none of that state.
 pub(crate) fn usable_samples(record: &Record, case: Case, target: usize) -> Vec<&Sample> {
-    record
-        .samples_of(case, target)
-        .filter(|sample| sample.operations > 0 && sample.wall_ns > 0 && record.in_state(sample))
-        .collect()
+    record.samples_of(case, target).filter(|sample| is_usable(record, sample)).collect()
+}
+
+/// Whether a sample of `record` gives figures.
+pub(crate) fn is_usable(record: &Record, sample: &Sample) -> bool {
+    sample.operations > 0 && sample.wall_ns > 0 && record.in_state(sample)
 }
 
 fn us_by_round(samples: &[&Sample]) -> BTreeMap<u32, f64> {

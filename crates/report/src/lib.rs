@@ -14,6 +14,7 @@ mod histogram;
 mod html;
 mod judgement;
 mod latencies;
+mod merging;
 mod over_time;
 mod plans;
 mod published;

@@ -8,6 +8,8 @@ use model::{
 };
 use serde_json::Value;
 
+use crate::merging::{KEPT, Merging};
+
 /// Reads a record, or those of a sweep, at least one; and tells in sentences what of it could not
 /// be read. Only what has no header that can be read is an error.
 pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
@@ -17,6 +19,7 @@ pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
             break;
         }
     }
+    reading.end_record();
     reading.earlier.push(reading.record);
     Ok((reading.earlier, reading.doubts.sentences()))
 }
@@ -79,6 +82,9 @@ struct Reading {
     /// Those before it in a sweep.
     earlier: Vec<Record>,
     record: Record,
+    /// Trials of those before it.
+    trials: usize,
+    merging: Merging,
     /// Number of the last line read, counted from 1.
     number: usize,
     doubts: Doubts,
@@ -98,7 +104,14 @@ impl Reading {
     fn new(header: Header) -> Self {
         let newer = Some(header.format).filter(|format| *format > FORMAT);
         let doubts = Doubts { newer, ..Doubts::default() };
-        Self { earlier: Vec::new(), record: Record::new(header), number: 1, doubts }
+        Self {
+            earlier: Vec::new(),
+            record: Record::new(header),
+            trials: 0,
+            merging: Merging::default(),
+            number: 1,
+            doubts,
+        }
     }
 
     /// Takes up a line; `false`: no more of them belongs to this record.
@@ -106,15 +119,28 @@ impl Reading {
         self.number += 1;
         match serde_json::from_slice(line) {
             Ok(Line::Header(header)) => return self.second_record(*header),
-            Ok(line) => self.record.push(line),
+            Ok(line) => self.push(line),
             Err(cause) => self.skip(line, &cause),
         }
         true
     }
 
+    fn push(&mut self, line: Line) {
+        self.record.push(line);
+        if self.trials + self.record.samples.len() > KEPT {
+            self.merging.take(&mut self.record);
+        }
+    }
+
+    fn end_record(&mut self) {
+        self.trials += self.record.samples.len();
+        std::mem::take(&mut self.merging).finish(&mut self.record);
+    }
+
     fn second_record(&mut self, header: Header) -> bool {
         let of_sweep = header.point().zip(self.record.header.point());
         if of_sweep.is_some_and(|(this, last)| this.follows(last)) {
+            self.end_record();
             self.earlier.push(std::mem::replace(&mut self.record, Record::new(header)));
             return true;
         }

@@ -10,6 +10,7 @@ mod calibrate;
 mod compare;
 mod doctor;
 mod engines;
+mod html;
 mod interrupt;
 mod memory;
 mod mix;

@@ -81,7 +81,7 @@ impl Life<'_> {
             let mut tried = self.write(step, ready)?;
             let checking = self.check(step, ready)?;
             tried.sample.files = files(ready)?;
-            tried.sample.fragments = fragments(ready, step)?;
+            tried.sample.fragments = fragments(ready, step)?.map(Box::new);
             if step.age == 0 {
                 tell(Told::Facts(self.facts(ready, step, &tried.sample, checking)?))?;
             }

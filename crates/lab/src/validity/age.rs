@@ -28,7 +28,8 @@ pub(crate) fn age(record: &Record) -> Vec<Finding> {
 
 /// Targets of whose files nobody tells where they lie.
 fn extents_unknown(record: &Record) -> Vec<Finding> {
-    let silent = |sample: &&model::Sample| sample.fragments.is_some_and(|f| f.extents.is_none());
+    let silent =
+        |sample: &&model::Sample| sample.fragments.as_deref().is_some_and(|f| f.extents.is_none());
     let targets: BTreeSet<_> = record.samples.iter().filter(silent).map(|s| s.target).collect();
     let kind = record.header.environment.filesystems.first().map(|here| here.kind.clone());
     let kind = kind.unwrap_or_else(|| "the file system".to_owned());

@@ -87,7 +87,7 @@ fn the_store_lies_where_its_files_do_and_is_as_large() {
     for sample in &record.samples {
         let writes = record.header.plan.workloads[sample.workload].operation.writes();
         assert_eq!((sample.files.is_some(), sample.fragments.is_some()), (writes, writes));
-        if let (Some(files), Some(lies)) = (sample.files, sample.fragments) {
+        if let (Some(files), Some(lies)) = (sample.files, sample.fragments.as_deref()) {
             // The spy keeps a byte for each value.
             assert_eq!((files.apparent, lies.files, lies.objects), (20, 20, 20));
             assert!((10_000..=30_000).contains(&lies.bytes), "{lies:?}");
@@ -95,7 +95,8 @@ fn the_store_lies_where_its_files_do_and_is_as_large() {
             assert_eq!(lies.per_object(), None, "it tells nothing of its arrangement");
         }
     }
-    let silent = record.samples.iter().any(|s| s.fragments.is_some_and(|f| f.extents.is_none()));
+    let silent =
+        record.samples.iter().any(|s| s.fragments.as_deref().is_some_and(|f| f.extents.is_none()));
     let found = record.findings.iter().any(|f| matches!(f.doubt, Doubt::ExtentsUnknown { .. }));
     assert_eq!(silent, found);
 }

@@ -55,8 +55,8 @@ pub(super) enum Form {
         series: Vec<Bars>,
     },
     Matrix {
-        x: Values,
-        y: Values,
+        x: Edge,
+        y: Edge,
         value: Axis,
         cells: Vec<Cell>,
         best: Vec<(usize, usize)>,
@@ -149,7 +149,7 @@ pub(super) struct Bars {
 
 /// One side of a matrix.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Values {
+pub(super) struct Edge {
     pub(super) label: String,
     pub(super) unit: Unit,
     pub(super) values: Vec<u64>,

@@ -10,7 +10,7 @@ use super::{
     HTML_HEAD, answer,
     chart::Data,
     charts::{self, Family},
-    environment, findings,
+    environment, explanation, findings,
     machine::Part,
     method, plan,
     targets::Targets,
@@ -110,7 +110,7 @@ fn body(
         }
         footer {
             @for part in chapters.iter().filter_map(|chapter| chapter.part.as_ref()) {
-                (findings::all(part))
+                (explanation::markup(part)) (findings::all(part))
             }
             (method::markup())
             @for part in chapters.iter().filter_map(|chapter| chapter.part.as_ref()) {

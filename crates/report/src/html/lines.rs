@@ -26,16 +26,12 @@ impl Lines {
 
     /// A point of the line called `name`, which is made when its first point comes.
     pub(super) fn point(&mut self, target: usize, name: &str, x: f64, y: Interval) {
-        let line = match self.series.iter_mut().position(|series| series.name == name) {
-            Some(place) => &mut self.series[place],
-            None => {
-                let name = name.to_owned();
-                self.series.push(Series { target, name, points: vec![] });
-                let last = self.series.len() - 1;
-                &mut self.series[last]
-            }
-        };
-        line.points.push(y.at(x));
+        let known = self.series.iter().position(|series| series.name == name);
+        let place = known.unwrap_or_else(|| {
+            self.series.push(Series { target, name: name.to_owned(), points: vec![] });
+            self.series.len() - 1
+        });
+        self.series[place].points.push(y.at(x));
     }
 
     pub(super) fn figure(mut self, id: &str, title: String, read: &str, table: Table) -> Figure {

@@ -173,7 +173,9 @@ fn names(machines: &[Machine<'_>]) -> Vec<String> {
         environment.cpu.model.clone().unwrap_or_else(|| environment.os.clone())
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    machines.iter().for_each(|machine| *counts.entry(named(machine)).or_default() += 1);
+    for name in machines.iter().map(named) {
+        *counts.entry(name).or_default() += 1;
+    }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let numbered = |machine: &Machine<'_>| {
         let name = named(machine);

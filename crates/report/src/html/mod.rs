@@ -9,6 +9,7 @@ mod chart;
 mod charts;
 mod document;
 mod environment;
+mod explanation;
 mod figure;
 mod findings;
 mod groups;

@@ -49,7 +49,7 @@ fn trial(round: u32, target: usize, workload: usize, ns: u64) -> Sample {
         arrangement: Some(if target == 0 { Arrangement::FileEach } else { pages }),
     };
     let files = FileBytes { apparent: 12_500_000, allocated: 12_000_000 };
-    Sample { files: Some(files), fragments: Some(fragments), ..plain }
+    Sample { files: Some(files), fragments: Some(Box::new(fragments)), ..plain }
 }
 
 #[test]

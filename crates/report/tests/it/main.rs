@@ -8,6 +8,7 @@ mod explained;
 mod figures;
 mod findings;
 mod format;
+mod html;
 mod made;
 mod over_time;
 mod printed;

@@ -11,7 +11,7 @@ use crate::made::{histogram, record, store, workload};
 const TASKS: u64 = 1000;
 
 /// Files and SQLite on ext4 and on xfs: 2, 1, 4 and 1 ms a task.
-fn queue() -> Record {
+pub(crate) fn queue() -> Record {
     let mut record = record(&["files on ext4", "sqlite on ext4", "files on xfs", "sqlite on xfs"]);
     let plan = &mut record.header.plan;
     plan.dataset = DatasetSpec::Tasks { tasks: TASKS / 100, rewrites: 10, output: 33 };

@@ -12,12 +12,12 @@ use crate::made::typical;
 
 const STYLE: Style = Style { width: 120, color: false, all_findings: false, explain: false };
 
-fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -> Claim {
+pub(crate) fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -> Claim {
     let at = BTreeMap::new();
     Claim { target: target.to_owned(), figure, operation: None, cache: None, at, low, high }
 }
 
-fn step(claims: Vec<Claim>) -> Step {
+pub(crate) fn step(claims: Vec<Claim>) -> Step {
     Step {
         title: "Reading".to_owned(),
         command: Job::Run,

@@ -12,7 +12,7 @@ const STYLE: Style = Style { width: 100, color: false, all_findings: false, expl
 
 /// Runs over blobs of 1,000 and 16,000 bytes: files, and databases with two page sizes, whose time
 /// over that of files goes from 0.5 to 2, and from 0.8 to 0.4.
-fn swept() -> Vec<Record> {
+pub(crate) fn swept() -> Vec<Record> {
     let ratios = [(1_000, [500, 800]), (16_000, [2000, 400])];
     let run = |(number, (size, ratios)): (usize, (u64, [u64; 2]))| {
         let mut run = record(&["files", "sqlite page_size=512", "sqlite page_size=4096"]);

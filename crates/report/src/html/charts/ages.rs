@@ -22,9 +22,9 @@ const READ: &str =
 const READ_SPACE: &str = "Storage age: bytes of replaced objects over bytes of live ones.";
 
 /// What is told of how a store lies.
-type Lies = (&'static str, &'static str, Unit, fn(&AgeSpace) -> Option<f64>);
+type Told = (&'static str, &'static str, Unit, fn(&AgeSpace) -> Option<f64>);
 
-const LIES: [Lies; 3] = [
+const LIES: [Told; 3] = [
     ("Pieces that an object lies in", "pieces", Unit::Count, |space| space.per_object),
     ("Bytes on disk per live byte", "bytes per live byte", Unit::Ratio, |space| {
         space.allocated_per_byte
@@ -40,7 +40,7 @@ pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
         part.runs().map(|run| (run, age_groups(run.record, run.figures))).collect();
     let count = groups.iter().map(|(_, groups)| groups.len()).max().unwrap_or(0);
     let times = (0..count).map(|place| rates(part, targets, &groups, place));
-    let spaces = LIES.iter().map(|lies| space(part, targets, lies));
+    let spaces = LIES.iter().map(|told| space(part, targets, told));
     times.chain(spaces).collect()
 }
 
@@ -94,8 +94,8 @@ fn time_columns() -> Vec<Column> {
     ]
 }
 
-fn space(part: &Part<'_>, targets: &Targets<'_>, lies: &Lies) -> Figure {
-    let (title, axis, unit, of) = *lies;
+fn space(part: &Part<'_>, targets: &Targets<'_>, told: &Told) -> Figure {
+    let (title, axis, unit, of) = *told;
     let mut lines = Lines::new(Axis::linear("storage age", Unit::Age), Axis::linear(axis, unit));
     let mut table = Table::new(title, space_columns());
     for run in part.runs() {

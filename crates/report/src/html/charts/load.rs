@@ -1,5 +1,7 @@
 //! Latency against load: what operations on a schedule took, over the rate asked for.
 
+use std::collections::BTreeMap;
+
 use model::{Case, Plan, Workload, units::show_rate};
 
 use crate::{
@@ -61,6 +63,7 @@ fn figure(
         Axis::log(name, Unit::Nanoseconds),
     );
     let mut table = Table::new(title.clone(), columns());
+    let mut saturated: BTreeMap<(usize, String), Mark> = BTreeMap::new();
     for run in part.runs() {
         let here = |row: &&Figures| {
             row.case.cache == case.cache && workloads.contains(&row.case.workload) && row.rounds > 0
@@ -74,26 +77,26 @@ fn figure(
             let shown = targets.place(run.label(row.target)).zip(row.latency);
             let Some((target, latency)) = shown else { continue };
             lines.point(target, &name, asked, Interval::exact(of(&latency) * 1e3));
-            lines.marks.extend(saturated(target, &name, asked, row));
+            if let Some(mark) = mark(target, &name, asked, row) {
+                // From the lowest rate on it stays so.
+                let known = saturated.get(&(target, name.clone()));
+                if known.is_none_or(|known| mark.x < known.x) {
+                    saturated.insert((target, name.clone()), mark);
+                }
+            }
         }
     }
-    lowest_of_each(&mut lines.marks);
+    lines.marks = saturated.into_values().collect();
     lines.figure("load", title, READ, table)
-}
-
-/// From the lowest rate on at which a target is saturated it stays so.
-fn lowest_of_each(marks: &mut Vec<Mark>) {
-    marks.sort_by(|one, other| one.target.cmp(&other.target).then(one.x.total_cmp(&other.x)));
-    marks.dedup_by_key(|mark| mark.target);
 }
 
 /// What else varies.
 fn beside(run: Run<'_>) -> String {
     let varied = run.record.header.point().into_iter().flat_map(|point| &point.varied);
-    varied.map(|(name, value)| format!(" {name}={value}")).collect()
+    varied.fold(String::new(), |told, (name, value)| format!("{told} {name}={value}"))
 }
 
-fn saturated(target: usize, name: &str, asked: f64, row: &Figures) -> Option<Mark> {
+fn mark(target: usize, name: &str, asked: f64, row: &Figures) -> Option<Mark> {
     let kept = row.paced.filter(|kept| kept.saturated)?;
     let label = format!("{name} is saturated: {} a second are done", show_rate(kept.reached));
     Some(Mark { target, label, x: asked, low: None, high: None })

@@ -5,7 +5,7 @@ use model::units::show_size;
 use crate::{
     PageMatrix,
     html::{
-        chart::{Axis, Cell, Chart, Form, Interval, Unit, Values},
+        chart::{Axis, Cell, Chart, Edge, Form, Interval, Unit},
         figure::Figure,
         machine::{Part, Side},
         table::{Column, Table},
@@ -33,8 +33,8 @@ fn figure(part: &Part<'_>, side: &Side<'_>, matrix: &PageMatrix) -> Figure {
     let title = part.on(format!("Time of {baseline} ÷ that of {}: {place}", matrix.family), side);
     let best = (0..matrix.sizes.len()).filter_map(|column| Some((column, matrix.best(column)?)));
     let form = Form::Matrix {
-        x: values("size of blobs", matrix.sizes.clone()),
-        y: values("page size", matrix.rows.iter().map(|(pages, _)| *pages).collect()),
+        x: edge("size of blobs", matrix.sizes.clone()),
+        y: edge("page size", matrix.rows.iter().map(|(pages, _)| *pages).collect()),
         value: Axis::log(format!("time of {baseline} ÷ that of the store"), Unit::Ratio),
         cells: cells(matrix),
         best: best.collect(),
@@ -44,8 +44,8 @@ fn figure(part: &Part<'_>, side: &Side<'_>, matrix: &PageMatrix) -> Figure {
     Figure { chart, read: READ.to_owned(), said: vec![], table }
 }
 
-fn values(label: &str, values: Vec<u64>) -> Values {
-    Values { label: label.to_owned(), unit: Unit::Bytes, values }
+fn edge(label: &str, values: Vec<u64>) -> Edge {
+    Edge { label: label.to_owned(), unit: Unit::Bytes, values }
 }
 
 fn cells(matrix: &PageMatrix) -> Vec<Cell> {

@@ -1,0 +1,342 @@
+//! The page: what its charts hold, against the figures; and what it lets in and out.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use model::{
+    Cache, Case, Doubt, Finding,
+    record::Record,
+    study::{Figure, Study},
+};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use storemark_report::{
+    HTML_HEAD, Machine, StudyStep, break_evens, figures, html, html_study, latencies,
+    page_matrices, queue_figures, read, stores,
+};
+
+use crate::{
+    made::{doubtful, file, long, record, typical, workload},
+    queue::queue,
+    study::{claim, step},
+    sweep::swept,
+};
+
+const WARM: Case = Case { workload: 0, cache: Cache::Warm };
+
+fn page(records: &[Record]) -> String {
+    html(&[Machine { file: None, records }]).unwrap()
+}
+
+/// What stands between `from` and the next `to`.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let rest = text.split_once(from).unwrap_or_else(|| panic!("no {from}")).1;
+    rest.split_once(to).unwrap().0
+}
+
+fn data(page: &str) -> Value {
+    serde_json::from_str(between(page, "id=\"storemark-data\">", "</script>")).unwrap()
+}
+
+fn chart(page: &str, id: &str) -> Value {
+    let data = data(page);
+    let charts = data["charts"].as_array().unwrap();
+    let found = charts.iter().find(|chart| chart["id"] == id);
+    found.unwrap_or_else(|| panic!("no chart {id}")).clone()
+}
+
+/// All that is not the script or the style.
+fn outside(page: &str) -> String {
+    let style = between(page, "<style>", "</style>");
+    let (before, _) = page.rsplit_once("<script>").unwrap();
+    before.replace(style, "")
+}
+
+fn same(value: &Value, expected: f64) {
+    let value = value.as_f64().unwrap();
+    assert!((value - expected).abs() <= expected.abs() * 1e-12, "{value} {expected}");
+}
+
+#[test]
+fn ratios_and_times_are_those_of_the_figures() {
+    let record = typical();
+    let page = page(std::slice::from_ref(&record));
+    let rows = figures(&record);
+    let ratios = chart(&page, "ratio-1");
+    assert_eq!((&ratios["kind"], &ratios["reference"]), (&"intervals".into(), &1.0.into()));
+    assert_eq!(ratios["groups"], serde_json::json!(["read, warm"]));
+    let points = ratios["points"].as_array().unwrap();
+    assert_eq!(points.len(), 2, "the baseline has no ratio");
+    for (point, row) in points.iter().zip(&rows[1..]) {
+        let ratio = row.ratio.unwrap();
+        assert_eq!(point["target"], row.target);
+        same(&point["value"], ratio.point);
+        same(&point["low"], ratio.low);
+        same(&point["high"], ratio.high);
+    }
+    assert_eq!(points[0]["note"], "faster by 22 %");
+    let times = chart(&page, "time-1");
+    for (point, row) in times["points"].as_array().unwrap().iter().zip(&rows) {
+        same(&point["value"], row.us_per_op.unwrap().point * 1e3);
+    }
+}
+
+#[test]
+fn latencies_are_those_of_the_histograms() {
+    let record = long(2);
+    let page = page(std::slice::from_ref(&record));
+    let drawn = chart(&page, "latency-1");
+    for (target, series) in drawn["series"].as_array().unwrap().iter().enumerate() {
+        let all = latencies(&record, WARM, target).remove(0).histogram;
+        for point in series["points"].as_array().unwrap() {
+            let percent = point[0].as_f64().unwrap();
+            same(&point[1], all.value_at_percentile(percent) as f64);
+        }
+        let last = series["points"].as_array().unwrap().last().unwrap();
+        assert_eq!((&last[0], &last[1]), (&100.0.into(), &(all.max() as f64).into()));
+    }
+}
+
+#[test]
+fn one_round_has_no_whiskers() {
+    let mut record = typical();
+    record.samples.truncate(3);
+    let ratios = chart(&page(&[record]), "ratio-1");
+    let point = &ratios["points"][0];
+    assert!(point["value"].is_number() && point["low"].is_null() && point["high"].is_null());
+}
+
+#[test]
+fn space_is_that_of_the_stores() {
+    let record = typical();
+    let space = chart(&page(std::slice::from_ref(&record)), "space-1");
+    assert_eq!(space["groups"], serde_json::json!(["length", "on disk"]));
+    for (series, store) in space["series"].as_array().unwrap().iter().zip(stores(&record)) {
+        same(&series["values"][0], store.apparent.unwrap().per_byte.unwrap());
+        same(&series["values"][1], store.allocated.unwrap().per_byte.unwrap());
+    }
+}
+
+#[test]
+fn a_sweep_over_sizes_has_its_crossing_and_its_matrix() {
+    let runs = swept();
+    let page = page(&runs);
+    let lines = chart(&page, "break-even-1");
+    for (number, run) in runs.iter().enumerate() {
+        for row in &figures(run)[1..] {
+            let point = &lines["series"][row.target - 1]["points"][number];
+            same(&point[1], row.ratio.unwrap().point);
+            same(&point[3], row.ratio.unwrap().high);
+        }
+    }
+    let crossing = break_evens(&runs)[0].found.crossings[0];
+    let marks = lines["marks"].as_array().unwrap();
+    assert_eq!(marks.len(), 1);
+    same(&marks[0]["x"], crossing.size);
+    same(&marks[0]["low"], crossing.low.unwrap());
+    let matrix = chart(&page, "pages-1");
+    let found = page_matrices(&runs).remove(0);
+    for cell in matrix["cells"].as_array().unwrap() {
+        let place = |index: usize| usize::try_from(cell[index].as_u64().unwrap()).unwrap();
+        same(&cell[2], found.rows[place(1)].1[place(0)].unwrap().point);
+    }
+    assert_eq!(matrix["best"], serde_json::json!([[0, 0], [1, 1]]));
+    assert!(page.contains("sqlite page_size=512 against files in “read, warm”: at 4.0"), "answer");
+}
+
+#[test]
+fn a_queue_stands_beside_what_was_published() {
+    let record = queue();
+    let page = page(std::slice::from_ref(&record));
+    let times = chart(&page, "queue-1");
+    let rows = queue_figures(&record);
+    let of = |group: &str| {
+        let groups = times["groups"].as_array().unwrap();
+        let group = groups.iter().position(|name| name == group).unwrap();
+        let points = times["points"].as_array().unwrap().iter();
+        points.filter(move |point| point["group"] == group).collect::<Vec<_>>()
+    };
+    for (point, row) in of("a task").into_iter().zip(&rows) {
+        same(&point["value"], row.figures.us_per_op.unwrap().point * 1e3);
+    }
+    let published: Vec<f64> = rows.iter().filter_map(|row| row.published_ms).collect();
+    assert!(!published.is_empty());
+    for (point, ms) in of("a task (published)").into_iter().zip(published) {
+        same(&point["value"], ms * 1e6);
+        assert!(point["low"].is_null());
+    }
+}
+
+#[test]
+fn a_study_shows_published_figures_and_what_is_missing() {
+    let one = step(vec![claim("sqlite api=blob", Figure::TimeRatio, 0.5, Some(0.72))]);
+    let other = step(vec![]);
+    let steps = [
+        StudyStep { step: &one, records: vec![typical()], gaps: vec![] },
+        StudyStep { step: &other, records: vec![], gaps: vec!["not measured: no root".to_owned()] },
+    ];
+    let study = Study {
+        title: "Faster".to_owned(),
+        source: "a page".to_owned(),
+        published_on: "2017".to_owned(),
+        differs: vec!["the machine".to_owned()],
+        steps: vec![],
+    };
+    let page = html_study(&study, &steps);
+    let drawn = chart(&page, "1-study-1");
+    assert_eq!(drawn["groups"], serde_json::json!(["read, warm", "read, warm (published)"]));
+    let ratio = figures(&typical())[1].ratio.unwrap();
+    same(&drawn["points"][0]["value"], ratio.point);
+    assert_eq!(drawn["points"][0]["note"], "higher");
+    assert_eq!(
+        (&drawn["points"][1]["low"], &drawn["points"][1]["high"]),
+        (&0.5.into(), &0.72.into())
+    );
+    for said in ["“Faster”", "not measured: no root", "the machine"] {
+        assert!(page.contains(said), "{said}");
+    }
+}
+
+#[test]
+fn charts_without_data_are_not_made() {
+    let nothing = page(&[record(&["files", "sqlite"])]);
+    assert_eq!(data(&nothing)["charts"], serde_json::json!([]));
+    assert!(!outside(&nothing).contains("<figure"));
+    let alone = page(&[{
+        let mut record = typical();
+        record.samples.retain(|sample| sample.target == 0);
+        record
+    }]);
+    let data = data(&alone);
+    let ids: Vec<_> = data["charts"].as_array().unwrap().iter().map(|c| &c["id"]).collect();
+    assert_eq!(ids, ["time-1", "latency-1", "space-1"], "of one target there is no ratio");
+}
+
+#[test]
+fn every_chart_has_a_place_and_a_table_and_headings_descend() {
+    for page in [page(&[typical()]), page(&swept()), page(&[queue()]), page(&[long(1)])] {
+        let text = outside(&page);
+        for chart in data(&page)["charts"].as_array().unwrap() {
+            let place = format!("data-chart=\"{}\"", chart["id"].as_str().unwrap());
+            let figure = text.split("<figure").find(|figure| figure.contains(&place)).unwrap();
+            assert!(figure.contains("<caption>") && figure.contains("scope=\"row\""), "{place}");
+        }
+        let ranks = text
+            .match_indices("<h")
+            .filter_map(|(at, _)| text[at + 2..].chars().next().and_then(|rank| rank.to_digit(10)));
+        let ranks: Vec<u32> = ranks.collect();
+        assert_eq!((ranks[0], ranks.iter().filter(|rank| **rank == 1).count()), (1, 1));
+        assert!(ranks.windows(2).all(|two| two[1] <= two[0] + 1), "{ranks:?}");
+        for said in ["lang=\"en\"", "<main", "<header", "class=\"skip\"", "<title>"] {
+            assert!(text.contains(said), "{said}");
+        }
+        assert!(page.starts_with(&format!("{HTML_HEAD}\n")));
+    }
+}
+
+#[test]
+fn text_that_looks_like_a_page_is_shown_and_never_run() {
+    let evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'\u{202e}";
+    let mut record = typical();
+    record.header.plan.targets[1].label = evil.to_owned();
+    record.header.plan.targets[1].location = evil.to_owned();
+    record.header.environment.cpu.model = Some(evil.to_owned());
+    record.header.environment.filesystems[0].mount = evil.to_owned();
+    record.findings = vec![Finding::target(Doubt::BytesDiffer { key: evil.to_owned() }, evil)];
+    let machine =
+        || Machine { file: Some(evil.to_owned()), records: std::slice::from_ref(&record) };
+    let page = html(&[machine(), machine()]).unwrap();
+    let text = outside(&page);
+    assert!(!text.contains("<script>") && !text.contains("<img") && !text.contains('\u{202e}'));
+    assert_eq!(text.matches("<script").count(), 1, "the data");
+    assert!(text.contains("&lt;img src=x onerror=alert(2)&gt;"));
+    let shown = data(&page)["targets"][1]["name"].as_str().unwrap().to_owned();
+    assert_eq!(shown, evil.trim_end_matches('\u{202e}'));
+}
+
+#[test]
+fn only_the_script_and_the_style_that_are_there_may_count() {
+    let page = page(&[typical()]);
+    let policy = between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    assert!(!policy.contains("unsafe"), "{policy}");
+    let (_, script) = page.rsplit_once("<script>").unwrap();
+    let script = script.split_once("</script>").unwrap().0;
+    for (of, text) in [("script", script), ("style", between(&page, "<style>", "</style>"))] {
+        // A browser reads them without any.
+        assert!(!text.contains('\r'));
+        let sum = BASE64_STANDARD.encode(Sha256::digest(text));
+        assert!(policy.contains(&format!("{of}-src 'sha256-{sum}'")), "{of}: {policy}");
+    }
+    let text = outside(&page);
+    assert!(!text.contains("http:") && !text.contains("https:") && !text.contains(" style="));
+}
+
+#[test]
+fn the_answer_stands_on_top_with_what_weakens_it() {
+    let page = page(&[doubtful()]);
+    let top = between(&page, "<header>", "</header>");
+    assert!(
+        top.contains(
+            "sqlite api=blob takes the least time: in “read, warm” faster by 22 % than files"
+        ),
+        "{top}"
+    );
+    assert!(top.contains("findings weaken this") && top.contains("Wrong"), "{top}");
+    assert!(!top.contains("Note"), "{top}");
+}
+
+#[test]
+fn machines_stand_side_by_side_and_what_differs_is_named() {
+    let (one, mut other) = (typical(), typical());
+    other.header.environment.kernel = Some("6.1.0".to_owned());
+    let machine = |name: &str, record| Machine {
+        file: Some(name.to_owned()),
+        records: std::slice::from_ref(record),
+    };
+    let page = html(&[machine("a.json", &one), machine("b.json", &other)]).unwrap();
+    let groups = chart(&page, "ratio-1")["groups"].clone();
+    let numbered = ["read, warm · AMD EPYC 9B14 (1)", "read, warm · AMD EPYC 9B14 (2)"];
+    assert_eq!(groups, serde_json::json!(numbered));
+    for said in ["The environments differ in: kernel.", "kernel: 6.18.5 against 6.1.0", "b.json"] {
+        assert!(outside(&page).contains(said), "{said}");
+    }
+    assert_eq!(data(&page)["targets"].as_array().unwrap().len(), 3, "a colour each");
+}
+
+#[test]
+fn records_of_other_plans_are_refused_with_the_difference() {
+    let (one, mut other) = (typical(), typical());
+    other.header.plan.workloads = vec![workload(model::Operation::Update)];
+    let refused = |one: &[Record], other: &[Record]| {
+        let machine = |file: &str, records| Machine { file: Some(file.to_owned()), records };
+        html(&[machine("a", one), machine("b", other)]).unwrap_err().to_string()
+    };
+    let said = refused(std::slice::from_ref(&one), &[other]);
+    assert!(
+        said.starts_with("a and b are of different plans") && said.contains("workloads: read"),
+        "{said}"
+    );
+    let said = refused(&swept(), &[one]);
+    assert!(said.contains("runs: 2 against 1"), "{said}");
+}
+
+#[test]
+fn a_large_run_makes_a_page_of_at_most_1_2_mb() {
+    let page = page(&[long(20)]);
+    assert!(page.len() <= 1_200_000, "{}", page.len());
+    assert!(page.matches("<tr><th scope=\"row\">").count() > 960, "every trial is there");
+}
+
+#[test]
+fn a_very_long_record_keeps_its_figures_and_no_trials_in_the_page() {
+    // More trials than are kept as they stand.
+    let record = long(210);
+    let (read, _) = read(file(&record).as_bytes()).unwrap();
+    assert!(read[0].merged && !record.merged);
+    assert!(read[0].findings.is_empty(), "{:?}", read[0].findings);
+    let case = Case { workload: 1, cache: Cache::DataCold };
+    let of = |record: &Record| latencies(record, case, 5).remove(0).histogram;
+    assert_eq!(of(&read[0]), of(&record));
+    let page = page(&read);
+    assert!(outside(&page).contains("trials are too many for a page"));
+    assert!(page.len() <= 1_200_000, "{}", page.len());
+}
