@@ -123,7 +123,7 @@ fn the_page_fits_eighty_columns_and_tells_stalls_and_chores() {
     told.chores = vec![chore("checkpoint", 505, 700), chore("checkpoint", 5, 10)];
     let mut record = record(&["sqlite api=blob journal=wal mmap=1GiB page_size=65536"]);
     record.samples.push(with(told));
-    let style = Style { width: 80, color: false, all_findings: false, explain: false };
+    let style = Style { width: 80, color: false, all_findings: false, explain: false, bars: false };
     let page = over_time(&[record], &style);
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     for said in [
@@ -141,7 +141,7 @@ fn the_page_fits_eighty_columns_and_tells_stalls_and_chores() {
 fn a_record_without_it_says_so_once() {
     let mut record = record(&["files", "pack"]);
     record.samples = vec![sample(0, 0, 4000), sample(0, 1, 4000)];
-    let style = Style { width: 80, color: false, all_findings: false, explain: false };
+    let style = Style { width: 80, color: false, all_findings: false, explain: false, bars: false };
     let page = over_time(&[record.clone()], &style);
     assert_eq!(page.matches("nothing of it stands in this record").count(), 1, "{page}");
     record.samples[0].over_time = Some(over(&[1, 1, 1]));
@@ -166,7 +166,8 @@ fn what_cannot_be_never_panics() {
             sample.over_time = Some(OverTime { slice_ns, slices, chores: chores.clone() });
             let mut record = record(&["files"]);
             record.samples.push(sample);
-            let style = Style { width: 80, color: false, all_findings: true, explain: false };
+            let style =
+                Style { width: 80, color: false, all_findings: true, explain: false, bars: false };
             let page = over_time(&[record.clone()], &style);
             assert!(!page.contains(['\u{1b}']) && !page.contains("NaN"), "{page}");
             remarks(&record, &figures(&record));
