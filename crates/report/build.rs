@@ -96,11 +96,14 @@ fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     }
 }
 
-/// What npm said, in one line and without the addresses of the machine's registry.
+/// Lines of npm that name where the machine gets packages from, or where its logs are.
+const OF_THIS_MACHINE: [&str; 5] = ["://", "registry", "network", "getaddrinfo", "_logs"];
+
+/// What npm said, in one line and without what is of this machine only.
 fn reason(stderr: &[u8]) -> String {
     String::from_utf8_lossy(stderr)
         .lines()
-        .filter(|line| !line.contains("://") && !line.contains("_logs"))
+        .filter(|line| !OF_THIS_MACHINE.iter().any(|word| line.contains(word)))
         .map(|line| line.trim_start_matches("npm error").trim())
         .filter(|line| !line.is_empty())
         .take(8)

@@ -1,6 +1,6 @@
 // Bundles the report's script and style: `node build.mjs FOLDER` (dist, without a folder).
 
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -15,6 +15,9 @@ const notices = [
   text("echarts/NOTICE"), text("echarts/LICENSE"), text("echarts/licenses/LICENSE-d3"),
   text("zrender/LICENSE"), text("tslib/LICENSE.txt"),
 ].join("\n\n---\n\n");
+
+// Only cargo knows that a bundle is of these very sources: see ../build.rs.
+rmSync(here(`${folder}/stamp`), { force: true });
 
 const { metafile } = await build({
   absWorkingDir: fileURLToPath(here(".")),

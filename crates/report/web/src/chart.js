@@ -13,11 +13,14 @@ import { tooltip } from "./tooltip.js";
 
 const KINDS = new Map(Object.entries({ intervals, lines, bars, matrix }));
 
+const KEYS = "Arrow keys go from mark to mark.";
+
 /** Draws `chart` into `plot`. @returns a function that draws it again, for the page as it is now. */
 export function drawChart(plot, chart, targets) {
   const kind = KINDS.get(chart.kind);
   if (!kind) throw new Error(`this page cannot draw a chart of the kind "${chart.kind}"`);
   const instance = echarts.init(plot, null, { renderer: "svg", width: 1, height: 1 });
+  const label = plot.getAttribute("aria-label");
   const selected = {};
   const names = legend((name, shown) => {
     selected[name] = shown;
@@ -33,7 +36,7 @@ export function drawChart(plot, chart, targets) {
     const look = lookOf(plot.clientWidth, targets);
     const { height, ...option } = kind(chart, look);
     instance.resize({ width: look.width, height, silent: true });
-    instance.setOption(complete(option, plot, selected, look), true);
+    instance.setOption(complete(option, plot, label, selected, look), true);
     // On paper the drawing is scaled as a whole.
     plot.querySelector("svg").setAttribute("viewBox", `0 0 ${look.width} ${height}`);
     names.paint(entriesOf(option));
@@ -44,10 +47,10 @@ export function drawChart(plot, chart, targets) {
 }
 
 /** What all charts share. */
-function complete(option, plot, selected, look) {
+function complete(option, plot, label, selected, look) {
   return {
     animation: false,
-    aria: { enabled: true, label: { description: plot.getAttribute("aria-label") } },
+    aria: { enabled: true, label: { description: label && `${label} ${KEYS}` } },
     textStyle: { fontFamily: getComputedStyle(plot).fontFamily },
     legend: { show: false, selected, data: entriesOf(option).map(({ name }) => name) },
     ...option,

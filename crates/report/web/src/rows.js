@@ -10,6 +10,8 @@ const BELOW = 52;
 const WIDE = 620;
 const FIGURES = 78;
 const NAMES = 210;
+// About as many characters of 12 pixels fit there.
+const FITS = 30;
 
 /**
  * @param groups `[{ name, rows: [{ key, name }] }]`
@@ -54,17 +56,22 @@ export function frame(axis, scale, layout, look) {
 function rowNames({ names, count }, look) {
   const places = names.map(({ at }) => at);
   const nameAt = (place) => names.find(({ at }) => Math.abs(at - place) < 0.01)?.name ?? "";
+  const formatter = (place) => shortened(nameAt(place));
   return {
     type: "value", inverse: true, min: 0, max: count,
     axisTick: { show: false, customValues: places },
     axisLine: { show: false },
     splitLine: { show: false },
     axisLabel: {
-      show: names.length > 0, customValues: places, formatter: nameAt, color: look.ink,
+      show: names.length > 0, customValues: places, formatter, color: look.ink,
       fontSize: 12, width: NAMES, overflow: "truncate", hideOverlap: false,
     },
   };
 }
+
+/** Names often differ at their ends, so the middle goes. */
+const shortened = (name) =>
+  (name.length <= FITS ? name : `${name.slice(0, 10)}…${name.slice(11 - FITS)}`);
 
 /** The heads of the groups and the line of reference, as one silent series. */
 export function furniture(layout, look, reference) {

@@ -13,7 +13,7 @@ export function tooltip(look) {
     borderColor: look.rule,
     borderWidth: 1,
     padding: [8, 10],
-    textStyle: { color: look.ink, fontSize: 13, fontFamily: "inherit" },
+    textStyle: { color: look.ink, fontSize: 13 },
     formatter: (pointed) => content([pointed].flat()),
   };
 }

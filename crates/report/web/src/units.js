@@ -34,9 +34,12 @@ export function show(value, unit, digits = 4) {
 export const tick = (value, unit) =>
   value === 0 ? "0" : show(value, unit, 3).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 
+// Their axes say in words what is counted.
+const WORDLESS = ["age", "count", ""];
+
 /** An axis' title; units that its figures do not carry stand in brackets. */
-export function title({ label, unit }) {
-  const bare = unit && show(1, unit) === plain(1) && unit !== label;
+export function title({ label, unit = "" }) {
+  const bare = show(1, unit) === plain(1) && !WORDLESS.includes(unit);
   return bare ? `${label} (${unit})` : label;
 }
 

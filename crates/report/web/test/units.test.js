@@ -34,5 +34,5 @@ test("an interval shows the ends that are known", () => {
 test("a title names the unit that its figures do not", () => {
   assert.equal(title({ label: "latency", unit: "ns" }), "latency");
   assert.equal(title({ label: "width", unit: "cm" }), "width (cm)");
-  assert.equal(title({ label: "age", unit: "age" }), "age");
+  assert.equal(title({ label: "storage age", unit: "age" }), "storage age");
 });
