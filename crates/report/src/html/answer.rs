@@ -164,7 +164,11 @@ fn even(side: &Side<'_>) -> Vec<String> {
     let evens = break_evens(side.records());
     let named = evens.iter().take(NAMED).map(|even| {
         let place = run.map_or_else(String::new, |run| run.case(even.case));
-        format!("{} against {baseline} in “{place}”: {}.", even.target, sweep::told(even, baseline))
+        format!(
+            "{baseline} overtakes {} in “{place}”: {}.",
+            even.target,
+            sweep::told(even, baseline)
+        )
     });
     let more = evens.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more stand below."));

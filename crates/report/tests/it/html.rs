@@ -139,7 +139,10 @@ fn a_sweep_over_sizes_has_its_crossing_and_its_matrix() {
         same(&cell[2], found.rows[place(1)].1[place(0)].unwrap().point);
     }
     assert_eq!(matrix["best"], serde_json::json!([[0, 0], [1, 1]]));
-    assert!(page.contains("sqlite page_size=512 against files in “read, warm”: at 4.0"), "answer");
+    assert!(
+        page.contains("files overtakes sqlite page_size=512 in “read, warm”: at 4.0"),
+        "answer"
+    );
 }
 
 #[test]
