@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Options of `run` that most runs get by with.
-const RUN: [&str; 18] = [
+const RUN: [&str; 19] = [
     "targets",
     "data",
     "keys",
@@ -19,6 +19,7 @@ const RUN: [&str; 18] = [
     "memory",
     "time",
     "json",
+    "html",
     "dry_run",
     "verbose",
     "quiet",

@@ -11,6 +11,8 @@ pub(super) const REPORT: &str = "\
 Examples:
   storemark report run.json                  the tables of `storemark run --json run.json`
   storemark report run.json --explain        with what goes along with the differences
+  storemark report run.json --html run.html  a page with charts
+  storemark report run.json --csv            every trial as a row
   storemark report - --verbose               a record from standard input, with all findings";
 
 pub(super) const INIT: &str = "\

@@ -5,13 +5,14 @@ use std::{fs, process::Command};
 use crate::world::{Ran, World};
 
 /// What people type.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "run",
     "rows",
     "queue",
     "age",
     "study",
     "report",
+    "compare",
     "init",
     "stat",
     "export",

@@ -20,7 +20,7 @@ pub(super) fn markup(part: &Part<'_>) -> Markup {
             @if count > MOST {
                 p {
                     "The " (show_count(count as u64)) " trials are too many for a page; "
-                    code { "storemark report RECORD --csv FILE" }
+                    code { "storemark report RECORD --csv" }
                     " writes a line for each."
                 }
             } @else {
