@@ -8,9 +8,9 @@ use clap::Args;
 pub(crate) struct Talk {
     /// Tell each step on standard error (what is prepared, files, settings as read back), and show
     /// all findings
-    #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
+    #[arg(long, short, help_heading = "Output")]
     pub(crate) verbose: bool,
-    /// No progress and no remarks on the way: results and errors only
+    /// No progress and nothing on the way, also of what --verbose tells: results and errors only
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }
