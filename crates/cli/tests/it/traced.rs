@@ -71,7 +71,9 @@ fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
         // A build with checks makes sure that what it closes is open.
         calls.retain(|call| !(call.name == "fcntl" && call.line.contains("F_GETFD")));
     }
-    workers.retain(|calls| !calls.is_empty());
+    // Those that remove a scratch store are no workers.
+    let removes = |call: &Call| ["getdents64", "unlink", "rmdir"].contains(&call.name.as_str());
+    workers.retain(|calls| !calls.is_empty() && !calls.iter().any(removes));
     workers.sort_by(|one, other| one[0].line.cmp(&other[0].line));
     assert!(workers.len() > 1, "the pilot's, and that of each trial");
     Some(workers)
