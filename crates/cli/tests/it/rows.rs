@@ -37,8 +37,7 @@ fn every_style_and_group_is_measured_and_leaves_nothing() {
     let alone = world.ok(&format!("rows csv: --processes 2 --shared {QUICK}")).out;
     assert!(!alone.contains("on one database each process"), "{alone}");
     let words = alone.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says =
-        "csv bulk: not measured: several processes on one database: its one file has no locks";
+    let says = "not measured: several processes on one database: its one file has no locks";
     assert!(words.contains(says), "{alone}");
 }
 
