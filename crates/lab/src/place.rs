@@ -2,9 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Access, Engine, KeyKind, OpenOptions, Result, Settings, Store};
+use model::{
+    Access, Engine, Error, KeyKind, OpenOptions, Result, Settings, Store, units::show_size,
+};
 
-use crate::{Progress, Stop, clone::clone_store, host::Scratch};
+use crate::{
+    Progress, Stop,
+    clone::clone_store,
+    host::{self, Scratch},
+};
 
 /// A store to read, and what is removed with it.
 pub(crate) struct Readable {
@@ -31,11 +37,9 @@ impl Place {
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<Readable> {
-        if !self.engine.capabilities().persistent || !self.engine.reads_a_copy(&self.path)? {
+        let Some(parent) = self.copied_to(scratch)? else {
             return Ok(Readable { place: self.clone(), _scratch: None });
-        }
-        let beside = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = scratch.or(beside).unwrap_or(Path::new("."));
+        };
         let scratch = Scratch::new_in(parent)?;
         let folder = scratch.folder("read", self.engine.account())?;
         let copy =
@@ -43,6 +47,31 @@ impl Place {
         clone_store(self.engine, &self.path, &copy, progress, stop)?;
         let place = Self { path: copy, ..self.clone() };
         Ok(Readable { place, _scratch: Some(scratch) })
+    }
+
+    /// Where the copy stands that is opened to read; `None`: the store itself may be.
+    fn copied_to<'a>(&'a self, scratch: Option<&'a Path>) -> Result<Option<&'a Path>> {
+        if !self.engine.capabilities().persistent || !self.engine.reads_a_copy(&self.path)? {
+            return Ok(None);
+        }
+        let beside = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Ok(Some(scratch.or(beside).unwrap_or(Path::new("."))))
+    }
+
+    /// Finds out whether there is room for the copy that [`Self::readable`] makes.
+    pub(crate) fn check_room(&self, scratch: Option<&Path>) -> Result<()> {
+        let Some(parent) = self.copied_to(scratch)? else { return Ok(()) };
+        let space = host::space(&self.engine.files(&self.path))?;
+        // Holes are filled by copying.
+        let needed = space.apparent.max(space.allocated);
+        let Some(free) = host::shortage(parent, needed)? else { return Ok(()) };
+        Err(Error::usage(format!(
+            "{} is read as a copy, which takes {}; {} has {} free: --scratch DIR names another place",
+            self.path.display(),
+            show_size(needed),
+            parent.display(),
+            show_size(free)
+        )))
     }
 
     /// Opens the store that is there, to read.

@@ -187,8 +187,7 @@ impl<'a> Preparation<'a> {
             return Ok(());
         }
         for (parent, needed) in self.needed(amount) {
-            let free = host::free_bytes(&parent)?;
-            if free < needed {
+            if let Some(free) = host::shortage(&parent, needed)? {
                 return Err(Error::usage(format!(
                     "scratch stores take about {}, {} has {} free: --scratch DIR names another \
                      place, a smaller --keys or data takes less",

@@ -41,6 +41,9 @@ impl Source {
             }
         };
         let place = Place { engine, path: path.clone(), settings: settings.clone() };
+        if !request.short_of_room {
+            place.check_room(request.scratch.as_deref())?;
+        }
         let readable = place.readable(request.scratch.as_deref(), progress, stop)?;
         let store = readable.place.open()?;
         let keys = store.keys();

@@ -72,7 +72,10 @@ pub fn verify(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Verified> {
-    let readable = |place: &Place| place.readable(scratch, progress, stop);
+    let readable = |place: &Place| {
+        place.check_room(scratch)?;
+        place.readable(scratch, progress, stop)
+    };
     let places = [readable(a)?, readable(b)?];
     let stores = [places[0].place.open()?, places[1].place.open()?];
     let [kind, other] = [stores[0].keys(), stores[1].keys()];

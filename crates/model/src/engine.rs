@@ -305,7 +305,8 @@ pub struct OpenOptions {
     pub settings: Settings,
     /// To read or to write.
     pub access: Access,
-    /// The kind of keys a new store shall hold; an existing one knows its own.
+    /// The kind of keys a new store shall hold; an existing one knows its own, but a folder of
+    /// files is taken for names where these are asked for.
     pub keys: KeyKind,
 }
 

@@ -144,8 +144,8 @@ pub const NULL: Setting = Setting {
 /// What an engine of rows can do beyond the required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowCapabilities {
-    /// Several processes may use one database at once.
-    pub shared: bool,
+    /// Why several processes cannot use one database at once; absent: they can.
+    pub alone: Option<&'static str>,
     /// A location may be the address of a server that is there.
     pub remote: bool,
 }

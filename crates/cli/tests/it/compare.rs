@@ -128,6 +128,18 @@ fn a_users_folder_is_measured_by_its_paths() {
 }
 
 #[test]
+fn a_users_folder_of_numbers_is_measured_by_its_paths() {
+    for odd in [None, Some("mine/notes")] {
+        let world = World::new();
+        for name in ["mine/000001", "mine/000033"].into_iter().chain(odd) {
+            world.write(name, [7; 100]);
+        }
+        world.ok("run files: sqlite: pack: memory: --data mine --rounds 1");
+        world.ok("run files: sqlite: --data mine --update --rounds 1");
+    }
+}
+
+#[test]
 fn threads_and_batches_do_all_the_work() {
     let world = exported();
     for line in [

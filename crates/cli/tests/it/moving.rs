@@ -113,3 +113,21 @@ fn verify_names_what_differs() {
         assert!(ran.out.contains(says), "{says}\n{}", ran.out);
     }
 }
+
+#[test]
+fn a_store_that_is_read_as_a_copy_needs_room_for_it() {
+    let world = World::new();
+    world.ok("init a.db --count 10 --size 1k");
+    world.ok("copy a.db fjall:a.fjall");
+    // More than disks hold, at no cost: each is one hole, of the length that ext4 allows.
+    for name in 0..64 {
+        let hole = fs::File::create(world.path(&format!("a.fjall/{name}"))).unwrap();
+        hole.set_len(15 << 40).unwrap();
+    }
+    for line in ["run a.fjall pack: --rounds 1", "verify a.db a.fjall", "copy a.fjall pack:b"] {
+        let ran = world.run(line);
+        assert_eq!(ran.code, Some(1), "{line}: {}", ran.err);
+        let says = "a.fjall is read as a copy, which takes 1.06 PB";
+        assert!(ran.err.contains(says) && ran.err.contains(" free: --scratch"), "{}", ran.err);
+    }
+}

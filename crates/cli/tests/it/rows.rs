@@ -36,6 +36,9 @@ fn every_style_and_group_is_measured_and_leaves_nothing() {
     assert!(table.contains("sqlite text"), "{table}");
     let alone = world.ok(&format!("rows csv: --processes 2 --shared {QUICK}")).out;
     assert!(!alone.contains("on one database each process"), "{alone}");
+    let words = alone.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = "not measured: several processes on one database: its one file has no locks";
+    assert!(words.contains(says), "{alone}");
 }
 
 #[test]

@@ -50,11 +50,11 @@ impl Layout {
         }
     }
 
-    /// Finds the layout of `dir`; an empty one is taken for a new store for `keys`.
-    pub(super) fn find(dir: &Path, keys: KeyKind) -> Result<Self> {
+    /// Finds the layout of `dir`; an empty one is taken for a new store.
+    pub(super) fn find(dir: &Path) -> Result<Self> {
         let flat = listing::flat(dir)?;
         match (flat.keys.is_empty(), &flat.odd) {
-            (true, None) => Ok(Self::usual(keys)),
+            (true, None) => Ok(Self::Flat),
             (false, _) => flat.all(dir).map(|_| Self::Flat),
             (true, Some(_)) if is_tree(dir)? => Ok(Self::Tree),
             (true, Some(_)) => Ok(Self::Names),

@@ -62,7 +62,8 @@ pub(crate) fn own_variables(settings: &Settings) -> Result<Vec<(&str, &str)>> {
     Ok(all)
 }
 
-/// A server that did not start since it does not know a variable was asked for the wrong thing.
+/// A server that did not start since it does not know a variable, or refuses its value, was asked
+/// for the wrong thing.
 pub(crate) fn explain(error: Error, settings: &Settings, version: &str) -> Error {
     let said = error.to_string();
     let unknown = |name: &str| {
@@ -75,11 +76,17 @@ pub(crate) fn explain(error: Error, settings: &Settings, version: &str) -> Error
         Some((name, value)) => {
             Error::usage(format!("{name}={value}: MariaDB {version} has no such variable"))
         }
-        None if variables(settings).is_ok_and(|asked| !asked.is_empty()) => {
-            error.with_kind(ErrorKind::Usage)
-        }
+        None if names_one(&said, settings) => error.with_kind(ErrorKind::Usage),
         None => error,
     }
+}
+
+/// Whether the server complains of a variable that was asked for.
+fn names_one(said: &str, settings: &Settings) -> bool {
+    let said = said.replace('-', "_");
+    let apart = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let named = |name: &str| said.split(apart).any(|word| word.eq_ignore_ascii_case(name));
+    variables(settings).is_ok_and(|asked| asked.iter().any(|(name, _)| named(name)))
 }
 
 /// What is in effect of a variable: as asked for where the server says the same in other words.
@@ -139,6 +146,22 @@ mod tests {
             assert!(in_effect("x", asked, Some(found.to_owned())).is_err(), "{asked}");
         }
         assert!(in_effect("x", "1", None).unwrap_err().to_string().contains("no such variable"));
+    }
+
+    #[test]
+    fn only_what_the_server_says_of_a_variable_is_wrong_input() {
+        let mut settings = Settings::default();
+        settings.set("set.innodb_buffer_pool_size", "9T");
+        for (said, kind) in [
+            ("unknown variable 'innodb_buffer_pool_size=9T'", ErrorKind::Usage),
+            ("Error while setting value '9T' to 'innodb-buffer-pool-size'", ErrorKind::Usage),
+            ("Cannot map innodb_buffer_pool_size_max=8583072m", ErrorKind::Failed),
+            ("mariadbd: Out of memory", ErrorKind::Failed),
+            ("did not start (exit status: 1)", ErrorKind::Failed),
+        ] {
+            let error = explain(Error::failed(said), &settings, "10.11");
+            assert_eq!(error.kind(), kind, "{error}");
+        }
     }
 
     #[test]

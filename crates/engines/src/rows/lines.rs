@@ -61,9 +61,10 @@ impl<F: Form> RowEngine for LineEngine<F> {
         &[Style::Bulk]
     }
 
-    /// Processes that write one file would overwrite each other's changes.
     fn capabilities(&self, _: &Settings) -> RowCapabilities {
-        RowCapabilities { shared: false, remote: false }
+        let why =
+            "its one file has no locks, so that processes would overwrite each other's changes";
+        RowCapabilities { alone: Some(why), remote: false }
     }
 
     /// A file that is appended to may end within a row.

@@ -60,7 +60,7 @@ impl RowEngine for PostgresRows {
     }
 
     fn capabilities(&self, _: &Settings) -> RowCapabilities {
-        RowCapabilities { shared: true, remote: false }
+        RowCapabilities { alone: None, remote: false }
     }
 
     fn promise(&self, class: Durability) -> Option<Promise> {

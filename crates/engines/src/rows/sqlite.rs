@@ -71,7 +71,8 @@ impl RowEngine for SqliteRows {
     }
 
     fn capabilities(&self, settings: &Settings) -> RowCapabilities {
-        RowCapabilities { shared: !in_memory(settings), remote: false }
+        let why = "what is in the memory of a process is there for that one alone";
+        RowCapabilities { alone: in_memory(settings).then_some(why), remote: false }
     }
 
     fn promise(&self, class: Durability) -> Option<Promise> {

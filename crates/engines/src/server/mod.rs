@@ -164,8 +164,10 @@ fn gist(lines: &[&str]) -> String {
     }
 }
 
+/// MariaDB's last word tells nothing of why.
 fn is_error(line: &str) -> bool {
-    ["ERROR", "FATAL", "PANIC"].iter().any(|level| line.contains(level))
+    !line.ends_with("[ERROR] Aborting")
+        && ["ERROR", "FATAL", "PANIC"].iter().any(|level| line.contains(level))
 }
 
 /// Runs a program that comes with a server to its end; what it printed, or an error that tells the
@@ -284,6 +286,7 @@ mod tests {
         let log = ["[Note] a", "[ERROR] b", "", "[ERROR] c", "[Note] d", "FATAL: e", "ERROR f"];
         assert_eq!(gist(&log), "[ERROR] b | [ERROR] c | FATAL: e");
         assert_eq!(gist(&["a", "b", " c", "", "d"]), "b | c | d");
+        assert_eq!(gist(&["why", "[ERROR] Aborting"]), "why | [ERROR] Aborting");
         assert_eq!(gist(&[]), "");
     }
 

@@ -100,6 +100,18 @@ pub(super) fn version() -> String {
     unsafe { text(sys::sqlite3_libversion()) }
 }
 
+/// Refuses a library of the system's that is too old.
+pub(super) fn check_version() -> Result<()> {
+    /// The first with `octet_length()`.
+    const LEAST: c_int = 3_043_000;
+    // SAFETY: takes nothing and returns a number.
+    if unsafe { sys::sqlite3_libversion_number() } >= LEAST {
+        return Ok(());
+    }
+    let version = version();
+    Err(Error::unsupported(format!("SQLite {version} is linked; 3.43 or newer is needed")))
+}
+
 /// What SQLite was compiled with.
 pub(super) fn compile_options() -> Vec<String> {
     // SAFETY: returns static strings, then null past the last.

@@ -34,6 +34,7 @@ pub struct Stat {
 
 /// Looks at the database at `path`; with `vacuum`, rewrites it first.
 pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
+    ffi::check_version()?;
     check_whole(path)?;
     let access = if vacuum { Access::Write } else { Access::Read };
     check_no_journal(path, access)?;

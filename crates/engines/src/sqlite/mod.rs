@@ -165,6 +165,7 @@ impl Engine for Sqlite {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        ffi::check_version()?;
         check_cache(&options.settings)?;
         File::create_new(location).map_err(|e| Error::io(location.display(), e))?;
         let made = SqliteStore::create(location, options, Table::of(options.keys));
@@ -176,6 +177,7 @@ impl Engine for Sqlite {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        ffi::check_version()?;
         check_cache(&options.settings)?;
         check_whole(location)?;
         check_no_journal(location, options.access)?;

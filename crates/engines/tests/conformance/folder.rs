@@ -58,6 +58,17 @@ fn the_layout_is_found() {
 }
 
 #[test]
+fn names_that_are_asked_for_may_all_be_numbers() {
+    for files in [&["000001", "000033"][..], &["00/00/01"], &["000001", "readme"]] {
+        let place = folder(files);
+        let names = Case { keys: KeyKind::Names, ..case(&[]) };
+        let store = names.open(&place.path, Access::Read).unwrap();
+        assert_eq!(store.keys(), KeyKind::Names, "{files:?}");
+        assert_eq!(store.session().unwrap().items().len(), files.len(), "{files:?}");
+    }
+}
+
+#[test]
 fn kvtests_files_are_its_keys() {
     assert_eq!(keys(&folder(&["000010", "000009", "-00001"]), &[]), ["-1", "9", "10"]);
     assert_eq!(keys(&folder(&["00/01/00", "00/00/99"]), &[]), ["99", "100"]);

@@ -2,12 +2,13 @@
 
 use std::thread;
 
-use crate::case::cases;
+use crate::case::{Case, cases};
 
 #[test]
 fn sessions_on_one_database_wait_for_each_other() {
     const EACH: i64 = 3_000;
-    for case in cases().iter().filter(|case| case.engine.capabilities(&case.settings).shared) {
+    let shares = |case: &&Case| case.engine.capabilities(&case.settings).alone.is_none();
+    for case in cases().iter().filter(shares) {
         case.with(1, |store, tables| {
             let location = store.location();
             let style = case.engine.styles(&case.settings)[0];

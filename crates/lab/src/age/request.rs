@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Cache, Durability, Error, ErrorKind, Generated, Operation, Order, Owner, PlannedTarget,
-    Result, Rounds, Workload, units::show_size,
+    Batch, Cache, Durability, Error, Generated, Operation, Order, Owner, PlannedTarget, Result,
+    Rounds, Workload, units::show_size,
 };
 
 use crate::{host, request::Requested};
@@ -77,13 +77,7 @@ impl AgeRequest {
     pub(super) fn check_room(&self) -> Result<()> {
         let live = self.data.count.saturating_mul(self.data.size);
         let needed = live.saturating_add(live / 4);
-        let free = match host::free_bytes(&self.scratch) {
-            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
-            free => free?,
-        };
-        if needed <= free {
-            return Ok(());
-        }
+        let Some(free) = host::shortage(&self.scratch, needed)? else { return Ok(()) };
         Err(Error::usage(format!(
             "{} of live objects take {} or more as they age, {} has {} free: a smaller --volume takes \
              less, --scratch DIR names another place",

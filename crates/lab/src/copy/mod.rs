@@ -50,6 +50,7 @@ pub struct Copied {
 /// flushed; an interrupted copy can be resumed.
 pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
     destination::check(job)?;
+    job.from.check_room(job.scratch.as_deref())?;
     let from = job.from.readable(job.scratch.as_deref(), progress, stop)?;
     let source = from.place.open()?;
     progress.stage("looking at the source", None);

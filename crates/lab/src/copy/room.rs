@@ -2,20 +2,14 @@
 
 use std::path::Path;
 
-use model::{Error, ErrorKind, Fill, Result, units::show_size};
+use model::{Error, Fill, Result, units::show_size};
 
 use crate::{Amount, host};
 
 /// Finds out before anything is written.
 pub(super) fn check(amount: Amount, fill: &Fill, folder: &Path) -> Result<()> {
     let needed = amount.room(fill);
-    let free = match host::free_bytes(folder) {
-        Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
-        free => free?,
-    };
-    if needed <= free {
-        return Ok(());
-    }
+    let Some(free) = host::shortage(folder, needed)? else { return Ok(()) };
     Err(Error::usage(format!(
         "the copy takes about {}, but there are only {} free",
         show_size(needed),
@@ -25,6 +19,8 @@ pub(super) fn check(amount: Amount, fill: &Fill, folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use model::ErrorKind;
+
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 #[cfg(any(unix, test))]
 use std::path::PathBuf;
 
-use model::Result;
+use model::{ErrorKind, Result};
 
 /// Bytes that this user may still write to the file system on which `path` is, or will be.
 #[cfg(unix)]
@@ -19,6 +19,15 @@ pub fn free_bytes(path: &Path) -> Result<u64> {
 #[cfg(not(unix))]
 pub fn free_bytes(path: &Path) -> Result<u64> {
     Err(model::Error::unsupported(format!("{}: free space is not known here", path.display())))
+}
+
+/// Bytes that are free where fewer than `needed` are. A system that does not tell is taken to have
+/// room.
+pub(crate) fn shortage(path: &Path, needed: u64) -> Result<Option<u64>> {
+    match free_bytes(path) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        free => Ok(Some(free?).filter(|free| *free < needed)),
+    }
 }
 
 /// `path` with links resolved, or the nearest folder above it that exists.
@@ -52,5 +61,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let free = free_bytes(&folder.path().join("not/there/yet")).unwrap();
         assert!(free > 0);
+        assert_eq!(shortage(folder.path(), 0).unwrap(), None);
+        assert!(shortage(folder.path(), u64::MAX).unwrap().is_some());
     }
 }

@@ -56,6 +56,7 @@ pub use clock::{clock_ns, now_ns, wait_until};
 pub use copy_file::copy_file;
 pub use device::device;
 pub use disk::free_bytes;
+pub(crate) use disk::shortage;
 pub use disks::{disk, other_filesystems};
 pub use environment::{environment, filesystems};
 pub use extents::{Extents, extents};

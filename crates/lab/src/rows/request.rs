@@ -80,11 +80,10 @@ impl RowTarget {
         self.batch.unwrap_or(request.batch)
     }
 
-    /// Whether it can work in `group`: on one database all are alone, or can share it.
-    pub(super) fn fits(&self, group: Group) -> bool {
-        group.own_databases
-            || group.processes == 1
-            || self.engine.capabilities(&self.settings).shared
+    /// Why it cannot work in `group`, whose processes may have to share a database.
+    pub(super) fn unfit(&self, group: Group) -> Option<&'static str> {
+        let apart = group.own_databases || group.processes == 1;
+        self.engine.capabilities(&self.settings).alone.filter(|_| !apart)
     }
 
     /// With the settings of the class that was asked for.

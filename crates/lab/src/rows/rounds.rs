@@ -72,10 +72,13 @@ fn plan(request: &RowsRequest) -> Plan {
 }
 
 fn missing(request: &RowsRequest) -> Vec<Finding> {
-    let finding = |(label, why): &(String, String)| {
-        Finding::target(Doubt::NotUsable { why: why.clone() }, label)
-    };
-    request.missing.iter().map(finding).collect()
+    let finding = |why: String, label: &str| Finding::target(Doubt::NotUsable { why }, label);
+    let missing = request.missing.iter().map(|(label, why)| finding(why.clone(), label));
+    let alone = request.targets.iter().filter_map(|target| {
+        let why = request.groups.iter().find_map(|group| target.unfit(*group))?;
+        Some(finding(format!("several processes on one database: {why}"), &target.label))
+    });
+    missing.chain(alone).collect()
 }
 
 struct RowTrials<'a> {
@@ -89,7 +92,7 @@ impl Trials for RowTrials<'_> {
     fn places(&self) -> Vec<Place> {
         let groups = || self.request.groups.iter().enumerate();
         let of = |(index, target): (usize, &RowTarget)| {
-            let fitting = groups().filter(|(_, group)| target.fits(**group));
+            let fitting = groups().filter(|(_, group)| target.unfit(**group).is_none());
             let place =
                 |(group, _)| Place { target: index, workload: Operation::OF_ROWS.len() * group };
             fitting.map(place).collect::<Vec<_>>()

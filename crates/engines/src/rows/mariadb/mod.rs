@@ -59,7 +59,7 @@ impl RowEngine for MariadbRows {
     }
 
     fn capabilities(&self, _: &Settings) -> RowCapabilities {
-        RowCapabilities { shared: true, remote: false }
+        RowCapabilities { alone: None, remote: false }
     }
 
     fn promise(&self, class: Durability) -> Option<Promise> {
