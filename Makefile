@@ -55,8 +55,9 @@ browser:
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features rocksdb --no-deps --locked --quiet
 
-# Each adapter against a bare loop over the same library, interleaved.
+# The lab's own loop, and each adapter, against bare loops, interleaved.
 bench:
+	cargo bench -p storemark-lab --bench own_cost
 	cargo bench -p storemark-engines --bench adapters
 
 # Licences and sources of all dependencies; needs cargo-deny.

@@ -88,7 +88,9 @@ impl<V> Row<V> {
     /// Everything from `key` on, in key order.
     pub(crate) fn from(&self, key: i64) -> impl Iterator<Item = (i64, &V)> {
         let skipped = usize::try_from(key.saturating_sub(self.first)).unwrap_or(0);
-        let places = (self.first..=i64::MAX).zip(&self.places).skip(skipped);
+        // Cut before it is zipped: a zip walks over what it skips.
+        let places = self.places.get(skipped..).unwrap_or_default();
+        let places = (key.max(self.first)..=i64::MAX).zip(places);
         let taken = places.filter_map(|(key, value)| Some((key, value.as_ref()?)));
         let below = self.rest.range(key..).take_while(|(key, _)| **key < self.first);
         let beyond = self.rest.range(key.max(self.first)..);

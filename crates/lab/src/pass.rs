@@ -128,7 +128,11 @@ impl<'a> Round<'a> {
     }
 
     /// The first `count` operations of a worker.
-    fn turns(&self, worker: usize, count: u64) -> Box<dyn Iterator<Item = Turn<'_>> + '_> {
+    pub(crate) fn turns(
+        &self,
+        worker: usize,
+        count: u64,
+    ) -> Box<dyn Iterator<Item = Turn<'_>> + '_> {
         match &self.steps {
             None => Box::new(self.walk(worker).take(index(count))),
             Some(steps) => Box::new(steps.turns(self.dataset, worker, count)),
@@ -190,7 +194,8 @@ impl<'a> Round<'a> {
         }
     }
 
-    fn pass(
+    /// A worker's part of one pass.
+    pub(crate) fn pass(
         &self,
         leg: &Leg,
         worker: usize,

@@ -32,15 +32,17 @@ pub(crate) struct Task<'a> {
 
 /// One operation, all of it decided.
 #[derive(Clone, Copy)]
-pub(crate) struct Turn<'a> {
-    pub(crate) action: Action,
-    pub(crate) key: Key<'a>,
+pub struct Turn<'a> {
+    /// What is done.
+    pub action: Action,
+    /// With which key.
+    pub key: Key<'a>,
     /// Length of the value.
-    pub(crate) size: u32,
+    pub size: u32,
     /// Items of a scan at most.
-    pub(crate) items: u8,
+    pub items: u8,
     /// Those that are surely there.
-    pub(crate) least: u8,
+    pub least: u8,
 }
 
 /// One and the same operation on the keys that a cursor walks.
@@ -63,19 +65,19 @@ impl<'a> Iterator for Walk<'a> {
 
 /// What came of it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Tally {
+pub struct Tally {
     /// Bytes read or written.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Keys that were not there.
-    pub(crate) missing: u64,
+    pub missing: u64,
     /// Values of another length than the dataset's.
-    pub(crate) wrong: u64,
+    pub wrong: u64,
     /// Keys to be inserted that were there.
-    pub(crate) present: u64,
+    pub present: u64,
     /// Scans that did not show all they should.
-    pub(crate) short: u64,
+    pub short: u64,
     /// The first key with which something was amiss.
-    pub(crate) first: Option<String>,
+    pub first: Option<String>,
 }
 
 impl Tally {
@@ -88,16 +90,16 @@ impl Tally {
 
     /// Counts a value: the length it has, or none.
     #[inline]
-    fn value(&mut self, turn: &Turn<'_>, found: Option<usize>) {
+    fn value(&mut self, key: Key<'_>, size: u32, found: Option<usize>) {
         self.bytes += found.unwrap_or(0) as u64;
-        if found == Some(turn.size as usize) {
+        if found == Some(size as usize) {
             return;
         }
         match found {
             Some(_) => self.wrong += 1,
             None => self.missing += 1,
         }
-        self.note(turn.key);
+        self.note(key);
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -219,15 +221,15 @@ pub(crate) fn run<'a>(
         let alone = batch == 1 && turn.action != Action::Modify;
         clock.wait()?;
         clock.time(turn.action, || {
-            if alone {
-                return operate(task, session, &turn, position, buffer, &mut tally);
-            }
-            if in_batch == 0 {
+            if !alone && in_batch == 0 {
                 // One alone is known; of several, the next may be one that writes.
                 let writes = batch == 1 || task.writes;
                 session.begin(if writes { Mode::Write } else { Mode::Read })?;
             }
-            operate(task, session, &turn, position, buffer, &mut tally)?;
+            operate(task, session, turn, position, buffer, &mut tally)?;
+            if alone {
+                return Ok(());
+            }
             in_batch += 1;
             if in_batch == batch || position + 1 == task.count {
                 in_batch = 0;
@@ -245,11 +247,14 @@ pub(crate) fn run<'a>(
 const INSERT: Put = Put { how: How::Insert, meta: None };
 const UPDATE: Put = Put { how: How::Update, meta: None };
 
-#[inline]
+/// Inlined, so that the key stays in registers until an engine takes it: copied whole from where
+/// its parts were just written, it waits for the end of the last value's copy.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "up to half of a read from a map of small values")]
 fn operate(
     task: &Task<'_>,
     session: &mut dyn Session,
-    turn: &Turn<'_>,
+    turn: Turn<'_>,
     position: u64,
     buffer: &mut [u8],
     tally: &mut Tally,
@@ -258,17 +263,17 @@ fn operate(
     match turn.action {
         Action::Read => {
             let found = session.get(turn.key, buffer)?;
-            tally.value(turn, found);
+            tally.value(turn.key, turn.size, found);
         }
         Action::Update => {
             let written = session.put(turn.key, payload(), &UPDATE)?;
-            tally.value(turn, written.then_some(turn.size as usize));
+            tally.value(turn.key, turn.size, written.then_some(turn.size as usize));
         }
         Action::Modify => {
             let found = session.get(turn.key, buffer)?;
-            tally.value(turn, found);
+            tally.value(turn.key, turn.size, found);
             let written = session.put(turn.key, payload(), &UPDATE)?;
-            tally.value(turn, written.then_some(turn.size as usize));
+            tally.value(turn.key, turn.size, written.then_some(turn.size as usize));
         }
         Action::Insert => {
             if session.put(turn.key, payload(), &INSERT)? {
@@ -289,10 +294,12 @@ fn operate(
     Ok(())
 }
 
-/// Delivers the values into the buffer as reads do, one over the other.
+/// Delivers the values into the buffer as reads do, one over the other. Not inlined: what it lends
+/// to its visitor would stand in memory for all operations.
+#[inline(never)]
 fn scan(
     session: &mut dyn Session,
-    turn: &Turn<'_>,
+    turn: Turn<'_>,
     buffer: &mut [u8],
     tally: &mut Tally,
 ) -> Result<()> {

@@ -15,7 +15,7 @@ pub(crate) use generated::Generator;
 pub(crate) use order::{Cursor, below, shuffle};
 
 /// A key, with the length and checksum of its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// The integer itself, or where the name begins in the dataset's names.
     id: i64,

@@ -1,6 +1,6 @@
 //! The operations of a pass where they are drawn: what is done, with which key, how far a scan
 //! goes. All of it is drawn before any clock starts, from the round's seed, so that every target
-//! is asked for the same operations in the same order; eight bytes an operation.
+//! is asked for the same operations in the same order; 24 bytes an operation.
 //!
 //! A worker's keys are its own: every so many-th of the dataset, and those that it inserts. So
 //! which are there is known at each step, and one that is not found is an error.
@@ -16,7 +16,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
-    dataset::{Dataset, below},
+    dataset::{Dataset, Entry, below},
     worker::Turn,
 };
 use keys::{Keys, one_of};
@@ -26,6 +26,8 @@ use keys::{Keys, one_of};
 struct Step {
     /// Index of the key: in the dataset, in key order, or beyond it in the keys that are inserted.
     key: u32,
+    /// What stands there, copied so that a pass goes through memory from start to end.
+    entry: Entry,
     action: Action,
     /// Items of a scan at most.
     items: u8,
@@ -52,7 +54,7 @@ impl Steps {
     ) -> Result<Self> {
         let keys = u32::try_from(dataset.entries().len()).map_err(|_| too_many())?;
         let among = Among { keys, workers: u32::try_from(counts.len()).map_err(|_| too_many())? };
-        let workers = (0..among.workers)
+        let mut workers = (0..among.workers)
             .zip(counts)
             .map(|(worker, count)| {
                 let seed = seed ^ u64::from(worker) << 48;
@@ -62,6 +64,11 @@ impl Steps {
         let inserted = |steps: &Vec<Step>| steps.iter().map(|step| step.key).max();
         let last = workers.iter().filter_map(inserted).max().unwrap_or(0);
         let fresh = dataset.fresh((u64::from(last) + 1).saturating_sub(keys.into()), seed)?;
+        for step in workers.iter_mut().flatten() {
+            let inserted = step.key.checked_sub(keys);
+            let set = if inserted.is_none() { dataset } else { &fresh };
+            step.entry = set.entries()[inserted.unwrap_or(step.key) as usize];
+        }
         Ok(Self { workers, fresh, keys })
     }
 
@@ -73,12 +80,12 @@ impl Steps {
         worker: usize,
         count: u64,
     ) -> impl Iterator<Item = Turn<'a>> {
-        self.workers[worker][..count as usize].iter().map(|step| {
-            let (set, entry) = self.entry(dataset, step.key);
+        self.workers[worker][..count as usize].iter().map(move |step| {
+            let set = if step.key < self.keys { dataset } else { &self.fresh };
             Turn {
                 action: step.action,
-                key: set.key(entry),
-                size: entry.size,
+                key: set.key(&step.entry),
+                size: step.entry.size,
                 items: step.items,
                 least: step.least,
             }
@@ -210,7 +217,13 @@ fn blank(mix: Mix, random: &mut impl Rng) -> Step {
         Action::Scan => 1 + one_of(LONGEST_SCAN.into(), random),
         _ => 0,
     };
-    Step { key: 0, action, items: u8::try_from(items).unwrap_or(LONGEST_SCAN), least: 0 }
+    Step {
+        key: 0,
+        entry: Entry::default(),
+        action,
+        items: u8::try_from(items).unwrap_or(LONGEST_SCAN),
+        least: 0,
+    }
 }
 
 fn used_up(keys: u32) -> Error {

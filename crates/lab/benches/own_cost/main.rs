@@ -1,0 +1,76 @@
+//! What the lab's loop costs, for each mix of YCSB: nanoseconds an operation of a throughput pass
+//! over `null`, and `memory` through the lab against a bare loop over the same values with the same
+//! operations.
+//!
+//! ```text
+//! cargo bench -p storemark-lab                all six mixes
+//! cargo bench -p storemark-lab -- --check     exit 3 if one is over its limit
+//! ```
+
+mod bare;
+mod rounds;
+
+use std::process::ExitCode;
+
+use model::{Error, Result, Ycsb};
+use rounds::median;
+use stats::paired_ratio;
+
+/// Nanoseconds an operation over `null` at most.
+const NULL_LIMIT_NS: f64 = 20.0;
+/// `memory` through the lab over a bare loop at most.
+const MEMORY_LIMIT: f64 = 1.1;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::from(3),
+        Ok(false) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("own_cost: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether `--check` was given and a mix is over its limit.
+fn run() -> Result<bool> {
+    let check = check()?;
+    println!(
+        "{:8}{:>8}{:>8}{:>8}{:>8}{:>8}  95 % interval",
+        "ns", "null", "least", "memory", "bare", "ratio"
+    );
+    let mut over = false;
+    for letter in ["a", "b", "c", "d", "e", "f"] {
+        over |= row(letter.parse()?)?;
+    }
+    Ok(check && over)
+}
+
+fn check() -> Result<bool> {
+    // cargo's own comes first.
+    let words: Vec<_> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => Ok(false),
+        ["--check"] => Ok(true),
+        _ => Err(Error::usage(format!("{}: accepted is --check", words.join(" ")))),
+    }
+}
+
+/// Measures a mix and prints its row; whether it is over a limit.
+fn row(ycsb: Ycsb) -> Result<bool> {
+    let null = rounds::null(ycsb)?;
+    let [lab, bare] = rounds::memory(ycsb)?;
+    let ratio = paired_ratio(&lab, &bare).expect("times are positive");
+    let least = null.iter().copied().fold(f64::INFINITY, f64::min);
+    let (null, lab, bare) = (median(null), median(lab), median(bare));
+    let over = null > NULL_LIMIT_NS || ratio.low > MEMORY_LIMIT;
+    let verdict = if over { "OVER" } else { "ok" };
+    println!(
+        "{:8}{null:8.1}{least:8.1}{lab:8.1}{bare:8.1}{:8.3}  {:.3} to {:.3}  {verdict}",
+        ycsb.to_string(),
+        ratio.point,
+        ratio.low,
+        ratio.high
+    );
+    Ok(over)
+}
