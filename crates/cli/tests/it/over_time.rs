@@ -67,7 +67,9 @@ fn checkpoints_of_a_write_ahead_log_are_told() {
         assert_eq!(chore.name, "checkpoint");
         assert!(chore.start_ns < chore.end_ns && chore.end_ns <= sample.latency.wall_ns + SLACK);
     }
-    assert!(out.contains(&format!("{} × checkpoint", told.chores.len())), "{out}");
+    // Whoever drops the caches of the machine meanwhile takes the trial out of its state.
+    let shown = out.contains(&format!("{} × checkpoint", told.chores.len()));
+    assert!(shown || out.contains("not in state"), "{out}");
 }
 
 /// Slices begin a moment before the pass.
