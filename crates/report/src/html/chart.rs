@@ -109,6 +109,8 @@ pub(super) struct Point {
     #[serde(flatten)]
     pub(super) value: Interval,
     pub(super) note: Option<String>,
+    /// Only the two ends are known: what lies between them is no estimate.
+    pub(super) ends: bool,
 }
 
 /// A figure, with the ends of its interval where it has one.

@@ -31,12 +31,23 @@ impl Groups {
         value: Interval,
         note: Option<String>,
     ) {
+        let group = self.place(group);
+        self.points.push(Point { target, group, value, note, ends: false });
+    }
+
+    /// A range of figures, of which the least and the greatest are known.
+    pub(super) fn ends(&mut self, group: &str, target: usize, low: f64, high: f64) {
+        let group = self.place(group);
+        let value = Interval { value: low, low: Some(low), high: Some(high) };
+        self.points.push(Point { target, group, value, note: None, ends: true });
+    }
+
+    fn place(&mut self, group: &str) -> usize {
         let known = self.names.iter().position(|name| name == group);
-        let group = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             self.names.push(group.to_owned());
             self.names.len() - 1
-        });
-        self.points.push(Point { target, group, value, note });
+        })
     }
 
     pub(super) fn figure(self, id: &str, title: String, read: &str, table: Table) -> Figure {

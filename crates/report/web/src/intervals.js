@@ -41,18 +41,21 @@ function series(target, chart, layout, scale, look) {
       const point = points[params.dataIndex];
       const at = (value) => api.coord([scale.to(value), api.value(1)]);
       const [x, y] = at(point.value);
-      const { low, high } = point;
+      const { low, high, ends } = point;
       const line = low == null && high == null ? []
         : whisker(at(low ?? point.value), at(high ?? point.value), colour, [low != null, high != null]);
-      const shown = layout.wide
+      // Of a range nobody gave a figure in it.
+      const shown = layout.wide && !ends
         ? [figure(show(point.value, chart.value.unit, 3), params.coordSys, y, look)] : [];
-      return { type: "group", children: [...line, mark(symbol, [x, y], colour), ...shown] };
+      const marks = (ends ? [at(low), at(high)] : [[x, y]]).map((place) => mark(symbol, place, colour));
+      return { type: "group", children: [...line, ...marks, ...shown] };
     },
   };
 }
 
-function tip({ group, value, low, high, note }, chart, name) {
+function tip({ group, value, low, high, note, ends }, chart, name) {
   const { unit } = chart.value;
-  const line = { name, value: show(value, unit), range: range(low, high, unit), note };
+  const line = ends ? { name, value: range(low, high, unit), range: "", note }
+    : { name, value: show(value, unit), range: range(low, high, unit), note };
   return { head: chart.groups[group], line };
 }

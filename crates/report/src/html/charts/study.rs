@@ -19,8 +19,8 @@ use crate::{
     },
 };
 
-const READ: &str = "What was published stands in groups of its own, from the least to the greatest where \
-                    several figures were; whiskers of what came out here are 95 % intervals.";
+const READ: &str = "What was published stands in groups of its own, a mark at the least and at the \
+                    greatest where several figures were; whiskers of what came out here are 95 % intervals.";
 
 pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
     let Some(step) = part.step else { return vec![] };
@@ -51,8 +51,14 @@ fn figure(rows: &[Held], targets: &Targets<'_>, kind: Of) -> Figure {
             let note = row.against().map(|against| self::against(against).to_owned());
             groups.point(&row.place, target, value.times(factor), note);
         }
-        if let Some(value) = row.published.map(published) {
-            groups.point(&super::published(&row.place), target, value.times(factor), None);
+        let group = super::published(&row.place);
+        match row.published {
+            // One figure, or one that has no upper end.
+            Some((low, high)) if low.total_cmp(&high).is_eq() || high.is_infinite() => {
+                groups.point(&group, target, Interval::exact(low * factor), None);
+            }
+            Some((low, high)) => groups.ends(&group, target, low * factor, high * factor),
+            None => {}
         }
     }
     groups.figure("study", title, READ, table)
@@ -68,14 +74,6 @@ fn measured(here: &Here) -> Vec<Interval> {
             crossings.map(|c| Interval { value: c.size, low: c.low, high: c.high }).collect()
         }
     }
-}
-
-/// A range stands at its middle; one that has no upper end, at its lower.
-fn published((low, high): (f64, f64)) -> Interval {
-    if low.total_cmp(&high).is_eq() || high.is_infinite() {
-        return Interval::exact(low);
-    }
-    Interval { value: (low * high).sqrt(), low: Some(low), high: Some(high) }
 }
 
 fn columns() -> Vec<Column> {
