@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     fs::{self, File},
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::{Path, PathBuf, is_separator},
 };
 
 use model::{Error, ErrorKind, Result, units::show_size};
@@ -20,22 +20,45 @@ pub(crate) struct PageFile {
     path: PathBuf,
 }
 
-/// Tries the place out. A file that is no page of storemark is not overwritten.
-pub(crate) fn open(path: Option<&Path>) -> Result<Option<PageFile>> {
+/// Another file that a command writes: its option, and where.
+pub(crate) type Other<'a> = (&'static str, Option<&'a Path>);
+
+/// Tries the place out. A file that is no page of storemark is not overwritten, and none that one
+/// of `others` names.
+pub(crate) fn open(path: Option<&Path>, others: &[Other<'_>]) -> Result<Option<PageFile>> {
     let Some(named) = path else { return Ok(None) };
     let shown = named.display();
+    let refused = |why: &str| Err(Error::usage(format!("--html {shown}: {why}")));
+    if named == Path::new("-") || named.as_os_str().to_string_lossy().ends_with(is_separator) {
+        return refused("name a file for the page, as in run.html");
+    }
+    if named.is_symlink() && !named.exists() {
+        return refused("is a link that leads nowhere; it is left as it is");
+    }
+    for (option, other) in others {
+        if other.is_some_and(|other| place(other) == place(named)) {
+            return refused(&format!("is the file of {option} as well; name another"));
+        }
+    }
     if named.exists() && !record_file::begins(named, report::HTML_HEAD) {
         return Err(Error::usage(format!(
             "--html {shown}: is there and is no page of storemark; it is left as it is"
         )));
     }
     let wrong = |e| Error::io(format!("--html {shown}"), e).with_kind(ErrorKind::Usage);
-    let place = PageFile {
-        named: named.to_owned(),
-        path: fs::canonicalize(named).unwrap_or_else(|_| named.to_owned()),
-    };
+    let place = PageFile { named: named.to_owned(), path: place(named) };
     place.try_out().map_err(wrong)?;
     Ok(Some(place))
+}
+
+/// Where `path` leads: links are followed as far as there is something.
+fn place(path: &Path) -> PathBuf {
+    let of_folder = || {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    fs::canonicalize(path).ok().or_else(of_folder).unwrap_or_else(|| path.to_owned())
 }
 
 impl PageFile {

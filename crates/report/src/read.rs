@@ -1,9 +1,12 @@
 //! Reads a record: one JSON object a line, the header first; those of a sweep follow each other.
 
-use std::io::{BufRead, Read};
+use std::{
+    fmt::Display,
+    io::{BufRead, Read},
+};
 
 use model::{
-    Error, Result,
+    Error, Result, Sample,
     record::{FORMAT, Header, Line, Record},
 };
 use serde_json::Value;
@@ -119,10 +122,24 @@ impl Reading {
         self.number += 1;
         match serde_json::from_slice(line) {
             Ok(Line::Header(header)) => return self.second_record(*header),
+            Ok(Line::Sample(sample)) if !self.is_planned(&sample) => {
+                self.damaged("a sample of a target or workload that the plan does not have");
+            }
             Ok(line) => self.push(line),
             Err(cause) => self.skip(line, &cause),
         }
         true
+    }
+
+    fn is_planned(&self, sample: &Sample) -> bool {
+        let plan = &self.record.header.plan;
+        sample.target < plan.targets.len() && sample.workload < plan.workloads.len()
+    }
+
+    fn damaged(&mut self, cause: impl Display) {
+        let what = format!("line {}: {cause}", self.number);
+        self.doubts.damaged += 1;
+        self.doubts.first_damage.get_or_insert(what);
     }
 
     fn push(&mut self, line: Line) {
@@ -155,11 +172,7 @@ impl Reading {
             Ok(value) if self.may_be_newer(&value) => self.doubts.unknown += 1,
             // Only the last line can lack its line feed.
             Err(_) if !line.ends_with(b"\n") => self.doubts.end = Some(self.cut_short()),
-            _ => {
-                let what = format!("line {}: {cause}", self.number);
-                self.doubts.damaged += 1;
-                self.doubts.first_damage.get_or_insert(what);
-            }
+            _ => self.damaged(cause),
         }
     }
 

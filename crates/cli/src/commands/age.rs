@@ -21,7 +21,10 @@ use crate::{
 const DEFAULT_TARGETS: [&str; 2] = ["files:", "sqlite:"];
 
 pub(crate) fn run(options: &AgeOptions, stop: &Stop) -> Result<(), Failure> {
-    let html = page_file::open(options.rounds.html.as_deref())?;
+    let html = page_file::open(
+        options.rounds.html.as_deref(),
+        &[("--json", options.rounds.json.as_deref())],
+    )?;
     measured::show(measured(options, stop)?, &options.rounds, html)
 }
 

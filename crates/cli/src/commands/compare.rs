@@ -26,8 +26,8 @@ fn shown(told: &Comparison, options: &CompareOptions) -> Result<String> {
     })
 }
 
-/// Fails where a time is surely more than `share` longer. Where nothing can be judged, nothing can
-/// be passed either.
+/// Fails where a time is surely more than `share` longer. What cannot be judged, or is measured no
+/// more, cannot be passed either.
 fn gate(told: &Comparison, share: f64) -> Result<(), Failure> {
     if !told.is_judged() {
         let why = "--fail-above: no row can be judged; see the verdicts";
@@ -37,5 +37,15 @@ fn gate(told: &Comparison, share: f64) -> Result<(), Failure> {
     for row in &worse {
         output::say(&format!("worse by more than {} %: {row}", share * 100.0));
     }
-    if worse.is_empty() { Ok(()) } else { Err(Failure::Gate) }
+    if !worse.is_empty() {
+        return Err(Failure::Gate);
+    }
+    match told.lost().next() {
+        None => Ok(()),
+        Some((case, change)) => {
+            let row = format!("{}: {}", case.title(), change.target);
+            let why = format!("--fail-above: {row}: measured before, and not now");
+            Err(Failure::PartWay(Error::failed(why)))
+        }
+    }
 }

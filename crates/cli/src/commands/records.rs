@@ -23,6 +23,9 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
+    if path.is_dir() {
+        return Err(Error::usage(format!("{}: is a folder, not a record", path.display())));
+    }
     let file =
         File::open(path).map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage))?;
     Ok(Box::new(BufReader::new(file)))

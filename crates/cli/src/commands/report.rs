@@ -10,7 +10,7 @@ use super::{export_hdr, records};
 use crate::{args::ReportOptions, exit::Failure, output, page_file};
 
 pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
-    let page = page_file::open(options.html.as_deref())?;
+    let page = page_file::open(options.html.as_deref(), &[])?;
     let all: Vec<Vec<Record>> =
         options.records.iter().map(|path| records::read(path)).collect::<Result<_>>()?;
     if let Some(folder) = &options.export_hdr {
@@ -20,9 +20,22 @@ pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
         export_hdr::write(records, folder)?;
     }
     if let Some(page) = page {
+        refuse_twice(options, &all)?;
         return Ok(page.write(&report::html(&machines(options, &all))?)?);
     }
     Ok(print(all, options)?)
+}
+
+/// One record beside itself would look like two machines that agree.
+fn refuse_twice(options: &ReportOptions, all: &[Vec<Record>]) -> Result<()> {
+    let headers = || options.records.iter().zip(all).map(|(path, runs)| (path, &runs[0].header));
+    for (number, (path, header)) in headers().enumerate() {
+        if let Some((earlier, _)) = headers().take(number).find(|(_, other)| *other == header) {
+            let (path, earlier) = (path.display(), earlier.display());
+            return Err(Error::usage(format!("{path}: is the same record as {earlier}")));
+        }
+    }
+    Ok(())
 }
 
 fn machines<'a>(options: &ReportOptions, all: &'a [Vec<Record>]) -> Vec<Machine<'a>> {

@@ -33,7 +33,9 @@ pub(crate) fn run(asked: &Asked, stop: &Stop) -> Result<(), Failure> {
     // These options do not vary.
     let options = &planned.points[0].options;
     let out = record_file::open(options.json.as_deref(), record_file::RUN)?;
-    let html = page_file::open(options.html.as_deref())?;
+    let others =
+        [("--json", options.json.as_deref()), ("--save-plan", options.save_plan.as_deref())];
+    let html = page_file::open(options.html.as_deref(), &others)?;
     save(options, &planned)?;
     if options.dry_run {
         return Ok(output::print(&beforehand::show(&requests, stop)?)?);

@@ -33,7 +33,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
     }
-    let html = page_file::open(options.html.as_deref())?;
+    let html = page_file::open(options.html.as_deref(), &[])?;
     let style = output::style(options.talk.verbose, false);
     output::print(&report::study_head(&study, &style))?;
     let mut steps = std::mem::take(&mut study.steps);

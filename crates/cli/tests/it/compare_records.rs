@@ -99,6 +99,20 @@ fn a_gate_that_nothing_can_pass_is_not_passed() {
 }
 
 #[test]
+fn a_gate_names_what_is_measured_no_more() {
+    let world = recorded();
+    let text = std::fs::read_to_string(world.path("old.json")).unwrap();
+    let lost =
+        |line: &&str| !(line.contains(r#""line":"sample""#) && line.contains(r#""target":1,"#));
+    let text: String = text.lines().filter(lost).flat_map(|line| [line, "\n"]).collect();
+    world.write("new.json", text);
+    let ran = world.run("compare old.json new.json --fail-above 5%");
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("read, warm: pack: measured before, and not now"), "{}", ran.err);
+    world.ok("compare old.json new.json");
+}
+
+#[test]
 fn each_form_stands_alone_on_standard_output() {
     let world = recorded();
     let told: Value =

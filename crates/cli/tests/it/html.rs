@@ -101,3 +101,36 @@ fn a_record_that_is_none_makes_no_page() {
         world.refused(&format!("report {name} --html page.html"));
     }
 }
+
+#[test]
+fn a_page_takes_the_place_of_nothing_else_that_is_written_or_there() {
+    let world = World::new();
+    for (line, why) in [
+        ("--json x --html x", "--html x: is the file of --json as well"),
+        ("--json x --html ./x", "--html ./x: is the file of --json as well"),
+        ("--save-plan x --html x", "--html x: is the file of --save-plan as well"),
+        ("--html x/", "--html x/: name a file for the page"),
+        ("--html -", "--html -: name a file for the page"),
+    ] {
+        let said = world.refused(&format!("{RUN} {line}"));
+        assert!(said.contains(why), "{said}");
+        assert!(!world.path("x").exists(), "{line}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", world.path("link")).unwrap();
+        let said = world.refused(&format!("{RUN} --html link"));
+        assert!(said.contains("is a link that leads nowhere"), "{said}");
+        assert!(world.path("link").is_symlink());
+    }
+}
+
+#[test]
+fn a_record_beside_itself_is_no_second_machine() {
+    let world = World::new();
+    world.ok(&format!("{RUN} --json run.json"));
+    let said = world.refused("report run.json run.json --html page.html");
+    assert!(said.contains("run.json: is the same record as run.json"), "{said}");
+    let said = world.refused("report . --html page.html");
+    assert!(said.contains(".: is a folder, not a record"), "{said}");
+}

@@ -93,6 +93,11 @@ impl Comparison {
         })
     }
 
+    /// Those that the old record has a time of, and the new one none.
+    pub fn lost(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
+        self.changes().filter(|(_, change)| change.old_us.is_some() && change.new_us.is_none())
+    }
+
     /// Whether anything of it can be judged.
     pub fn is_judged(&self) -> bool {
         use Judgement::{Faster, NoDifference, Slower};

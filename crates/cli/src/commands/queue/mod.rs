@@ -25,7 +25,10 @@ const MOST_TASKS: u64 = 10_000_000;
 const MOST_OUTPUT: u64 = 256 << 20;
 
 pub(crate) fn run(options: &QueueOptions, stop: &Stop) -> Result<(), Failure> {
-    let html = page_file::open(options.rounds.html.as_deref())?;
+    let html = page_file::open(
+        options.rounds.html.as_deref(),
+        &[("--json", options.rounds.json.as_deref())],
+    )?;
     measured::show(measured(options, stop)?, &options.rounds, html)
 }
 

@@ -26,7 +26,10 @@ const BATCH: u64 = 100_000;
 const MOST_ROWS: u64 = 1_000_000_000;
 
 pub(crate) fn run(options: &RowsOptions, stop: &Stop) -> Result<(), Failure> {
-    let html = page_file::open(options.rounds.html.as_deref())?;
+    let html = page_file::open(
+        options.rounds.html.as_deref(),
+        &[("--json", options.rounds.json.as_deref())],
+    )?;
     measured::show(measured(options, stop)?, &options.rounds, html)
 }
 
