@@ -105,6 +105,19 @@ fn unknown_lines_and_findings_are_counted() {
 }
 
 #[test]
+fn samples_of_what_the_plan_does_not_have_are_damage() {
+    for place in ["target", "workload"] {
+        let text = file(&typical());
+        let (head, samples) = text.split_at(text.find(r#"{"line":"sample""#).unwrap());
+        let of = |number| format!("\"{place}\":{number},");
+        let strange = head.to_owned() + &samples.replacen(&of(0), &of(9), 1);
+        let (read, warnings) = read_text(&strange);
+        assert_eq!(read.samples.len(), typical().samples.len() - 1, "{place}");
+        assert!(warnings[0].contains("that the plan does not have"), "{warnings:?}");
+    }
+}
+
+#[test]
 fn damage_is_left_out_and_named() {
     let damaged = file(&typical()).replace("\"round\":3,", "\"round\":3.5,");
     let (read, warnings) = read_text(&damaged);
