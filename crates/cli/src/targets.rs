@@ -166,7 +166,10 @@ pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
 
 /// `path` must be there: a store to read is never made.
 pub(crate) fn missing(path: &Path) -> Error {
-    Error::usage(format!("{}: no such file or folder", path.display()))
+    let is_engine = registry::all().iter().any(|engine| path == Path::new(engine.name()));
+    let hint =
+        if is_engine { format!("; the engine is {}:", path.display()) } else { String::new() };
+    Error::usage(format!("{}: no such file or folder{hint}", path.display()))
 }
 
 fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Resolved> {

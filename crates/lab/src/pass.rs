@@ -286,7 +286,9 @@ impl<'a> Round<'a> {
         let (mut same, mut looked) = (0_u64, 0_u64);
         for (worker, count) in self.counts(leg.count).enumerate() {
             let turns = (0..).zip(self.turns(worker, count.min(LOOKED_AT)));
-            for (position, turn) in turns.filter(|(_, turn)| turn.action != Action::Delete) {
+            // Nothing written to an empty value is nothing that could be skipped.
+            let tells = |turn: &Turn<'_>| turn.action != Action::Delete && turn.size > 0;
+            for (position, turn) in turns.filter(|(_, turn)| tells(turn)) {
                 same += u64::from(self.holds(session, leg, position, &turn, &mut buffer)?);
                 looked += 1;
             }

@@ -37,6 +37,8 @@ fn pages() -> Result<Vec<(String, String)>> {
     all.build();
     let commands: Vec<Command> = all.get_subcommands().cloned().collect();
     let pages = std::iter::once(all).chain(commands).map(|command| {
+        // A page has room for what `-h` leaves out.
+        let command = command.mut_args(|arg| arg.hide_short_help(false));
         let man = Man::new(command.clone()).manual("storemark");
         page(&man, &command).map(|page| (man.get_filename(), ascii(&page)))
     });

@@ -38,6 +38,7 @@ fn slips_are_answered_with_the_nearest_match() {
         ("run good.db --count 1z", "which is no unit"),
         ("run good.db --count 99999999999g", "does not fit in 64 bits"),
         ("run good.db --max-id 0", "no key is that small"),
+        ("run files sqlite:", "files: no such file or folder; the engine is files:"),
         ("run good.db --asc --desc", "cannot be used with"),
         ("run good.db --baseline other", "no such target"),
         ("run good.db --time soon", "is not a duration"),

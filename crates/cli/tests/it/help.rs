@@ -147,6 +147,9 @@ fn manual_pages_are_well_formed_and_there_is_one_for_each_command() {
         let path = world.path("pages/man1").join(&name);
         let page = fs::read_to_string(&path).unwrap();
         assert!(page.is_ascii() && page.contains(".TH storemark"), "{page}");
+        if name == "storemark-run.1" {
+            assert!(page.contains("As many blobs as fit into so many bytes together"), "{page}");
+        }
         for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES"] {
             assert!(page.contains(&format!(".SH {section}\n")), "{name}: {section}");
         }
