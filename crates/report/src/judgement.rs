@@ -1,30 +1,34 @@
 //! Judges a ratio.
 
 use model::{Case, Durability, record::Record};
+use schemars::JsonSchema;
+use serde::Serialize;
 use stats::{Estimate, Verdict, verdict};
 
 /// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
 /// less is over 3, and an interval may be narrow because two or three rounds happened to agree.
 pub(crate) const FEWEST_ROUNDS: u32 = 5;
 
-/// What a target's ratio to the baseline says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a ratio says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Verdict")]
 pub enum Judgement {
-    /// It is the baseline.
+    /// It is what others are compared with.
     Baseline,
-    /// It takes less time than the baseline.
+    /// The whole interval lies below 1.
     Faster,
-    /// It takes more time than the baseline.
+    /// The whole interval lies above 1.
     Slower,
     /// The interval contains 1.
     NoDifference,
-    /// It writes under another durability class than the baseline: not the same work.
+    /// It writes under another durability class: not the same work.
     DurabilityDiffers,
     /// The rounds are too few to judge by.
     TooFewRounds,
-    /// No trial of it began in the cache state it was to begin in.
+    /// No trial began in the cache state it was to begin in.
     StateNotReached,
-    /// It or the baseline was not measured.
+    /// One of both was not measured.
     NotMeasured,
 }
 

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Differs, FORM, Interval, Verdict, Weight};
-use crate::{Change, ComparedCase, Comparison};
+use super::{Differs, FORM, Interval, Weight};
+use crate::{Change, ComparedCase, Comparison, Judgement};
 
 /// What `storemark compare --json` prints.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -47,7 +47,7 @@ struct Row {
     /// 99th percentile of latencies, new over old.
     p99_ratio: Option<Interval>,
     /// What `time_ratio` says: faster is better.
-    verdict: Verdict,
+    verdict: Judgement,
 }
 
 /// A doubt.
@@ -93,6 +93,6 @@ fn row(case: &ComparedCase, change: &Change) -> Row {
         new_us_per_op: Interval::maybe(change.new_us.as_ref()),
         time_ratio: Interval::maybe(change.time.as_ref()),
         p99_ratio: Interval::maybe(change.p99.as_ref()),
-        verdict: change.judgement.into(),
+        verdict: change.judgement,
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use stats::Estimate;
 
 pub use self::{comparison::ComparisonData, report::ReportData};
-use crate::{Judgement, Unlike};
+use crate::Unlike;
 
 /// Version of both forms. Raised when a reader of the old one would go wrong.
 const FORM: u32 = 1;
@@ -36,43 +36,6 @@ impl Interval {
 
     fn maybe(estimate: Option<&Estimate>) -> Option<Self> {
         estimate.filter(|estimate| estimate.point.is_finite()).map(Self::of)
-    }
-}
-
-/// What a ratio says.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Verdict {
-    /// It is what others are compared with.
-    Baseline,
-    /// The whole interval lies below 1.
-    Faster,
-    /// The whole interval lies above 1.
-    Slower,
-    /// The interval contains 1.
-    NoDifference,
-    /// It writes under another durability class: not the same work.
-    DurabilityDiffers,
-    /// The rounds are too few to judge by.
-    TooFewRounds,
-    /// No trial began in the cache state it was to begin in.
-    StateNotReached,
-    /// One of both was not measured.
-    NotMeasured,
-}
-
-impl From<Judgement> for Verdict {
-    fn from(judgement: Judgement) -> Self {
-        match judgement {
-            Judgement::Baseline => Self::Baseline,
-            Judgement::Faster => Self::Faster,
-            Judgement::Slower => Self::Slower,
-            Judgement::NoDifference => Self::NoDifference,
-            Judgement::DurabilityDiffers => Self::DurabilityDiffers,
-            Judgement::TooFewRounds => Self::TooFewRounds,
-            Judgement::StateNotReached => Self::StateNotReached,
-            Judgement::NotMeasured => Self::NotMeasured,
-        }
     }
 }
 

@@ -9,9 +9,9 @@ use model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{FORM, Interval, Verdict, Weight};
+use super::{FORM, Interval, Weight};
 use crate::{
-    Figures, Percentiles, Remark, StoreFigures, figures,
+    Figures, Judgement, Percentiles, Remark, StoreFigures, figures,
     plans::workload_words,
     remarks, stores,
     terminal::{remark_sentence, workload_name},
@@ -79,7 +79,7 @@ struct Row {
     /// Time in this cache state over that in the warm one, paired by round.
     over_warm: Option<Interval>,
     /// What `ratio` says.
-    verdict: Verdict,
+    verdict: Judgement,
 }
 
 /// Latencies in microseconds.
@@ -170,7 +170,7 @@ fn row(plan: &Plan, row: &Figures) -> Row {
         system_us_per_op: row.cpu.map(|cpu| cpu.system_us_per_op),
         ratio: Interval::maybe(row.ratio.as_ref()),
         over_warm: Interval::maybe(row.over_warm.as_ref()),
-        verdict: row.judgement.into(),
+        verdict: row.judgement,
     }
 }
 
