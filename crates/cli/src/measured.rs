@@ -69,7 +69,7 @@ pub(crate) fn finish(
         return Err(outcome.err().unwrap_or_else(Error::interrupted).into());
     };
     let derived = report::derived(record);
-    let doubted = recorder.doubt(derived);
+    let doubted = recorder.note(derived);
     let reason = match &outcome {
         Ok(outcome) => outcome.ended.clone(),
         Err(error) => Ended::Failed(error.to_string()),

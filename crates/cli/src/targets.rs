@@ -6,7 +6,7 @@ use std::{
 };
 
 use engines::registry;
-use model::{Accepts, Engine, Error, Result, Settings, Target, without_password};
+use model::{Accepts, Blobs, Engine, Error, Facet, Result, Settings, Target, without_password};
 
 use crate::plan;
 
@@ -15,7 +15,7 @@ use crate::plan;
 pub(crate) struct Resolved {
     /// As the user wrote it, without a password.
     pub(crate) text: String,
-    pub(crate) engine: &'static dyn Engine,
+    pub(crate) engine: &'static dyn Blobs,
     /// `None`: the target string has no location on disk.
     pub(crate) location: Option<PathBuf>,
     /// Where on a server its stores are made (`//user:password@host/database`).
@@ -27,7 +27,7 @@ pub(crate) struct Resolved {
 impl Resolved {
     /// The settings, checked, laid over `defaults` as far as the engine has them.
     pub(crate) fn settings(&self, defaults: &[(&str, String)]) -> Result<Settings> {
-        let table = self.engine.settings();
+        let table = self.engine.settings(Facet::Blobs);
         let known = |name: &str| table.iter().any(|setting| setting.name == name);
         // The cache is set in pages or in bytes: a target's own way replaces the default's.
         let own_cache = self.settings.iter().any(|(name, _)| name.starts_with("cache"));
@@ -65,7 +65,7 @@ impl Resolved {
     }
 
     fn accepts(&self, name: &str) -> Option<Accepts> {
-        let table = self.engine.settings();
+        let table = self.engine.settings(Facet::Blobs);
         table.iter().find(|setting| setting.name == name).map(|setting| setting.accepts)
     }
 
@@ -132,9 +132,9 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
 }
 
 /// Refuses a location that ends in settings without values.
-fn check_values(engine: &dyn Engine, location: &str) -> Result<()> {
+fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
     let Some((path, tail)) = location.rsplit_once('?') else { return Ok(()) };
-    let known = engine.settings().iter().any(|setting| setting.name == tail);
+    let known = engine.settings(Facet::Blobs).iter().any(|setting| setting.name == tail);
     if path.is_empty() || known {
         return Err(Error::usage(format!(
             "?{tail}: a setting needs a value (accepted: name=value)"

@@ -6,8 +6,9 @@ use std::{
 };
 
 use model::{
-    Capabilities, Durability, Engine, Error, ErrorKind, How, Item, Key, KeyKind, Meta, Mode,
-    OpenOptions, Promise, Put, Result, Session, Setting, Settings, Store, Visit,
+    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, ErrorKind, Facet, How,
+    Item, Key, KeyKind, Meta, Mode, OpenOptions, Put, Result, Session, Setting, Settings, Store,
+    Visit,
 };
 
 use crate::{lock, table::Table};
@@ -23,10 +24,25 @@ impl Engine for Memory {
         "a map in memory, gone when it is closed"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         &[]
     }
 
+    fn limitations(&self) -> &'static [&'static str] {
+        &["names in order: a scan looks at all of them"]
+    }
+
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        let promise = DurabilitySettings { settings: &[], how: "values are gone with the process" };
+        (class == Durability::None).then_some(promise)
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Memory {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             persistent: false,
@@ -36,15 +52,6 @@ impl Engine for Memory {
             processes: false,
             remote: false,
         }
-    }
-
-    fn lacks(&self) -> &'static [&'static str] {
-        &["names in order: a scan looks at all of them"]
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        let promise = Promise { settings: &[], how: "values are gone with the process" };
-        (class == Durability::None).then_some(promise)
     }
 
     fn recognises(&self, _: &Path) -> bool {

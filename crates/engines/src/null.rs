@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Capabilities, Durability, Engine, Item, Key, KeyKind, Mode, OpenOptions, Promise, Put, Result,
-    Session, Setting, Settings, Store, Visit,
+    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Facet, Item, Key, KeyKind, Mode,
+    OpenOptions, Put, Result, Session, Setting, Settings, Store, Visit,
 };
 
 pub(crate) struct Null;
@@ -18,10 +18,21 @@ impl Engine for Null {
         "does nothing: measures the tool itself"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         &[]
     }
 
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        let promise = DurabilitySettings { settings: &[], how: "nothing is kept" };
+        (class == Durability::None).then_some(promise)
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Null {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             persistent: false,
@@ -31,11 +42,6 @@ impl Engine for Null {
             processes: true,
             remote: false,
         }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        let promise = Promise { settings: &[], how: "nothing is kept" };
-        (class == Durability::None).then_some(promise)
     }
 
     fn recognises(&self, _: &Path) -> bool {

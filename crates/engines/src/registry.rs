@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Engine, Error, Library, Result, nearest};
+use model::{Blobs, Error, Library, Result, nearest};
 
 #[cfg(feature = "fjall")]
 use crate::fjall;
@@ -22,7 +22,7 @@ use crate::{files, memory, null, pack};
 
 /// In the order in which they are asked whose a path is: any folder is `files`' own, so it
 /// comes last.
-static ENGINES: &[&dyn Engine] = &[
+static ENGINES: &[&dyn Blobs] = &[
     &null::Null,
     &memory::Memory,
     &pack::Pack,
@@ -72,7 +72,7 @@ const SCHEMES: &[(&str, &str)] = &[
 ];
 
 /// All engines of this build.
-pub fn all() -> &'static [&'static dyn Engine] {
+pub fn all() -> &'static [&'static dyn Blobs] {
     ENGINES
 }
 
@@ -91,12 +91,12 @@ pub fn linked() -> impl Iterator<Item = Library> {
 }
 
 /// The engine called `name`.
-pub fn find(name: &str) -> Result<&'static dyn Engine> {
+pub fn find(name: &str) -> Result<&'static dyn Blobs> {
     all().iter().find(|engine| engine.name() == name).copied().ok_or_else(|| unknown(name))
 }
 
 /// The engine that takes addresses `scheme://…`.
-pub fn remote(scheme: &str) -> Result<&'static dyn Engine> {
+pub fn remote(scheme: &str) -> Result<&'static dyn Blobs> {
     if let Some((_, name)) = SCHEMES.iter().find(|(of, _)| *of == scheme) {
         return find(name);
     }
@@ -108,7 +108,7 @@ pub fn remote(scheme: &str) -> Result<&'static dyn Engine> {
 }
 
 /// The engine whose store the file or folder at `path` looks like.
-pub fn recognise(path: &Path) -> Option<&'static dyn Engine> {
+pub fn recognise(path: &Path) -> Option<&'static dyn Blobs> {
     all().iter().find(|engine| engine.recognises(path)).copied()
 }
 

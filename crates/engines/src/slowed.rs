@@ -8,15 +8,16 @@ use std::{
 };
 
 use model::{
-    Access, Account, Arrangement, Capabilities, Done, Durability, Engine, Fill, Item, Key, KeyKind,
-    Library, Mode, OpenOptions, Promise, Put, Result, Session, Setting, Settings, Store, Visit,
+    Access, Account, Arrangement, Blobs, Capabilities, Done, Durability, DurabilitySettings,
+    Engine, Facet, Fill, Item, Key, KeyKind, Library, Mode, OpenOptions, Put, Result, Session,
+    Setting, Settings, Store, Visit,
 };
 
 use crate::null::Null;
 
 /// Another engine whose sessions wait before each get, put, delete and scan from a key.
 pub struct Slowed {
-    engine: &'static dyn Engine,
+    engine: &'static dyn Blobs,
     steps: u64,
 }
 
@@ -28,7 +29,7 @@ impl Slowed {
         clippy::cast_sign_loss,
         reason = "a number of steps, at least 1; a wait of centuries is one of 2^64 steps"
     )]
-    pub fn new(engine: &'static dyn Engine, ns: f64) -> Option<Self> {
+    pub fn new(engine: &'static dyn Blobs, ns: f64) -> Option<Self> {
         let steps = (ns / step_ns()).round();
         (steps >= 1.0).then_some(Self { engine, steps: steps as u64 })
     }
@@ -110,28 +111,39 @@ impl Engine for Slowed {
         self.engine.library()
     }
 
-    fn settings(&self) -> &'static [Setting] {
-        self.engine.settings()
+    fn settings(&self, _: Facet) -> &'static [Setting] {
+        self.engine.settings(Facet::Blobs)
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.engine.capabilities()
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        self.engine.durability_settings(Facet::Blobs, class)
     }
 
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        self.engine.promise(class)
+    fn unsupported_reason(
+        &self,
+        _: Facet,
+        class: Durability,
+        settings: &Settings,
+    ) -> Option<String> {
+        self.engine.unsupported_reason(Facet::Blobs, class, settings)
     }
 
-    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
-        self.engine.withholds(class, settings)
-    }
-
-    fn lacks(&self) -> &'static [&'static str] {
-        self.engine.lacks()
+    fn limitations(&self) -> &'static [&'static str] {
+        self.engine.limitations()
     }
 
     fn usable(&self) -> Result<()> {
         self.engine.usable()
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Slowed {
+    fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
     }
 
     fn account(&self) -> Option<Account> {

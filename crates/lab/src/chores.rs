@@ -9,7 +9,7 @@ use std::{
 
 use model::{Chore, Done, Store};
 
-use crate::host::now_ns;
+use host::now_ns;
 
 /// How often. Rarely enough that it costs nothing; a chore may be over before it was seen.
 const EVERY: Duration = Duration::from_millis(20);

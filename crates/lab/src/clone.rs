@@ -2,13 +2,13 @@
 
 use std::{fs, path::Path};
 
-use model::{Engine, Error, Result};
+use model::{Blobs, Engine, Error, Result};
 
 use crate::{Progress, Stop, host};
 
 /// Copies the files of a store, side files and all.
 pub(crate) fn clone_store(
-    engine: &dyn Engine,
+    engine: &dyn Blobs,
     from: &Path,
     to: &Path,
     progress: &dyn Progress,

@@ -60,7 +60,7 @@ mod tests {
         }
         let text = encode(&histogram).unwrap();
         assert_eq!(decode(&text).unwrap(), histogram);
-        for text in crate::host::mutilations(text.as_bytes()) {
+        for text in host::mutilations(text.as_bytes()) {
             let _ = decode(&String::from_utf8_lossy(&text));
         }
         let mut wide = Histogram::<u64>::new_with_max(u64::MAX / 2, 3).unwrap();

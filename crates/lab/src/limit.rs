@@ -3,7 +3,9 @@
 
 use std::cell::Cell;
 
-use model::{Cache, Doubt, Engine, Error, Finding, MemoryLimit, Result, units::show_size};
+use model::{
+    Blobs, Cache, Engine, Error, Finding, FindingKind, MemoryLimit, Result, units::show_size,
+};
 
 use crate::{
     crew::Crew,
@@ -23,7 +25,7 @@ const WORKER_NEED: u64 = 1 << 20;
 
 /// The value of the setting `cache` that gives `engine` its part of `memory`; `None`: it has no
 /// cache of its own.
-pub fn equal_cache(engine: &dyn Engine, memory: u64, workers: u32) -> Option<u64> {
+pub fn equal_cache(engine: &dyn Blobs, memory: u64, workers: u32) -> Option<u64> {
     engine.cache(memory / CACHE_PART, workers)
 }
 
@@ -51,7 +53,7 @@ impl Limit {
         let ids = crew.map(Crew::ids).unwrap_or_default();
         let entered = MemoryGroup::new(bytes).and_then(|group| group.enter(&ids).map(|()| group));
         let group = entered.map_err(|why| {
-            doubts.push(Finding::run(Doubt::MemoryNotLimited { why: why.to_string() }));
+            doubts.push(Finding::run(FindingKind::MemoryNotLimited { why: why.to_string() }));
         });
         let group = group.ok();
         let planned = MemoryLimit {
@@ -112,7 +114,7 @@ fn kept(request: &Request, bytes: u64, workers: u32) -> Vec<Finding> {
         let equal = equal_cache(target.engine, bytes, workers).map(|bytes| bytes.to_string());
         equal.is_some() && target.settings.get("cache") != equal.as_deref()
     });
-    targets.map(|target| Finding::target(Doubt::CacheKept, &target.label)).collect()
+    targets.map(|target| Finding::target(FindingKind::CacheKept, &target.label)).collect()
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::{
 };
 
 use model::{
-    Capabilities, Durability, Engine, Error, Generated, Item, Key, KeyKind, Mode, OpenOptions,
-    Promise, Put, Result, Session, Setting, Settings, Store, Visit,
+    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Generated, Item,
+    Key, KeyKind, Mode, OpenOptions, Put, Result, Session, Setting, Settings, Store, Visit,
 };
 
 use crate::{Place, dataset::Generator};
@@ -43,10 +43,20 @@ impl Engine for Made {
         "values made from a seed, only to be read"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         &[]
     }
 
+    fn durability_settings(&self, _: Facet, _: Durability) -> Option<DurabilitySettings> {
+        None
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Made {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             persistent: false,
@@ -56,10 +66,6 @@ impl Engine for Made {
             processes: false,
             remote: false,
         }
-    }
-
-    fn promise(&self, _: Durability) -> Option<Promise> {
-        None
     }
 
     fn recognises(&self, _: &Path) -> bool {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Access, Engine, Error, KeyKind, OpenOptions, Result, Settings, Store, units::show_size,
+    Access, Blobs, Engine, Error, KeyKind, OpenOptions, Result, Settings, Store, units::show_size,
 };
 
 use crate::{
@@ -22,7 +22,7 @@ pub(crate) struct Readable {
 #[derive(Clone)]
 pub struct Place {
     /// The kind of store.
-    pub engine: &'static dyn Engine,
+    pub engine: &'static dyn Blobs,
     /// Its file or folder.
     pub path: PathBuf,
     /// Checked settings.

@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Access, Cache, Doubt, Durability, Error, ErrorKind, Finding, Memory, OpenOptions, Operation,
-    Owner, PlannedTarget, Result, Server, Settings, StoreFacts,
+    Access, Cache, Durability, Error, ErrorKind, Finding, FindingKind, Memory, OpenOptions,
+    Operation, Owner, PlannedTarget, Result, Server, Settings, StoreFacts,
 };
 
 use crate::{
@@ -374,7 +374,7 @@ impl<'a> Preparation<'a> {
                         "key {key} does not hold what was written to it"
                     )));
                 }
-                findings = vec![Finding::target(Doubt::BytesDiffer { key }, &target.label)];
+                findings = vec![Finding::target(FindingKind::BytesDiffer { key }, &target.label)];
             }
         }
         let ready = made.first();

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use model::{
-    DatasetSpec, Doubt, Error, ErrorKind, Finding, Operation, PlannedTarget, Result, StoreFacts,
+    DatasetSpec, Error, ErrorKind, Finding, FindingKind, Operation, PlannedTarget, Result,
+    StoreFacts,
 };
 
 use crate::{dataset::Dataset, ready::Ready};
@@ -60,7 +61,8 @@ impl Prepared {
 
     /// Notes that a target is left out.
     pub(crate) fn note_failed(&mut self, label: &str, error: &Error) {
-        self.findings.push(Finding::target(Doubt::NotUsable { why: error.to_string() }, label));
+        self.findings
+            .push(Finding::target(FindingKind::NotUsable { why: error.to_string() }, label));
         self.failed.push(label.to_owned());
     }
 }

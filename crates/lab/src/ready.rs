@@ -6,11 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Engine, OpenOptions, Result, Settings, Store};
+use model::{Blobs, Engine, OpenOptions, Result, Settings, Store};
 
 /// How one target's store is opened.
 pub(crate) struct Ready {
-    pub(crate) engine: &'static dyn Engine,
+    pub(crate) engine: &'static dyn Blobs,
     pub(crate) path: PathBuf,
     pub(crate) options: OpenOptions,
     /// The store itself, where closing would lose it.
@@ -21,7 +21,7 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// A store at `path`, which need not be there yet.
-    pub(crate) fn new(engine: &'static dyn Engine, path: PathBuf, options: OpenOptions) -> Self {
+    pub(crate) fn new(engine: &'static dyn Blobs, path: PathBuf, options: OpenOptions) -> Self {
         Self { engine, path, options, held: None, filled: Cell::new(false) }
     }
 

@@ -50,7 +50,7 @@ impl Recorder {
     }
 
     /// Further doubts.
-    pub fn doubt(&mut self, findings: impl IntoIterator<Item = Finding>) -> Result<()> {
+    pub fn note(&mut self, findings: impl IntoIterator<Item = Finding>) -> Result<()> {
         findings.into_iter().try_for_each(|finding| self.push(Line::Finding(finding)))
     }
 
@@ -69,10 +69,10 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use model::{Cache, Doubt};
+    use model::{Cache, FindingKind};
 
     use super::*;
-    use crate::validity::tests::sound;
+    use crate::checks::tests::sound;
 
     /// A disk with room for one line.
     struct Full(bool);
@@ -92,7 +92,7 @@ mod tests {
     fn what_cannot_be_written_is_kept_to_be_shown() {
         let mut recorder = Recorder::new(Some(Box::new(Full(false))));
         recorder.begin(sound(&[Cache::Warm]).header).unwrap();
-        assert!(recorder.doubt([Finding::run(Doubt::OnlyWarm)]).is_err());
+        assert!(recorder.note([Finding::run(FindingKind::OnlyWarm)]).is_err());
         assert_eq!(recorder.record().unwrap().findings.len(), 1);
     }
 }

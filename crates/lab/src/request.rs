@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Cache, DatasetSpec, Durability, Engine, Error, Generated, Operation, Order, Promise,
-    Result, Rounds, Setting, Settings, record::Asked, without_password,
+    Batch, Blobs, Cache, DatasetSpec, Durability, DurabilitySettings, Engine, Error, Facet,
+    Generated, Operation, Order, Result, Rounds, Setting, Settings, record::Asked,
+    without_password,
 };
 
 use crate::Site;
@@ -114,7 +115,7 @@ pub struct Requested {
     /// What stands in tables.
     pub label: String,
     /// Its engine.
-    pub engine: &'static dyn Engine,
+    pub engine: &'static dyn Blobs,
     /// The user's own store; absent: a scratch store made from the data.
     pub location: Option<PathBuf>,
     /// Where on a server its scratch stores are made, password and all.
@@ -132,7 +133,7 @@ pub enum Data {
     /// A store that is only read: a user's directory.
     Store {
         /// Its engine.
-        engine: &'static dyn Engine,
+        engine: &'static dyn Blobs,
         /// Where it is.
         path: PathBuf,
         /// Its settings.
@@ -171,7 +172,11 @@ impl Requested {
     pub(crate) fn settings_for(&self, class: Option<Durability>) -> Result<Settings> {
         let Some(class) = class else { return Ok(self.settings.clone()) };
         let kept = class_settings(self.engine, class)?;
-        check_kept(&self.label, class, self.engine.withholds(class, &self.settings))?;
+        check_kept(
+            &self.label,
+            class,
+            self.engine.unsupported_reason(Facet::Blobs, class, &self.settings),
+        )?;
         Ok(kept.overlaid(&self.settings))
     }
 }
@@ -184,8 +189,10 @@ pub(crate) fn check_kept(label: &str, class: Durability, withheld: Option<String
 }
 
 /// The settings that set `engine` up for `class`.
-pub(crate) fn class_settings(engine: &dyn Engine, class: Durability) -> Result<Settings> {
-    promised(engine.name(), engine.settings(), class, |class| engine.promise(class))
+pub(crate) fn class_settings(engine: &dyn Blobs, class: Durability) -> Result<Settings> {
+    promised(engine.name(), engine.settings(Facet::Blobs), class, |class| {
+        engine.durability_settings(Facet::Blobs, class)
+    })
 }
 
 /// The settings that set an engine called `name` up for `class`.
@@ -193,7 +200,7 @@ pub(crate) fn promised(
     name: &str,
     table: &[Setting],
     class: Durability,
-    promise: impl Fn(Durability) -> Option<Promise>,
+    promise: impl Fn(Durability) -> Option<DurabilitySettings>,
 ) -> Result<Settings> {
     let kept = promise(class).ok_or_else(|| {
         let gives = Durability::ALL.into_iter().filter(|class| promise(*class).is_some());

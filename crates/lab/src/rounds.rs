@@ -7,7 +7,7 @@ use std::{
 };
 
 use model::{
-    Doubt, ErrorKind, Finding, Library, Plan, Result, Rounds, Sample, StoreFacts,
+    ErrorKind, Finding, FindingKind, Library, Plan, Result, Rounds, Sample, StoreFacts,
     record::{Ended, FORMAT, Header, Line},
     units::show_duration,
 };
@@ -20,7 +20,6 @@ use crate::{
     dataset::shuffle,
     host, precise,
     seed::{Use, derive},
-    validity,
 };
 
 /// A trial of a round.
@@ -163,9 +162,9 @@ impl<'a> Shuffled<'a> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
                 Err(error) => {
                     self.failed.insert(place);
-                    let doubt = Doubt::TrialFailed { why: error.to_string() };
+                    let doubt = FindingKind::TrialFailed { why: error.to_string() };
                     let finding = Finding::target(doubt, &self.plan.targets[place.target].label);
-                    recorder.doubt([finding.in_workload(place.workload).in_round(round)])?;
+                    recorder.note([finding.in_workload(place.workload).in_round(round)])?;
                 }
             }
         }
@@ -187,9 +186,9 @@ impl<'a> Shuffled<'a> {
         for (workload, sample) in (workload..).zip(tried.samples) {
             let sample = Sample { round, position, target, workload, ..sample };
             let header = recorder.record().map(|record| &record.header);
-            let doubts = header.map_or_else(Vec::new, |header| validity::sample(header, &sample));
+            let doubts = header.map_or_else(Vec::new, |header| checks::sample(header, &sample));
             recorder.push(Line::Sample(Box::new(sample)))?;
-            recorder.doubt(doubts)?;
+            recorder.note(doubts)?;
         }
         Ok(())
     }

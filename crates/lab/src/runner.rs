@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use model::{
-    Cache, Case, DatasetSpec, Doubt, Environment, Error, ErrorKind, Filesystem, Finding, Library,
-    MemoryLimit, Operation, Owner, Plan, Result, Workload,
+    Cache, Case, DatasetSpec, Environment, Error, ErrorKind, Filesystem, Finding, FindingKind,
+    Library, MemoryLimit, Operation, Owner, Plan, Result, Workload,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -31,7 +31,6 @@ use crate::{
     shelf::Shelf,
     state,
     trial::{self, Place, Tried},
-    validity,
 };
 
 /// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
@@ -90,13 +89,13 @@ pub fn run_on(
         recorder.push(Line::Store(target.facts.clone()))?;
     }
     let found = std::mem::take(&mut prepared.findings);
-    recorder.doubt(found.iter().cloned())?;
-    recorder.doubt(unreachable.into_iter().map(Finding::run))?;
-    recorder.doubt(without_files(&plan, &prepared))?;
-    recorder.doubt(limit.iter_mut().flat_map(|limit| std::mem::take(&mut limit.doubts)))?;
+    recorder.note(found.iter().cloned())?;
+    recorder.note(unreachable.into_iter().map(Finding::run))?;
+    recorder.note(without_files(&plan, &prepared))?;
+    recorder.note(limit.iter_mut().flat_map(|limit| std::mem::take(&mut limit.doubts)))?;
     if let Some(record) = recorder.record() {
-        let doubts = validity::before(record);
-        recorder.doubt(doubts)?;
+        let doubts = checks::before(record);
+        recorder.note(doubts)?;
     }
     let start = Instant::now();
     let failed = vec![false; plan.targets.len()];
@@ -108,8 +107,8 @@ pub fn run_on(
     };
     let measuring = start.elapsed();
     if let Some(record) = recorder.record() {
-        let doubts = validity::after(record);
-        recorder.doubt(doubts)?;
+        let doubts = checks::after(record);
+        recorder.note(doubts)?;
     }
     let integrity = if request.integrity_check { rounds.integrity()? } else { Vec::new() };
     let failed = rounds.failed_labels();
@@ -199,7 +198,7 @@ fn plan(
 fn without_files(plan: &Plan, prepared: &Prepared) -> Vec<Finding> {
     let cold = plan.caches.iter().any(|cache| *cache != Cache::Warm);
     let targets = prepared.targets.iter().filter(|target| cold && !target.has_files());
-    targets.map(|target| Finding::target(Doubt::AlwaysWarm, &target.planned.label)).collect()
+    targets.map(|target| Finding::target(FindingKind::AlwaysWarm, &target.planned.label)).collect()
 }
 
 fn header(
@@ -323,7 +322,7 @@ impl Rounds<'_> {
                 Ok(tried) => tried,
                 Err(error) if self.goes_on(target, &error) => {
                     self.failed[target] = true;
-                    recorder.doubt([failed(&self.plan.targets[target].label, place, &error)])?;
+                    recorder.note([failed(&self.plan.targets[target].label, place, &error)])?;
                     let limit = self.limit.as_ref();
                     renew(&mut self.crew, limit, self.request, &self.prepared, self.stop)?;
                     continue;
@@ -331,9 +330,11 @@ impl Rounds<'_> {
                 Err(error) => return Err(error),
             };
             let header = recorder.record().map(|record| &record.header);
-            let doubts = header.map_or_else(Vec::new, |header| validity::trial(header, &tried));
+            let doubts = header.map_or_else(Vec::new, |header| {
+                checks::trial(header, &tried.sample, tried.written_before)
+            });
             recorder.push(Line::Sample(Box::new(tried.sample)))?;
-            recorder.doubt(doubts)?;
+            recorder.note(doubts)?;
         }
         Ok(())
     }
@@ -394,7 +395,7 @@ impl Rounds<'_> {
 }
 
 fn failed(label: &str, place: Place, error: &Error) -> Finding {
-    let doubt = Doubt::TrialFailed { why: error.to_string() };
+    let doubt = FindingKind::TrialFailed { why: error.to_string() };
     Finding::target(doubt, label).in_workload(place.workload).in_round(place.round)
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use model::{Error, Result};
 
-use crate::host::{self, ImageKind, Scratch};
+use host::{self, ImageKind, Scratch};
 
 /// A file system as asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,20 +2,22 @@
 
 use std::io;
 
-use model::{Cache, Doubt, Error, Residency, Result};
+use model::{Cache, Error, FindingKind, Residency, Result};
 use pagecache::Files;
 
 use crate::ready::Ready;
 
 /// Those of `wanted` that this machine and this user can reach, and a doubt for each other one.
 /// None left is an error.
-pub(crate) fn reachable(wanted: &[Cache]) -> Result<(Vec<Cache>, Vec<Doubt>)> {
+pub(crate) fn reachable(wanted: &[Cache]) -> Result<(Vec<Cache>, Vec<FindingKind>)> {
     let mut reachable = Vec::new();
     let mut doubts = Vec::new();
     for &cache in wanted {
         match can_reach(cache) {
             Ok(()) => reachable.push(cache),
-            Err(why) => doubts.push(Doubt::StateUnreachable { cache, why: missing(cache, &why) }),
+            Err(why) => {
+                doubts.push(FindingKind::StateUnreachable { cache, why: missing(cache, &why) })
+            }
         }
     }
     match doubts.first() {

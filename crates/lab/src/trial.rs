@@ -167,7 +167,7 @@ impl Watch for Trial<'_> {
                 operations: leg.count,
                 bytes: passed.tally.bytes,
                 wall_ns: nanoseconds(passed.wall + owed),
-                owed_ns: nanoseconds(owed),
+                settle_ns: nanoseconds(owed),
                 background_ns: nanoseconds(background),
                 cost: measured.cost,
                 io: measured.io,

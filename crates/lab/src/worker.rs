@@ -149,7 +149,7 @@ pub(crate) struct EachOperation {
 }
 
 /// A latency beyond an hour counts as an hour.
-pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
+pub(crate) use checks::LONGEST_NS;
 
 /// An empty one, with the bounds that all have here.
 pub(crate) fn histogram() -> Histogram<u64> {

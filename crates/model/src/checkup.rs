@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Cache, Doubt, Environment, Flush, Severity};
+use crate::{Cache, Environment, FindingKind, Flush, Severity};
 
 /// What a machine offers to those who measure on it. What it does not tell is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -139,11 +139,11 @@ pub struct Advice {
     pub text: String,
     /// The same as a value.
     #[serde(flatten)]
-    pub doubt: Doubt,
+    pub kind: FindingKind,
 }
 
-impl From<Doubt> for Advice {
-    fn from(doubt: Doubt) -> Self {
-        Self { severity: doubt.severity(), text: doubt.to_string(), doubt }
+impl From<FindingKind> for Advice {
+    fn from(doubt: FindingKind) -> Self {
+        Self { severity: doubt.severity(), text: doubt.to_string(), kind: doubt }
     }
 }

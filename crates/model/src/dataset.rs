@@ -18,20 +18,6 @@ pub enum DatasetSpec {
     },
     /// What the targets themselves hold.
     Targets,
-    /// Rows of two integers, for `storemark rows`.
-    Rows {
-        /// That each process inserts.
-        rows: u64,
-    },
-    /// Tasks of a queue, for `storemark queue`.
-    Tasks {
-        /// That each worker sees through, one after the other.
-        tasks: u64,
-        /// Times that the output of each is rewritten.
-        rewrites: u64,
-        /// Bytes of its output.
-        output: u64,
-    },
 }
 
 /// Random bytes from a seed: keys 1 to `count`, sizes uniform over `size` ± `variance`.

@@ -7,9 +7,20 @@ use std::{
     time::Instant,
 };
 
-use crate::{Arrangement, Durability, Key, KeyKind, Meta, Result, Setting, Settings};
+use crate::{Arrangement, Durability, Key, KeyKind, Meta, Result, Setting, Settings, rows, tasks};
 
-/// A kind of store.
+/// What an engine stores: it has a facet for each experiment that it can take part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Facet {
+    /// Values under keys.
+    Blobs,
+    /// Rows of two integers.
+    Rows,
+    /// Tasks of a queue.
+    Tasks,
+}
+
+/// A kind of store: what is said of it once, whatever it stores, and its facets.
 pub trait Engine: Sync {
     /// The word in a target string.
     fn name(&self) -> &'static str;
@@ -17,29 +28,30 @@ pub trait Engine: Sync {
     /// One line for people.
     fn about(&self) -> &'static str;
 
-    /// The version of the library underneath, with what it was compiled with where it tells.
+    /// The version of the library or server underneath, with its compile options if it reports them.
     fn library(&self) -> Option<crate::Library> {
         None
     }
 
     /// The settings a target string may carry.
-    fn settings(&self) -> &'static [Setting];
+    fn settings(&self, facet: Facet) -> &'static [Setting];
 
-    /// What this engine can and cannot do.
-    fn capabilities(&self) -> Capabilities;
+    /// How this engine keeps a durability class; `None` if it cannot give that class.
+    fn durability_settings(&self, facet: Facet, class: Durability) -> Option<DurabilitySettings>;
 
-    /// How this engine keeps a durability class; `None` where it cannot give that class.
-    fn promise(&self, class: Durability) -> Option<Promise>;
-
-    /// Why a store with `settings` cannot give `class` although the engine promises it; `None`:
-    /// it can.
-    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let _ = (class, settings);
+    /// Why a store with `settings` cannot give `class` although the engine can; `None`: it can.
+    fn unsupported_reason(
+        &self,
+        facet: Facet,
+        class: Durability,
+        settings: &Settings,
+    ) -> Option<String> {
+        let _ = (facet, class, settings);
         None
     }
 
-    /// What it lacks beside what [`Capabilities`] tell, a phrase each, for people.
-    fn lacks(&self) -> &'static [&'static str] {
+    /// What it lacks besides what [`Capabilities`] show, a phrase each, for people.
+    fn limitations(&self) -> &'static [&'static str] {
         &[]
     }
 
@@ -47,6 +59,27 @@ pub trait Engine: Sync {
     fn usable(&self) -> Result<()> {
         Ok(())
     }
+
+    /// It as a store of values.
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        None
+    }
+
+    /// It as a store of rows.
+    fn rows(&'static self) -> Option<&'static dyn rows::Rows> {
+        None
+    }
+
+    /// It as a store of tasks.
+    fn tasks(&'static self) -> Option<&'static dyn tasks::Tasks> {
+        None
+    }
+}
+
+/// An engine that stores values under keys.
+pub trait Blobs: Engine {
+    /// What this engine can and cannot do.
+    fn capabilities(&self) -> Capabilities;
 
     /// The user as whom another process works on its stores, and who must be able to enter their
     /// folder; `None`: this process's own.
@@ -58,12 +91,14 @@ pub trait Engine: Sync {
     /// together; `None`: it has none of its own.
     fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
         let _ = sessions;
-        self.settings().iter().any(|setting| setting.name == "cache").then_some(bytes)
+        let cached = |setting: &Setting| setting.name == "cache";
+        self.settings(Facet::Blobs).iter().any(cached).then_some(bytes)
     }
 
     /// How a new store is filled fast.
     fn fill(&self) -> Fill {
-        let settings = self.promise(Durability::None).map_or(&[][..], |promise| promise.settings);
+        let none = self.durability_settings(Facet::Blobs, Durability::None);
+        let settings = none.map_or(&[][..], |none| none.settings);
         Fill { settings, sessions: 1, whole_blocks: false }
     }
 
@@ -118,7 +153,7 @@ pub trait Engine: Sync {
 
 /// How an engine keeps a durability class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Promise {
+pub struct DurabilitySettings {
     /// The settings for it.
     pub settings: &'static [(&'static str, &'static str)],
     /// Which calls it makes with them, when, and what a power cut leaves. For people.
@@ -323,7 +358,7 @@ pub struct Capabilities {
     pub meta: bool,
     /// Several sessions may write at once (they may wait for each other).
     pub concurrent_writes: bool,
-    /// Several processes may have a store open at once, see [`Engine::join`].
+    /// Several processes may have a store open at once, see [`Blobs::join`].
     pub processes: bool,
     /// A location is an address of a server that is there (`//user@host/database`), in which
     /// stores are made (`//user@host/database/table`) and dropped when they are closed.

@@ -5,6 +5,8 @@
 //! [`Store`]; each worker takes its own [`Session`]; a [`Plan`] says what runs; each trial
 //! leaves a [`Sample`]; a doubt is a [`Finding`]; all of it stands in a [`record`].
 
+#![warn(missing_docs)]
+
 mod cache;
 mod checkup;
 mod dataset;
@@ -12,6 +14,7 @@ mod durability;
 mod engine;
 mod environment;
 mod error;
+mod experiment;
 mod finding;
 mod flush;
 mod fragments;
@@ -20,13 +23,13 @@ mod mix;
 mod order;
 mod over_time;
 mod plan;
-pub mod queue;
 pub mod record;
 pub mod rows;
 mod sample;
 mod setting;
 pub mod study;
 mod target;
+pub mod tasks;
 pub mod units;
 mod workload;
 
@@ -35,12 +38,13 @@ pub use checkup::{Advice, Checkup, Disk, Folder, Noise, Program, Reach, Volume};
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
 pub use durability::Durability;
 pub use engine::{
-    Access, Account, BUSY_RETRIES, Capabilities, Done, Engine, Fill, How, Item, LOCK_WAITS, Mode,
-    OpenOptions, Promise, Put, Session, Store, Visit,
+    Access, Account, BUSY_RETRIES, Blobs, Capabilities, Done, DurabilitySettings, Engine, Facet,
+    Fill, How, Item, LOCK_WAITS, Mode, OpenOptions, Put, Session, Store, Visit,
 };
 pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
-pub use finding::{Doubt, Finding, Severity};
+pub use experiment::{Experiment, Work};
+pub use finding::{Finding, FindingKind, Severity};
 pub use flush::Flush;
 pub use fragments::{Arrangement, Fragments};
 pub use key::{Key, KeyKind, Meta};
@@ -49,8 +53,8 @@ pub use order::Order;
 pub use over_time::{Chore, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
 pub use sample::{
-    Cost, Device, FileBytes, First, Io, Latency, Load, Paced, Residency, Sample, Server, State,
-    StoreFacts, Worker,
+    Cost, Device, FileBytes, First, Io, Latency, Load, Measured, Paced, Passes, Residency, Sample,
+    Server, State, StoreFacts, Worker,
 };
 pub use setting::{Accepts, Setting, Settings, nearest};
 pub use target::{Target, without_password};

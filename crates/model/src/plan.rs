@@ -3,22 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Cache, DatasetSpec, DatasetSummary, Durability, Operation, Residency, Sample, Settings,
-    Workload,
-};
+use crate::{Cache, Durability, Experiment, Operation, Residency, Sample, Settings, Workload};
 
 /// What will run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Drives key orders, shuffles and payloads.
     pub seed: u64,
-    /// Where the data comes from.
-    pub dataset: DatasetSpec,
-    /// The data in figures, restricted to the keys that the run touches.
-    pub summary: DatasetSummary,
-    /// Keys that the targets hold in all, touched or not.
-    pub available: u64,
+    /// What is measured, with which data.
+    pub experiment: Experiment,
     /// What is compared.
     pub targets: Vec<PlannedTarget>,
     /// Index into `targets` of the one the others are compared with.
@@ -26,7 +19,6 @@ pub struct Plan {
     /// What is done with each of them.
     pub workloads: Vec<Workload>,
     /// The cache states in which each of them is measured.
-    #[serde(default = "warm")]
     pub caches: Vec<Cache>,
     /// The durability class asked for; none asked: each target is as it is set.
     pub durability: Option<Durability>,
@@ -66,23 +58,18 @@ impl Plan {
 
     /// Index of the first workload that changes the store.
     pub fn first_write(&self) -> Option<usize> {
-        self.workloads.iter().position(|workload| workload.operation.writes())
+        self.workloads.iter().position(|workload| workload.work.writes())
     }
 
     /// Index of the first workload that does `operation`.
     pub fn first(&self, operation: Operation) -> Option<usize> {
-        self.workloads.iter().position(|workload| workload.operation == operation)
+        self.workloads.iter().position(|workload| workload.work.operation() == Some(operation))
     }
 
     /// Index of the first workload that changes blobs.
     pub fn first_update(&self) -> Option<usize> {
-        self.workloads.iter().position(|workload| workload.operation.updates())
+        self.workloads.iter().position(|workload| workload.work.updates())
     }
-}
-
-/// The state of records that do not name one.
-fn warm() -> Vec<Cache> {
-    vec![Cache::Warm]
 }
 
 /// One target of a plan.

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Case, Environment, Finding, Operation, Plan, Sample, State, StoreFacts};
+use crate::{Case, Environment, Finding, Plan, Sample, State, StoreFacts, Workload};
 
 /// Version of the format. Raised when a reader of the old one would go wrong.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// One line of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -143,8 +143,8 @@ impl Record {
     /// Whether a trial was in the cache state it is to be of; otherwise it gives no figure.
     pub fn in_state(&self, sample: &Sample) -> bool {
         let workload = self.header.plan.workloads.get(sample.workload);
-        let operation = workload.map_or(Operation::Read, |workload| workload.operation);
-        sample.state(operation) == State::Reached && self.header.plan.holds(sample)
+        let reached = |workload: &Workload| sample.state(workload.work) == State::Reached;
+        workload.is_some_and(reached) && self.header.plan.holds(sample)
     }
 
     /// Samples of one case on one target, in round order.

@@ -1,10 +1,10 @@
 //! Rows: a table of two integers, and what `storemark rows` asks of an engine. Row `i` is
 //! `(i, 2 i)`.
 //!
-//! Small traits again, from kind to running store to one worker's use of it: [`RowEngine`],
+//! Small traits again, from kind to running store to one worker's use of it: [`Rows`],
 //! [`RowStore`], [`RowTables`], [`RowSession`]. A store runs for as long as its targets are measured
 //! (a server is started once); each trial makes its tables anew and removes them. The workers are
-//! processes: each [`RowEngine::join`]s the tables that the first process made.
+//! processes: each [`Rows::join`]s the tables that the first process made.
 
 use std::{
     fmt,
@@ -13,9 +13,42 @@ use std::{
     str::FromStr,
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, Error, Library, Promise, Result, Setting, Settings, nearest};
+use crate::{Durability, Engine, Error, Result, Setting, Settings, nearest};
+
+/// What a trial of rows does, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Insert each row.
+    Insert,
+    /// Sum a column over all rows.
+    Sum,
+    /// Add a number to a column of each row.
+    Add,
+}
+
+impl Operation {
+    /// All of them, in the order in which a trial does them.
+    pub const ALL: [Self; 3] = [Self::Insert, Self::Sum, Self::Add];
+
+    /// Whether it changes the table.
+    pub fn writes(self) -> bool {
+        self != Self::Sum
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Insert => "insert",
+            Self::Sum => "sum",
+            Self::Add => "add",
+        })
+    }
+}
 
 /// How rows are handed to an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -74,23 +107,8 @@ impl FromStr for Style {
     }
 }
 
-/// A kind of store for rows.
-pub trait RowEngine: Sync {
-    /// The word in a target string.
-    fn name(&self) -> &'static str;
-
-    /// One line for people.
-    fn about(&self) -> &'static str;
-
-    /// The version of the library or server underneath.
-    fn library(&self) -> Option<Library> {
-        None
-    }
-
-    /// The settings a target string may carry. An engine whose columns can forbid NULL has
-    /// [`NULL`] among them.
-    fn settings(&self) -> &'static [Setting];
-
+/// An engine that stores rows.
+pub trait Rows: Engine {
     /// Names of those settings that belong to a table, so that targets which differ in nothing else
     /// share a store (a server). A name ends in `*` as in [`Setting`]. Default: all of them.
     fn table_settings(&self) -> &'static [&'static str] {
@@ -102,26 +120,11 @@ pub trait RowEngine: Sync {
         Ok(())
     }
 
-    /// Why tables with `settings` cannot give `class` although the engine promises it; `None`:
-    /// they can.
-    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let _ = (class, settings);
-        None
-    }
-
     /// The styles that it has with these settings.
     fn styles(&self, settings: &Settings) -> &'static [Style];
 
     /// What it can do with these settings.
     fn capabilities(&self, settings: &Settings) -> RowCapabilities;
-
-    /// How this engine keeps a durability class; `None` where it cannot give that class.
-    fn promise(&self, class: Durability) -> Option<Promise>;
-
-    /// Why it cannot be used on this machine, and what would help (a package to install, say).
-    fn usable(&self) -> Result<()> {
-        Ok(())
-    }
 
     /// Makes a store ready at `location` (a server is started), without any database yet. Nothing
     /// may stand there, unless the engine is [`RowCapabilities::remote`] and it is an address
@@ -152,7 +155,7 @@ pub struct RowCapabilities {
 
 /// A store that runs.
 pub trait RowStore: Send + Sync {
-    /// Where another process finds it, for [`RowEngine::join`].
+    /// Where another process finds it, for [`Rows::join`].
     fn location(&self) -> PathBuf;
 
     /// Makes as many databases, numbered from 0, each with an empty table; none is there. An engine

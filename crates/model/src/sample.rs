@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Cache, Durability, Fragments, Operation, OverTime, Settings, queue::Step};
+use crate::{
+    Action, Cache, Durability, Fragments, Operation, OverTime, Settings, Work, tasks::Step,
+};
 
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,20 +30,16 @@ pub struct Sample {
     /// The same after the trial.
     #[serde(default)]
     pub after: Option<Residency>,
-    /// The first pass after opening, where a steady one follows it: the rest of the sample is
-    /// then about the steady one. In a cold state the first pass is the only one.
-    #[serde(default)]
-    pub first: Option<First>,
     /// Operations of the throughput pass.
     pub operations: u64,
     /// Bytes it read or wrote.
     pub bytes: u64,
     /// Opening the store, before its sessions and any clock of a pass.
     pub open_ns: u64,
-    /// The pass, from the first operation until all that the durability class owes is done.
+    /// The pass, from the first operation until the durability class holds for all of it.
     pub wall_ns: u64,
-    /// The part of `wall_ns` spent after the last commit on what the class still owed.
-    pub owed_ns: u64,
+    /// The part of `wall_ns` after the last commit, which flushes the remaining writes.
+    pub settle_ns: u64,
     /// Flushing what was left to the background, after the clock. Not part of `wall_ns`.
     pub background_ns: u64,
     /// What this process, the other worker processes and the store's server spent during the throughput pass.
@@ -63,28 +61,72 @@ pub struct Sample {
     /// Each worker's part of the throughput pass, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<Worker>,
-    /// What the store's files took after it, where each trial makes the store anew.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub files: Option<FileBytes>,
-    /// In how many pieces they lie, where stores age.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fragments: Option<Box<Fragments>>,
+    /// The engine's own counters over the throughput pass, summed over its sessions; their
+    /// names tell the units.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, i64>,
+    /// What only this experiment measures.
+    pub measured: Measured,
+}
+
+/// What the experiments measure that the others do not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Measured {
+    /// Passes over values.
+    Blobs(Passes),
+    /// Operations on rows.
+    Rows {
+        /// What the tables occupy afterwards; absent: they are not in files.
+        files: Option<FileBytes>,
+    },
+    /// Tasks that went through all steps.
+    Tasks {
+        /// The first pass after opening.
+        first: Option<First>,
+        /// The latency pass.
+        latency: Latency,
+        /// The latency of each kind of step.
+        steps: BTreeMap<Step, Latency>,
+        /// What the queue occupies afterwards.
+        files: FileBytes,
+    },
+    /// A pass over objects at a storage age.
+    Ageing {
+        /// The passes.
+        #[serde(flatten)]
+        passes: Passes,
+        /// What the store occupies after a write; absent: it was a read, or the store has no files.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        files: Option<FileBytes>,
+        /// How fragmented its files are then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fragments: Option<Fragments>,
+    },
+}
+
+/// What passes over values gave besides throughput.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Passes {
+    /// The first pass after opening, if a steady one follows it: the rest of the sample is then
+    /// about the steady one. In a cold state the first pass is the only one.
+    #[serde(default)]
+    pub first: Option<First>,
     /// The latency pass.
     pub latency: Latency,
     /// The same over time; absent: it took no longer than a slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
-    /// How it kept its schedule, where it had one: it is the throughput pass then, and latencies
-    /// count from when an operation was to begin.
+    /// How it kept its schedule, if it had one: it is the throughput pass then, and latencies count
+    /// from when an operation was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paced: Option<Box<Paced>>,
-    /// Its parts, where an operation has several steps: the latency of each kind of step.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub steps: BTreeMap<Step, Latency>,
-    /// The engine's own counters over the throughput pass, summed over its sessions; their
-    /// names tell the units.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub counters: BTreeMap<String, i64>,
+    pub paced: Option<Paced>,
+}
+
+impl Default for Measured {
+    fn default() -> Self {
+        Self::Blobs(Passes::default())
+    }
 }
 
 /// How a pass kept its schedule.
@@ -287,17 +329,71 @@ pub enum Server {
 }
 
 impl Sample {
+    /// The passes over values; absent for experiments without values.
+    pub fn passes(&self) -> Option<&Passes> {
+        match &self.measured {
+            Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
+            Measured::Rows { .. } | Measured::Tasks { .. } => None,
+        }
+    }
+
+    /// The same to change.
+    pub fn passes_mut(&mut self) -> Option<&mut Passes> {
+        match &mut self.measured {
+            Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
+            Measured::Rows { .. } | Measured::Tasks { .. } => None,
+        }
+    }
+
+    /// The latency pass; absent: operations were not timed one by one.
+    pub fn latency(&self) -> Option<&Latency> {
+        match &self.measured {
+            Measured::Blobs(Passes { latency, .. })
+            | Measured::Ageing { passes: Passes { latency, .. }, .. }
+            | Measured::Tasks { latency, .. } => Some(latency),
+            Measured::Rows { .. } => None,
+        }
+    }
+
+    /// The first pass after opening, if a steady one follows it.
+    pub fn first(&self) -> Option<First> {
+        match &self.measured {
+            Measured::Tasks { first, .. } => *first,
+            _ => self.passes()?.first,
+        }
+    }
+
+    /// The latency pass over time.
+    pub fn over_time(&self) -> Option<&OverTime> {
+        self.passes()?.over_time.as_ref()
+    }
+
+    /// How the pass kept its schedule.
+    pub fn paced(&self) -> Option<&Paced> {
+        self.passes()?.paced.as_ref()
+    }
+
+    /// What the store occupies afterwards, if each trial makes its own.
+    pub fn files(&self) -> Option<FileBytes> {
+        match &self.measured {
+            Measured::Blobs(_) => None,
+            Measured::Rows { files } | Measured::Ageing { files, .. } => *files,
+            Measured::Tasks { files, .. } => Some(*files),
+        }
+    }
+
     /// Nanoseconds an operation, which targets are compared by: the pass over its operations; on a
     /// schedule, which all targets' passes take as long as, the mean latency.
     pub fn ns_per_operation(&self) -> f64 {
-        match self.paced {
+        match self.paced().and(self.latency()) {
             None => self.wall_ns as f64 / self.operations as f64,
-            Some(_) => self.latency.sum_ns as f64 / self.latency.operations as f64,
+            Some(latency) => latency.sum_ns as f64 / latency.operations as f64,
         }
     }
 
     /// What speaks against the cache state it is to be of, or leaves it unproven.
-    pub fn state(&self, operation: Operation) -> State {
+    pub fn state(&self, work: Work) -> State {
+        let reads = work.operation() == Some(Operation::Read);
         let before = self.before.unwrap_or_default();
         let unknown = self.before.is_none() || before.resident_share().is_none();
         if !unknown && !before.shows(self.cache) {
@@ -314,11 +410,9 @@ impl Sample {
                     State::Reached
                 }
             }
-            (_, Some(fetched)) if operation == Operation::Read && fetched < LEAST_FETCHED => {
-                State::NotFetched(fetched)
-            }
+            (_, Some(fetched)) if reads && fetched < LEAST_FETCHED => State::NotFetched(fetched),
             // Of pages that nobody could see only the device can tell that they were not there.
-            (_, Some(_)) if operation == Operation::Read => State::Reached,
+            (_, Some(_)) if reads => State::Reached,
             _ if unknown => State::Unproven,
             _ => State::Reached,
         }
@@ -427,12 +521,16 @@ mod tests {
         assert!(!residency(0, 0, Some(2)).shows(Cache::Cold));
     }
 
+    fn work(operation: Operation) -> Work {
+        Work::Blobs { operation, order: crate::Order::Permutation, rate: None }
+    }
+
     /// Of 100 MB read in `cache`.
     fn read(cache: Cache, before: Option<Residency>, device_read_bytes: Option<u64>) -> State {
         let io =
             device_read_bytes.map(|device_read_bytes| Io { device_read_bytes, ..Io::default() });
         let sample = Sample { cache, bytes: 100_000_000, before, io, ..Sample::default() };
-        sample.state(Operation::Read)
+        sample.state(work(Operation::Read))
     }
 
     #[test]
@@ -462,7 +560,7 @@ mod tests {
             assert_eq!(read(Cache::Cold, before, Some(100_000_000)), State::Reached);
         }
         let sample = Sample { cache: Cache::Cold, before: unseen, ..Sample::default() };
-        assert_eq!(sample.state(Operation::Update), State::Unproven);
+        assert_eq!(sample.state(work(Operation::Update)), State::Unproven);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Mix, Order};
+use crate::{Action, Mix, Work};
 
 /// What a trial does with each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,24 +17,15 @@ pub enum Operation {
     Update,
     /// Several of them, each operation drawn by chance.
     Mix(Mix),
-    /// Write a value under a key that is not there yet; rows: insert each.
+    /// Write a value under a key that does not exist yet.
     Insert,
-    /// Rows: add a column up over all.
-    Sum,
-    /// Rows: add a number to a column of each.
-    Add,
-    /// Queue: see a task through all of its steps.
-    Task,
 }
 
 impl Operation {
-    /// Those of `storemark rows`, in the order in which a trial does them.
-    pub const OF_ROWS: [Self; 3] = [Self::Insert, Self::Sum, Self::Add];
-
     /// Whether it changes the store.
     pub fn writes(self) -> bool {
         match self {
-            Self::Read | Self::Sum => false,
+            Self::Read => false,
             Self::Mix(mix) => mix.writes(),
             _ => true,
         }
@@ -69,9 +60,6 @@ impl fmt::Display for Operation {
             Self::Update => "update",
             Self::Mix(_) => "mix",
             Self::Insert => "insert",
-            Self::Sum => "sum",
-            Self::Add => "add",
-            Self::Task => "task",
         })
     }
 }
@@ -99,30 +87,16 @@ impl fmt::Display for Batch {
 /// A workload, the same for every target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
-    /// What is done.
-    pub operation: Operation,
-    /// In which order.
-    pub order: Order,
-    /// Operations in a pass; past the number of keys the order begins again.
+    /// What is done; of the experiment of the plan.
+    pub work: Work,
+    /// Operations in a pass; past the number of keys the order starts again.
     pub count: u64,
     /// Operations per commit.
     pub batch: Batch,
     /// Workers of each process, a session each; all share the keys out among themselves.
     pub threads: u32,
     /// Processes.
-    #[serde(default = "one")]
     pub processes: u32,
-    /// Operations a second that all workers together begin on schedule; absent: each begins when
-    /// the one before it has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// Each process has a database of its own; otherwise all work on one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub own_databases: bool,
-    /// Where stores age: the storage age (bytes of replaced objects over bytes of live ones) that
-    /// reads meet, and that writes lead up to. Absent: they do not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub age: Option<u32>,
 }
 
 impl Workload {
@@ -130,9 +104,4 @@ impl Workload {
     pub fn workers(&self) -> u32 {
         self.processes.saturating_mul(self.threads)
     }
-}
-
-/// The processes of records that do not tell.
-fn one() -> u32 {
-    1
 }

@@ -50,6 +50,8 @@
 //! | evict | fadvise | msync, fadvise | `Unsupported` |
 //! | lock | mlock, mlockall | mlock; mlockall on `FreeBSD` | `Unsupported` |
 
+#![warn(missing_docs)]
+
 mod drop;
 mod evict;
 mod files;

@@ -3,7 +3,7 @@
 use model::{Arrangement, Case, FileBytes, Fragments, Operation, Sample, record::Record};
 use stats::Estimate;
 
-use crate::figures::{Figures, ratio_between_cases};
+use checks::{Figures, ratio_between_cases};
 
 /// Reads in one cache state, or writes, at every age.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use model::{Case, Residency, Sample, record::Record};
 
-use crate::figures::{CpuTime, Figures, usable_samples};
+use checks::{CpuTime, Figures, usable_samples};
 
 /// What the operations of one target in one case took beside time: sums over all rounds, divided
 /// by their operations or bytes. Absent: not told by the system, or not measured.

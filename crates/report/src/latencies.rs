@@ -3,7 +3,9 @@
 use hdrhistogram::Histogram;
 use model::{Action, Case, Sample, record::Record};
 
-use crate::{Percentiles, figures::usable_samples, histogram};
+use checks::usable_samples;
+
+use crate::{Percentiles, histogram};
 
 /// Latencies of one target in one case, in nanoseconds.
 pub struct Latencies {

@@ -6,28 +6,21 @@
 //! charts.
 
 mod ages;
-mod arithmetic;
 mod comparison;
 mod data;
 mod difference;
 mod environments;
 mod explain;
-mod figures;
-mod histogram;
 mod html;
-mod judgement;
 mod latencies;
 mod markdown;
 mod merging;
-mod over_time;
 mod plans;
 mod published;
 mod queue;
 mod read;
-mod remarks;
 mod rows;
 mod sheet;
-mod steadiness;
 mod stores;
 mod study;
 mod sweep;
@@ -36,17 +29,22 @@ mod together;
 mod unlike;
 
 pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
+pub use checks::{
+    Chores, CpuTime, Figures, Judgement, Percentiles, Point, Remark, Schedule, Stall, Timeline,
+    advice, derived, figures, remarks, timelines,
+};
+use checks::{
+    Place, histogram, p99s, percentiles, ratio_between, ratio_between_cases, ratios,
+    remarks_of_all, times, usable_samples,
+};
 pub use comparison::{Change, ComparedCase, ComparedDoubt, Comparison, Whose, comparison};
 pub use data::{ComparisonData, ReportData};
 pub use difference::{Aspect, Difference, differences};
 pub use environments::environment_differences;
 pub use explain::{Explained, explained};
-pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures};
 pub use html::{HTML_HEAD, Machine, html, html_study};
-pub use judgement::Judgement;
 pub use latencies::{Latencies, latencies};
 pub use markdown::{comparison_markdown, report_markdown};
-pub use over_time::{Chores, Point, Stall, Timeline, timelines};
 pub use plans::plan_differences;
 pub use published::{
     Published, published,
@@ -54,7 +52,6 @@ pub use published::{
 };
 pub use queue::{QueueFigures, queue_figures};
 pub use read::{read, read_header};
-pub use remarks::{Remark, advice, derived, remarks};
 pub use rows::{RowCell, RowFigures, RowGroup, row_groups};
 pub use sheet::{csv, csv_columns};
 pub use stores::{Space, StoreFigures, stores};

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use model::{Action, Cache, Sample, record::Record};
 
-use crate::{arithmetic, figures::is_usable, histogram};
+use checks::is_usable;
+
+use crate::histogram;
 
 /// Of a file, so many trials are kept as they stand in it.
 pub(crate) const KEPT: usize = 10_000;
@@ -37,7 +39,7 @@ impl Merging {
         record.merged = true;
         for index in self.taken..record.samples.len() {
             let sample = &record.samples[index];
-            let contradictions = arithmetic::of_sample(record, sample);
+            let contradictions = checks::contradictions_of(record, sample);
             let usable = is_usable(record, sample);
             record.findings.extend(contradictions);
             let sample = &mut record.samples[index];

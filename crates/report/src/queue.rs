@@ -6,10 +6,9 @@ use model::{DatasetSpec, PlannedTarget, Sample, queue::Step, record::Record};
 use stats::Estimate;
 
 use crate::{
-    Figures, Percentiles, Waits,
-    figures::{figures, percentiles, ratio_between, usable_samples},
+    Figures, Percentiles, Waits, figures, percentiles,
     published::tasks::{self as published, PublishedQueue},
-    together,
+    ratio_between, together, usable_samples,
 };
 
 /// What one target did.
@@ -51,7 +50,7 @@ fn row(record: &Record, figures: Figures) -> QueueFigures {
     QueueFigures {
         steps: steps(&samples),
         waits: together(record, &figures).waits,
-        owed: sum(&samples, |s| s.owed_ns) / sum(&samples, |s| s.wall_ns),
+        owed: sum(&samples, |s| s.settle_ns) / sum(&samples, |s| s.wall_ns),
         written_per_task: written(&samples),
         disk_bytes: samples.iter().filter_map(|s| Some(s.files?.allocated)).max().unwrap_or(0),
         published_ms: published.first().map(PublishedQueue::ms_per_task),

@@ -4,9 +4,9 @@ use model::{Operation, PlannedTarget, Settings, Workload, record::Record};
 use stats::Estimate;
 
 use crate::{
-    Figures, Judgement,
-    figures::{figures, ratio_between},
+    Figures, Judgement, figures,
     published::{self, Published},
+    ratio_between,
 };
 
 /// The figures of processes that worked at the same time.
@@ -53,7 +53,7 @@ pub struct RowCell {
 pub fn row_groups(record: &Record) -> Vec<RowGroup> {
     let plan = &record.header.plan;
     let all = figures(record);
-    let operations = Operation::OF_ROWS.len();
+    let operations = rows::Operation::ALL.len();
     let firsts = (0..plan.workloads.len()).step_by(operations);
     let groups = firsts.filter_map(|first| group(record, &all, first, operations));
     groups.collect()

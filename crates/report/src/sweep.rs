@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use model::{Case, DatasetSpec, PlannedTarget, record::Record};
 use stats::{BreakEven, Estimate, Sized, break_even};
 
-use crate::{
-    figures::{Figures, figures, ratios},
-    judgement::Judgement,
-};
+use crate::{Figures, Judgement, figures, ratios};
 
 /// Where a target and the baseline are even, over the sizes of a sweep.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use model::{BUSY_RETRIES, LOCK_WAITS, Sample, record::Record};
 use stats::geometric_mean;
 
-use crate::figures::{Figures, usable_samples};
+use checks::{Figures, usable_samples};
 
 /// What the workers of one target in one case did.
 #[derive(Clone, Debug, PartialEq)]

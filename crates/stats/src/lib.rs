@@ -19,6 +19,8 @@
 //! assert_eq!(verdict(&ratio), Verdict::Faster);
 //! ```
 
+#![warn(missing_docs)]
+
 mod break_even;
 mod estimate;
 mod interval;

@@ -9,7 +9,7 @@ use std::{
 use engines::{LeftOut, Several, files_left_out, registry};
 use lab::{CopyJob, Place, Stop};
 use model::{
-    Error, Result, Settings, Target,
+    Error, Facet, Result, Settings, Target,
     units::{show_count, show_duration, show_size},
 };
 
@@ -94,7 +94,7 @@ fn destination(text: &OsStr) -> Result<Place> {
 
 pub(super) fn place(engine: &str, path: &PathBuf, setting: Option<(&str, &str)>) -> Result<Place> {
     let engine = registry::find(engine)?;
-    let settings = Settings::check(engine.settings(), setting)?;
+    let settings = Settings::check(engine.settings(Facet::Blobs), setting)?;
     Ok(Place { engine, path: path.to_owned(), settings })
 }
 

@@ -129,7 +129,7 @@ fn save(options: &RunOptions, planned: &Planned) -> Result<()> {
 /// `--strict`: a finding above a note fails the run.
 fn no_doubts(records: &[Record]) -> Result<(), Failure> {
     let findings = records.iter().flat_map(|record| &record.findings);
-    let above = findings.map(|f| &f.doubt).filter(|d| d.severity() > Severity::Note);
+    let above = findings.map(|f| &f.kind).filter(|d| d.severity() > Severity::Note);
     let Some(worst) = above.clone().max_by_key(|doubt| doubt.severity()) else { return Ok(()) };
     let count = above.count();
     output::say(&format!("--strict: {count} findings above a note, the worst: {worst}"));

@@ -9,7 +9,7 @@ use engines::{registry, rows};
 use lab::Stop;
 use model::{
     Error, Result,
-    rows::RowEngine,
+    rows::Rows,
     study::{Job, Size, Step, Study, Value},
 };
 use report::StudyStep;
@@ -167,7 +167,7 @@ fn leave_out_unusable(step: &mut Step) -> Vec<String> {
         let Value::Text(text) = target else { return true };
         let name = text.split(':').next().unwrap_or_default();
         let found = if rows {
-            rows::find(name).and_then(RowEngine::usable)
+            rows::find(name).and_then(Rows::usable)
         } else {
             registry::find(name).and_then(model::Engine::usable)
         };

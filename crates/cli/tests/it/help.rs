@@ -1,5 +1,6 @@
 //! Help, manual pages, completions and versions.
 
+use model::Facet;
 use std::{fs, process::Command};
 
 use crate::world::{Ran, World};
@@ -79,7 +80,7 @@ fn topics_are_explained_from_the_engines_own_tables() {
     let targets = world.ok("help targets").out;
     for engine in engines::registry::all() {
         assert!(targets.contains(&format!("\n{}: ", engine.name())), "{targets}");
-        for setting in engine.settings() {
+        for setting in engine.settings(Facet::Blobs) {
             assert!(targets.contains(&format!("\n  {:<12}  ", setting.name)), "{targets}");
         }
     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use model::{
-    Cache, Doubt,
+    Cache, FindingKind,
     record::{Line, Record},
 };
 
@@ -35,7 +35,7 @@ fn limit(record: &Record) -> Option<u64> {
     let unlimited = record
         .findings
         .iter()
-        .any(|finding| matches!(finding.doubt, Doubt::MemoryNotLimited { .. }));
+        .any(|finding| matches!(finding.kind, FindingKind::MemoryNotLimited { .. }));
     assert!(unlimited == memory.limit_bytes.is_none(), "{memory:?}");
     assert_eq!(memory.cache_bytes, memory.bytes / 2);
     let state = if unlimited { Cache::Warm } else { Cache::Limited };
@@ -61,7 +61,7 @@ fn more_data_than_memory_is_measured_with_the_proof() {
         let before = sample.before.unwrap();
         assert!(before.pages * 4096 > 2 * limit, "{before:?}");
         let doubted = record.findings.iter().any(|finding| {
-            matches!(finding.doubt, Doubt::StateNotReached { .. })
+            matches!(finding.kind, FindingKind::StateNotReached { .. })
                 && finding.round == Some(sample.round)
                 && finding.workload == Some(sample.workload)
         });
@@ -85,11 +85,14 @@ fn each_engine_has_the_same_cache_of_its_own() {
     // Each of its four connections has one.
     assert_eq!(cache(1), Some((8 << 20).to_string()));
     assert_eq!(cache(2), Some((1 << 20).to_string()));
-    let kept = record.findings.iter().filter(|finding| finding.doubt == Doubt::CacheKept);
+    let kept = record.findings.iter().filter(|finding| finding.kind == FindingKind::CacheKept);
     let kept: Vec<_> = kept.filter_map(|finding| finding.target.as_deref()).collect();
     assert_eq!(kept, ["sqlite cache=1MiB", "sqlite cache_pages=100"], "{out}");
     let differs = |finding: &model::Finding| {
-        matches!(finding.doubt, Doubt::SettingNotInEffect { .. } | Doubt::MemoryDiffers { .. })
+        matches!(
+            finding.kind,
+            FindingKind::SettingNotInEffect { .. } | FindingKind::MemoryDiffers { .. }
+        )
     };
     assert!(limit(&record).is_none() || !record.findings.iter().any(differs), "{out}");
 }

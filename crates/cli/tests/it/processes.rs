@@ -36,7 +36,7 @@ fn shared_out(record: &Record, processes: u32, threads: u32) {
         let operations: u64 = sample.workers.iter().map(|worker| worker.operations).sum();
         assert_eq!(operations, sample.operations);
         let longest = sample.workers.iter().map(|worker| worker.wall_ns).max();
-        assert_eq!(longest, Some(sample.wall_ns - sample.owed_ns), "first start to last end");
+        assert_eq!(longest, Some(sample.wall_ns - sample.settle_ns), "first start to last end");
         assert!(sample.latency.operations > 0 && !sample.latency.histogram.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Cache states: reached, proven, or said not to be.
 
 use model::{
-    Cache, Doubt, Finding,
+    Cache, Finding, FindingKind,
     record::{Line, Record},
 };
 
@@ -31,7 +31,7 @@ fn proven_or_doubted(record: &Record) {
         assert!(before.pages > 0 && sample.after.is_some(), "{sample:?}");
         let label = &record.header.plan.targets[sample.target].label;
         let doubted = record.findings.iter().any(|finding| {
-            is_about_state(&finding.doubt)
+            is_about_state(&finding.kind)
                 && finding.target.as_ref() == Some(label)
                 && finding.workload == Some(sample.workload)
                 && finding.cache == Some(sample.cache)
@@ -42,10 +42,12 @@ fn proven_or_doubted(record: &Record) {
     }
 }
 
-fn is_about_state(doubt: &Doubt) -> bool {
+fn is_about_state(doubt: &FindingKind) -> bool {
     matches!(
         doubt,
-        Doubt::StateNotReached { .. } | Doubt::StateFetched { .. } | Doubt::StateNotFetched { .. }
+        FindingKind::StateNotReached { .. }
+            | FindingKind::StateFetched { .. }
+            | FindingKind::StateNotFetched { .. }
     )
 }
 
@@ -107,7 +109,7 @@ fn of_a_store_of_others_no_state_is_made_up() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let record = read(&ran.out);
     let before = record.samples[0].before.unwrap();
-    let told = |finding: &Finding| matches!(finding.doubt, Doubt::StateUnproven { .. });
+    let told = |finding: &Finding| matches!(finding.kind, FindingKind::StateUnproven { .. });
     assert_eq!(record.findings.iter().any(told), is_root(), "{}", ran.err);
     assert_eq!(before.unknown, if is_root() { before.pages } else { 0 }, "{before:?}");
     assert!(before.pages > 0 && (before.resident == 0 || !is_root()), "{before:?}");

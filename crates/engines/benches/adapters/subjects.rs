@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Access, How, Key, KeyKind, Mode, OpenOptions, Put, Result, Settings, Store};
+use model::{Access, Facet, How, Key, KeyKind, Mode, OpenOptions, Put, Result, Settings, Store};
 use storemark_engines::registry;
 
 #[cfg(feature = "fjall")]
@@ -262,7 +262,7 @@ impl Recipe {
         let engine = registry::find(self.engine)?;
         let options = |settings: &str, access| {
             let pairs = settings.split('&').filter_map(|pair| pair.split_once('='));
-            let settings = Settings::check(engine.settings(), pairs)?;
+            let settings = Settings::check(engine.settings(Facet::Blobs), pairs)?;
             Ok(OpenOptions { settings, access, keys: KeyKind::Integers })
         };
         let persistent = engine.capabilities().persistent;

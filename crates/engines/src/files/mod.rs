@@ -23,8 +23,8 @@ mod walk;
 use std::path::{Path, PathBuf};
 
 use model::{
-    Accepts, Capabilities, Durability, Engine, Error, Fill, OpenOptions, Promise, Result, Setting,
-    Store,
+    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Fill,
+    OpenOptions, Result, Setting, Store,
 };
 
 use self::{layout::Layout, store::Folder};
@@ -59,26 +59,15 @@ impl Engine for Files {
         "a file for each value, numbered as kvtest does or by name"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn lacks(&self) -> &'static [&'static str] {
+    fn limitations(&self) -> &'static [&'static str] {
         &["an order of its keys: each scan lists and sorts the whole folder"]
     }
 
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         let (settings, how): (&'static [_], _) = match class {
             Durability::None => (
                 &[("write", "inplace"), ("sync", "none")],
@@ -94,7 +83,24 @@ impl Engine for Files {
                 "the same, then fsync(2) of the folder before the commit returns: the new value stays",
             ),
         };
-        Some(Promise { settings, how })
+        Some(DurabilitySettings { settings, how })
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Files {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
     /// In place: a torn file differs from its source, and a rename would cost more than half as

@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise, Result,
-    Setting, Settings, Store,
+    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Fill,
+    Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
 use store::FjallStore;
@@ -61,22 +61,11 @@ impl Engine for Fjall {
         Some(Library { name: "fjall".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: false,
-            remote: false,
-        }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         let (settings, how): (&'static [_], _) = match class {
             Durability::None => (
                 &[("sync", "off")],
@@ -94,10 +83,10 @@ impl Engine for Fjall {
                  (PersistMode::SyncData)",
             ),
         };
-        Some(Promise { settings, how })
+        Some(DurabilitySettings { settings, how })
     }
 
-    fn lacks(&self) -> &'static [&'static str] {
+    fn limitations(&self) -> &'static [&'static str] {
         &[
             "a write does not tell whether its key was there: an insert or update looks first",
             "a batch is held in memory until it is committed; one session writes at a time",
@@ -106,6 +95,23 @@ impl Engine for Fjall {
             "no way to open a store to read only: opening recovers its journal",
             "what writers wait for flushes and compactions is not told",
         ]
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Fjall {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: false,
+            remote: false,
+        }
     }
 
     /// With commits handed to the system, so that a killed process leaves them readable.

@@ -14,8 +14,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise,
-    Result, Setting, Settings, Store,
+    Accepts, Access, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet,
+    Fill, Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::lock;
@@ -65,22 +65,11 @@ impl Engine for Lmdb {
         })
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         let (settings, how): (&'static [_], _) = match class {
             Durability::None => (
                 &[("sync", "off")],
@@ -99,15 +88,32 @@ impl Engine for Lmdb {
                  through a descriptor opened with O_DSYNC, before the commit returns",
             ),
         };
-        Some(Promise { settings, how })
+        Some(DurabilitySettings { settings, how })
     }
 
-    fn lacks(&self) -> &'static [&'static str] {
+    fn limitations(&self) -> &'static [&'static str] {
         &[
             "names of more than 511 bytes",
             "two sessions that write at once: one waits",
             "a check of its own integrity",
         ]
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Lmdb {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
     fn fill(&self) -> Fill {

@@ -1,6 +1,6 @@
 //! What the server's variables promise.
 
-use model::{Durability, Promise};
+use model::{Durability, DurabilitySettings};
 
 use super::kind::Kind;
 
@@ -29,7 +29,7 @@ pub(crate) fn options(sync: &str) -> &'static [&'static str] {
     }
 }
 
-pub(crate) fn promise(class: Durability) -> Promise {
+pub(crate) fn promise(class: Durability) -> DurabilitySettings {
     let (settings, how): (&'static [_], _) = match class {
         Durability::None => (
             &[("sync", "none")],
@@ -48,7 +48,7 @@ pub(crate) fn promise(class: Durability) -> Promise {
              twice (doublewrite)",
         ),
     };
-    Promise { settings, how }
+    DurabilitySettings { settings, how }
 }
 
 /// Variables of the server that make the class of an InnoDB table.

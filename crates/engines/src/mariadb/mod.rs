@@ -20,8 +20,8 @@ use std::{
 };
 
 use model::{
-    Account, Capabilities, Durability, Engine, Library, OpenOptions, Promise, Result, Setting,
-    Settings, Store,
+    Account, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Facet, Library,
+    OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::server::account;
@@ -53,30 +53,24 @@ impl Engine for Mariadb {
         Some(Library { name: "MariaDB".to_owned(), version, options: Vec::new() })
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         Some(durability::promise(class))
     }
 
-    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
+    fn unsupported_reason(
+        &self,
+        _: Facet,
+        class: Durability,
+        settings: &Settings,
+    ) -> Option<String> {
         Kind::asked(settings).withholds(class)
     }
 
-    fn lacks(&self) -> &'static [&'static str] {
+    fn limitations(&self) -> &'static [&'static str] {
         &[
             "a server changes its files also when it is only read, so that a copy is measured",
             "what it keeps in memory to write later is not counted as left to the background",
@@ -88,6 +82,23 @@ impl Engine for Mariadb {
 
     fn usable(&self) -> Result<()> {
         installed().map(drop)
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Mariadb {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
     fn account(&self) -> Option<Account> {

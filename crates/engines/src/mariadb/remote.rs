@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Capabilities, Durability, Engine, Error, ErrorKind, OpenOptions, Promise, Result, Setting,
-    Settings, Store,
+    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, ErrorKind, Facet,
+    OpenOptions, Result, Setting, Settings, Store,
 };
 
 use super::{address::Address, durability, kind::Kind, setting, store::TableStore};
@@ -27,10 +27,38 @@ impl Engine for Mysql {
         "a table on a MariaDB or MySQL server that is there"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        Some(durability::promise(class))
+    }
+
+    fn unsupported_reason(
+        &self,
+        _: Facet,
+        class: Durability,
+        settings: &Settings,
+    ) -> Option<String> {
+        Kind::asked(settings).withholds(class)
+    }
+
+    fn limitations(&self) -> &'static [&'static str] {
+        &[
+            "the server's processor time, memory, space and bytes are not counted, wherever it runs",
+            "its caches are neither emptied nor looked at",
+            "its durability is read back, not set: a server that is set otherwise is refused",
+            "no TLS",
+        ]
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Mysql {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             persistent: false,
@@ -40,23 +68,6 @@ impl Engine for Mysql {
             processes: true,
             remote: true,
         }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        Some(durability::promise(class))
-    }
-
-    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
-        Kind::asked(settings).withholds(class)
-    }
-
-    fn lacks(&self) -> &'static [&'static str] {
-        &[
-            "the server's processor time, memory, space and bytes are not counted, wherever it runs",
-            "its caches are neither emptied nor looked at",
-            "its durability is read back, not set: a server that is set otherwise is refused",
-            "no TLS",
-        ]
     }
 
     fn recognises(&self, _: &Path) -> bool {

@@ -63,7 +63,7 @@ impl TableStore {
         options: &OpenOptions,
     ) -> Result<Self> {
         let folder = Folder::at(path)?;
-        let account = model::Engine::account(&Mariadb);
+        let account = model::Blobs::account(&Mariadb);
         folder.make(account)?;
         let made = Self::fill(&folder, installed, options, account);
         if made.is_err() {
@@ -95,7 +95,7 @@ impl TableStore {
 
     pub(crate) fn open(path: &Path, installed: &Installed, options: &OpenOptions) -> Result<Self> {
         let folder = Folder::at(path)?;
-        let account = model::Engine::account(&Mariadb);
+        let account = model::Blobs::account(&Mariadb);
         folder.check_free()?;
         folder.give(account)?;
         let kind = Kind::asked(&options.settings);

@@ -17,7 +17,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Capabilities, Durability, Engine, OpenOptions, Promise, Result, Setting, Store,
+    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Facet, OpenOptions,
+    Result, Setting, Store,
 };
 
 pub(crate) struct Pack;
@@ -37,10 +38,26 @@ impl Engine for Pack {
         "one file and an offset table: the physical limit of a copy"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
+    fn limitations(&self) -> &'static [&'static str] {
+        &["names in order: a scan looks at all of them"]
+    }
+
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        let how =
+            "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new";
+        (class == Durability::None).then_some(DurabilitySettings { settings: &[], how })
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Pack {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             persistent: true,
@@ -50,16 +67,6 @@ impl Engine for Pack {
             processes: true,
             remote: false,
         }
-    }
-
-    fn lacks(&self) -> &'static [&'static str] {
-        &["names in order: a scan looks at all of them"]
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        let how =
-            "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new";
-        (class == Durability::None).then_some(Promise { settings: &[], how })
     }
 
     fn recognises(&self, path: &Path) -> bool {

@@ -15,8 +15,8 @@ pub(crate) mod variables;
 use std::path::{Path, PathBuf};
 
 use model::{
-    Accepts, Access, Account, Capabilities, Durability, Engine, Fill, KeyKind, Library,
-    OpenOptions, Promise, Result, Setting, Settings, Store,
+    Accepts, Access, Account, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Facet,
+    Fill, KeyKind, Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::server;
@@ -74,7 +74,7 @@ pub(crate) fn account() -> Option<Account> {
     server::account(&["postgres"])
 }
 
-fn promise(class: Durability) -> Promise {
+fn promise(class: Durability) -> DurabilitySettings {
     let (settings, how): (&'static [_], _) = match class {
         Durability::None => (
             &[("sync", "off")],
@@ -90,7 +90,7 @@ fn promise(class: Durability) -> Promise {
             (&[("sync", "on")], "WAL flushed with fdatasync(2) before the commit returns")
         }
     };
-    Promise { settings, how }
+    DurabilitySettings { settings, how }
 }
 
 impl Engine for Postgres {
@@ -107,26 +107,15 @@ impl Engine for Postgres {
         Installed::find().ok().map(Installed::library)
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         Some(promise(class))
     }
 
-    fn lacks(&self) -> &'static [&'static str] {
+    fn limitations(&self) -> &'static [&'static str] {
         &[
             "names longer than 2,692 bytes (an entry of its index must fit a third of a page)",
             "waits for locks shorter than 1 ms are not counted (the server logs them from \
@@ -137,6 +126,23 @@ impl Engine for Postgres {
 
     fn usable(&self) -> Result<()> {
         Installed::find().map(drop)
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Postgres {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
     fn account(&self) -> Option<Account> {

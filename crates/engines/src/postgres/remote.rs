@@ -7,8 +7,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Capabilities, Durability, Engine, Error, ErrorKind, KeyKind, OpenOptions, Promise,
-    Result, Session, Setting, Settings, Store, without_password,
+    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, ErrorKind, Facet,
+    KeyKind, OpenOptions, Result, Session, Setting, Settings, Store, without_password,
 };
 use postgres::{Client, Config, config::Host as Server, error::SqlState};
 
@@ -53,26 +53,15 @@ impl Engine for Postgresql {
         "an existing PostgreSQL server: a table that is made and dropped"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: false,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: true,
-        }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         Some(promise(class))
     }
 
-    fn lacks(&self) -> &'static [&'static str] {
+    fn limitations(&self) -> &'static [&'static str] {
         &[
             "the server's processor time, memory, space and bytes are not counted, wherever it runs",
             "its caches are neither emptied nor looked at",
@@ -82,6 +71,23 @@ impl Engine for Postgresql {
             "names longer than 2,692 bytes (an entry of its index must fit a third of a page)",
             "no TLS",
         ]
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Postgresql {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: false,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: true,
+        }
     }
 
     fn recognises(&self, _: &Path) -> bool {

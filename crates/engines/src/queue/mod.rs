@@ -4,21 +4,21 @@
 mod sqlite;
 mod values;
 
-use model::{Error, Result, nearest, queue::QueueEngine};
+use model::{Error, Result, nearest, tasks::Tasks};
 
-static ENGINES: &[&dyn QueueEngine] = &[
+static ENGINES: &[&dyn Tasks] = &[
     &values::FILES,
     #[cfg(feature = "sqlite")]
     &sqlite::SqliteQueue,
 ];
 
 /// All queue engines of this build.
-pub fn all() -> &'static [&'static dyn QueueEngine] {
+pub fn all() -> &'static [&'static dyn Tasks] {
     ENGINES
 }
 
 /// The queue engine called `name`.
-pub fn find(name: &str) -> Result<&'static dyn QueueEngine> {
+pub fn find(name: &str) -> Result<&'static dyn Tasks> {
     all().iter().find(|engine| engine.name() == name).copied().ok_or_else(|| {
         let names: Vec<_> = all().iter().map(|engine| engine.name()).collect();
         let hint = nearest(name, names.iter().copied())

@@ -9,9 +9,9 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Durability, Engine, Error, LOCK_WAITS, Library, Promise, Result, Setting,
-    Settings,
-    queue::{Held, Queue, QueueEngine, QueueWorker, Step, Task},
+    Accepts, Access, Durability, DurabilitySettings, Engine, Error, Facet, LOCK_WAITS, Library,
+    Result, Setting, Settings,
+    tasks::{Queue, QueueWorker, Step, StoredTask, Task, Tasks},
 };
 
 use crate::sqlite::{
@@ -66,7 +66,7 @@ const STATEMENTS: [&str; 4] = [
 /// `database/sql` (<https://pkg.go.dev/database/sql#DB.SetMaxIdleConns>).
 const IDLE: usize = 2;
 
-impl QueueEngine for SqliteQueue {
+impl Engine for SqliteQueue {
     fn name(&self) -> &'static str {
         "sqlite"
     }
@@ -79,14 +79,20 @@ impl QueueEngine for SqliteQueue {
         Sqlite.library()
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        Sqlite.promise(class)
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        Sqlite.durability_settings(Facet::Tasks, class)
     }
 
+    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
+        Some(self)
+    }
+}
+
+impl Tasks for SqliteQueue {
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>> {
         fs::File::create_new(location).map_err(|e| Error::io(location.display(), e))?;
         let database = Database { path: location.to_owned(), settings: settings.clone() };
@@ -282,14 +288,14 @@ impl QueueWorker for Worker<'_> {
         }
     }
 
-    fn find(&mut self, id: &str) -> Result<Option<Held>> {
+    fn find(&mut self, id: &str) -> Result<Option<StoredTask>> {
         let control = lock(&self.queue.control);
         // An id is hexadecimal digits, so that it can stand in the text.
         let column = |name: &str| {
             control.column(&format!("SELECT ifnull({name}, '') FROM tasks WHERE id='{id}'"))
         };
         let (status, output) = (column("status")?.pop(), column("output")?.pop());
-        Ok(status.zip(output).map(|(status, output)| Held { status, output }))
+        Ok(status.zip(output).map(|(status, output)| StoredTask { status, output }))
     }
 
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {

@@ -7,9 +7,9 @@ use std::{
 };
 
 use model::{
-    Access, Durability, Engine, Error, How, Key, KeyKind, Library, OpenOptions, Promise, Put,
-    Result, Session, Setting, Settings, Store,
-    queue::{Held, Queue, QueueEngine, QueueWorker, Step, Task},
+    Access, Blobs, Durability, DurabilitySettings, Engine, Error, Facet, How, Key, KeyKind,
+    Library, OpenOptions, Put, Result, Session, Setting, Settings, Store,
+    tasks::{Queue, QueueWorker, Step, StoredTask, Task, Tasks},
 };
 
 use crate::files::Files;
@@ -20,11 +20,11 @@ pub(super) static FILES: Values =
 
 /// An engine whose values are tasks.
 pub(super) struct Values {
-    engine: &'static dyn Engine,
+    engine: &'static dyn Blobs,
     about: &'static str,
 }
 
-impl QueueEngine for Values {
+impl Engine for Values {
     fn name(&self) -> &'static str {
         self.engine.name()
     }
@@ -37,14 +37,20 @@ impl QueueEngine for Values {
         self.engine.library()
     }
 
-    fn settings(&self) -> &'static [Setting] {
-        self.engine.settings()
+    fn settings(&self, _: Facet) -> &'static [Setting] {
+        self.engine.settings(Facet::Tasks)
     }
 
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        self.engine.promise(class)
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        self.engine.durability_settings(Facet::Tasks, class)
     }
 
+    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
+        Some(self)
+    }
+}
+
+impl Tasks for Values {
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>> {
         let settings = settings.clone();
         let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Names };
@@ -132,7 +138,7 @@ impl QueueWorker for Worker<'_> {
         if done { Ok(()) } else { Err(Error::corrupt(format!("task {} {otherwise}", task.id))) }
     }
 
-    fn find(&mut self, id: &str) -> Result<Option<Held>> {
+    fn find(&mut self, id: &str) -> Result<Option<StoredTask>> {
         let key = Key::Name(id.as_bytes());
         let mut value = vec![0; ROOM];
         let Some(mut length) = self.session.get(key, &mut value)? else { return Ok(None) };

@@ -14,8 +14,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise,
-    Result, Setting, Settings, Store,
+    Accepts, Access, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet,
+    Fill, Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
 use store::RedbStore;
@@ -60,22 +60,11 @@ impl Engine for Redb {
         Some(Library { name: "redb".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         let (settings, how): (&'static [_], _) = match class {
             Durability::None => (
                 &[("sync", "off")],
@@ -94,16 +83,33 @@ impl Engine for Redb {
                  whether all arrived, and fdatasync(2) before the commit returns",
             ),
         };
-        Some(Promise { settings, how })
+        Some(DurabilitySettings { settings, how })
     }
 
-    fn lacks(&self) -> &'static [&'static str] {
+    fn limitations(&self) -> &'static [&'static str] {
         &[
             "two sessions that write at once: one waits",
             "several processes may read, but one that writes is alone, unless all open it with \
              share=readers or share=writers; then sync=deferred is not to be had",
             "after its writer was killed, it is read from end to end before it can be read again",
         ]
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Redb {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
     fn fill(&self) -> Fill {

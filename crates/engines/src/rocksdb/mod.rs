@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise, Result,
-    Setting, Store,
+    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Fill,
+    Library, OpenOptions, Result, Setting, Store,
 };
 
 use store::RocksStore;
@@ -64,22 +64,11 @@ impl Engine for RocksDb {
         Some(Library { name: "RocksDB".to_owned(), version, options: Vec::new() })
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: false,
-            remote: false,
-        }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         let (settings, how): (&'static [_], _) = match class {
             Durability::None => (
                 &[("wal", "off"), ("sync", "off")],
@@ -97,16 +86,33 @@ impl Engine for RocksDb {
                  so that sessions that write at once share a flush)",
             ),
         };
-        Some(Promise { settings, how })
+        Some(DurabilitySettings { settings, how })
     }
 
-    fn lacks(&self) -> &'static [&'static str] {
+    fn limitations(&self) -> &'static [&'static str] {
         &[
             "a write does not tell whether its key was there: an insert or update reads the old \
              value first",
             "a batch is held in memory until it is committed; one session writes at a time, though \
              sessions flush at once",
         ]
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for RocksDb {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: false,
+            remote: false,
+        }
     }
 
     /// With a log, so that a killed process leaves its commits readable.

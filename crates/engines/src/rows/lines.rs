@@ -9,8 +9,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Durability, Error, Promise, Result, Setting, Settings,
-    rows::{RowCapabilities, RowEngine, RowSession, RowStore, RowTables, Style},
+    Accepts, Durability, DurabilitySettings, Engine, Error, Facet, Result, Setting, Settings,
+    rows::{RowCapabilities, RowSession, RowStore, RowTables, Rows, Style},
 };
 
 /// What a line looks like. Writers have a buffer.
@@ -44,7 +44,7 @@ const SETTINGS: &[Setting] = &[Setting {
     help: "whether each batch, and each file renamed over another with its folder, is flushed",
 }];
 
-impl<F: Form> RowEngine for LineEngine<F> {
+impl<F: Form> Engine for LineEngine<F> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -53,22 +53,12 @@ impl<F: Form> RowEngine for LineEngine<F> {
         self.about
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn styles(&self, _: &Settings) -> &'static [Style] {
-        &[Style::Bulk]
-    }
-
-    fn capabilities(&self, _: &Settings) -> RowCapabilities {
-        let why =
-            "its one file has no locks, so that processes would overwrite each other's changes";
-        RowCapabilities { alone: Some(why), remote: false }
-    }
-
     /// A file that is appended to may end within a row.
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         let (settings, how): (&'static [_], _) = match class {
             Durability::None => (&[("sync", "none")], "written and renamed, nothing flushed"),
             Durability::Consistent => return None,
@@ -78,7 +68,23 @@ impl<F: Form> RowEngine for LineEngine<F> {
                  after it takes its name",
             ),
         };
-        Some(Promise { settings, how })
+        Some(DurabilitySettings { settings, how })
+    }
+
+    fn rows(&'static self) -> Option<&'static dyn Rows> {
+        Some(self)
+    }
+}
+
+impl<F: Form> Rows for LineEngine<F> {
+    fn styles(&self, _: &Settings) -> &'static [Style] {
+        &[Style::Bulk]
+    }
+
+    fn capabilities(&self, _: &Settings) -> RowCapabilities {
+        let why =
+            "its one file has no locks, so that processes would overwrite each other's changes";
+        RowCapabilities { alone: Some(why), remote: false }
     }
 
     fn start(&self, location: &Path, _: &Settings) -> Result<Box<dyn RowStore>> {

@@ -12,9 +12,9 @@ mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-use model::{Error, Result, nearest, rows::RowEngine};
+use model::{Error, Result, nearest, rows::Rows};
 
-static ENGINES: &[&dyn RowEngine] = &[
+static ENGINES: &[&dyn Rows] = &[
     &csv::ENGINE,
     &jsonl::ENGINE,
     #[cfg(feature = "sqlite")]
@@ -26,12 +26,12 @@ static ENGINES: &[&dyn RowEngine] = &[
 ];
 
 /// All row engines of this build.
-pub fn all() -> &'static [&'static dyn RowEngine] {
+pub fn all() -> &'static [&'static dyn Rows] {
     ENGINES
 }
 
 /// The row engine called `name`.
-pub fn find(name: &str) -> Result<&'static dyn RowEngine> {
+pub fn find(name: &str) -> Result<&'static dyn Rows> {
     all().iter().find(|engine| engine.name() == name).copied().ok_or_else(|| {
         let names: Vec<_> = all().iter().map(|engine| engine.name()).collect();
         let hint = nearest(name, names.iter().copied())

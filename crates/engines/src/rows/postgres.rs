@@ -10,9 +10,9 @@ use ::postgres::{
     binary_copy::BinaryCopyInWriter, error::SqlState, types::Type,
 };
 use model::{
-    BUSY_RETRIES, Durability, Engine, Error, LOCK_WAITS, Library, Promise, Result, Setting,
-    Settings,
-    rows::{MULTI_ROWS, NULL, RowCapabilities, RowEngine, RowSession, RowStore, RowTables, Style},
+    BUSY_RETRIES, Durability, DurabilitySettings, Engine, Error, Facet, LOCK_WAITS, Library,
+    Result, Setting, Settings,
+    rows::{MULTI_ROWS, NULL, RowCapabilities, RowSession, RowStore, RowTables, Rows, Style},
 };
 
 use super::sql::{self, parts};
@@ -30,7 +30,7 @@ use crate::{
 /// The engine.
 pub(super) struct PostgresRows;
 
-impl RowEngine for PostgresRows {
+impl Engine for PostgresRows {
     fn name(&self) -> &'static str {
         "postgres"
     }
@@ -43,10 +43,24 @@ impl RowEngine for PostgresRows {
         Postgres.library()
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         &[CACHE, SYNC, NULL, VARIABLE]
     }
 
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        Postgres.durability_settings(Facet::Rows, class)
+    }
+
+    fn usable(&self) -> Result<()> {
+        Postgres.usable()
+    }
+
+    fn rows(&'static self) -> Option<&'static dyn Rows> {
+        Some(self)
+    }
+}
+
+impl Rows for PostgresRows {
     fn table_settings(&self) -> &'static [&'static str] {
         &["null"]
     }
@@ -61,14 +75,6 @@ impl RowEngine for PostgresRows {
 
     fn capabilities(&self, _: &Settings) -> RowCapabilities {
         RowCapabilities { alone: None, remote: false }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        Postgres.promise(class)
-    }
-
-    fn usable(&self) -> Result<()> {
-        Postgres.usable()
     }
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {

@@ -8,8 +8,9 @@ use std::{
 };
 
 use model::{
-    Accepts, Durability, Engine, Error, Library, Promise, Result, Setting, Settings,
-    rows::{MULTI_ROWS, NULL, RowCapabilities, RowEngine, RowSession, RowStore, RowTables, Style},
+    Accepts, Durability, DurabilitySettings, Engine, Error, Facet, Library, Result, Setting,
+    Settings,
+    rows::{MULTI_ROWS, NULL, RowCapabilities, RowSession, RowStore, RowTables, Rows, Style},
 };
 
 use super::sql::{self, parts};
@@ -49,7 +50,7 @@ const SETTINGS: &[Setting] = &[
 /// Rows of a statement with bound values in [`Style::Bulk`]: more make it no faster.
 const BULK_ROWS: u16 = 64;
 
-impl RowEngine for SqliteRows {
+impl Engine for SqliteRows {
     fn name(&self) -> &'static str {
         "sqlite"
     }
@@ -62,10 +63,30 @@ impl RowEngine for SqliteRows {
         Sqlite.library()
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        Sqlite.durability_settings(Facet::Rows, class)
+    }
+
+    fn unsupported_reason(
+        &self,
+        _: Facet,
+        class: Durability,
+        settings: &Settings,
+    ) -> Option<String> {
+        let lost = in_memory(settings) && class != Durability::None;
+        lost.then(|| "store=memory is gone with the process (none)".to_owned())
+    }
+
+    fn rows(&'static self) -> Option<&'static dyn Rows> {
+        Some(self)
+    }
+}
+
+impl Rows for SqliteRows {
     fn styles(&self, _: &Settings) -> &'static [Style] {
         &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk]
     }
@@ -73,15 +94,6 @@ impl RowEngine for SqliteRows {
     fn capabilities(&self, settings: &Settings) -> RowCapabilities {
         let why = "what is in the memory of a process is there for that one alone";
         RowCapabilities { alone: in_memory(settings).then_some(why), remote: false }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        Sqlite.promise(class)
-    }
-
-    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let lost = in_memory(settings) && class != Durability::None;
-        lost.then(|| "store=memory is gone with the process (none)".to_owned())
     }
 
     fn start(&self, location: &Path, _: &Settings) -> Result<Box<dyn RowStore>> {

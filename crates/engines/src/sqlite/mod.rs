@@ -16,8 +16,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Capabilities, Durability, Engine, Error, Fill, Library, OpenOptions, Promise,
-    Result, Setting, Settings, Store,
+    Accepts, Access, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet,
+    Fill, Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
 pub use inspect::{Stat, memory_counters, stat};
@@ -90,22 +90,11 @@ impl Engine for Sqlite {
         })
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
         let (settings, how): (&'static [_], _) = match class {
             Durability::None => (
                 &[("journal", "off"), ("sync", "off")],
@@ -122,7 +111,24 @@ impl Engine for Sqlite {
                 "pages appended to the log, fdatasync(2) of it before the commit returns",
             ),
         };
-        Some(Promise { settings, how })
+        Some(DurabilitySettings { settings, how })
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Sqlite {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            persistent: true,
+            retains: true,
+            meta: true,
+            concurrent_writes: true,
+            processes: true,
+            remote: false,
+        }
     }
 
     /// Each connection has one, in whole KiB.

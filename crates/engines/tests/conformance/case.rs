@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Durability, Engine, ErrorKind, Item, Key, KeyKind, Mode, OpenOptions, Put,
-    Result, Session, Settings, Store,
+    Accepts, Access, Blobs, Durability, Engine, ErrorKind, Facet, Item, Key, KeyKind, Mode,
+    OpenOptions, Put, Result, Session, Settings, Store,
 };
 use storemark_engines::{Slowed, registry};
 use tempfile::TempDir;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use crate::servers;
 
 pub(crate) struct Case {
-    pub(crate) engine: &'static dyn Engine,
+    pub(crate) engine: &'static dyn Blobs,
     pub(crate) keys: KeyKind,
     pub(crate) settings: Settings,
 }
@@ -143,7 +143,7 @@ pub(crate) fn cases() -> &'static [Case] {
 }
 
 /// Delegates to an engine with files and settings; it must not show.
-fn slowed() -> &'static dyn Engine {
+fn slowed() -> &'static dyn Blobs {
     static SLOWED: OnceLock<Slowed> = OnceLock::new();
     SLOWED.get_or_init(|| Slowed::new(registry::find("pack").unwrap(), 10.0).unwrap())
 }
@@ -159,14 +159,16 @@ fn fits(case: &Case) -> bool {
 }
 
 /// None, each word of each setting alone, and those of each durability class.
-fn settings(engine: &dyn Engine) -> Vec<Settings> {
+fn settings(engine: &dyn Blobs) -> Vec<Settings> {
     let mut all = vec![Settings::default()];
-    for setting in engine.settings() {
+    for setting in engine.settings(Facet::Blobs) {
         if let Accepts::Words(words) = setting.accepts {
             all.extend(words.iter().map(|word| checked(engine, &[(setting.name, word)])));
         }
     }
-    let classes = Durability::ALL.into_iter().filter_map(|class| engine.promise(class));
+    let classes = Durability::ALL
+        .into_iter()
+        .filter_map(|class| engine.durability_settings(Facet::Blobs, class));
     for settings in classes.map(|promise| checked(engine, promise.settings)) {
         if !all.contains(&settings) {
             all.push(settings);
@@ -175,8 +177,8 @@ fn settings(engine: &dyn Engine) -> Vec<Settings> {
     all
 }
 
-pub(crate) fn checked(engine: &dyn Engine, pairs: &[(&str, &str)]) -> Settings {
-    Settings::check(engine.settings(), pairs.iter().copied()).unwrap()
+pub(crate) fn checked(engine: &dyn Blobs, pairs: &[(&str, &str)]) -> Settings {
+    Settings::check(engine.settings(Facet::Blobs), pairs.iter().copied()).unwrap()
 }
 
 /// A folder of its own with room for one store.

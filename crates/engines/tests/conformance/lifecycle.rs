@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs};
 
-use model::{Access, Durability, ErrorKind, KeyKind, Mode, Put, Setting};
+use model::{Access, Durability, ErrorKind, Facet, KeyKind, Mode, Put, Setting};
 use storemark_engines::registry;
 
 use crate::{
@@ -87,7 +87,7 @@ fn settings_asked_for_are_in_effect_and_all_are_told() {
         for (name, value) in &case.settings.0 {
             assert_eq!(effect.get(name), Some(value.as_str()), "{case}: {name}");
         }
-        for Setting { name, .. } in case.engine.settings() {
+        for Setting { name, .. } in case.engine.settings(Facet::Blobs) {
             // One that ends in a star has no name of its own.
             assert!(name.ends_with('*') || effect.get(name).is_some(), "{case}: {name} not told");
         }
@@ -109,7 +109,7 @@ fn each_durability_class_that_is_offered_is_in_effect() {
     // A server that is there gives the class that it gives.
     for engine in engines().filter(|engine| !engine.capabilities().remote) {
         for class in Durability::ALL {
-            let Some(promise) = engine.promise(class) else { continue };
+            let Some(promise) = engine.durability_settings(Facet::Blobs, class) else { continue };
             for keys in [KeyKind::Integers, KeyKind::Names] {
                 let case = Case { engine, keys, settings: checked(engine, promise.settings) };
                 let place = Place::new();

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Access, Mode, Settings, Store};
+use model::{Access, Facet, Mode, Settings, Store};
 use storemark_engines::registry;
 
 use crate::{
@@ -88,7 +88,7 @@ fn neighbour() {
         job.splitn(3, ' ').collect::<Vec<_>>().try_into().expect("three words");
     let engine = registry::find(engine).unwrap();
     let pairs = settings[1..].split('&').filter_map(|pair| pair.split_once('='));
-    let settings = Settings::check(engine.settings(), pairs).unwrap();
+    let settings = Settings::check(engine.settings(Facet::Blobs), pairs).unwrap();
     let case = Case { engine, keys: model::KeyKind::Integers, settings };
     let store = case.open(path.as_ref(), Access::Write).unwrap();
     store.session().unwrap().write(&OwnedKey::Int(0), b"neighbour");

@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use model::{Engine, KeyKind, Session, Settings, Store};
+use model::{Blobs, Engine, Facet, KeyKind, Session, Settings, Store};
 use storemark_engines::registry;
 
 use crate::{
@@ -52,7 +52,7 @@ fn socket(store: &Path) -> String {
 const WITHOUT: &str = "STOREMARK_WITHOUT";
 
 /// All engines of the registry that are to be checked.
-pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Engine> {
+pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Blobs> {
     registry::all().iter().copied().filter(|engine| !left_out().contains(&engine.name()))
 }
 
@@ -98,7 +98,10 @@ pub(crate) fn is_chosen(case: &Case) -> bool {
         return true;
     }
     let of_class = |class| {
-        let settings = case.engine.promise(class).map_or(&[][..], |promise| promise.settings);
+        let settings = case
+            .engine
+            .durability_settings(Facet::Blobs, class)
+            .map_or(&[][..], |promise| promise.settings);
         case.settings == crate::case::checked(case.engine, settings)
     };
     let private = remote(case.engine.name()).is_none();
@@ -106,7 +109,7 @@ pub(crate) fn is_chosen(case: &Case) -> bool {
 }
 
 /// A place for a store of `engine`: in a folder, or a table's name on a server.
-pub(crate) fn place(engine: &dyn Engine) -> Place {
+pub(crate) fn place(engine: &dyn Blobs) -> Place {
     static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let place = Place::new();
     let Some(remote) = remote(engine.name()) else { return place };

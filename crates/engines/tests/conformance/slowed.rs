@@ -3,7 +3,7 @@
 
 use std::{path::Path, time::Instant};
 
-use model::{Access, Durability, Engine, Key, KeyKind, OpenOptions, Put, Settings};
+use model::{Access, Blobs, Durability, Engine, Facet, Key, KeyKind, OpenOptions, Put, Settings};
 use storemark_engines::{Slowed, registry};
 
 use crate::{
@@ -28,20 +28,20 @@ fn it_says_of_itself_what_the_engine_says() {
     }
 }
 
-fn facts(engine: &dyn Engine) -> String {
-    let classes = Durability::ALL.map(|class| engine.promise(class));
+fn facts(engine: &dyn Blobs) -> String {
+    let classes = Durability::ALL.map(|class| engine.durability_settings(Facet::Blobs, class));
     format!(
         "{} {} {:?} {:?} {:?} {classes:?} {:?}",
         engine.name(),
         engine.about(),
         engine.library(),
-        engine.settings(),
+        engine.settings(Facet::Blobs),
         engine.capabilities(),
         engine.fill()
     )
 }
 
-fn create(engine: &dyn Engine, path: &Path) {
+fn create(engine: &dyn Blobs, path: &Path) {
     let options = OpenOptions {
         settings: Settings::default(),
         access: Access::Write,

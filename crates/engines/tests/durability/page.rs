@@ -2,7 +2,7 @@
 
 use std::{env, fmt::Write, fs};
 
-use model::Durability;
+use model::{Durability, Facet};
 use storemark_engines::registry;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/durability.md");
@@ -12,9 +12,12 @@ const BEGIN: &str = "<!-- table -->\n";
 const END: &str = "<!-- end of table -->\n";
 
 /// A line for each class that `engine` gives.
-fn rows(engine: &dyn model::Engine) -> String {
+fn rows(engine: &dyn model::Blobs) -> String {
     let mut rows = String::new();
-    for (class, promise) in Durability::ALL.iter().filter_map(|c| Some((c, engine.promise(*c)?))) {
+    for (class, promise) in Durability::ALL
+        .iter()
+        .filter_map(|c| Some((c, engine.durability_settings(Facet::Blobs, *c)?)))
+    {
         let settings: Vec<_> =
             promise.settings.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
         let (name, settings) = (engine.name(), settings.join(" "));

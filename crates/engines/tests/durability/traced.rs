@@ -7,7 +7,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use model::{Access, Durability, Engine, Key, KeyKind, Mode, OpenOptions, Put, Settings};
+use model::{
+    Access, Blobs, Durability, Engine, Facet, Key, KeyKind, Mode, OpenOptions, Put, Settings,
+};
 use storemark_engines::registry;
 
 const UPDATER: &str = "traced::updater";
@@ -52,15 +54,16 @@ fn updater() {
     store.close().unwrap();
 }
 
-fn options(engine: &dyn Engine, class: Durability) -> OpenOptions {
-    let settings = engine.promise(class).unwrap().settings.iter().copied();
-    let settings = Settings::check(engine.settings(), settings).unwrap();
+fn options(engine: &dyn Blobs, class: Durability) -> OpenOptions {
+    let settings =
+        engine.durability_settings(Facet::Blobs, class).unwrap().settings.iter().copied();
+    let settings = Settings::check(engine.settings(Facet::Blobs), settings).unwrap();
     OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers }
 }
 
 /// Calls that flushed during each update of `engine`, by any of its processes and threads;
 /// `None` where nobody may trace.
-fn flushes(engine: &dyn Engine, class: Durability) -> Option<Vec<Vec<String>>> {
+fn flushes(engine: &dyn Blobs, class: Durability) -> Option<Vec<Vec<String>>> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o711))
         .unwrap();
@@ -121,7 +124,7 @@ fn of_updates(trace: &str, folder: &Path) -> Vec<Vec<String>> {
 fn a_durable_update_is_flushed_before_it_is_acknowledged_and_another_need_not_be() {
     for engine in registry::all().iter().filter(|e| e.capabilities().persistent) {
         for class in [Durability::None, Durability::Durable] {
-            if engine.promise(class).is_none() {
+            if engine.durability_settings(Facet::Blobs, class).is_none() {
                 continue;
             }
             let Some(updates) = flushes(*engine, class) else { return };

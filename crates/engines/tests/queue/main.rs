@@ -6,13 +6,13 @@
 use std::thread;
 
 use model::{
-    Accepts, Durability, Settings,
-    queue::{Held, Queue, QueueEngine, Step, Task},
+    Accepts, Durability, Facet, Settings,
+    queue::{Held, Queue, Step, Task, Tasks},
 };
 use storemark_engines::queue;
 
 struct Case {
-    engine: &'static dyn QueueEngine,
+    engine: &'static dyn Tasks,
     settings: Settings,
 }
 
@@ -21,9 +21,14 @@ fn cases() -> Vec<Case> {
     queue::all().iter().flat_map(|engine| of(*engine)).collect()
 }
 
-fn of(engine: &'static dyn QueueEngine) -> Vec<Case> {
+fn of(engine: &'static dyn Tasks) -> Vec<Case> {
     let words = |name: &str| -> Vec<Option<&'static str>> {
-        match engine.settings().iter().find(|setting| setting.name == name).map(|s| s.accepts) {
+        match engine
+            .settings(Facet::Tasks)
+            .iter()
+            .find(|setting| setting.name == name)
+            .map(|s| s.accepts)
+        {
             Some(Accepts::Words(words)) => words.iter().copied().map(Some).collect(),
             _ => vec![None],
         }
@@ -34,7 +39,7 @@ fn of(engine: &'static dyn QueueEngine) -> Vec<Case> {
             for write in words("write") {
                 let asked = [("connection", connection), ("journal", journal), ("write", write)];
                 let asked = asked.into_iter().filter_map(|(name, value)| Some((name, value?)));
-                let settings = Settings::check(engine.settings(), asked).unwrap();
+                let settings = Settings::check(engine.settings(Facet::Tasks), asked).unwrap();
                 cases.push(Case { engine, settings });
             }
         }
@@ -121,7 +126,7 @@ fn a_step_that_cannot_be_taken_is_refused() {
 #[test]
 fn workers_get_through_beside_each_other() {
     for mut case in cases() {
-        if case.engine.settings().iter().any(|setting| setting.name == "connection") {
+        if case.engine.settings(Facet::Tasks).iter().any(|setting| setting.name == "connection") {
             case.settings.set("sync", "off");
         }
         case.with(|queue| {
@@ -162,9 +167,11 @@ fn settings_are_read_back_and_a_class_promised_is_kept() {
             }
         });
         for class in Durability::ALL {
-            let Some(promise) = case.engine.promise(class) else { continue };
+            let Some(promise) = case.engine.durability_settings(Facet::Tasks, class) else {
+                continue;
+            };
             let pairs = promise.settings.iter().copied();
-            let settings = Settings::check(case.engine.settings(), pairs).unwrap();
+            let settings = Settings::check(case.engine.settings(Facet::Tasks), pairs).unwrap();
             let case = Case { settings: case.settings.clone().overlaid(&settings), ..case };
             case.with(|queue| assert_eq!(queue.durability().unwrap(), class, "{}", case.name()));
         }

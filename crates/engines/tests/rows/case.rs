@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use model::{
-    Durability, Result, Settings,
-    rows::{RowEngine, RowStore, RowTables},
+    Durability, Facet, Result, Settings,
+    rows::{RowStore, RowTables, Rows},
 };
 use tempfile::TempDir;
 
 use crate::servers;
 
 pub(crate) struct Case {
-    pub(crate) engine: &'static dyn RowEngine,
+    pub(crate) engine: &'static dyn Rows,
     pub(crate) settings: Settings,
 }
 
@@ -30,9 +30,14 @@ pub(crate) fn folder() -> TempDir {
     folder
 }
 
-fn of(engine: &'static dyn RowEngine) -> Vec<Case> {
+fn of(engine: &'static dyn Rows) -> Vec<Case> {
     let words = |name: &str| -> Vec<Option<&'static str>> {
-        match engine.settings().iter().find(|setting| setting.name == name).map(|s| s.accepts) {
+        match engine
+            .settings(Facet::Rows)
+            .iter()
+            .find(|setting| setting.name == name)
+            .map(|s| s.accepts)
+        {
             Some(model::Accepts::Words(words)) => words.iter().copied().map(Some).collect(),
             _ => vec![None],
         }
@@ -43,7 +48,7 @@ fn of(engine: &'static dyn RowEngine) -> Vec<Case> {
             for null in words("null") {
                 let asked = [("store", store), ("engine", kind), ("null", null)];
                 let asked = asked.into_iter().filter_map(|(name, value)| Some((name, value?)));
-                let settings = Settings::check(engine.settings(), asked).unwrap();
+                let settings = Settings::check(engine.settings(Facet::Rows), asked).unwrap();
                 cases.push(Case { engine, settings: settings.overlaid(&hasty(engine)) });
             }
         }
@@ -53,10 +58,10 @@ fn of(engine: &'static dyn RowEngine) -> Vec<Case> {
 }
 
 /// A server need not flush what is made for these checks.
-fn hasty(engine: &dyn RowEngine) -> Settings {
-    match engine.promise(Durability::None) {
+fn hasty(engine: &dyn Rows) -> Settings {
+    match engine.durability_settings(Facet::Rows, Durability::None) {
         Some(promise) if servers::is_server(engine) => {
-            Settings::check(engine.settings(), promise.settings.iter().copied()).unwrap()
+            Settings::check(engine.settings(Facet::Rows), promise.settings.iter().copied()).unwrap()
         }
         _ => Settings::default(),
     }

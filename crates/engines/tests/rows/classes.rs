@@ -1,6 +1,6 @@
 //! Each durability class that an engine promises is the one in effect.
 
-use model::{Durability, Settings};
+use model::{Durability, Facet, Settings};
 
 use crate::case::{Case, cases};
 
@@ -10,9 +10,11 @@ fn a_class_promised_is_kept() {
         let in_memory = case.settings.get("store") == Some("memory");
         let flushes = case.settings.get("engine").is_none_or(|kind| kind == "innodb");
         for class in Durability::ALL {
-            let Some(promise) = case.engine.promise(class) else { continue };
+            let Some(promise) = case.engine.durability_settings(Facet::Rows, class) else {
+                continue;
+            };
             let pairs = promise.settings.iter().copied();
-            let settings = Settings::check(case.engine.settings(), pairs).unwrap();
+            let settings = Settings::check(case.engine.settings(Facet::Rows), pairs).unwrap();
             let case = Case { settings: case.settings.clone().overlaid(&settings), ..case };
             // What is in memory only, or never flushed, promises nothing, and says so.
             let expected = if in_memory || !flushes { Durability::None } else { class };

@@ -11,7 +11,7 @@ use std::{
 
 use model::{
     Settings,
-    rows::{RowEngine, RowStore},
+    rows::{RowStore, Rows},
 };
 use storemark_engines::rows;
 
@@ -22,12 +22,12 @@ const SERVERS: &[&str] = &["mariadb", "postgres"];
 /// Names engines, with commas between them, whose servers are not installed.
 const WITHOUT: &str = "STOREMARK_WITHOUT";
 
-pub(crate) fn is_server(engine: &dyn RowEngine) -> bool {
+pub(crate) fn is_server(engine: &dyn Rows) -> bool {
     SERVERS.contains(&engine.name())
 }
 
 /// All engines that are to be checked.
-pub(crate) fn engines() -> impl Iterator<Item = &'static dyn RowEngine> {
+pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Rows> {
     rows::all().iter().copied().filter(|engine| !left_out().contains(&engine.name()))
 }
 
@@ -64,7 +64,7 @@ impl Kept {
 
 /// The store of `engine` with these settings but those of tables, made by the first check that
 /// asks.
-pub(crate) fn kept(engine: &dyn RowEngine, settings: &Settings) -> Arc<Kept> {
+pub(crate) fn kept(engine: &dyn Rows, settings: &Settings) -> Arc<Kept> {
     static ALL: Mutex<Vec<Arc<Kept>>> = Mutex::new(Vec::new());
     let mut settings = settings.clone();
     settings.0.retain(|name, _| !engine.table_settings().contains(&name.as_str()));

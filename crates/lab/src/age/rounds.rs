@@ -6,7 +6,7 @@ use std::{
 };
 
 use model::{
-    Cache, DatasetSpec, Doubt, ErrorKind, Finding, Plan, Result,
+    Cache, DatasetSpec, ErrorKind, Finding, FindingKind, Plan, Result,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -26,7 +26,7 @@ use crate::{
     payload::Pool,
     pilot, precise, rounds,
     seed::{Use, derive},
-    state, validity,
+    state,
 };
 
 /// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
@@ -76,15 +76,15 @@ pub fn age(
         rounds: request.rounds,
     };
     recorder.begin(lives.header(&plan, &steps)?)?;
-    recorder.doubt(unreachable.into_iter().map(Finding::run))?;
+    recorder.note(unreachable.into_iter().map(Finding::run))?;
     let start = Instant::now();
     let ended = match lives.run(&plan, recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ended::Interrupted,
         ended => ended?,
     };
     if let Some(record) = recorder.record() {
-        let doubts = validity::age(record);
-        recorder.doubt(doubts)?;
+        let doubts = checks::age(record);
+        recorder.note(doubts)?;
     }
     let failed = lives.failed_labels();
     Ok(Outcome { ended, measuring: start.elapsed(), failed, integrity: Vec::new() })
@@ -175,9 +175,9 @@ impl AgeRounds<'_> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
                 Err(error) => {
                     self.failed.insert(target);
-                    let doubt = Doubt::TrialFailed { why: error.to_string() };
+                    let doubt = FindingKind::TrialFailed { why: error.to_string() };
                     let label = &plan.targets[target].label;
-                    recorder.doubt([Finding::target(doubt, label).in_round(round)])?;
+                    recorder.note([Finding::target(doubt, label).in_round(round)])?;
                 }
             }
         }
@@ -215,9 +215,11 @@ impl AgeRounds<'_> {
             Told::Facts(_) => Ok(()),
             Told::Tried(tried) => {
                 let header = recorder.record().map(|record| &record.header);
-                let doubts = header.map_or_else(Vec::new, |header| validity::trial(header, &tried));
+                let doubts = header.map_or_else(Vec::new, |header| {
+                    checks::trial(header, &tried.sample, tried.written_before)
+                });
                 recorder.push(Line::Sample(Box::new(tried.sample)))?;
-                recorder.doubt(doubts)
+                recorder.note(doubts)
             }
         })
     }

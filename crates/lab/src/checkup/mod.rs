@@ -6,10 +6,11 @@ mod states;
 use std::{path::PathBuf, time::Duration};
 
 use model::{
-    Checkup, Doubt, Engine, Environment, ErrorKind, Filesystem, Flush, Folder, Library, Result,
+    Blobs, Checkup, Engine, Environment, ErrorKind, Filesystem, FindingKind, Flush, Folder,
+    Library, Result,
 };
 
-use crate::{Progress, Stop, host, validity};
+use crate::{Progress, Stop, host};
 
 /// Longest time for flushing.
 const FLUSHING: Duration = Duration::from_secs(2);
@@ -19,7 +20,7 @@ pub struct CheckupJob {
     /// Where stores would be; a folder that is there.
     pub folder: PathBuf,
     /// Each is measured against itself; those that keep files in `folder`.
-    pub engines: Vec<&'static dyn Engine>,
+    pub engines: Vec<&'static dyn Blobs>,
     /// Time for that, for all together.
     pub time: Duration,
     /// Drives everything random.
@@ -33,7 +34,7 @@ pub struct Checked {
     /// `advice` is left to the caller.
     pub checkup: Checkup,
     /// Doubts about the machine, as they came up.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<FindingKind>,
     /// Whether the user stopped it before all was seen.
     pub interrupted: bool,
 }
@@ -69,18 +70,18 @@ fn machine(job: &CheckupJob) -> Checkup {
 }
 
 /// Doubts that what the machine is raises by itself.
-fn doubts(environment: &Environment) -> Vec<Doubt> {
-    let debug = environment.debug_build.then_some(Doubt::DebugBuild);
-    let machine = validity::virtual_machine(environment);
-    let host = machine.map(|machine| Doubt::HostMayCache { machine: machine.to_owned() });
-    let machine = [debug, validity::governor(environment), host].into_iter().flatten();
+fn doubts(environment: &Environment) -> Vec<FindingKind> {
+    let debug = environment.debug_build.then_some(FindingKind::DebugBuild);
+    let machine = checks::virtual_machine(environment);
+    let host = machine.map(|machine| FindingKind::HostMayCache { machine: machine.to_owned() });
+    let machine = [debug, checks::governor(environment), host].into_iter().flatten();
     machine.chain(environment.filesystems.iter().flat_map(about)).collect()
 }
 
-fn about(filesystem: &Filesystem) -> impl Iterator<Item = Doubt> {
+fn about(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
     let twice = filesystem.loop_direct_io == Some(false);
-    let twice = twice.then(|| Doubt::CachedTwice { device: filesystem.device.clone() });
-    twice.into_iter().chain(validity::unusual(filesystem))
+    let twice = twice.then(|| FindingKind::CachedTwice { device: filesystem.device.clone() });
+    twice.into_iter().chain(checks::unusual(filesystem))
 }
 
 impl Checked {
@@ -97,7 +98,7 @@ impl Checked {
                 self.flushed(flush);
             }
         }
-        let fits = |engine: &&&dyn Engine| writable || !engine.capabilities().persistent;
+        let fits = |engine: &&&dyn Blobs| writable || !engine.capabilities().persistent;
         for engine in job.engines.iter().filter(fits) {
             let time = job.time / u32::try_from(job.engines.len()).unwrap_or(1);
             let measured = noise::against_itself(*engine, job, time, progress, stop);
@@ -115,7 +116,7 @@ impl Checked {
         folder.flushes_like = Some(flush.suggests().to_owned());
         if let Some(filesystem) = environment.filesystems.first_mut() {
             filesystem.flush = Some(flush);
-            self.doubts.extend(validity::flush_too_fast(filesystem));
+            self.doubts.extend(checks::flush_too_fast(filesystem));
         }
     }
 
@@ -144,7 +145,11 @@ mod tests {
 
     use super::*;
 
-    fn found(governor: &str, virtualised: Option<&str>, filesystem: Filesystem) -> Vec<Doubt> {
+    fn found(
+        governor: &str,
+        virtualised: Option<&str>,
+        filesystem: Filesystem,
+    ) -> Vec<FindingKind> {
         doubts(&Environment {
             cpu: Cpu { governor: Some(governor.to_owned()), ..Cpu::default() },
             virtualised: virtualised.map(str::to_owned),
@@ -163,9 +168,15 @@ mod tests {
     fn each_hindrance_is_a_doubt() {
         let in_memory = Filesystem { kind: "tmpfs".to_owned(), ..Filesystem::default() };
         let tmpfs = found("powersave", None, in_memory);
-        assert!(matches!(*tmpfs, [Doubt::Governor { .. }, Doubt::UnusualFilesystem { .. }]));
+        assert!(matches!(
+            *tmpfs,
+            [FindingKind::Governor { .. }, FindingKind::UnusualFilesystem { .. }]
+        ));
         let looped = Filesystem { loop_direct_io: Some(false), ..Filesystem::default() };
         let looped = found("performance", Some("KVM"), looped);
-        assert!(matches!(*looped, [Doubt::HostMayCache { .. }, Doubt::CachedTwice { .. }]));
+        assert!(matches!(
+            *looped,
+            [FindingKind::HostMayCache { .. }, FindingKind::CachedTwice { .. }]
+        ));
     }
 }

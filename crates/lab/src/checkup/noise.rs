@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use model::{Doubt, Engine, Generated, Noise, Result, Rounds, Settings, record::Record};
+use model::{
+    Blobs, Engine, FindingKind, Generated, Noise, Result, Rounds, Settings, record::Record,
+};
 use stats::{Estimate, Verdict, detectable, verdict};
 
 use super::CheckupJob;
@@ -19,13 +21,13 @@ const MIN_ROUNDS: u32 = 5;
 pub(super) struct Measured {
     /// Absent: it was stopped too early.
     pub(super) noise: Option<Noise>,
-    pub(super) doubts: Vec<Doubt>,
+    pub(super) doubts: Vec<FindingKind>,
     pub(super) loop_ns: f64,
 }
 
 /// Reads scratch stores of `engine` for about `time`, by pairs.
 pub(super) fn against_itself(
-    engine: &'static dyn Engine,
+    engine: &'static dyn Blobs,
     job: &CheckupJob,
     time: Duration,
     progress: &dyn Progress,
@@ -56,7 +58,7 @@ impl Progress for Mute<'_> {
     fn say(&self, _: &str) {}
 }
 
-fn request(engine: &'static dyn Engine, job: &CheckupJob, time: Duration) -> Request {
+fn request(engine: &'static dyn Blobs, job: &CheckupJob, time: Duration) -> Request {
     let target = |label: &str| Requested {
         label: label.to_owned(),
         engine,
@@ -76,8 +78,8 @@ fn request(engine: &'static dyn Engine, job: &CheckupJob, time: Duration) -> Req
 fn measured(target: &str, record: &Record, took: Duration) -> Measured {
     let noise = ratio(record).map(|ratio| noise(target, &ratio, took));
     let uneven = noise.as_ref().filter(|noise| !noise.even);
-    let uneven = uneven.map(|noise| Doubt::NotEven { ratio: noise.ratio });
-    let doubts = record.findings.iter().map(|finding| finding.doubt.clone());
+    let uneven = uneven.map(|noise| FindingKind::NotEven { ratio: noise.ratio });
+    let doubts = record.findings.iter().map(|finding| finding.kind.clone());
     Measured {
         doubts: doubts.filter(is_about_machine).chain(uneven).collect(),
         noise,
@@ -86,15 +88,15 @@ fn measured(target: &str, record: &Record, took: Duration) -> Measured {
 }
 
 /// The other doubts are about data and targets, which are not the user's here.
-fn is_about_machine(doubt: &Doubt) -> bool {
+fn is_about_machine(doubt: &FindingKind) -> bool {
     !matches!(
         doubt,
-        Doubt::FitsCpuCache { .. }
-            | Doubt::ToolShare { .. }
-            | Doubt::ClockCoarse { .. }
-            | Doubt::MemoryDiffers { .. }
-            | Doubt::OnlyWarm
-            | Doubt::LeftToBackground { .. }
+        FindingKind::FitsCpuCache { .. }
+            | FindingKind::ToolShare { .. }
+            | FindingKind::ClockCoarse { .. }
+            | FindingKind::MemoryDiffers { .. }
+            | FindingKind::OnlyWarm
+            | FindingKind::LeftToBackground { .. }
     )
 }
 

@@ -5,7 +5,7 @@ use std::{fs, io, path::Path};
 use model::{Cache, Error, Reach, Result, units::show_count};
 use pagecache::{Files, Pages};
 
-use crate::host::Scratch;
+use host::Scratch;
 
 /// Written, read and evicted to see whether eviction works.
 const BYTES: usize = 4 << 20;

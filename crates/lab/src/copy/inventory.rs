@@ -3,7 +3,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use model::{Engine, Error, How, Item, Key, Meta, OpenOptions, Result, Store};
+use model::{Blobs, Engine, Error, How, Item, Key, Meta, OpenOptions, Result, Store};
 
 use crate::{Stop, sheet::Sheet};
 
@@ -48,7 +48,7 @@ impl Inventory {
     /// Opens the store at `path` and reads all of it. A store that does not hold together is an
     /// error: what a power cut did to it need not show in its values.
     pub(super) fn open(
-        engine: &dyn Engine,
+        engine: &dyn Blobs,
         path: &Path,
         options: &OpenOptions,
         stop: &Stop,

@@ -125,7 +125,7 @@ mod tests {
             heard::<Ask>(&text).unwrap(),
             Ask::Arrange { order: Order::Desc, start: Some(-5), seed: u64::MAX }
         ));
-        for text in crate::host::mutilations(&line) {
+        for text in host::mutilations(&line) {
             let _ = heard::<Ask>(&String::from_utf8_lossy(&text));
         }
         let answer = r#"{"worked":[{"process":1,"operations":5,"start_ns":1,"end_ns":9,"tally":
@@ -133,7 +133,7 @@ mod tests {
         assert!(
             matches!(heard::<Answer>(answer).unwrap(), Answer::Worked(worked) if worked.len() == 1)
         );
-        for text in crate::host::mutilations(answer.as_bytes()) {
+        for text in host::mutilations(answer.as_bytes()) {
             let _ = heard::<Answer>(&String::from_utf8_lossy(&text));
         }
         let error = heard::<Answer>("thread panicked").err().unwrap().to_string();

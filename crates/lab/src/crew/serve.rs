@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Engine, Error, Result};
+use model::{Blobs, Engine, Error, Result};
 
 use super::message::{Answer, Ask, Begin, Job, heard, say};
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 /// Does what a crew asks for through `input` until that ends. `find` knows engines by
 /// their names.
 pub fn serve(
-    find: fn(&str) -> Result<&'static dyn Engine>,
+    find: fn(&str) -> Result<&'static dyn Blobs>,
     input: impl Read + Send + 'static,
     output: impl Write,
     stop: &'static Stop,
@@ -64,7 +64,7 @@ fn listen(input: impl BufRead, tell: &Sender<Result<Ask>>, stop: &Stop) {
 }
 
 struct Served<W> {
-    find: fn(&str) -> Result<&'static dyn Engine>,
+    find: fn(&str) -> Result<&'static dyn Blobs>,
     process: u32,
     dataset: Dataset,
     pool: Pool,

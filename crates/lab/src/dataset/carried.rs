@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn damage_is_told_or_harmless() {
         let dataset = named();
-        for bytes in crate::host::mutilations(&sent(&dataset)) {
+        for bytes in host::mutilations(&sent(&dataset)) {
             if let Ok(arrived) = Dataset::receive(dataset.luggage(), &mut &*bytes) {
                 arrived.entries().iter().for_each(|entry| drop(arrived.key(entry).to_string()));
             }

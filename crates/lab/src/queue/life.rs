@@ -8,7 +8,7 @@ use std::{
 use hdrhistogram::Histogram;
 use model::{
     Error, Result,
-    queue::{Held, QueueWorker, Step, Task},
+    tasks::{Held, QueueWorker, Step, Task},
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

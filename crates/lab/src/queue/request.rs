@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Cache, DatasetSpec, DatasetSummary, Durability, KeyKind, Operation, Order, Owner, Plan,
-    PlannedTarget, Result, Rounds, Settings, Workload, queue::QueueEngine,
+    Batch, Cache, DatasetSpec, DatasetSummary, Durability, Facet, KeyKind, Operation, Order, Owner,
+    Plan, PlannedTarget, Result, Rounds, Settings, Workload, queue::Tasks,
 };
 
 use crate::{Site, request::promised};
@@ -38,7 +38,7 @@ pub struct QueueTarget {
     /// What stands in tables.
     pub label: String,
     /// Its engine.
-    pub engine: &'static dyn QueueEngine,
+    pub engine: &'static dyn Tasks,
     /// Settings asked for, checked; they win over those of the durability class.
     pub settings: Settings,
     /// The file system that it is put on; absent: no choice was given.
@@ -50,8 +50,8 @@ impl QueueTarget {
     pub(super) fn with_class(mut self, class: Option<Durability>) -> Result<Self> {
         if let Some(class) = class {
             let engine = self.engine;
-            let promise = |class| engine.promise(class);
-            let settings = promised(engine.name(), engine.settings(), class, promise)?;
+            let promise = |class| engine.durability_settings(Facet::Tasks, class);
+            let settings = promised(engine.name(), engine.settings(Facet::Tasks), class, promise)?;
             self.settings = settings.overlaid(&self.settings);
         }
         Ok(self)

@@ -16,7 +16,6 @@ use crate::{
     host::Scratch,
     rounds::{Place, Shuffled, Trials, Tried, header},
     seed::{Use, derive},
-    validity,
 };
 
 /// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
@@ -40,8 +39,8 @@ pub fn queue(
     let outcome = Shuffled::new(&plan, began, progress, stop).run(&mut trials, recorder);
     drop(trials);
     if let Some(record) = recorder.record() {
-        let doubts = validity::queue(record);
-        recorder.doubt(doubts)?;
+        let doubts = checks::queue(record);
+        recorder.note(doubts)?;
     }
     outcome
 }

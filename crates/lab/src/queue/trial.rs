@@ -9,7 +9,7 @@ use std::{
 
 use model::{
     Device, Error, FileBytes, First, Result, Sample, StoreFacts, Worker,
-    queue::{Queue, Step},
+    tasks::{Queue, Step},
 };
 
 use super::{
@@ -137,7 +137,7 @@ impl Watch for Passes<'_> {
             first: (earlier > 0).then_some(First { operations: earlier, wall_ns }),
             operations,
             wall_ns: nanoseconds(wall + owed),
-            owed_ns: nanoseconds(owed),
+            settle_ns: nanoseconds(owed),
             background_ns: nanoseconds(background),
             cost: measured.cost,
             io: measured.io,

@@ -8,7 +8,7 @@ use std::{
 
 use model::{
     Result,
-    queue::{Queue, QueueWorker},
+    tasks::{Queue, QueueWorker},
 };
 
 use super::life::{EachStep, Ends, Ids, live};

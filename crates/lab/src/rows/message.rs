@@ -21,7 +21,7 @@ pub(super) struct Job {
 /// A further line to a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Begin at this time of [`crate::host::now_ns`].
+    /// Begin at this time of [`host::now_ns`].
     Work { operation: Operation, at_ns: u64 },
     /// Count and sum all rows of the database.
     Check,
@@ -39,7 +39,7 @@ pub(super) enum Answer {
 /// What a worker did.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Done {
-    /// Times of [`crate::host::now_ns`].
+    /// Times of [`host::now_ns`].
     pub(super) started_ns: u64,
     pub(super) ended_ns: u64,
     /// The sum, or the number of rows changed.

@@ -3,8 +3,9 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use model::{
-    Batch, Durability, Operation, Order, Owner, PlannedTarget, Result, Rounds, Settings, Workload,
-    rows::{RowEngine, Style},
+    Batch, Durability, Facet, Operation, Order, Owner, PlannedTarget, Result, Rounds, Settings,
+    Workload,
+    rows::{Rows, Style},
 };
 
 use crate::request::{check_kept, promised};
@@ -49,7 +50,7 @@ pub struct RowTarget {
     /// What stands in tables.
     pub label: String,
     /// Its engine.
-    pub engine: &'static dyn RowEngine,
+    pub engine: &'static dyn Rows,
     /// A server that is there; absent: a scratch store.
     pub location: Option<PathBuf>,
     /// Settings asked for, checked; they win over those of the durability class.
@@ -90,9 +91,13 @@ impl RowTarget {
     pub(super) fn with_class(mut self, class: Option<Durability>) -> Result<Self> {
         if let Some(class) = class {
             let engine = self.engine;
-            let promise = |class| engine.promise(class);
-            let settings = promised(engine.name(), engine.settings(), class, promise)?;
-            check_kept(&self.label, class, engine.withholds(class, &self.settings))?;
+            let promise = |class| engine.durability_settings(Facet::Rows, class);
+            let settings = promised(engine.name(), engine.settings(Facet::Rows), class, promise)?;
+            check_kept(
+                &self.label,
+                class,
+                engine.unsupported_reason(Facet::Rows, class, &self.settings),
+            )?;
             self.settings = settings.overlaid(&self.settings);
         }
         Ok(self)
@@ -121,7 +126,7 @@ impl RowsRequest {
     pub(super) fn workloads(&self) -> Vec<Workload> {
         let of = |group: &Group| {
             let Group { processes, own_databases } = *group;
-            Operation::OF_ROWS.map(|operation| Workload {
+            rows::Operation::ALL.map(|operation| Workload {
                 operation,
                 order: Order::Asc,
                 count: self.operations(operation, *group),

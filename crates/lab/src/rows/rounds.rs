@@ -2,7 +2,9 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use model::{Cache, DatasetSpec, DatasetSummary, Doubt, Finding, KeyKind, Operation, Plan, Result};
+use model::{
+    Cache, DatasetSpec, DatasetSummary, Finding, FindingKind, KeyKind, Operation, Plan, Result,
+};
 
 use super::{
     request::{RowTarget, RowsRequest},
@@ -12,7 +14,6 @@ use super::{
 use crate::{
     Outcome, Progress, Recorder, Stop, host,
     rounds::{Place, Shuffled, Trials, Tried, header},
-    validity,
 };
 
 /// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
@@ -32,13 +33,13 @@ pub fn rows(
     let plan = plan(&request);
     let libraries = request.targets.iter().filter_map(|target| target.engine.library());
     recorder.begin(header(plan.clone(), std::slice::from_ref(&folder), libraries))?;
-    recorder.doubt(missing(&request))?;
+    recorder.note(missing(&request))?;
     let mut trials = RowTrials { request: &request, running, folder, stop };
     let outcome = Shuffled::new(&plan, began, progress, stop).run(&mut trials, recorder);
     let closed = trials.running.close();
     if let Some(record) = recorder.record() {
-        let doubts = validity::rows(record);
-        recorder.doubt(doubts)?;
+        let doubts = checks::rows(record);
+        recorder.note(doubts)?;
     }
     let outcome = outcome?;
     closed.map(|()| outcome)
@@ -72,7 +73,7 @@ fn plan(request: &RowsRequest) -> Plan {
 }
 
 fn missing(request: &RowsRequest) -> Vec<Finding> {
-    let finding = |why: String, label: &str| Finding::target(Doubt::NotUsable { why }, label);
+    let finding = |why: String, label: &str| Finding::target(FindingKind::NotUsable { why }, label);
     let missing = request.missing.iter().map(|(label, why)| finding(why.clone(), label));
     let alone = request.targets.iter().filter_map(|target| {
         let why = request.groups.iter().find_map(|group| target.unfit(*group))?;
@@ -94,7 +95,7 @@ impl Trials for RowTrials<'_> {
         let of = |(index, target): (usize, &RowTarget)| {
             let fitting = groups().filter(|(_, group)| target.unfit(**group).is_none());
             let place =
-                |(group, _)| Place { target: index, workload: Operation::OF_ROWS.len() * group };
+                |(group, _)| Place { target: index, workload: rows::Operation::ALL.len() * group };
             fitting.map(place).collect::<Vec<_>>()
         };
         self.request.targets.iter().enumerate().flat_map(of).collect()
@@ -103,7 +104,7 @@ impl Trials for RowTrials<'_> {
     fn trial(&mut self, place: Place) -> Result<Tried> {
         let (request, stop) = (self.request, self.stop);
         let target = &request.targets[place.target];
-        let group = request.groups[place.workload / Operation::OF_ROWS.len()];
+        let group = request.groups[place.workload / rows::Operation::ALL.len()];
         let store = self.running.store(target)?;
         let tried = Trial { request, target, group, store, folder: &self.folder, stop }.run();
         if tried.is_err() {

@@ -6,7 +6,7 @@ use std::{fs, path::PathBuf};
 use model::{Result, Settings, rows::RowStore};
 
 use super::request::RowTarget;
-use crate::host::Scratch;
+use host::Scratch;
 
 pub(super) struct Running {
     scratch: Scratch,

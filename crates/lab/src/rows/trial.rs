@@ -44,7 +44,7 @@ impl Trial<'_> {
         let mut facts = self.facts(tables)?;
         let mut crew = Crew::start(&self.request.worker, &self.jobs(), self.stop)?;
         let mut samples = Vec::new();
-        for operation in Operation::OF_ROWS {
+        for operation in rows::Operation::ALL {
             let sample = self.operate(operation, tables, &mut crew);
             samples.push(sample.map_err(|e| e.context(operation))?);
         }
@@ -117,7 +117,7 @@ impl Trial<'_> {
         Ok(Sample {
             operations: self.request.operations(operation, self.group),
             wall_ns: ended_ns.saturating_sub(start_ns) + nanoseconds(owed),
-            owed_ns: nanoseconds(owed),
+            settle_ns: nanoseconds(owed),
             background_ns: nanoseconds(background),
             cost: measured.cost,
             io: measured.io,

@@ -10,7 +10,7 @@ use std::{
 
 use model::{
     Error, Operation, Result,
-    rows::{RowEngine, RowSession},
+    rows::{RowSession, Rows},
 };
 
 use super::message::{Answer, Done, Held, Job, Order};
@@ -21,14 +21,14 @@ pub(super) const ADDED: i64 = 2;
 
 /// Works until standard input ends; `find` knows the engines. Only a process that was started for
 /// it calls this.
-pub fn rows_worker(find: fn(&str) -> Result<&'static dyn RowEngine>) -> Result<()> {
+pub fn rows_worker(find: fn(&str) -> Result<&'static dyn Rows>) -> Result<()> {
     let lines = lines();
     let done = serve(&lines, find);
     // Whoever started this process asks after the answer, not after its exit code.
     done.or_else(|error| answer(&Answer::from(&error)))
 }
 
-fn serve(lines: &Receiver<String>, find: fn(&str) -> Result<&'static dyn RowEngine>) -> Result<()> {
+fn serve(lines: &Receiver<String>, find: fn(&str) -> Result<&'static dyn Rows>) -> Result<()> {
     let Ok(first) = lines.recv() else { return Ok(()) };
     let job: Job = parse(&first)?;
     let tables = find(&job.engine)?.join(Path::new(&job.location), &job.settings)?;

@@ -8,14 +8,14 @@ use std::{
 };
 
 use lab::{Copied, CopyJob, Place, Silent, Stop, Verified};
-use model::{Access, Error, Key, KeyKind, Meta, OpenOptions, Put, Result, Settings, Target};
+use model::{Access, Error, Facet, Key, KeyKind, Meta, OpenOptions, Put, Result, Settings, Target};
 
 /// A place from a target string.
 pub(crate) fn place(target: &str) -> Place {
     let target = Target::parse(target);
     let engine = engines::registry::find(target.engine.as_deref().unwrap()).unwrap();
     let asked = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let settings = Settings::check(engine.settings(), asked).unwrap();
+    let settings = Settings::check(engine.settings(Facet::Blobs), asked).unwrap();
     Place { engine, path: target.location.into(), settings }
 }
 

@@ -10,8 +10,8 @@ use std::{
 
 use lab::Stop;
 use model::{
-    Durability, Error, Promise, Result, Setting, Settings,
-    queue::{Held, Queue, QueueEngine, QueueWorker, Step, Task},
+    Durability, DurabilitySettings, Engine, Error, Facet, Result, Setting, Settings,
+    queue::{Held, Queue, QueueWorker, Step, Task, Tasks},
 };
 
 /// How long settling takes where it is slow.
@@ -65,7 +65,7 @@ impl MadeUp {
     }
 }
 
-impl QueueEngine for MadeUp {
+impl Engine for MadeUp {
     fn name(&self) -> &'static str {
         "made-up"
     }
@@ -74,14 +74,20 @@ impl QueueEngine for MadeUp {
         "for tests"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         &[]
     }
 
-    fn promise(&self, _: Durability) -> Option<Promise> {
+    fn durability_settings(&self, _: Facet, _: Durability) -> Option<DurabilitySettings> {
         None
     }
 
+    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
+        Some(self)
+    }
+}
+
+impl Tasks for MadeUp {
     fn create(&self, location: &Path, _: &Settings) -> Result<Box<dyn Queue>> {
         std::fs::create_dir(location).unwrap();
         let (fault, seen) = (self.fault, Arc::clone(&self.seen));

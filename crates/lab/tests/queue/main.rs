@@ -10,7 +10,7 @@ mod made_up;
 use std::time::Duration;
 
 use lab::{Outcome, QueueRequest, QueueTarget, Recorder, Silent, Stop};
-use model::{Doubt, Result, Rounds, Sample, Settings, queue::Step, record::Record};
+use model::{FindingKind, Result, Rounds, Sample, Settings, queue::Step, record::Record};
 use tempfile::TempDir;
 
 use made_up::{Fault, MadeUp};
@@ -82,8 +82,8 @@ fn all_workers_see_all_tasks_through_in_every_pass() {
 fn what_is_owed_and_what_the_steps_take_is_measured() {
     let (_, _, record) = one(Fault::Slow);
     let least = |ns: u64, least: Duration| assert!(Duration::from_nanos(ns) >= least, "{ns} ns");
-    for Sample { owed_ns, wall_ns, steps, latency, .. } in &record.samples {
-        least(*owed_ns, made_up::OWED);
+    for Sample { settle_ns, wall_ns, steps, latency, .. } in &record.samples {
+        least(*settle_ns, made_up::OWED);
         // Five tasks of each worker, one after the other.
         least(*wall_ns, made_up::OWED + made_up::DELETING * 5);
         least(steps[&Step::Delete].p50_ns, made_up::DELETING * 9 / 10);
@@ -97,8 +97,8 @@ fn a_task_that_is_left_fails_the_trial() {
     let (_, outcome, record) = one(Fault::KeepsOne);
     assert_eq!(outcome.unwrap().failed, ["made up 0"]);
     assert!(record.samples.is_empty());
-    let why = record.findings.iter().find_map(|finding| match &finding.doubt {
-        Doubt::TrialFailed { why } => Some(why.as_str()),
+    let why = record.findings.iter().find_map(|finding| match &finding.kind {
+        FindingKind::TrialFailed { why } => Some(why.as_str()),
         _ => None,
     });
     assert_eq!(why, Some("tasks that are left of those that were deleted: 1"));

@@ -2,7 +2,8 @@
 
 use lab::{AgeRequest, Recorder, Requested, Silent, Stop};
 use model::{
-    Cache, Doubt, Durability, Engine, ErrorKind, Generated, Operation, Result, Rounds, Settings,
+    Blobs, Cache, Durability, Engine, ErrorKind, FindingKind, Generated, Operation, Result, Rounds,
+    Settings,
     record::{Ended, Record},
 };
 use tempfile::TempDir;
@@ -19,7 +20,7 @@ fn spied(label: &str, spy: &'static Spy) -> Requested {
     requested(label, Box::leak(Box::new(Watching(spy))))
 }
 
-fn requested(label: &str, engine: &'static dyn Engine) -> Requested {
+fn requested(label: &str, engine: &'static dyn Blobs) -> Requested {
     let (location, address) = (None, None);
     Requested {
         label: label.to_owned(),
@@ -97,7 +98,8 @@ fn the_store_lies_where_its_files_do_and_is_as_large() {
     }
     let silent =
         record.samples.iter().any(|s| s.fragments.as_deref().is_some_and(|f| f.extents.is_none()));
-    let found = record.findings.iter().any(|f| matches!(f.doubt, Doubt::ExtentsUnknown { .. }));
+    let found =
+        record.findings.iter().any(|f| matches!(f.kind, FindingKind::ExtentsUnknown { .. }));
     assert_eq!(silent, found);
 }
 
@@ -124,8 +126,8 @@ fn a_lost_value_ends_the_life_of_its_store_only() {
     let good = spy(Habits::default());
     let (record, ended) = aged(vec![spied("good", good), spied("bad", bad)], SPEC, 1).unwrap();
     assert_eq!(ended, Ended::Rounds);
-    let failed = record.findings.iter().find_map(|f| match &f.doubt {
-        Doubt::TrialFailed { why } => Some((f.target.clone().unwrap(), why.clone())),
+    let failed = record.findings.iter().find_map(|f| match &f.kind {
+        FindingKind::TrialFailed { why } => Some((f.target.clone().unwrap(), why.clone())),
         _ => None,
     });
     let (target, why) = failed.unwrap();

@@ -34,9 +34,9 @@ fn the_clock_stops_once_the_store_has_settled() {
     let settling = Duration::from_millis(20);
     let settled = |operation| sample(spy(Habits { settling, ..Habits::default() }), operation);
     let written = settled(Operation::Update);
-    assert!(u128::from(written.owed_ns) >= settling.as_nanos(), "{written:?}");
-    assert!(written.wall_ns > written.owed_ns, "{written:?}");
+    assert!(u128::from(written.settle_ns) >= settling.as_nanos(), "{written:?}");
+    assert!(written.wall_ns > written.settle_ns, "{written:?}");
     let first = written.first.unwrap();
     assert!(u128::from(first.wall_ns) >= settling.as_nanos(), "{written:?}");
-    assert_eq!(settled(Operation::Read).owed_ns, 0, "reads owe nothing");
+    assert_eq!(settled(Operation::Read).settle_ns, 0, "reads owe nothing");
 }

@@ -14,8 +14,8 @@ use std::{
 };
 
 use model::{
-    Capabilities, Durability, Engine, Error, Item, Key, KeyKind, Mode, OpenOptions, Promise, Put,
-    Result, Session, Setting, Settings, Store, Visit,
+    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Item, Key, KeyKind,
+    Mode, OpenOptions, Put, Result, Session, Setting, Settings, Store, Visit,
 };
 
 /// What was asked for, in order.
@@ -105,10 +105,20 @@ impl Engine for Watching {
         "notes what it is asked for"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         &[]
     }
 
+    fn durability_settings(&self, _: Facet, _: Durability) -> Option<DurabilitySettings> {
+        Some(DurabilitySettings { settings: &[], how: "" })
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Watching {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             persistent: true,
@@ -118,10 +128,6 @@ impl Engine for Watching {
             processes: false,
             remote: false,
         }
-    }
-
-    fn promise(&self, _: Durability) -> Option<Promise> {
-        Some(Promise { settings: &[], how: "" })
     }
 
     fn recognises(&self, _: &Path) -> bool {

@@ -10,7 +10,7 @@ use crate::{Cache, Durability};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "finding")]
 #[non_exhaustive]
-pub enum Doubt {
+pub enum FindingKind {
     /// storemark itself was built without optimisation.
     DebugBuild,
     /// A pass touches fewer keys than the dataset has.
@@ -313,7 +313,7 @@ pub enum Doubt {
     },
 }
 
-impl Doubt {
+impl FindingKind {
     /// How much it weighs.
     pub fn severity(&self) -> Severity {
         match self {

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cache;
 
-pub use doubt::Doubt;
+pub use doubt::FindingKind;
 
 /// A doubt, and what it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// What is doubted.
     #[serde(flatten)]
-    pub doubt: Doubt,
+    pub kind: FindingKind,
     /// Label of the target it is about; absent: the whole run.
     pub target: Option<String>,
     /// Index into the plan's workloads; absent: all.
@@ -30,12 +30,12 @@ pub struct Finding {
 
 impl Finding {
     /// A doubt about the whole run.
-    pub fn run(doubt: Doubt) -> Self {
-        Self { doubt, target: None, workload: None, cache: None, round: None }
+    pub fn run(doubt: FindingKind) -> Self {
+        Self { kind: doubt, target: None, workload: None, cache: None, round: None }
     }
 
     /// A doubt about a target.
-    pub fn target(doubt: Doubt, label: &str) -> Self {
+    pub fn target(doubt: FindingKind, label: &str) -> Self {
         Self { target: Some(label.to_owned()), ..Self::run(doubt) }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Doubt;
+use super::FindingKind;
 use crate::{
     Cache,
     units::{show_count, show_rate, show_size, three_digits},
@@ -13,7 +13,7 @@ fn percent(share: f64) -> String {
 }
 
 /// What is doubtful, then what to do.
-impl fmt::Display for Doubt {
+impl fmt::Display for FindingKind {
     #[expect(clippy::too_many_lines, reason = "one arm a sentence")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -2,7 +2,7 @@
 
 use model::{Severity, record::Record};
 
-use crate::{figures, remarks::remarks_of_all, terminal::remark_sentence};
+use crate::{figures, remarks_of_all, terminal::remark_sentence};
 
 /// A doubt, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn of(runs: &[Record], whose: Whose) -> Vec<ComparedDoubt> {
     let figures: Vec<_> = runs.iter().map(figures).collect();
     let remarks = remarks_of_all(runs, &figures);
     let doubt = |remark: &crate::Remark| ComparedDoubt {
-        severity: remark.doubt.severity(),
+        severity: remark.kind.severity(),
         whose,
         sentence: remark_sentence(&first.header.plan, remark),
     };

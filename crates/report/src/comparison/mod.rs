@@ -17,11 +17,10 @@ use stats::{Estimate, geometric_mean, unpaired_ratio};
 pub use self::doubt::{ComparedDoubt, Whose};
 use self::pairs::{pairs, without_partner};
 use crate::{
-    Judgement, Unlike, environment_differences,
-    figures::{p99s, times},
-    judgement::Place,
+    Judgement, Place, Unlike, environment_differences, p99s,
     plans::{conditions, data_difference, target_words, workload_words},
     terminal::workload_name,
+    times,
 };
 
 /// What two records, or two sweeps, have in common, and what not.

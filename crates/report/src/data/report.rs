@@ -198,5 +198,5 @@ fn store(plan: &Plan, row: &StoreFigures) -> Store {
 }
 
 fn finding(plan: &Plan, remark: &Remark) -> Finding {
-    Finding { weight: remark.doubt.severity().into(), text: remark_sentence(plan, remark) }
+    Finding { weight: remark.kind.severity().into(), text: remark_sentence(plan, remark) }
 }

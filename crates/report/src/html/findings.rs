@@ -11,7 +11,7 @@ const FEW: usize = 6;
 
 /// Those above a note.
 pub(super) fn weighty(part: &Part<'_>) -> Markup {
-    let all = told(part, |remark| remark.doubt.severity() > Severity::Note);
+    let all = told(part, |remark| remark.kind.severity() > Severity::Note);
     html! {
         @if all.is_empty() {
             p.findings-none { "No finding weakens this." }
@@ -51,7 +51,7 @@ fn told(part: &Part<'_>, wanted: impl Fn(&Remark) -> bool) -> Vec<(Severity, Str
         let told = side.remarks.iter().filter(|remark| wanted(remark)).map(|remark| {
             let said = sentence(plan, remark);
             let said = if part.sides.len() > 1 { format!("{}: {said}", side.name) } else { said };
-            (remark.doubt.severity(), said)
+            (remark.kind.severity(), said)
         });
         told.collect::<Vec<_>>()
     };
@@ -79,7 +79,7 @@ fn class(severity: Severity) -> &'static str {
 fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Wrong => "Wrong",
-        Severity::Warning => "Doubt",
+        Severity::Warning => "FindingKind",
         Severity::Note => "Note",
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Case, DatasetSpec, Error, Result, record::Record};
 
 use crate::{
-    Figures, Remark, StudyStep, figures, has_ages, plan_differences, remarks::remarks_of_all,
+    Figures, Remark, StudyStep, figures, has_ages, plan_differences, remarks_of_all,
     terminal::times,
 };
 

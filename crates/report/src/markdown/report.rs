@@ -33,7 +33,7 @@ fn run(record: &Record) -> String {
     let doubts = remarks(record, &figures);
     let doubts: Vec<_> = doubts
         .iter()
-        .map(|remark| weighed(remark.doubt.severity(), &remark_sentence(plan, remark)))
+        .map(|remark| weighed(remark.kind.severity(), &remark_sentence(plan, remark)))
         .collect();
     text += &list("Findings", &doubts);
     text + &format!("\n{}\n", shown(&run_ended(record)))

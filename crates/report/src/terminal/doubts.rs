@@ -33,7 +33,7 @@ pub(super) fn print(page: &mut Page, record: &Record, remarks: &[Remark], all: b
 }
 
 fn severity(remark: &Remark) -> Severity {
-    remark.doubt.severity()
+    remark.kind.severity()
 }
 
 pub(super) fn lead(severity: Severity) -> (&'static str, Paint) {
@@ -54,12 +54,12 @@ pub(crate) fn sentence(plan: &Plan, remark: &Remark) -> String {
     };
     let during = during(plan, remark);
     let about = match (targets.is_empty(), during.is_empty()) {
-        (true, true) => return remark.doubt.to_string(),
+        (true, true) => return remark.kind.to_string(),
         (true, false) => during,
         (false, true) => targets,
         (false, false) => format!("{targets} ({during})"),
     };
-    format!("{about}: {}", remark.doubt)
+    format!("{about}: {}", remark.kind)
 }
 
 /// Workloads and rounds, where that tells anything.

@@ -1,6 +1,6 @@
 //! Prints what engines are, for a person at a terminal.
 
-use model::{Durability, Engine, Library, Setting};
+use model::{Blobs, Durability, Engine, Facet, Library, Setting};
 
 use super::{
     NARROWEST, Style,
@@ -14,14 +14,14 @@ const WIDEST: usize = 100;
 const NAMES: usize = 12;
 
 /// All engines, a few lines each.
-pub fn engines(engines: &[&dyn Engine], style: &Style) -> String {
+pub fn engines(engines: &[&dyn Blobs], style: &Style) -> String {
     let mut page = page(*style);
     for engine in engines {
         page.gap();
         title(&mut page, *engine);
         unusable(&mut page, *engine);
         line(&mut page, "version", &version(engine.library().as_ref()));
-        line(&mut page, "settings", &names(engine.settings()));
+        line(&mut page, "settings", &names(engine.settings(Facet::Blobs)));
         for (class, how) in promises(*engine) {
             line(&mut page, &class.to_string(), &how);
         }
@@ -31,7 +31,7 @@ pub fn engines(engines: &[&dyn Engine], style: &Style) -> String {
 }
 
 /// One engine, with all that is known of it.
-pub fn engine(engine: &dyn Engine, style: &Style) -> String {
+pub fn engine(engine: &dyn Blobs, style: &Style) -> String {
     let mut page = page(*style);
     title(&mut page, engine);
     unusable(&mut page, engine);
@@ -42,16 +42,18 @@ pub fn engine(engine: &dyn Engine, style: &Style) -> String {
     line(&mut page, "built with", &options.join(" "));
     line(&mut page, "lacks", &lacks(engine));
     head(&mut page, "Settings");
-    for Setting { name, accepts, help } in engine.settings() {
+    for Setting { name, accepts, help } in engine.settings(Facet::Blobs) {
         line(&mut page, name, &format!("{help}; accepted: {accepts}"));
     }
-    if engine.settings().is_empty() {
+    if engine.settings(Facet::Blobs).is_empty() {
         line(&mut page, "none", " ");
     }
     head(&mut page, "Durability");
     for (class, how) in promises(engine) {
         line(&mut page, &class.to_string(), &how);
-        let settings = engine.promise(class).map_or(&[][..], |promise| promise.settings);
+        let settings = engine
+            .durability_settings(Facet::Blobs, class)
+            .map_or(&[][..], |promise| promise.settings);
         let settings: Vec<_> =
             settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         if !settings.is_empty() {
@@ -70,11 +72,11 @@ pub(super) fn head(page: &mut Page, text: &str) {
     page.paragraph("", text, Paint::Bold);
 }
 
-pub(super) fn title(page: &mut Page, engine: &dyn Engine) {
+pub(super) fn title(page: &mut Page, engine: &dyn Blobs) {
     page.paragraph("", &format!("{}: {}", engine.name(), engine.about()), Paint::Bold);
 }
 
-pub(super) fn unusable(page: &mut Page, engine: &dyn Engine) {
+pub(super) fn unusable(page: &mut Page, engine: &dyn Blobs) {
     if let Err(why) = engine.usable() {
         page.paragraph(&lead("not here"), &why.to_string(), Paint::Red);
     }
@@ -99,7 +101,7 @@ fn names(settings: &[Setting]) -> String {
 }
 
 /// How a target of this engine is written.
-pub(super) fn target(engine: &dyn Engine) -> String {
+pub(super) fn target(engine: &dyn Blobs) -> String {
     let (name, can) = (engine.name(), engine.capabilities());
     match (can.remote, can.persistent) {
         (true, _) => format!("{name}://user@host:port/database"),
@@ -108,15 +110,18 @@ pub(super) fn target(engine: &dyn Engine) -> String {
     }
 }
 
-fn promises(engine: &dyn Engine) -> Vec<(Durability, String)> {
-    let promise = |class| Some((class, engine.promise(class)?.how.to_owned()));
+fn promises(engine: &dyn Blobs) -> Vec<(Durability, String)> {
+    let promise =
+        |class| Some((class, engine.durability_settings(Facet::Blobs, class)?.how.to_owned()));
     Durability::ALL.into_iter().filter_map(promise).collect()
 }
 
 /// What it cannot do, in its own words and by its capabilities.
-fn lacks(engine: &dyn Engine) -> String {
+fn lacks(engine: &dyn Blobs) -> String {
     let can = engine.capabilities();
-    let classes = Durability::ALL.into_iter().filter(|class| engine.promise(*class).is_none());
+    let classes = Durability::ALL
+        .into_iter()
+        .filter(|class| engine.durability_settings(Facet::Blobs, *class).is_none());
     let mut lacks: Vec<_> = classes.map(|class| format!("durability {class}")).collect();
     let missing = [
         (can.persistent || can.remote, "a store that outlives the run"),
@@ -125,6 +130,6 @@ fn lacks(engine: &dyn Engine) -> String {
         (can.processes, "several processes at once"),
     ];
     lacks.extend(missing.iter().filter(|(has, _)| !has).map(|(_, what)| (*what).to_owned()));
-    lacks.extend(engine.lacks().iter().map(|what| (*what).to_owned()));
+    lacks.extend(engine.limitations().iter().map(|what| (*what).to_owned()));
     lacks.join("; ")
 }

@@ -14,8 +14,7 @@ use super::{
     terminal,
 };
 use crate::{
-    figures,
-    remarks::remarks_of_all,
+    figures, remarks_of_all,
     study::{Against, Held, Here, held},
 };
 

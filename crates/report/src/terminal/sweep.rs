@@ -20,8 +20,7 @@ use super::{
     times::{self, TARGET},
 };
 use crate::{
-    Figures, PageMatrix, TargetBreakEven, break_evens, figures, page_matrices,
-    remarks::remarks_of_all,
+    Figures, PageMatrix, TargetBreakEven, break_evens, figures, page_matrices, remarks_of_all,
 };
 
 /// Prints `runs`, of which there is at least one.

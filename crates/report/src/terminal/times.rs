@@ -76,8 +76,8 @@ pub(crate) fn name(plan: &Plan, workload: usize) -> String {
     if let Some(age) = one.age {
         return ages::name(*operation, age);
     }
-    if Operation::OF_ROWS.contains(operation) {
-        let several = plan.workloads.len() > Operation::OF_ROWS.len();
+    if rows::Operation::ALL.contains(operation) {
+        let several = plan.workloads.len() > rows::Operation::ALL.len();
         let by =
             if several { format!(" by {}", super::rows::processes(one)) } else { String::new() };
         // What it is called in the table.

@@ -1,7 +1,7 @@
 //! Prints what holds for all engines: how targets are written, and what the durability classes
 //! promise.
 
-use model::{Durability, Engine, Setting};
+use model::{Blobs, Durability, Engine, Facet, Setting};
 
 use super::{
     Style,
@@ -22,7 +22,7 @@ const FORMS: [(&str, &str); 6] = [
 ];
 
 /// How targets are written: their forms, then each engine with its settings.
-pub fn targets(engines: &[&dyn Engine], style: &Style) -> String {
+pub fn targets(engines: &[&dyn Blobs], style: &Style) -> String {
     let mut page = page(*style);
     page.paragraph("", "A target is a path, or an engine with a place and settings", Paint::Bold);
     for (form, what) in FORMS {
@@ -33,7 +33,7 @@ pub fn targets(engines: &[&dyn Engine], style: &Style) -> String {
         title(&mut page, *engine);
         unusable(&mut page, *engine);
         line(&mut page, "target", &target(*engine));
-        for Setting { name, accepts, .. } in engine.settings() {
+        for Setting { name, accepts, .. } in engine.settings(Facet::Blobs) {
             line(&mut page, name, &accepts.to_string());
         }
     }
@@ -43,7 +43,7 @@ pub fn targets(engines: &[&dyn Engine], style: &Style) -> String {
 }
 
 /// What each class promises, and the settings by which each engine keeps it.
-pub fn durability(engines: &[&dyn Engine], style: &Style) -> String {
+pub fn durability(engines: &[&dyn Blobs], style: &Style) -> String {
     let mut page = page(*style);
     page.paragraph("", "--durability sets every engine up for the same promise", Paint::Bold);
     for class in Durability::ALL {
@@ -72,8 +72,8 @@ fn promised(class: Durability) -> &'static str {
     }
 }
 
-fn kept(page: &mut Page, engine: &dyn Engine, class: Durability) {
-    let by = match engine.promise(class) {
+fn kept(page: &mut Page, engine: &dyn Blobs, class: Durability) {
+    let by = match engine.durability_settings(Facet::Blobs, class) {
         None => "cannot".to_owned(),
         Some(promise) if promise.settings.is_empty() => "as it is set".to_owned(),
         Some(promise) => {

@@ -1,7 +1,7 @@
 //! What a person sees of a machine.
 
 use model::{
-    Cache, Checkup, Cpu, Disk, Doubt, Environment, Filesystem, Flush, Folder, Noise, Program,
+    Cache, Checkup, Cpu, Disk, Environment, Filesystem, FindingKind, Flush, Folder, Noise, Program,
     Reach, Volume,
 };
 use storemark_report::{Style, advice, checkup};
@@ -65,9 +65,9 @@ fn full() -> Checkup {
         }],
         untried: vec!["files: no space left".to_owned()],
         advice: advice([
-            Doubt::LoadUnknown,
-            Doubt::OtherLoad { cpus: 0.2 },
-            Doubt::OtherLoad { cpus: 0.9 },
+            FindingKind::LoadUnknown,
+            FindingKind::OtherLoad { cpus: 0.2 },
+            FindingKind::OtherLoad { cpus: 0.9 },
         ]),
     }
 }

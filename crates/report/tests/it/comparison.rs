@@ -1,7 +1,7 @@
 //! Two records, compared.
 
 use model::{
-    Batch, Cache, DatasetSpec, Doubt, Durability, Finding, Operation,
+    Batch, Cache, DatasetSpec, Durability, Finding, FindingKind, Operation,
     record::{Asked, Point, Record},
 };
 use storemark_report::{
@@ -152,7 +152,7 @@ fn what_may_lie_behind_a_change_stands_with_it() {
     let mut new = doubtful();
     new.header.environment.kernel = Some("6.12.1".to_owned());
     let mut old = typical();
-    old.findings.push(Finding::run(Doubt::Steal { share: 0.05 }));
+    old.findings.push(Finding::run(FindingKind::Steal { share: 0.05 }));
     let page = page(&compared(&old, &new), 200, false);
     assert!(page.contains("! environments differ: kernel: 6.18.5 against 6.12.1\n"), "{page}");
     assert!(page.contains("! wrong: new: storemark was built without optimisation"), "{page}");

@@ -1,7 +1,7 @@
 //! Doubts, stored and computed.
 
 use model::{
-    Cache, Doubt, Finding, OverTime, Sample, Slice,
+    Cache, Finding, FindingKind, OverTime, Sample, Slice,
     record::{End, Ended, Record},
 };
 use storemark_report::{Remark, figures, remarks};
@@ -17,7 +17,7 @@ fn contradiction(change: impl Fn(&mut Sample)) -> String {
     let mut record = typical();
     change(&mut record.samples[4]);
     let remarks = doubts(&record);
-    let Doubt::Arithmetic { what } = &remarks[0].doubt else { panic!("{remarks:?}") };
+    let FindingKind::Arithmetic { what } = &remarks[0].kind else { panic!("{remarks:?}") };
     assert!(remarks[0].targets.iter().eq(["sqlite api=blob"]));
     assert!(remarks[0].rounds.iter().eq([&1]));
     what.clone()
@@ -32,8 +32,8 @@ fn a_sound_record_leaves_no_doubt() {
 fn the_worst_come_first_and_the_same_are_one() {
     let remarks = doubts(&doubtful());
     assert_eq!(remarks.len(), 9);
-    assert_eq!(remarks[0].doubt, Doubt::DebugBuild);
-    assert!(remarks.iter().map(|r| r.doubt.severity()).rev().is_sorted());
+    assert_eq!(remarks[0].kind, FindingKind::DebugBuild);
+    assert!(remarks.iter().map(|r| r.kind.severity()).rev().is_sorted());
     let background = remarks.iter().find(|r| !r.rounds.is_empty()).unwrap();
     assert_eq!((background.targets.len(), background.rounds.len()), (1, 2));
 }
@@ -51,7 +51,7 @@ fn wide_intervals_are_one_doubt_once_the_run_ended() {
     let remarks = doubts(&record);
     assert_eq!(remarks.len(), 1);
     assert!(remarks[0].targets.iter().eq(["pack", "sqlite"]));
-    let Doubt::TooNoisy { half_width, precision } = remarks[0].doubt else { panic!() };
+    let FindingKind::TooNoisy { half_width, precision } = remarks[0].kind else { panic!() };
     assert!(half_width > 0.3 && (precision - 0.03).abs() < 1e-12, "the widest: {half_width}");
 }
 
@@ -60,15 +60,16 @@ fn a_target_alone_is_judged_by_its_time() {
     let mut record = record(&["files"]);
     record.end = Some(End { reason: Ended::Time, seconds: 60.0 });
     record.samples = (0..8).map(|r| sample(r, 0, [800, 1600][r as usize % 2])).collect();
-    assert!(matches!(doubts(&record)[0].doubt, Doubt::TooNoisy { .. }));
+    assert!(matches!(doubts(&record)[0].kind, FindingKind::TooNoisy { .. }));
 }
 
 #[test]
 fn few_rounds_carry_no_verdict() {
     let mut record = typical();
     record.samples.retain(|s| s.round < 4);
-    let few = doubts(&record).into_iter().find(|r| matches!(r.doubt, Doubt::TooFewRounds { .. }));
-    assert_eq!(few.unwrap().doubt, Doubt::TooFewRounds { rounds: 4, min: 5 });
+    let few =
+        doubts(&record).into_iter().find(|r| matches!(r.kind, FindingKind::TooFewRounds { .. }));
+    assert_eq!(few.unwrap().kind, FindingKind::TooFewRounds { rounds: 4, min: 5 });
     record.samples.retain(|s| s.round < 1);
     assert_eq!(doubts(&record).len(), 1, "one round has no width to doubt");
 }
@@ -92,7 +93,7 @@ fn contradictions_are_found() {
         "the latencies add up to more than their pass took"
     );
     assert_eq!(
-        contradiction(|s| s.owed_ns = s.wall_ns + 1),
+        contradiction(|s| s.settle_ns = s.wall_ns + 1),
         "a part of a pass took longer than the pass"
     );
     let slice = Slice { operations: OPERATIONS + 1, ..Slice::default() };
@@ -128,17 +129,17 @@ fn workers_wait_side_by_side() {
 fn a_sample_of_nothing_planned_is_a_contradiction() {
     let mut record = typical();
     record.samples[0].target = 3;
-    assert!(matches!(doubts(&record)[0].doubt, Doubt::Arithmetic { .. }));
+    assert!(matches!(doubts(&record)[0].kind, FindingKind::Arithmetic { .. }));
 }
 
 #[test]
 fn what_is_stored_and_computed_alike_is_one() {
     let mut record = typical();
     record.samples.retain(|s| s.round < 1);
-    let doubt = Doubt::TooFewRounds { rounds: 1, min: 5 };
+    let doubt = FindingKind::TooFewRounds { rounds: 1, min: 5 };
     record.findings.push(Finding::run(doubt.clone()));
     assert_eq!(doubts(&record).len(), 1);
-    assert_eq!(doubts(&record)[0].doubt, doubt);
+    assert_eq!(doubts(&record)[0].kind, doubt);
     assert!(doubts(&record)[0].targets.is_empty(), "the whole run outweighs a target");
 }
 
@@ -153,7 +154,7 @@ fn over_rounds(times: &[u64]) -> Record {
 fn times_that_rise_or_fall_are_a_drift() {
     let rising: Vec<u64> = (0..9).map(|round| 1_000 + 25 * round).collect();
     let remarks = doubts(&over_rounds(&rising));
-    let Doubt::Drift { change } = remarks[0].doubt else { panic!("{remarks:?}") };
+    let FindingKind::Drift { change } = remarks[0].kind else { panic!("{remarks:?}") };
     assert!((change - 0.2).abs() < 0.01, "{change}");
     assert!(remarks[0].targets.iter().eq(["files"]) && remarks[0].workloads.contains(&0));
     assert_eq!(doubts(&over_rounds(&rising[..7])), [], "too few to tell");
@@ -166,14 +167,14 @@ fn the_order_of_rounds_counts_not_that_of_lines() {
     let rising: Vec<u64> = (0..9).map(|round| 1_000 + 25 * round).collect();
     let mut record = over_rounds(&rising);
     record.samples.rotate_left(4);
-    assert!(matches!(doubts(&record)[0].doubt, Doubt::Drift { .. }));
+    assert!(matches!(doubts(&record)[0].kind, FindingKind::Drift { .. }));
 }
 
 #[test]
 fn times_in_two_groups_are_two_modes() {
     let remarks = doubts(&over_rounds(&[1_000, 1_501, 1_001, 1_500].repeat(3)));
     assert_eq!(remarks.len(), 1);
-    let Doubt::TwoModes { ratio } = remarks[0].doubt else { panic!("{remarks:?}") };
+    let FindingKind::TwoModes { ratio } = remarks[0].kind else { panic!("{remarks:?}") };
     assert!((ratio - 1.5).abs() < 0.001, "{ratio}");
     assert_eq!(doubts(&over_rounds(&[1_000, 1_001].repeat(6))), [], "steps of the clock");
 }
@@ -187,48 +188,50 @@ fn another_target_or_case_has_rounds_of_its_own() {
 }
 
 /// The doubts that are left of `found`, one to a trial.
-fn merged(found: &[Doubt]) -> Vec<Doubt> {
+fn merged(found: &[FindingKind]) -> Vec<FindingKind> {
     let mut record = typical();
     let findings = found.iter().cloned().zip(0..);
     let finding = |(doubt, round)| Finding::target(doubt, "pack").in_round(round);
     record.findings = findings.map(finding).collect();
-    doubts(&record).into_iter().map(|remark| remark.doubt).collect()
+    doubts(&record).into_iter().map(|remark| remark.kind).collect()
 }
 
 #[test]
 fn of_a_doubt_in_many_trials_the_worst_stands() {
-    let worst = |one: Doubt, worst: Doubt| {
+    let worst = |one: FindingKind, worst: FindingKind| {
         assert_eq!(merged(&[one.clone(), worst.clone(), one]), [worst]);
     };
-    worst(Doubt::Swapped { bytes: 1 }, Doubt::Swapped { bytes: 8192 });
-    worst(Doubt::Drift { change: -0.1 }, Doubt::Drift { change: -0.2 });
-    worst(Doubt::TwoModes { ratio: 1.1 }, Doubt::TwoModes { ratio: 1.4 });
-    worst(Doubt::Throttled { times: 1 }, Doubt::Throttled { times: 3 });
-    worst(Doubt::StateLost { resident: 0.9 }, Doubt::StateLost { resident: 0.4 });
+    worst(FindingKind::Swapped { bytes: 1 }, FindingKind::Swapped { bytes: 8192 });
+    worst(FindingKind::Drift { change: -0.1 }, FindingKind::Drift { change: -0.2 });
+    worst(FindingKind::TwoModes { ratio: 1.1 }, FindingKind::TwoModes { ratio: 1.4 });
+    worst(FindingKind::Throttled { times: 1 }, FindingKind::Throttled { times: 3 });
+    worst(FindingKind::StateLost { resident: 0.9 }, FindingKind::StateLost { resident: 0.4 });
     worst(
-        Doubt::ClockCoarse { p50_ns: 300, clock_ns: 70 },
-        Doubt::ClockCoarse { p50_ns: 100, clock_ns: 70 },
+        FindingKind::ClockCoarse { p50_ns: 300, clock_ns: 70 },
+        FindingKind::ClockCoarse { p50_ns: 100, clock_ns: 70 },
     );
-    let reached = |cache, resident| Doubt::StateNotReached { cache, resident, names: None };
+    let reached = |cache, resident| FindingKind::StateNotReached { cache, resident, names: None };
     worst(reached(Cache::Warm, 0.9), reached(Cache::Warm, 0.5));
     worst(reached(Cache::Cold, 0.1), reached(Cache::Cold, 0.3));
 }
 
 #[test]
 fn other_load_and_waiting_for_it_are_one_trouble() {
-    let waited = |resource: &str| Doubt::Pressure { resource: resource.to_owned(), share: 0.2 };
-    let load = Doubt::OtherLoad { cpus: 1.0 };
+    let waited =
+        |resource: &str| FindingKind::Pressure { resource: resource.to_owned(), share: 0.2 };
+    let load = FindingKind::OtherLoad { cpus: 1.0 };
     let found = [waited("cpu"), load.clone(), waited("io"), waited("memory")];
     assert_eq!(merged(&found), [load, waited("memory")]);
 }
 
 #[test]
 fn doubts_about_different_things_stay_apart() {
-    let waited = |resource: &str, share| Doubt::Pressure { resource: resource.to_owned(), share };
+    let waited =
+        |resource: &str, share| FindingKind::Pressure { resource: resource.to_owned(), share };
     let apart = [waited("cpu", 0.2), waited("io", 0.5)];
     assert_eq!(merged(&[apart[0].clone(), waited("io", 0.3), apart[1].clone()]), apart);
-    let reached = |cache, resident| Doubt::StateNotReached { cache, resident, names: None };
-    let apart = [Doubt::Drift { change: 0.2 }, Doubt::Drift { change: -0.3 }];
+    let reached = |cache, resident| FindingKind::StateNotReached { cache, resident, names: None };
+    let apart = [FindingKind::Drift { change: 0.2 }, FindingKind::Drift { change: -0.3 }];
     assert_eq!(merged(&apart), apart);
     let apart = [reached(Cache::DataCold, 0.2), reached(Cache::Cold, 0.3)];
     assert_eq!(merged(&apart), apart);

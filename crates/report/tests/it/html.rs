@@ -2,7 +2,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use model::{
-    Cache, Case, Doubt, Finding,
+    Cache, Case, Finding, FindingKind,
     record::Record,
     study::{Figure, Study},
 };
@@ -243,7 +243,8 @@ fn text_that_looks_like_a_page_is_shown_and_never_run() {
     record.header.plan.targets[1].location = evil.to_owned();
     record.header.environment.cpu.model = Some(evil.to_owned());
     record.header.environment.filesystems[0].mount = evil.to_owned();
-    record.findings = vec![Finding::target(Doubt::BytesDiffer { key: evil.to_owned() }, evil)];
+    record.findings =
+        vec![Finding::target(FindingKind::BytesDiffer { key: evil.to_owned() }, evil)];
     let machine =
         || Machine { file: Some(evil.to_owned()), records: std::slice::from_ref(&record) };
     let page = html(&[machine(), machine()]).unwrap();

@@ -8,9 +8,10 @@ use hdrhistogram::{
 use std::collections::BTreeMap;
 
 use model::{
-    Batch, Cache, Cost, Cpu, DatasetSpec, DatasetSummary, Device, Doubt, Durability, Environment,
-    Filesystem, Finding, First, Generated, Io, KeyKind, Latency, Library, Load, Memory, Operation,
-    Order, Owner, Plan, PlannedTarget, Residency, Rounds, Sample, Settings, StoreFacts, Workload,
+    Batch, Cache, Cost, Cpu, DatasetSpec, DatasetSummary, Device, Durability, Environment,
+    Filesystem, Finding, FindingKind, First, Generated, Io, KeyKind, Latency, Library, Load,
+    Memory, Operation, Order, Owner, Plan, PlannedTarget, Residency, Rounds, Sample, Settings,
+    StoreFacts, Workload,
     record::{End, Ended, Header, Line, Record},
 };
 
@@ -53,16 +54,16 @@ pub(crate) fn typical() -> Record {
 pub(crate) fn doubtful() -> Record {
     let mut record = typical();
     record.findings = vec![
-        Finding::run(Doubt::LoadUnknown),
-        Finding::run(Doubt::OrderOfInsertion).in_workload(0),
-        Finding::run(Doubt::DebugBuild),
-        Finding::target(Doubt::LeftToBackground { share: 0.12 }, "pack").in_round(3),
-        Finding::target(Doubt::LeftToBackground { share: 0.12 }, "pack").in_round(4),
-        Finding::target(Doubt::BytesDiffer { key: "7".to_owned() }, "pack"),
-        Finding::run(Doubt::Steal { share: 0.05 }),
-        Finding::run(Doubt::KeysNotCovered { touched: 900, keys: 1000 }),
-        Finding::run(Doubt::KeysNotCovered { touched: 800, keys: 1000 }),
-        Finding::run(Doubt::ToolShare { share: 0.08 }),
+        Finding::run(FindingKind::LoadUnknown),
+        Finding::run(FindingKind::OrderOfInsertion).in_workload(0),
+        Finding::run(FindingKind::DebugBuild),
+        Finding::target(FindingKind::LeftToBackground { share: 0.12 }, "pack").in_round(3),
+        Finding::target(FindingKind::LeftToBackground { share: 0.12 }, "pack").in_round(4),
+        Finding::target(FindingKind::BytesDiffer { key: "7".to_owned() }, "pack"),
+        Finding::run(FindingKind::Steal { share: 0.05 }),
+        Finding::run(FindingKind::KeysNotCovered { touched: 900, keys: 1000 }),
+        Finding::run(FindingKind::KeysNotCovered { touched: 800, keys: 1000 }),
+        Finding::run(FindingKind::ToolShare { share: 0.08 }),
     ];
     record
 }
@@ -97,7 +98,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         bytes: OPERATIONS * 10_000,
         open_ns: 250_000,
         wall_ns: OPERATIONS * ns,
-        owed_ns: 0,
+        settle_ns: 0,
         background_ns: 0,
         cost: Cost { user_ns: OPERATIONS * 500, system_ns: OPERATIONS * 1500, ..Cost::default() },
         io: None,

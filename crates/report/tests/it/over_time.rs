@@ -1,7 +1,7 @@
 //! Stalls are found where they were, and named after what went on meanwhile.
 
 use model::{
-    Cache, Case, Chore, Doubt, Longest, OverTime, Residency, Sample, Slice, record::Record,
+    Cache, Case, Chore, FindingKind, Longest, OverTime, Residency, Sample, Slice, record::Record,
 };
 use storemark_report::{Remark, Stall, Style, Timeline, figures, over_time, remarks, timelines};
 
@@ -84,8 +84,8 @@ fn stalls_that_fill_a_twentieth_of_the_passes_are_a_remark() {
         let mut record = record(&["files"]);
         record.samples.push(with(over(longest_ms)));
         let remarks = remarks(&record, &figures(&record));
-        let stalled = |remark: Remark| match remark.doubt {
-            Doubt::Stalled { share, cause } => Some((share, cause)),
+        let stalled = |remark: Remark| match remark.kind {
+            FindingKind::Stalled { share, cause } => Some((share, cause)),
             _ => None,
         };
         remarks.into_iter().filter_map(stalled).collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! What a person sees.
 
 use model::{
-    Batch, Cache, Cost, Doubt, Finding, Io, Operation, Order, Residency,
+    Batch, Cache, Cost, Finding, FindingKind, Io, Operation, Order, Residency,
     record::{End, Ended, Record},
 };
 use proptest::prelude::*;
@@ -216,7 +216,7 @@ fn each_workload_has_its_table() {
         ..workload(Operation::Read)
     };
     record.header.plan.workloads.push(fixed);
-    record.findings.push(Finding::run(Doubt::OrderOfInsertion).in_workload(1));
+    record.findings.push(Finding::run(FindingKind::OrderOfInsertion).in_workload(1));
     let page = plain(&record, 100);
     assert!(page.contains("\nread 1, warm: 1,000 operations, random permutation"));
     assert!(page.contains("\nread 2, warm: 1,000 operations, ascending, 100 a batch, 2 threads\n"));
@@ -270,7 +270,7 @@ fn nothing_is_wider_than_the_terminal() {
     long.header.plan.targets[2].label = "数据库/🗄️/e\u{301}クラス\u{1b}[31m/".repeat(7);
     long.header.plan.workloads = vec![workload(Operation::Update)];
     long.samples.iter_mut().for_each(|s| s.wall_ns *= 1_000_000);
-    long.findings.push(Finding::target(Doubt::LoadUnknown, &"x".repeat(300)));
+    long.findings.push(Finding::target(FindingKind::LoadUnknown, &"x".repeat(300)));
     assert_fits(&long);
     assert!(!plain(&long, 80).contains('\u{1b}'));
 }

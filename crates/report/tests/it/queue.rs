@@ -40,7 +40,7 @@ fn trial(round: u32, target: usize, ms: u64) -> Sample {
         target,
         operations: TASKS,
         wall_ns,
-        owed_ns: wall_ns / 4,
+        settle_ns: wall_ns / 4,
         device: Some(Device { read_bytes: 0, written_bytes: 5_000 * TASKS }),
         files: Some(FileBytes { apparent: 0, allocated: 4_096_000 }),
         latency: latency(ms * 13_000_000, TASKS),

@@ -20,7 +20,7 @@ fn rows() -> Record {
     (plan.summary.count, plan.available) = (ROWS, ROWS);
     plan.workloads = vec![];
     for (processes, own_databases) in [(1, true), (2, false)] {
-        plan.workloads.extend(Operation::OF_ROWS.map(|operation| Workload {
+        plan.workloads.extend(rows::Operation::ALL.map(|operation| Workload {
             order: Order::Asc,
             batch: Batch::Of(100_000),
             count: ROWS * u64::from(processes),

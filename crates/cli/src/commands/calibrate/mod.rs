@@ -12,7 +12,7 @@ mod tally;
 use std::{path::Path, time::Duration};
 
 use lab::{Progress, Stop};
-use model::{Engine, Result, Rounds, record::Record};
+use model::{Blobs, Engine, Result, Rounds, record::Record};
 
 use self::{
     comparison::{Comparison, Kind},
@@ -89,7 +89,7 @@ impl Calibration {
 
     fn compare(&self, kind: Kind, seed: u64, stop: &Stop) -> Result<Comparison> {
         let itself = self.subject.engine;
-        let other: &'static dyn Engine = match kind {
+        let other: &'static dyn Blobs = match kind {
             Kind::Same => itself,
             Kind::Slowed => self.slowing.engine,
         };

@@ -1,7 +1,7 @@
 //! How the subject is slowed.
 
 use engines::Slowed;
-use model::{Engine, Error, Result, record::Record};
+use model::{Blobs, Engine, Error, Result, record::Record};
 
 /// The subject's engine with a wait before each operation.
 pub(super) struct Slowing {
@@ -17,7 +17,7 @@ pub(super) struct Slowing {
 
 impl Slowing {
     /// Slows `engine` by `share` of what its operations took in the run `pace`.
-    pub(super) fn of(engine: &'static dyn Engine, pace: &Record, share: f64) -> Result<Self> {
+    pub(super) fn of(engine: &'static dyn Blobs, pace: &Record, share: f64) -> Result<Self> {
         let time = report::figures(pace).first().and_then(|row| row.us_per_op);
         let operation_ns = time.ok_or_else(|| Error::failed("nothing was timed"))?.point * 1e3;
         let asked_ns = operation_ns * share;

@@ -7,7 +7,7 @@ use lab::{
     CopyJob, Data, Place, Progress, Recorder, Request, Requested, Silent, Stop, host::Scratch,
 };
 use model::{
-    Engine, Error, Result, Rounds, Settings,
+    Blobs, Engine, Error, Result, Rounds, Settings,
     record::{Ended, Record},
 };
 
@@ -24,7 +24,7 @@ const DEFAULT: &str = "pack:";
 /// they lie, which is no fault of a comparison that finds it.
 pub(super) struct Subject {
     pub(super) label: String,
-    pub(super) engine: &'static dyn Engine,
+    pub(super) engine: &'static dyn Blobs,
     path: PathBuf,
     pub(super) settings: Settings,
     /// Removed with the subject.
@@ -64,7 +64,7 @@ impl Subject {
     /// Reads the store through each of `engines`, as `run` does. What was interrupted says nothing.
     pub(super) fn run(
         &self,
-        engines: &[&'static dyn Engine],
+        engines: &[&'static dyn Blobs],
         seed: u64,
         rounds: Rounds,
         stop: &Stop,
@@ -76,7 +76,7 @@ impl Subject {
         Ok((record.cloned().ok_or_else(Error::interrupted)?, ended))
     }
 
-    fn request(&self, engines: &[&'static dyn Engine], seed: u64, rounds: Rounds) -> Request {
+    fn request(&self, engines: &[&'static dyn Blobs], seed: u64, rounds: Rounds) -> Request {
         let targets = (1..).zip(engines).map(|(number, engine)| Requested {
             label: format!("{} #{number}", self.label),
             engine: *engine,

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use engines::queue;
 use lab::{QueueTarget, Sites};
-use model::{Error, Result, Settings, Target, queue::QueueEngine};
+use model::{Error, Facet, Result, Settings, Target, queue::Tasks};
 
 use crate::{args::QueueOptions, commands::labels};
 
@@ -25,7 +25,7 @@ const CLASS_TARGETS: [&str; 4] =
 /// A target string, understood.
 pub(super) struct Resolved {
     label: String,
-    engine: &'static dyn QueueEngine,
+    engine: &'static dyn Tasks,
     settings: Settings,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn resolved(options: &QueueOptions) -> Result<Vec<Resolved>> {
 
 impl Resolved {
     fn can_keep(&self, class: model::Durability) -> Result<()> {
-        let kept = self.engine.promise(class).map(drop);
+        let kept = self.engine.durability_settings(Facet::Tasks, class).map(drop);
         kept.ok_or_else(|| {
             Error::usage(format!("{} cannot give durability {class}", self.engine.name()))
         })
@@ -90,7 +90,8 @@ fn resolve(text: &OsStr) -> Result<Resolved> {
     };
     let engine = queue::find(name).map_err(|e| e.context(&words))?;
     let pairs = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let settings = Settings::check(engine.settings(), pairs).map_err(|e| e.context(&words))?;
+    let settings =
+        Settings::check(engine.settings(Facet::Tasks), pairs).map_err(|e| e.context(&words))?;
     if !target.location.is_empty() {
         return Err(Error::usage(format!(
             "{words}: tasks are kept in a store of their own, removed afterwards; leave out {:?}",

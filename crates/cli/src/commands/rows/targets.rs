@@ -5,8 +5,8 @@ use std::{ffi::OsStr, path::PathBuf};
 use engines::rows;
 use lab::RowTarget;
 use model::{
-    Error, Result, Settings, Target,
-    rows::{RowEngine, Style},
+    Error, Facet, Result, Settings, Target,
+    rows::{Rows, Style},
 };
 
 use crate::{args::RowsOptions, commands::labels};
@@ -48,7 +48,7 @@ pub(super) struct Chosen {
 /// A target string, understood.
 struct Resolved {
     label: String,
-    engine: &'static dyn RowEngine,
+    engine: &'static dyn Rows,
     location: Option<PathBuf>,
     settings: Settings,
 }
@@ -79,10 +79,12 @@ impl Chosen {
         if self.missing.iter().any(|(missing, _)| missing == name) {
             return Ok(());
         }
-        match rows::find(name).and_then(RowEngine::usable) {
+        match rows::find(name).and_then(Rows::usable) {
             Ok(()) => {
                 let resolved = resolve(text.as_ref())?;
-                let withheld = |class| resolved.engine.withholds(class, &resolved.settings);
+                let withheld = |class| {
+                    resolved.engine.unsupported_reason(Facet::Rows, class, &resolved.settings)
+                };
                 if let Some(why) = options.durability.and_then(withheld) {
                     self.missing.push((resolved.label, why));
                     return Ok(());
@@ -155,7 +157,8 @@ fn resolve(text: &OsStr) -> Result<Resolved> {
     };
     let engine = rows::find(name).map_err(|e| e.context(&words))?;
     let pairs = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let settings = Settings::check(engine.settings(), pairs).map_err(|e| e.context(&words))?;
+    let settings =
+        Settings::check(engine.settings(Facet::Rows), pairs).map_err(|e| e.context(&words))?;
     engine.check(&settings).map_err(|e| e.context(&words))?;
     let location = (!target.location.is_empty()).then(|| PathBuf::from(&target.location));
     if location.is_some() && !engine.capabilities(&settings).remote {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engines::registry;
 use lab::Data;
-use model::{Error, Generated, Result, Settings, Ycsb};
+use model::{Error, Facet, Generated, Result, Settings, Ycsb};
 
 use crate::{args::RunOptions, commands::copy, targets::Resolved};
 
@@ -72,6 +72,6 @@ fn directory(path: &Path) -> Result<Data> {
     }
     copy::tell_left_out(path)?;
     let engine = registry::find("files")?;
-    let settings = Settings::check(engine.settings(), [("layout", "names")])?;
+    let settings = Settings::check(engine.settings(Facet::Blobs), [("layout", "names")])?;
     Ok(Data::Store { engine, path: path.to_owned(), settings })
 }

@@ -7,8 +7,8 @@ mod tables;
 use std::path::Path;
 
 use model::{
-    Durability, Engine, Error, Library, Promise, Result, Setting, Settings,
-    rows::{NULL, RowCapabilities, RowEngine, RowStore, RowTables, Style},
+    Durability, DurabilitySettings, Engine, Error, Facet, Library, Result, Setting, Settings,
+    rows::{NULL, RowCapabilities, RowStore, RowTables, Rows, Style},
 };
 
 use crate::mariadb::{Mariadb, folder::Folder, kind::Kind, setting};
@@ -20,7 +20,7 @@ pub(super) struct MariadbRows;
 
 const SETTINGS: &[Setting] = &[setting::ENGINE, NULL, setting::SYNC, setting::CACHE, setting::ANY];
 
-impl RowEngine for MariadbRows {
+impl Engine for MariadbRows {
     fn name(&self) -> &'static str {
         Mariadb.name()
     }
@@ -33,10 +33,33 @@ impl RowEngine for MariadbRows {
         Mariadb.library()
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self, _: Facet) -> &'static [Setting] {
         SETTINGS
     }
 
+    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
+        Mariadb.durability_settings(Facet::Rows, class)
+    }
+
+    fn unsupported_reason(
+        &self,
+        _: Facet,
+        class: Durability,
+        settings: &Settings,
+    ) -> Option<String> {
+        Kind::asked(settings).withholds(class)
+    }
+
+    fn usable(&self) -> Result<()> {
+        Mariadb.usable()
+    }
+
+    fn rows(&'static self) -> Option<&'static dyn Rows> {
+        Some(self)
+    }
+}
+
+impl Rows for MariadbRows {
     fn table_settings(&self) -> &'static [&'static str] {
         &["engine", "null"]
     }
@@ -60,18 +83,6 @@ impl RowEngine for MariadbRows {
 
     fn capabilities(&self, _: &Settings) -> RowCapabilities {
         RowCapabilities { alone: None, remote: false }
-    }
-
-    fn promise(&self, class: Durability) -> Option<Promise> {
-        Mariadb.promise(class)
-    }
-
-    fn withholds(&self, class: Durability, settings: &Settings) -> Option<String> {
-        Kind::asked(settings).withholds(class)
-    }
-
-    fn usable(&self) -> Result<()> {
-        Mariadb.usable()
     }
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {

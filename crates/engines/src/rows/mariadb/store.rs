@@ -7,8 +7,8 @@ use std::{
 };
 
 use model::{
-    Account, Engine, Error, Result, Settings,
-    rows::{RowEngine, RowStore, RowTables},
+    Account, Blobs, Error, Result, Settings,
+    rows::{RowStore, RowTables, Rows},
 };
 
 use super::{MariadbRows, tables::Tables};

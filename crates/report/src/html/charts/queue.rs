@@ -1,6 +1,6 @@
 //! Queues: the time of a task and its ratio, published ones beside, and the latency of each step.
 
-use model::queue::Step;
+use model::tasks::Step;
 
 use crate::{
     Percentiles, QueueFigures,

@@ -1,0 +1,99 @@
+//! Checks that the figures of each sample agree with each other.
+
+use hdrhistogram::Histogram;
+use model::{Finding, FindingKind, Latency, Sample, record::Record};
+
+use crate::histogram;
+
+/// Figures from a histogram with three digits are off by at most 0.1 %, and an exact maximum
+/// may be that much below the percentile that stands for it.
+const TOLERANCE: f64 = 0.01;
+
+/// All contradictions of a record.
+pub fn contradictions(record: &Record) -> Vec<Finding> {
+    record.samples.iter().flat_map(|sample| of_sample(record, sample)).collect()
+}
+
+/// Those of one of its samples.
+pub fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
+    let plan = &record.header.plan;
+    let (Some(target), Some(workload)) =
+        (plan.targets.get(sample.target), plan.workloads.get(sample.workload))
+    else {
+        return vec![finding("a sample is of a target or workload that the plan lacks")];
+    };
+    let mut wrong = in_pass(sample, workload.workers());
+    // What was put together was looked at before.
+    let latency = sample.latency().filter(|_| !record.merged);
+    wrong.extend(latency.and_then(in_histogram));
+    wrong
+        .into_iter()
+        .map(|what| Finding { target: Some(target.label.clone()), ..finding(what) })
+        .map(|finding| finding.in_workload(sample.workload).in_cache(sample.cache))
+        .map(|finding| finding.in_round(sample.round))
+        .collect()
+}
+
+fn finding(what: &str) -> Finding {
+    Finding::run(FindingKind::Arithmetic { what: what.to_owned() })
+}
+
+fn in_pass(sample: &Sample, workers: u32) -> Vec<&'static str> {
+    let none = Latency::default();
+    let latency = sample.latency().unwrap_or(&none);
+    let in_order = latency.p50_ns <= latency.p99_ns
+        && latency.p99_ns as f64 <= latency.max_ns as f64 * (1.0 + TOLERANCE);
+    // Latencies of several workers overlap, and on a schedule those of one that is late.
+    let fits = sample.paced().is_some()
+        || u128::from(latency.sum_ns) <= u128::from(latency.wall_ns) * u128::from(workers);
+    let slices = sample.over_time().into_iter().flat_map(|told| &told.slices);
+    let in_slices = slices.map(|slice| u128::from(slice.operations)).sum::<u128>();
+    [
+        (in_order, "median, 99th percentile and maximum do not ascend"),
+        (fits, "the latencies add up to more than their pass took"),
+        (
+            in_slices <= u128::from(latency.operations),
+            "more operations ended in the slices of a pass than were timed",
+        ),
+        (sample.settle_ns <= sample.wall_ns, "a part of a pass took longer than the pass"),
+    ]
+    .into_iter()
+    .filter_map(|(holds, what)| (!holds).then_some(what))
+    .collect()
+}
+
+fn in_histogram(latency: &Latency) -> Option<&'static str> {
+    if latency.operations == 0 {
+        return None;
+    }
+    let Some(histogram) = histogram::decode(&latency.histogram) else {
+        return Some("the histogram of the latencies cannot be read");
+    };
+    let sum = latency.sum_ns as f64;
+    if histogram.len() != latency.operations {
+        Some("the histogram counts other operations than the pass")
+    } else if !parts(latency) {
+        Some("the histograms of the kinds of operations do not add up to that of all")
+    } else if (histogram.mean() * histogram.len() as f64 - sum).abs() > sum * TOLERANCE {
+        Some("the mean of the histogram is not that of the latencies")
+    } else if !percentiles(latency, &histogram) {
+        Some("the percentiles are not those of the histogram")
+    } else {
+        None
+    }
+}
+
+/// Whether the operations of all kinds are those of the pass.
+fn parts(latency: &Latency) -> bool {
+    let count = |text: &String| Some(histogram::decode(text)?.len());
+    let counts: Option<u64> = latency.actions.values().map(count).sum();
+    latency.actions.is_empty() || counts == Some(latency.operations)
+}
+
+/// Whether the figures for a quick look are those that the histogram has.
+fn percentiles(latency: &Latency, histogram: &Histogram<u64>) -> bool {
+    let alike = |one: u64, other: u64| one.abs_diff(other) as f64 <= other as f64 * TOLERANCE;
+    alike(latency.p50_ns, histogram.value_at_quantile(0.5))
+        && alike(latency.p99_ns, histogram.value_at_quantile(0.99))
+        && alike(latency.max_ns, histogram.max())
+}

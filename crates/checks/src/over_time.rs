@@ -1,0 +1,186 @@
+//! How the latency passes went over time, and where they stalled.
+
+use std::collections::BTreeMap;
+
+use model::{Case, Chore, Longest, OverTime, Sample, record::Record};
+
+use crate::figures::usable_samples;
+
+/// The latency pass of one target in one case and round. Times count from its start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline {
+    /// Round, counted from 0.
+    pub round: u32,
+    /// Length of the pass.
+    pub wall_ms: f64,
+    /// Its slices.
+    pub points: Vec<Point>,
+    /// Where it stood still, in order.
+    pub stalls: Vec<Stall>,
+    /// What the engine did meanwhile, by name.
+    pub chores: BTreeMap<String, Chores>,
+}
+
+/// A slice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// When it began.
+    pub start_ms: f64,
+    /// Whether it is as long as the others; the last one may not be.
+    pub whole: bool,
+    /// Operations a second.
+    pub per_second: f64,
+    /// 99th percentile of the latencies; absent: no operation ended in it.
+    pub p99_us: Option<f64>,
+}
+
+/// A stretch in which one operation, or several that overlap, took far longer than usual.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stall {
+    /// When it began.
+    pub start_ms: f64,
+    /// How long it took.
+    pub length_ms: f64,
+    /// What went on meanwhile; absent: nobody told.
+    pub cause: Option<String>,
+}
+
+/// All chores of a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Chores {
+    /// How many.
+    pub count: u32,
+    /// Their lengths together; several at once count each.
+    pub total_ms: f64,
+}
+
+impl Timeline {
+    /// Share of the pass in stalls.
+    pub fn stalled(&self) -> f64 {
+        let stalled: f64 = self.stalls.iter().map(|stall| stall.length_ms).sum();
+        if self.wall_ms > 0.0 { stalled / self.wall_ms } else { 0.0 }
+    }
+}
+
+/// One a round, of those that were long enough.
+pub fn timelines(record: &Record, case: Case, target: usize) -> Vec<Timeline> {
+    usable_samples(record, case, target).into_iter().filter_map(timeline).collect()
+}
+
+fn timeline(sample: &Sample) -> Option<Timeline> {
+    let told = sample.over_time().filter(|told| told.slice_ns > 0)?;
+    let noted = told.slice_ns.saturating_mul(told.slices.len() as u64);
+    // A very long pass has slices of its beginning only.
+    let wall = sample.latency()?.wall_ns.min(noted);
+    Some(Timeline {
+        round: sample.round,
+        wall_ms: ms(wall),
+        points: points(told, wall),
+        stalls: stalls(told),
+        chores: chores(&told.chores),
+    })
+}
+
+fn points(told: &OverTime, wall: u64) -> Vec<Point> {
+    let starts = (0..).map(|index: u64| index.saturating_mul(told.slice_ns));
+    starts
+        .zip(&told.slices)
+        .map(|(start, slice)| {
+            let length = told.slice_ns.min(wall.saturating_sub(start));
+            Point {
+                start_ms: ms(start),
+                whole: length == told.slice_ns,
+                per_second: slice.operations as f64 * 1e9 / length.max(1) as f64,
+                p99_us: (slice.operations > 0).then_some(slice.p99_ns as f64 / 1e3),
+            }
+        })
+        .collect()
+}
+
+/// Shorter ones are left to the percentiles.
+const SHORTEST_NS: u64 = 10_000_000;
+/// How many times as long as the longest operation of an ordinary slice.
+const FAR: u64 = 5;
+
+/// The longest operation of each slice is looked at: a worker that waits ends no other meanwhile.
+fn stalls(told: &OverTime) -> Vec<Stall> {
+    let ended = told.slices.iter().filter(|slice| slice.operations > 0);
+    let all: Vec<Longest> = ended.map(|slice| slice.longest).collect();
+    let least = ordinary(&all).saturating_mul(FAR).max(SHORTEST_NS);
+    let mut far: Vec<_> =
+        all.into_iter().filter(|l| l.max_ns >= least).map(Stretch::from).collect();
+    far.sort_by_key(|stretch| stretch.start);
+    far.dedup_by(|next, last| last.joined(next));
+    far.iter().map(|stretch| stretch.stall(&told.chores)).collect()
+}
+
+/// The median; of an even number the lower one, as a stall among few slices is no measure.
+fn ordinary(longest: &[Longest]) -> u64 {
+    let mut all: Vec<_> = longest.iter().map(|longest| longest.max_ns).collect();
+    all.sort_unstable();
+    all.get(all.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+}
+
+/// Nanoseconds of a pass.
+struct Stretch {
+    start: u64,
+    end: u64,
+    commits: bool,
+}
+
+impl From<Longest> for Stretch {
+    fn from(longest: Longest) -> Self {
+        let Longest { max_ns, max_end_ns: end, max_commits: commits } = longest;
+        Self { start: end.saturating_sub(max_ns), end, commits }
+    }
+}
+
+impl Stretch {
+    /// Takes one that does not begin earlier in, if they overlap.
+    fn joined(&mut self, next: &Self) -> bool {
+        let overlap = next.start <= self.end;
+        if overlap {
+            self.end = self.end.max(next.end);
+            self.commits |= next.commits;
+        }
+        overlap
+    }
+
+    fn stall(&self, chores: &[Chore]) -> Stall {
+        let commit = self.commits.then(|| COMMIT.to_owned());
+        Stall {
+            start_ms: ms(self.start),
+            length_ms: ms(self.end - self.start),
+            cause: self.chore(chores).or(commit),
+        }
+    }
+
+    /// The chore that was under way for the greatest part of it, and for half of it at least.
+    fn chore(&self, chores: &[Chore]) -> Option<String> {
+        let mut shared = BTreeMap::<&str, u64>::new();
+        for Chore { name, start_ns, end_ns } in chores {
+            let both = (*end_ns).min(self.end).saturating_sub((*start_ns).max(self.start));
+            let sum = shared.entry(name).or_default();
+            *sum = sum.saturating_add(both);
+        }
+        let (name, both) = shared.into_iter().max_by_key(|(_, both)| *both)?;
+        (both >= (self.end - self.start) / 2).then(|| name.to_owned())
+    }
+}
+
+/// What storemark itself knows: the operation had a batch to commit.
+const COMMIT: &str = "commit";
+
+fn chores(told: &[Chore]) -> BTreeMap<String, Chores> {
+    let mut all = BTreeMap::<_, Chores>::new();
+    for Chore { name, start_ns, end_ns } in told {
+        let of = all.entry(name.clone()).or_default();
+        of.count += 1;
+        of.total_ms += ms(end_ns.saturating_sub(*start_ns));
+    }
+    all
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}

@@ -1,0 +1,127 @@
+//! Whether a trial began in its cache state, and kept it.
+
+use model::{Cache, FindingKind, Plan, Residency, Sample, State};
+
+/// Doubts about the cache state of a trial.
+pub(super) fn state(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
+    let work = plan.workloads[sample.workload].work;
+    let state = if plan.holds(sample) { sample.state(work) } else { State::NotReached };
+    of(sample, state, work.updates())
+}
+
+fn of(sample: &Sample, state: State, updates: bool) -> Vec<FindingKind> {
+    let cache = sample.cache;
+    let Some(before) = &sample.before else { return Vec::new() };
+    let state = match state {
+        State::Reached if updates => None,
+        State::Reached => lost(sample).map(|resident| FindingKind::StateLost { resident }),
+        State::NotReached => Some(FindingKind::StateNotReached {
+            cache,
+            resident: before.resident_share().unwrap_or(0.0),
+            names: before.names_share(),
+        }),
+        State::Fetched(fetched) => Some(FindingKind::StateFetched { fetched }),
+        State::NotFetched(fetched) => Some(FindingKind::StateNotFetched { cache, fetched }),
+        State::Unproven => None,
+    };
+    let unknown = (before.unknown > 0).then(|| FindingKind::StateUnproven { why: unknown(before) });
+    state.into_iter().chain(unknown).collect()
+}
+
+/// Only a warm store that stays as it is can lose its state by what it does not do itself: one that
+/// is updated may write past the page cache, or make files and remove them. What it then fetches from
+/// a device is told.
+fn lost(sample: &Sample) -> Option<f64> {
+    let (before, after) = sample.before.zip(sample.after)?;
+    let lost = sample.cache == Cache::Warm && !after.shows(Cache::Warm);
+    (lost && before.pages == after.pages).then(|| after.resident_share()).flatten()
+}
+
+fn unknown(before: &Residency) -> String {
+    let of = if before.unknown >= before.pages { "any of the pages" } else { "some of the pages" };
+    format!(
+        "this system does not tell this user about {of}; run it as the owner of the files, on \
+         Linux, or as root"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use model::MemoryLimit;
+
+    use super::*;
+    use crate::tests::sound;
+
+    fn read(sample: &Sample) -> Vec<FindingKind> {
+        state(sample, &sound(&[sample.cache]).header.plan)
+    }
+
+    fn sample(cache: Cache, before: u64, after: u64) -> Sample {
+        let residency = |resident| Residency { pages: 100, resident, ..Residency::default() };
+        Sample {
+            cache,
+            before: Some(residency(before)),
+            after: Some(residency(after)),
+            ..Sample::default()
+        }
+    }
+
+    #[test]
+    fn a_state_that_was_reached_and_kept_is_not_doubted() {
+        assert_eq!(read(&sample(Cache::Warm, 100, 100)), []);
+        assert_eq!(read(&sample(Cache::DataCold, 0, 100)), []);
+        assert_eq!(read(&Sample::default()), []);
+    }
+
+    #[test]
+    fn one_that_was_not_reached_is_wrong_and_one_that_was_lost_is_doubtful() {
+        let not = |cache, resident| FindingKind::StateNotReached { cache, resident, names: None };
+        assert_eq!(read(&sample(Cache::Warm, 98, 100)), [not(Cache::Warm, 0.98)]);
+        assert_eq!(read(&sample(Cache::DataCold, 2, 100)), [not(Cache::DataCold, 0.02)]);
+        let lost = FindingKind::StateLost { resident: 0.5 };
+        assert_eq!(read(&sample(Cache::Warm, 100, 50)), [lost]);
+    }
+
+    #[test]
+    fn what_a_store_does_to_its_own_files_is_no_loss() {
+        let mut sample = sample(Cache::Warm, 100, 50);
+        let mut plan = sound(&[Cache::Warm]).header.plan;
+        plan.workloads[0].operation = model::Operation::Update;
+        assert_eq!(state(&sample, &plan), [], "past the page cache");
+        sample.after.as_mut().unwrap().pages = 110;
+        assert_eq!(read(&sample), [], "at the start of a server");
+    }
+
+    #[test]
+    fn more_pages_than_the_limit_holds_are_somebody_elses() {
+        let mut plan = sound(&[Cache::Limited]).header.plan;
+        let limit =
+            |limit_bytes| MemoryLimit { limit_bytes, page_bytes: 4096, ..MemoryLimit::default() };
+        plan.memory = Some(limit(Some(50 * 4096)));
+        assert_eq!(state(&sample(Cache::Limited, 50, 100), &plan), []);
+        let doubts = state(&sample(Cache::Limited, 51, 100), &plan);
+        assert!(matches!(doubts[..], [FindingKind::StateNotReached { cache: Cache::Limited, .. }]));
+        assert_eq!(state(&sample(Cache::Warm, 100, 100), &plan), [], "of another state");
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        let mut sample = sample(Cache::Warm, 0, 0);
+        sample.before.as_mut().unwrap().unknown = 100;
+        sample.after = sample.before;
+        let doubts = read(&sample);
+        assert!(matches!(doubts[..], [FindingKind::StateUnproven { .. }]), "{doubts:?}");
+    }
+
+    #[test]
+    fn names_alone_can_spoil_the_cold_state() {
+        let mut sample = sample(Cache::Cold, 0, 100);
+        let before = sample.before.as_mut().unwrap();
+        (before.names, before.cached_names) = (Some(100), Some(50));
+        let doubts = read(&sample);
+        let names = |doubt: &FindingKind| {
+            matches!(doubt, FindingKind::StateNotReached { names: Some(_), .. })
+        };
+        assert!(doubts.iter().any(names), "{doubts:?}");
+    }
+}

@@ -1,0 +1,230 @@
+//! Doubts that can be told before the rounds.
+
+use model::{
+    Batch, Cache, Durability, FindingKind, Flush, Operation, Order, Server, record::Record,
+};
+
+use super::{DATA, doubts, sound, workload};
+use crate::before;
+
+const MIB: u64 = 1 << 20;
+
+/// Doubts before the rounds on a changed record that is cold as well as warm.
+fn early(change: impl FnOnce(&mut Record)) -> Vec<FindingKind> {
+    let mut record = sound(&[Cache::Warm, Cache::DataCold]);
+    change(&mut record);
+    doubts(before(&record))
+}
+
+#[test]
+fn a_sound_record_raises_nothing() {
+    assert_eq!(early(|_| ()), []);
+}
+
+#[test]
+fn any_governor_but_performance_varies() {
+    let governor = |governor: &str, machine: Option<&str>| {
+        early(|r| {
+            r.header.environment.cpu.governor = Some(governor.to_owned());
+            r.header.environment.virtualised = machine.map(str::to_owned);
+            r.header.plan.caches = vec![Cache::DataCold];
+        })
+    };
+    let doubt = [FindingKind::Governor { governor: "schedutil".to_owned() }];
+    assert_eq!(governor("performance", None), []);
+    assert_eq!(governor("schedutil", None), doubt);
+    assert_eq!(governor("schedutil", Some("docker container")), doubt);
+    assert!(!governor("schedutil", Some("KVM")).contains(&doubt[0]));
+}
+
+#[test]
+fn keys_that_are_left_out_and_orders_that_flatter_are_told() {
+    let ordered = |order, count| {
+        early(|r| {
+            r.header.plan.workloads[0].order = order;
+            r.header.plan.workloads[0].count = count;
+        })
+    };
+    let covered = |touched| FindingKind::KeysNotCovered { touched, keys: 10_000 };
+    assert_eq!(ordered(Order::Permutation, 20_000), []);
+    assert_eq!(ordered(Order::Permutation, 1_000), [covered(1_000)]);
+    assert_eq!(ordered(Order::Random, 10_000), [covered(6_321)]);
+    assert_eq!(ordered(Order::Asc, 10_000), [FindingKind::OrderOfInsertion]);
+    assert_eq!(ordered(Order::Desc, 10_000), [FindingKind::OrderOfInsertion]);
+    let limited = early(|r| r.header.plan.available = 15_000);
+    assert_eq!(limited, [FindingKind::KeysNotCovered { touched: 10_000, keys: 15_000 }]);
+}
+
+#[test]
+fn a_host_may_cache_where_there_is_one() {
+    let host = |virtualised: &str, caches: &[Cache]| {
+        early(|r| {
+            r.header.environment.virtualised = Some(virtualised.to_owned());
+            r.header.plan.caches = caches.to_vec();
+        })
+    };
+    let doubt = |machine: &str| [FindingKind::HostMayCache { machine: machine.to_owned() }];
+    let cold = [Cache::Warm, Cache::Cold];
+    assert_eq!(host("KVM", &cold), doubt("KVM"));
+    assert_eq!(host("KVM, docker container", &[Cache::DataCold]), doubt("KVM"));
+    let named = "virtual machine (Widgets, Inc.)";
+    assert_eq!(host(&format!("{named}, podman container"), &cold), doubt(named));
+    assert_eq!(host("docker container", &cold), []);
+    assert_eq!(host("KVM", &[Cache::Warm]), [FindingKind::OnlyWarm]);
+    assert!(!host("KVM", &[Cache::Limited]).contains(&doubt("KVM")[0]), "nothing is cold");
+}
+
+#[test]
+fn a_loop_device_is_doubted_where_a_device_is_to_be_reached() {
+    let looped = |direct, caches: &[Cache], operation, class| {
+        early(|r| {
+            let filesystem = &mut r.header.environment.filesystems[0];
+            filesystem.device = "/dev/loop7".to_owned();
+            filesystem.loop_direct_io = direct;
+            r.header.plan.caches = caches.to_vec();
+            r.header.plan.workloads[0].operation = operation;
+            r.stores.iter_mut().for_each(|facts| facts.durability = class);
+        })
+    };
+    let twice = [FindingKind::CachedTwice { device: "/dev/loop7".to_owned() }];
+    let (warm, cold) = ([Cache::Warm], [Cache::Cold]);
+    let (none, durable) = (Durability::None, Durability::Durable);
+    assert_eq!(looped(Some(false), &cold, Operation::Read, none), twice);
+    assert_eq!(looped(Some(false), &warm, Operation::Update, durable), twice);
+    let labelled = |direct| {
+        let (kind, device) = ("ext4".to_owned(), "/dev/loop7".to_owned());
+        [FindingKind::LoopDevice { kind, device, direct }]
+    };
+    assert_eq!(looped(Some(false), &warm, Operation::Update, none), labelled(false));
+    assert_eq!(looped(Some(false), &warm, Operation::Read, durable), [FindingKind::OnlyWarm]);
+    assert_eq!(looped(Some(true), &cold, Operation::Read, none), labelled(true));
+    assert_eq!(looped(Some(true), &warm, Operation::Read, durable), [FindingKind::OnlyWarm]);
+    assert_eq!(looped(None, &cold, Operation::Update, durable), []);
+}
+
+#[test]
+fn data_that_compresses_is_doubted_where_the_file_system_compresses() {
+    let compressed = |how: Option<&str>, deflated| {
+        early(|r| {
+            r.header.environment.filesystems[0].compression = how.map(str::to_owned);
+            r.header.plan.summary.deflated = deflated;
+        })
+    };
+    let doubt = FindingKind::Compressible { kind: "ext4".to_owned(), ratio: 0.89 };
+    assert_eq!(compressed(Some("zstd:3"), Some(0.89)), [doubt]);
+    assert_eq!(compressed(Some("zstd:3"), Some(0.91)), []);
+    assert_eq!(compressed(Some("zstd:3"), None), []);
+    assert_eq!(compressed(None, Some(0.1)), []);
+    let updates = early(|r| {
+        r.header.environment.filesystems[0].compression = Some("zstd".to_owned());
+        r.header.plan.summary.deflated = Some(0.1);
+        r.header.plan.workloads = vec![workload(Operation::Update)];
+    });
+    assert_eq!(updates, [], "updates write random bytes");
+}
+
+#[test]
+fn warm_alone_is_said_where_there_could_be_more() {
+    let warm = |change: fn(&mut Record)| {
+        let mut record = sound(&[Cache::Warm]);
+        change(&mut record);
+        doubts(before(&record))
+    };
+    assert_eq!(warm(|_| ()), [FindingKind::OnlyWarm]);
+    assert_eq!(warm(|r| r.header.plan.workloads = vec![workload(Operation::Update)]), []);
+    assert_eq!(warm(|r| r.stores[0].apparent_bytes = 0), [FindingKind::OnlyWarm]);
+    assert_eq!(warm(|r| r.stores.iter_mut().for_each(|facts| facts.apparent_bytes = 0)), []);
+}
+
+#[test]
+fn reads_that_stand_alone_are_said_to() {
+    let batch = |batch| early(|r| r.header.plan.workloads[0].batch = batch);
+    assert_eq!(batch(Batch::Of(1)), [FindingKind::ReadsAlone]);
+    assert_eq!(batch(Batch::Of(2)), []);
+    assert_eq!(batch(Batch::All), []);
+}
+
+#[test]
+fn a_server_is_asked_over_a_socket_where_a_library_is_called() {
+    let served = |servers: [Option<Server>; 2]| {
+        early(|r| {
+            for (facts, server) in r.stores.iter_mut().zip(servers) {
+                facts.server = server;
+            }
+        })
+    };
+    let (started, existing) = (Some(Server::Started), Some(Server::Existing));
+    assert_eq!(served([None, None]), []);
+    assert_eq!(served([None, started]), [FindingKind::OverSocket]);
+    assert_eq!(served([started, started]), []);
+    assert_eq!(served([started, existing]), [FindingKind::ServerUnseen]);
+    assert_eq!(served([existing, None]), [FindingKind::OverSocket, FindingKind::ServerUnseen]);
+}
+
+#[test]
+fn own_memory_is_doubted_where_the_data_make_a_difference_of_it() {
+    let own = |bytes, baseline, data| {
+        early(|r| {
+            r.header.plan.summary.bytes = data;
+            r.stores[0].memory_bytes = Some(baseline);
+            r.stores[1].memory_bytes = Some(bytes);
+        })
+    };
+    let differs = |bytes, baseline| [FindingKind::MemoryDiffers { bytes, baseline }];
+    assert_eq!(own(17 * MIB, 0, DATA), differs(17 * MIB, 0));
+    assert_eq!(own(16 * MIB, 0, DATA), []);
+    assert_eq!(own(0, 17 * MIB, DATA), differs(0, 17 * MIB));
+    assert_eq!(own(100 * MIB, 0, 1001 * MIB), [], "less than a tenth of the data");
+    assert_eq!(own(100 * MIB, 0, 999 * MIB), differs(100 * MIB, 0));
+    assert_eq!(own(1000 * MIB, 200 * MIB, DATA), [], "either holds all");
+    let untold = early(|r| {
+        r.stores[0].memory_bytes = None;
+        r.stores[1].memory_bytes = Some(DATA);
+    });
+    assert_eq!(untold, []);
+}
+
+#[test]
+fn a_flush_that_no_drive_can_do_is_doubted_where_updates_are_flushed() {
+    let flush = |p50_ns, device: &str, class, operation| {
+        early(|r| {
+            let filesystem = &mut r.header.environment.filesystems[0];
+            filesystem.mount = "/mnt".to_owned();
+            filesystem.device = device.to_owned();
+            filesystem.flush = Some(Flush { p50_ns, ..Flush::default() });
+            r.header.plan.workloads[0].operation = operation;
+            r.stores.iter_mut().for_each(|facts| facts.durability = class);
+        })
+    };
+    let (update, durable) = (Operation::Update, Durability::Durable);
+    let doubt = [FindingKind::FlushTooFast { p50_ns: 9_999, mount: "/mnt".to_owned() }];
+    assert_eq!(flush(9_999, "/dev/vda", durable, update), doubt);
+    assert_eq!(flush(9_999, "/dev/vda", Durability::Consistent, update), doubt);
+    assert_eq!(flush(10_000, "/dev/vda", durable, update), []);
+    assert_eq!(flush(9_999, "/dev/pmem0", durable, update), []);
+    assert_eq!(flush(9_999, "/dev/vda", Durability::None, update), []);
+    assert_eq!(flush(9_999, "/dev/vda", durable, Operation::Read), []);
+}
+
+#[test]
+fn data_is_to_be_larger_than_the_processors_cache_and_smaller_than_the_memory() {
+    let cache = |bytes| early(|r| r.header.environment.cpu.last_level_cache_bytes = Some(bytes));
+    assert_eq!(cache(DATA), []);
+    assert_eq!(cache(DATA + 1), [FindingKind::FitsCpuCache { bytes: DATA, cache: DATA + 1 }]);
+    let memory = |bytes| early(|r| r.header.environment.memory.available_bytes = Some(bytes));
+    let (bytes, available) = (2 * DATA, 2 * DATA - 1);
+    assert_eq!(memory(2 * DATA), []);
+    assert_eq!(memory(available), [FindingKind::MemorySmall { bytes, available }]);
+}
+
+#[test]
+fn a_file_system_that_is_no_disks_own_is_doubted() {
+    let kind = |kind: &str| early(|r| r.header.environment.filesystems[0].kind = kind.to_owned());
+    for unusual in ["tmpfs", "overlay", "fuse.sshfs"] {
+        let doubt =
+            FindingKind::UnusualFilesystem { kind: unusual.to_owned(), mount: String::new() };
+        assert_eq!(kind(unusual), [doubt]);
+    }
+    assert_eq!(kind("xfs"), []);
+    assert_eq!(kind("fuseblk"), []);
+}

@@ -1,0 +1,114 @@
+//! Doubts that a sample raises by itself.
+
+use model::{
+    Cache, Finding, FindingKind, Io, Load, Operation, Sample, Workload,
+    record::{Header, Record},
+};
+
+use super::{doubts, sample, sound, workload};
+use crate::{LONGEST_NS, trial};
+
+fn raised(header: &Header, sample: Sample) -> Vec<Finding> {
+    trial(header, &sample, None)
+}
+
+/// Doubts about the one sample of a changed record.
+fn single(change: impl FnOnce(&mut Header, &mut Sample)) -> Vec<FindingKind> {
+    let Record { mut header, .. } = sound(&[Cache::Warm]);
+    let mut sample = sample();
+    change(&mut header, &mut sample);
+    doubts(raised(&header, sample))
+}
+
+fn pressure(resource: &str, share: f64) -> Vec<FindingKind> {
+    vec![FindingKind::Pressure { resource: resource.to_owned(), share }]
+}
+
+#[test]
+fn a_sound_record_raises_nothing() {
+    assert_eq!(single(|_, _| ()), []);
+}
+
+#[test]
+fn a_trial_is_named_whole() {
+    let Record { header, .. } = sound(&[Cache::Warm]);
+    let mut sample = sample();
+    sample.load.throttled = Some(2);
+    let doubt = Finding::target(FindingKind::Throttled { times: 2 }, "other");
+    assert_eq!(raised(&header, sample), [doubt.in_workload(0).in_cache(Cache::Warm).in_round(3)]);
+}
+
+#[test]
+fn swapping_and_throttling_need_no_bound() {
+    let swapped = |bytes| single(|_, s| s.load.swapped_bytes = Some(bytes));
+    assert_eq!(swapped(0), []);
+    assert_eq!(swapped(4096), [FindingKind::Swapped { bytes: 4096 }]);
+    assert_eq!(single(|_, s| s.load.throttled = Some(0)), []);
+    assert_eq!(single(|_, s| s.load.throttled = Some(1)), [FindingKind::Throttled { times: 1 }]);
+}
+
+#[test]
+fn waiting_for_a_processor_tells_of_others_where_workers_leave_one() {
+    let waiting = |share, threads| {
+        single(|header, s| {
+            header.plan.workloads[0].threads = threads;
+            s.load.cpu_pressure = Some(share);
+        })
+    };
+    assert_eq!(waiting(0.051, 1), pressure("cpu", 0.051));
+    assert_eq!(waiting(0.049, 1), []);
+    assert_eq!(waiting(0.9, 2), [], "two workers on two processors wait for each other");
+    let both = single(|_, s| {
+        s.load = Load { other_cpus: Some(0.5), cpu_pressure: Some(0.5), ..Load::default() };
+    });
+    assert_eq!(both, [FindingKind::OtherLoad { cpus: 0.5 }], "once is enough");
+}
+
+#[test]
+fn waiting_for_a_device_tells_of_others_in_warm_reads_only() {
+    let waiting = |share, operation, cache, device_read_bytes| {
+        single(|header, s| {
+            header.plan.workloads[0].operation = operation;
+            s.cache = cache;
+            s.io = Some(Io { device_read_bytes, ..Io::default() });
+            s.load.io_pressure = Some(share);
+        })
+    };
+    assert_eq!(waiting(0.11, Operation::Read, Cache::Warm, 0), pressure("io", 0.11));
+    assert_eq!(waiting(0.09, Operation::Read, Cache::Warm, 0), []);
+    assert_eq!(waiting(0.9, Operation::Read, Cache::Warm, 4096), []);
+    assert_eq!(waiting(0.9, Operation::Read, Cache::DataCold, 0), []);
+    assert_eq!(waiting(0.9, Operation::Update, Cache::Warm, 0), []);
+}
+
+#[test]
+fn waiting_for_memory_is_always_doubted() {
+    for cache in Cache::ALL {
+        let waiting = |share| {
+            single(|header, s| {
+                header.plan.workloads[0] = Workload { threads: 8, ..workload(Operation::Update) };
+                s.cache = cache;
+                s.load.memory_pressure = Some(share);
+            })
+        };
+        assert_eq!(waiting(0.011), pressure("memory", 0.011));
+        assert_eq!(waiting(0.009), []);
+    }
+}
+
+#[test]
+fn a_latency_beyond_the_histogram_is_told() {
+    let longest = |max_ns| single(|_, s| s.latency.max_ns = max_ns);
+    assert_eq!(longest(LONGEST_NS - 1), []);
+    assert_eq!(longest(LONGEST_NS), [FindingKind::LatencySaturated { longest_ns: LONGEST_NS }]);
+}
+
+#[test]
+fn others_may_do_a_little() {
+    let other = |cpus| single(|_, s| s.load.other_cpus = Some(cpus));
+    assert_eq!(other(0.09), []);
+    assert_eq!(other(0.11), [FindingKind::OtherLoad { cpus: 0.11 }]);
+    let steal = |share| single(|_, s| s.load.steal = Some(share));
+    assert_eq!(steal(0.009), []);
+    assert_eq!(steal(0.011), [FindingKind::Steal { share: 0.011 }]);
+}

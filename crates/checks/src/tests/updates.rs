@@ -1,0 +1,74 @@
+//! Doubts that updating raises.
+
+use model::{Batch, Cache, Durability, FindingKind, Operation, StoreFacts, record::Record};
+
+use super::{doubts, sound, workload};
+use crate::before;
+
+/// Doubts about updates on a changed record.
+fn updating(change: impl FnOnce(&mut Record)) -> Vec<FindingKind> {
+    let mut record = sound(&[Cache::Warm]);
+    record.header.plan.workloads = vec![workload(Operation::Update)];
+    change(&mut record);
+    doubts(before(&record))
+}
+
+fn set(facts: &mut StoreFacts, pairs: &[(&str, &str)]) {
+    for (name, value) in pairs {
+        facts.in_effect.set(name, value);
+    }
+}
+
+#[test]
+fn one_commit_for_all_is_told() {
+    let batch = |batch, class| {
+        updating(|r| {
+            r.header.plan.workloads[0].batch = batch;
+            r.stores.iter_mut().for_each(|facts| facts.durability = class);
+        })
+    };
+    let shared = |class| [FindingKind::OneCommit { operations: 10_000, class }];
+    for class in Durability::ALL {
+        assert_eq!(batch(Batch::All, class), shared(class));
+        assert_eq!(batch(Batch::Of(10_000), class), shared(class));
+        assert_eq!(batch(Batch::Of(9_999), class), []);
+    }
+}
+
+#[test]
+fn unlike_promises_are_told_where_something_can_be_lost() {
+    let class = Durability::Consistent;
+    let unlike = FindingKind::DurabilityDiffers { class, baseline: Durability::None };
+    assert_eq!(updating(|r| r.stores[1].durability = class), [unlike]);
+    let reads = updating(|r| {
+        r.header.plan.workloads = vec![workload(Operation::Read)];
+        r.stores[1].durability = class;
+    });
+    assert_eq!(reads, [FindingKind::OnlyWarm]);
+}
+
+#[test]
+fn a_log_that_is_never_checkpointed_is_told() {
+    let log = |journal, checkpoint| {
+        updating(|r| set(&mut r.stores[1], &[("journal", journal), ("checkpoint", checkpoint)]))
+    };
+    assert_eq!(log("wal", "none"), [FindingKind::NoCheckpoint]);
+    assert_eq!(log("wal", "auto"), []);
+    assert_eq!(log("delete", "none"), []);
+}
+
+#[test]
+fn files_that_are_written_out_on_closing_are_told() {
+    let written = |write, sync, options: &str| {
+        updating(|r| {
+            r.header.environment.filesystems[0].options = options.to_owned();
+            set(&mut r.stores[0], &[("write", write), ("sync", sync)]);
+        })
+    };
+    let flushed = [FindingKind::FlushedOnClose { kind: "ext4".to_owned() }];
+    assert_eq!(written("inplace", "none", "rw"), flushed);
+    assert_eq!(written("rename", "none", "rw"), flushed);
+    assert_eq!(written("overwrite", "none", "rw"), []);
+    assert_eq!(written("inplace", "file", "rw"), []);
+    assert_eq!(written("inplace", "none", "rw,noauto_da_alloc"), []);
+}

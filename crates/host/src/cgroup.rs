@@ -1,0 +1,160 @@
+//! What the control group of this process leaves it of the memory (Linux, see cgroups(7)).
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::cpu::read_line;
+
+/// Bytes that this process's group and those above it leave for new work; absent: no limit.
+pub(super) fn available() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    available_below(Path::new("/sys/fs/cgroup"), &groups)
+}
+
+/// The same where the hierarchies are mounted below `root`, as systemd and containers do it.
+fn available_below(root: &Path, groups: &str) -> Option<u64> {
+    groups.lines().filter_map(|line| group(root, line)).filter_map(|group| group.available()).min()
+}
+
+/// A group in a hierarchy that limits memory.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) version: &'static Version,
+    pub(super) mount: PathBuf,
+    /// As the process sees it, without the leading slash.
+    path: PathBuf,
+}
+
+/// The files of a group.
+#[derive(Debug)]
+pub(super) struct Version {
+    pub(super) limit: &'static str,
+    used: &'static str,
+    /// The page cache of files in `memory.stat`, groups below included.
+    file_cache: [&'static str; 2],
+}
+
+const V1: Version = Version {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    file_cache: ["total_active_file", "total_inactive_file"],
+};
+
+pub(super) const V2: Version = Version {
+    limit: "memory.max",
+    used: "memory.current",
+    file_cache: ["active_file", "inactive_file"],
+};
+
+/// A line of `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` in version 1.
+pub(super) fn group(root: &Path, line: &str) -> Option<Group> {
+    let mut fields = line.splitn(3, ':');
+    let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+    let (version, mount) = match (number, controllers) {
+        ("0", "") => (&V2, root.to_owned()),
+        _ if controllers.split(',').any(|name| name == "memory") => (&V1, root.join("memory")),
+        _ => return None,
+    };
+    Some(Group { version, mount, path: path.trim_start_matches('/').into() })
+}
+
+impl Group {
+    /// Its folder. In a container the path may be one that is seen from outside only: the group
+    /// is then the root here.
+    pub(super) fn folder(&self) -> PathBuf {
+        let folder = self.mount.join(&self.path);
+        if folder.is_dir() { folder } else { self.mount.clone() }
+    }
+
+    /// The least that a group leaves on the way up to the root. In a container the root is the
+    /// container's own group, and the path may be one that is seen from outside only: folders that
+    /// are not there are passed over.
+    fn available(&self) -> Option<u64> {
+        let ancestors = self.path.ancestors().map(|path| self.mount.join(path));
+        ancestors.filter_map(|folder| self.left(&folder)).min()
+    }
+
+    /// Limit less use. File pages count as free, as in `MemAvailable`: the kernel drops them.
+    fn left(&self, folder: &Path) -> Option<u64> {
+        let number = |file| read_line(folder.join(file))?.parse::<u64>().ok();
+        // Without a limit version 2 says `max`, version 1 a number beyond any memory.
+        let limit = number(self.version.limit).filter(|limit| *limit < 1 << 62)?;
+        let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+        let cached = self.version.file_cache.iter().map(|name| count(name, &stat)).sum();
+        Some(limit.saturating_sub(number(self.version.used)?.saturating_sub(cached)))
+    }
+}
+
+/// The value on the line `name value`; nothing is 0. A count past 2^62 is none.
+pub(super) fn count(name: &str, stat: &str) -> u64 {
+    let lines = stat.lines().filter_map(|line| line.split_once(' '));
+    let mut values = lines.filter(|(key, _)| *key == name).filter_map(|(_, v)| v.parse().ok());
+    values.next().filter(|count| *count < 1 << 62).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, files: [(&str, &str); 3]) {
+        fs::create_dir_all(folder).unwrap();
+        for (name, text) in files {
+            fs::write(folder.join(name), text).unwrap();
+        }
+    }
+
+    fn v2(folder: &Path, limit: &str, used: &str) {
+        let stat = "anon 5\nfile 900\nactive_file 20\ninactive_file 10\n";
+        write(folder, [("memory.max", limit), ("memory.current", used), ("memory.stat", stat)]);
+    }
+
+    #[test]
+    fn the_tightest_group_on_the_way_up_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        v2(&root.join("a"), "1000\n", "530\n");
+        v2(&root.join("a/b"), "max\n", "400\n");
+        v2(&root.join("a/b/c"), "900\n", "330\n");
+        assert_eq!(available_below(root, "0::/a/b\n"), Some(500));
+        assert_eq!(available_below(root, "0::/a/b/c\n"), Some(500));
+        v2(&root.join("a/b/c"), "700\n", "330\n");
+        assert_eq!(available_below(root, "0::/a/b/c\n"), Some(400));
+        assert_eq!(available_below(root, "0::/\n"), None);
+    }
+
+    #[test]
+    fn a_container_sees_its_own_group_as_the_root() {
+        let root = tempfile::tempdir().unwrap();
+        let stat = "total_active_file 7\ntotal_inactive_file 3\nactive_file 99\n";
+        let limit = |limit| {
+            let used = ("memory.usage_in_bytes", "60\n");
+            let limit = ("memory.limit_in_bytes", limit);
+            write(&root.path().join("memory"), [limit, used, ("memory.stat", stat)]);
+            available_below(root.path(), "5:cpuset:/x\n4:memory:/docker/1f\n0::/docker/1f\n")
+        };
+        assert_eq!(limit("200\n"), Some(150));
+        assert_eq!(limit("40\n"), Some(0), "a limit below the use leaves nothing");
+        assert_eq!(limit("9223372036854771712\n"), None, "no limit");
+    }
+
+    #[test]
+    fn what_is_not_told_is_absent() {
+        let root = tempfile::tempdir().unwrap();
+        for groups in ["", "0", "0:", "x:memory", "0:::", "4:memory:/../..", "9:name=systemd:/"] {
+            assert_eq!(available_below(root.path(), groups), None, "{groups}");
+        }
+        for odd in ["", "x", "-1", "99999999999999999999"] {
+            v2(root.path(), odd, "5\n");
+            assert_eq!(available_below(root.path(), "0::/\n"), None, "{odd}");
+        }
+        v2(root.path(), "1000\n", "100\n");
+        for groups in crate::mutilations(b"4:memory:/a\n0::/b/c\n") {
+            let _ = available_below(root.path(), &String::from_utf8_lossy(&groups));
+        }
+        for stat in crate::mutilations(b"active_file 7\ninactive_file 3\n") {
+            let _ = count("active_file", &String::from_utf8_lossy(&stat));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether a file system compresses what is written to it (Linux).
+
+/// How, as far as its type and mount options tell; `None`: not at all. Options that only single
+/// files carry (`chattr +c`) are not seen.
+pub(super) fn compression(kind: &str, options: &str) -> Option<String> {
+    let value = |name: &str| {
+        options.split(',').find_map(|option| match option.split_once('=') {
+            Some((key, value)) => (key == name).then_some(value),
+            None => (option == name).then_some("on"),
+        })
+    };
+    let set = match kind {
+        "btrfs" => value("compress").or_else(|| value("compress-force")),
+        "f2fs" => value("compress_algorithm"),
+        "ntfs3" => value("compress"),
+        // Set by dataset or by file, where a mount does not show it.
+        "bcachefs" => value("compression").or(Some("possible")),
+        "zfs" => Some("possible"),
+        _ => None,
+    };
+    set.filter(|value| !matches!(*value, "" | "no" | "none")).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(kind: &str, options: &str) -> String {
+        compression(kind, options).unwrap_or_default()
+    }
+
+    #[test]
+    fn options_tell() {
+        assert_eq!(told("btrfs", "rw,relatime,compress=zstd:3,ssd"), "zstd:3");
+        assert_eq!(told("btrfs", "rw,compress-force=lzo"), "lzo");
+        assert_eq!(told("btrfs", "rw,compress"), "on");
+        assert_eq!(told("ntfs3", "rw,compress,uid=0"), "on");
+        assert_eq!(told("f2fs", "rw,compress_algorithm=lz4,compress_log_size=2"), "lz4");
+        assert_eq!(told("bcachefs", "rw,compression=zstd"), "zstd");
+    }
+
+    #[test]
+    fn without_them_only_some_may_compress() {
+        for (kind, options) in [
+            ("btrfs", "rw,relatime,ssd"),
+            ("btrfs", "rw,compress=no"),
+            ("btrfs", "rw,compress=none"),
+            ("btrfs", "rw,compress="),
+            ("bcachefs", "rw,compression=none"),
+            ("ext4", "rw,compress=zstd"),
+            ("btrfs", "rw,compressed=zstd"),
+            ("", ""),
+        ] {
+            assert_eq!(compression(kind, options), None, "{kind} {options}");
+        }
+        assert_eq!(told("zfs", "rw,xattr,noacl"), "possible");
+        assert_eq!(told("bcachefs", "rw"), "possible");
+    }
+
+    #[test]
+    fn no_options_make_it_panic() {
+        for text in crate::mutilations(b"rw,compress=zstd:3,ssd") {
+            let _ = compression("btrfs", &String::from_utf8_lossy(&text));
+        }
+    }
+}

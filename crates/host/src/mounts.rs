@@ -1,0 +1,250 @@
+//! The mounted file systems that paths are on (Linux).
+
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{FileTypeExt, MetadataExt},
+    },
+    path::{Path, PathBuf},
+};
+
+use model::Filesystem;
+
+use super::{block::Block, compression::compression, disk::nearest_existing};
+
+/// The file systems that hold `paths`, or will hold them, each once and in the order of `paths`.
+pub(super) fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
+    let mounts = mounts();
+    let mut found: Vec<&Mount> = Vec::new();
+    for path in paths {
+        let mount = under(&mounts, path);
+        found.extend(mount.filter(|mount| !found.contains(mount)));
+    }
+    found.into_iter().map(Mount::describe).collect()
+}
+
+/// The local file systems that stores could be on, each once: not those that are read-only, nor
+/// those that the system has for itself.
+pub(super) fn local() -> Vec<Filesystem> {
+    chosen(&mounts()).map(Mount::describe).collect()
+}
+
+fn chosen(mounts: &[Mount]) -> impl Iterator<Item = &Mount> {
+    let hidden = |i: usize| mounts[i + 1..].iter().any(|later| later.point == mounts[i].point);
+    let again = |i: usize| mounts[..i].iter().any(|other| other.device == mounts[i].device);
+    let visible = (0..mounts.len()).filter(move |i| !hidden(*i) && !again(*i));
+    visible.map(|i| &mounts[i]).filter(|mount| mount.is_for_stores())
+}
+
+/// Where the system keeps things of its own, also on file systems that could hold more.
+const SYSTEM: [&str; 4] = ["/proc", "/sys", "/run", "/boot"];
+
+/// The block device under the file system that holds `path`, or will hold it.
+pub(super) fn block_device(path: &Path) -> Option<Block> {
+    under(&mounts(), path)?.block_device()
+}
+
+fn mounts() -> Vec<Mount> {
+    fs::read("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| parse(&text))
+}
+
+/// The mount that `path` is on, or will be.
+fn under<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let place = nearest_existing(path);
+    let device = fs::metadata(&place).ok().map(|meta| Block::from(meta.dev()));
+    holding(mounts, device, &place)
+}
+
+/// A line of `/proc/self/mountinfo`; see proc(5).
+#[derive(Debug, PartialEq, Eq)]
+struct Mount {
+    device: Block,
+    point: PathBuf,
+    options: String,
+    kind: String,
+    source: PathBuf,
+}
+
+impl Mount {
+    fn describe(&self) -> Filesystem {
+        let block = self.block_device();
+        Filesystem {
+            mount: self.point.display().to_string(),
+            kind: self.kind.clone(),
+            options: self.options.clone(),
+            device: self.source.display().to_string(),
+            rotational: block.and_then(Block::rotational),
+            loop_direct_io: block.and_then(Block::loop_direct_io),
+            compression: compression(&self.kind, &self.options),
+            flush: None,
+        }
+    }
+
+    fn is_for_stores(&self) -> bool {
+        let on_disk = self.source.starts_with("/dev") || self.kind == "zfs";
+        let writable = self.options.split(',').all(|option| option != "ro");
+        let of_system = SYSTEM.iter().any(|folder| self.point.starts_with(folder));
+        (on_disk || self.kind == "tmpfs") && writable && !of_system
+    }
+
+    /// The block device underneath. btrfs and its like have a number of their own with major 0;
+    /// for them the source is asked.
+    fn block_device(&self) -> Option<Block> {
+        if self.device.major != 0 {
+            return Some(self.device);
+        }
+        let meta = fs::metadata(&self.source).ok()?;
+        meta.file_type().is_block_device().then(|| Block::from(meta.rdev()))
+    }
+}
+
+/// The mount that `place`, absolute and free of links, is on: of those whose mount point leads to
+/// it, one with its device number if there is one, then the longest, then the latest.
+fn holding<'a>(mounts: &'a [Mount], device: Option<Block>, place: &Path) -> Option<&'a Mount> {
+    mounts
+        .iter()
+        .filter(|mount| place.starts_with(&mount.point))
+        .max_by_key(|mount| (Some(mount.device) == device, mount.point.as_os_str().len()))
+}
+
+/// Lines that are not of the known form are passed over.
+fn parse(mountinfo: &[u8]) -> Vec<Mount> {
+    mountinfo.split(|byte| *byte == b'\n').filter_map(mount).collect()
+}
+
+/// `id parent major:minor root point options [tag…] - kind source options-of-the-file-system`
+fn mount(line: &[u8]) -> Option<Mount> {
+    let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+    let dash = fields.iter().position(|field| *field == b"-")?;
+    let ([_, _, device, _, point, options, ..], [_, kind, source, rest @ ..]) =
+        fields.split_at(dash)
+    else {
+        return None;
+    };
+    Some(Mount {
+        device: Block::parse(std::str::from_utf8(device).ok()?)?,
+        point: unescape(point),
+        options: merge(&text(options), &rest.first().map_or_else(String::new, |o| text(o))),
+        kind: text(kind),
+        source: unescape(source),
+    })
+}
+
+fn text(field: &[u8]) -> String {
+    String::from_utf8_lossy(field).into_owned()
+}
+
+/// Options of the mount, then those of the file system that are not among them.
+fn merge(mount: &str, filesystem: &str) -> String {
+    let mut all: Vec<&str> = mount.split(',').collect();
+    for option in filesystem.split(',') {
+        // `rw` beside `ro` is a read-only mount of a writable file system: it adds nothing.
+        if !all.contains(&option) && !matches!(option, "" | "rw") {
+            all.push(option);
+        }
+    }
+    all.join(",")
+}
+
+/// The kernel writes white space and backslashes as `\` and three octal digits.
+fn unescape(field: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = if byte == b'\\' { after.first_chunk().copied().and_then(octal) } else { None };
+        bytes.push(code.unwrap_or(byte));
+        rest = if code.is_some() { &after[3..] } else { after };
+    }
+    PathBuf::from(OsStr::from_bytes(&bytes))
+}
+
+fn octal(digits: [u8; 3]) -> Option<u8> {
+    let digits = std::str::from_utf8(&digits).ok()?;
+    u8::from_str_radix(digits, 8).ok().filter(|_| !digits.starts_with('+'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTINFO: &[u8] = b"\
+22 27 0:21 / /proc rw,relatime - proc proc rw
+27 1 254:0 / / rw,relatime shared:1 master:2 - ext4 /dev/vda rw,discard
+30 27 8:17 / /mnt/my\\040disk ro,noatime - xfs /dev/sdb1 rw,attr2
+31 27 0:40 /home /home rw - btrfs /dev/nvme0n1p2 rw,ssd,subvol=/home
+32 27 0:50 / /mnt/late rw - tmpfs old rw
+33 27 0:51 / /mnt/late rw - tmpfs new rw
+";
+
+    fn on(major: u32, minor: u32, place: &str) -> String {
+        let mounts = parse(MOUNTINFO);
+        let found = holding(&mounts, Some(Block { major, minor }), Path::new(place)).unwrap();
+        found.source.display().to_string()
+    }
+
+    #[test]
+    fn a_line_is_read_whole() {
+        let mounts = parse(MOUNTINFO);
+        assert_eq!(mounts.len(), 6);
+        let disk = mounts[2].describe();
+        assert_eq!((disk.mount.as_str(), disk.kind.as_str()), ("/mnt/my disk", "xfs"));
+        assert_eq!(
+            (disk.device.as_str(), disk.options.as_str()),
+            ("/dev/sdb1", "ro,noatime,attr2")
+        );
+        assert_eq!(mounts[1].options, "rw,relatime,discard");
+    }
+
+    #[test]
+    fn the_device_number_decides_then_the_longest_then_the_latest() {
+        assert_eq!(on(8, 17, "/mnt/my disk/x"), "/dev/sdb1");
+        assert_eq!(on(254, 0, "/srv/data"), "/dev/vda");
+        assert_eq!(on(254, 0, "/homely"), "/dev/vda");
+        // A btrfs subvolume's files have a number that no mount shows.
+        assert_eq!(on(0, 41, "/home/ann"), "/dev/nvme0n1p2");
+        assert_eq!(on(0, 50, "/mnt/late/x"), "old");
+        assert_eq!(on(0, 99, "/mnt/late/x"), "new");
+    }
+
+    #[test]
+    fn stores_stand_on_disks_and_in_memory_only() {
+        let text = b"\
+1 0 0:21 / /proc rw - proc proc rw
+2 0 8:1 / / rw - ext4 /dev/sda1 rw
+3 0 8:1 /x /etc/hosts rw - ext4 /dev/sda1 rw
+4 0 7:1 / /snap ro - squashfs /dev/loop1 ro
+5 0 0:30 / /run rw - tmpfs tmpfs rw
+6 0 0:31 / /dev/shm rw - tmpfs old rw
+7 0 0:32 / /dev/shm rw - tmpfs new rw
+8 0 0:33 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw
+9 0 0:34 / /tank rw - zfs tank rw
+10 0 8:2 / /boot/efi rw - vfat /dev/sda2 rw
+";
+        let mounts = parse(text);
+        let points: Vec<_> = chosen(&mounts).map(|mount| mount.source.to_str().unwrap()).collect();
+        assert_eq!(points, ["/dev/sda1", "new", "tank"]);
+    }
+
+    #[test]
+    fn escapes_are_bytes() {
+        assert_eq!(unescape(b"a\\040b\\134c"), Path::new("a b\\c"));
+        assert_eq!(unescape(b"\\377"), Path::new(OsStr::from_bytes(b"\xff")));
+        for odd in ["\\", "\\04", "\\999", "\\+40", "\\777"] {
+            assert_eq!(unescape(odd.as_bytes()), Path::new(odd), "{odd}");
+        }
+    }
+
+    #[test]
+    fn other_lines_are_passed_over() {
+        for line in ["", "-", "1 2 3 - ext4 x rw", "1 2 8:x / / rw - a b c", "1 2 8:1 / / rw - a"] {
+            assert_eq!(mount(line.as_bytes()), None, "{line}");
+        }
+        for text in crate::mutilations(MOUNTINFO) {
+            let mounts = parse(&text);
+            let _ = holding(&mounts, None, Path::new("/mnt/late"));
+            let _ = chosen(&mounts).count();
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What is measured: each experiment has its own data, its own kind of work and its own figures.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{DatasetSpec, DatasetSummary, Generated, Operation, Order, rows};
+
+/// An experiment and its data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Experiment {
+    /// `storemark run`: values under keys.
+    Blobs {
+        /// Where the values come from.
+        dataset: DatasetSpec,
+        /// The data in figures, restricted to the keys that the run touches.
+        summary: DatasetSummary,
+        /// Keys in each target, touched or not.
+        available: u64,
+    },
+    /// `storemark rows`: a table of two integers.
+    Rows {
+        /// Rows that each process inserts.
+        rows: u64,
+    },
+    /// `storemark queue`: tasks that are created, changed and deleted.
+    Tasks {
+        /// Tasks that each worker processes, one after the other.
+        tasks: u64,
+        /// How often the output of each task is rewritten.
+        rewrites: u64,
+        /// Bytes of an output.
+        output: u64,
+    },
+    /// `storemark age`: objects that are replaced again and again.
+    Ageing {
+        /// The objects.
+        data: Generated,
+        /// The objects at age 0 in figures.
+        summary: DatasetSummary,
+    },
+}
+
+impl Experiment {
+    /// The subcommand that runs it.
+    pub fn command(&self) -> &'static str {
+        match self {
+            Self::Blobs { .. } => "run",
+            Self::Rows { .. } => "rows",
+            Self::Tasks { .. } => "queue",
+            Self::Ageing { .. } => "age",
+        }
+    }
+
+    /// The values in figures; absent for experiments without values.
+    pub fn summary(&self) -> Option<&DatasetSummary> {
+        match self {
+            Self::Blobs { summary, .. } | Self::Ageing { summary, .. } => Some(summary),
+            Self::Rows { .. } | Self::Tasks { .. } => None,
+        }
+    }
+}
+
+/// What a trial does, by experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Work {
+    /// Operations on values.
+    Blobs {
+        /// What is done with each key.
+        operation: Operation,
+        /// In which order keys are touched.
+        order: Order,
+        /// Operations a second that all workers together start on schedule; absent: each starts
+        /// when the one before it has finished.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate: Option<f64>,
+    },
+    /// An operation on all rows.
+    Rows {
+        /// What is done.
+        operation: rows::Operation,
+        /// Each process has its own database; otherwise all processes share one.
+        own_databases: bool,
+    },
+    /// Each task goes through all of its steps.
+    Tasks,
+    /// Reads at a storage age, or the writes that lead to it.
+    Ageing {
+        /// What is done with each object.
+        operation: Operation,
+        /// The storage age: bytes of replaced objects over bytes of live ones.
+        age: u32,
+    },
+}
+
+impl Work {
+    /// The operation on values; absent for experiments without values.
+    pub fn operation(self) -> Option<Operation> {
+        match self {
+            Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => Some(operation),
+            Self::Rows { .. } | Self::Tasks => None,
+        }
+    }
+
+    /// The storage age; absent where stores do not age.
+    pub fn age(self) -> Option<u32> {
+        if let Self::Ageing { age, .. } = self { Some(age) } else { None }
+    }
+
+    /// The rate of a schedule.
+    pub fn rate(self) -> Option<f64> {
+        if let Self::Blobs { rate, .. } = self { rate } else { None }
+    }
+
+    /// Whether it changes the store.
+    pub fn writes(self) -> bool {
+        match self {
+            Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => operation.writes(),
+            Self::Rows { operation, .. } => operation.writes(),
+            Self::Tasks => true,
+        }
+    }
+
+    /// Whether it changes values that exist.
+    pub fn updates(self) -> bool {
+        self.operation().is_some_and(Operation::updates)
+    }
+}
+
+/// The word for it.
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => operation.fmt(f),
+            Self::Rows { operation, .. } => operation.fmt(f),
+            Self::Tasks => f.pad("task"),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! A queue of tasks, and what `storemark queue` asks of an engine: a task is created, its status
+//! is changed, its output is rewritten over and over, and it is deleted.
+//!
+//! Small traits again: [`Tasks`], [`Queue`], [`QueueWorker`]. Each trial makes a queue anew
+//! and removes it.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Durability, Engine, Result, Settings};
+
+/// A task at some point of its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Task<'a> {
+    /// What it is found by: 32 hexadecimal digits.
+    pub id: &'a str,
+    /// How far it is.
+    pub status: &'a str,
+    /// What is to be done.
+    pub command: &'a str,
+    /// With what.
+    pub arguments: &'a [&'a str],
+    /// What it has said so far.
+    pub output: &'a str,
+}
+
+/// What a store holds of a task, beside what never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct StoredTask {
+    /// Its status.
+    pub status: String,
+    /// Its output.
+    pub output: String,
+}
+
+/// A step of a task's life. Each is a commit of its own.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// It is put into the queue.
+    Create,
+    /// Its status changes, once.
+    Status,
+    /// Its output takes the place of the one before.
+    Rewrite,
+    /// It is removed.
+    Delete,
+}
+
+impl Step {
+    /// All of them, in the order of a task's life.
+    pub const ALL: [Self; 4] = [Self::Create, Self::Status, Self::Rewrite, Self::Delete];
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Create => "create",
+            Self::Status => "status",
+            Self::Rewrite => "rewrite",
+            Self::Delete => "delete",
+        })
+    }
+}
+
+/// An engine that stores tasks.
+pub trait Tasks: Engine {
+    /// Makes an empty queue at `location`, where nothing may stand yet.
+    fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>>;
+}
+
+/// A queue, shared by its workers.
+pub trait Queue: Send + Sync {
+    /// A worker's own use of it. Made on the thread that uses it.
+    fn worker(&self) -> Result<Box<dyn QueueWorker + '_>>;
+
+    /// All settings as read back from the engine, asked for or not.
+    fn in_effect(&self) -> Result<Settings>;
+
+    /// The durability class that those settings give.
+    fn durability(&self) -> Result<Durability>;
+
+    /// The files and folders that hold it, present or not. A folder stands for all in it.
+    fn files(&self) -> Vec<PathBuf>;
+
+    /// Does what the durability class still owes after the last step (a checkpoint, say). No worker
+    /// is at it; it counts as measured time.
+    fn settle(&self) -> Result<()>;
+
+    /// Number of tasks in it. Never timed.
+    fn count(&self) -> Result<u64>;
+
+    /// Removes it; no worker has it.
+    fn remove(self: Box<Self>) -> Result<()>;
+}
+
+/// One worker's use of a queue. What the engine gives up for the sake of another worker (busy) is
+/// repeated until it is done.
+pub trait QueueWorker {
+    /// Takes a step; `task` is as it shall be after it. When it returns, the durability class holds
+    /// for it. A task that is there already cannot be created, and any other step needs one that is.
+    fn take(&mut self, step: Step, task: &Task<'_>) -> Result<()>;
+
+    /// What is held of a task; `None` where there is none. Never timed.
+    fn find(&mut self, id: &str) -> Result<Option<StoredTask>>;
+
+    /// The engine's own counters for this worker since they were last asked for. Waiting for
+    /// others is told under [`LOCK_WAITS`](crate::LOCK_WAITS) and
+    /// [`BUSY_RETRIES`](crate::BUSY_RETRIES).
+    fn statistics(&mut self) -> Vec<(&'static str, i64)> {
+        Vec::new()
+    }
+}
