@@ -10,7 +10,7 @@ use crate::histogram;
 const TOLERANCE: f64 = 0.01;
 
 /// All contradictions of a record.
-pub fn contradictions(record: &Record) -> Vec<Finding> {
+pub(crate) fn contradictions(record: &Record) -> Vec<Finding> {
     record.samples.iter().flat_map(|sample| of_sample(record, sample)).collect()
 }
 

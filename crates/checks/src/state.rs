@@ -50,7 +50,7 @@ mod tests {
     use model::MemoryLimit;
 
     use super::*;
-    use crate::tests::sound;
+    use crate::tests::{sound, workload};
 
     fn read(sample: &Sample) -> Vec<FindingKind> {
         state(sample, &sound(&[sample.cache]).header.plan)
@@ -86,7 +86,7 @@ mod tests {
     fn what_a_store_does_to_its_own_files_is_no_loss() {
         let mut sample = sample(Cache::Warm, 100, 50);
         let mut plan = sound(&[Cache::Warm]).header.plan;
-        plan.workloads[0].operation = model::Operation::Update;
+        plan.workloads = vec![workload(model::Operation::Update)];
         assert_eq!(state(&sample, &plan), [], "past the page cache");
         sample.after.as_mut().unwrap().pages = 110;
         assert_eq!(read(&sample), [], "at the start of a server");

@@ -15,7 +15,7 @@ const CHANCE: f64 = 0.01;
 const MATTERS: f64 = 0.05;
 
 /// Those of all targets in all cases.
-pub fn doubts(record: &Record) -> Vec<Finding> {
+pub(crate) fn doubts(record: &Record) -> Vec<Finding> {
     let plan = &record.header.plan;
     let mut found = vec![];
     for case in plan.cases() {

@@ -69,10 +69,9 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use model::{Cache, FindingKind};
+    use model::{FindingKind, fixture};
 
     use super::*;
-    use crate::checks::tests::sound;
 
     /// A disk with room for one line.
     struct Full(bool);
@@ -91,7 +90,7 @@ mod tests {
     #[test]
     fn what_cannot_be_written_is_kept_to_be_shown() {
         let mut recorder = Recorder::new(Some(Box::new(Full(false))));
-        recorder.begin(sound(&[Cache::Warm]).header).unwrap();
+        recorder.begin(fixture::record(&["base"], 1).header).unwrap();
         assert!(recorder.note([Finding::run(FindingKind::OnlyWarm)]).is_err());
         assert_eq!(recorder.record().unwrap().findings.len(), 1);
     }

@@ -16,6 +16,8 @@ mod environment;
 mod error;
 mod experiment;
 mod finding;
+#[doc(hidden)]
+pub mod fixture;
 mod flush;
 mod fragments;
 mod key;

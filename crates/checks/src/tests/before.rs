@@ -1,10 +1,10 @@
 //! Doubts that can be told before the rounds.
 
 use model::{
-    Batch, Cache, Durability, FindingKind, Flush, Operation, Order, Server, record::Record,
+    Batch, Cache, Durability, FindingKind, Flush, Operation, Order, Server, Work, record::Record,
 };
 
-use super::{DATA, doubts, sound, workload};
+use super::{DATA, data, doubts, sound, workload};
 use crate::before;
 
 const MIB: u64 = 1 << 20;
@@ -41,7 +41,8 @@ fn any_governor_but_performance_varies() {
 fn keys_that_are_left_out_and_orders_that_flatter_are_told() {
     let ordered = |order, count| {
         early(|r| {
-            r.header.plan.workloads[0].order = order;
+            let operation = Operation::Read;
+            r.header.plan.workloads[0].work = Work::Blobs { operation, order, rate: None };
             r.header.plan.workloads[0].count = count;
         })
     };
@@ -51,7 +52,7 @@ fn keys_that_are_left_out_and_orders_that_flatter_are_told() {
     assert_eq!(ordered(Order::Random, 10_000), [covered(6_321)]);
     assert_eq!(ordered(Order::Asc, 10_000), [FindingKind::OrderOfInsertion]);
     assert_eq!(ordered(Order::Desc, 10_000), [FindingKind::OrderOfInsertion]);
-    let limited = early(|r| r.header.plan.available = 15_000);
+    let limited = early(|r| data(r, |_, available| *available = 15_000));
     assert_eq!(limited, [FindingKind::KeysNotCovered { touched: 10_000, keys: 15_000 }]);
 }
 
@@ -82,7 +83,7 @@ fn a_loop_device_is_doubted_where_a_device_is_to_be_reached() {
             filesystem.device = "/dev/loop7".to_owned();
             filesystem.loop_direct_io = direct;
             r.header.plan.caches = caches.to_vec();
-            r.header.plan.workloads[0].operation = operation;
+            r.header.plan.workloads = vec![workload(operation)];
             r.stores.iter_mut().for_each(|facts| facts.durability = class);
         })
     };
@@ -107,7 +108,7 @@ fn data_that_compresses_is_doubted_where_the_file_system_compresses() {
     let compressed = |how: Option<&str>, deflated| {
         early(|r| {
             r.header.environment.filesystems[0].compression = how.map(str::to_owned);
-            r.header.plan.summary.deflated = deflated;
+            data(r, |summary, _| summary.deflated = deflated);
         })
     };
     let doubt = FindingKind::Compressible { kind: "ext4".to_owned(), ratio: 0.89 };
@@ -117,7 +118,7 @@ fn data_that_compresses_is_doubted_where_the_file_system_compresses() {
     assert_eq!(compressed(None, Some(0.1)), []);
     let updates = early(|r| {
         r.header.environment.filesystems[0].compression = Some("zstd".to_owned());
-        r.header.plan.summary.deflated = Some(0.1);
+        data(r, |summary, _| summary.deflated = Some(0.1));
         r.header.plan.workloads = vec![workload(Operation::Update)];
     });
     assert_eq!(updates, [], "updates write random bytes");
@@ -163,9 +164,9 @@ fn a_server_is_asked_over_a_socket_where_a_library_is_called() {
 
 #[test]
 fn own_memory_is_doubted_where_the_data_make_a_difference_of_it() {
-    let own = |bytes, baseline, data| {
+    let own = |bytes, baseline, of| {
         early(|r| {
-            r.header.plan.summary.bytes = data;
+            data(r, |summary, _| summary.bytes = of);
             r.stores[0].memory_bytes = Some(baseline);
             r.stores[1].memory_bytes = Some(bytes);
         })
@@ -192,7 +193,7 @@ fn a_flush_that_no_drive_can_do_is_doubted_where_updates_are_flushed() {
             filesystem.mount = "/mnt".to_owned();
             filesystem.device = device.to_owned();
             filesystem.flush = Some(Flush { p50_ns, ..Flush::default() });
-            r.header.plan.workloads[0].operation = operation;
+            r.header.plan.workloads = vec![workload(operation)];
             r.stores.iter_mut().for_each(|facts| facts.durability = class);
         })
     };

@@ -68,7 +68,7 @@ fn waiting_for_a_processor_tells_of_others_where_workers_leave_one() {
 fn waiting_for_a_device_tells_of_others_in_warm_reads_only() {
     let waiting = |share, operation, cache, device_read_bytes| {
         single(|header, s| {
-            header.plan.workloads[0].operation = operation;
+            header.plan.workloads = vec![workload(operation)];
             s.cache = cache;
             s.io = Some(Io { device_read_bytes, ..Io::default() });
             s.load.io_pressure = Some(share);
@@ -98,7 +98,7 @@ fn waiting_for_memory_is_always_doubted() {
 
 #[test]
 fn a_latency_beyond_the_histogram_is_told() {
-    let longest = |max_ns| single(|_, s| s.latency.max_ns = max_ns);
+    let longest = |max_ns| single(|_, s| s.passes_mut().unwrap().latency.max_ns = max_ns);
     assert_eq!(longest(LONGEST_NS - 1), []);
     assert_eq!(longest(LONGEST_NS), [FindingKind::LatencySaturated { longest_ns: LONGEST_NS }]);
 }

@@ -1,0 +1,117 @@
+//! A small valid record, which tests of the crates above change and judge.
+
+use crate::{
+    Batch, Cache, Cpu, DatasetSpec, DatasetSummary, Durability, Environment, Experiment,
+    Filesystem, Io, KeyKind, Latency, Measured, Operation, Order, Owner, Passes, Plan,
+    PlannedTarget, Rounds, Sample, Settings, StoreFacts, Work, Workload,
+    record::{FORMAT, Header, Record},
+};
+
+/// Bytes of each value.
+pub const VALUE: u64 = 10_000;
+
+/// Warm reads of `count` values from a store of each label, the first of them the baseline: no
+/// sample, and nothing that makes a figure doubtful.
+pub fn record(labels: &[&str], count: u64) -> Record {
+    let mut record = Record::new(Header {
+        format: FORMAT,
+        started: 1_700_000_000,
+        environment: environment(),
+        plan: plan(labels, count),
+        asked: None,
+    });
+    record.stores = (0..labels.len()).map(|target| store(target, count)).collect();
+    record
+}
+
+fn environment() -> Environment {
+    Environment {
+        cpu: Cpu { count: 2, ..Cpu::default() },
+        filesystems: vec![Filesystem { kind: "ext4".to_owned(), ..Filesystem::default() }],
+        clock_ns: 70,
+        ..Environment::default()
+    }
+}
+
+fn plan(labels: &[&str], count: u64) -> Plan {
+    let summary = DatasetSummary {
+        keys: KeyKind::Integers,
+        count,
+        bytes: count * VALUE,
+        smallest: VALUE,
+        largest: VALUE,
+        deflated: None,
+    };
+    Plan {
+        seed: 42,
+        experiment: Experiment::Blobs { dataset: DatasetSpec::Targets, summary, available: count },
+        targets: labels.iter().map(|label| target(label)).collect(),
+        baseline: 0,
+        workloads: vec![workload(Operation::Read, count)],
+        caches: vec![Cache::Warm],
+        durability: None,
+        memory: None,
+        rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0 },
+    }
+}
+
+/// A scratch store of the engine that is the first word of `label`.
+pub fn target(label: &str) -> PlannedTarget {
+    PlannedTarget {
+        label: label.to_owned(),
+        engine: label.split(' ').next().unwrap_or_default().to_owned(),
+        location: String::new(),
+        settings: Settings::default(),
+        owner: Owner::Scratch,
+        on: None,
+    }
+}
+
+/// One thread that touches each of `count` values once.
+pub fn workload(operation: Operation, count: u64) -> Workload {
+    Workload {
+        work: Work::Blobs { operation, order: Order::Permutation, rate: None },
+        count,
+        batch: Batch::Of(100),
+        threads: 1,
+        processes: 1,
+    }
+}
+
+/// A library's store of `count` values that takes no more than they do.
+pub fn store(target: usize, count: u64) -> StoreFacts {
+    StoreFacts {
+        target,
+        in_effect: Settings::default(),
+        durability: Durability::None,
+        apparent_bytes: count * VALUE,
+        allocated_bytes: count * VALUE,
+        memory_bytes: Some(0),
+        server: None,
+        fill_ns: None,
+        check_ns: 0,
+    }
+}
+
+/// A trial of the first workload whose `count` operations took `ns` each.
+pub fn sample(round: u32, target: usize, count: u64, ns: u64) -> Sample {
+    let latency = Latency {
+        operations: count,
+        wall_ns: count * ns,
+        sum_ns: count * ns,
+        p50_ns: ns,
+        p99_ns: ns,
+        max_ns: ns,
+        ..Latency::default()
+    };
+    Sample {
+        round,
+        target,
+        operations: count,
+        bytes: count * VALUE,
+        wall_ns: count * ns,
+        io: Some(Io::default()),
+        measured: Measured::Blobs(Passes { latency, ..Passes::default() }),
+        ..Sample::default()
+    }
+}
