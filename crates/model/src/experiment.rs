@@ -61,6 +61,14 @@ impl Experiment {
             Self::Rows { .. } | Self::Tasks { .. } => None,
         }
     }
+
+    /// Keys in each target, touched or not; absent for experiments without values.
+    pub fn available(&self) -> Option<u64> {
+        match self {
+            Self::Blobs { available, .. } => Some(*available),
+            _ => self.summary().map(|summary| summary.count),
+        }
+    }
 }
 
 /// What a trial does, by experiment.
@@ -97,6 +105,11 @@ pub enum Work {
 }
 
 impl Work {
+    /// The order in which keys are touched; absent for experiments without keys.
+    pub fn order(self) -> Option<Order> {
+        if let Self::Blobs { order, .. } = self { Some(order) } else { None }
+    }
+
     /// The operation on values; absent for experiments without values.
     pub fn operation(self) -> Option<Operation> {
         match self {

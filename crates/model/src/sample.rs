@@ -355,6 +355,30 @@ impl Sample {
         }
     }
 
+    /// The same to change.
+    pub fn latency_mut(&mut self) -> Option<&mut Latency> {
+        match &mut self.measured {
+            Measured::Blobs(Passes { latency, .. })
+            | Measured::Ageing { passes: Passes { latency, .. }, .. }
+            | Measured::Tasks { latency, .. } => Some(latency),
+            Measured::Rows { .. } => None,
+        }
+    }
+
+    /// The latency of each kind of step; absent for experiments without tasks.
+    pub fn steps(&self) -> Option<&BTreeMap<Step, Latency>> {
+        if let Measured::Tasks { steps, .. } = &self.measured { Some(steps) } else { None }
+    }
+
+    /// How fragmented the store's files are afterwards; absent: not known.
+    pub fn fragments(&self) -> Option<&Fragments> {
+        if let Measured::Ageing { fragments, .. } = &self.measured {
+            fragments.as_ref()
+        } else {
+            None
+        }
+    }
+
     /// The first pass after opening, if a steady one follows it.
     pub fn first(&self) -> Option<First> {
         match &self.measured {

@@ -48,7 +48,7 @@ pub struct AgeSpace {
 
 /// Whether the stores of `record` aged.
 pub fn has_ages(record: &Record) -> bool {
-    record.header.plan.workloads.iter().any(|workload| workload.age.is_some())
+    record.header.plan.workloads.iter().any(|workload| workload.work.age().is_some())
 }
 
 /// Reads in each cache state of the plan, then writes.
@@ -56,7 +56,7 @@ pub fn age_groups(record: &Record, figures: &[Figures]) -> Vec<AgeGroup> {
     let plan = &record.header.plan;
     let rows = |writes: bool, of: &dyn Fn(&Case) -> bool| -> AgeGroup {
         let measured = figures.iter().filter(|row| is_measured(record, row) && of(&row.case));
-        let is_written = |row: &Figures| plan.workloads[row.case.workload].operation.writes();
+        let is_written = |row: &Figures| plan.workloads[row.case.workload].work.writes();
         let rows = measured.filter(|row| is_written(row) == writes);
         AgeGroup { writes, rows: rows.filter_map(|row| age_row(record, row)).collect() }
     };
@@ -72,19 +72,19 @@ fn is_measured(record: &Record, row: &Figures) -> bool {
 fn age_row(record: &Record, row: &Figures) -> Option<AgeRow> {
     let workloads = &record.header.plan.workloads;
     let workload = workloads.get(row.case.workload)?;
-    let least = workloads
-        .iter()
-        .position(|other| other.age.is_some() && other.operation == workload.operation)?;
+    let least = workloads.iter().position(|other| {
+        other.work.age().is_some() && other.work.operation() == workload.work.operation()
+    })?;
     let least = (least != row.case.workload).then_some(Case { workload: least, ..row.case });
     let over_least =
         least.and_then(|least| ratio_between_cases(record, row.target, row.case, least));
-    Some(AgeRow { age: workload.age?, figures: row.clone(), over_least })
+    Some(AgeRow { age: workload.work.age()?, figures: row.clone(), over_least })
 }
 
 /// By age, then in the order of the targets; only stores that have files.
 pub fn age_spaces(record: &Record) -> Vec<AgeSpace> {
     let plan = &record.header.plan;
-    let written = |workload: &usize| plan.workloads[*workload].operation.writes();
+    let written = |workload: &usize| plan.workloads[*workload].work.writes();
     let workloads = (0..plan.workloads.len()).filter(written);
     let places = workloads.flat_map(|w| (0..plan.targets.len()).map(move |target| (w, target)));
     places.filter_map(|(workload, target)| space(record, workload, target)).collect()
@@ -92,7 +92,7 @@ pub fn age_spaces(record: &Record) -> Vec<AgeSpace> {
 
 fn space(record: &Record, workload: usize, target: usize) -> Option<AgeSpace> {
     let here = |sample: &&Sample| sample.workload == workload && sample.target == target;
-    let told = |sample: &Sample| Some((sample.files?, *sample.fragments.as_deref()?));
+    let told = |sample: &Sample| Some((sample.files()?, *sample.fragments()?));
     let told: Vec<_> = record.samples.iter().filter(here).filter_map(told).collect();
     let per_byte = |bytes: fn(&FileBytes) -> u64| {
         mean(&told, |(files, lies)| {
@@ -101,7 +101,7 @@ fn space(record: &Record, workload: usize, target: usize) -> Option<AgeSpace> {
     };
     let lies = |what: fn(&Fragments) -> Option<f64>| mean(&told, |(_, lies)| what(lies));
     Some(AgeSpace {
-        age: record.header.plan.workloads[workload].age?,
+        age: record.header.plan.workloads[workload].work.age()?,
         target,
         length_per_byte: per_byte(|files| files.apparent),
         allocated_per_byte: per_byte(|files| files.allocated),

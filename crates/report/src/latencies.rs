@@ -27,8 +27,8 @@ pub fn latencies(record: &Record, case: Case, target: usize) -> Vec<Latencies> {
     let samples = usable_samples(record, case, target);
     let of = |action: Option<Action>| {
         let text = |sample: &&'_ Sample| match action {
-            None => Some(sample.latency.histogram.clone()),
-            Some(action) => sample.latency.actions.get(&action).cloned(),
+            None => Some(sample.latency()?.histogram.clone()),
+            Some(action) => sample.latency()?.actions.get(&action).cloned(),
         };
         let texts: Vec<_> = samples.iter().filter_map(text).collect();
         let histogram = histogram::merge(texts.iter().map(String::as_str))?;

@@ -34,8 +34,8 @@ pub use checks::{
     advice, derived, figures, remarks, timelines,
 };
 use checks::{
-    Place, histogram, p99s, percentiles, ratio_between, ratio_between_cases, ratios,
-    remarks_of_all, times, usable_samples,
+    Place, histogram, p99s, percentiles, ratio_between, ratios, remarks_of_all, times,
+    usable_samples,
 };
 pub use comparison::{Change, ComparedCase, ComparedDoubt, Comparison, Whose, comparison};
 pub use data::{ComparisonData, ReportData};

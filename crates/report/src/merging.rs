@@ -59,11 +59,13 @@ impl Merging {
             let sample = &mut record.samples[parts.first];
             let text =
                 |merged: Option<Histogram<u64>>| merged.and_then(|all| histogram::encode(&all));
-            sample.latency.histogram = text(parts.all).unwrap_or_default();
-            let actions = parts.actions.into_iter();
-            sample.latency.actions =
-                actions.filter_map(|(action, all)| Some((action, text(all)?))).collect();
-            if let Some(paced) = &mut sample.paced {
+            if let Some(latency) = sample.latency_mut() {
+                latency.histogram = text(parts.all).unwrap_or_default();
+                let actions = parts.actions.into_iter();
+                latency.actions =
+                    actions.filter_map(|(action, all)| Some((action, text(all)?))).collect();
+            }
+            if let Some(paced) = sample.passes_mut().and_then(|passes| passes.paced.as_mut()) {
                 paced.lag = text(parts.lag).unwrap_or_default();
             }
         }
@@ -72,21 +74,26 @@ impl Merging {
 
 impl Parts {
     fn add(&mut self, sample: &Sample) {
-        histogram::add(&mut self.all, &sample.latency.histogram);
-        for (action, text) in &sample.latency.actions {
-            histogram::add(self.actions.entry(*action).or_default(), text);
+        if let Some(latency) = sample.latency() {
+            histogram::add(&mut self.all, &latency.histogram);
+            for (action, text) in &latency.actions {
+                histogram::add(self.actions.entry(*action).or_default(), text);
+            }
         }
-        if let Some(paced) = &sample.paced {
+        if let Some(paced) = sample.paced() {
             histogram::add(&mut self.lag, &paced.lag);
         }
     }
 }
 
 fn strip(sample: &mut Sample) {
-    sample.latency.histogram = String::new();
-    sample.latency.actions.clear();
-    sample.over_time = None;
-    if let Some(paced) = &mut sample.paced {
+    if let Some(latency) = sample.latency_mut() {
+        latency.histogram = String::new();
+        latency.actions.clear();
+    }
+    let Some(passes) = sample.passes_mut() else { return };
+    passes.over_time = None;
+    if let Some(paced) = &mut passes.paced {
         paced.lag = String::new();
     }
 }

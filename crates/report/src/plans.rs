@@ -4,7 +4,8 @@
 //! count, nor do the places of stores and folders, which are other ones on another machine.
 
 use model::{
-    DatasetSpec, Generated, MemoryLimit, Operation, Owner, Plan, PlannedTarget, Workload,
+    DatasetSpec, Experiment, Generated, MemoryLimit, Operation, Owner, Plan, PlannedTarget, Work,
+    Workload,
     units::{show_count, show_rate, show_size},
 };
 
@@ -64,9 +65,9 @@ pub(crate) fn target_words(target: &PlannedTarget) -> String {
 
 /// What a workload is: `read, random permutation, all operations a commit, 1 worker`.
 pub(crate) fn workload_words(workload: &Workload) -> String {
-    let what = match workload.operation {
-        Operation::Mix(mix) => mix.to_string(),
-        other => other.to_string(),
+    let what = match workload.work.operation() {
+        Some(Operation::Mix(mix)) => mix.to_string(),
+        _ => workload.work.to_string(),
     };
     let workers = match (workload.processes, workload.threads) {
         (1, 1) => "1 worker".to_owned(),
@@ -75,21 +76,28 @@ pub(crate) fn workload_words(workload: &Workload) -> String {
         (processes, threads) => format!("{processes} processes of {threads} threads"),
     };
     let batch = format!("{} a commit", workload.batch);
-    let rate = workload.rate.map(|rate| format!("at {}/s", show_rate(rate)));
-    let age = workload.age.map(|age| format!("age {age}"));
-    let own = workload.own_databases.then(|| "a database each".to_owned());
-    let always = [what, workload.order.to_string(), batch, workers];
-    always.into_iter().chain(rate).chain(age).chain(own).collect::<Vec<_>>().join(", ")
+    let order = workload.work.order().map(|order| order.to_string());
+    let rate = workload.work.rate().map(|rate| format!("at {}/s", show_rate(rate)));
+    let age = workload.work.age().map(|age| format!("age {age}"));
+    let own = matches!(workload.work, Work::Rows { own_databases: true, .. })
+        .then(|| "a database each".to_owned());
+    let always = [Some(what), order, Some(batch), Some(workers)].into_iter().flatten();
+    always.chain(rate).chain(age).chain(own).collect::<Vec<_>>().join(", ")
 }
 
 fn data(plan: &Plan) -> String {
-    let there = || format!("{} ({})", show_count(plan.available), show_size(plan.summary.bytes));
-    match &plan.dataset {
-        DatasetSpec::Generated(made) => generated(made),
-        DatasetSpec::Directory { .. } => format!("a folder of {}", there()),
-        DatasetSpec::Targets => format!("what the targets hold, {}", there()),
-        DatasetSpec::Rows { rows } => format!("{} rows a process", show_count(*rows)),
-        DatasetSpec::Tasks { tasks, rewrites, output } => {
+    match &plan.experiment {
+        Experiment::Blobs { dataset, summary, available } => {
+            let there = || format!("{} ({})", show_count(*available), show_size(summary.bytes));
+            match dataset {
+                DatasetSpec::Generated(data) => generated(data),
+                DatasetSpec::Directory { .. } => format!("a folder of {}", there()),
+                DatasetSpec::Targets => format!("what the targets hold, {}", there()),
+            }
+        }
+        Experiment::Ageing { data, .. } => generated(data),
+        Experiment::Rows { rows } => format!("{} rows a process", show_count(*rows)),
+        Experiment::Tasks { tasks, rewrites, output } => {
             let [tasks, rewrites, output] = [tasks, rewrites, output].map(|n| show_count(*n));
             format!("{tasks} tasks a worker, {rewrites} rewrites of {output} bytes")
         }
@@ -106,7 +114,9 @@ fn generated(made: &Generated) -> String {
 }
 
 fn touched(plan: &Plan) -> String {
-    format!("{} of {}", show_count(plan.summary.count), show_count(plan.available))
+    let Some(summary) = plan.experiment.summary() else { return String::new() };
+    let available = plan.experiment.available().unwrap_or(summary.count);
+    format!("{} of {}", show_count(summary.count), show_count(available))
 }
 
 fn baseline(plan: &Plan) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{DatasetSpec, PlannedTarget, Sample, queue::Step, record::Record};
+use model::{Experiment, PlannedTarget, Sample, record::Record, tasks::Step};
 use stats::Estimate;
 
 use crate::{
@@ -52,7 +52,7 @@ fn row(record: &Record, figures: Figures) -> QueueFigures {
         waits: together(record, &figures).waits,
         owed: sum(&samples, |s| s.settle_ns) / sum(&samples, |s| s.wall_ns),
         written_per_task: written(&samples),
-        disk_bytes: samples.iter().filter_map(|s| Some(s.files?.allocated)).max().unwrap_or(0),
+        disk_bytes: samples.iter().filter_map(|s| Some(s.files()?.allocated)).max().unwrap_or(0),
         published_ms: published.first().map(PublishedQueue::ms_per_task),
         published_ratio: ratio(&published, &published_for(record, baseline))
             .filter(|_| target != baseline),
@@ -70,7 +70,7 @@ fn sum(samples: &[&Sample], part: fn(&Sample) -> u64) -> f64 {
 
 fn steps(samples: &[&Sample]) -> BTreeMap<Step, Percentiles> {
     let of = |step: Step| {
-        let latencies: Vec<_> = samples.iter().filter_map(|s| s.steps.get(&step)).collect();
+        let latencies: Vec<_> = samples.iter().filter_map(|s| s.steps()?.get(&step)).collect();
         Some((step, percentiles(&latencies)?))
     };
     Step::ALL.into_iter().filter_map(of).collect()
@@ -88,8 +88,8 @@ fn published_for(record: &Record, target: usize) -> Vec<PublishedQueue> {
     let plan = &record.header.plan;
     let workers = plan.workloads.first().map(|workload| workload.threads);
     let same = matches!(
-        plan.dataset,
-        DatasetSpec::Tasks { rewrites: published::REWRITES, output: published::OUTPUT, .. }
+        plan.experiment,
+        Experiment::Tasks { rewrites: published::REWRITES, output: published::OUTPUT, .. }
     );
     let facts = record.stores.iter().rfind(|facts| facts.target == target);
     let Some((target, facts)) = plan.targets.get(target).zip(facts) else { return Vec::new() };

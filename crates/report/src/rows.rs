@@ -1,6 +1,6 @@
 //! Computes the figures of a comparison of rows, published ones beside them.
 
-use model::{Operation, PlannedTarget, Settings, Workload, record::Record};
+use model::{Experiment, PlannedTarget, Settings, Workload, record::Record, rows::Operation};
 use stats::Estimate;
 
 use crate::{
@@ -53,7 +53,7 @@ pub struct RowCell {
 pub fn row_groups(record: &Record) -> Vec<RowGroup> {
     let plan = &record.header.plan;
     let all = figures(record);
-    let operations = rows::Operation::ALL.len();
+    let operations = Operation::ALL.len();
     let firsts = (0..plan.workloads.len()).step_by(operations);
     let groups = firsts.filter_map(|first| group(record, &all, first, operations));
     groups.collect()
@@ -116,14 +116,15 @@ fn seconds(record: &Record, row: &Figures) -> Option<Estimate> {
 fn published_for(record: &Record, target: usize, workload: &Workload) -> Option<Published> {
     let facts = record.stores.iter().rfind(|facts| facts.target == target)?;
     let engine = &record.header.plan.targets.get(target)?.engine;
-    let same_rows = record.header.plan.summary.count == published::ROWS;
+    let same_rows =
+        matches!(record.header.plan.experiment, Experiment::Rows { rows: published::ROWS });
     published::of(engine, &facts.in_effect, workload).filter(|_| same_rows)
 }
 
 /// The largest of all rounds, after the last operation.
 fn size_mb(record: &Record, row: &Figures) -> Option<f64> {
     let samples = record.samples_of(row.case, row.target);
-    let bytes = samples.filter_map(|sample| Some(sample.files?.apparent)).max()?;
+    let bytes = samples.filter_map(|sample| Some(sample.files()?.apparent)).max()?;
     Some(bytes as f64 / 1e6)
 }
 

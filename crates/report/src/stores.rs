@@ -52,11 +52,13 @@ fn row(record: &Record, target: usize) -> StoreFigures {
 
 /// A store without files (`memory:`) takes none.
 fn space(record: &Record, bytes: u64) -> Option<Space> {
-    let plan = &record.header.plan;
-    let counted = plan.available == plan.summary.count && plan.summary.bytes > 0;
+    let experiment = &record.header.plan.experiment;
+    let counted = experiment.summary().filter(|summary| {
+        experiment.available().is_none_or(|all| all == summary.count) && summary.bytes > 0
+    });
     (bytes > 0).then(|| Space {
         mb: bytes as f64 / 1e6,
-        per_byte: counted.then(|| bytes as f64 / plan.summary.bytes as f64),
+        per_byte: counted.map(|summary| bytes as f64 / summary.bytes as f64),
     })
 }
 

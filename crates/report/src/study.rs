@@ -123,7 +123,7 @@ fn of_record(step: &Step, record: &Record, met: &mut [bool]) -> Vec<Held> {
 
 fn fits(claim: &Claim, record: &Record, row: &Figures) -> bool {
     let workload = record.header.plan.workloads.get(row.case.workload);
-    let operation = workload.map(|workload| workload.operation);
+    let operation = workload.and_then(|workload| workload.work.operation());
     claim.operation.is_none_or(|wanted| Some(wanted) == operation)
         && claim.cache.is_none_or(|wanted| wanted == row.case.cache)
         && at(claim, record)
@@ -185,7 +185,7 @@ fn evens(step: &Step, records: &[Record], met: &mut [bool]) -> Vec<Held> {
 
 fn operation(records: &[Record], even: &TargetBreakEven) -> Option<Operation> {
     let workloads = &records.first()?.header.plan.workloads;
-    workloads.get(even.case.workload).map(|workload| workload.operation)
+    workloads.get(even.case.workload).and_then(|workload| workload.work.operation())
 }
 
 /// `threads 2, read, warm`.
@@ -199,7 +199,7 @@ fn place_of_even(records: &[Record], even: &TargetBreakEven) -> String {
 /// `size 10k, read, warm`.
 fn place(record: &Record, row: &Figures) -> String {
     let workload = record.header.plan.workloads.get(row.case.workload);
-    let operation = workload.map(|workload| workload.operation.to_string());
+    let operation = workload.map(|workload| workload.work.to_string());
     let varied = Some(varied(record)).filter(|varied| !varied.is_empty());
     let words = varied.into_iter().chain(operation).chain([row.case.cache.to_string()]);
     words.collect::<Vec<_>>().join(", ")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Case, DatasetSpec, PlannedTarget, record::Record};
+use model::{Case, DatasetSpec, Experiment, PlannedTarget, record::Record};
 use stats::{BreakEven, Estimate, Sized, break_even};
 
 use crate::{Figures, Judgement, figures, ratios};
@@ -58,8 +58,8 @@ pub(crate) fn beside(record: &Record) -> BTreeMap<String, String> {
 
 /// The middle size of blobs that were made.
 pub(crate) fn size(record: &Record) -> Option<u64> {
-    match record.header.plan.dataset {
-        DatasetSpec::Generated(made) => Some(made.size),
+    match record.header.plan.experiment {
+        Experiment::Blobs { dataset: DatasetSpec::Generated(data), .. } => Some(data.size),
         _ => None,
     }
 }

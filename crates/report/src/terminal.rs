@@ -26,9 +26,9 @@ pub(crate) mod times;
 mod topics;
 mod workers;
 
-use model::{DatasetSpec, record::Record};
+use model::{Experiment, record::Record};
 
-use crate::{figures, has_ages, queue_figures, remarks, row_groups, stores};
+use crate::{figures, queue_figures, remarks, row_groups, stores};
 pub use checkup::checkup;
 pub(crate) use comparison::{asides, verdict_words as change_words};
 pub use comparison::{comparison as comparison_page, worse_rows};
@@ -70,13 +70,11 @@ pub struct Style {
 /// A record as a person reads it: what was compared and where, a table for each workload, what
 /// explains it, the stores, doubts, and how the run ended.
 pub fn terminal(record: &Record, style: &Style) -> String {
-    match record.header.plan.dataset {
-        DatasetSpec::Rows { .. } => return of_rows(record, *style),
-        DatasetSpec::Tasks { .. } => return of_queue(record, *style),
-        _ => {}
-    }
-    if has_ages(record) {
-        return of_ages(record, *style);
+    match record.header.plan.experiment {
+        Experiment::Rows { .. } => return of_rows(record, *style),
+        Experiment::Tasks { .. } => return of_queue(record, *style),
+        Experiment::Ageing { .. } => return of_ages(record, *style),
+        Experiment::Blobs { .. } => {}
     }
     let figures = figures(record);
     let stores = stores(record);

@@ -8,7 +8,7 @@ mod doubt;
 mod pairs;
 
 use model::{
-    Batch, Cache, Case, DatasetSpec, Error, Plan, Result,
+    Batch, Cache, Case, DatasetSpec, Error, Experiment, Plan, Result,
     record::{Point, Record},
     units::show_count,
 };
@@ -162,8 +162,10 @@ fn varied(point: Option<&Point>) -> String {
 
 /// The user's own data may grow from one record to the next; made-up data is asked for.
 fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
-    let is_own =
-        |plan: &Plan| matches!(plan.dataset, DatasetSpec::Directory { .. } | DatasetSpec::Targets);
+    let is_own = |plan: &Plan| match &plan.experiment {
+        Experiment::Blobs { dataset, .. } => !matches!(dataset, DatasetSpec::Generated(_)),
+        _ => false,
+    };
     match data_difference(&both) {
         Some(unlike) if !both.into_iter().all(is_own) => {
             Err(Error::usage(format!("the records are of different plans: {unlike}")))
@@ -176,9 +178,9 @@ fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
 fn commits(both: [&Plan; 2], before: Case, after: Case) -> Option<Unlike> {
     let of = |plan: &Plan, case: Case| plan.workloads.get(case.workload).copied();
     let (old, new) = (of(both[0], before)?, of(both[1], after)?);
-    let spread = new.batch == Batch::All && new.operation.writes();
+    let spread = new.batch == Batch::All && new.work.writes();
     let counts = [old, new].map(|workload| show_count(workload.count));
-    spread.then(|| Unlike::of(&format!("operations a commit ({})", new.operation), counts))?
+    spread.then(|| Unlike::of(&format!("operations a commit ({})", new.work), counts))?
 }
 
 fn cases(plan: &Plan) -> Vec<(Case, String)> {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Case, DatasetSpec, Error, Result, record::Record};
+use model::{Case, Error, Experiment, Result, record::Record};
 
 use crate::{
-    Figures, Remark, StudyStep, figures, has_ages, plan_differences, remarks_of_all,
-    terminal::times,
+    Figures, Remark, StudyStep, figures, plan_differences, remarks_of_all, terminal::times,
 };
 
 /// Records of one plan, a sweep's one after the other.
@@ -78,12 +77,12 @@ impl<'a> Part<'a> {
 
     pub(super) fn job(&self) -> Job {
         let first = self.first();
-        match first.header.plan.dataset {
-            DatasetSpec::Rows { .. } => Job::Rows,
-            DatasetSpec::Tasks { .. } => Job::Queue,
-            _ if has_ages(first) => Job::Age,
-            _ if first.header.point().is_some() => Job::Sweep,
-            _ => Job::Run,
+        match first.header.plan.experiment {
+            Experiment::Rows { .. } => Job::Rows,
+            Experiment::Tasks { .. } => Job::Queue,
+            Experiment::Ageing { .. } => Job::Age,
+            Experiment::Blobs { .. } if first.header.point().is_some() => Job::Sweep,
+            Experiment::Blobs { .. } => Job::Run,
         }
     }
 
@@ -128,7 +127,7 @@ impl<'a> Run<'a> {
     pub(super) fn case(self, case: Case) -> String {
         let plan = &self.record.header.plan;
         let name = times::name(plan, case.workload);
-        let rows = matches!(plan.dataset, DatasetSpec::Rows { .. } | DatasetSpec::Tasks { .. });
+        let rows = plan.experiment.summary().is_none();
         if rows { name } else { format!("{name}, {}", case.cache) }
     }
 }

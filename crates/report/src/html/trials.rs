@@ -1,13 +1,13 @@
 //! Raw rows: what each trial measured.
 
 use maud::{Markup, html};
-use model::{Sample, units::show_count};
+use model::{Latency, Sample, units::show_count};
 
 use super::{
     machine::{Part, Run},
     table::{Column, Table},
 };
-use crate::terminal::number::figure;
+use crate::terminal::number::{figure, figure_or_none};
 
 /// More make a page that browsers are slow with.
 const MOST: usize = 5_000;
@@ -57,7 +57,9 @@ fn columns() -> Vec<Column> {
 }
 
 fn cells(part: &Part<'_>, run: Run<'_>, sample: &Sample) -> Vec<String> {
-    let us = |ns: u64| figure(ns as f64 / 1e3);
+    let us = |of: fn(&Latency) -> u64| {
+        figure_or_none(sample.latency().map(|latency| of(latency) as f64 / 1e3))
+    };
     let each = |ns: u64| figure(ns as f64 / 1e3 / sample.operations as f64);
     let case = model::Case { workload: sample.workload, cache: sample.cache };
     let varied = crate::terminal::sweep::varied(run.record);
@@ -69,9 +71,9 @@ fn cells(part: &Part<'_>, run: Run<'_>, sample: &Sample) -> Vec<String> {
         (u64::from(sample.round) + 1).to_string(),
         sample.operations.to_string(),
         figure(sample.ns_per_operation() / 1e3),
-        us(sample.latency.p50_ns),
-        us(sample.latency.p99_ns),
-        us(sample.latency.max_ns),
+        us(|latency| latency.p50_ns),
+        us(|latency| latency.p99_ns),
+        us(|latency| latency.max_ns),
         each(sample.cost.user_ns),
         each(sample.cost.system_ns),
         figure(sample.open_ns as f64 / 1e6),

@@ -2,7 +2,7 @@
 
 pub(crate) mod tasks;
 
-use model::{Settings, Workload};
+use model::{Settings, Work, Workload};
 
 /// The table as published; its first lines say where and on what.
 const MASS_INSERTS: &str = include_str!("mass_inserts.tsv");
@@ -55,7 +55,8 @@ fn parse(line: &'static str) -> Option<Published> {
 
 /// The row that was published for a target with these settings in effect under this workload.
 pub(crate) fn of(engine: &str, in_effect: &Settings, workload: &Workload) -> Option<Published> {
-    let own = workload.own_databases || workload.processes == 1;
+    let own =
+        matches!(workload.work, Work::Rows { own_databases: true, .. }) || workload.processes == 1;
     published().into_iter().find(|row| {
         let same = row.settings.iter().all(|(name, value)| in_effect.get(name) == Some(*value));
         let style = in_effect.get("style") == Some(row.style);

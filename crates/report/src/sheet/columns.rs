@@ -1,6 +1,6 @@
 //! The columns, in their order. What was not measured, or is not told by the system, is empty.
 
-use model::{Batch, Residency, queue::Step};
+use model::{Batch, Latency, Residency, tasks::Step};
 
 use super::{Trial, cell::Cell};
 use crate::plans::workload_words;
@@ -46,16 +46,18 @@ pub(super) const COLUMNS: &[Column] = &[
     column("workload_number", "its number in the plan, from 1", |t| {
         Cell::number(t.sample.workload + 1)
     }),
-    column("operation", "kind of operation", |t| Cell::text(&t.workload.operation.to_string())),
-    column("order", "order of the keys", |t| Cell::text(&t.workload.order.to_string())),
+    column("operation", "kind of operation", |t| Cell::text(&t.workload.work.to_string())),
+    column("order", "order of the keys", |t| order(t)),
     column("batch", "operations a commit; empty: all of the pass", |t| match t.workload.batch {
         Batch::All => Cell::maybe(None::<u64>),
         Batch::Of(count) => Cell::number(count),
     }),
     column("processes", "processes at work", |t| Cell::number(t.workload.processes)),
     column("threads", "workers of each process", |t| Cell::number(t.workload.threads)),
-    column("rate", "operations a second that were to begin", |t| Cell::maybe(t.workload.rate)),
-    column("age", "storage age", |t| Cell::maybe(t.workload.age)),
+    column("rate", "operations a second that were to begin", |t| {
+        Cell::maybe(t.workload.work.rate())
+    }),
+    column("age", "storage age", |t| Cell::maybe(t.workload.work.age())),
     column("cache", "cache state that it was to begin in", |t| Cell::text(t.sample.cache.as_str())),
     column("in_state", "whether it did; if not, no estimate counts it", |t| {
         Cell::truth(t.record.in_state(t.sample))
@@ -79,26 +81,26 @@ pub(super) const COLUMNS: &[Column] = &[
     }),
     column("open_ns", "opening the store before it, ns", |t| Cell::number(t.sample.open_ns)),
     column("first_operations", "operations of the first pass after opening", |t| {
-        Cell::maybe(t.sample.first.map(|first| first.operations))
+        Cell::maybe(t.sample.first().map(|first| first.operations))
     }),
     column("first_wall_ns", "its time, ns", |t| {
-        Cell::maybe(t.sample.first.map(|first| first.wall_ns))
+        Cell::maybe(t.sample.first().map(|first| first.wall_ns))
     }),
     // The latency pass.
     column("latency_operations", "operations of the latency pass", |t| {
-        Cell::number(t.sample.latency.operations)
+        latency(t, |latency| latency.operations)
     }),
     column("latency_sum_ns", "sum of their latencies, ns", |t| {
-        Cell::number(t.sample.latency.sum_ns)
+        latency(t, |latency| latency.sum_ns)
     }),
-    column("latency_p50_ns", "median latency, ns", |t| Cell::number(t.sample.latency.p50_ns)),
-    column("latency_p99_ns", "99th percentile, ns", |t| Cell::number(t.sample.latency.p99_ns)),
-    column("latency_max_ns", "largest, ns", |t| Cell::number(t.sample.latency.max_ns)),
+    column("latency_p50_ns", "median latency, ns", |t| latency(t, |latency| latency.p50_ns)),
+    column("latency_p99_ns", "99th percentile, ns", |t| latency(t, |latency| latency.p99_ns)),
+    column("latency_max_ns", "largest, ns", |t| latency(t, |latency| latency.max_ns)),
     column("reached_per_s", "operations a second that were done on a schedule", |t| {
-        Cell::maybe(t.sample.paced.as_ref().map(|paced| paced.reached))
+        Cell::maybe(t.sample.paced().map(|paced| paced.reached))
     }),
     column("lag_p99_ns", "99th percentile of how late operations began, ns", |t| {
-        Cell::maybe(t.sample.paced.as_ref().map(|paced| paced.lag_p99_ns))
+        Cell::maybe(t.sample.paced().map(|paced| paced.lag_p99_ns))
     }),
     // The steps of a task.
     column("create_p50_ns", "median of creating a task, ns", |t| step(t, Step::Create)),
@@ -145,10 +147,10 @@ pub(super) const COLUMNS: &[Column] = &[
         Cell::maybe(t.sample.memory_bytes)
     }),
     column("files_bytes", "lengths of the store's files after it", |t| {
-        Cell::maybe(t.sample.files.map(|files| files.apparent))
+        Cell::maybe(t.sample.files().map(|files| files.apparent))
     }),
     column("files_disk_bytes", "what they occupied on disk", |t| {
-        Cell::maybe(t.sample.files.map(|files| files.allocated))
+        Cell::maybe(t.sample.files().map(|files| files.allocated))
     }),
     // What it met.
     column("resident_before", "share of the store's pages in memory at its start", |t| {
@@ -168,8 +170,17 @@ fn settings(trial: &Trial<'_>) -> String {
     all.collect::<Vec<_>>().join(" ")
 }
 
+/// Experiments without values have no order of keys.
+fn order(trial: &Trial<'_>) -> Cell {
+    Cell::text(&trial.workload.work.order().map_or_else(String::new, |order| order.to_string()))
+}
+
+fn latency(trial: &Trial<'_>, of: fn(&Latency) -> u64) -> Cell {
+    Cell::maybe(trial.sample.latency().map(of))
+}
+
 fn step(trial: &Trial<'_>, step: Step) -> Cell {
-    Cell::maybe(trial.sample.steps.get(&step).map(|latency| latency.p50_ns))
+    Cell::maybe(trial.sample.steps().and_then(|steps| Some(steps.get(&step)?.p50_ns)))
 }
 
 fn resident(residency: Option<Residency>) -> Cell {

@@ -1,6 +1,6 @@
 //! Prints what engines are, for a person at a terminal.
 
-use model::{Blobs, Durability, Engine, Facet, Library, Setting};
+use model::{Blobs, Durability, Facet, Library, Setting};
 
 use super::{
     NARROWEST, Style,

@@ -1,7 +1,7 @@
 //! What was compared, and where.
 
 use model::{
-    DatasetSpec, Environment, Plan,
+    DatasetSpec, Environment, Experiment, Plan,
     record::Record,
     units::{show_count, show_size},
 };
@@ -28,8 +28,8 @@ const COMPRESSES: f64 = 0.97;
 
 /// `5,000 keys of 8,000 to 12,000 bytes (50.1 MB) from seed 42`.
 pub(crate) fn data(plan: &Plan) -> String {
-    let summary = &plan.summary;
-    let of_all = match plan.available {
+    let Some(summary) = plan.experiment.summary() else { return String::new() };
+    let of_all = match plan.experiment.available().unwrap_or(summary.count) {
         all if all == summary.count => String::new(),
         all => format!(" of {}", show_count(all)),
     };
@@ -38,12 +38,15 @@ pub(crate) fn data(plan: &Plan) -> String {
     } else {
         format!("{} to {}", show_count(summary.smallest), show_count(summary.largest))
     };
-    let source = match &plan.dataset {
-        DatasetSpec::Generated(made) => format!(" from seed {}", made.seed),
-        DatasetSpec::Directory { path } => format!(" from {path}"),
-        DatasetSpec::Targets | DatasetSpec::Rows { .. } | DatasetSpec::Tasks { .. } => {
-            String::new()
+    let source = match &plan.experiment {
+        Experiment::Ageing { data, .. }
+        | Experiment::Blobs { dataset: DatasetSpec::Generated(data), .. } => {
+            format!(" from seed {}", data.seed)
         }
+        Experiment::Blobs { dataset: DatasetSpec::Directory { path }, .. } => {
+            format!(" from {path}")
+        }
+        _ => String::new(),
     };
     let (count, bytes) = (show_count(summary.count), show_size(summary.bytes));
     let deflated = summary.deflated.filter(|share| *share < COMPRESSES);

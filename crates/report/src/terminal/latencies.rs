@@ -13,7 +13,9 @@ use crate::{Figures, latencies};
 pub(super) fn print(page: &mut Page, record: &Record, rows: &[Figures]) {
     let plan = &record.header.plan;
     let workload = plan.workloads.get(rows[0].case.workload);
-    let mixed = |w: &Workload| matches!(w.operation, Operation::Mix(_)) || w.rate.is_some();
+    let mixed = |w: &Workload| {
+        matches!(w.work.operation(), Some(Operation::Mix(_))) || w.work.rate().is_some()
+    };
     if !workload.is_some_and(mixed) {
         return;
     }

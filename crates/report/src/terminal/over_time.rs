@@ -38,7 +38,7 @@ fn print(page: &mut Page, record: &Record, all: bool) {
     let told = |(_, passes): &(Case, Vec<Passes<'_>>)| passes.iter().any(|of| !of.lines.is_empty());
     let cases: Vec<_> = cases.filter(told).collect();
     if cases.is_empty() {
-        let noted = record.samples.iter().any(|sample| sample.over_time.is_some());
+        let noted = record.samples.iter().any(|sample| sample.over_time().is_some());
         page.paragraph("  ", if noted { NOT_IN_STATE } else { NOTHING }, Paint::Plain);
     }
     for (case, passes) in cases {

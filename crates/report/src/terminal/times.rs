@@ -1,8 +1,9 @@
 //! The table of a workload: how fast each target was.
 
 use model::{
-    Batch, Cache, Case, Operation, Plan, Workload, Ycsb,
+    Batch, Cache, Case, Operation, Plan, Work, Workload, Ycsb,
     record::Record,
+    rows,
     units::{show_count, show_rate},
 };
 use stats::Estimate;
@@ -56,7 +57,7 @@ fn beneath(plan: &Plan, rows: &[Figures]) -> Vec<String> {
     let over = (!over.is_empty())
         .then(|| format!("time {} ÷ warm: {}", rows[0].case.cache, over.join(", ")));
     let workload = plan.workloads.get(rows[0].case.workload);
-    let reads = workload.is_some_and(|workload| !workload.operation.writes());
+    let reads = workload.is_some_and(|workload| !workload.work.writes());
     let ahead = rows.iter().filter(|_| reads).any(|row| {
         let median = row.latency.map_or(f64::INFINITY, |latency| latency.p50_us);
         row.case.cache != Cache::Warm && row.us_per_op.is_some_and(|time| time.point > 2.0 * median)
@@ -72,17 +73,23 @@ pub(crate) fn name(plan: &Plan, workload: usize) -> String {
     let Some(one) = plan.workloads.get(workload) else {
         return format!("workload {}", workload + 1);
     };
-    let operation = &one.operation;
-    if let Some(age) = one.age {
-        return ages::name(*operation, age);
-    }
-    if rows::Operation::ALL.contains(operation) {
-        let several = plan.workloads.len() > rows::Operation::ALL.len();
-        let by =
-            if several { format!(" by {}", super::rows::processes(one)) } else { String::new() };
-        // What it is called in the table.
-        let name = if *operation == Operation::Add { Operation::Update } else { *operation };
-        return format!("{name}{by}");
+    match one.work {
+        Work::Ageing { operation, age } => return ages::name(operation, age),
+        Work::Rows { operation, .. } => {
+            let several = plan.workloads.len() > rows::Operation::ALL.len();
+            let by = if several {
+                format!(" by {}", super::rows::processes(one))
+            } else {
+                String::new()
+            };
+            // What it is called in the table.
+            let name = match operation {
+                rows::Operation::Add => "update".to_owned(),
+                other => other.to_string(),
+            };
+            return format!("{name}{by}");
+        }
+        Work::Blobs { .. } | Work::Tasks => {}
     }
     let name = called(one);
     let namesakes = plan.workloads.iter().filter(|other| called(other) == name).count();
@@ -91,7 +98,9 @@ pub(crate) fn name(plan: &Plan, workload: usize) -> String {
 
 /// By the operation, or by the benchmark that has this mix.
 fn called(workload: &Workload) -> String {
-    let Workload { operation, order, rate, .. } = *workload;
+    let Work::Blobs { operation, order, rate } = workload.work else {
+        return workload.work.to_string();
+    };
     let name = Ycsb::of(operation, order).map_or_else(|| operation.to_string(), |o| o.to_string());
     rate.map_or_else(|| name.clone(), |rate| format!("{name} at {}/s", show_rate(rate)))
 }
@@ -111,11 +120,12 @@ pub(crate) fn title(record: &Record, case: Case) -> String {
         record.samples.iter().find(|s| s.workload == case.workload && s.cache == case.cache);
     let count = show_count(measured.map_or(workload.count, |sample| sample.operations));
     let cache = case.cache;
-    let name = match workload.operation {
-        Operation::Mix(mix) => format!("{name} ({mix})"),
+    let name = match workload.work.operation() {
+        Some(Operation::Mix(mix)) => format!("{name} ({mix})"),
         _ => name,
     };
-    format!("{name}, {cache}: {count} operations, {}, {batch}, {workers}", workload.order)
+    let order = workload.work.order().map_or_else(String::new, |order| format!("{order}, "));
+    format!("{name}, {cache}: {count} operations, {order}{batch}, {workers}")
 }
 
 /// With one target there is nothing to compare with: its time has the interval then.
@@ -154,7 +164,7 @@ fn table(plan: &Plan, rows: &[Figures], page: &Page) -> Table {
 }
 
 fn is_mixed(workload: &Workload) -> bool {
-    matches!(workload.operation, Operation::Mix(_))
+    matches!(workload.work.operation(), Some(Operation::Mix(_)))
 }
 
 fn point(estimate: &Estimate) -> String {

@@ -1,7 +1,7 @@
 //! Prints what holds for all engines: how targets are written, and what the durability classes
 //! promise.
 
-use model::{Blobs, Durability, Engine, Facet, Setting};
+use model::{Blobs, Durability, Facet, Setting};
 
 use super::{
     Style,

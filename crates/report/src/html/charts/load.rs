@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Case, Plan, Workload, units::show_rate};
+use model::{Case, Plan, Work, Workload, units::show_rate};
 
 use crate::{
     Figures, Percentiles,
@@ -27,7 +27,7 @@ const SHOWN: [(&str, Of); 2] =
 pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
     let plan = &part.first().header.plan;
     let mut loads: Vec<(Case, Vec<usize>)> = Vec::new();
-    for case in plan.cases().filter(|case| plan.workloads[case.workload].rate.is_some()) {
+    for case in plan.cases().filter(|case| plan.workloads[case.workload].work.rate().is_some()) {
         let same = |(other, _): &&mut (Case, Vec<usize>)| {
             other.cache == case.cache && at_any_rate(plan, *other) == at_any_rate(plan, case)
         };
@@ -45,7 +45,12 @@ pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
 
 /// What is done, whatever the rate.
 fn at_any_rate(plan: &Plan, case: Case) -> Workload {
-    Workload { rate: None, count: 0, ..plan.workloads[case.workload] }
+    let mut workload = plan.workloads[case.workload];
+    workload.count = 0;
+    if let Work::Blobs { rate, .. } = &mut workload.work {
+        *rate = None;
+    }
+    workload
 }
 
 fn figure(
@@ -56,7 +61,7 @@ fn figure(
     name: &str,
     of: Of,
 ) -> Figure {
-    let operation = part.first().header.plan.workloads[case.workload].operation;
+    let operation = part.first().header.plan.workloads[case.workload].work;
     let title = format!("{name} against load: {operation}, {}", case.cache);
     let mut lines = Lines::new(
         Axis::log("operations asked for", Unit::PerSecond),
@@ -69,7 +74,8 @@ fn figure(
             row.case.cache == case.cache && workloads.contains(&row.case.workload) && row.rounds > 0
         };
         for row in run.figures.iter().filter(here) {
-            let Some(asked) = run.record.header.plan.workloads[row.case.workload].rate else {
+            let Some(asked) = run.record.header.plan.workloads[row.case.workload].work.rate()
+            else {
                 continue;
             };
             let name = part.on(format!("{}{}", run.label(row.target), beside(run)), run.side);

@@ -1,6 +1,6 @@
 //! The table of latencies, of each kind of step.
 
-use model::{queue::Step, record::Record};
+use model::{record::Record, tasks::Step};
 
 use super::{TARGET, label};
 use crate::{

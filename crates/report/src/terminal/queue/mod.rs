@@ -8,7 +8,7 @@ mod sites;
 mod times;
 
 use model::{
-    DatasetSpec,
+    Experiment,
     record::Record,
     units::{show_count, show_size},
 };
@@ -48,7 +48,7 @@ pub(super) fn print(page: &mut Page, record: &Record, rows: &[QueueFigures], all
 pub(crate) fn title(record: &Record) -> String {
     let plan = &record.header.plan;
     let workers = plan.workloads.first().map_or(0, |workload| workload.threads);
-    let DatasetSpec::Tasks { tasks, rewrites, output } = plan.dataset else {
+    let Experiment::Tasks { tasks, rewrites, output } = plan.experiment else {
         return String::new();
     };
     let plural = |n: u64| if n == 1 { "" } else { "s" };

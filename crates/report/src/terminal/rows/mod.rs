@@ -8,7 +8,7 @@ mod styles;
 
 pub(super) use notes::settings;
 
-use model::{Batch, Workload, record::Record, units::show_count};
+use model::{Batch, Experiment, Work, Workload, record::Record, units::show_count};
 
 use super::{
     head,
@@ -47,7 +47,8 @@ pub(super) fn print(page: &mut Page, record: &Record, groups: &[RowGroup], all: 
 /// `200,000 rows of two integers by each process, 100,000 a transaction`.
 pub(crate) fn title(record: &Record) -> String {
     let plan = &record.header.plan;
-    let rows = show_count(plan.summary.count);
+    let Experiment::Rows { rows } = plan.experiment else { return String::new() };
+    let rows = show_count(rows);
     let batch = match plan.workloads.first().map(|workload| workload.batch) {
         Some(Batch::Of(batch)) => format!("{} a transaction", show_count(batch)),
         _ => "all in one transaction".to_owned(),
@@ -57,10 +58,12 @@ pub(crate) fn title(record: &Record) -> String {
 
 /// `1 process`, `4 processes, a database each`, `4 processes on one database`.
 pub(crate) fn processes(workload: &Workload) -> String {
-    match (workload.processes, workload.own_databases) {
+    match (workload.processes, workload.work) {
         (1, _) => "1 process".to_owned(),
-        (n, true) => format!("{n} processes, a database each"),
-        (n, false) => format!("{n} processes on one database"),
+        (n, Work::Rows { own_databases: true, .. }) => {
+            format!("{n} processes, a database each")
+        }
+        (n, _) => format!("{n} processes on one database"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{PlannedTarget, Settings, Workload, record::Record};
+use model::{PlannedTarget, Settings, Work, Workload, record::Record};
 
 use crate::terminal::page::{Page, Paint};
 
@@ -24,7 +24,9 @@ pub(super) fn print(page: &mut Page, record: &Record, published: bool, all: bool
     }
     let on_one = |(index, workload): (usize, &Workload)| {
         let measured = record.samples.iter().any(|sample| sample.workload == index);
-        workload.processes > 1 && !workload.own_databases && measured
+        workload.processes > 1
+            && matches!(workload.work, Work::Rows { own_databases: false, .. })
+            && measured
     };
     if record.header.plan.workloads.iter().enumerate().any(on_one) {
         let shared = "on one database each process inserts rows of its own, but sums and changes \
