@@ -38,6 +38,7 @@ mod meter;
 #[cfg(target_os = "linux")]
 mod mounts;
 mod occupied;
+mod placement;
 mod pressure;
 mod programs;
 mod remove;
@@ -68,6 +69,7 @@ pub use memory::page_bytes;
 pub use memory_group::MemoryGroup;
 pub use meter::{Measured, Meter, tells_load};
 pub use occupied::occupied_bytes;
+pub use placement::{FilesystemChoice, Placement, Placements};
 pub use programs::programs;
 pub use rename::rename_new;
 pub use scratch::Scratch;

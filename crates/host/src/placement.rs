@@ -1,0 +1,181 @@
+//! The file systems that scratch stores are placed on when the user names several.
+
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use model::{Error, Result};
+
+use crate::{
+    filesystems,
+    image::{ImageKind, check_images, mount_image},
+    scratch::Scratch,
+};
+
+/// A file system as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilesystemChoice {
+    /// The one that holds this folder.
+    Folder(PathBuf),
+    /// A new one of this kind, on a loop device, for as long as the run lasts.
+    Image(ImageKind),
+}
+
+impl FromStr for FilesystemChoice {
+    type Err = Error;
+
+    /// The word of a kind always means an image, so that a command means the same everywhere:
+    /// `./ext4` names a folder called ext4.
+    fn from_str(text: &str) -> Result<Self> {
+        let kind = text.parse().map(Self::Image);
+        if kind.is_ok() || text.is_empty() {
+            return kind;
+        }
+        match Path::new(text) {
+            path if path.is_dir() => Ok(Self::Folder(path.to_owned())),
+            path if path.exists() => Err(Error::usage(format!("{text}: is no folder"))),
+            _ if text.contains(std::path::is_separator) => {
+                Err(Error::usage(format!("{text}: no such folder")))
+            }
+            _ => kind,
+        }
+    }
+}
+
+impl FilesystemChoice {
+    fn image(&self) -> Option<ImageKind> {
+        match self {
+            Self::Image(kind) => Some(*kind),
+            Self::Folder(_) => None,
+        }
+    }
+
+    /// The kind of file system; if the system does not report it, the folder's name.
+    fn kind(&self) -> String {
+        match self {
+            Self::Image(kind) => kind.to_string(),
+            Self::Folder(path) => {
+                let found = filesystems(std::slice::from_ref(path)).into_iter().next();
+                found.map_or_else(|| path.display().to_string(), |found| found.kind)
+            }
+        }
+    }
+}
+
+/// A file system that is ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// A name that no other has: `xfs`, or `ext4 in /srv` if several are of one kind.
+    pub name: String,
+    /// A folder on it.
+    pub path: PathBuf,
+}
+
+/// The file systems of a run. Dropping this unmounts and removes the images; nothing may be open
+/// on them.
+pub struct Placements {
+    placements: Vec<Placement>,
+    /// Holds the images.
+    _scratch: Option<Scratch>,
+}
+
+impl Placements {
+    /// Creates the images, of `image_bytes` each, in a scratch folder in `parent`.
+    pub fn open(choices: &[FilesystemChoice], image_bytes: u64, parent: &Path) -> Result<Self> {
+        Self::try_open(choices, image_bytes, parent).map_err(|error| error.context("--on"))
+    }
+
+    fn try_open(choices: &[FilesystemChoice], image_bytes: u64, parent: &Path) -> Result<Self> {
+        let kinds: Vec<_> = choices.iter().filter_map(FilesystemChoice::image).collect();
+        check_images(&kinds, image_bytes, parent)?;
+        let scratch = if kinds.is_empty() { None } else { Some(Scratch::new_in(parent)?) };
+        let mut placements = Vec::new();
+        for choice in choices {
+            let path = match choice {
+                FilesystemChoice::Folder(path) => path.clone(),
+                FilesystemChoice::Image(kind) => {
+                    let folder = scratch.as_ref().map_or(parent, Scratch::path);
+                    mount_image(*kind, folder, image_bytes).map_err(|error| error.context(kind))?
+                }
+            };
+            placements.push(Placement { name: choice.kind(), path });
+        }
+        distinguish(&mut placements, choices);
+        Ok(Self { placements, _scratch: scratch })
+    }
+
+    /// Each, in the order of the choices; a single `None` if there are none.
+    pub fn or_none(&self) -> impl Iterator<Item = Option<&Placement>> {
+        let none = self.placements.is_empty().then_some(None);
+        self.placements.iter().map(Some).chain(none)
+    }
+}
+
+/// Adds what distinguishes them to names that occur more than once, if need be a number.
+fn distinguish(placements: &mut [Placement], choices: &[FilesystemChoice]) {
+    let kinds: Vec<String> = placements.iter().map(|placement| placement.name.clone()).collect();
+    for index in 0..placements.len() {
+        if kinds.iter().filter(|kind| **kind == kinds[index]).count() == 1 {
+            continue;
+        }
+        let name = match &choices[index] {
+            FilesystemChoice::Folder(path) => format!("{} in {}", kinds[index], path.display()),
+            FilesystemChoice::Image(kind) => format!("{kind} image"),
+        };
+        let numbered = format!("{name} #");
+        let earlier = placements[..index].iter().map(|placement| &placement.name);
+        let earlier = earlier.filter(|other| **other == name || other.starts_with(&numbered));
+        placements[index].name = match earlier.count() {
+            0 => name,
+            n => format!("{name} #{}", n + 1),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_kinds_and_the_rest_are_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display().to_string();
+        let parse = |text: &str| text.parse::<FilesystemChoice>();
+        assert_eq!(parse("xfs").unwrap(), FilesystemChoice::Image(ImageKind::Xfs));
+        assert_eq!(parse(&path).unwrap(), FilesystemChoice::Folder(folder.path().to_owned()));
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        for (text, answer) in [
+            ("etx4", "did you mean ext4?"),
+            ("zfs", "accepted: a folder, ext4, xfs, btrfs"),
+            ("", "no such folder"),
+            (&*format!("{path}/absent"), "no such folder"),
+            (&*format!("{path}/file"), "is no folder"),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(answer), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn placements_of_one_kind_get_different_names() {
+        let folder = |path: &str| FilesystemChoice::Folder(path.into());
+        let xfs = FilesystemChoice::Image(ImageKind::Xfs);
+        let choices = [folder("/a"), folder("/b"), xfs, folder("/a")];
+        let placement = |name: &str| Placement { name: name.into(), path: PathBuf::new() };
+        let mut placements = ["ext4", "ext4", "xfs", "ext4"].map(placement);
+        distinguish(&mut placements, &choices);
+        let names = placements.map(|placement| placement.name);
+        assert_eq!(names, ["ext4 in /a", "ext4 in /b", "xfs", "ext4 in /a #2"]);
+    }
+
+    #[test]
+    fn folders_are_used_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let choices = [FilesystemChoice::Folder(folder.path().to_owned())];
+        let placements = Placements::open(&choices, 0, folder.path()).unwrap();
+        assert_eq!(placements.or_none().next().unwrap().unwrap().path, folder.path());
+        drop(placements);
+        assert!(folder.path().exists());
+    }
+}
