@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use model::{Blobs, Engine, Error, Result};
+use model::{Blobs, Error, Result};
 
 use crate::{Progress, Stop, host};
 

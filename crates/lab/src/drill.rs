@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use model::{Batch, Key, KeyKind, Operation, Result, Session, Workload, Ycsb};
+use model::{Batch, Key, KeyKind, Operation, Result, Session, Work, Workload, Ycsb};
 
 use crate::{
     Stop,
@@ -29,15 +29,15 @@ impl Drill {
             dataset.push_sized(Key::Int(key.into()), RECORD)?;
         }
         let workload = Workload {
-            operation: Operation::Mix(ycsb.mix()),
-            order: ycsb.order(),
+            work: Work::Blobs {
+                operation: Operation::Mix(ycsb.mix()),
+                order: ycsb.order(),
+                rate: None,
+            },
             count,
             batch: Batch::All,
             threads: 1,
             processes: 1,
-            rate: None,
-            own_databases: false,
-            age: None,
         };
         let pool = Pool::new(0, Ycsb::RECORD, 100);
         Ok(Self { workload, dataset, pool, stop: Stop::new() })

@@ -3,9 +3,7 @@
 
 use std::cell::Cell;
 
-use model::{
-    Blobs, Cache, Engine, Error, Finding, FindingKind, MemoryLimit, Result, units::show_size,
-};
+use model::{Blobs, Cache, Error, Finding, FindingKind, MemoryLimit, Result, units::show_size};
 
 use crate::{
     crew::Crew,

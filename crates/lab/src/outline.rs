@@ -98,7 +98,7 @@ fn of_a_round(request: &Request, data: Amount, workload: &Workload) -> f64 {
         Batch::Of(operations) if flushes => ASSUMED.flush / operations as f64,
         _ => 0.0,
     };
-    let one = |cache: &Cache| match (workload.operation.writes(), cache.is_cold()) {
+    let one = |cache: &Cache| match (workload.work.writes(), cache.is_cold()) {
         (true, _) => ASSUMED.write + owed,
         (false, true) => ASSUMED.cold,
         (false, false) => ASSUMED.read,

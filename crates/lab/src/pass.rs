@@ -24,6 +24,7 @@ use crate::{
     host::{now_ns, wait_until},
     pace::OnSchedule,
     payload::Pool,
+    request::Work,
     steps::Steps,
     trial::LATENCY_OPERATIONS,
     worker::{self, EachOperation, NoClock, Tally, Task, Turn, Walk},
@@ -32,6 +33,7 @@ use crate::{
 /// What all passes of a workload over any target have in common in one round.
 pub(crate) struct Round<'a> {
     pub(crate) workload: &'a Workload,
+    pub(crate) work: Work,
     pub(crate) dataset: &'a Dataset,
     pub(crate) pool: &'a Pool,
     /// What `steps` were drawn from.
@@ -91,12 +93,12 @@ impl<'a> Round<'a> {
         seed: u64,
         stop: &'a Stop,
     ) -> Result<Self> {
-        let timed = LATENCY_OPERATIONS;
+        let (timed, work) = (LATENCY_OPERATIONS, Work::of(workload.work)?);
         let mut round =
-            Self { workload, dataset, pool, seed, process: 0, steps: None, timed, stop };
-        if workload.order.is_drawn() {
+            Self { workload, work, dataset, pool, seed, process: 0, steps: None, timed, stop };
+        if work.order.is_drawn() {
             let counts: Vec<_> = round.counts(workload.count).collect();
-            round.steps = Some(Steps::draw(workload, dataset, &counts, seed)?);
+            round.steps = Some(Steps::draw(work, dataset, &counts, seed)?);
         }
         Ok(round)
     }
@@ -124,7 +126,7 @@ impl<'a> Round<'a> {
         let entries = self.dataset.entries();
         let keys = cuts(entries.len() as u64, self.workload.workers() as usize)(worker);
         let cursor = Cursor::new(&entries[index(keys.start)..index(keys.end)]);
-        Walk { dataset: self.dataset, cursor, action: self.workload.operation.action() }
+        Walk { dataset: self.dataset, cursor, action: self.work.operation.action() }
     }
 
     /// The first `count` operations of a worker.
@@ -234,7 +236,7 @@ impl<'a> Round<'a> {
     }
 
     fn clock(&self, leg: &Leg, worker: usize, start_ns: u64) -> Timing<'_> {
-        let Workload { operation, rate, .. } = *self.workload;
+        let Work { operation, rate, .. } = self.work;
         let each = || EachOperation::new(operation.actions(), start_ns);
         match rate {
             _ if !leg.clocked => Timing::Not,
@@ -247,7 +249,7 @@ impl<'a> Round<'a> {
     }
 
     fn task(&self, count: u64, salt: u64) -> Task<'_> {
-        let Workload { operation, batch, .. } = *self.workload;
+        let (operation, batch) = (self.work.operation, self.workload.batch);
         Task { pool: self.pool, batch, writes: operation.writes(), count, salt, stop: self.stop }
     }
 
@@ -315,7 +317,7 @@ impl<'a> Round<'a> {
 
     /// Whether its operations change which keys there are.
     pub(crate) fn changes_keys(&self) -> bool {
-        matches!(self.workload.operation, Operation::Mix(mix) if mix.changes_keys())
+        matches!(self.work.operation, Operation::Mix(mix) if mix.changes_keys())
     }
 
     /// After `leg`: removes what it inserted and puts back what it deleted, as long as it was.

@@ -157,7 +157,7 @@ fn seconds_per_operation(
 ) -> Result<Vec<f64>, Failed> {
     let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 0 };
     let seconds = |(index, target): (usize, &PreparedTarget)| {
-        let tried = trial::run(place, round, target.store(round.workload.operation), crew);
+        let tried = trial::run(place, round, target.store(round.work.operation), crew);
         let tried = limit.map_or(Ok(()), Limit::check).and(tried);
         let sample = tried.map_err(|error| Failed { target: Some(index), error })?.sample;
         Ok(sample.wall_ns.max(1) as f64 / 1e9 / round.workload.count as f64)

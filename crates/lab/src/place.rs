@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Access, Blobs, Engine, Error, KeyKind, OpenOptions, Result, Settings, Store, units::show_size,
+    Access, Blobs, Error, KeyKind, OpenOptions, Result, Settings, Store, units::show_size,
 };
 
 use crate::{

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Blobs, Engine, OpenOptions, Result, Settings, Store};
+use model::{Blobs, OpenOptions, Result, Settings, Store};
 
 /// How one target's store is opened.
 pub(crate) struct Ready {

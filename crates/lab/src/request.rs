@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Blobs, Cache, DatasetSpec, Durability, DurabilitySettings, Engine, Error, Facet,
-    Generated, Operation, Order, Result, Rounds, Setting, Settings, record::Asked,
-    without_password,
+    Batch, Blobs, Cache, DatasetSpec, Durability, DurabilitySettings, Error, Facet, Generated,
+    Operation, Order, Result, Rounds, Setting, Settings, record::Asked, without_password,
 };
 
 use crate::Site;
@@ -96,6 +95,26 @@ pub struct Work {
     pub order: Order,
     /// Operations a second that begin on schedule; absent: each as soon as it can.
     pub rate: Option<f64>,
+}
+
+impl Work {
+    /// What passes do for a planned `work` on values. The objects of an ageing store are touched in
+    /// the order in which the dataset holds them.
+    pub(crate) fn of(work: model::Work) -> Result<Self> {
+        match work {
+            model::Work::Blobs { operation, order, rate } => Ok(Self { operation, order, rate }),
+            model::Work::Ageing { operation, .. } => {
+                Ok(Self { operation, order: Order::Permutation, rate: None })
+            }
+            other => Err(Error::usage(format!("{other} is no operation on values"))),
+        }
+    }
+
+    /// As a plan has it.
+    pub(crate) fn planned(self) -> model::Work {
+        let Self { operation, order, rate } = self;
+        model::Work::Blobs { operation, order, rate }
+    }
 }
 
 /// Worker processes as asked for.

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use model::{
-    Cache, Case, DatasetSpec, Environment, Error, ErrorKind, Filesystem, Finding, FindingKind,
-    Library, MemoryLimit, Operation, Owner, Plan, Result, Workload,
+    Cache, Case, DatasetSpec, Environment, Error, ErrorKind, Experiment, Filesystem, Finding,
+    FindingKind, Library, MemoryLimit, Operation, Owner, Plan, Result, Workload,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -181,9 +181,11 @@ fn plan(
 ) -> Plan {
     Plan {
         seed: request.seed,
-        dataset: prepared.spec.clone(),
-        summary: prepared.dataset.summary(),
-        available: prepared.available,
+        experiment: Experiment::Blobs {
+            dataset: prepared.spec.clone(),
+            summary: prepared.dataset.summary(),
+            available: prepared.available,
+        },
         targets: prepared.targets.iter().map(|target| target.planned.clone()).collect(),
         baseline: prepared.baseline,
         workloads,
@@ -290,7 +292,7 @@ impl Rounds<'_> {
     fn round(&mut self, number: u32, course: &Course<'_>, recorder: &mut Recorder) -> Result<()> {
         let run_seed = self.request.seed;
         let seed = |purpose| derive(run_seed, purpose, u64::from(number));
-        let Workload { order, .. } = self.plan.workloads[0];
+        let Work { order, .. } = self.request.work[0];
         let start = self.request.start;
         self.prepared.dataset.arrange(order, start, seed(Use::Keys));
         if let Some(crew) = &self.crew {
@@ -354,7 +356,7 @@ impl Rounds<'_> {
 
     fn trial(&self, place: Place, round: &Round<'_>) -> Result<Tried> {
         let target = &self.prepared.targets[place.target];
-        let operation = round.workload.operation;
+        let operation = round.work.operation;
         let tried = trial::run(place, round, target.store(operation), self.crew.as_ref());
         let tried = self.limit.as_ref().map_or(Ok(()), Limit::check).and(tried);
         let tried =
@@ -414,16 +416,6 @@ impl Request {
         let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
         let processes = self.processes.map_or(1, |processes| processes.count).min(keys);
         let threads = self.threads.min(keys / processes);
-        Workload {
-            operation: work.operation,
-            order: work.order,
-            rate: work.rate,
-            count,
-            batch: self.batch,
-            threads,
-            processes,
-            own_databases: false,
-            age: None,
-        }
+        Workload { work: work.planned(), count, batch: self.batch, threads, processes }
     }
 }

@@ -10,8 +10,8 @@ use std::{
 
 use hdrhistogram::Histogram;
 use model::{
-    Action, Cache, Device, Error, ErrorKind, First, Latency, Paced, Result, Sample, Store, Worker,
-    Workload, units::show_count,
+    Action, Cache, Device, Error, ErrorKind, First, Latency, Measured, Paced, Passes, Result,
+    Sample, Store, Worker, Workload, units::show_count,
 };
 
 use crate::{
@@ -60,7 +60,7 @@ pub(crate) fn run(
 ) -> Result<Tried> {
     let legs = legs(round.workload, round.dataset.entries().len() as u64, round.timed, place);
     // Later rounds write other bytes than earlier ones; what stood there before the run may not.
-    let first_update = place.round == 0 && round.workload.operation.updates();
+    let first_update = place.round == 0 && round.work.operation.updates();
     let written_before = (first_update && ready.retains())
         .then(|| ready.with(|store| round.written_before(&mut *store.session()?, &legs[0])))
         .transpose()?
@@ -71,12 +71,14 @@ pub(crate) fn run(
         let mut processes = store.processes();
         processes.extend(crew.map(Crew::ids).unwrap_or_default());
         let (meter, device) = (None, None);
-        let mut trial = Trial { round, ready, store, processes, meter, device, sample: blank };
+        let passes = Passes::default();
+        let mut trial =
+            Trial { round, ready, store, processes, meter, device, passes, sample: blank };
         match crew {
             None => round.passes(store, &legs, &mut trial)?,
             Some(crew) => crew.passes(round, ready, &legs, &mut trial)?,
         }
-        Ok(trial.sample)
+        Ok(Sample { measured: Measured::Blobs(trial.passes), ..trial.sample })
     })?;
     sample.open_ns = nanoseconds(opening);
     if round.changes_keys() && ready.retains() {
@@ -84,7 +86,7 @@ pub(crate) fn run(
             .with(|store| check::same_keys(round.dataset, &mut *store.session()?, round.stop))
             .map_err(|e| e.context("after the trial").with_kind(ErrorKind::Corrupt))?;
     }
-    if round.workload.operation.writes() {
+    if round.work.operation.writes() {
         flush(ready)?;
         ready.filled.set(false);
     }
@@ -100,16 +102,16 @@ fn legs(workload: &Workload, keys: u64, timed: u64, place: Place) -> Vec<Leg> {
         Leg { count, salt: place.salt ^ (index << 60), clocked }
     };
     let once = workload.count.min(keys);
-    if place.cache.is_cold() || (workload.age.is_some() && workload.operation.writes()) {
+    if place.cache.is_cold() || (workload.work.age().is_some() && workload.work.writes()) {
         return vec![leg(0, once, true)];
     }
-    if workload.rate.is_some() {
+    if workload.work.rate().is_some() {
         // What is on schedule is clocked anyway.
         return vec![leg(0, once, false), leg(1, workload.count, true)];
     }
     let timed = workload.count.min(timed);
     // Long enough to tell: updates take long, and have nothing to cover.
-    let first = if workload.operation.writes() { once.min(LATENCY_OPERATIONS) } else { once };
+    let first = if workload.work.writes() { once.min(LATENCY_OPERATIONS) } else { once };
     vec![leg(0, first, false), leg(1, workload.count, false), leg(2, timed, true)]
 }
 
@@ -133,6 +135,7 @@ struct Trial<'a> {
     processes: Vec<u32>,
     meter: Option<host::Meter>,
     device: Option<Device>,
+    passes: Passes,
     sample: Sample,
 }
 
@@ -157,13 +160,13 @@ impl Watch for Trial<'_> {
         self.read_back(leg)?;
         self.restore(leg)?;
         if leg.clocked {
-            self.sample.latency = summarise(&passed, leg.count)?;
-            self.sample.over_time = over_time(&passed.clocks, &passed.chores);
+            self.passes.latency = summarise(&passed, leg.count)?;
+            self.passes.over_time = over_time(&passed.clocks, &passed.chores);
         }
-        self.sample.paced = paced(self.round.workload, &passed, leg.count)?.map(Box::new);
-        if !leg.clocked || self.sample.operations == 0 || self.sample.paced.is_some() {
+        self.passes.paced = paced(self.round.work.rate, &passed, leg.count)?;
+        if !leg.clocked || self.sample.operations == 0 || self.passes.paced.is_some() {
+            self.passes.first = self.first();
             self.sample = Sample {
-                first: self.first(),
                 operations: leg.count,
                 bytes: passed.tally.bytes,
                 wall_ns: nanoseconds(passed.wall + owed),
@@ -185,7 +188,7 @@ impl Watch for Trial<'_> {
 
 impl Trial<'_> {
     fn writes(&self) -> bool {
-        self.round.workload.operation.writes()
+        self.round.work.operation.writes()
     }
 
     /// Pays what the durability class still owes, on the clock.
@@ -279,8 +282,8 @@ fn flush(ready: &Ready) -> Result<()> {
 }
 
 /// How a pass kept its schedule; none: it had none.
-fn paced(workload: &Workload, passed: &Passed, operations: u64) -> Result<Option<Paced>> {
-    let Some((asked, lags)) = workload.rate.zip(passed.lags.as_ref()) else { return Ok(None) };
+fn paced(rate: Option<f64>, passed: &Passed, operations: u64) -> Result<Option<Paced>> {
+    let Some((asked, lags)) = rate.zip(passed.lags.as_ref()) else { return Ok(None) };
     Ok(Some(Paced {
         asked,
         reached: operations as f64 / passed.wall.as_secs_f64(),
@@ -337,7 +340,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::{Batch, Operation, Order};
+    use model::{Batch, Operation, Order, Work};
 
     use super::*;
 
@@ -347,15 +350,11 @@ mod tests {
 
     fn counts_of(operation: Operation, cache: Cache, count: u64, keys: u64) -> Vec<(u64, bool)> {
         let workload = Workload {
-            operation,
-            order: Order::Permutation,
+            work: Work::Blobs { operation, order: Order::Permutation, rate: None },
             count,
             batch: Batch::All,
             threads: 1,
             processes: 1,
-            rate: None,
-            own_databases: false,
-            age: None,
         };
         let place = Place { round: 0, position: 0, target: 0, workload: 0, cache, salt: 7 };
         let legs = legs(&workload, keys, LATENCY_OPERATIONS, place);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Cache, Durability, Error, Generated, Operation, Order, Owner, PlannedTarget, Result,
-    Rounds, Workload, units::show_size,
+    Batch, Cache, Durability, Error, Generated, Operation, Owner, PlannedTarget, Result, Rounds,
+    Work, Workload, units::show_size,
 };
 
 use crate::{host, request::Requested};
@@ -34,19 +34,14 @@ impl AgeRequest {
     /// replaced until the next age, then read.
     pub(super) fn workloads(&self) -> Vec<Workload> {
         let workload = |operation, age, count| Workload {
-            operation,
-            order: if operation == Operation::Read { Order::Permutation } else { Order::Random },
+            work: Work::Ageing { operation, age },
             count,
             batch: if operation == Operation::Read { Batch::All } else { Batch::Of(1) },
             threads: 1,
             processes: 1,
-            own_databases: false,
-            rate: None,
-            age: Some(age),
         };
         let all = self.data.count;
-        let fill = Workload { order: Order::Asc, ..workload(Operation::Insert, 0, all) };
-        let mut workloads = vec![fill];
+        let mut workloads = vec![workload(Operation::Insert, 0, all)];
         let mut before = 0;
         for &age in &self.ages {
             if age > before {

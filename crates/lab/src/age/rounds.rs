@@ -6,7 +6,7 @@ use std::{
 };
 
 use model::{
-    Cache, DatasetSpec, ErrorKind, Finding, FindingKind, Plan, Result,
+    Cache, ErrorKind, Experiment, Finding, FindingKind, Plan, Result,
     record::{Ended, Header, Line},
     units::show_duration,
 };
@@ -64,9 +64,7 @@ pub fn age(
     let steps = lives.life(0)?;
     let plan = Plan {
         seed: request.data.seed,
-        dataset: DatasetSpec::Generated(request.data),
-        summary: steps[0].live.summary(),
-        available: request.data.count,
+        experiment: Experiment::Ageing { data: request.data, summary: steps[0].live.summary() },
         targets,
         baseline: request.baseline,
         workloads: request.workloads(),

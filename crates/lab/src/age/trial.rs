@@ -7,8 +7,8 @@ use std::{
 };
 
 use model::{
-    Access, Cache, DatasetSummary, Error, FileBytes, Fragments, KeyKind, OpenOptions, Operation,
-    Order, Result, Sample, Server, StoreFacts, Workload,
+    Access, Cache, DatasetSummary, Error, FileBytes, Fragments, KeyKind, Measured, OpenOptions,
+    Operation, Result, Sample, Server, StoreFacts, Work, Workload,
 };
 
 use super::life::Step;
@@ -80,8 +80,8 @@ impl Life<'_> {
         for step in self.steps {
             let mut tried = self.write(step, ready)?;
             let checking = self.check(step, ready)?;
-            tried.sample.files = files(ready)?;
-            tried.sample.fragments = fragments(ready, step)?.map(Box::new);
+            let (files, fragments) = (files(ready)?, fragments(ready, step)?);
+            tried.sample.measured = aged(tried.sample.measured, files, fragments);
             if step.age == 0 {
                 tell(Told::Facts(self.facts(ready, step, &tried.sample, checking)?))?;
             }
@@ -90,7 +90,9 @@ impl Life<'_> {
             let can = |cache: &&Cache| ready.held.is_none() || !cache.is_cold();
             for &cache in self.caches.iter().filter(can) {
                 self.stop.check()?;
-                tell(Told::Tried(Box::new(self.pass(step, index, cache, ready)?)))?;
+                let mut tried = self.pass(step, index, cache, ready)?;
+                tried.sample.measured = aged(tried.sample.measured, None, None);
+                tell(Told::Tried(Box::new(tried)))?;
             }
         }
         Ok(())
@@ -104,16 +106,14 @@ impl Life<'_> {
 
     /// Index of a workload of the plan.
     fn workload(&self, age: u32, operation: Operation) -> Option<usize> {
-        let of = |workload: &Workload| workload.age == Some(age) && workload.operation == operation;
-        self.workloads.iter().position(of)
+        let work = Work::Ageing { operation, age };
+        self.workloads.iter().position(|workload| workload.work == work)
     }
 
     fn pass(&self, step: &Step, index: usize, cache: Cache, ready: &Ready) -> Result<Tried> {
         let planned = self.workloads[index];
-        let dataset = if planned.operation.writes() { &step.writes } else { &step.live };
-        // In the order of the dataset, in which all that is random was drawn.
-        let (order, count) = (Order::Permutation, dataset.entries().len() as u64);
-        let workload = Workload { order, count, ..planned };
+        let dataset = if planned.work.writes() { &step.writes } else { &step.live };
+        let workload = Workload { count: dataset.entries().len() as u64, ..planned };
         let round = Round::new(&workload, dataset, self.pool, step.salt, self.stop)?;
         let place = Place {
             round: self.round,
@@ -124,7 +124,7 @@ impl Life<'_> {
             salt: step.salt,
         };
         trial::run(place, &round, ready, None)
-            .map_err(|e| e.context(format!("{} at age {}", planned.operation, step.age)))
+            .map_err(|e| e.context(format!("{} at age {}", planned.work, step.age)))
     }
 
     /// Reads every live object back: what is not there as it was written ends the life.
@@ -149,7 +149,7 @@ impl Life<'_> {
         let ((in_effect, durability, served), _) = ready.with(|store| {
             Ok((store.in_effect()?, store.durability(), !store.processes().is_empty()))
         })?;
-        let files = fill.files.unwrap_or_default();
+        let files = fill.files().unwrap_or_default();
         Ok(StoreFacts {
             target: self.index,
             memory_bytes: ready.own_memory(&in_effect, step.live.summary().bytes),
@@ -161,6 +161,14 @@ impl Life<'_> {
             fill_ns: Some(fill.wall_ns),
             check_ns: nanoseconds(checking),
         })
+    }
+}
+
+/// What a pass over values gave, as one at a storage age.
+fn aged(measured: Measured, files: Option<FileBytes>, fragments: Option<Fragments>) -> Measured {
+    match measured {
+        Measured::Blobs(passes) => Measured::Ageing { passes, files, fragments },
+        other => other,
     }
 }
 

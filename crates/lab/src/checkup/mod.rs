@@ -6,8 +6,7 @@ mod states;
 use std::{path::PathBuf, time::Duration};
 
 use model::{
-    Blobs, Checkup, Engine, Environment, ErrorKind, Filesystem, FindingKind, Flush, Folder,
-    Library, Result,
+    Blobs, Checkup, Environment, ErrorKind, Filesystem, FindingKind, Flush, Folder, Library, Result,
 };
 
 use crate::{Progress, Stop, host};

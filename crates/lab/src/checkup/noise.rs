@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use model::{
-    Blobs, Engine, FindingKind, Generated, Noise, Result, Rounds, Settings, record::Record,
-};
+use model::{Blobs, FindingKind, Generated, Noise, Result, Rounds, Settings, record::Record};
 use stats::{Estimate, Verdict, detectable, verdict};
 
 use super::CheckupJob;

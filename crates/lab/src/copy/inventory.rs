@@ -3,7 +3,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use model::{Blobs, Engine, Error, How, Item, Key, Meta, OpenOptions, Result, Store};
+use model::{Blobs, Error, How, Item, Key, Meta, OpenOptions, Result, Store};
 
 use crate::{Stop, sheet::Sheet};
 

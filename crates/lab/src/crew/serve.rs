@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Blobs, Engine, Error, Result};
+use model::{Blobs, Error, Result};
 
 use super::message::{Answer, Ask, Begin, Job, heard, say};
 use crate::{

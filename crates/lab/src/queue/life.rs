@@ -8,7 +8,7 @@ use std::{
 use hdrhistogram::Histogram;
 use model::{
     Error, Result,
-    tasks::{Held, QueueWorker, Step, Task},
+    tasks::{QueueWorker, Step, StoredTask, Task},
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -186,7 +186,7 @@ pub(super) fn check(worker: &mut dyn QueueWorker, ids: &Ids, outputs: &[String])
     for (step, task) in ids.iter().flat_map(|id| steps(id, outputs)) {
         worker.take(step, &task)?;
         let expected = (step != Step::Delete)
-            .then(|| Held { status: task.status.to_owned(), output: task.output.to_owned() });
+            .then(|| StoredTask { status: task.status.to_owned(), output: task.output.to_owned() });
         if worker.find(task.id)? != expected {
             return Err(Error::corrupt(format!("after {step} a task is not as it was made")));
         }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Cache, DatasetSpec, DatasetSummary, Durability, Facet, KeyKind, Operation, Order, Owner,
-    Plan, PlannedTarget, Result, Rounds, Settings, Workload, queue::Tasks,
+    Batch, Cache, Durability, Experiment, Facet, Owner, Plan, PlannedTarget, Result, Rounds,
+    Settings, Work, Workload, tasks::Tasks,
 };
 
 use crate::{Site, request::promised};
@@ -71,32 +71,17 @@ impl QueueTarget {
 
 impl QueueRequest {
     pub(super) fn plan(&self) -> Plan {
-        let count = self.tasks * u64::from(self.workers);
-        let summary = DatasetSummary {
-            keys: KeyKind::Names,
-            count,
-            bytes: count * self.output,
-            smallest: self.output,
-            largest: self.output,
-            deflated: None,
-        };
         let workload = Workload {
-            operation: Operation::Task,
-            order: Order::Random,
-            rate: None,
-            age: None,
-            count,
+            work: Work::Tasks,
+            count: self.tasks * u64::from(self.workers),
             batch: Batch::Of(1),
             threads: self.workers,
             processes: 1,
-            own_databases: false,
         };
         let Self { tasks, rewrites, output, .. } = *self;
         Plan {
             seed: self.seed,
-            dataset: DatasetSpec::Tasks { tasks, rewrites, output },
-            summary,
-            available: count,
+            experiment: Experiment::Tasks { tasks, rewrites, output },
             targets: self.targets.iter().map(QueueTarget::planned).collect(),
             baseline: self.baseline,
             workloads: vec![workload],

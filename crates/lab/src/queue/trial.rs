@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Device, Error, FileBytes, First, Result, Sample, StoreFacts, Worker,
+    Device, Error, FileBytes, First, Latency, Measured, Result, Sample, StoreFacts, Worker,
     tasks::{Queue, Step},
 };
 
@@ -59,10 +59,16 @@ impl Trial<'_> {
             stop: self.stop,
             before: None,
             sample: Sample::default(),
+            first: None,
+            latency: Latency::default(),
+            steps: BTreeMap::new(),
+            files: FileBytes::default(),
         };
         work.done_by(workers, &mut passes)?;
-        let sample = passes.sample;
-        let FileBytes { apparent, allocated } = sample.files.unwrap_or_default();
+        let Passes { sample, first, latency, steps, files, .. } = passes;
+        let FileBytes { apparent, allocated } = files;
+        let sample =
+            Sample { measured: Measured::Tasks { first, latency, steps, files }, ..sample };
         let facts = StoreFacts { apparent_bytes: apparent, allocated_bytes: allocated, ..facts };
         Ok(Tried { samples: vec![sample], facts })
     }
@@ -105,6 +111,10 @@ struct Passes<'a> {
     stop: &'a Stop,
     before: Option<(host::Meter, Option<Device>)>,
     sample: Sample,
+    first: Option<First>,
+    latency: Latency,
+    steps: BTreeMap<Step, Latency>,
+    files: FileBytes,
 }
 
 impl Watch for Passes<'_> {
@@ -133,8 +143,9 @@ impl Watch for Passes<'_> {
             return self.note_latency(wall, worked, operations);
         }
         let Sample { operations: earlier, wall_ns, .. } = self.sample;
+        self.first = (earlier > 0).then_some(First { operations: earlier, wall_ns });
+        self.files = files;
         self.sample = Sample {
-            first: (earlier > 0).then_some(First { operations: earlier, wall_ns }),
             operations,
             wall_ns: nanoseconds(wall + owed),
             settle_ns: nanoseconds(owed),
@@ -145,7 +156,6 @@ impl Watch for Passes<'_> {
             load: measured.load,
             memory_bytes,
             workers: workers(start_ns, worked),
-            files: Some(files),
             counters: counters(worked),
             ..Sample::default()
         };
@@ -166,12 +176,12 @@ impl Passes<'_> {
     fn note_latency(&mut self, wall: Duration, worked: &[Worked], tasks: u64) -> Result<()> {
         let clocks = || worked.iter().filter_map(|worker| worker.clock.as_ref());
         let all = together(clocks().map(|clock| &clock.tasks));
-        self.sample.latency = latency(&all.histogram, all.sum, wall, tasks)?;
+        self.latency = latency(&all.histogram, all.sum, wall, tasks)?;
         for step in Step::ALL {
             let of = together(clocks().map(|clock| &clock.steps[step as usize]));
             let taken = of.histogram.len();
             if taken > 0 {
-                self.sample.steps.insert(step, latency(&of.histogram, of.sum, wall, taken)?);
+                self.steps.insert(step, latency(&of.histogram, of.sum, wall, taken)?);
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Error, ErrorKind, Operation, Result};
+use model::{Error, ErrorKind, Result, rows::Operation};
 use serde::Serialize;
 
 use super::message::{Answer, Done, Held, Job, Order};

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, ffi::OsString, ops::Range};
 
-use model::{Error, ErrorKind, Operation, Settings, rows::Style};
+use model::{
+    Error, ErrorKind, Settings,
+    rows::{Operation, Style},
+};
 use serde::{Deserialize, Serialize};
 
 /// A worker's first line: what it will work on.

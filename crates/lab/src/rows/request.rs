@@ -3,9 +3,8 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use model::{
-    Batch, Durability, Facet, Operation, Order, Owner, PlannedTarget, Result, Rounds, Settings,
-    Workload,
-    rows::{Rows, Style},
+    Batch, Durability, Facet, Owner, PlannedTarget, Result, Rounds, Settings, Work, Workload,
+    rows::{Operation, Rows, Style},
 };
 
 use crate::request::{check_kept, promised};
@@ -126,16 +125,12 @@ impl RowsRequest {
     pub(super) fn workloads(&self) -> Vec<Workload> {
         let of = |group: &Group| {
             let Group { processes, own_databases } = *group;
-            rows::Operation::ALL.map(|operation| Workload {
-                operation,
-                order: Order::Asc,
+            Operation::ALL.map(|operation| Workload {
+                work: Work::Rows { operation, own_databases },
                 count: self.operations(operation, *group),
                 batch: Batch::Of(self.batch),
                 threads: 1,
                 processes,
-                own_databases,
-                rate: None,
-                age: None,
             })
         };
         self.groups.iter().flat_map(of).collect()

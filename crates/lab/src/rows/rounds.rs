@@ -2,9 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use model::{
-    Cache, DatasetSpec, DatasetSummary, Finding, FindingKind, KeyKind, Operation, Plan, Result,
-};
+use model::{Cache, Experiment, Finding, FindingKind, Plan, Result, rows::Operation};
 
 use super::{
     request::{RowTarget, RowsRequest},
@@ -46,22 +44,9 @@ pub fn rows(
 }
 
 fn plan(request: &RowsRequest) -> Plan {
-    /// Two integers of eight bytes.
-    const ROW: u64 = 16;
-    let rows = request.rows;
-    let summary = DatasetSummary {
-        keys: KeyKind::Integers,
-        count: rows,
-        bytes: rows * ROW,
-        smallest: ROW,
-        largest: ROW,
-        deflated: None,
-    };
     Plan {
         seed: request.seed,
-        dataset: DatasetSpec::Rows { rows },
-        summary,
-        available: rows,
+        experiment: Experiment::Rows { rows: request.rows },
         targets: request.targets.iter().map(RowTarget::planned).collect(),
         baseline: request.baseline,
         workloads: request.workloads(),
@@ -95,7 +80,7 @@ impl Trials for RowTrials<'_> {
         let of = |(index, target): (usize, &RowTarget)| {
             let fitting = groups().filter(|(_, group)| target.unfit(**group).is_none());
             let place =
-                |(group, _)| Place { target: index, workload: rows::Operation::ALL.len() * group };
+                |(group, _)| Place { target: index, workload: Operation::ALL.len() * group };
             fitting.map(place).collect::<Vec<_>>()
         };
         self.request.targets.iter().enumerate().flat_map(of).collect()
@@ -104,7 +89,7 @@ impl Trials for RowTrials<'_> {
     fn trial(&mut self, place: Place) -> Result<Tried> {
         let (request, stop) = (self.request, self.stop);
         let target = &request.targets[place.target];
-        let group = request.groups[place.workload / rows::Operation::ALL.len()];
+        let group = request.groups[place.workload / Operation::ALL.len()];
         let store = self.running.store(target)?;
         let tried = Trial { request, target, group, store, folder: &self.folder, stop }.run();
         if tried.is_err() {

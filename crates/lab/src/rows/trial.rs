@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Error, FileBytes, Operation, Result, Sample, Server, StoreFacts, Worker,
-    rows::{RowStore, RowTables},
+    Error, FileBytes, Measured, Result, Sample, Server, StoreFacts, Worker,
+    rows::{Operation, RowStore, RowTables},
 };
 
 use super::{
@@ -44,12 +44,12 @@ impl Trial<'_> {
         let mut facts = self.facts(tables)?;
         let mut crew = Crew::start(&self.request.worker, &self.jobs(), self.stop)?;
         let mut samples = Vec::new();
-        for operation in rows::Operation::ALL {
+        for operation in Operation::ALL {
             let sample = self.operate(operation, tables, &mut crew);
             samples.push(sample.map_err(|e| e.context(operation))?);
         }
         crew.end()?;
-        if let Some(files) = samples.last().and_then(|sample| sample.files) {
+        if let Some(files) = samples.last().and_then(Sample::files) {
             (facts.apparent_bytes, facts.allocated_bytes) = (files.apparent, files.allocated);
         }
         Ok(Tried { samples, facts })
@@ -126,8 +126,7 @@ impl Trial<'_> {
             memory_bytes,
             workers: self.workers(operation, start_ns, &done),
             counters,
-            files: files
-                .map(|host::Space { apparent, allocated }| FileBytes { apparent, allocated }),
+            measured: Measured::Rows { files: files.map(file_bytes) },
             ..Sample::default()
         })
     }
@@ -181,6 +180,10 @@ impl Trial<'_> {
 fn expected(count: u64) -> Held {
     let n = count.cast_signed();
     Held { count, sum: n * (n - 1) }
+}
+
+fn file_bytes(host::Space { apparent, allocated }: host::Space) -> FileBytes {
+    FileBytes { apparent, allocated }
 }
 
 fn wrong(what: &str, found: i64, expected: i64) -> Error {

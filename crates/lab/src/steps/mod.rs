@@ -11,12 +11,13 @@ mod zipf;
 
 use std::collections::BTreeMap;
 
-use model::{Action, Error, LONGEST_SCAN, Mix, Operation, Result, Workload};
+use model::{Action, Error, LONGEST_SCAN, Mix, Operation, Result};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
     dataset::{Dataset, Entry, below},
+    request::Work,
     worker::Turn,
 };
 use keys::{Keys, one_of};
@@ -46,19 +47,14 @@ pub(crate) struct Steps {
 
 impl Steps {
     /// Draws `counts` operations of each worker over `dataset`, whose entries are in key order.
-    pub(crate) fn draw(
-        workload: &Workload,
-        dataset: &Dataset,
-        counts: &[u64],
-        seed: u64,
-    ) -> Result<Self> {
+    pub(crate) fn draw(work: Work, dataset: &Dataset, counts: &[u64], seed: u64) -> Result<Self> {
         let keys = u32::try_from(dataset.entries().len()).map_err(|_| too_many())?;
         let among = Among { keys, workers: u32::try_from(counts.len()).map_err(|_| too_many())? };
         let mut workers = (0..among.workers)
             .zip(counts)
             .map(|(worker, count)| {
                 let seed = seed ^ u64::from(worker) << 48;
-                among.steps(worker, workload, *count, seed)
+                among.steps(worker, work, *count, seed)
             })
             .collect::<Result<Vec<_>>>()?;
         let inserted = |steps: &Vec<Step>| steps.iter().map(|step| step.key).max();
@@ -164,15 +160,15 @@ impl Among {
         nth.checked_mul(self.workers)?.checked_add(worker)?.checked_add(first)
     }
 
-    fn steps(self, worker: u32, workload: &Workload, count: u64, seed: u64) -> Result<Vec<Step>> {
+    fn steps(self, worker: u32, work: Work, count: u64, seed: u64) -> Result<Vec<Step>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mix = mix(workload.operation);
+        let mix = mix(work.operation);
         let mut steps: Vec<Step> = (0..count).map(|_| blank(mix, &mut random)).collect();
         let inserts = steps.iter().filter(|step| step.action == Action::Insert).count();
         let own = self.own(worker);
         let inserts =
             u32::try_from(inserts).ok().filter(|inserts| own.checked_add(*inserts).is_some());
-        let mut keys = Keys::new(own, inserts.ok_or_else(too_many)?, workload.order, &mut random);
+        let mut keys = Keys::new(own, inserts.ok_or_else(too_many)?, work.order, &mut random);
         for step in &mut steps {
             let key = match step.action {
                 Action::Insert => keys.insert(),

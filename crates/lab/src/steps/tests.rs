@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Batch, Key, KeyKind, Order, Ycsb};
+use model::{Key, KeyKind, Order, Ycsb};
 
 use super::*;
 
@@ -41,24 +41,14 @@ fn dataset(keys: i64) -> Dataset {
     dataset
 }
 
-fn workload(operation: Operation, order: Order) -> Workload {
-    Workload {
-        operation,
-        order,
-        count: 0,
-        batch: Batch::All,
-        threads: 1,
-        processes: 1,
-        rate: None,
-        own_databases: false,
-        age: None,
-    }
+fn work(operation: Operation, order: Order) -> Work {
+    Work { operation, order, rate: None }
 }
 
 fn drawn(mix: &str, order: Order, keys: i64, counts: &[u64]) -> (Dataset, Steps) {
     let dataset = dataset(keys);
-    let workload = workload(Operation::Mix(mix.parse().unwrap()), order);
-    let steps = Steps::draw(&workload, &dataset, counts, 42).unwrap();
+    let work = work(Operation::Mix(mix.parse().unwrap()), order);
+    let steps = Steps::draw(work, &dataset, counts, 42).unwrap();
     (dataset, steps)
 }
 
@@ -218,18 +208,18 @@ fn what_is_touched_is_there_and_everything_can_be_put_right() {
 #[test]
 fn the_same_seed_draws_the_same_and_another_another() {
     let dataset = dataset(100);
-    let workload = workload(Operation::Read, Order::Zipfian { theta: 0.99 });
-    let steps = |seed| Steps::draw(&workload, &dataset, &[1000], seed).unwrap().workers;
+    let work = work(Operation::Read, Order::Zipfian { theta: 0.99 });
+    let steps = |seed| Steps::draw(work, &dataset, &[1000], seed).unwrap().workers;
     assert_eq!(steps(1), steps(1));
     assert_ne!(steps(1), steps(2));
 }
 
 #[test]
 fn a_mix_that_deletes_everything_is_refused() {
-    let (dataset, workload) =
-        (dataset(5), workload(Operation::Mix("delete=100".parse().unwrap()), Order::Random));
-    assert!(Steps::draw(&workload, &dataset, &[5], 1).is_ok());
-    let error = Steps::draw(&workload, &dataset, &[6], 1).err().unwrap();
+    let (dataset, work) =
+        (dataset(5), work(Operation::Mix("delete=100".parse().unwrap()), Order::Random));
+    assert!(Steps::draw(work, &dataset, &[5], 1).is_ok());
+    let error = Steps::draw(work, &dataset, &[6], 1).err().unwrap();
     assert!(error.to_string().contains("deletes all 5 keys"), "{error}");
 }
 

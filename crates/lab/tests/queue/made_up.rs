@@ -11,7 +11,7 @@ use std::{
 use lab::Stop;
 use model::{
     Durability, DurabilitySettings, Engine, Error, Facet, Result, Setting, Settings,
-    queue::{Held, Queue, QueueWorker, Step, Task, Tasks},
+    tasks::{Queue, QueueWorker, Step, StoredTask, Task, Tasks},
 };
 
 /// How long settling takes where it is slow.
@@ -100,7 +100,7 @@ struct Kept {
     fault: Fault,
     seen: Arc<Mutex<Seen>>,
     folder: PathBuf,
-    tasks: Mutex<BTreeMap<String, Held>>,
+    tasks: Mutex<BTreeMap<String, StoredTask>>,
 }
 
 impl Queue for Kept {
@@ -150,7 +150,7 @@ impl QueueWorker for Worker<'_> {
         }
         let (mut tasks, mut seen) = (lock(tasks), lock(seen));
         let id = task.id.to_owned();
-        let held = Held { status: task.status.to_owned(), output: task.output.to_owned() };
+        let held = StoredTask { status: task.status.to_owned(), output: task.output.to_owned() };
         match (step, fault) {
             (Step::Create, _) => {
                 seen.ids.insert(id.clone());
@@ -178,7 +178,7 @@ impl QueueWorker for Worker<'_> {
         Ok(())
     }
 
-    fn find(&mut self, id: &str) -> Result<Option<Held>> {
+    fn find(&mut self, id: &str) -> Result<Option<StoredTask>> {
         Ok(lock(&self.queue.tasks).get(id).cloned())
     }
 

@@ -10,7 +10,7 @@ mod made_up;
 use std::time::Duration;
 
 use lab::{Outcome, QueueRequest, QueueTarget, Recorder, Silent, Stop};
-use model::{FindingKind, Result, Rounds, Sample, Settings, queue::Step, record::Record};
+use model::{FindingKind, Measured, Result, Rounds, Sample, Settings, record::Record, tasks::Step};
 use tempfile::TempDir;
 
 use made_up::{Fault, MadeUp};
@@ -62,9 +62,10 @@ fn all_workers_see_all_tasks_through_in_every_pass() {
     assert!(outcome.unwrap().failed.is_empty());
     assert_eq!(record.samples.len(), 2);
     for sample in &record.samples {
-        assert_eq!((sample.operations, sample.latency.operations), (15, 15));
-        assert_eq!(sample.first.unwrap().operations, 15);
-        let steps: Vec<_> = sample.steps.iter().map(|(step, of)| (*step, of.operations)).collect();
+        let Measured::Tasks { latency, steps, .. } = &sample.measured else { panic!("{sample:?}") };
+        assert_eq!((sample.operations, latency.operations), (15, 15));
+        assert_eq!(sample.first().unwrap().operations, 15);
+        let steps: Vec<_> = steps.iter().map(|(step, of)| (*step, of.operations)).collect();
         let expected =
             [(Step::Create, 15), (Step::Status, 15), (Step::Rewrite, 60), (Step::Delete, 15)];
         assert_eq!(steps, expected);
@@ -82,7 +83,9 @@ fn all_workers_see_all_tasks_through_in_every_pass() {
 fn what_is_owed_and_what_the_steps_take_is_measured() {
     let (_, _, record) = one(Fault::Slow);
     let least = |ns: u64, least: Duration| assert!(Duration::from_nanos(ns) >= least, "{ns} ns");
-    for Sample { settle_ns, wall_ns, steps, latency, .. } in &record.samples {
+    for sample in &record.samples {
+        let Sample { settle_ns, wall_ns, measured, .. } = sample;
+        let Measured::Tasks { latency, steps, .. } = measured else { panic!("{sample:?}") };
         least(*settle_ns, made_up::OWED);
         // Five tasks of each worker, one after the other.
         least(*wall_ns, made_up::OWED + made_up::DELETING * 5);

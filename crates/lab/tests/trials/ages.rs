@@ -2,7 +2,7 @@
 
 use lab::{AgeRequest, Recorder, Requested, Silent, Stop};
 use model::{
-    Blobs, Cache, Durability, Engine, ErrorKind, FindingKind, Generated, Operation, Result, Rounds,
+    Blobs, Cache, Durability, ErrorKind, FindingKind, Generated, Operation, Result, Rounds,
     Settings,
     record::{Ended, Record},
 };
@@ -57,8 +57,13 @@ fn every_target_lives_the_same_life() {
     let spies = [spy(Habits::default()), spy(Habits::default())];
     let (record, ended) = aged(vec![spied("a", spies[0]), spied("b", spies[1])], SPEC, 2).unwrap();
     assert_eq!(ended, Ended::Rounds);
-    let ages: Vec<_> =
-        record.header.plan.workloads.iter().map(|w| (w.operation, w.age.unwrap())).collect();
+    let ages: Vec<_> = record
+        .header
+        .plan
+        .workloads
+        .iter()
+        .map(|w| (w.work.operation().unwrap(), w.work.age().unwrap()))
+        .collect();
     let (fill, read, replace) = (Operation::Insert, Operation::Read, Operation::Update);
     assert_eq!(ages, [(fill, 0), (read, 0), (replace, 2), (read, 2), (replace, 3), (read, 3)]);
     // Each workload once for each target and round; reads in both states.
@@ -86,9 +91,9 @@ fn every_target_lives_the_same_life() {
 fn the_store_lies_where_its_files_do_and_is_as_large() {
     let (record, _) = aged(vec![spied("a", spy(Habits::default()))], SPEC, 1).unwrap();
     for sample in &record.samples {
-        let writes = record.header.plan.workloads[sample.workload].operation.writes();
-        assert_eq!((sample.files.is_some(), sample.fragments.is_some()), (writes, writes));
-        if let (Some(files), Some(lies)) = (sample.files, sample.fragments.as_deref()) {
+        let writes = record.header.plan.workloads[sample.workload].work.writes();
+        assert_eq!((sample.files().is_some(), sample.fragments().is_some()), (writes, writes));
+        if let (Some(files), Some(lies)) = (sample.files(), sample.fragments()) {
             // The spy keeps a byte for each value.
             assert_eq!((files.apparent, lies.files, lies.objects), (20, 20, 20));
             assert!((10_000..=30_000).contains(&lies.bytes), "{lies:?}");
@@ -96,8 +101,7 @@ fn the_store_lies_where_its_files_do_and_is_as_large() {
             assert_eq!(lies.per_object(), None, "it tells nothing of its arrangement");
         }
     }
-    let silent =
-        record.samples.iter().any(|s| s.fragments.as_deref().is_some_and(|f| f.extents.is_none()));
+    let silent = record.samples.iter().any(|s| s.fragments().is_some_and(|f| f.extents.is_none()));
     let found =
         record.findings.iter().any(|f| matches!(f.kind, FindingKind::ExtentsUnknown { .. }));
     assert_eq!(silent, found);
@@ -143,7 +147,7 @@ fn what_is_kept_in_memory_is_read_warm_only_and_lies_nowhere() {
     let memory = engines::registry::find("memory").unwrap();
     let (record, _) = aged(vec![requested("memory", memory)], SPEC, 1).unwrap();
     assert_eq!(record.samples.len(), 6);
-    assert!(record.samples.iter().all(|s| s.cache == Cache::Warm && s.fragments.is_none()));
+    assert!(record.samples.iter().all(|s| s.cache == Cache::Warm && s.fragments().is_none()));
 }
 
 #[test]
