@@ -1,11 +1,11 @@
-//! A published experiment as data: what it measured, what was published, and what of its set-up is
-//! not as it is here. Each stands in a file of its own, in `studies/`.
+//! A published experiment as data: what it measured, what was published, and how its set-up differs
+//! from the one here. Each has its own file in `studies/`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::{Cache, Operation};
+use crate::{Cache, Error, Operation, Result, Settings, Target, rows::Style};
 
 /// A published experiment.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,7 +13,7 @@ use crate::{Cache, Operation};
 pub struct Study {
     /// What it was published as.
     pub title: String,
-    /// Where it stands.
+    /// Where it was published.
     pub source: String,
     /// When, on which machine and with which versions.
     pub published_on: String,
@@ -22,6 +22,117 @@ pub struct Study {
     /// Its parts, in the order in which they run.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
+    /// Published figures of rows.
+    pub rows: Option<PublishedRows>,
+    /// Published figures of tasks.
+    pub tasks: Option<PublishedTasks>,
+}
+
+impl Study {
+    /// Reads a file of `studies/`.
+    pub fn parse(text: &str) -> Result<Self> {
+        toml::from_str(text).map_err(|error| Error::corrupt(error.to_string()))
+    }
+}
+
+/// A published table of rows that were inserted, summed and changed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PublishedRows {
+    /// What it was published as.
+    pub title: String,
+    /// Where, and when.
+    pub source: String,
+    /// On which machine, with which versions.
+    pub machine: String,
+    /// What its figures are in.
+    pub unit: String,
+    /// Which target here each figure is compared with.
+    pub compared_with: String,
+    /// Rows that each process inserted.
+    pub rows: u64,
+    /// A target each.
+    pub figures: Vec<RowFigures>,
+}
+
+/// Published figures of one target. Absent: not published.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowFigures {
+    /// What the target is called there.
+    pub name: String,
+    /// The target that does the same here.
+    pub target: String,
+    /// How rows are handed over.
+    pub style: Style,
+    /// Processes at once, a database each.
+    pub processes: u32,
+    /// Seconds of inserting all rows.
+    pub insert: Option<f64>,
+    /// Seconds of summing a column.
+    pub sum: Option<f64>,
+    /// Seconds of changing all rows.
+    pub update: Option<f64>,
+    /// Size in units of 1,048,576 bytes.
+    pub size: Option<f64>,
+}
+
+/// Published tables of a queue of tasks.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PublishedTasks {
+    /// What it was published as.
+    pub title: String,
+    /// Where, and when.
+    pub source: String,
+    /// On which machines, with which versions.
+    pub machine: String,
+    /// What its figures are in.
+    pub unit: String,
+    /// Which target here each figure is compared with.
+    pub compared_with: String,
+    /// Workers at once.
+    pub workers: u32,
+    /// Tasks of each.
+    pub tasks: u64,
+    /// Times that the output of a task was rewritten.
+    pub rewrites: u64,
+    /// Bytes of an output.
+    pub output: u64,
+    /// A target in a table each.
+    pub figures: Vec<TaskFigures>,
+}
+
+/// Published figures of one target in one table.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskFigures {
+    /// Which of its experiments: `tasks`, `loop`, `writers`.
+    pub what: String,
+    /// Targets of the same table were measured together.
+    pub table: String,
+    /// The file system.
+    pub on: String,
+    /// What the target is called there.
+    pub name: String,
+    /// The target that does the same here.
+    pub target: String,
+    /// Seconds of each run.
+    pub runs: Vec<f64>,
+}
+
+impl TaskFigures {
+    /// The mean of the runs in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.runs.iter().sum::<f64>() / self.runs.len() as f64
+    }
+}
+
+/// Whether `published` is a target of this engine whose settings are all in effect.
+pub fn is_same_target(published: &str, engine: &str, in_effect: &Settings) -> bool {
+    let published = Target::parse(published);
+    let same = |(name, value): &(String, String)| in_effect.get(name) == Some(value);
+    published.engine.as_deref() == Some(engine) && published.settings.iter().all(same)
 }
 
 /// A run of one command.
@@ -153,5 +264,56 @@ impl Claim {
     /// From the least to the greatest that was published.
     pub fn range(&self) -> (f64, f64) {
         (self.low, self.high.unwrap_or(self.low))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Study {
+        Study::parse(text).unwrap()
+    }
+
+    #[test]
+    fn figures_of_rows_are_those_of_the_source() {
+        let study = read(include_str!("../../../studies/mass-inserts.toml"));
+        let figures = study.rows.unwrap().figures;
+        let of = |processes: u32| figures.iter().filter(|row| row.processes == processes).count();
+        assert_eq!((of(1), of(2), of(4), figures.len()), (21, 12, 12, 45));
+        let sum: f64 = figures.iter().filter_map(|row| row.insert).sum();
+        // Added up from the text of the source.
+        assert!((sum - 1_308.05).abs() < 0.005, "{sum}");
+        let row = figures.iter().find(|row| row.name == "MySQL (InnoDB)").unwrap();
+        let found = (row.insert, row.sum, row.update, row.size);
+        assert_eq!(found, (Some(27.72), Some(0.31), Some(5.65), Some(7.52)));
+    }
+
+    #[test]
+    fn figures_of_tasks_have_the_ratios_of_the_source() {
+        let study = read(include_str!("../../../studies/task-queue.toml"));
+        let figures = study.tasks.unwrap().figures;
+        let runs: usize = figures.iter().map(|row| row.runs.len()).sum();
+        assert_eq!((figures.len(), runs), (11, 3 * 8 + 6 + 6 + 5));
+        let seconds = |table: &str, engine: &str| {
+            let of = |row: &&TaskFigures| row.table == table && row.target.starts_with(engine);
+            figures.iter().find(of).unwrap().seconds()
+        };
+        // "3.3x faster", "twice as fast" of a SQLite that is warm.
+        let plain = seconds("realistic", "sqlite") / seconds("realistic", "files");
+        assert!((plain - 3.33).abs() < 0.01, "{plain}");
+        let ext4 = seconds("ext4", "files") / seconds("ext4", "sqlite");
+        assert!((ext4 - 2.03).abs() < 0.01, "{ext4}");
+    }
+
+    #[test]
+    fn a_published_target_is_found_by_its_engine_and_settings() {
+        let mut in_effect = Settings::default();
+        in_effect.set("null", "no");
+        in_effect.set("sync", "full");
+        assert!(is_same_target("csv:", "csv", &in_effect));
+        assert!(is_same_target("csv:?null=no", "csv", &in_effect));
+        assert!(!is_same_target("csv:?null=yes", "csv", &in_effect));
+        assert!(!is_same_target("csv:", "jsonl", &in_effect));
     }
 }
