@@ -68,9 +68,13 @@ fn header(line: &[u8]) -> Result<Header> {
 
 fn no_header(format: Option<u64>, cause: &serde_json::Error) -> Error {
     Error::usage(match format {
+        Some(format) if format < u64::from(FORMAT) => format!(
+            "this record has format {format}, older than format {FORMAT}, which this storemark \
+             reads; measure again, or use the storemark that wrote it"
+        ),
         Some(format) if format > u64::from(FORMAT) => format!(
             "this record has format {format}, whose header a newer storemark can read; \
-             this one reads formats up to {FORMAT} (line 1: {cause})"
+             this one reads format {FORMAT} (line 1: {cause})"
         ),
         _ => format!("this is not a record: line 1 is no header that can be read: {cause}"),
     })

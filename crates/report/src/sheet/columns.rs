@@ -71,11 +71,9 @@ pub(super) const COLUMNS: &[Column] = &[
     column("ns_per_operation", "what targets are compared by, ns", |t| {
         Cell::maybe(Some(t.sample.ns_per_operation()).filter(|ns| ns.is_finite()))
     }),
-    column(
-        "settle_ns",
-        "part of it spent on what durability owed after the last commit, ns",
-        |t| Cell::number(t.sample.settle_ns),
-    ),
+    column("settle_ns", "part of it that flushed the remaining writes, ns", |t| {
+        Cell::number(t.sample.settle_ns)
+    }),
     column("background_ns", "flushing the rest after it, not counted, ns", |t| {
         Cell::number(t.sample.background_ns)
     }),

@@ -1,19 +1,21 @@
 //! The page of stores that aged.
 
 use model::{
-    Arrangement, Cache, FileBytes, Fragments, Operation, Residency, Sample, Workload,
-    record::Record,
+    Arrangement, Cache, Experiment, FileBytes, Fragments, Measured, Operation, Residency, Sample,
+    Work, Workload, record::Record,
 };
 use storemark_report::{Judgement, Style, age_groups, age_spaces, figures, terminal};
 
-use crate::made::{record, sample, workload};
+use crate::made::{generated, record, sample, summary, workload};
 
 /// Files, and a database that is twice as fast when new and as fast at age 2, where its objects lie
 /// in four pieces.
 fn aged() -> Record {
     let mut record = record(&["files", "sqlite"]);
     let plan = &mut record.header.plan;
-    let of = |operation, age| Workload { age: Some(age), ..workload(operation) };
+    plan.experiment = Experiment::Ageing { data: generated(), summary: summary() };
+    let of =
+        |operation, age| Workload { work: Work::Ageing { operation, age }, ..workload(operation) };
     plan.workloads = vec![
         of(Operation::Insert, 0),
         of(Operation::Read, 0),
@@ -34,10 +36,12 @@ fn aged() -> Record {
 }
 
 fn trial(round: u32, target: usize, workload: usize, ns: u64) -> Sample {
-    let plain = Sample { workload, ..sample(round, target, ns) };
+    let mut plain = Sample { workload, ..sample(round, target, ns) };
+    let passes = plain.passes_mut().unwrap().clone();
     if workload % 2 == 1 {
         let before = Some(Residency { pages: 100, ..Residency::default() });
-        return Sample { cache: Cache::DataCold, before, ..plain };
+        let measured = Measured::Ageing { passes, files: None, fragments: None };
+        return Sample { cache: Cache::DataCold, before, measured, ..plain };
     }
     let runs = if workload == 0 { 1000 } else { 4000 };
     let pages = Arrangement::Pages { pages: 100, free: 25, runs: Some(runs) };
@@ -49,7 +53,8 @@ fn trial(round: u32, target: usize, workload: usize, ns: u64) -> Sample {
         arrangement: Some(if target == 0 { Arrangement::FileEach } else { pages }),
     };
     let files = FileBytes { apparent: 12_500_000, allocated: 12_000_000 };
-    Sample { files: Some(files), fragments: Some(Box::new(fragments)), ..plain }
+    plain.measured = Measured::Ageing { passes, files: Some(files), fragments: Some(fragments) };
+    plain
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Two records, compared.
 
 use model::{
-    Batch, Cache, DatasetSpec, Durability, Finding, FindingKind, Operation,
+    Batch, Cache, DatasetSpec, Durability, Experiment, Finding, FindingKind, Operation,
     record::{Asked, Point, Record},
 };
 use storemark_report::{
     Comparison, Judgement, Style, comparison, comparison_markdown, comparison_page, worse_rows,
 };
 
-use crate::made::{doubtful, record, sample, typical, workload};
+use crate::made::{dataset, doubtful, record, sample, typical, workload};
 
 /// Files and a pack over ten rounds that spread by 1 %, with times multiplied by `times`.
 fn run(times: [f64; 2]) -> Record {
@@ -103,7 +103,7 @@ fn records_that_have_nothing_in_common_are_refused() {
     let begun = record(&["files", "pack"]);
     assert!(refused(&begun, &begun).ends_with("neither record has a trial"));
     new = run([1.0, 1.0]);
-    new.header.plan.dataset = DatasetSpec::Targets;
+    *dataset(&mut new) = DatasetSpec::Targets;
     let said = refused(&old, &new);
     assert!(said.starts_with("the records are of different plans: data: 1,000 blobs"), "{said}");
 }
@@ -112,10 +112,13 @@ fn records_that_have_nothing_in_common_are_refused() {
 fn the_users_own_data_may_grow() {
     let (mut old, mut new) = (run([1.0, 1.0]), run([1.0, 1.0]));
     for record in [&mut old, &mut new] {
-        record.header.plan.dataset = DatasetSpec::Directory { path: "mine".to_owned() };
+        *dataset(record) = DatasetSpec::Directory { path: "mine".to_owned() };
     }
-    new.header.plan.available += 1;
-    new.header.plan.summary.count += 1;
+    let Experiment::Blobs { available, summary, .. } = &mut new.header.plan.experiment else {
+        panic!("blobs");
+    };
+    *available += 1;
+    summary.count += 1;
     let told = compared(&old, &new);
     assert_eq!(told.plans[0].to_string(), "keys touched: 1,000 of 1,000 against 1,001 of 1,001");
 }

@@ -3,7 +3,7 @@
 use model::{Cache, Cost, First, Residency, Sample, record::Record};
 use storemark_report::{Aspect, Explained, differences, explained, figures};
 
-use crate::made::{OPERATIONS, asked, record, sample};
+use crate::made::{OPERATIONS, asked, passes, record, sample};
 
 fn row(record: &Record, target: usize) -> Explained {
     explained(record, &figures(record)).remove(target)
@@ -91,7 +91,7 @@ fn states_opening_and_first_passes_are_told() {
     let record = against_files(4_000, |s| {
         s.before = residency(0);
         s.after = residency(50);
-        s.first = Some(First { operations: 10, wall_ns: 80_000 });
+        passes(s).first = Some(First { operations: 10, wall_ns: 80_000 });
     });
     let row = row(&record, 1);
     assert_eq!((row.cached_before, row.cached_after), (Some(0.0), Some(0.5)));

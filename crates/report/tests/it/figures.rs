@@ -3,7 +3,7 @@
 use model::{Durability, Operation, record::Record};
 use storemark_report::{CpuTime, Figures, Judgement, figures, stores};
 
-use crate::made::{histogram, record, sample, store, typical, workload};
+use crate::made::{available, histogram, passes, record, sample, store, typical, workload};
 
 fn row(record: &Record, target: usize) -> Figures {
     figures(record).into_iter().find(|row| row.target == target).unwrap()
@@ -37,8 +37,8 @@ fn processor_time_is_per_operation() {
 fn latencies_of_all_rounds_count() {
     let mut record = record(&["files"]);
     record.samples = vec![sample(0, 0, 1_000), sample(1, 0, 1_500), sample(2, 0, 2_000)];
-    record.samples[1].latency.max_ns = 9_000;
-    record.samples[2].latency.histogram = histogram(2_000, 50);
+    passes(&mut record.samples[1]).latency.max_ns = 9_000;
+    passes(&mut record.samples[2]).latency.histogram = histogram(2_000, 50);
     let latency = row(&record, 0).latency.unwrap();
     assert_eq!((latency.p50_us, latency.p99_us, latency.max_us), (1.5, 2.0, 9.0));
 }
@@ -80,7 +80,7 @@ fn samples_of_nothing_do_no_harm() {
     record.samples = vec![sample(0, 0, 0), sample(0, 1, 5), sample(1, 1, 5)];
     record.samples[1].operations = 0;
     record.samples[2].bytes = 0;
-    record.samples[2].latency.histogram = "not base64!".to_owned();
+    passes(&mut record.samples[2]).latency.histogram = "not base64!".to_owned();
     assert!(row(&record, 0).us_per_op.is_none());
     assert!(row(&record, 1).mb_per_s.is_none() && row(&record, 1).latency.is_none());
     assert_eq!(row(&record, 1).rounds, 1);
@@ -123,7 +123,7 @@ fn space_is_per_byte_of_data() {
 #[test]
 fn space_of_a_store_known_in_part_is_told_in_bytes() {
     let mut record = typical();
-    record.header.plan.available = 5_000;
+    *available(&mut record) = 5_000;
     let space = stores(&record)[1].apparent.unwrap();
     assert!(close(space.mb, 10.2) && space.per_byte.is_none());
 }

@@ -6,7 +6,7 @@ use model::{
 };
 use storemark_report::{Remark, figures, remarks};
 
-use crate::made::{OPERATIONS, doubtful, histogram, record, sample, typical};
+use crate::made::{OPERATIONS, doubtful, histogram, passes, record, sample, typical};
 
 fn doubts(record: &Record) -> Vec<Remark> {
     remarks(record, &figures(record))
@@ -77,19 +77,19 @@ fn few_rounds_carry_no_verdict() {
 #[test]
 fn contradictions_are_found() {
     let order = "median, 99th percentile and maximum do not ascend";
-    assert_eq!(contradiction(|s| s.latency.p50_ns *= 2), order);
-    assert_eq!(contradiction(|s| s.latency.max_ns /= 2), order);
+    assert_eq!(contradiction(|s| passes(s).latency.p50_ns *= 2), order);
+    assert_eq!(contradiction(|s| passes(s).latency.max_ns /= 2), order);
     let percentiles = "the percentiles are not those of the histogram";
-    assert_eq!(contradiction(|s| s.latency.p50_ns /= 2), percentiles);
-    assert_eq!(contradiction(|s| s.latency.max_ns *= 2), percentiles);
+    assert_eq!(contradiction(|s| passes(s).latency.p50_ns /= 2), percentiles);
+    assert_eq!(contradiction(|s| passes(s).latency.max_ns *= 2), percentiles);
     let twice_the_mean = |s: &mut Sample| {
-        let latency = &mut s.latency;
+        let latency = &mut passes(s).latency;
         (latency.p50_ns, latency.p99_ns, latency.max_ns) =
             (latency.p50_ns * 2, latency.p99_ns * 2, latency.max_ns * 2);
     };
     assert_eq!(contradiction(twice_the_mean), percentiles);
     assert_eq!(
-        contradiction(|s| s.latency.wall_ns /= 2),
+        contradiction(|s| passes(s).latency.wall_ns /= 2),
         "the latencies add up to more than their pass took"
     );
     assert_eq!(
@@ -99,20 +99,20 @@ fn contradictions_are_found() {
     let slice = Slice { operations: OPERATIONS + 1, ..Slice::default() };
     assert_eq!(
         contradiction(|s| {
-            s.over_time = Some(OverTime { slices: vec![slice], ..OverTime::default() });
+            passes(s).over_time = Some(OverTime { slices: vec![slice], ..OverTime::default() });
         }),
         "more operations ended in the slices of a pass than were timed"
     );
     assert_eq!(
-        contradiction(|s| s.latency.histogram.clear()),
+        contradiction(|s| passes(s).latency.histogram.clear()),
         "the histogram of the latencies cannot be read"
     );
     assert_eq!(
-        contradiction(|s| s.latency.histogram = histogram(3_000, 999)),
+        contradiction(|s| passes(s).latency.histogram = histogram(3_000, 999)),
         "the histogram counts other operations than the pass"
     );
     assert_eq!(
-        contradiction(|s| s.latency.histogram = histogram(3_000, 1000)),
+        contradiction(|s| passes(s).latency.histogram = histogram(3_000, 1000)),
         "the mean of the histogram is not that of the latencies"
     );
 }
@@ -121,7 +121,7 @@ fn contradictions_are_found() {
 fn workers_wait_side_by_side() {
     let mut record = typical();
     record.header.plan.workloads[0].threads = 4;
-    record.samples.iter_mut().for_each(|s| s.latency.wall_ns /= 4);
+    record.samples.iter_mut().for_each(|s| passes(s).latency.wall_ns /= 4);
     assert_eq!(doubts(&record), []);
 }
 

@@ -1,4 +1,4 @@
-//! The form of the file: its schema, and old files that must stay readable.
+//! The form of the file: its schema, old files that must stay readable, and older ones that are refused.
 
 use std::{fs, path::PathBuf};
 
@@ -17,7 +17,7 @@ fn schema_path() -> PathBuf {
 
 fn generated() -> String {
     let mut schema = schemars::schema_for!(Line);
-    schema.insert("title".to_owned(), "One line of a storemark record, format 1".into());
+    schema.insert("title".to_owned(), "One line of a storemark record, format 2".into());
     serde_json::to_string_pretty(&schema).unwrap() + "\n"
 }
 
@@ -31,9 +31,9 @@ fn unmet(schema: &Value, text: &str) -> Vec<String> {
         .collect()
 }
 
-fn old_record() -> String {
+fn stored(name: &str) -> String {
     let records = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/records");
-    fs::read_to_string(records.join("format-1.jsonl")).unwrap()
+    fs::read_to_string(records.join(name)).unwrap()
 }
 
 #[test]
@@ -50,21 +50,31 @@ fn the_schema_is_that_of_the_model() {
 fn every_line_meets_the_schema() {
     let schema = serde_json::from_str(&generated()).unwrap();
     assert_eq!(unmet(&schema, &file(&doubtful())), [""; 0]);
-    assert_eq!(unmet(&schema, &old_record()), [""; 0]);
+    assert_eq!(unmet(&schema, &stored("format-2.jsonl")), [""; 0]);
     assert!(!unmet(&schema, "{\"line\":\"sample\"}").is_empty(), "the schema says something");
 }
 
 #[test]
-fn format_1_stays_readable() {
-    let text = old_record();
+fn format_2_stays_readable() {
+    let text = stored("format-2.jsonl");
     let (records, warnings) = read(text.as_bytes()).unwrap();
     let record = &records[0];
     assert_eq!(warnings, [""; 0]);
-    assert_eq!((record.header.format, record.stores.len(), record.samples.len()), (1, 2, 12));
+    assert_eq!((record.header.format, record.stores.len(), record.samples.len()), (2, 2, 12));
     let page = terminal(
         record,
         &Style { width: 100, color: false, bars: false, all_findings: false, explain: false },
     );
     assert!(page.contains("0.78 (0.7"), "{page}");
     assert!(page.contains("faster by 22 %"), "{page}");
+}
+
+#[test]
+fn format_1_is_refused() {
+    let refused = read(stored("format-1.jsonl").as_bytes()).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "this record has format 1, older than format 2, which this storemark reads; measure again, \
+         or use the storemark that wrote it"
+    );
 }

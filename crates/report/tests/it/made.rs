@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use model::{
     Batch, Cache, Cost, Cpu, DatasetSpec, DatasetSummary, Device, Durability, Environment,
-    Filesystem, Finding, FindingKind, First, Generated, Io, KeyKind, Latency, Library, Load,
-    Memory, Operation, Order, Owner, Plan, PlannedTarget, Residency, Rounds, Sample, Settings,
-    StoreFacts, Workload,
-    record::{End, Ended, Header, Line, Record},
+    Experiment, Filesystem, Finding, FindingKind, First, Generated, Io, KeyKind, Latency, Library,
+    Load, Measured, Memory, Operation, Order, Owner, Passes, Plan, PlannedTarget, Residency,
+    Rounds, Sample, Settings, StoreFacts, Work, Workload,
+    record::{End, Ended, FORMAT, Header, Line, Record},
 };
 
 /// Operations of a pass, of 10,000 bytes each.
@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: u64 = 1000;
 /// A record of a read workload on `labels`, the first of them the baseline, that has only begun.
 pub(crate) fn record(labels: &[&str]) -> Record {
     Record::new(Header {
-        format: 1,
+        format: FORMAT,
         started: 1_700_000_000,
         environment: machine(),
         plan: plan(labels),
@@ -93,7 +93,6 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         cache: Cache::Warm,
         before: None,
         after: None,
-        first: Some(First { operations: OPERATIONS, wall_ns: OPERATIONS * ns * 2 }),
         operations: OPERATIONS,
         bytes: OPERATIONS * 10_000,
         open_ns: 250_000,
@@ -104,15 +103,14 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         io: None,
         device: None,
         load: Load { other_cpus: Some(0.0), steal: Some(0.0), ..Load::default() },
-        latency: latency(ns),
         counters: BTreeMap::new(),
         memory_bytes: None,
         workers: Vec::new(),
-        files: None,
-        paced: None,
-        steps: BTreeMap::new(),
-        fragments: None,
-        over_time: None,
+        measured: Measured::Blobs(Passes {
+            first: Some(First { operations: OPERATIONS, wall_ns: OPERATIONS * ns * 2 }),
+            latency: latency(ns),
+            ..Passes::default()
+        }),
     }
 }
 
@@ -184,37 +182,65 @@ pub(crate) fn store(
 /// Another workload on the same targets.
 pub(crate) fn workload(operation: Operation) -> Workload {
     Workload {
-        operation,
-        order: Order::Permutation,
+        work: Work::Blobs { operation, order: Order::Permutation, rate: None },
         count: OPERATIONS,
         batch: Batch::All,
         threads: 1,
         processes: 1,
-        rate: None,
-        own_databases: false,
-        age: None,
     }
+}
+
+/// Blobs of 10,000 bytes, more or less.
+pub(crate) fn generated() -> Generated {
+    Generated { seed: 42, count: OPERATIONS, size: 10_000, random_percent: 100, variance: 2_000 }
+}
+
+/// The same in figures.
+pub(crate) fn summary() -> DatasetSummary {
+    DatasetSummary {
+        keys: KeyKind::Integers,
+        count: OPERATIONS,
+        bytes: OPERATIONS * 10_000,
+        smallest: 8_000,
+        largest: 12_000,
+        deflated: None,
+    }
+}
+
+/// Where the blobs come from.
+pub(crate) fn dataset(record: &mut Record) -> &mut DatasetSpec {
+    match &mut record.header.plan.experiment {
+        Experiment::Blobs { dataset, .. } => dataset,
+        other => panic!("no blobs: {other:?}"),
+    }
+}
+
+/// Keys in each target.
+pub(crate) fn available(record: &mut Record) -> &mut u64 {
+    match &mut record.header.plan.experiment {
+        Experiment::Blobs { available, .. } => available,
+        other => panic!("no blobs: {other:?}"),
+    }
+}
+
+/// Blobs of another size.
+pub(crate) fn set_size(record: &mut Record, size: u64) {
+    *dataset(record) = DatasetSpec::Generated(Generated { size, variance: 0, ..generated() });
+}
+
+/// The passes over values of a trial.
+pub(crate) fn passes(sample: &mut Sample) -> &mut Passes {
+    sample.passes_mut().unwrap()
 }
 
 fn plan(labels: &[&str]) -> Plan {
     Plan {
         seed: 42,
-        dataset: DatasetSpec::Generated(Generated {
-            seed: 42,
-            count: OPERATIONS,
-            size: 10_000,
-            random_percent: 100,
-            variance: 2_000,
-        }),
-        summary: DatasetSummary {
-            keys: KeyKind::Integers,
-            count: OPERATIONS,
-            bytes: OPERATIONS * 10_000,
-            smallest: 8_000,
-            largest: 12_000,
-            deflated: None,
+        experiment: Experiment::Blobs {
+            dataset: DatasetSpec::Generated(generated()),
+            summary: summary(),
+            available: OPERATIONS,
         },
-        available: OPERATIONS,
         targets: labels.iter().map(|label| target(label)).collect(),
         baseline: 0,
         workloads: vec![workload(Operation::Read)],
@@ -293,7 +319,8 @@ pub(crate) fn long(rounds: u32) -> Record {
                     made.before = made.before.map(|all| Residency { resident: all.pages, ..all });
                 }
                 (made.workload, made.cache, made.after) = (case.workload, case.cache, made.before);
-                made.latency = spreads.entry(ns).or_insert_with(|| spread(ns)).clone();
+                *made.latency_mut().unwrap() =
+                    spreads.entry(ns).or_insert_with(|| spread(ns)).clone();
                 record.samples.push(made);
             }
         }

@@ -5,7 +5,7 @@ use model::{
 };
 use storemark_report::{Remark, Stall, Style, Timeline, figures, over_time, remarks, timelines};
 
-use crate::made::{record, sample};
+use crate::made::{passes, record, sample};
 
 const MS: u64 = 1_000_000;
 const CASE: Case = Case { workload: 0, cache: Cache::Warm };
@@ -23,8 +23,9 @@ fn over(longest_ms: &[u64]) -> OverTime {
 
 pub(crate) fn with(over_time: OverTime) -> Sample {
     let mut sample = sample(0, 0, 4000);
-    sample.latency.wall_ns = over_time.slices.len() as u64 * 100 * MS;
-    Sample { over_time: Some(over_time), ..sample }
+    passes(&mut sample).latency.wall_ns = over_time.slices.len() as u64 * 100 * MS;
+    passes(&mut sample).over_time = Some(over_time);
+    sample
 }
 
 fn line(over_time: OverTime) -> Timeline {
@@ -99,7 +100,7 @@ fn a_line_tells_rates_percentiles_and_chores() {
     let mut told = over(&[1, 0, 3]);
     told.chores = vec![chore("checkpoint", 10, 30), chore("checkpoint", 50, 55)];
     let mut sample = with(told);
-    sample.latency.wall_ns = 250 * MS;
+    passes(&mut sample).latency.wall_ns = 250 * MS;
     let mut record = record(&["files"]);
     record.samples.push(sample);
     let line = timelines(&record, CASE, 0).remove(0);
@@ -144,7 +145,7 @@ fn a_record_without_it_says_so_once() {
     let style = Style { width: 80, color: false, all_findings: false, explain: false, bars: false };
     let page = over_time(&[record.clone()], &style);
     assert_eq!(page.matches("nothing of it stands in this record").count(), 1, "{page}");
-    record.samples[0].over_time = Some(over(&[1, 1, 1]));
+    passes(&mut record.samples[0]).over_time = Some(over(&[1, 1, 1]));
     record.samples[0].before = Some(Residency { pages: 100, ..Residency::default() });
     let page = over_time(&[record], &style);
     assert!(
@@ -163,7 +164,8 @@ fn what_cannot_be_never_panics() {
     for slice_ns in [0, 1, u64::MAX] {
         for slices in [vec![], vec![slice], vec![short, slice, short], vec![slice, short]] {
             let mut sample = sample(u32::MAX, 0, 4000);
-            sample.over_time = Some(OverTime { slice_ns, slices, chores: chores.clone() });
+            passes(&mut sample).over_time =
+                Some(OverTime { slice_ns, slices, chores: chores.clone() });
             let mut record = record(&["files"]);
             record.samples.push(sample);
             let style =

@@ -1,14 +1,14 @@
 //! What a person sees.
 
 use model::{
-    Batch, Cache, Cost, Finding, FindingKind, Io, Operation, Order, Residency,
+    Batch, Cache, Cost, Finding, FindingKind, Io, Operation, Order, Residency, Work,
     record::{End, Ended, Record},
 };
 use proptest::prelude::*;
 use storemark_report::{Style, terminal};
 use unicode_width::UnicodeWidthStr;
 
-use crate::made::{asked, doubtful, record, sample, typical, workload};
+use crate::made::{asked, available, doubtful, passes, record, sample, typical, workload};
 
 fn plain(record: &Record, width: u16) -> String {
     terminal(
@@ -83,7 +83,7 @@ fn space_settings_and_the_end_follow() {
 #[test]
 fn stores_known_in_part_are_told_in_megabytes() {
     let mut record = typical();
-    record.header.plan.available = 5_000;
+    *available(&mut record) = 5_000;
     let page = plain(&record, 100);
     assert!(page.starts_with("1,000 of 5,000 keys of 8,000 to 12,000 bytes"));
     let space = &page[page.find("space: the store's files").unwrap()..];
@@ -156,7 +156,7 @@ fn cold(resident: u64) -> Record {
     record.header.plan.caches = vec![Cache::DataCold];
     for sample in &mut record.samples {
         sample.cache = Cache::DataCold;
-        sample.first = None;
+        passes(sample).first = None;
         sample.before = Some(Residency { pages: 100, resident, ..Residency::default() });
         sample.io = Some(Io { device_read_bytes: sample.bytes * 3 / 2, ..Io::default() });
     }
@@ -210,7 +210,7 @@ fn what_was_not_measured_is_dashes() {
 fn each_workload_has_its_table() {
     let mut record = typical();
     let fixed = model::Workload {
-        order: Order::Asc,
+        work: Work::Blobs { operation: Operation::Read, order: Order::Asc, rate: None },
         batch: Batch::Of(100),
         threads: 2,
         ..workload(Operation::Read)
@@ -333,7 +333,7 @@ proptest! {
     ) {
         let mut record = doubtful();
         record.header.plan.baseline = baseline;
-        record.header.plan.available = available;
+        *self::available(&mut record) = available;
         let mut i = 0;
         record.samples.retain(|_| { i += 1; mask & (1 << i) != 0 });
         for (sample, n) in record.samples.iter_mut().zip(&numbers) {
@@ -343,7 +343,7 @@ proptest! {
             sample.bytes = n.rotate_left(17);
             asked(sample, n.rotate_left(19));
             sample.cost.user_ns = n.rotate_left(27);
-            sample.latency.sum_ns = n.rotate_left(37);
+            passes(sample).latency.sum_ns = n.rotate_left(37);
         }
         assert_fits(&record);
         prop_assert!(!explained(&record, 100).contains("NaN"));

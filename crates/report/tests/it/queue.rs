@@ -1,8 +1,8 @@
 //! The page of queues: measured figures, published ones beside them.
 
 use model::{
-    DatasetSpec, Device, Durability, FileBytes, Latency, Operation, Sample, Settings, Workload,
-    queue::Step, record::Record,
+    Device, Durability, Experiment, FileBytes, Latency, Measured, Operation, Sample, Settings,
+    Work, Workload, record::Record, tasks::Step,
 };
 use storemark_report::{Judgement, Style, queue_figures, terminal};
 
@@ -14,8 +14,13 @@ const TASKS: u64 = 1000;
 pub(crate) fn queue() -> Record {
     let mut record = record(&["files on ext4", "sqlite on ext4", "files on xfs", "sqlite on xfs"]);
     let plan = &mut record.header.plan;
-    plan.dataset = DatasetSpec::Tasks { tasks: TASKS / 100, rewrites: 10, output: 33 };
-    plan.workloads = vec![Workload { threads: 100, count: TASKS, ..workload(Operation::Task) }];
+    plan.experiment = Experiment::Tasks { tasks: TASKS / 100, rewrites: 10, output: 33 };
+    plan.workloads = vec![Workload {
+        work: Work::Tasks,
+        threads: 100,
+        count: TASKS,
+        ..workload(Operation::Update)
+    }];
     let files = [("write", "rename"), ("sync", "none")];
     let sqlite = [("journal", "wal"), ("sync", "normal"), ("connection", "pool")];
     for (index, target) in plan.targets.iter_mut().enumerate() {
@@ -35,6 +40,8 @@ pub(crate) fn queue() -> Record {
 
 fn trial(round: u32, target: usize, ms: u64) -> Sample {
     let wall_ns = ms * (100 + u64::from(round)) * 10_000 * TASKS;
+    let steps = (1..).zip(Step::ALL);
+    let steps = steps.map(|(index, step)| (step, latency(ms * index * 1_000_000, TASKS)));
     let mut sample = Sample {
         round,
         target,
@@ -42,14 +49,15 @@ fn trial(round: u32, target: usize, ms: u64) -> Sample {
         wall_ns,
         settle_ns: wall_ns / 4,
         device: Some(Device { read_bytes: 0, written_bytes: 5_000 * TASKS }),
-        files: Some(FileBytes { apparent: 0, allocated: 4_096_000 }),
-        latency: latency(ms * 13_000_000, TASKS),
+        measured: Measured::Tasks {
+            first: None,
+            latency: latency(ms * 13_000_000, TASKS),
+            steps: steps.collect(),
+            files: FileBytes { apparent: 0, allocated: 4_096_000 },
+        },
         ..Sample::default()
     };
     sample.counters.insert(model::LOCK_WAITS.to_owned(), 2 * TASKS.cast_signed());
-    for (index, step) in (1..).zip(Step::ALL) {
-        sample.steps.insert(step, latency(ms * index * 1_000_000, TASKS));
-    }
     sample
 }
 
@@ -124,7 +132,7 @@ fn other_numbers_of_workers_or_rewrites_have_no_published_figure() {
     assert!(published(|_| {}).is_some());
     assert_eq!(published(|r| r.header.plan.workloads[0].threads = 99), None);
     let output = |r: &mut Record| {
-        r.header.plan.dataset = DatasetSpec::Tasks { tasks: 10, rewrites: 10, output: 34 };
+        r.header.plan.experiment = Experiment::Tasks { tasks: 10, rewrites: 10, output: 34 };
     };
     assert_eq!(published(output), None);
     assert_eq!(published(|r| r.stores[0].in_effect.set("sync", "full")), None);

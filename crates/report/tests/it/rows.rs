@@ -1,11 +1,12 @@
 //! The page of rows: measured figures, published ones beside them.
 
 use model::{
-    Batch, DatasetSpec, Durability, FileBytes, Operation, Order, Sample, Workload, record::Record,
+    Batch, Durability, Experiment, FileBytes, Measured, Sample, Work, Workload, record::Record,
+    rows::Operation,
 };
 use storemark_report::{Judgement, Style, row_groups, terminal};
 
-use crate::made::{record, store, workload};
+use crate::made::{record, store};
 
 const ROWS: u64 = 200_000;
 
@@ -16,17 +17,15 @@ fn rows() -> Record {
         ["sqlite text", "sqlite bulk", "mariadb engine=innodb text", "mariadb engine=innodb bulk"];
     let mut record = record(&labels);
     let plan = &mut record.header.plan;
-    plan.dataset = DatasetSpec::Rows { rows: ROWS };
-    (plan.summary.count, plan.available) = (ROWS, ROWS);
+    plan.experiment = Experiment::Rows { rows: ROWS };
     plan.workloads = vec![];
     for (processes, own_databases) in [(1, true), (2, false)] {
-        plan.workloads.extend(rows::Operation::ALL.map(|operation| Workload {
-            order: Order::Asc,
+        plan.workloads.extend(Operation::ALL.map(|operation| Workload {
+            work: Work::Rows { operation, own_databases },
             batch: Batch::Of(100_000),
             count: ROWS * u64::from(processes),
+            threads: 1,
             processes,
-            own_databases,
-            ..workload(operation)
         }));
     }
     let sqlite = [("store", "file"), ("journal", "delete"), ("sync", "full"), ("null", "yes")];
@@ -56,13 +55,14 @@ fn rows() -> Record {
 fn trial(round: u32, target: usize, workload: usize, seconds: f64) -> Sample {
     let processes = if workload < 3 { 1 } else { 2 };
     let slower = 1.0 + 0.01 * f64::from(round);
+    let files = Some(FileBytes { apparent: 2_960_000, allocated: 3_000_000 });
     let mut sample = Sample {
         round,
         target,
         workload,
         operations: ROWS * processes,
         wall_ns: (seconds * slower * 1e9) as u64,
-        files: Some(FileBytes { apparent: 2_960_000, allocated: 3_000_000 }),
+        measured: Measured::Rows { files },
         ..Sample::default()
     };
     if processes > 1 {
@@ -132,7 +132,7 @@ fn what_was_not_published_is_not_compared() {
     record.stores[0].in_effect.set("sync", "off");
     assert!(row_groups(&record)[0].targets[0].published.is_none(), "another setting");
     let mut record = rows();
-    record.header.plan.summary.count = 1000;
+    record.header.plan.experiment = Experiment::Rows { rows: 1000 };
     assert!(row_groups(&record)[0].targets[0].published.is_none(), "another number of rows");
     assert!(!page(&record).contains("2012"));
 }

@@ -9,7 +9,10 @@ use model::{
 };
 use storemark_report::{Against, Held, StudyStep, Style, held, study_step};
 
-use crate::{made::typical, sweep::swept};
+use crate::{
+    made::{typical, workload},
+    sweep::swept,
+};
 
 const STYLE: Style =
     Style { width: 120, color: false, bars: false, all_findings: false, explain: false };
@@ -82,8 +85,7 @@ fn a_step_that_could_not_run_shows_what_was_published() {
 
 /// Updates beside the reads, in which the database is slower by half.
 fn with_updates(mut run: Record) -> Record {
-    let read = run.header.plan.workloads[0];
-    run.header.plan.workloads.push(model::Workload { operation: Operation::Update, ..read });
+    run.header.plan.workloads.push(workload(Operation::Update));
     let updates = run.samples.iter().cloned().map(|mut sample| {
         sample.workload = 1;
         if sample.target > 0 {

@@ -1,12 +1,9 @@
 //! What only the runs of a sweep together show, on runs whose crossing is known.
 
-use model::{
-    DatasetSpec, Generated,
-    record::{Asked, Point, Record},
-};
+use model::record::{Asked, Point, Record};
 use storemark_report::{Style, break_evens, page, page_matrices};
 
-use crate::made::{record, sample};
+use crate::made::{record, sample, set_size};
 
 const STYLE: Style =
     Style { width: 100, color: false, bars: false, all_findings: false, explain: false };
@@ -20,8 +17,7 @@ pub(crate) fn swept() -> Vec<Record> {
         let varied = [("size".to_owned(), size.to_string())].into();
         let point = Some(Point { number, of: 2, varied });
         run.header.asked = Some(Asked { point, ..Asked::default() });
-        let made = Generated { seed: 1, count: 1000, size, variance: 0, random_percent: 100 };
-        run.header.plan.dataset = DatasetSpec::Generated(made);
+        set_size(&mut run, size);
         for (target, pages) in [(1, 512), (2, 4096)] {
             let planned = &mut run.header.plan.targets[target];
             "sqlite".clone_into(&mut planned.engine);

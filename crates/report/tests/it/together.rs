@@ -1,12 +1,12 @@
 //! Several workers beside each other, and under a limit.
 
 use model::{
-    BUSY_RETRIES, Cache, LOCK_WAITS, MemoryLimit, Operation, Residency, Sample, Worker,
+    BUSY_RETRIES, Cache, LOCK_WAITS, MemoryLimit, Operation, Residency, Sample, Worker, Workload,
     record::Record,
 };
 use storemark_report::{Style, figures, terminal, together};
 
-use crate::made::{OPERATIONS, record, sample};
+use crate::made::{OPERATIONS, record, sample, workload};
 
 const STYLE: Style =
     Style { width: 100, color: false, bars: false, all_findings: true, explain: false };
@@ -54,7 +54,8 @@ fn rates_beside_each_other_are_written_alike() {
 fn a_median_far_below_the_time_is_explained_by_reading_ahead_where_blobs_are_read() {
     for (operation, says) in [(Operation::Read, true), (Operation::Update, false)] {
         let mut record = shared();
-        record.header.plan.workloads[0].operation = operation;
+        record.header.plan.workloads[0] =
+            Workload { threads: record.header.plan.workloads[0].threads, ..workload(operation) };
         record.header.plan.caches = vec![Cache::Limited];
         for sample in &mut record.samples {
             sample.cache = Cache::Limited;

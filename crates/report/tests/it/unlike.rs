@@ -1,7 +1,8 @@
 //! What differs between environments and between plans.
 
 use model::{
-    Cache, DatasetSpec, Durability, Environment, Flush, Library, MemoryLimit, Operation, Plan,
+    Cache, DatasetSpec, Durability, Environment, Experiment, Flush, Library, MemoryLimit,
+    Operation, Plan,
 };
 use storemark_report::{environment_differences, plan_differences};
 
@@ -112,7 +113,8 @@ fn plans_differ_in_what_is_done() {
         plan.targets[0].settings.0.insert("layout".to_owned(), "tree".to_owned());
         plan.workloads.push(workload(Operation::Update));
         plan.caches = vec![Cache::Warm, Cache::Cold];
-        plan.dataset = DatasetSpec::Targets;
+        let Experiment::Blobs { dataset, .. } = &mut plan.experiment else { panic!("blobs") };
+        *dataset = DatasetSpec::Targets;
         plan.baseline = 1;
         plan.durability = Some(Durability::Durable);
         plan.memory = Some(MemoryLimit { bytes: 64_000_000, ..MemoryLimit::default() });
