@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Advice, Cache, Finding, FindingKind, record::Record};
+use model::{Suggestion, Cache, Finding, FindingKind, record::Record};
 use stats::Estimate;
 
 use crate::{
@@ -41,7 +41,7 @@ pub fn remarks_of_all(runs: &[Record], figures: &[Vec<Figures>]) -> Vec<Remark> 
 }
 
 /// What to do about doubts, the weightiest first.
-pub fn advice(doubts: impl IntoIterator<Item = FindingKind>) -> Vec<Advice> {
+pub fn advice(doubts: impl IntoIterator<Item = FindingKind>) -> Vec<Suggestion> {
     let remarks = gathered(doubts.into_iter().map(Finding::run));
     remarks.into_iter().map(|remark| remark.kind.into()).collect()
 }

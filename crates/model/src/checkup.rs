@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Cache, Environment, FindingKind, Flush, Severity};
+use crate::{Cache, Environment, Flush, Suggestion};
 
 /// What a machine offers to those who measure on it. What it does not tell is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -25,7 +25,7 @@ pub struct Checkup {
     /// What could not be tried, and why.
     pub untried: Vec<String>,
     /// What to do about it, the weightiest first.
-    pub advice: Vec<Advice>,
+    pub advice: Vec<Suggestion>,
 }
 
 /// The folder that stores would be in.
@@ -128,22 +128,4 @@ pub struct Noise {
     pub rounds_a_minute: u32,
     /// The smallest difference that a minute shows with a probability of 90 %: 0.02 is 2 %.
     pub detectable_share: f64,
-}
-
-/// A doubt about the machine, for people and for programs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Advice {
-    /// How much it weighs.
-    pub severity: Severity,
-    /// What is doubtful, then what to do.
-    pub text: String,
-    /// The same as a value.
-    #[serde(flatten)]
-    pub kind: FindingKind,
-}
-
-impl From<FindingKind> for Advice {
-    fn from(doubt: FindingKind) -> Self {
-        Self { severity: doubt.severity(), text: doubt.to_string(), kind: doubt }
-    }
 }

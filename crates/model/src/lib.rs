@@ -36,7 +36,7 @@ pub mod units;
 mod workload;
 
 pub use cache::Cache;
-pub use checkup::{Advice, Checkup, Disk, Folder, Noise, Program, Reach, Volume};
+pub use checkup::{Checkup, Disk, Folder, Noise, Program, Reach, Volume};
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
 pub use durability::Durability;
 pub use engine::{
@@ -46,7 +46,7 @@ pub use engine::{
 pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use experiment::{Experiment, Work};
-pub use finding::{Finding, FindingKind, Severity};
+pub use finding::{Finding, FindingKind, Severity, Suggestion};
 pub use flush::Flush;
 pub use fragments::{Arrangement, Fragments};
 pub use key::{Key, KeyKind, Meta};

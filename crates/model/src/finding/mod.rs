@@ -1,42 +1,42 @@
-//! Doubts about a result: each a value of its own kind, with a sentence that says what to do.
+//! Findings: what makes a figure doubtful, each a value of its own kind with a sentence that says
+//! what to do.
 
-mod doubt;
-mod sentence;
+mod declare;
+mod kind;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Cache;
 
-pub use doubt::FindingKind;
+pub use kind::FindingKind;
 
-/// A doubt, and what it is about.
+/// What makes a figure doubtful, and which figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// What is doubted.
+    /// What was found.
     #[serde(flatten)]
     pub kind: FindingKind,
     /// Label of the target it is about; absent: the whole run.
     pub target: Option<String>,
     /// Index into the plan's workloads; absent: all.
     pub workload: Option<usize>,
-    /// Cache state it showed in; absent: all. A doubt's own fields stand beside it, and some are
-    /// called `cache`.
+    /// Cache state it was seen in; absent: all. Some kinds have a field called `cache` of their own.
     #[serde(default, rename = "cache_state")]
     pub cache: Option<Cache>,
-    /// Round it showed in; absent: not bound to one.
+    /// Round it was seen in; absent: not bound to one.
     pub round: Option<u32>,
 }
 
 impl Finding {
-    /// A doubt about the whole run.
-    pub fn run(doubt: FindingKind) -> Self {
-        Self { kind: doubt, target: None, workload: None, cache: None, round: None }
+    /// A finding about the whole run.
+    pub fn run(kind: FindingKind) -> Self {
+        Self { kind, target: None, workload: None, cache: None, round: None }
     }
 
-    /// A doubt about a target.
-    pub fn target(doubt: FindingKind, label: &str) -> Self {
-        Self { target: Some(label.to_owned()), ..Self::run(doubt) }
+    /// A finding about a target.
+    pub fn target(kind: FindingKind, label: &str) -> Self {
+        Self { target: Some(label.to_owned()), ..Self::run(kind) }
     }
 
     /// The same finding, about one workload only.
@@ -71,4 +71,22 @@ pub enum Severity {
     Warning,
     /// The figures are not what they seem.
     Wrong,
+}
+
+/// What to do about a finding, for people and for programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suggestion {
+    /// How much the finding weighs.
+    pub severity: Severity,
+    /// What is doubtful, then what to do.
+    pub text: String,
+    /// The same as a value.
+    #[serde(flatten)]
+    pub kind: FindingKind,
+}
+
+impl From<FindingKind> for Suggestion {
+    fn from(kind: FindingKind) -> Self {
+        Self { severity: kind.severity(), text: kind.to_string(), kind }
+    }
 }

@@ -1,7 +1,7 @@
 //! Prints a checkup for a person at a terminal.
 
 use model::{
-    Advice, Checkup, Disk, Environment, Filesystem, Flush, Folder, Noise, Program, Reach,
+    Suggestion, Checkup, Disk, Environment, Filesystem, Flush, Folder, Noise, Program, Reach,
     units::{show_count, show_size, three_digits},
 };
 use stats::Estimate;
@@ -275,12 +275,12 @@ fn evenness(noise: &Noise) -> &'static str {
     }
 }
 
-fn advice(page: &mut Page, advice: &[Advice]) {
+fn advice(page: &mut Page, advice: &[Suggestion]) {
     head(page, "What to do");
     if advice.is_empty() {
         line(page, "nothing", "no doubt came up");
     }
-    for Advice { severity, text, .. } in advice {
+    for Suggestion { severity, text, .. } in advice {
         let (lead, paint) = doubts::lead(*severity);
         page.paragraph(&format!("  {lead}"), text, paint);
     }

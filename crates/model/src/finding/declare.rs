@@ -1,0 +1,63 @@
+//! The form in which findings are declared, so that each is in one place.
+
+/// Declares all findings: for each its weight, its fields and its sentence.
+///
+/// ```text
+/// [Warning, worst ("", *share)]          the weight; of findings that differ in their extent only,
+///                                        the one with the largest extent is shown
+/// Steal {
+///     /// Share of all processor time.
+///     share: f64 as percent,             in the sentence {share} is percent(share)
+/// } => "…{share}…{more}…", more = …;     {more} is computed from the fields
+/// ```
+macro_rules! findings {
+    ($(#[$about:meta])* $name:ident: $(
+        [$severity:expr $(, worst $extent:expr)?]
+        $kind:ident $({ $( $(#[$doc:meta])* $field:ident: $type:ty $(as $show:ident)? ),* $(,)? })?
+        => $sentence:literal $(, $more:ident = $value:expr)*;
+    )*) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case", tag = "finding")]
+        #[non_exhaustive]
+        pub enum $name {
+            $(#[doc = $sentence] $kind $({ $( $(#[$doc])* $field: $type ),* })?,)*
+        }
+
+        impl $name {
+            /// How much it weighs.
+            pub fn severity(&self) -> Severity {
+                match self {
+                    $(Self::$kind $({ $($field),* })? => { $(let _ = ($($field,)*);)? $severity })*
+                }
+            }
+
+            /// What it is about, if its kind alone does not say so, and how large it is: the larger,
+            /// the worse. Absent: findings of this kind do not differ in their extent only.
+            pub fn extent(&self) -> Option<(&str, f64)> {
+                match self {
+                    $(Self::$kind $({ $($field),* })? => {
+                        $(let _ = ($($field,)*);)?
+                        findings!(@extent $($extent)?)
+                    })*
+                }
+            }
+        }
+
+        /// What is doubtful, then what to do.
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$kind $({ $($field),* })? => {
+                        $($($(let $field = $show(*$field);)?)* let _ = ($(&$field,)*);)?
+                        write!(f, $sentence $(, $more = $value)*)
+                    })*
+                }
+            }
+        }
+    };
+    (@extent) => { None };
+    (@extent $extent:expr) => { Some($extent) };
+}
+
+pub(super) use findings;
