@@ -1,55 +1,70 @@
-//! What the control group of this process leaves it of the memory (Linux, see cgroups(7)).
+//! The control groups of this process that limit memory (Linux, see cgroups(7)).
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use super::cpu::read_line;
+use crate::text::{count, read_number};
 
 /// Bytes that this process's group and those above it leave for new work; absent: no limit.
-pub(super) fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     available_below(Path::new("/sys/fs/cgroup"), &groups)
 }
 
-/// The same where the hierarchies are mounted below `root`, as systemd and containers do it.
+/// The same for hierarchies that are mounted below `root`, as systemd and containers do it.
 fn available_below(root: &Path, groups: &str) -> Option<u64> {
     groups.lines().filter_map(|line| group(root, line)).filter_map(|group| group.available()).min()
 }
 
 /// A group in a hierarchy that limits memory.
 #[derive(Debug)]
-pub(super) struct Group {
-    pub(super) version: &'static Version,
-    pub(super) mount: PathBuf,
+pub(crate) struct Group {
+    pub(crate) version: &'static Version,
+    pub(crate) mount: PathBuf,
     /// As the process sees it, without the leading slash.
     path: PathBuf,
 }
 
 /// The files of a group.
 #[derive(Debug)]
-pub(super) struct Version {
-    pub(super) limit: &'static str,
+pub(crate) struct Version {
+    pub(crate) number: u32,
+    pub(crate) limit: &'static str,
     used: &'static str,
     /// The page cache of files in `memory.stat`, groups below included.
     file_cache: [&'static str; 2],
+    /// A limit for swap, and its value for a limit of memory of so many bytes: none may be used.
+    pub(crate) swap: &'static str,
+    pub(crate) swap_value: fn(u64) -> u64,
+    /// Counts the processes that the system ended for lack of memory.
+    pub(crate) killed: &'static str,
 }
 
 const V1: Version = Version {
+    number: 1,
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
     file_cache: ["total_active_file", "total_inactive_file"],
+    // Memory and swap together.
+    swap: "memory.memsw.limit_in_bytes",
+    swap_value: |bytes| bytes,
+    killed: "memory.oom_control",
 };
 
-pub(super) const V2: Version = Version {
+const V2: Version = Version {
+    number: 2,
     limit: "memory.max",
     used: "memory.current",
     file_cache: ["active_file", "inactive_file"],
+    swap: "memory.swap.max",
+    swap_value: |_| 0,
+    killed: "memory.events",
 };
 
 /// A line of `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` in version 1.
-pub(super) fn group(root: &Path, line: &str) -> Option<Group> {
+pub(crate) fn group(root: &Path, line: &str) -> Option<Group> {
     let mut fields = line.splitn(3, ':');
     let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
     let (version, mount) = match (number, controllers) {
@@ -63,14 +78,14 @@ pub(super) fn group(root: &Path, line: &str) -> Option<Group> {
 impl Group {
     /// Its folder. In a container the path may be one that is seen from outside only: the group
     /// is then the root here.
-    pub(super) fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         let folder = self.mount.join(&self.path);
         if folder.is_dir() { folder } else { self.mount.clone() }
     }
 
     /// The least that a group leaves on the way up to the root. In a container the root is the
     /// container's own group, and the path may be one that is seen from outside only: folders that
-    /// are not there are passed over.
+    /// are absent are skipped.
     fn available(&self) -> Option<u64> {
         let ancestors = self.path.ancestors().map(|path| self.mount.join(path));
         ancestors.filter_map(|folder| self.left(&folder)).min()
@@ -78,25 +93,19 @@ impl Group {
 
     /// Limit less use. File pages count as free, as in `MemAvailable`: the kernel drops them.
     fn left(&self, folder: &Path) -> Option<u64> {
-        let number = |file| read_line(folder.join(file))?.parse::<u64>().ok();
-        // Without a limit version 2 says `max`, version 1 a number beyond any memory.
-        let limit = number(self.version.limit).filter(|limit| *limit < 1 << 62)?;
+        // Without a limit version 2 has `max`, version 1 a number beyond any memory.
+        let limit = read_number(folder.join(self.version.limit))?;
         let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-        let cached = self.version.file_cache.iter().map(|name| count(name, &stat)).sum();
-        Some(limit.saturating_sub(number(self.version.used)?.saturating_sub(cached)))
+        let cached = self.version.file_cache.iter().filter_map(|name| count(name, ' ', &stat));
+        let used = read_number(folder.join(self.version.used))?;
+        Some(limit.saturating_sub(used.saturating_sub(cached.sum())))
     }
-}
-
-/// The value on the line `name value`; nothing is 0. A count past 2^62 is none.
-pub(super) fn count(name: &str, stat: &str) -> u64 {
-    let lines = stat.lines().filter_map(|line| line.split_once(' '));
-    let mut values = lines.filter(|(key, _)| *key == name).filter_map(|(_, v)| v.parse().ok());
-    values.next().filter(|count| *count < 1 << 62).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::tests::survives;
 
     fn write(folder: &Path, files: [(&str, &str); 3]) {
         fs::create_dir_all(folder).unwrap();
@@ -140,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_absent() {
+    fn files_of_another_form_set_no_limit() {
         let root = tempfile::tempdir().unwrap();
         for groups in ["", "0", "0:", "x:memory", "0:::", "4:memory:/../..", "9:name=systemd:/"] {
             assert_eq!(available_below(root.path(), groups), None, "{groups}");
@@ -150,11 +159,6 @@ mod tests {
             assert_eq!(available_below(root.path(), "0::/\n"), None, "{odd}");
         }
         v2(root.path(), "1000\n", "100\n");
-        for groups in crate::mutilations(b"4:memory:/a\n0::/b/c\n") {
-            let _ = available_below(root.path(), &String::from_utf8_lossy(&groups));
-        }
-        for stat in crate::mutilations(b"active_file 7\ninactive_file 3\n") {
-            let _ = count("active_file", &String::from_utf8_lossy(&stat));
-        }
+        survives("4:memory:/a\n0::/b/c\n", |groups| available_below(root.path(), groups));
     }
 }

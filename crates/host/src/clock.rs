@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-/// Nanoseconds on a clock that never goes back and is the same in all processes.
+/// Returns nanoseconds on a clock that never goes back and is the same in all processes.
 #[cfg(unix)]
 pub fn now_ns() -> u64 {
     use rustix::time::{ClockId, clock_gettime};
@@ -18,7 +18,7 @@ pub fn now_ns() -> u64 {
     part(seconds) * 1_000_000_000 + part(nanoseconds)
 }
 
-/// Nanoseconds on a clock that never goes back, from the first call in this process.
+/// Returns nanoseconds on a clock that never goes back, from the first call in this process.
 #[cfg(not(unix))]
 pub fn now_ns() -> u64 {
     use std::{sync::OnceLock, time::Instant};
@@ -30,7 +30,7 @@ pub fn now_ns() -> u64 {
 /// A sleeper is woken late by about this much; the rest of a wait is spent on the processor.
 const WAKING: Duration = Duration::from_micros(100);
 
-/// Returns at `ns` of [`now_ns`], at once where that is past.
+/// Returns at `ns` of [`now_ns`], immediately if that is past.
 pub fn wait_until(ns: u64) {
     let left = Duration::from_nanos(ns.saturating_sub(now_ns()));
     thread::sleep(left.saturating_sub(WAKING));
@@ -52,9 +52,9 @@ pub fn clock_ns() -> u64 {
 
 /// Of three reads, the first and the last bracket the cost of two.
 fn two_reads() -> u64 {
-    let begun = now_ns();
+    let start = now_ns();
     black_box(now_ns());
-    now_ns() - begun
+    now_ns() - start
 }
 
 #[cfg(test)]
@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn a_wait_ends_in_time_and_never_early() {
-        let begun = now_ns();
-        wait_until(begun);
-        wait_until(begun + 3_000_000);
-        assert!(now_ns() >= begun + 3_000_000);
+        let start = now_ns();
+        wait_until(start);
+        wait_until(start + 3_000_000);
+        assert!(now_ns() >= start + 3_000_000);
     }
 
     #[test]

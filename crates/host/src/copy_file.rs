@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, FileTimes},
-    io::{self, Read, Write},
+    io::{self, BufReader, Read},
     path::Path,
 };
 
@@ -11,10 +11,10 @@ use model::{Error, Result};
 const BUFFER: usize = 1 << 20;
 
 /// Copies the bytes, times and mode of the file `from` to `to`, which must not exist; returns the
-/// number of bytes. On failure nothing stays behind at `to`.
+/// number of bytes. After a failure there is nothing at `to`.
 ///
 /// The bytes go through memory on purpose: `copy_file_range` may let both files share their
-/// blocks, and the first write to the copy would then pay for parting them.
+/// blocks, and the first write to the copy would then pay for separating them.
 pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
     let mut source = File::open(from).map_err(|cause| Error::io(from.display(), cause))?;
     let mut copy = File::create_new(to).map_err(|cause| Error::io(to.display(), cause))?;
@@ -27,26 +27,12 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
 
 fn fill(source: &mut File, copy: &mut File) -> io::Result<u64> {
     let meta = source.metadata()?;
-    let bytes = pump(source, copy)?;
+    // As a plain reader, std cannot see that it is a file and use `copy_file_range`.
+    let mut source = BufReader::with_capacity(BUFFER, source as &mut dyn Read);
+    let bytes = io::copy(&mut source, copy)?;
     copy.set_permissions(meta.permissions())?;
     copy.set_times(FileTimes::new().set_accessed(meta.accessed()?).set_modified(meta.modified()?))?;
     Ok(bytes)
-}
-
-fn pump(source: &mut File, copy: &mut File) -> io::Result<u64> {
-    let mut buffer = vec![0; BUFFER];
-    let mut bytes = 0;
-    loop {
-        match source.read(&mut buffer) {
-            Ok(0) => return Ok(bytes),
-            Ok(length) => {
-                copy.write_all(&buffer[..length])?;
-                bytes += length as u64;
-            }
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(cause),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -56,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_times_and_mode_come_along() {
+    fn bytes_times_and_mode_are_copied() {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("a"), folder.path().join("b"));
         let bytes: Vec<u8> = (0..=250).cycle().take(BUFFER * 2 + 7).collect();
@@ -75,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_overwritten_and_nothing_half_done_stays() {
+    fn nothing_is_overwritten_and_no_part_of_a_copy_stays() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at("a"), "a").unwrap();

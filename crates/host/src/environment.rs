@@ -1,12 +1,12 @@
-//! The machine, in one piece.
+//! A description of the machine.
 
 use std::path::PathBuf;
 
-use model::{Environment, Filesystem};
+use model::Environment;
 
-use super::{clock, cpu, memory, virtualised};
+use crate::{clock, memory, mounts, processor, virtualised};
 
-/// Where a run over stores at `paths`, present or not, takes place. Left to the caller:
+/// Describes the machine for a run over stores at `paths`, present or not. The caller fills in
 /// `libraries` and `loop_ns`.
 pub fn environment(paths: &[PathBuf]) -> Environment {
     Environment {
@@ -14,26 +14,14 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
         debug_build: cfg!(debug_assertions),
         os: std::env::consts::OS.to_owned(),
         kernel: kernel(),
-        cpu: cpu::cpu(),
+        cpu: processor::cpu(),
         memory: memory::memory(),
         virtualised: virtualised::virtualised(),
-        filesystems: filesystems(paths),
+        filesystems: mounts::filesystems(paths),
         libraries: Vec::new(),
         clock_ns: clock::clock_ns(),
         loop_ns: 0.0,
     }
-}
-
-/// The file systems that hold `paths`, or will hold them, each once and in the order of `paths`.
-#[cfg(target_os = "linux")]
-pub fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
-    super::mounts::filesystems(paths)
-}
-
-/// Not told here.
-#[cfg(not(target_os = "linux"))]
-pub fn filesystems(_: &[PathBuf]) -> Vec<Filesystem> {
-    Vec::new()
 }
 
 #[cfg(unix)]
@@ -53,7 +41,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn linux_tells_all_that_it_must() {
+    fn linux_reports_everything() {
         let environment = environment(&[PathBuf::from("/proc/self/no/such/file"), "/proc".into()]);
         assert_eq!(environment.os, "linux");
         assert!(environment.kernel.is_some_and(|kernel| !kernel.is_empty()));

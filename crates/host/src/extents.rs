@@ -1,31 +1,30 @@
-//! In how many pieces files lie on the device (the ioctl FIEMAP, see
+//! In how many pieces files are stored on the device (Linux: the ioctl FIEMAP, see
 //! <https://docs.kernel.org/filesystems/fiemap.html>).
 
-use std::{fs::File, io, path::Path, path::PathBuf};
+use std::path::PathBuf;
 
-use fiemap::{Fiemap, FiemapExtent, FiemapExtentFlags, FiemapFlags};
 use model::Result;
-use rustix::io::Errno;
 
-use super::space::walk;
+use crate::space::walk;
 
-/// Files, and the pieces they lie in.
+/// Files and the pieces in which they are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
     /// Files that have bytes.
     pub files: u64,
-    /// Pieces of all of them together, neighbours on the device counted as one; absent where the
-    /// file system does not tell of every file.
+    /// Pieces of all of them together, neighbours on the device counted as one; absent if the file
+    /// system does not report those of every file.
     pub extents: Option<u64>,
 }
 
-/// The files at and below `paths`. What is still to be placed is written out first.
+/// Counts the files at and below `paths` and their pieces. What has no place yet is written out
+/// first.
 pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
     let mut found = Extents { files: 0, extents: Some(0) };
     for path in paths {
         walk(path, &mut |path, meta| {
             if meta.is_file() && meta.len() > 0 {
-                let here = of_file(path)?;
+                let here = pieces(path)?;
                 found.files += 1;
                 found.extents = found.extents.zip(here).map(|(sum, here)| sum + here);
             }
@@ -35,41 +34,60 @@ pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
     Ok(found)
 }
 
-/// Where on the device a piece cannot be told, or is not what its length says (compressed).
-const NOWHERE: FiemapExtentFlags =
-    FiemapExtentFlags::UNKNOWN.union(FiemapExtentFlags::DELALLOC).union(FiemapExtentFlags::ENCODED);
+#[cfg(target_os = "linux")]
+use linux::pieces;
 
-/// Pieces of one file; `None`: not told.
-fn of_file(path: &Path) -> io::Result<Option<u64>> {
-    let mut pieces = 0;
-    let mut end = None;
-    for extent in Fiemap::with_flags(File::open(path)?, FiemapFlags::SYNC) {
-        match extent {
-            Ok(extent) if extent.fe_flags.intersects(NOWHERE) => return Ok(None),
-            Ok(FiemapExtent { fe_physical, fe_length, .. }) => {
-                pieces += u64::from(end != Some(fe_physical));
-                end = Some(fe_physical + fe_length);
+#[cfg(not(target_os = "linux"))]
+fn pieces(_: &std::path::Path) -> std::io::Result<Option<u64>> {
+    Ok(None)
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::{fs::File, io, path::Path};
+
+    use fiemap::{Fiemap, FiemapExtent, FiemapExtentFlags, FiemapFlags};
+    use rustix::io::Errno;
+
+    /// The place of such a piece is unknown, or its length is not that on the device (compressed).
+    const NOWHERE: FiemapExtentFlags = FiemapExtentFlags::UNKNOWN
+        .union(FiemapExtentFlags::DELALLOC)
+        .union(FiemapExtentFlags::ENCODED);
+
+    /// Pieces of one file; `None`: not reported.
+    pub(super) fn pieces(path: &Path) -> io::Result<Option<u64>> {
+        let mut pieces = 0;
+        let mut end = None;
+        for extent in Fiemap::with_flags(File::open(path)?, FiemapFlags::SYNC) {
+            match extent {
+                Ok(extent) if extent.fe_flags.intersects(NOWHERE) => return Ok(None),
+                Ok(FiemapExtent { fe_physical, fe_length, .. }) => {
+                    pieces += u64::from(end != Some(fe_physical));
+                    end = Some(fe_physical + fe_length);
+                }
+                Err(error) if is_unsupported(&error) => return Ok(None),
+                Err(error) => return Err(error),
             }
-            Err(error) if is_silent(&error) => return Ok(None),
-            Err(error) => return Err(error),
         }
+        Ok(Some(pieces))
     }
-    Ok(Some(pieces))
+
+    /// Whether the file system, or a sandbox in place of the kernel, has no such call.
+    fn is_unsupported(error: &io::Error) -> bool {
+        matches!(
+            Errno::from_io_error(error),
+            Some(Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS | Errno::INVAL | Errno::PERM)
+        )
+    }
 }
 
-/// Whether the file system, or what stands for the kernel, has no such call.
-fn is_silent(error: &io::Error) -> bool {
-    matches!(
-        Errno::from_io_error(error),
-        Some(Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS | Errno::INVAL | Errno::PERM)
-    )
-}
-
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use std::{
-        fs::{create_dir, write},
+        fs::{File, create_dir, write},
         os::unix::fs::FileExt,
+        path::Path,
     };
 
     use super::*;
@@ -84,12 +102,12 @@ mod tests {
         write(at("two"), [2; 5000]).unwrap();
         let found = extents(&[folder.path().to_owned(), at("absent")]).unwrap();
         assert_eq!(found.files, 2);
-        // Not told, or both of them: never none.
+        // Not reported, or both of them: never none.
         assert!(found.extents.is_none_or(|extents| extents >= 2), "{found:?}");
     }
 
     #[test]
-    fn a_hole_is_no_piece_and_what_is_behind_it_is() {
+    fn a_hole_is_no_piece_and_what_follows_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("hole");
         let file = File::create(&path).unwrap();
@@ -103,9 +121,9 @@ mod tests {
         assert_eq!(hole.is_none(), written.is_none());
     }
 
-    /// tmpfs has no device for a file to lie on.
+    /// tmpfs has no device on which a file could be stored.
     #[test]
-    fn a_file_system_in_memory_does_not_tell() {
+    fn a_file_system_in_memory_reports_no_pieces() {
         let memory = Path::new("/dev/shm");
         let kind = crate::filesystems(&[memory.to_owned()]).first().map(|f| f.kind.clone());
         let Ok(folder) = tempfile::tempdir_in(memory) else {

@@ -1,4 +1,4 @@
-//! How long a flush to the device takes.
+//! Flushing to the device, and how long that takes.
 
 use std::{
     fs::File,
@@ -9,14 +9,45 @@ use std::{
 
 use model::{Error, Flush, Result};
 
-use super::Scratch;
-use crate::Stop;
+use crate::{scratch::Scratch, stop::Stop};
 
-/// More than these make the percentiles no better.
+/// Flushes all that was written to the file or folder at `path`: for a folder, on Linux the whole
+/// file system that holds it, elsewhere each file below it. An absent path has nothing to flush.
+#[cfg(target_os = "linux")]
+pub fn sync(path: &Path) -> Result<()> {
+    let place = crate::space::nearest_existing(path);
+    let flush = |file: File| {
+        if place.is_file() { file.sync_all() } else { Ok(rustix::fs::syncfs(file)?) }
+    };
+    File::open(&place)
+        .and_then(flush)
+        .map_err(|cause| Error::io(format!("cannot flush {}", place.display()), cause))
+}
+
+/// Flushes all that was written to the file or folder at `path`: for a folder each file below it.
+/// An absent path has nothing to flush.
+#[cfg(not(target_os = "linux"))]
+pub fn sync(path: &Path) -> Result<()> {
+    crate::space::walk(path, &mut |path, meta| {
+        // Folders can be flushed on Unix only.
+        if meta.is_file() || cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    })
+}
+
+/// Makes what was created, renamed or removed in the folder at `path` durable. Where folders cannot
+/// be flushed, the file system orders such changes by itself.
+pub fn sync_dir(path: &Path) -> Result<()> {
+    let flush =
+        || if cfg!(unix) { File::open(path)?.sync_all() } else { path.metadata().map(drop) };
+    flush().map_err(|cause| Error::io(format!("cannot flush {}", path.display()), cause))
+}
+
+/// More of them do not improve the percentiles.
 const MOST: usize = 1000;
 
-/// Writes 4 KiB to the end of a new file in `dir` and flushes it (`sync_data`, which is fdatasync
-/// on Linux), again and again until `budget` is spent. The file is removed in any case.
+/// Measures how long a flush takes: writes 4 KiB to the end of a new file in `dir` and flushes it
+/// (`sync_data`, which is fdatasync on Linux), repeatedly until `budget` is spent. The file is
+/// removed in any case.
 pub fn flush_latency(dir: &Path, budget: Duration, stop: &Stop) -> Result<Flush> {
     let scratch = Scratch::new_in(dir)?;
     let path = scratch.path().join("flushed");
@@ -92,5 +123,23 @@ mod tests {
         let absent = folder.path().join("absent");
         let error = flush_latency(&absent, Duration::ZERO, &Stop::new()).unwrap_err();
         assert!(error.to_string().contains("absent does not exist"), "{error}");
+    }
+
+    #[test]
+    fn files_folders_and_absent_stores_are_flushed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        std::fs::write(&file, "x").unwrap();
+        sync(&file).unwrap();
+        sync(folder.path()).unwrap();
+        sync(&folder.path().join("absent")).unwrap();
+        sync_dir(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn an_absent_folder_cannot_be_made_durable() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = sync_dir(&folder.path().join("absent")).unwrap_err();
+        assert_eq!(error.kind(), model::ErrorKind::Missing);
     }
 }

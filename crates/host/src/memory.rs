@@ -1,51 +1,43 @@
-//! Memory.
+//! Memory and swap of the machine.
+
+use std::fs;
 
 use model::Memory;
 
-use super::cgroup;
+use crate::{cgroup, text};
 
-/// Memory as the system tells it. What is available is the lesser of what the machine has left
-/// and what the limits of control groups leave; the rest is the machine's.
+/// Returns the memory as the system reports it. What is available is the lesser of what the
+/// machine has left and what the limits of control groups leave; the rest is the machine's.
 pub fn memory() -> Memory {
-    let memory = std::fs::read_to_string("/proc/meminfo").map(|text| parse(&text));
-    let memory = memory.unwrap_or_default();
-    Memory { available_bytes: lesser(memory.available_bytes, cgroup::available()), ..memory }
-}
-
-/// Size of a page in bytes, which residency is counted in.
-#[cfg(unix)]
-pub fn page_bytes() -> u64 {
-    rustix::param::page_size() as u64
-}
-
-/// Not told here; that of most processors.
-#[cfg(not(unix))]
-pub fn page_bytes() -> u64 {
-    4096
-}
-
-/// The lesser of those that are told.
-fn lesser(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.into_iter().chain(other).min()
+    let memory = parse(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
+    let available = memory.available_bytes.into_iter().chain(cgroup::available());
+    Memory { available_bytes: available.min(), ..memory }
 }
 
 fn parse(meminfo: &str) -> Memory {
     Memory {
-        total_bytes: bytes_of("MemTotal", meminfo),
-        available_bytes: bytes_of("MemAvailable", meminfo),
-        swap_bytes: bytes_of("SwapTotal", meminfo),
+        total_bytes: text::bytes("MemTotal", meminfo),
+        available_bytes: text::bytes("MemAvailable", meminfo),
+        swap_bytes: text::bytes("SwapTotal", meminfo),
     }
 }
 
-/// Lines read `Name:   123 kB`; by `kB` the kernel means 1024 bytes.
-pub(super) fn bytes_of(name: &str, meminfo: &str) -> Option<u64> {
-    let (_, value) = meminfo.lines().filter_map(|l| l.split_once(':')).find(|(n, _)| *n == name)?;
-    value.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+/// Returns the bytes moved to and from swap since the system started.
+pub(crate) fn swapped_bytes() -> Option<u64> {
+    let pages = swapped_pages(&fs::read_to_string("/proc/vmstat").ok()?)?;
+    pages.checked_mul(pagecache::page_size())
+}
+
+/// A kernel without swap has neither line.
+fn swapped_pages(vmstat: &str) -> Option<u64> {
+    let count = |name| text::count(name, ' ', vmstat);
+    Some(count("pswpin")? + count("pswpout")?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::tests::survives;
 
     const MEMINFO: &str = "\
 MemTotal:       16384000 kB
@@ -62,26 +54,17 @@ HugePages_Total:       0
         assert_eq!(memory.total_bytes, Some(16_384_000 << 10));
         assert_eq!(memory.available_bytes, Some(8_192_000 << 10));
         assert_eq!(memory.swap_bytes, Some(0));
-    }
-
-    #[test]
-    fn the_lesser_is_available() {
-        assert_eq!(lesser(Some(5), Some(7)), Some(5));
-        assert_eq!(lesser(Some(7), Some(5)), Some(5));
-        assert_eq!(lesser(Some(7), None), Some(7));
-        assert_eq!(lesser(None, Some(5)), Some(5));
-        assert_eq!(lesser(None, None), None);
-    }
-
-    #[test]
-    fn what_is_not_told_is_absent() {
         assert_eq!(parse(""), Memory::default());
-        for line in ["MemTotal: 5", "MemTotal: x kB", "MemTotal 5 kB", "MemTotal: -5 kB"] {
-            assert_eq!(parse(line), Memory::default(), "{line}");
+        survives(MEMINFO, parse);
+    }
+
+    #[test]
+    fn both_directions_of_swap_count() {
+        let vmstat = "nr_free_pages 5\npgpgin 77\npswpin 3\npswpout 40\npswpin_other 9\n";
+        assert_eq!(swapped_pages(vmstat), Some(43));
+        for text in ["", "pswpin 3", "pswpin 3\npswpout", "pswpin x\npswpout 4"] {
+            assert_eq!(swapped_pages(text), None, "{text}");
         }
-        assert_eq!(parse(&format!("MemTotal: {} kB", u64::MAX)).total_bytes, None);
-        for text in crate::mutilations(MEMINFO.as_bytes()) {
-            let _ = parse(&String::from_utf8_lossy(&text));
-        }
+        survives(vmstat, swapped_pages);
     }
 }

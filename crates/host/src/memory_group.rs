@@ -9,18 +9,19 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    cgroup::{self, Group, V2, count},
-    cpu::read_line,
-    family,
-    undertaker::Undertaker,
+use crate::{
+    cgroup::{self, Group},
+    cleanup_guard::CleanupGuard,
+    processes,
+    text::{count, read_line, read_number},
 };
 
 const PREFIX: &str = "storemark-memory-";
 
-/// A limited group, made for this process and those it starts. When it is dropped, all in it go
-/// back to where this process was, and it is removed; so it is soon after this process was killed.
-/// One that was left behind after all is removed by the next run.
+/// A limited group, created for this process and those it starts. When it is dropped, its
+/// processes go back to the group this process was in, and it is removed; it is also removed soon
+/// after this process was killed. One that was left behind in spite of that is removed by the next
+/// run.
 #[derive(Debug)]
 pub struct MemoryGroup {
     folder: PathBuf,
@@ -29,39 +30,21 @@ pub struct MemoryGroup {
     group: Group,
     limit_bytes: u64,
     /// Outside of it.
-    undertaker: Option<Undertaker>,
+    guard: Option<CleanupGuard>,
 }
-
-/// The files of a group through which it is limited, beside those that [`cgroup`] reads.
-struct Files {
-    /// A limit for swap, and its value for a limit of memory of so many bytes: none may be used.
-    swap: &'static str,
-    swap_value: fn(u64) -> u64,
-    /// Where processes that were ended for want of memory are counted.
-    killed: &'static str,
-}
-
-/// Version 1 limits memory and swap together.
-const FILES_V1: Files = Files {
-    swap: "memory.memsw.limit_in_bytes",
-    swap_value: |bytes| bytes,
-    killed: "memory.oom_control",
-};
-const FILES_V2: Files =
-    Files { swap: "memory.swap.max", swap_value: |_| 0, killed: "memory.events" };
 
 impl MemoryGroup {
-    /// Makes a group that may take up `bytes`, with nobody in it yet. The error says why not.
+    /// Creates a group that may use `bytes`, with no process in it yet. The error says why not.
     pub fn new(bytes: u64) -> io::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup").map_err(|cause| {
             io::Error::new(cause.kind(), "this system has no control groups for memory")
         })?;
         let own = std::process::id();
-        let started = family::started(own).ok_or(ErrorKind::Unsupported)?;
+        let started = processes::started(own).ok_or(ErrorKind::Unsupported)?;
         let root = Path::new("/sys/fs/cgroup");
-        let mut made = Self::below(root, &groups, &name(own, started), bytes)?;
-        made.undertaker = Undertaker::of(&made.folder);
-        Ok(made)
+        let mut created = Self::below(root, &groups, &name(own, started), bytes)?;
+        created.guard = CleanupGuard::of(&created.folder);
+        Ok(created)
     }
 
     fn below(root: &Path, groups: &str, name: &str, bytes: u64) -> io::Result<Self> {
@@ -73,39 +56,36 @@ impl MemoryGroup {
         sweep(&parent);
         let folder = parent.join(name);
         fs::create_dir(&folder)
-            .map_err(|e| told("a control group cannot be made in", &parent, &e))?;
+            .map_err(|e| refused("a control group cannot be made in", &parent, &e))?;
         // From here on dropping it removes it.
-        let mut made = Self { folder, home, group, limit_bytes: 0, undertaker: None };
-        made.limit_bytes = made.limit(bytes)?;
-        Ok(made)
+        let mut created = Self { folder, home, group, limit_bytes: 0, guard: None };
+        created.limit_bytes = created.limit(bytes)?;
+        Ok(created)
     }
 
     /// Limits the group and reads the limit back.
     fn limit(&self, bytes: u64) -> io::Result<u64> {
         let version = self.group.version;
         let file = self.folder.join(version.limit);
-        fs::write(&file, bytes.to_string()).map_err(|e| told("cannot limit", &file, &e))?;
-        let swap = self.folder.join(self.files().swap);
+        fs::write(&file, bytes.to_string()).map_err(|e| refused("cannot limit", &file, &e))?;
+        let swap = self.folder.join(version.swap);
         // Kernels without accounting of swap have no such file.
         if swap.exists() {
-            let value = (self.files().swap_value)(bytes).to_string();
-            fs::write(&swap, value).map_err(|e| told("cannot limit", &swap, &e))?;
+            let value = (version.swap_value)(bytes).to_string();
+            fs::write(&swap, value).map_err(|e| refused("cannot limit", &swap, &e))?;
         }
-        let read = read_line(&file).and_then(|line| line.parse().ok());
-        read.ok_or_else(|| told("no limit can be read from", &file, &ErrorKind::InvalidData.into()))
+        read_number(&file).ok_or_else(|| {
+            refused("no limit can be read from", &file, &ErrorKind::InvalidData.into())
+        })
     }
 
-    fn files(&self) -> &'static Files {
-        if self.group.version.limit == V2.limit { &FILES_V2 } else { &FILES_V1 }
-    }
-
-    /// What the system says that it is limited to.
+    /// The limit that the system reports.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// Moves this process and `others` into it. What they have taken up so far stays with the
-    /// group where they took it.
+    /// Moves this process and `others` into it. What they have used so far still counts in the
+    /// group where they used it.
     pub fn enter(&self, others: &[u32]) -> io::Result<()> {
         let ids = [std::process::id()].into_iter().chain(others.iter().copied());
         ids.into_iter().try_for_each(|id| move_to(&self.folder, &id.to_string()))
@@ -113,12 +93,14 @@ impl MemoryGroup {
 
     /// How many processes in it the system has ended because it was full.
     pub fn killed(&self) -> u64 {
-        let text = fs::read_to_string(self.folder.join(self.files().killed)).unwrap_or_default();
-        count("oom_kill", &text)
+        let text =
+            fs::read_to_string(self.folder.join(self.group.version.killed)).unwrap_or_default();
+        count("oom_kill", ' ', &text).unwrap_or(0)
     }
 }
 
-/// How often, a hundredth of a second apart, removing is tried: who has just ended still counts.
+/// How often, a hundredth of a second apart, removing is tried: a process that has just ended still
+/// counts.
 const TRIES: u32 = 200;
 
 impl Drop for MemoryGroup {
@@ -134,12 +116,12 @@ impl Drop for MemoryGroup {
                     thread::sleep(Duration::from_millis(10));
                 }
                 Ok(()) => {
-                    if let Some(undertaker) = self.undertaker.take() {
-                        undertaker.dismiss();
+                    if let Some(guard) = self.guard.take() {
+                        guard.dismiss();
                     }
                     return;
                 }
-                // Nowhere to report to; what is left the undertaker removes, or else the next run.
+                // Nowhere to report to; the guard removes what is left, or else the next run.
                 Err(_) => return,
             }
         }
@@ -148,27 +130,27 @@ impl Drop for MemoryGroup {
 
 fn move_to(folder: &Path, id: &str) -> io::Result<()> {
     let file = folder.join("cgroup.procs");
-    fs::write(&file, id).map_err(|e| told("cannot be moved to", &file, &e))
+    fs::write(&file, id).map_err(|e| refused("cannot be moved to", &file, &e))
 }
 
-fn told(what: &str, path: &Path, cause: &io::Error) -> io::Error {
+fn refused(what: &str, path: &Path, cause: &io::Error) -> io::Error {
     let root = if cause.kind() == ErrorKind::PermissionDenied { " (it needs root)" } else { "" };
     io::Error::new(cause.kind(), format!("{what} {}: {cause}{root}", path.display()))
 }
 
-/// The group of this process in the hierarchy that limits memory: where both versions are
-/// mounted, only one has the controller, and version 1 says so.
+/// The group of this process in the hierarchy that limits memory: if both versions are mounted,
+/// only one has the controller, and version 1 shows which.
 fn group_of_memory(root: &Path, groups: &str) -> Option<Group> {
     let mut all: Vec<Group> = groups.lines().filter_map(|line| cgroup::group(root, line)).collect();
-    all.sort_by_key(|group| group.version.limit == V2.limit);
+    all.sort_by_key(|group| group.version.number);
     let first = all.into_iter().next()?;
     first.folder().is_dir().then_some(first)
 }
 
-/// Where a group can be made. In version 2 one that has processes of its own has no limited
-/// groups below it, unless it is the root: so it is made beside that of this process.
+/// Where a group can be created. In version 2 a group that has processes of its own has no limited
+/// groups below it, unless it is the root: so the new one is created next to that of this process.
 fn parent(group: &Group, home: &Path) -> io::Result<PathBuf> {
-    if group.version.limit != V2.limit {
+    if group.version.number == 1 {
         return Ok(home.to_owned());
     }
     let gives = |folder: &&Path| {
@@ -181,28 +163,28 @@ fn parent(group: &Group, home: &Path) -> io::Result<PathBuf> {
     }
     let control = group.mount.join("cgroup.subtree_control");
     fs::write(&control, "+memory")
-        .map_err(|e| told("memory cannot be limited below", &control, &e))?;
+        .map_err(|e| refused("memory cannot be limited below", &control, &e))?;
     Ok(group.mount.clone())
 }
 
-/// Names the process that made it: its id alone may be given anew.
+/// Names the process that created it: its id alone may be reused.
 fn name(pid: u32, started: u64) -> String {
     format!("{PREFIX}{pid}-{started}")
 }
 
 /// The process after which a group is named.
-fn maker(name: &str) -> Option<(u32, u64)> {
+fn creator(name: &str) -> Option<(u32, u64)> {
     let (pid, started) = name.strip_prefix(PREFIX)?.split_once('-')?;
     let (pid, started) = (pid.parse().ok()?, started.parse().ok()?);
     (name == self::name(pid, started)).then_some((pid, started))
 }
 
-/// Removes the groups in `parent` whose makers have ended. One with processes in it the system
-/// does not let go.
+/// Removes the groups in `parent` whose creators have ended. The system keeps one that still has
+/// processes.
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let maker = entry.file_name().to_str().and_then(maker);
-        if maker.is_some_and(|(pid, started)| family::started(pid) != Some(started)) {
+        let creator = entry.file_name().to_str().and_then(creator);
+        if creator.is_some_and(|(pid, started)| processes::started(pid) != Some(started)) {
             let _ = fs::remove_dir(entry.path());
         }
     }
@@ -211,18 +193,19 @@ fn sweep(parent: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::tests::survives;
 
     const V1_GROUPS: &str = "5:cpuset:/x\n4:memory:/a\n0::/\n";
 
-    fn made(root: &Path, groups: &str) -> io::Result<MemoryGroup> {
+    fn create(root: &Path, groups: &str) -> io::Result<MemoryGroup> {
         MemoryGroup::below(root, groups, "storemark-memory-1-2", 1 << 20)
     }
 
     #[test]
-    fn version_1_makes_it_below_ones_own() {
+    fn version_1_creates_it_below_the_own_group() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("memory/a")).unwrap();
-        let group = made(root.path(), V1_GROUPS).unwrap();
+        let group = create(root.path(), V1_GROUPS).unwrap();
         let folder = root.path().join("memory/a/storemark-memory-1-2");
         assert_eq!(fs::read_to_string(folder.join("memory.limit_in_bytes")).unwrap(), "1048576");
         assert_eq!(group.limit_bytes(), 1 << 20);
@@ -244,10 +227,10 @@ mod tests {
     }
 
     #[test]
-    fn version_2_makes_it_beside_ones_own() {
+    fn version_2_creates_it_next_to_the_own_group() {
         let root = tempfile::tempdir().unwrap();
         v2(root.path(), ["cpu memory\n", "cpu memory io\n", "\n"]);
-        let group = made(root.path(), "0::/a/b\n").unwrap();
+        let group = create(root.path(), "0::/a/b\n").unwrap();
         let folder = root.path().join("a/storemark-memory-1-2");
         assert_eq!(fs::read_to_string(folder.join("memory.max")).unwrap(), "1048576");
         group.enter(&[5]).unwrap();
@@ -260,32 +243,30 @@ mod tests {
     }
 
     #[test]
-    fn version_2_asks_the_root_where_nobody_gives_memory() {
+    fn version_2_enables_memory_at_the_root_if_no_group_does() {
         let root = tempfile::tempdir().unwrap();
         v2(root.path(), ["cpu memory_x\n", "\n", "\n"]);
-        made(root.path(), "0::/a/b\n").unwrap();
+        create(root.path(), "0::/a/b\n").unwrap();
         let control = root.path().join("cgroup.subtree_control");
         assert_eq!(fs::read_to_string(control).unwrap(), "+memory");
         assert!(root.path().join("storemark-memory-1-2").is_dir());
     }
 
     #[test]
-    fn where_there_is_none_it_says_so() {
+    fn without_a_group_for_memory_the_error_says_so() {
         let root = tempfile::tempdir().unwrap();
         for groups in ["", "4:cpuset:/a\n", "x", "4:memory:/a\n"] {
-            let error = made(root.path(), groups).unwrap_err().to_string();
+            let error = create(root.path(), groups).unwrap_err().to_string();
             assert!(error.contains("no control group for memory"), "{error}");
         }
-        for groups in crate::mutilations(V1_GROUPS.as_bytes()) {
-            let _ = made(root.path(), &String::from_utf8_lossy(&groups));
-        }
+        survives(V1_GROUPS, |groups| create(root.path(), groups).err());
     }
 
     #[test]
-    fn what_the_dead_left_is_swept_and_look_alikes_stay() {
+    fn groups_of_ended_processes_are_removed_and_others_stay() {
         let parent = tempfile::tempdir().unwrap();
         let own = std::process::id();
-        let started = family::started(own).unwrap_or_default();
+        let started = processes::started(own).unwrap_or_default();
         let folder = |name: &str| {
             let path = parent.path().join(name);
             fs::create_dir(&path).unwrap();
@@ -295,12 +276,10 @@ mod tests {
         let others = [name(own, started), format!("{PREFIX}01-2"), format!("{PREFIX}x-2")];
         let stay = [folder(&others[0]), folder(&others[1]), folder(&others[2])];
         sweep(parent.path());
-        // A system that does not tell when processes started cannot tell the living either.
+        // A system that does not report when processes started takes living ones for ended.
         assert!(!dead.exists());
         let living = usize::from(!cfg!(target_os = "linux"));
         assert!(stay[living..].iter().all(|path| path.exists()));
-        for text in crate::mutilations(name(7, 8).as_bytes()) {
-            let _ = maker(&String::from_utf8_lossy(&text));
-        }
+        survives(&name(7, 8), creator);
     }
 }

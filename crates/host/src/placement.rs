@@ -8,8 +8,8 @@ use std::{
 use model::{Error, Result};
 
 use crate::{
-    filesystems,
     image::{ImageKind, check_images, mount_image},
+    mounts::filesystems,
     scratch::Scratch,
 };
 

@@ -20,15 +20,15 @@ const SERVERS: [(&str, &[&str], &str); 2] = [
     ("PostgreSQL", &["postgres"], "postgresql"),
 ];
 
-/// Where servers are that users do not start themselves.
+/// Folders of servers, which users do not start themselves.
 const SERVER_FOLDERS: [&str; 5] =
     ["/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/opt/homebrew/bin", "/usr/local/bin"];
 
-/// A program that takes longer to tell its version is not asked further.
+/// A program that takes longer to print its version has none.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What storemark could use beside what is built in. Of servers only the version is asked, they
-/// are not started.
+/// Returns what storemark could use in addition to what is built in. Servers only print their
+/// version, they are not started.
 pub fn programs() -> Vec<Program> {
     let folders = server_folders();
     let server = |(name, binaries, package): &(&str, &[&str], &str)| {
@@ -53,13 +53,13 @@ fn system_sqlite() -> Program {
     }
 }
 
-/// Where a program is that only an administrator calls.
+/// Returns the path of a program for administrators.
 #[cfg(target_os = "linux")]
-pub(super) fn program(name: &str) -> Option<PathBuf> {
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
     find(&server_folders(), &[name])
 }
 
-/// `PATH`, but for entries that depend on the current folder, then the usual places.
+/// `PATH`, without entries that depend on the current folder, then the usual places.
 fn server_folders() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let named = env::split_paths(&path).filter(|folder| folder.is_absolute());
@@ -74,7 +74,7 @@ fn number(folder: &Path) -> Option<u32> {
     folder.file_name().and_then(OsStr::to_str)?.parse().ok()
 }
 
-/// Where libraries are: Debian and its kin have a folder for each kind of processor.
+/// Folders of libraries: Debian and its derivatives have one for each kind of processor.
 fn library_folders() -> Vec<PathBuf> {
     let bases = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/opt/homebrew/lib"];
     let bases = bases.map(PathBuf::from);
@@ -82,12 +82,12 @@ fn library_folders() -> Vec<PathBuf> {
     bases.iter().cloned().chain(kinds).collect()
 }
 
-/// What is in `folder`.
+/// The entries of `folder`.
 fn below(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-/// A library by the beginning of its name: the version follows.
+/// A library by the start of its name: the version follows.
 fn library(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_it = |path: &PathBuf| {
         path.file_name().and_then(OsStr::to_str).is_some_and(|file| file.starts_with(name))
@@ -122,36 +122,37 @@ fn output(child: &mut Child, patience: Duration) -> Option<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut text = Vec::new();
-        // What was read before an error still counts; nobody may listen any more.
+        // What was read before an error still counts; the receiver may have given up.
         let _ = out.take(1000).read_to_end(&mut text);
         let _ = sender.send(text);
     });
     receiver.recv_timeout(patience).ok()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::time::Instant;
 
     use super::*;
 
-    fn said(script: &str, patience: Duration) -> Option<String> {
+    fn printed(script: &str, patience: Duration) -> Option<String> {
         first_line(Command::new("sh").args(["-c", script]), patience)
     }
 
     #[test]
     fn a_version_is_the_first_line() {
         let long = Duration::from_secs(60);
-        assert_eq!(said("echo ' served 5'; echo more", long).as_deref(), Some("served 5"));
-        assert_eq!(said("echo served >&2; exit 1", long), None);
+        assert_eq!(printed("echo ' served 5'; echo more", long).as_deref(), Some("served 5"));
+        assert_eq!(printed("echo served >&2; exit 1", long), None);
         assert_eq!(version(Path::new("/no/such/program")), None);
-        assert!(said("yes | head -c 100000", long).is_some());
+        assert!(printed("yes | head -c 100000", long).is_some());
     }
 
     #[test]
-    fn nobody_waits_for_a_program_that_hangs() {
+    fn a_program_that_hangs_is_ended() {
         let start = Instant::now();
-        assert_eq!(said("exec sleep 600", Duration::from_millis(50)), None);
+        assert_eq!(printed("exec sleep 600", Duration::from_millis(50)), None);
         assert!(start.elapsed() < Duration::from_secs(300));
     }
 
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_are_found_by_the_beginning_of_their_names() {
+    fn libraries_are_found_by_the_start_of_their_names() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("libx.so.2"), "").unwrap();
         fs::write(folder.path().join("liby.so"), "").unwrap();
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn every_program_is_told_of() {
+    fn every_program_is_listed() {
         let programs = programs();
         assert_eq!(programs.len(), 3);
         assert!(programs.iter().all(|program| !program.package.is_empty()));

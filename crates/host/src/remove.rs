@@ -7,20 +7,20 @@ use std::{
     thread,
 };
 
-/// Where the file system tells the device of each block that comes free (ext4's `discard`), the one
-/// who removes a file waits for that: a millisecond for one after the other, 35 times as many in
-/// the same time for so many at once.
+/// If the file system informs the device of each block that becomes free (ext4's `discard`),
+/// removing a file waits for that: a millisecond for one after the other, 35 times as many in the
+/// same time for so many at once.
 const AT_ONCE: usize = 16;
 
 /// Removes the file, link or folder at `path`, with all in it. Folders that their owner may not
-/// change, as copied ones can be, are opened up first where they stand in the way.
-pub(super) fn remove_all(path: &Path) -> io::Result<()> {
+/// change, as copied ones can be, are made writable if they prevent it.
+pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_dir() {
         return fs::remove_file(path);
     }
     remove_files(path);
     fs::remove_dir_all(path).or_else(|_| {
-        open_up(path);
+        make_writable(path);
         fs::remove_dir_all(path)
     })
 }
@@ -42,7 +42,7 @@ fn remove_files(folder: &Path) {
     });
 }
 
-/// What stands in the folders that are open, and below them, and is no folder.
+/// Whatever is no folder in the folders that are open, and below them.
 struct Files(Vec<fs::ReadDir>);
 
 impl Iterator for Files {
@@ -61,13 +61,13 @@ impl Iterator for Files {
     }
 }
 
-/// Lets the owner into `path` and all folders below it. What fails here fails again, and is
+/// Gives the owner access to `path` and all folders below it. What fails here fails again, and is
 /// reported, when it is removed.
-fn open_up(path: &Path) {
+fn make_writable(path: &Path) {
     allow_all(path);
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
+            make_writable(&entry.path());
         }
     }
 }
@@ -86,7 +86,7 @@ fn allow_all(_: &Path) {}
 mod tests {
     use super::*;
 
-    // As root, who may do anything, this shows less than it says.
+    // For root, who may do anything, this proves little.
     #[test]
     fn read_only_folders_are_no_obstacle() {
         use std::os::unix::fs::PermissionsExt;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_full_of_files_go_with_all_in_them() {
+    fn folders_full_of_files_are_removed() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("folder");
         for name in ["a/b/c", "d", "e/f"] {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_removed_and_not_what_it_leads_to() {
+    fn a_link_is_removed_and_not_its_target() {
         let parent = tempfile::tempdir().unwrap();
         let (file, link) = (parent.path().join("file"), parent.path().join("link"));
         fs::write(&file, "x").unwrap();

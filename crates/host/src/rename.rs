@@ -7,9 +7,9 @@ use model::{Error, Result};
 /// Renames `from` to `to`, which must not exist: a file, folder or link there is an error of kind
 /// `Exists` and stays as it is. Both must be on one file system.
 ///
-/// Linux and macOS check and rename in one step. Where the file system or the system cannot, a
-/// file is linked under its new name, which is as safe; a folder is checked for first, which
-/// leaves a gap that another process could slip into.
+/// Linux and macOS check and rename in one step. If the file system or the system cannot, a file is
+/// linked under its new name, which is as safe; for a folder the name is checked first, which
+/// leaves a moment in which another process could take it.
 pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
     at_once(from, to)
         .or_else(|| link_then_remove(from, to))

@@ -1,4 +1,4 @@
-//! A temporary folder that is surely removed: by its owner, or by the next run.
+//! A temporary folder that is always removed: by its owner, or by the next run.
 
 use std::{
     fs::{self, DirBuilder, File, Metadata},
@@ -9,28 +9,29 @@ use std::{
 
 use model::{Account, Error, Result};
 
-use super::{image, remove::remove_all, undertaker::Undertaker};
+use crate::{cleanup_guard::CleanupGuard, image, remove::remove_all};
 
 const PREFIX: &str = "storemark-scratch-";
 
-/// The file whose lock says that the owner lives. The system drops the lock with the process,
+/// The file whose lock shows that the owner is running. The system drops the lock with the process,
 /// however that ends.
 const LOCK: &str = "lock";
 
-/// A folder of one's own, removed with all in it when dropped, or soon after this process was
+/// A folder of this run, removed with all in it when dropped, or soon after this process was
 /// killed.
 ///
-/// A folder that was left behind after all is removed by the next [`Scratch::new_in`] beside it.
+/// A folder that was left behind in spite of that is removed by the next [`Scratch::new_in`] with
+/// the same parent.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    /// Held as long as the folder stands.
+    /// Held as long as the folder exists.
     _lock: File,
-    undertaker: Option<Undertaker>,
+    guard: Option<CleanupGuard>,
 }
 
 impl Scratch {
-    /// Makes `parent/storemark-scratch-PID-RANDOM/`, whose names this user only can list, after
+    /// Creates `parent/storemark-scratch-PID-RANDOM/`, which only this user can list, after
     /// removing what killed runs left in `parent`.
     pub fn new_in(parent: &Path) -> Result<Self> {
         sweep(parent);
@@ -43,7 +44,7 @@ impl Scratch {
         }
     }
 
-    /// The folder. It holds a file named `lock`, which must stay.
+    /// Returns the folder. It holds a file named `lock`, which must stay.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -51,20 +52,20 @@ impl Scratch {
     fn claim(parent: &Path) -> io::Result<Self> {
         let path = parent.join(name());
         // A server's user passes through it to the folder that is its own.
-        make(&path, 0o711)?;
+        create(&path, 0o711)?;
         let lock = lock(&path).inspect_err(|_| {
-            // Best effort: a sweeper may be removing it at the same time.
+            // Best effort: another run may be removing it at the same time.
             let _ = remove(&path);
         })?;
-        let undertaker = Undertaker::of(&path);
-        Ok(Self { path, _lock: lock, undertaker })
+        let guard = CleanupGuard::of(&path);
+        Ok(Self { path, _lock: lock, guard })
     }
 
-    /// Makes a folder in it for `owner` alone; `None`: for this user.
+    /// Creates a folder in it for `owner` alone; `None`: for this user.
     pub fn folder(&self, name: &str, owner: Option<Account>) -> Result<PathBuf> {
         let path = self.path.join(name);
         if !path.exists() {
-            make(&path, 0o700).map_err(|e| Error::io(path.display(), e))?;
+            create(&path, 0o700).map_err(|e| Error::io(path.display(), e))?;
             give(&path, owner).map_err(|e| Error::io(path.display(), e))?;
         }
         Ok(path)
@@ -73,18 +74,18 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nowhere to report to; what is left the undertaker removes, or else the next run.
+        // Nowhere to report to; the guard removes what is left, or else the next run.
         if remove(&self.path).is_ok()
-            && let Some(undertaker) = self.undertaker.take()
+            && let Some(guard) = self.guard.take()
         {
-            undertaker.dismiss();
+            guard.dismiss();
         }
     }
 }
 
 /// Removes what killed runs of this user left in `parent`: folders of exactly the name that
 /// [`Scratch`] gives, with a lock file that nobody holds. Anything else stays untouched, and so
-/// does what cannot be removed: it is no reason not to go on.
+/// does what cannot be removed: it does not prevent the run.
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let ours = entry.file_name().to_str().is_some_and(is_name);
@@ -100,7 +101,7 @@ fn sweep_one(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     let lock = File::options().read(true).write(true).open(lock)?;
-    // Held until the folder is gone, so that one sweeper at a time is at it.
+    // Held until the folder is removed, so that only one run at a time removes it.
     lock.try_lock()?;
     remove(path)
 }
@@ -118,7 +119,7 @@ fn is_mine(_: &Metadata) -> bool {
 }
 
 fn name() -> String {
-    // Each `RandomState` is seeded anew.
+    // Each `RandomState` has a new seed.
     let random = RandomState::new().build_hasher().finish();
     format!("{PREFIX}{}-{random:016x}", std::process::id())
 }
@@ -133,29 +134,24 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-#[cfg(unix)]
-fn make(path: &Path, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    DirBuilder::new().mode(mode).create(path)
+#[cfg_attr(not(unix), allow(unused_variables, unused_mut, reason = "modes are Unix's"))]
+fn create(path: &Path, mode: u32) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+    builder.create(path)
 }
 
-#[cfg(not(unix))]
-fn make(path: &Path, _: u32) -> io::Result<()> {
-    DirBuilder::new().create(path)
-}
-
-#[cfg(unix)]
+#[cfg_attr(not(unix), allow(unused_variables, reason = "owners are Unix's"))]
 fn give(path: &Path, owner: Option<Account>) -> io::Result<()> {
-    let Some(Account { user, group }) = owner else { return Ok(()) };
-    std::os::unix::fs::chown(path, Some(user), Some(group))
-}
-
-#[cfg(not(unix))]
-fn give(_: &Path, _: Option<Account>) -> io::Result<()> {
+    #[cfg(unix)]
+    if let Some(Account { user, group }) = owner {
+        std::os::unix::fs::chown(path, Some(user), Some(group))?;
+    }
     Ok(())
 }
 
-/// Makes and takes the lock. `WouldBlock`: a sweeper came in between.
+/// Creates and takes the lock. `WouldBlock`: another run removed the folder in between.
 fn lock(path: &Path) -> io::Result<File> {
     let swept = || io::Error::from(io::ErrorKind::WouldBlock);
     let file = path.join(LOCK);
@@ -164,11 +160,11 @@ fn lock(path: &Path) -> io::Result<File> {
         _ => cause,
     })?;
     lock.try_lock()?;
-    // The lock was free, but a sweeper may have had it, and be done.
+    // The lock was free, but another run may have held it, and have removed the folder.
     if file.exists() { Ok(lock) } else { Err(swept()) }
 }
 
-/// The lock goes last: a removal that is cut short leaves a folder that can still be swept.
+/// The lock is removed last: if this is interrupted, the next run can still remove the folder.
 fn remove(path: &Path) -> io::Result<()> {
     image::release(path);
     for entry in fs::read_dir(path)? {
@@ -198,7 +194,7 @@ fn refused(parent: &Path, cause: &io::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// A folder as [`Scratch`] makes it, with nobody holding the lock.
+    /// A folder as [`Scratch`] creates it, with nobody holding the lock.
     fn abandoned(parent: &Path, name: &str) -> PathBuf {
         let path = parent.join(name);
         fs::create_dir_all(path.join("deep/er")).unwrap();
@@ -208,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_there_while_needed_and_gone_afterwards() {
+    fn the_folder_exists_until_it_is_dropped() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::new_in(parent.path()).unwrap();
         let path = scratch.path().to_owned();
@@ -230,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_are_swept_and_the_living_are_not() {
+    fn folders_of_ended_runs_are_removed_and_others_are_not() {
         let parent = tempfile::tempdir().unwrap();
         let dead = abandoned(parent.path(), &name());
         let living = Scratch::new_in(parent.path()).unwrap();
@@ -241,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn look_alikes_stay() {
+    fn folders_of_a_similar_form_stay() {
         let parent = tempfile::tempdir().unwrap();
         let unlocked = abandoned(parent.path(), &name());
         fs::remove_file(unlocked.join(LOCK)).unwrap();
@@ -281,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_start_together_do_not_sweep_each_other() {
+    fn runs_that_start_together_keep_their_folders() {
         let parent = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -297,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_do() {
+    fn an_error_says_what_to_do() {
         let parent = tempfile::tempdir().unwrap();
         let absent = Scratch::new_in(&parent.path().join("absent")).unwrap_err().to_string();
         assert!(absent.contains("does not exist") && absent.contains("--scratch DIR"), "{absent}");

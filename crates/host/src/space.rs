@@ -1,4 +1,4 @@
-//! What a store takes up.
+//! The space that a store occupies, and the space that is left.
 
 use std::{
     collections::HashSet,
@@ -7,18 +7,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Error, Result};
+use model::{Error, ErrorKind, Result};
 
 /// Bytes of files and folders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
     /// Sum of the lengths of all regular files.
     pub apparent: u64,
-    /// What files and folders occupy on disk; where the system does not tell, as `apparent`.
+    /// What files and folders occupy on disk; if the system does not report it, as `apparent`.
     pub allocated: u64,
 }
 
-/// What the files and folders at `paths` take up, with all in them. A file reached twice, by
+/// Returns what the files and folders at `paths` occupy, with all in them. A file reached twice, by
 /// hard links or by overlapping paths, counts once; an absent one counts nothing. A path itself
 /// may be a symbolic link; those found on the way are not followed.
 pub fn space(paths: &[PathBuf]) -> Result<Space> {
@@ -37,8 +37,8 @@ pub fn space(paths: &[PathBuf]) -> Result<Space> {
 }
 
 /// Visits `path` and, if it is a folder, every regular file and folder below it, in no order.
-/// What is absent, or vanishes meanwhile, is passed over.
-pub(super) fn walk(
+/// What is absent, or vanishes meanwhile, is skipped.
+pub(crate) fn walk(
     path: &Path,
     visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>,
 ) -> Result<()> {
@@ -92,6 +92,42 @@ fn allocated(meta: &Metadata) -> u64 {
     if meta.is_file() { meta.len() } else { 0 }
 }
 
+/// Returns the bytes that this user may still write to the file system on which `path` is, or will
+/// be.
+#[cfg(unix)]
+pub fn free_bytes(path: &Path) -> Result<u64> {
+    let place = nearest_existing(path);
+    let space =
+        rustix::fs::statvfs(&place).map_err(|cause| Error::io(place.display(), cause.into()))?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
+}
+
+/// Returns an error: free space is not reported here.
+#[cfg(not(unix))]
+pub fn free_bytes(path: &Path) -> Result<u64> {
+    Err(Error::unsupported(format!("{}: free space is not known here", path.display())))
+}
+
+/// Returns the bytes that are free if they are fewer than `needed`. A system that does not report
+/// them is taken to have room.
+pub fn shortage(path: &Path, needed: u64) -> Result<Option<u64>> {
+    match free_bytes(path) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        free => Ok(Some(free?).filter(|free| *free < needed)),
+    }
+}
+
+/// `path` with links resolved, or the nearest folder above it that exists.
+#[cfg(any(unix, test))]
+pub(crate) fn nearest_existing(path: &Path) -> PathBuf {
+    // Above an absolute path is the root, above a relative one the current folder.
+    let here = Path::new(".");
+    path.ancestors()
+        .chain([here])
+        .find_map(|place| place.canonicalize().ok())
+        .unwrap_or_else(|| here.to_owned())
+}
+
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
@@ -113,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn each_file_counts_once_and_links_lead_nowhere() {
+    fn each_file_counts_once_and_links_are_not_followed() {
         let folder = sample();
         let space = space(&[folder.path().join("store")]).unwrap();
         assert_eq!(space.apparent, 10_500);
@@ -136,5 +172,24 @@ mod tests {
         let space = space(&[path]).unwrap();
         assert_eq!(space.apparent, 1 << 30);
         assert!(space.allocated < 1 << 20, "{space:?}");
+    }
+
+    #[test]
+    fn an_absent_path_is_on_the_file_system_of_the_folder_above() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        assert_eq!(nearest_existing(&folder.path().join("a/b/c")), real);
+        assert_eq!(nearest_existing(folder.path()), real);
+        let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+        assert_eq!(nearest_existing(Path::new("no-such-folder/x")), here);
+    }
+
+    #[test]
+    fn too_little_free_space_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let free = free_bytes(&folder.path().join("not/there/yet")).unwrap();
+        assert!(free > 0);
+        assert_eq!(shortage(folder.path(), 0).unwrap(), None);
+        assert!(shortage(folder.path(), u64::MAX).unwrap().is_some());
     }
 }

@@ -9,7 +9,7 @@ use model::{Error, Result};
 pub struct Stop(AtomicBool);
 
 impl Stop {
-    /// Nobody wants to stop yet.
+    /// Creates one that is not set.
     pub const fn new() -> Self {
         Self(AtomicBool::new(false))
     }

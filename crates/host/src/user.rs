@@ -1,20 +1,16 @@
-//! Who we are, and what that allows.
+//! The user that runs this process, and what that allows.
 
 use std::{io, path::Path};
 
-/// The effective user; 0 is root.
-#[cfg(unix)]
+/// Returns the effective user (0 is root), if the system has such numbers.
 pub fn user_id() -> Option<u32> {
-    Some(rustix::process::geteuid().as_raw())
-}
-
-/// Not told here.
-#[cfg(not(unix))]
-pub fn user_id() -> Option<u32> {
+    #[cfg(unix)]
+    return Some(rustix::process::geteuid().as_raw());
+    #[cfg(not(unix))]
     None
 }
 
-/// Whether this user may make files in `folder`.
+/// Checks that this user may create files in `folder`.
 #[cfg(target_os = "linux")]
 pub fn check_writable(folder: &Path) -> io::Result<()> {
     use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -23,7 +19,7 @@ pub fn check_writable(folder: &Path) -> io::Result<()> {
     Ok(accessat(CWD, folder, access, AtFlags::EACCESS)?)
 }
 
-/// Only whether it is there; the rest shows when it is tried.
+/// Checks only that `folder` exists.
 #[cfg(not(target_os = "linux"))]
 pub fn check_writable(folder: &Path) -> io::Result<()> {
     folder.metadata().map(drop)
@@ -42,7 +38,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn it_is_told_as_it_is() {
+    fn the_answer_agrees_with_trying() {
         use std::{fs, os::unix::fs::PermissionsExt};
 
         let folder = tempfile::tempdir().unwrap();

@@ -2,11 +2,11 @@
 
 use std::{fs, path::Path};
 
-use super::cpu;
+use crate::{processor::sees_hypervisor, text::read_line};
 
-/// What firmware names of vendors and products give a virtual machine away, and what it is then
-/// called. Clouds that also rent whole machines under the same name are left out: there the
-/// processor's flag decides.
+/// Names of vendors and products in the firmware that identify a virtual machine, and what it is
+/// then called. Clouds that also rent whole machines under the same name are not included: there
+/// the processor's flag decides.
 const NAMES: [(&str, &str); 12] = [
     ("KVM", "KVM"),
     ("QEMU", "QEMU"),
@@ -23,12 +23,12 @@ const NAMES: [(&str, &str); 12] = [
 ];
 
 /// Kinds of virtual machine and container, outermost first; `None`: none was seen.
-pub(super) fn virtualised() -> Option<String> {
+pub(crate) fn virtualised() -> Option<String> {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let hints = Hints {
         firmware: firmware(),
-        hypervisor: cpu::read_line("/sys/hypervisor/type"),
-        flag: cpu::sees_hypervisor(&cpuinfo),
+        hypervisor: read_line("/sys/hypervisor/type"),
+        flag: sees_hypervisor(&cpuinfo),
         container: container(),
     };
     hints.judge()
@@ -37,15 +37,15 @@ pub(super) fn virtualised() -> Option<String> {
 /// Vendor and product, as the firmware gives them.
 fn firmware() -> Option<String> {
     let names = ["sys_vendor", "product_name"];
-    let found = names.map(|name| cpu::read_line(Path::new("/sys/class/dmi/id").join(name)));
+    let found = names.map(|name| read_line(Path::new("/sys/class/dmi/id").join(name)));
     let known: Vec<String> = found.into_iter().flatten().collect();
     (!known.is_empty()).then(|| known.join(" "))
 }
 
-/// The container's kind: systemd's convention first, then the marks that Docker and Podman leave.
+/// The container's kind: systemd's convention first, then the files that Docker and Podman create.
 fn container() -> Option<String> {
     let marked = |path: &str, kind: &str| Path::new(path).exists().then(|| kind.to_owned());
-    cpu::read_line("/run/systemd/container")
+    read_line("/run/systemd/container")
         .or_else(|| marked("/run/.containerenv", "podman"))
         .or_else(|| marked("/.dockerenv", "docker"))
 }
@@ -75,7 +75,7 @@ impl Hints {
         Some((*kind).to_owned())
     }
 
-    /// The flag tells that there is a hypervisor, the firmware perhaps whose.
+    /// The flag shows that there is a hypervisor, the firmware perhaps whose.
     fn by_flag(&self) -> Option<String> {
         self.flag.then(|| match &self.firmware {
             Some(firmware) => format!("virtual machine ({firmware})"),

@@ -58,7 +58,7 @@ impl Limit {
             bytes,
             cache_bytes: bytes / CACHE_PART,
             limit_bytes: group.as_ref().map(MemoryGroup::limit_bytes),
-            page_bytes: host::page_bytes(),
+            page_bytes: pagecache::page_size(),
         };
         Ok(Some(Self { planned, doubts, group, told: Cell::new(0) }))
     }

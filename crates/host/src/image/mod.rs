@@ -1,6 +1,6 @@
-//! Throw-away file systems: an image file in a scratch folder, on a loop device past the page cache
-//! where that can be had, mounted beside it. The [scratch folder](super::Scratch) that holds them
-//! unmounts and detaches them before it is removed.
+//! Throw-away file systems: an image file in a scratch folder, on a loop device without the page
+//! cache if that is possible, mounted next to it. The [scratch folder](crate::Scratch) that holds
+//! them unmounts and detaches them before it is removed.
 
 #[cfg(target_os = "linux")]
 mod mounted;
@@ -12,10 +12,10 @@ use std::{fmt, str::FromStr};
 
 use model::{Error, Result, nearest};
 
-pub(super) use mounted::release;
+pub(crate) use mounted::release;
 pub use mounted::{check_images, mount_image};
 
-/// A file system that images are made with.
+/// A file system for images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageKind {
     /// ext4.
@@ -27,10 +27,10 @@ pub enum ImageKind {
 }
 
 impl ImageKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Ext4, Self::Xfs, Self::Btrfs];
 
-    /// The word for it, which is also the kernel's.
+    /// Returns the word for it, which is also the kernel's.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ext4 => "ext4",

@@ -1,4 +1,4 @@
-//! Making, mounting and releasing images by the system's own programs.
+//! Creating, mounting and releasing images by the system's own programs.
 
 use std::{
     ffi::OsStr,
@@ -11,40 +11,40 @@ use std::{
 use model::{Error, Result, units::show_size};
 
 use super::ImageKind;
-use crate::{free_bytes, programs::program, user_id};
+use crate::{programs::program, space::free_bytes, user::user_id};
 
-/// What ends the name of an image, and of the folder beside it that it is mounted on. The
-/// undertaker's script knows them too.
+/// Extensions of an image and of the folder next to it that it is mounted on. The cleanup guard's
+/// script knows them too.
 const IMAGE: &str = "image";
 const MOUNT: &str = "mount";
 
-/// How an image is made.
-struct Maker {
+/// How an image is created.
+struct Mkfs {
     program: &'static str,
     /// Debian's.
     package: &'static str,
-    /// Whatever would be left to the background is done at once.
+    /// Whatever could be left to the background is done immediately.
     options: &'static [&'static str],
-    /// The least that the program takes.
+    /// The least size that the program accepts.
     least: u64,
 }
 
 impl ImageKind {
-    fn maker(self) -> Maker {
+    fn mkfs(self) -> Mkfs {
         match self {
-            Self::Ext4 => Maker {
+            Self::Ext4 => Mkfs {
                 program: "mkfs.ext4",
                 package: "e2fsprogs",
                 options: &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
                 least: 8 << 20,
             },
-            Self::Xfs => Maker {
+            Self::Xfs => Mkfs {
                 program: "mkfs.xfs",
                 package: "xfsprogs",
                 options: &["-q"],
                 least: 300 << 20,
             },
-            Self::Btrfs => Maker {
+            Self::Btrfs => Mkfs {
                 program: "mkfs.btrfs",
                 package: "btrfs-progs",
                 options: &["-q"],
@@ -54,14 +54,14 @@ impl ImageKind {
     }
 }
 
-/// Why images of these kinds, of `bytes` each, cannot be had in `folder`.
+/// Checks that images of these kinds, of `bytes` each, can be created in `folder`.
 pub fn check_images(kinds: &[ImageKind], bytes: u64, folder: &Path) -> Result<()> {
     for kind in kinds {
         let wrong = |why: String| Error::usage(format!("{kind}: {why}"));
         may_mount(user_id()).map_err(wrong)?;
-        let Maker { program: maker, package, least, .. } = kind.maker();
+        let Mkfs { program: mkfs, package, least, .. } = kind.mkfs();
         for (name, package) in
-            [(maker, package), ("losetup", "mount"), ("mount", "mount"), ("umount", "mount")]
+            [(mkfs, package), ("losetup", "mount"), ("mount", "mount"), ("umount", "mount")]
         {
             program(name).ok_or_else(|| {
                 wrong(format!("{name} is not installed (Debian: apt-get install {package})"))
@@ -96,8 +96,8 @@ fn may_mount(user: Option<u32>) -> Result<(), String> {
         .to_owned())
 }
 
-/// Makes an image in `folder`, a scratch folder, and returns where it is mounted. What was done
-/// before an error is undone with the folder.
+/// Creates an image in `folder`, a scratch folder, and returns where it is mounted. What was done
+/// before an error is undone when the folder is removed.
 pub fn mount_image(kind: ImageKind, folder: &Path, bytes: u64) -> Result<PathBuf> {
     let number = fs::read_dir(folder).map_or(0, Iterator::count);
     let image = folder.join(format!("{number}-{kind}.{IMAGE}"));
@@ -106,17 +106,17 @@ pub fn mount_image(kind: ImageKind, folder: &Path, bytes: u64) -> Result<PathBuf
     file.and_then(|()| fs::create_dir(&point)).map_err(|e| Error::io(image.display(), e))?;
     let device = attach(&image)?;
     let device = OsStr::new(&device);
-    let Maker { program, options, .. } = kind.maker();
+    let Mkfs { program, options, .. } = kind.mkfs();
     let options: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
     run(program, &[&options[..], &[device]].concat())?;
     run("mount", &["-t".as_ref(), kind.as_str().as_ref(), device, point.as_ref()])?;
-    // Of a device in use it means: once it is not. So unmounting is all that is left to do.
+    // A device in use is detached once it is not: so only unmounting remains to be done.
     run("losetup", &["--detach".as_ref(), device])?;
     Ok(point)
 }
 
-/// A loop device for the image, past the page cache unless the file system that holds it refuses;
-/// which came of it is read back where a run tells its file systems.
+/// A loop device for the image, without the page cache unless the file system that holds it
+/// refuses. A run reads back which it is when it describes its file systems.
 fn attach(image: &Path) -> Result<String> {
     let find = ["--find", "--show"].map(OsStr::new);
     let direct = [&find[..], &["--direct-io=on".as_ref(), image.as_ref()]].concat();
@@ -125,8 +125,8 @@ fn attach(image: &Path) -> Result<String> {
     Ok(device.trim().to_owned())
 }
 
-/// Unmounts and detaches what [`mount_image`] left in `folder`, as far as that can be done: what is
-/// in use is let go once it is not.
+/// Unmounts and detaches what [`mount_image`] left in `folder`, as far as possible: what is in use
+/// is released once it is not.
 pub(crate) fn release(folder: &Path) {
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
         let ends = |with: &str| path.extension().is_some_and(|extension| extension == with);
@@ -135,15 +135,15 @@ pub(crate) fn release(folder: &Path) {
                 .or_else(|_| run("umount", &["--lazy".as_ref(), path.as_ref()]));
         }
         if ends(IMAGE) {
-            let told = run("losetup", &["--associated".as_ref(), path.as_ref()]);
-            for device in devices(&told.unwrap_or_default()) {
+            let listed = run("losetup", &["--associated".as_ref(), path.as_ref()]);
+            for device in devices(&listed.unwrap_or_default()) {
                 let _ = run("losetup", &["--detach".as_ref(), device.as_ref()]);
             }
         }
     }
 }
 
-/// Another file system begins at `path`.
+/// Whether another file system starts at `path`.
 fn is_mounted(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let device = |path: &Path| fs::metadata(path).ok().map(|meta| meta.dev());
@@ -151,11 +151,12 @@ fn is_mounted(path: &Path) -> bool {
 }
 
 /// `/dev/loop0: [65024]:1234 (/path)`, a line each.
-fn devices(told: &str) -> impl Iterator<Item = &str> {
-    told.lines().filter_map(|line| line.split_once(':')).map(|(device, _)| device)
+fn devices(listed: &str) -> impl Iterator<Item = &str> {
+    listed.lines().filter_map(|line| line.split_once(':')).map(|(device, _)| device)
 }
 
-/// What it printed. In a group of its own, a terminal's interrupt does not cut it short.
+/// Returns what the program printed. In a group of its own, a terminal's interrupt does not end
+/// it early.
 fn run(name: &str, arguments: &[&OsStr]) -> Result<String> {
     let path = program(name).ok_or_else(|| Error::usage(format!("{name} is not installed")))?;
     let mut command = Command::new(path);
@@ -164,9 +165,9 @@ fn run(name: &str, arguments: &[&OsStr]) -> Result<String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    Err(Error::usage(format!("{name} failed ({}): {}", output.status, said.join("; "))))
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    Err(Error::usage(format!("{name} failed ({}): {}", output.status, errors.join("; "))))
 }
 
 #[cfg(test)]
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_root_may() {
+    fn only_root_may_mount() {
         assert!(may_mount(Some(0)).is_ok());
         for user in [Some(1000), None] {
             assert!(may_mount(user).unwrap_err().contains("only root"));
@@ -182,9 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_read_from_what_losetup_tells() {
-        let told = "/dev/loop3: [65024]:12 (/x y/0-xfs.image)\n/dev/loop11: []: (/z)\n";
-        assert_eq!(devices(told).collect::<Vec<_>>(), ["/dev/loop3", "/dev/loop11"]);
+    fn devices_are_read_from_what_losetup_prints() {
+        let listed = "/dev/loop3: [65024]:12 (/x y/0-xfs.image)\n/dev/loop11: []: (/z)\n";
+        assert_eq!(devices(listed).collect::<Vec<_>>(), ["/dev/loop3", "/dev/loop11"]);
         assert_eq!(devices("losetup\n\n").count(), 0);
     }
 

@@ -6,17 +6,17 @@ use model::{Error, Result};
 
 use super::ImageKind;
 
-/// Why images of these kinds, of `bytes` each, cannot be had in `folder`.
+/// Checks that images of these kinds can be created in a folder: they cannot.
 pub fn check_images(kinds: &[ImageKind], _: u64, _: &Path) -> Result<()> {
     kinds.first().map_or(Ok(()), |kind| Err(unsupported(*kind)))
 }
 
-/// Makes an image in `folder`, a scratch folder, and returns where it is mounted.
+/// Creates an image in a scratch folder and returns where it is mounted.
 pub fn mount_image(kind: ImageKind, _: &Path, _: u64) -> Result<PathBuf> {
     Err(unsupported(kind))
 }
 
-/// Unmounts and detaches what [`mount_image`] left in `folder`.
+/// Unmounts and detaches the images in a scratch folder.
 pub(crate) fn release(_: &Path) {}
 
 fn unsupported(kind: ImageKind) -> Error {

@@ -1,5 +1,8 @@
 //! The mounted file systems that paths are on (Linux).
 
+mod block;
+mod compression;
+
 use std::{
     ffi::OsStr,
     fs,
@@ -12,10 +15,12 @@ use std::{
 
 use model::Filesystem;
 
-use super::{block::Block, compression::compression, disk::nearest_existing};
+use self::{block::Block, compression::compression};
+use crate::space::nearest_existing;
 
-/// The file systems that hold `paths`, or will hold them, each once and in the order of `paths`.
-pub(super) fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
+/// Returns the file systems that hold `paths`, or will hold them, each once and in the order of
+/// `paths`.
+pub fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
     let mounts = mounts();
     let mut found: Vec<&Mount> = Vec::new();
     for path in paths {
@@ -27,23 +32,24 @@ pub(super) fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
 
 /// The local file systems that stores could be on, each once: not those that are read-only, nor
 /// those that the system has for itself.
-pub(super) fn local() -> Vec<Filesystem> {
-    chosen(&mounts()).map(Mount::describe).collect()
+pub(crate) fn local() -> Vec<Filesystem> {
+    usable(&mounts()).map(Mount::describe).collect()
 }
 
-fn chosen(mounts: &[Mount]) -> impl Iterator<Item = &Mount> {
+fn usable(mounts: &[Mount]) -> impl Iterator<Item = &Mount> {
     let hidden = |i: usize| mounts[i + 1..].iter().any(|later| later.point == mounts[i].point);
     let again = |i: usize| mounts[..i].iter().any(|other| other.device == mounts[i].device);
     let visible = (0..mounts.len()).filter(move |i| !hidden(*i) && !again(*i));
     visible.map(|i| &mounts[i]).filter(|mount| mount.is_for_stores())
 }
 
-/// Where the system keeps things of its own, also on file systems that could hold more.
+/// Folders that the system has for itself, also on file systems that could hold more.
 const SYSTEM: [&str; 4] = ["/proc", "/sys", "/run", "/boot"];
 
-/// The block device under the file system that holds `path`, or will hold it.
-pub(super) fn block_device(path: &Path) -> Option<Block> {
-    under(&mounts(), path)?.block_device()
+/// The folder in which the kernel describes the block device under the file system that holds
+/// `path`, or will hold it.
+pub(crate) fn device_folder(path: &Path) -> Option<PathBuf> {
+    Some(under(&mounts(), path)?.block_device()?.folder())
 }
 
 fn mounts() -> Vec<Mount> {
@@ -89,8 +95,8 @@ impl Mount {
         (on_disk || self.kind == "tmpfs") && writable && !of_system
     }
 
-    /// The block device underneath. btrfs and its like have a number of their own with major 0;
-    /// for them the source is asked.
+    /// The block device underneath. btrfs and similar ones have a number of their own with major 0;
+    /// for them the source decides.
     fn block_device(&self) -> Option<Block> {
         if self.device.major != 0 {
             return Some(self.device);
@@ -109,7 +115,7 @@ fn holding<'a>(mounts: &'a [Mount], device: Option<Block>, place: &Path) -> Opti
         .max_by_key(|mount| (Some(mount.device) == device, mount.point.as_os_str().len()))
 }
 
-/// Lines that are not of the known form are passed over.
+/// Lines of another form are skipped.
 fn parse(mountinfo: &[u8]) -> Vec<Mount> {
     mountinfo.split(|byte| *byte == b'\n').filter_map(mount).collect()
 }
@@ -140,7 +146,7 @@ fn text(field: &[u8]) -> String {
 fn merge(mount: &str, filesystem: &str) -> String {
     let mut all: Vec<&str> = mount.split(',').collect();
     for option in filesystem.split(',') {
-        // `rw` beside `ro` is a read-only mount of a writable file system: it adds nothing.
+        // `rw` next to `ro` is a read-only mount of a writable file system: it adds nothing.
         if !all.contains(&option) && !matches!(option, "" | "rw") {
             all.push(option);
         }
@@ -168,6 +174,7 @@ fn octal(digits: [u8; 3]) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::mutilations;
 
     const MOUNTINFO: &[u8] = b"\
 22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -185,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_whole() {
+    fn a_line_is_read_completely() {
         let mounts = parse(MOUNTINFO);
         assert_eq!(mounts.len(), 6);
         let disk = mounts[2].describe();
@@ -209,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn stores_stand_on_disks_and_in_memory_only() {
+    fn only_writable_disks_and_memory_are_for_stores() {
         let text = b"\
 1 0 0:21 / /proc rw - proc proc rw
 2 0 8:1 / / rw - ext4 /dev/sda1 rw
@@ -223,7 +230,7 @@ mod tests {
 10 0 8:2 / /boot/efi rw - vfat /dev/sda2 rw
 ";
         let mounts = parse(text);
-        let points: Vec<_> = chosen(&mounts).map(|mount| mount.source.to_str().unwrap()).collect();
+        let points: Vec<_> = usable(&mounts).map(|mount| mount.source.to_str().unwrap()).collect();
         assert_eq!(points, ["/dev/sda1", "new", "tank"]);
     }
 
@@ -237,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_passed_over() {
+    fn other_lines_are_skipped() {
         for line in ["", "-", "1 2 3 - ext4 x rw", "1 2 8:x / / rw - a b c", "1 2 8:1 / / rw - a"] {
             assert_eq!(mount(line.as_bytes()), None, "{line}");
         }
-        for text in crate::mutilations(MOUNTINFO) {
+        for text in mutilations(MOUNTINFO) {
             let mounts = parse(&text);
             let _ = holding(&mounts, None, Path::new("/mnt/late"));
-            let _ = chosen(&mounts).count();
+            let _ = usable(&mounts).count();
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Removes a folder, with what is mounted in it, or a control group, when this process ends without
+//! Removes a folder, with what is mounted in it, or a control group, if this process ends without
 //! having done so itself.
 
 use std::path::Path;
 
-/// A shell that waits for the end of its standard input, which this process holds and the system
-/// closes, however the process ends. A server may still be writing when it begins. Images are those of
-/// [`super::mount_image`]; detaching one that is in use means once it is not.
-/// A control group goes once no process is in it, and its files only with it.
+/// A shell waits for the end of its standard input, which this process holds and the system closes
+/// however the process ends. A server may still be writing when the shell starts to remove. Images
+/// are those of [`crate::mount_image`]; one that is in use is detached as soon as it is not.
+/// A control group can be removed once no process is in it, its files only together with it.
 #[cfg(unix)]
-const UNDERTAKER: &str = r#"
+const SCRIPT: &str = r#"
 trap '' HUP INT
 read -r _
 PATH=$PATH:/usr/sbin:/sbin
@@ -28,24 +28,24 @@ while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
 done
 "#;
 
-/// Waits beside this process.
+/// A process that waits for the end of this one.
 #[derive(Debug)]
-pub(super) struct Undertaker {
+pub(crate) struct CleanupGuard {
     #[cfg(unix)]
     shell: std::process::Child,
 }
 
-impl Undertaker {
-    /// Stands by to remove `folder`; `None` where there is no shell: then the next run removes it.
+impl CleanupGuard {
+    /// Waits to remove `folder`; `None` if there is no shell: then the next run removes it.
     #[cfg(unix)]
-    pub(super) fn of(folder: &Path) -> Option<Self> {
+    pub(crate) fn of(folder: &Path) -> Option<Self> {
         use std::{
             os::unix::process::CommandExt,
             process::{Command, Stdio},
         };
         let folder = folder.canonicalize().ok()?;
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", UNDERTAKER, "storemark-undertaker"]).arg(folder);
+        command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // In a group of its own a terminal's interrupt does not reach it.
         let shell = command.current_dir("/").process_group(0).spawn().ok()?;
@@ -53,48 +53,48 @@ impl Undertaker {
     }
 
     #[cfg(not(unix))]
-    pub(super) fn of(_: &Path) -> Option<Self> {
+    pub(crate) fn of(_: &Path) -> Option<Self> {
         None
     }
 
-    /// Sends it home, the folder being gone. One that is dropped instead begins its work.
+    /// Ends it once the folder has been removed. One that is dropped instead removes the folder.
     #[cfg(unix)]
-    pub(super) fn dismiss(mut self) {
+    pub(crate) fn dismiss(mut self) {
         let _ = self.shell.kill();
         let _ = self.shell.wait();
     }
 
     #[cfg(not(unix))]
-    pub(super) fn dismiss(self) {}
+    pub(crate) fn dismiss(self) {}
 }
 
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use std::{fs, thread::sleep, time::Duration};
+    use std::fs;
 
     use super::*;
 
     #[test]
-    fn a_folder_is_gone_soon_after_its_owner_is() {
+    fn a_folder_is_removed_soon_after_its_owner_ends() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("a 'folder'; with $words");
         fs::create_dir_all(folder.join("deep/er")).unwrap();
         fs::write(folder.join("deep/er/file"), "x").unwrap();
-        let mut undertaker = Undertaker::of(&folder).unwrap();
+        let mut guard = CleanupGuard::of(&folder).unwrap();
         assert!(folder.exists());
         // What happens to the pipe when the process that holds it is killed.
-        drop(undertaker.shell.stdin.take());
-        undertaker.shell.wait().unwrap();
+        drop(guard.shell.stdin.take());
+        guard.shell.wait().unwrap();
         assert!(!folder.exists() && parent.path().exists());
     }
 
     #[test]
     fn one_that_is_dismissed_touches_nothing() {
         let parent = tempfile::tempdir().unwrap();
-        let undertaker = Undertaker::of(parent.path()).unwrap();
-        undertaker.dismiss();
-        sleep(Duration::from_millis(50));
+        let guard = CleanupGuard::of(parent.path()).unwrap();
+        guard.dismiss();
+        // It has ended: nothing removes the folder any more.
         assert!(parent.path().exists());
     }
 }

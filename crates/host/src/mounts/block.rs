@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::cpu::read_line;
+use crate::text::read_line;
 
 /// Device number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,24 +27,24 @@ impl Block {
         Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
     }
 
-    /// What the kernel tells of it stands here.
+    /// The folder in which the kernel describes it.
     pub(super) fn folder(self) -> PathBuf {
         format!("/sys/dev/block/{}:{}", self.major, self.minor).into()
     }
 
-    /// Whether it says that it rotates.
+    /// Whether it reports that it rotates.
     pub(super) fn rotational(self) -> Option<bool> {
         own_or_disks(&self.folder(), "queue/rotational").map(|answer| answer == "1")
     }
 
-    /// Whether it, or a loop device under it, reads its file past the page cache; absent: there
+    /// Whether it, or a loop device under it, reads its file without the page cache; absent: there
     /// is no loop device.
     pub(super) fn loop_direct_io(self) -> Option<bool> {
         loop_direct_io(&self.folder(), MAX_LAYERS)
     }
 }
 
-/// Devices above one another that are looked at: more than anyone has, and no endless way down.
+/// Devices above one another that are looked at: more than anyone has, and an end to a ring.
 const MAX_LAYERS: u8 = 8;
 
 fn loop_direct_io(folder: &Path, layers: u8) -> Option<bool> {
@@ -57,7 +57,7 @@ fn loop_direct_io(folder: &Path, layers: u8) -> Option<bool> {
     under.filter_map(|slave| loop_direct_io(&slave.path(), layers)).min()
 }
 
-/// A line of the device's own or, as a partition has little of that, of its disk: the folder above.
+/// A line of the device itself or, as a partition has few files, of its disk: the folder above.
 fn own_or_disks(folder: &Path, file: &str) -> Option<String> {
     [folder.join(file), folder.join("..").join(file)].into_iter().find_map(read_line)
 }
