@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Blobs, Cache, DatasetSpec, Durability, DurabilitySettings, Error, Facet, Generated,
-    Operation, Order, Result, Rounds, Setting, Settings, record::Asked, without_password,
+    Batch, Blobs, Cache, Durability, DurabilitySettings, Error, Facet, Result, Rounds, Setting,
+    Settings, record::Asked, without_password,
 };
 
-use crate::Site;
+use host::Placement as Site;
+
+pub(crate) use crate::experiment::request::{BlobWork as Work, Data, WorkerProcesses as Processes};
 
 /// A run as asked for.
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
@@ -56,79 +58,6 @@ pub struct Request {
     pub asked: Option<Asked>,
 }
 
-impl Request {
-    /// Reading every key of each target at random, warm, by one worker; the first target is the
-    /// baseline.
-    pub fn reading(data: Data, targets: Vec<Requested>, rounds: Rounds, seed: u64) -> Self {
-        Self {
-            data,
-            targets,
-            baseline: 0,
-            work: vec![Work { operation: Operation::Read, order: Order::Permutation, rate: None }],
-            caches: vec![Cache::Warm],
-            count: None,
-            max_key: None,
-            start: None,
-            batch: Batch::All,
-            threads: 1,
-            processes: None,
-            memory: None,
-            durability: None,
-            over_time: false,
-            rounds,
-            seed,
-            in_place: false,
-            integrity_check: false,
-            scratch: None,
-            short_of_room: false,
-            asked: None,
-        }
-    }
-}
-
-/// A workload as asked for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Work {
-    /// What is done.
-    pub operation: Operation,
-    /// In which order keys are touched.
-    pub order: Order,
-    /// Operations a second that begin on schedule; absent: each as soon as it can.
-    pub rate: Option<f64>,
-}
-
-impl Work {
-    /// What passes do for a planned `work` on values. The objects of an ageing store are touched in
-    /// the order in which the dataset holds them.
-    pub(crate) fn of(work: model::Work) -> Result<Self> {
-        match work {
-            model::Work::Blobs { operation, order, rate } => Ok(Self { operation, order, rate }),
-            model::Work::Ageing { operation, .. } => {
-                Ok(Self { operation, order: Order::Permutation, rate: None })
-            }
-            other => Err(Error::usage(format!("{other} is no operation on values"))),
-        }
-    }
-
-    /// As a plan has it.
-    pub(crate) fn planned(self) -> model::Work {
-        let Self { operation, order, rate } = self;
-        model::Work::Blobs { operation, order, rate }
-    }
-}
-
-/// Worker processes as asked for.
-#[derive(Clone, Copy)]
-pub struct Processes {
-    /// How many.
-    pub count: u32,
-    /// Starts one.
-    pub program: Program,
-}
-
-/// How to start another process that calls [`serve`](crate::serve).
-pub type Program = fn() -> std::io::Result<std::process::Command>;
-
 /// A target as asked for.
 pub struct Requested {
     /// What stands in tables.
@@ -143,34 +72,6 @@ pub struct Requested {
     pub settings: Settings,
     /// The file system that its scratch stores are put on; absent: no choice was given.
     pub site: Option<Site>,
-}
-
-/// Where scratch stores get their data.
-pub enum Data {
-    /// Made from a seed.
-    Generated(Generated),
-    /// A store that is only read: a user's directory.
-    Store {
-        /// Its engine.
-        engine: &'static dyn Blobs,
-        /// Where it is.
-        path: PathBuf,
-        /// Its settings.
-        settings: Settings,
-    },
-    /// The first target that has a location.
-    Targets,
-}
-
-impl Data {
-    /// What stands in the plan.
-    pub(crate) fn spec(&self) -> DatasetSpec {
-        match self {
-            Self::Generated(spec) => DatasetSpec::Generated(*spec),
-            Self::Store { path, .. } => DatasetSpec::Directory { path: path.display().to_string() },
-            Self::Targets => DatasetSpec::Targets,
-        }
-    }
 }
 
 impl Requested {

@@ -28,27 +28,15 @@ use crate::{
     request::{Processes, Request, Work},
     seed::{Use, derive},
     sharing,
-    shelf::Shelf,
+    shelf::StoreCache,
     state,
     trial::{self, Place, Tried},
 };
 
-/// Runs what was asked for. What was measured until an error stands in `recorder`; a target whose
-/// server or worker process fails is left out from there on, and the others go on. The caller
-/// writes the last line, after it added what it finds in the record as a whole.
-pub fn run(
-    request: &Request,
-    recorder: &mut Recorder,
-    progress: &dyn Progress,
-    stop: &Stop,
-) -> Result<Outcome> {
-    run_on(&mut Shelf::default(), request, recorder, progress, stop)
-}
-
 /// The same, as one of several runs: on what the one before it left in `shelf`, as far as that
 /// fits.
 pub fn run_on(
-    shelf: &mut Shelf,
+    shelf: &mut StoreCache,
     request: &Request,
     recorder: &mut Recorder,
     progress: &dyn Progress,
@@ -120,10 +108,10 @@ pub fn run_on(
 
 /// The worker processes that were asked for, no more than there are keys.
 fn crew<'a>(request: &Request, prepared: &Prepared, stop: &'a Stop) -> Result<Option<Crew<'a>>> {
-    let Some(processes) = request.processes else { return Ok(None) };
+    let Some(processes) = &request.processes else { return Ok(None) };
     let keys = prepared.dataset.summary().count;
     let count = request.workload(request.work[0], 0, keys).processes;
-    let processes = Processes { count, ..processes };
+    let processes = Processes { count, ..processes.clone() };
     Crew::start(&processes, &prepared.dataset, pool(request, prepared), stop).map(Some)
 }
 
@@ -408,13 +396,13 @@ fn salt_index(round: u32, position: u32) -> u64 {
 impl Request {
     /// Workers of all processes together.
     pub(crate) fn workers(&self) -> u32 {
-        self.threads.saturating_mul(self.processes.map_or(1, |processes| processes.count))
+        self.threads.saturating_mul(self.processes.as_ref().map_or(1, |processes| processes.count))
     }
 
     /// The workload for one piece of work; `count` is settled by the pilot.
     pub(crate) fn workload(&self, work: Work, count: u64, keys: u64) -> Workload {
         let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
-        let processes = self.processes.map_or(1, |processes| processes.count).min(keys);
+        let processes = self.processes.as_ref().map_or(1, |processes| processes.count).min(keys);
         let threads = self.threads.min(keys / processes);
         Workload { work: work.planned(), count, batch: self.batch, threads, processes }
     }

@@ -15,7 +15,7 @@ use crate::{
 
 /// Keeps what the last run made ready. Dropping it removes that.
 #[derive(Default)]
-pub struct Shelf(Option<(Needs, Kept)>);
+pub struct StoreCache(Option<(Needs, Kept)>);
 
 /// What is kept.
 pub(crate) struct Kept {
@@ -49,11 +49,11 @@ struct Need {
     site: Option<PathBuf>,
 }
 
-impl Shelf {
+impl StoreCache {
     /// What `request` can be run on. What it cannot is removed.
     pub(crate) fn take(&mut self, request: &Request) -> Option<Kept> {
         let (needs, kept) = self.0.take()?;
-        (Needs::of(request)? == needs).then_some(kept)
+        (Needs::of_blobs(request)? == needs).then_some(kept)
     }
 
     /// Keeps what was made ready for `request`, all of whose targets are still there, but for stores
@@ -65,7 +65,7 @@ impl Shelf {
         doubts: Vec<Finding>,
         mut scratches: Scratches,
     ) {
-        let Some(needs) = Needs::of(request) else { return };
+        let Some(needs) = Needs::of_blobs(request) else { return };
         let Prepared { dataset, available, targets, .. } = prepared;
         let reads = targets.into_iter().map(|target| target.read).collect();
         scratches.retain(|(_, operation, _)| !operation.writes());
@@ -76,7 +76,12 @@ impl Shelf {
 
 impl Needs {
     /// Those of `request`; `None`: nothing that it is run on can be used again.
-    pub fn of(request: &Request) -> Option<Self> {
+    pub fn of(request: &crate::Request) -> Option<Self> {
+        request.blobs().and_then(|part| Self::of_blobs(&crate::measure::blobs(request, part)))
+    }
+
+    /// Those of `request`; `None`: nothing that it is run on can be used again.
+    fn of_blobs(request: &Request) -> Option<Self> {
         // What is written in place is not as it was found.
         if request.in_place {
             return None;

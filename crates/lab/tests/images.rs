@@ -9,10 +9,7 @@ extern crate storemark_lab as lab;
 
 use std::{fs, path::Path};
 
-use lab::{
-    On, Sites,
-    host::{self, ImageKind},
-};
+use lab::host::{self, FilesystemChoice, ImageKind, Placements};
 
 const BYTES: u64 = 320 << 20;
 
@@ -33,8 +30,8 @@ fn attached_below(folder: &Path) -> usize {
 #[test]
 fn images_are_what_they_are_called_and_go_with_their_scratch_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let on = ImageKind::ALL.map(On::Image);
-    let sites = match Sites::open(&on, BYTES, folder.path()) {
+    let on = ImageKind::ALL.map(FilesystemChoice::Image);
+    let sites = match Placements::open(&on, BYTES, folder.path()) {
         Ok(sites) => sites,
         Err(why) => {
             let why = why.to_string();

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use model::{Blobs, FindingKind, Generated, Noise, Result, Rounds, Settings, record::Record};
+use model::{Blobs, FindingKind, Generated, Noise, Result, Rounds, record::Record};
 use stats::{Estimate, Verdict, detectable, verdict};
 
 use super::CheckupJob;
-use crate::{Data, Progress, Recorder, Request, Requested, Stop, run};
+use crate::{Data, Progress, Recorder, Request, Stop, Target, measure};
 
 /// As many and as large as `run` takes them.
 const DATA: Generated =
@@ -32,7 +32,7 @@ pub(super) fn against_itself(
     stop: &Stop,
 ) -> Result<Measured> {
     let mut recorder = Recorder::new(None);
-    let outcome = run(&request(engine, job, time), &mut recorder, &Mute(progress), stop)?;
+    let outcome = measure(&request(engine, job, time), &mut recorder, &Mute(progress), stop)?;
     let record = recorder.record().expect("a run that went well has begun its record");
     Ok(measured(engine.name(), record, outcome.measuring))
 }
@@ -57,14 +57,7 @@ impl Progress for Mute<'_> {
 }
 
 fn request(engine: &'static dyn Blobs, job: &CheckupJob, time: Duration) -> Request {
-    let target = |label: &str| Requested {
-        label: label.to_owned(),
-        engine,
-        location: None,
-        address: None,
-        settings: Settings::default(),
-        site: None,
-    };
+    let target = |label: &str| Target::scratch(label, engine);
     let data = Data::Generated(Generated { seed: job.seed, ..DATA });
     let targets = vec![target(engine.name()), target(&format!("{} again", engine.name()))];
     // No interval is ever narrow enough: all of the time is for rounds.

@@ -1,8 +1,9 @@
 //! One worker process, as it is seen from outside.
 
 use std::{
+    ffi::OsString,
     io::{BufRead, BufReader, BufWriter, Write},
-    process::{Child, ChildStdin, ChildStdout, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::Sender,
     thread,
     time::{Duration, Instant},
@@ -11,7 +12,7 @@ use std::{
 use model::{Error, Result};
 
 use super::message::{Answer, Ask, heard, say};
-use crate::{dataset::Dataset, request::Program};
+use crate::dataset::Dataset;
 
 /// Ends with its owner.
 pub(super) struct Member {
@@ -48,11 +49,13 @@ impl Member {
     /// Starts process number `process`; what it says goes to `tell`.
     pub(super) fn start(
         process: u32,
-        program: Program,
+        program: &[OsString],
         tell: &Sender<(usize, Heard)>,
     ) -> Result<Self> {
         let wrong = |e| Error::io("a worker process cannot be started", e);
-        let mut command = program().map_err(wrong)?;
+        let (name, arguments) = program.split_first().expect("a worker is a program");
+        let mut command = Command::new(name);
+        command.args(arguments);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(wrong)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());

@@ -53,7 +53,7 @@ impl<'a> Crew<'a> {
         let (tell, answers) = channel();
         let crew = Self { members: RefCell::default(), answers, stop };
         for process in 0..processes.count {
-            crew.members.borrow_mut().push(Member::start(process, processes.program, &tell)?);
+            crew.members.borrow_mut().push(Member::start(process, &processes.command, &tell)?);
         }
         let largest = dataset.summary().largest;
         for (process, member) in (0..).zip(crew.members.borrow_mut().iter_mut()) {

@@ -7,7 +7,9 @@ use model::{
     Settings, Work, Workload, tasks::Tasks,
 };
 
-use crate::{Site, request::promised};
+use host::Placement as Site;
+
+use crate::request::promised;
 
 /// A comparison as asked for.
 pub struct QueueRequest {

@@ -9,6 +9,6 @@ mod running;
 mod trial;
 mod worker;
 
-pub use request::{Group, RowTarget, RowsRequest};
+pub use request::{RowTarget, RowsRequest};
 pub use rounds::rows;
 pub use worker::rows_worker;

@@ -7,6 +7,7 @@ use model::{
     rows::{Operation, Rows, Style},
 };
 
+pub(crate) use crate::experiment::request::Group;
 use crate::request::{check_kept, promised};
 
 /// A comparison as asked for.
@@ -33,15 +34,6 @@ pub struct RowsRequest {
     pub worker: Vec<OsString>,
     /// What was to be measured but cannot be: a label, and why.
     pub missing: Vec<(String, String)>,
-}
-
-/// Processes that work at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// How many.
-    pub processes: u32,
-    /// Each has a database of its own; otherwise all work on one.
-    pub own_databases: bool,
 }
 
 /// A target as asked for.

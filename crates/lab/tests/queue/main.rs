@@ -9,37 +9,42 @@ mod made_up;
 
 use std::time::Duration;
 
-use lab::{Outcome, QueueRequest, QueueTarget, Recorder, Silent, Stop};
-use model::{FindingKind, Measured, Result, Rounds, Sample, Settings, record::Record, tasks::Step};
+use lab::{ExperimentRequest, Outcome, Recorder, Request, Silent, Stop, Target, TasksRequest};
+use model::{
+    FindingKind, Measured, Result, Rounds, Sample,
+    record::Record,
+    tasks::{Step, Tasks},
+};
 use tempfile::TempDir;
 
 use made_up::{Fault, MadeUp};
 
 /// Two rounds of three workers with five tasks each.
-fn request(engines: &[&'static MadeUp], folder: &TempDir) -> QueueRequest {
-    let target = |(index, engine): (usize, &&'static MadeUp)| QueueTarget {
-        label: format!("made up {index}"),
-        engine: *engine,
-        settings: Settings::default(),
-        site: None,
+fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
+    let target = |(index, engine): (usize, &&'static MadeUp)| {
+        Target::scratch(&format!("made up {index}"), *engine as &dyn Tasks)
     };
-    QueueRequest {
+    let part = TasksRequest {
         targets: engines.iter().enumerate().map(target).collect(),
-        baseline: 0,
         workers: 3,
         tasks: 5,
         rewrites: 4,
         output: 33,
+    };
+    Request {
+        experiment: ExperimentRequest::Tasks(part),
+        baseline: 0,
         durability: None,
         rounds: Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0 },
         seed: 7,
-        scratch: folder.path().to_owned(),
+        scratch: Some(folder.path().to_owned()),
+        asked: None,
     }
 }
 
-fn run(request: QueueRequest, stop: &Stop) -> (Result<Outcome>, Record) {
+fn run(request: Request, stop: &Stop) -> (Result<Outcome>, Record) {
     let mut recorder = Recorder::new(None);
-    let outcome = lab::queue(request, &mut recorder, &Silent, stop);
+    let outcome = lab::measure(&request, &mut recorder, &Silent, stop);
     let record = recorder.record().cloned().unwrap();
     (outcome, record)
 }

@@ -1,9 +1,8 @@
 //! Stores that age, seen by an engine that writes everything down.
 
-use lab::{AgeRequest, Recorder, Requested, Silent, Stop};
+use lab::{AgeingRequest, ExperimentRequest, Recorder, Request, Silent, Stop, Target};
 use model::{
     Blobs, Cache, Durability, ErrorKind, FindingKind, Generated, Operation, Result, Rounds,
-    Settings,
     record::{Ended, Record},
 };
 use tempfile::TempDir;
@@ -16,37 +15,30 @@ use crate::{
 const SPEC: Generated =
     Generated { seed: 1, count: 20, size: 1000, variance: 500, random_percent: 100 };
 
-fn spied(label: &str, spy: &'static Spy) -> Requested {
-    requested(label, Box::leak(Box::new(Watching(spy))))
+fn spied(label: &str, spy: &'static Spy) -> Target<dyn Blobs> {
+    Target::scratch(label, Box::leak(Box::new(Watching(spy))) as &dyn Blobs)
 }
 
-fn requested(label: &str, engine: &'static dyn Blobs) -> Requested {
-    let (location, address) = (None, None);
-    Requested {
-        label: label.to_owned(),
-        engine,
-        location,
-        address,
-        settings: Settings::default(),
-        site: None,
-    }
-}
-
-fn aged(targets: Vec<Requested>, data: Generated, rounds: u32) -> Result<(Record, Ended)> {
+fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result<(Record, Ended)> {
     // On a disk: what is in a file system in memory cannot be evicted.
     let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let request = AgeRequest {
+    let part = AgeingRequest {
         targets,
-        baseline: 0,
         data,
         ages: vec![0, 2, 3],
         caches: vec![Cache::DataCold, Cache::Warm],
-        durability: Durability::None,
+    };
+    let request = Request {
+        experiment: ExperimentRequest::Ageing(part),
+        baseline: 0,
+        durability: Some(Durability::None),
         rounds: Rounds { min: 1, max: Some(rounds), precision: 0.03, seconds: 60.0 },
-        scratch: scratch.path().to_owned(),
+        seed: data.seed,
+        scratch: Some(scratch.path().to_owned()),
+        asked: None,
     };
     let mut recorder = Recorder::new(None);
-    let outcome = lab::age(&request, &mut recorder, &Silent, &Stop::new());
+    let outcome = lab::measure(&request, &mut recorder, &Silent, &Stop::new());
     let left = std::fs::read_dir(scratch.path()).unwrap().count();
     assert_eq!(left, 0, "scratch stores are removed");
     outcome.map(|outcome| (recorder.record().unwrap().clone(), outcome.ended))
@@ -145,7 +137,7 @@ fn a_lost_value_ends_the_life_of_its_store_only() {
 #[test]
 fn what_is_kept_in_memory_is_read_warm_only_and_lies_nowhere() {
     let memory = engines::registry::find("memory").unwrap();
-    let (record, _) = aged(vec![requested("memory", memory)], SPEC, 1).unwrap();
+    let (record, _) = aged(vec![Target::scratch("memory", memory)], SPEC, 1).unwrap();
     assert_eq!(record.samples.len(), 6);
     assert!(record.samples.iter().all(|s| s.cache == Cache::Warm && s.fragments().is_none()));
 }

@@ -1,9 +1,7 @@
 //! A short run over a spy.
 
-use lab::{Data, Recorder, Request, Requested, Silent, Stop, Work};
-use model::{
-    Batch, Cache, Generated, Operation, Order, Result, Rounds, Sample, Settings, record::Record,
-};
+use lab::{Data, ExperimentRequest, Recorder, Request, Silent, Stop, Target};
+use model::{Batch, Blobs, Generated, Operation, Result, Rounds, Sample, record::Record};
 use tempfile::TempDir;
 
 use crate::spy::{Habits, Spy, Watching};
@@ -31,45 +29,24 @@ impl Job {
 pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
     // On a disk: what is in a file system in memory cannot be evicted.
     let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let spied = Requested {
-        label: "spy".to_owned(),
-        engine: Box::leak(Box::new(Watching(spy))),
-        location: None,
-        address: None,
-        settings: Settings::default(),
-        site: None,
-    };
-    let request = Request {
-        data: Data::Generated(Generated {
-            seed: 1,
-            count: job.keys,
-            size: 100,
-            variance: 0,
-            random_percent: 100,
-        }),
-        targets: vec![spied],
-        baseline: 0,
-        work: vec![Work { operation: job.operation, order: Order::Permutation, rate: None }],
-        caches: vec![Cache::Warm],
-        count: Some(job.keys),
-        max_key: None,
-        start: None,
-        batch: job.batch,
-        threads: 1,
-        processes: None,
-        memory: None,
-        durability: None,
-        over_time: false,
-        rounds: Rounds { min: 1, max: Some(job.rounds), precision: 0.03, seconds: 60.0 },
+    let data = Data::Generated(Generated {
         seed: 1,
-        in_place: false,
-        integrity_check: false,
-        scratch: Some(scratch.path().to_owned()),
-        short_of_room: false,
-        asked: None,
-    };
+        count: job.keys,
+        size: 100,
+        variance: 0,
+        random_percent: 100,
+    });
+    let spied = Target::scratch("spy", Box::leak(Box::new(Watching(spy))) as &dyn Blobs);
+    let rounds = Rounds { min: 1, max: Some(job.rounds), precision: 0.03, seconds: 60.0 };
+    let mut request = Request::reading(data, vec![spied], rounds, 1);
+    request.scratch = Some(scratch.path().to_owned());
+    if let ExperimentRequest::Blobs(part) = &mut request.experiment {
+        part.work[0].operation = job.operation;
+        part.count = Some(job.keys);
+        part.batch = job.batch;
+    }
     let mut recorder = Recorder::new(None);
-    lab::run(&request, &mut recorder, &Silent, &Stop::new())?;
+    lab::measure(&request, &mut recorder, &Silent, &Stop::new())?;
     Ok(recorder.record().unwrap().clone())
 }
 

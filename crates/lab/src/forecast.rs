@@ -2,17 +2,18 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use model::{Batch, Cache, Durability, Result, Workload};
+use model::{Batch, Cache, Durability, Error, Result, Workload};
 
 use crate::{
-    Amount, Request, Silent, Stop, Work, host,
+    Amount, Silent, Stop, host,
     prepare::{self, Preparation},
+    request::{Request, Work},
     source::Source,
 };
 
 /// A run beforehand.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outline {
+pub struct Forecast {
     /// Keys and bytes of the data.
     pub data: Amount,
     /// What is done, with the least number of operations of a pass: where that takes no time, the
@@ -57,8 +58,10 @@ struct Assumed {
     byte: f64,
 }
 
-/// Outlines `request`. A store that is there is opened for reading, to count its keys.
-pub fn outline(request: &Request, stop: &Stop) -> Result<Outline> {
+/// Forecasts `request`. A store that is there is opened for reading, to count its keys.
+pub fn forecast(request: &crate::Request, stop: &Stop) -> Result<Forecast> {
+    let part = request.blobs().ok_or_else(|| Error::usage("only `run` can be forecast"))?;
+    let request = &crate::measure::blobs(request, part);
     let data = Source::open(request, &Silent, stop)?.amount(stop)?;
     let rooms = Preparation::new(request, &Silent, stop).needed(data);
     let room = |(folder, needed): (PathBuf, u64)| Room {
@@ -70,7 +73,7 @@ pub fn outline(request: &Request, stop: &Stop) -> Result<Outline> {
     let workload = |work: &Work| request.workload(*work, count, data.count);
     let workloads: Vec<_> = request.work.iter().map(workload).collect();
     let round: f64 = workloads.iter().map(|workload| of_a_round(request, data, workload)).sum();
-    Ok(Outline {
+    Ok(Forecast {
         data,
         trials: request.targets.len() * workloads.len() * request.caches.len(),
         workloads,
@@ -81,7 +84,7 @@ pub fn outline(request: &Request, stop: &Stop) -> Result<Outline> {
     })
 }
 
-impl Outline {
+impl Forecast {
     /// The shortest that `rounds` of it take, made ready first; `again`: after a run of the
     /// same needs.
     pub fn time(&self, rounds: u32, again: bool) -> Duration {
@@ -131,7 +134,7 @@ mod tests {
     use model::{Generated, Operation, Rounds};
 
     use super::*;
-    use crate::Data;
+    use crate::{Data, ExperimentRequest, Request};
 
     fn request(count: u64) -> Request {
         let rounds = Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0 };
@@ -146,15 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn made_up_data_is_counted_without_making_it() {
+    fn generated_data_is_counted_without_generating_it() {
         let stop = Stop::new();
-        let outlined = outline(&request(1 << 40), &stop).unwrap();
-        assert_eq!(outlined.data, Amount { count: 1 << 40, bytes: 1000 << 40 });
-        assert!(outlined.time(u32::MAX, false) >= outlined.time(1, false));
-        let reading = request(9);
-        let updating = Work { operation: Operation::Update, ..reading.work[0] };
-        let more = Request { work: vec![reading.work[0], updating], ..reading };
-        let counts: Vec<_> = outline(&more, &stop).unwrap().workloads;
+        let large = forecast(&request(1 << 40), &stop).unwrap();
+        assert_eq!(large.data, Amount { count: 1 << 40, bytes: 1000 << 40 });
+        assert!(large.time(u32::MAX, false) >= large.time(1, false));
+        let mut both = request(9);
+        let ExperimentRequest::Blobs(part) = &mut both.experiment else { unreachable!() };
+        let updating = Work { operation: Operation::Update, ..part.work[0] };
+        part.work.push(updating);
+        let counts: Vec<_> = forecast(&both, &stop).unwrap().workloads;
         assert_eq!(counts.iter().map(|w| w.count).collect::<Vec<_>>(), [9, 9]);
     }
 }

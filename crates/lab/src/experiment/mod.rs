@@ -1,0 +1,3 @@
+//! What can be measured.
+
+pub(crate) mod request;
