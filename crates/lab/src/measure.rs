@@ -126,7 +126,8 @@ pub(crate) fn blobs(request: &Request, part: &BlobsRequest) -> old::Request {
         integrity_check: part.integrity_check,
         scratch: request.scratch.clone(),
         short_of_room: part.short_of_room,
-        asked: request.asked.clone(),
+        spec: request.spec.clone(),
+        point: request.point.clone(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use model::{
     Batch, Blobs, Cache, Durability, DurabilitySettings, Error, Facet, Result, Rounds, Setting,
-    Settings, record::Asked, without_password,
+    Settings, record::Point, spec::RunSpec, without_password,
 };
 
 use host::Placement as Site;
@@ -55,7 +55,9 @@ pub struct Request {
     /// Go on where a file system seems to have too little room.
     pub short_of_room: bool,
     /// The user's own words for it, to stand in the record.
-    pub asked: Option<Asked>,
+    pub spec: Option<RunSpec>,
+    /// Which run of a sweep this is.
+    pub point: Option<Point>,
 }
 
 /// A target as asked for.

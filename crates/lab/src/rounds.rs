@@ -63,7 +63,7 @@ pub(crate) fn header(
         }
     }
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    Header { format: FORMAT, started, environment, plan, asked: None }
+    Header { format: FORMAT, started, environment, plan, spec: None, point: None }
 }
 
 /// The rounds of a record that has begun.

@@ -215,8 +215,9 @@ fn header(
         time_flushes(&mut environment, prepared, stop)?;
     }
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (format, plan, asked) = (model::record::FORMAT, plan.clone(), request.asked.clone());
-    Ok(Header { format, started, environment, plan, asked })
+    let (format, plan) = (model::record::FORMAT, plan.clone());
+    let (spec, point) = (request.spec.clone(), request.point.clone());
+    Ok(Header { format, started, environment, plan, spec, point })
 }
 
 /// Longest time for flushing one file system.

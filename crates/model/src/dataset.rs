@@ -36,6 +36,27 @@ pub struct Generated {
     pub random_percent: u8,
 }
 
+impl Generated {
+    /// This with a number of values and their sizes as far as they are given. Sizes that are given
+    /// do not vary unless the variance is given too.
+    #[must_use]
+    pub fn shaped(
+        self,
+        count: Option<u64>,
+        size: Option<u64>,
+        variance: Option<u64>,
+        seed: u64,
+    ) -> Self {
+        Self {
+            seed,
+            count: count.unwrap_or(self.count),
+            size: size.unwrap_or(self.size),
+            variance: variance.unwrap_or(if size.is_some() { 0 } else { self.variance }),
+            ..self
+        }
+    }
+}
+
 /// The share of datasets that do not tell.
 fn all_random() -> u8 {
     100

@@ -18,7 +18,8 @@ pub fn record(labels: &[&str], count: u64) -> Record {
         started: 1_700_000_000,
         environment: environment(),
         plan: plan(labels, count),
-        asked: None,
+        spec: None,
+        point: None,
     });
     record.stores = (0..labels.len()).map(|target| store(target, count)).collect();
     record

@@ -29,6 +29,7 @@ pub mod record;
 pub mod rows;
 mod sample;
 mod setting;
+pub mod spec;
 pub mod study;
 mod target;
 pub mod tasks;
@@ -58,6 +59,6 @@ pub use sample::{
     Cost, Device, FileBytes, First, Io, Latency, Load, Measured, Paced, Passes, Residency, Sample,
     Server, State, StoreFacts, Worker,
 };
-pub use setting::{Accepts, Setting, Settings, nearest};
+pub use setting::{Accepts, Setting, Settings, did_you_mean, nearest, no_such};
 pub use target::{Target, without_password};
 pub use workload::{Batch, Operation, Workload};

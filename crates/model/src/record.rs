@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Case, Environment, Finding, Plan, Sample, State, StoreFacts, Workload};
+use crate::{Case, Environment, Finding, Plan, Sample, State, StoreFacts, Workload, spec::RunSpec};
 
 /// Version of the format. Raised when a reader of the old one would go wrong.
 pub const FORMAT: u32 = 2;
@@ -38,27 +38,24 @@ pub struct Header {
     pub environment: Environment,
     /// What was to run.
     pub plan: Plan,
-    /// What the user asked for, so that it can be asked for again; absent: not told.
+    /// What the user asked for, all runs of a sweep, so that it can be asked for again; absent: not
+    /// known.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "RunSpec::serialize_given"
+    )]
+    pub spec: Option<RunSpec>,
+    /// Which run of a sweep this is; absent: it is the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Asked>,
+    pub point: Option<Point>,
 }
 
 impl Header {
     /// Which run of a sweep this is.
     pub fn point(&self) -> Option<&Point> {
-        self.asked.as_ref()?.point.as_ref()
+        self.point.as_ref()
     }
-}
-
-/// A run as asked for, in the words of the command line and of plan files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Asked {
-    /// Values by the long names of options, the targets as `targets`; a switch has none. An option
-    /// of one value that has several here is varied.
-    pub options: BTreeMap<String, Vec<String>>,
-    /// Which part of it this is; absent: the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub point: Option<Point>,
 }
 
 /// One of the runs of a sweep. They stand one after the other in a file, each a header with what

@@ -82,7 +82,7 @@ impl Setting {
                 let lower = text.to_ascii_lowercase();
                 match words.iter().find(|word| **word == lower) {
                     Some(word) => Ok((*word).to_owned()),
-                    None => Err(wrong(unknown("value", &lower, words.iter().copied()))),
+                    None => Err(wrong(no_such("value", &lower, words.iter().copied()))),
                 }
             }
             Accepts::Size { min, max } => {
@@ -119,7 +119,7 @@ impl Settings {
         for (name, text) in asked {
             let Some(setting) = table.iter().find(|setting| setting.is_named(name)) else {
                 let names = table.iter().map(|setting| setting.name);
-                return Err(Error::usage(unknown("setting", name, names)));
+                return Err(Error::usage(no_such("setting", name, names)));
             };
             settings.0.insert(name.to_owned(), setting.canonical(text)?);
         }
@@ -177,14 +177,22 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// `: did you mean size?`, or nothing if no candidate is near.
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, candidates).map_or_else(String::new, |near| format!(": did you mean {near}?"))
+}
+
 /// `no setting "pgsize": did you mean page_size? (accepted: …)`.
-fn unknown<'a>(what: &str, word: &str, accepted: impl Iterator<Item = &'a str> + Clone) -> String {
-    let list = accepted.clone().collect::<Vec<_>>().join(", ");
-    match nearest(word, accepted) {
-        Some(near) => format!("no {what} {word:?}: did you mean {near}? (accepted: {list})"),
-        None if list.is_empty() => format!("no {what} {word:?}: there are none here"),
-        None => format!("no {what} {word:?} (accepted: {list})"),
+pub fn no_such<'a>(
+    what: &str,
+    word: &str,
+    accepted: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    let list = accepted.clone().into_iter().collect::<Vec<_>>().join(", ");
+    if list.is_empty() {
+        return format!("no {what} {word:?}: there are none here");
     }
+    format!("no {what} {word:?}{} (accepted: {list})", did_you_mean(word, accepted))
 }
 
 #[cfg(test)]

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::{Cache, Error, Operation, Result, Settings, Target, rows::Style};
+use crate::{
+    Cache, Error, Operation, Result, Settings, Target,
+    rows::Style,
+    spec::{Options, RunSpec},
+};
 
 /// A published experiment.
 #[derive(Clone, Debug, Deserialize)]
@@ -145,10 +149,10 @@ pub struct Step {
     pub command: Job,
     /// Its options by their long names, as in a plan file.
     pub options: Options,
-    /// What is other in a quick run.
+    /// What differs in a quick run.
     #[serde(default)]
     pub quick: Options,
-    /// What is other in a full one, which is as large as what was published.
+    /// What differs in a full one, which is as large as what was published.
     #[serde(default)]
     pub full: Options,
     /// What was published.
@@ -156,26 +160,9 @@ pub struct Step {
     pub claims: Vec<Claim>,
 }
 
-/// Options of a command by their long names.
-pub type Options = BTreeMap<String, Value>;
-
-/// The value of an option.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// Of a switch.
-    Switch(bool),
-    /// A number.
-    Number(i64),
-    /// A word.
-    Text(String),
-    /// Several.
-    List(Vec<Value>),
-}
-
 /// How large a step is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
+pub enum Scale {
     /// In a few minutes for the whole study.
     Quick,
     /// As it stands.
@@ -185,29 +172,15 @@ pub enum Size {
 }
 
 impl Step {
-    /// The options of a run of this size.
-    pub fn options(&self, size: Size) -> Options {
-        let over = match size {
-            Size::Quick => Some(&self.quick),
-            Size::Default => None,
-            Size::Full => Some(&self.full),
-        };
+    /// What a run of this size asks for.
+    pub fn spec(&self, scale: Scale) -> Result<RunSpec> {
         let mut options = self.options.clone();
-        options
-            .extend(over.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
-        options
-    }
-}
-
-impl Value {
-    /// Its words as they stand on a command line; a switch has none, `None`: it is off.
-    pub fn words(&self) -> Option<Vec<String>> {
-        match self {
-            Self::Switch(on) => on.then(Vec::new),
-            Self::Number(number) => Some(vec![number.to_string()]),
-            Self::Text(text) => Some(vec![text.clone()]),
-            Self::List(values) => Some(values.iter().filter_map(Self::words).flatten().collect()),
+        match scale {
+            Scale::Quick => options.extend(self.quick.clone()),
+            Scale::Default => {}
+            Scale::Full => options.extend(self.full.clone()),
         }
+        RunSpec::from_options(self.command.as_str(), &options)
     }
 }
 
@@ -223,6 +196,17 @@ pub enum Job {
     Queue,
     /// `storemark age`.
     Age,
+}
+
+impl Job {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Rows => "rows",
+            Self::Queue => "queue",
+            Self::Age => "age",
+        }
+    }
 }
 
 /// Something published that can be held against what is measured.
@@ -315,5 +299,23 @@ mod tests {
         assert!(is_same_target("csv:?null=no", "csv", &in_effect));
         assert!(!is_same_target("csv:?null=yes", "csv", &in_effect));
         assert!(!is_same_target("csv:", "jsonl", &in_effect));
+    }
+
+    #[test]
+    fn every_step_of_every_study_is_a_run() {
+        for text in [
+            include_str!("../../../studies/faster-than-fs.toml"),
+            include_str!("../../../studies/internal-or-external.toml"),
+            include_str!("../../../studies/mass-inserts.toml"),
+            include_str!("../../../studies/page-cache.toml"),
+            include_str!("../../../studies/task-queue.toml"),
+            include_str!("../../../studies/to-blob-or-not.toml"),
+        ] {
+            for step in &read(text).steps {
+                for scale in [Scale::Quick, Scale::Default, Scale::Full] {
+                    step.spec(scale).unwrap().check().unwrap();
+                }
+            }
+        }
     }
 }

@@ -85,6 +85,18 @@ pub fn parse_percent(text: &str) -> Result<u8> {
     })
 }
 
+/// A whole number from 1 to `most`.
+pub fn parse_up_to(text: &str, most: u32) -> Result<u32> {
+    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| {
+        let bounds = match most {
+            u32::MAX => "1 or more".to_owned(),
+            most => format!("1 to {most}"),
+        };
+        Error::usage(format!("accepted is a whole number, {bounds}"))
+    })
+}
+
 /// A nanosecond an operation.
 const FASTEST: f64 = 1e9;
 

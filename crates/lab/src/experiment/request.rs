@@ -6,8 +6,9 @@ use host::Placement;
 use model::{
     Batch, Blobs, Cache, DatasetSpec, Durability, Engine, Error, Facet, Generated, Operation,
     Order, Owner, PlannedTarget, Result, Rounds, Settings,
-    record::Asked,
+    record::Point,
     rows::{Rows, Style},
+    spec::RunSpec,
     tasks::Tasks,
     without_password,
 };
@@ -26,7 +27,9 @@ pub struct Request {
     /// Where scratch stores go; absent: next to the user's store, or the current directory.
     pub scratch: Option<PathBuf>,
     /// The user's own words for it, which the record carries.
-    pub asked: Option<Asked>,
+    pub spec: Option<RunSpec>,
+    /// Which run of a sweep this is.
+    pub point: Option<Point>,
 }
 
 /// The part of an experiment.
@@ -201,7 +204,8 @@ impl Request {
             rounds,
             seed,
             scratch: None,
-            asked: None,
+            spec: None,
+            point: None,
         }
     }
 

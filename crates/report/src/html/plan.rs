@@ -1,7 +1,7 @@
 //! What was to be measured: data, targets, workloads, states and when to stop.
 
 use maud::{Markup, html};
-use model::{Owner, PlannedTarget, Settings, record::Record, units::show_size};
+use model::{Owner, PlannedTarget, Settings, record::Record, spec::RunSpec, units::show_size};
 
 use super::{
     machine::{Job, Part},
@@ -38,8 +38,8 @@ fn whole(part: &Part<'_>) -> Table {
         let limit = memory.limit_bytes.map_or_else(|| "no limit".to_owned(), show_size);
         row("memory of each target", format!("{limit}, cache {}", show_size(memory.cache_bytes)));
     }
-    for (name, values) in record.header.asked.iter().flat_map(|asked| &asked.options) {
-        row(&format!("--{name}"), values.join(", "));
+    for (name, values) in record.header.spec.iter().flat_map(RunSpec::texts) {
+        row(&format!("--{name}"), values);
     }
     for side in &part.sides {
         row(&part.on("rounds", side), ended(side.records()));

@@ -1,7 +1,7 @@
 //! Prints a checkup for a person at a terminal.
 
 use model::{
-    Suggestion, Checkup, Disk, Environment, Filesystem, Flush, Folder, Noise, Program, Reach,
+    Checkup, Disk, Environment, Filesystem, Flush, Folder, Noise, Program, Reach, Suggestion,
     units::{show_count, show_size, three_digits},
 };
 use stats::Estimate;

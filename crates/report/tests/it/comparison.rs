@@ -2,7 +2,7 @@
 
 use model::{
     Batch, Cache, DatasetSpec, Durability, Experiment, Finding, FindingKind, Operation,
-    record::{Asked, Point, Record},
+    record::{Point, Record},
 };
 use storemark_report::{
     Comparison, Judgement, Style, comparison, comparison_markdown, comparison_page, worse_rows,
@@ -170,7 +170,7 @@ fn runs_of_a_sweep_pair_by_what_varies() {
             let mut record = run([times[number]; 2]);
             let varied = [("size".to_owned(), size.to_owned())].into();
             let point = Some(Point { number, of: 2, varied });
-            record.header.asked = Some(Asked { point, ..Asked::default() });
+            record.header.point = point;
             record
         };
         sizes.into_iter().enumerate().map(point).collect()

@@ -25,7 +25,8 @@ pub(crate) fn record(labels: &[&str]) -> Record {
         started: 1_700_000_000,
         environment: machine(),
         plan: plan(labels),
-        asked: None,
+        spec: None,
+        point: None,
     })
 }
 

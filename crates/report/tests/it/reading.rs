@@ -2,7 +2,7 @@
 
 use model::{
     ErrorKind,
-    record::{Asked, Point, Record},
+    record::{Point, Record},
 };
 use proptest::prelude::*;
 use storemark_report::{Style, read, terminal};
@@ -141,7 +141,7 @@ fn swept(sizes: &[&str]) -> Vec<Record> {
         let varied = [("size".to_owned(), (*size).to_owned())].into();
         let point = Some(Point { number, of: sizes.len(), varied });
         let mut record = typical();
-        record.header.asked = Some(Asked { point, ..Asked::default() });
+        record.header.point = point;
         record
     };
     sizes.iter().enumerate().map(point).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::record::{Asked, Point, Record};
+use model::record::{Point, Record};
 use storemark_report::{csv, csv_columns};
 
 use crate::made::typical;
@@ -34,7 +34,7 @@ fn what_varies_in_a_sweep_stands_in_columns() {
         let mut record = typical();
         let varied = [("size".to_owned(), size.to_owned())].into();
         let point = Some(Point { number, of: 2, varied });
-        record.header.asked = Some(Asked { point, ..Asked::default() });
+        record.header.point = point;
         record
     };
     let rows = rows(&[run(0, "1k"), run(1, "4k")]);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::{
     Cache, Operation,
     record::Record,
+    spec::Options,
     study::{Claim, Figure, Job, Step},
 };
 use storemark_report::{Against, Held, StudyStep, Style, held, study_step};
@@ -26,9 +27,9 @@ pub(crate) fn step(claims: Vec<Claim>) -> Step {
     Step {
         title: "Reading".to_owned(),
         command: Job::Run,
-        options: BTreeMap::new(),
-        quick: BTreeMap::new(),
-        full: BTreeMap::new(),
+        options: Options::new(),
+        quick: Options::new(),
+        full: Options::new(),
         claims,
     }
 }

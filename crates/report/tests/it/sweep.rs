@@ -1,6 +1,6 @@
 //! What only the runs of a sweep together show, on runs whose crossing is known.
 
-use model::record::{Asked, Point, Record};
+use model::record::{Point, Record};
 use storemark_report::{Style, break_evens, page, page_matrices};
 
 use crate::made::{record, sample, set_size};
@@ -16,7 +16,7 @@ pub(crate) fn swept() -> Vec<Record> {
         let mut run = record(&["files", "sqlite page_size=512", "sqlite page_size=4096"]);
         let varied = [("size".to_owned(), size.to_string())].into();
         let point = Some(Point { number, of: 2, varied });
-        run.header.asked = Some(Asked { point, ..Asked::default() });
+        run.header.point = point;
         set_size(&mut run, size);
         for (target, pages) in [(1, 512), (2, 4096)] {
             let planned = &mut run.header.plan.targets[target];

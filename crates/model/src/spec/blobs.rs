@@ -1,0 +1,427 @@
+//! What a user can ask `storemark run` for. Options of kvtest keep their names.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    common::{Output, Placing, Running, caches},
+    sweep::List,
+    value::{Integer, Name, Rate, Share, Size, Text, UpTo, Written, all, one},
+};
+use crate::{
+    Batch, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Rounds, Work, Ycsb,
+};
+
+/// The article's sizes, and as many blobs as can be measured in less than a minute: more bytes
+/// than most processors cache, few enough for several rounds.
+pub const DEFAULT_DATA: Generated =
+    Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000, random_percent: 100 };
+
+/// As many bytes, in records of YCSB's size.
+const YCSB_DATA: Generated =
+    Generated { seed: 0, count: 40_000, size: Ycsb::RECORD, variance: 0, random_percent: 100 };
+
+/// Measures one target, or compares several
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct BlobsSpec {
+    /// What to measure; none: files, SQLite and pack on a dataset generated for it. One may be a
+    /// plan file or a record, which is measured as it says
+    pub targets: Vec<Name>,
+    /// The values.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub data: DataOptions,
+    /// What is done with them.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub work: WorkOptions,
+    /// Settings of kvtest.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub settings: SharedSettings,
+    /// How long to measure, and where.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub running: Running,
+    /// Where scratch stores are placed.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub placing: Placing,
+    /// How to measure, beyond that.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub ways: Ways,
+    /// What to print and write.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub shown: Output,
+    /// What to print and write, beyond that.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub extras: Extras,
+}
+
+/// Where values come from, and which of them are touched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Data"))]
+pub struct DataOptions {
+    /// Take keys and bytes from the files below DIR (read only)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DIR"))]
+    pub data: Option<Name>,
+    /// Blobs in a generated dataset
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub keys: Vec<Written<Size>>,
+    /// As many blobs as fit into so many bytes together
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
+    pub bytes: Vec<Written<Size>>,
+    /// Their middle size in bytes
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
+    pub size: Vec<Written<Size>>,
+    /// How far sizes vary to either side
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
+    pub variance: Vec<Written<Size>>,
+    /// Generate values that compress to this share of their size, 0.01 to 1, for filling and for
+    /// updates
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
+    pub compressible: Option<Written<Share>>,
+    /// Largest integer key to touch
+    #[cfg_attr(feature = "clap", arg(long, value_name = "KEY", allow_hyphen_values = true))]
+    pub max_id: Vec<Written<Integer>>,
+}
+
+/// What is done with the values.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Workload"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct WorkOptions {
+    /// Measure reading (the default for stores of your own)
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub read: bool,
+    /// Measure overwriting each blob by random bytes of its size, on a scratch copy
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub update: bool,
+    /// Mix operations, each drawn by its share in percent, as in read=95,update=5: of read, update,
+    /// insert, delete, scan (1 to 100 values in key order) and rmw (read, then update)
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub mix: Option<Written<Mix>>,
+    /// Mixes of the Yahoo! Cloud Serving Benchmark, a to f, on values of 1,000 bytes (its records
+    /// have 10 fields of 100; here a record is one value); several letters are a workload each
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LETTERS"))]
+    pub ycsb: Vec<Written<Ycsb>>,
+    /// Draw keys with replacement: uniform, zipfian (=0.99), latest, or hotspot (=20/80, 20 % of the
+    /// keys get 80 % of the operations); default for a mix: uniform
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LAW"))]
+    pub distribution: Option<Written<Order>>,
+    /// Start so many operations a second, on schedule, however long each takes; latencies count from
+    /// the scheduled start; several rates are a workload each
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N/s"))]
+    pub rate: Vec<Written<Rate>>,
+    /// What is in memory when a trial starts: warm, data-cold (no pages), cold (no pages and no
+    /// names; needs root, drops the caches of the whole machine); several are shown one after the
+    /// other; default: warm
+    #[cfg_attr(feature = "clap", arg(long, value_name = "STATE"))]
+    pub cache: Vec<Written<Cache>>,
+    /// Operations of a pass; default: every key once
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub count: Vec<Written<Size>>,
+    /// Touch keys in ascending order
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub asc: bool,
+    /// Touch keys in descending order
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub desc: bool,
+    /// Draw keys at random with replacement; default: a random permutation of all
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub random: bool,
+    /// Start at this integer key (with --asc or --desc)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "KEY", allow_hyphen_values = true))]
+    pub start: Vec<Written<Integer>>,
+    /// Operations per commit; default: all; of a mix or a --rate: 1
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub batch: Vec<Written<Size>>,
+    /// Each operation in a transaction of its own (--batch 1)
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub multitrans: bool,
+    /// Set each engine up for this class: none, consistent or durable
+    #[cfg_attr(feature = "clap", arg(long, value_name = "CLASS"))]
+    pub durability: Vec<Written<Durability>>,
+    /// Workers of each process, each with a session of its own; default: 1
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub threads: Vec<Written<UpTo<1024>>>,
+    /// Worker processes, each with so many threads; only for stores that several can have open;
+    /// default: 1
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub processes: Vec<Written<UpTo<1024>>>,
+    /// Equal memory for each target: half of it for the engine's own cache, if it has one, and as
+    /// root on Linux a limit on everything, the page cache included
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE"))]
+    pub memory: Vec<Written<Size>>,
+}
+
+/// Settings that every target takes whose engine has them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[cfg_attr(
+    feature = "clap",
+    derive(clap::Args),
+    command(next_help_heading = "Settings for all targets that have them")
+)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct SharedSettings {
+    /// SQLite: use blob handles instead of SQL statements
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub blob_api: bool,
+    /// SQLite: page cache in pages (negative: in KiB)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", allow_hyphen_values = true))]
+    pub cache_size: Vec<Written<Integer>>,
+    /// SQLite: page size, a power of two from 512 to 65536
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
+    pub page_size: Vec<Written<Size>>,
+    /// SQLite: map as much as N bytes of the database
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub mmap: Vec<Written<Size>>,
+    /// SQLite: journal mode
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MODE"))]
+    pub jmode: Vec<Written<Text>>,
+    /// SQLite: leave out the checkpoint of a WAL
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub nocheckpoint: bool,
+    /// SQLite: synchronous off
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub nosync: bool,
+    /// Files: fsync each file after it was written in place
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub fsync: bool,
+}
+
+/// How to measure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Run"))]
+pub struct Ways {
+    /// Take the first value of each list, then the second of each, instead of every combination
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub zip: bool,
+    /// Update your own stores instead of scratch copies: their contents are overwritten
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub in_place: bool,
+    /// Run the engine's own integrity check afterwards
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub integrity_check: bool,
+}
+
+/// What to print and write.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Output"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct Extras {
+    /// Write the options of this run to FILE, as a plan that measures it again
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub save_plan: Option<Name>,
+    /// Show what would be measured and what it takes, and measure nothing
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub dry_run: bool,
+    /// Continue with what takes a day, or more space than seems to be free
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub yes: bool,
+    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+    /// HdrHistogram's listing of percentiles
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DIR"))]
+    pub export_hdr: Option<Name>,
+    /// Show how passes went over time, in slices of 100 ms, and where they stalled; passes then last
+    /// at least two seconds, and all operations are timed once
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub over_time: bool,
+    /// Show the engines' own counters and the process's input and output
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub stats: bool,
+    /// Exit with 3 when there is a finding above a note
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub strict: bool,
+}
+
+/// A setting that options ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedSetting {
+    /// Its name.
+    pub name: &'static str,
+    /// The only engine that it is meant for; absent: every engine that has it.
+    pub engine: Option<&'static str>,
+    /// Its values; several make a target each.
+    pub values: Vec<String>,
+}
+
+impl SharedSettings {
+    /// kvtest's options as settings of engines.
+    pub fn settings(&self) -> Result<Vec<SharedSetting>> {
+        let texts = |sizes: &[Written<Size>]| all(sizes).iter().map(u64::to_string).collect();
+        let word = |asked: bool, word: &str| Vec::from_iter(asked.then(|| word.to_owned()));
+        let (cache, sizes) = self.cache()?;
+        // Both engines call it sync, and each option is about one of them.
+        let mut settings: Vec<SharedSetting> = [
+            ("api", None, word(self.blob_api, "blob")),
+            (cache, None, sizes),
+            ("page_size", None, texts(&self.page_size)),
+            ("mmap", None, texts(&self.mmap)),
+            ("journal", None, all(&self.jmode)),
+            ("checkpoint", None, word(self.nocheckpoint, "none")),
+            ("sync", Some("files"), word(self.fsync, "file")),
+            ("sync", Some("sqlite"), word(self.nosync, "off")),
+        ]
+        .into_iter()
+        .map(|(name, engine, values)| SharedSetting { name, engine, values })
+        .collect();
+        settings.retain(|setting| !setting.values.is_empty());
+        Ok(settings)
+    }
+
+    /// In pages, or where it is negative in KiB, as SQLite has it.
+    fn cache(&self) -> Result<(&'static str, Vec<String>)> {
+        let sizes = all(&self.cache_size);
+        let (kibibytes, pages): (Vec<i64>, Vec<i64>) = sizes.iter().partition(|size| **size < 0);
+        match (kibibytes.is_empty(), pages.is_empty()) {
+            (false, false) => {
+                Err(Error::usage("--cache-size: pages and KiB (negative) cannot be in one list"))
+            }
+            (false, true) => {
+                let sizes = kibibytes.iter().map(|size| format!("{}KiB", size.unsigned_abs()));
+                Ok(("cache", sizes.collect()))
+            }
+            _ => Ok(("cache_pages", pages.iter().map(i64::to_string).collect())),
+        }
+    }
+}
+
+impl DataOptions {
+    /// Whether the user shapes the generated data.
+    pub fn shapes_data(&self) -> bool {
+        [&self.keys, &self.bytes, &self.size, &self.variance].iter().any(|list| !list.is_empty())
+            || self.compressible.is_some()
+    }
+}
+
+impl BlobsSpec {
+    /// Time for a run without `--time`.
+    pub const TIME: Duration = Duration::from_secs(45);
+
+    /// The generated data.
+    pub fn generated(&self, seed: u64) -> Generated {
+        let DataOptions { keys, bytes, size, variance, compressible, .. } = &self.data;
+        let default = if self.work.ycsb.is_empty() { DEFAULT_DATA } else { YCSB_DATA };
+        let (size, bytes) = (one(size), one(bytes));
+        let fit = |bytes: u64| (bytes / size.unwrap_or(default.size).max(1)).max(1);
+        Generated {
+            random_percent: one(compressible).unwrap_or(default.random_percent),
+            ..default.shaped(one(keys).or(bytes.map(fit)), size, one(variance), seed)
+        }
+    }
+
+    /// A workload for each operation at each rate; `located`: a target is a store of the user.
+    pub fn work(&self, located: bool) -> Vec<Work> {
+        let rates = match self.work.rate.as_slice() {
+            [] => vec![None],
+            rates => rates.iter().map(|rate| Some(rate.value())).collect(),
+        };
+        let work = |(operation, order), rate| Work::Blobs { operation, order, rate };
+        let operations = self.operations(located);
+        let at_each = |of| rates.iter().map(move |rate| work(of, *rate)).collect::<Vec<_>>();
+        operations.into_iter().flat_map(at_each).collect()
+    }
+
+    fn operations(&self, located: bool) -> Vec<(Operation, Order)> {
+        let WorkOptions { read, update, mix, ycsb, .. } = &self.work;
+        if !ycsb.is_empty() {
+            let of = |one: Ycsb| (Operation::Mix(one.mix()), one.order());
+            return all(ycsb).into_iter().map(of).collect();
+        }
+        let operations = match (one(mix), read, update) {
+            (Some(mix), ..) => vec![Operation::Mix(mix)],
+            (_, false, false) if located => vec![Operation::Read],
+            (_, true, false) => vec![Operation::Read],
+            (_, false, true) => vec![Operation::Update],
+            _ => vec![Operation::Read, Operation::Update],
+        };
+        operations.into_iter().map(|operation| (operation, self.order())).collect()
+    }
+
+    fn order(&self) -> Order {
+        let WorkOptions { asc, desc, random, mix, distribution, .. } = &self.work;
+        match one(distribution) {
+            _ if *asc => Order::Asc,
+            _ if *desc => Order::Desc,
+            Some(law) => law,
+            None if *random || mix.is_some() => Order::Random,
+            None => Order::Permutation,
+        }
+    }
+
+    /// Operations per commit. What has a load of its own commits one operation at a time.
+    pub fn batch(&self) -> Result<Batch> {
+        let WorkOptions { mix, ycsb, rate, batch, multitrans, .. } = &self.work;
+        let comes_alone = mix.is_some() || !ycsb.is_empty() || !rate.is_empty();
+        Ok(match positive(one(batch), "--batch")? {
+            Some(operations) => Batch::Of(operations),
+            None if *multitrans || comes_alone => Batch::Of(1),
+            None => Batch::All,
+        })
+    }
+
+    /// Operations of a pass; absent: every key once.
+    pub fn count(&self) -> Result<Option<u64>> {
+        positive(one(&self.work.count), "--count")
+    }
+
+    /// The cache states, each once.
+    pub fn caches(&self) -> Vec<Cache> {
+        caches(&self.work.cache, Cache::Warm)
+    }
+
+    /// When to stop.
+    pub fn rounds(&self) -> Rounds {
+        self.running.rounds(Self::TIME)
+    }
+
+    /// The class that every engine is set up for. One target is measured as it is set. Several are
+    /// compared doing the same work: if the user does not say which class, none promises any.
+    pub fn durability(&self, targets: usize, work: &[Work]) -> Option<Durability> {
+        let several = targets > 1 || self.placing.on.len() > 1;
+        let compared = several && work.iter().any(|work| work.writes());
+        one(&self.work.durability).or(compared.then_some(Durability::None))
+    }
+
+    /// Options that take one value in a run: a list of values makes a sweep.
+    pub(super) fn lists(&mut self) -> Vec<(&'static str, &mut dyn List)> {
+        let (data, work, run) = (&mut self.data, &mut self.work, &mut self.running);
+        vec![
+            ("batch", &mut work.batch),
+            ("bytes", &mut data.bytes),
+            ("count", &mut work.count),
+            ("durability", &mut work.durability),
+            ("image-size", &mut self.placing.image_size),
+            ("keys", &mut data.keys),
+            ("max-id", &mut data.max_id),
+            ("memory", &mut work.memory),
+            ("processes", &mut work.processes),
+            ("rounds", &mut run.rounds),
+            ("seed", &mut run.seed),
+            ("size", &mut data.size),
+            ("start", &mut work.start),
+            ("threads", &mut work.threads),
+            ("variance", &mut data.variance),
+        ]
+    }
+}
+
+fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
+    match value {
+        Some(0) => Err(Error::usage(format!("{name} 0: accepted is 1 or more"))),
+        value => Ok(value),
+    }
+}

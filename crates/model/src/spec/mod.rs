@@ -1,0 +1,361 @@
+//! What a user can ask for: the command line fills a [`RunSpec`], a plan file is read into one, a
+//! record carries one, and a step of a study is one.
+
+mod ageing;
+mod blobs;
+mod common;
+mod plan_file;
+mod rows;
+mod sweep;
+mod tasks;
+mod value;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+pub use self::{
+    ageing::AgeingSpec,
+    blobs::{BlobsSpec, DEFAULT_DATA, SharedSetting},
+    common::{MIN_ROUNDS, Output, Placing, Running, Talk},
+    plan_file::{PLAN_HEAD, PlanFile},
+    rows::RowsSpec,
+    sweep::{Run, combinations},
+    tasks::{TaskLoad, TasksSpec},
+    value::{Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
+};
+use crate::{Error, Result, did_you_mean, without_password};
+
+/// Options with their values, by their long names; the targets as `targets`.
+pub type Options = Map<String, Value>;
+
+/// A run, or a sweep of several, as a user asks for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "command", rename_all = "lowercase")]
+pub enum RunSpec {
+    /// `storemark run`
+    Run(Box<BlobsSpec>),
+    /// `storemark rows`
+    Rows(Box<RowsSpec>),
+    /// `storemark queue`
+    Queue(Box<TasksSpec>),
+    /// `storemark age`
+    Age(Box<AgeingSpec>),
+}
+
+/// What [`RunSpec`] calls the subcommand among its options.
+const COMMAND: &str = "command";
+
+/// Options that cannot be used together.
+const CONFLICTS: [(&str, &[&str]); 9] = [
+    ("keys", &["bytes"]),
+    ("mix", &["read", "update", "asc", "desc"]),
+    ("ycsb", &["read", "update", "mix", "asc", "desc", "random", "distribution"]),
+    ("distribution", &["asc", "desc", "random"]),
+    ("asc", &["desc", "random"]),
+    ("desc", &["random"]),
+    ("batch", &["multitrans", "as-published"]),
+    ("memory", &["cache-size"]),
+    ("objects", &["volume"]),
+];
+/// Options that need another one.
+const NEEDS: [(&str, &str); 2] = [("in-place", "update"), ("image-size", "on")];
+
+/// Options that say what to do with a plan or where its record goes; they are no part of it.
+const APART: [&str; 5] = ["dry-run", "html", "json", "save-plan", "yes"];
+
+impl RunSpec {
+    /// The subcommand.
+    pub fn command(&self) -> &'static str {
+        match self {
+            Self::Run(_) => "run",
+            Self::Rows(_) => "rows",
+            Self::Queue(_) => "queue",
+            Self::Age(_) => "age",
+        }
+    }
+
+    /// How long to measure, and where.
+    pub fn running(&self) -> &Running {
+        match self {
+            Self::Run(spec) => &spec.running,
+            Self::Rows(spec) => &spec.running,
+            Self::Queue(spec) => &spec.running,
+            Self::Age(spec) => &spec.running,
+        }
+    }
+
+    /// How long to measure, and where.
+    pub fn running_mut(&mut self) -> &mut Running {
+        match self {
+            Self::Run(spec) => &mut spec.running,
+            Self::Rows(spec) => &mut spec.running,
+            Self::Queue(spec) => &mut spec.running,
+            Self::Age(spec) => &mut spec.running,
+        }
+    }
+
+    /// What to print and write.
+    pub fn shown(&self) -> &Output {
+        match self {
+            Self::Run(spec) => &spec.shown,
+            Self::Rows(spec) => &spec.shown,
+            Self::Queue(spec) => &spec.shown,
+            Self::Age(spec) => &spec.shown,
+        }
+    }
+
+    /// What to print and write.
+    pub fn shown_mut(&mut self) -> &mut Output {
+        match self {
+            Self::Run(spec) => &mut spec.shown,
+            Self::Rows(spec) => &mut spec.shown,
+            Self::Queue(spec) => &mut spec.shown,
+            Self::Age(spec) => &mut spec.shown,
+        }
+    }
+
+    /// What to measure.
+    pub fn targets(&self) -> &[Name] {
+        match self {
+            Self::Run(spec) => &spec.targets,
+            Self::Rows(spec) => &spec.targets,
+            Self::Queue(spec) => &spec.targets,
+            Self::Age(spec) => &spec.targets,
+        }
+    }
+
+    /// What to measure.
+    pub fn targets_mut(&mut self) -> &mut Vec<Name> {
+        match self {
+            Self::Run(spec) => &mut spec.targets,
+            Self::Rows(spec) => &mut spec.targets,
+            Self::Queue(spec) => &mut spec.targets,
+            Self::Age(spec) => &mut spec.targets,
+        }
+    }
+
+    /// The options of a subcommand. An error says which option is wrong.
+    pub fn from_options(command: &str, options: &Options) -> Result<Self> {
+        let known = Self::known(command)?;
+        let mut read = Options::from_iter([(COMMAND.to_owned(), command.into())]);
+        for (name, value) in options {
+            read.insert(name.clone(), checked(command, &known, name, value)?);
+        }
+        from_value(read)
+    }
+
+    /// All options of a subcommand with what they are when they are not asked for.
+    fn known(command: &str) -> Result<Options> {
+        let nothing = Options::from_iter([(COMMAND.to_owned(), command.into())]);
+        let mut all = from_value(nothing)?.all();
+        all.remove(COMMAND);
+        Ok(all)
+    }
+
+    /// Whether the subcommand has the option.
+    fn has_option(command: &str, name: &str) -> bool {
+        Self::known(command).is_ok_and(|known| known.contains_key(name))
+    }
+
+    /// Whether the option takes a list.
+    fn takes_several(command: &str, name: &str) -> bool {
+        Self::known(command).is_ok_and(|known| known.get(name).is_some_and(Value::is_array))
+    }
+
+    /// The options that are asked for.
+    pub fn options(&self) -> Result<Options> {
+        let options = self.given();
+        let lost = |value: &Value| value.to_string().contains(char::REPLACEMENT_CHARACTER);
+        match options.iter().find(|(_, value)| lost(value)) {
+            None => Ok(options),
+            Some((_, value)) => {
+                Err(Error::usage(format!("{value}: is not UTF-8, so that no plan can hold it")))
+            }
+        }
+    }
+
+    /// The options that are asked for as people read them.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let texts = |value: &Value| match value {
+            Value::Bool(_) => String::new(),
+            Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
+            value => text(value),
+        };
+        self.given().iter().map(|(name, value)| (name.clone(), texts(value))).collect()
+    }
+
+    /// The options that are asked for; what of a name is not UTF-8 is lost.
+    fn given(&self) -> Options {
+        let mut options = self.all();
+        options.remove(COMMAND);
+        options.retain(|_, value| !is_unset(value));
+        options
+    }
+
+    fn all(&self) -> Options {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(options)) => options,
+            // Every field is text, a number, a switch or a list of them.
+            _ => unreachable!("options are written as a map"),
+        }
+    }
+
+    /// This with `later` laid over it, which also removes what it cannot be used with.
+    pub fn overlaid(&self, later: &Self) -> Result<Self> {
+        let (mut options, later) = (self.options()?, later.options()?);
+        options.retain(|name, _| !later.keys().any(|other| exclude_each_other(name, other)));
+        options.extend(later);
+        Self::from_options(self.command(), &options)
+    }
+
+    /// Refuses options that do not go together.
+    pub fn check(&self) -> Result<()> {
+        let given = self.given();
+        let has = |name: &str| given.contains_key(name);
+        for (name, others) in CONFLICTS.iter().filter(|(name, _)| has(name)) {
+            if let Some(other) = others.iter().find(|other| has(other)) {
+                return Err(Error::usage(format!("--{name} cannot be used with --{other}")));
+            }
+        }
+        match NEEDS.iter().find(|(name, other)| has(name) && !has(other)) {
+            None => Ok(()),
+            Some((name, other)) => Err(Error::usage(format!("--{name} needs --{other}"))),
+        }
+    }
+
+    /// What is kept of this in a record or a saved plan: no passwords, and nothing about where the
+    /// record goes.
+    pub fn kept(&self) -> Result<Self> {
+        let mut options = self.options()?;
+        options.retain(|name, _| !APART.contains(&name.as_str()));
+        options.values_mut().for_each(strip_passwords);
+        Self::from_options(self.command(), &options)
+    }
+
+    /// Writes the options that are asked for, for records.
+    pub fn serialize_given<S: Serializer>(spec: &Option<Self>, out: S) -> Result<S::Ok, S::Error> {
+        let tagged = |spec: &Self| {
+            let command = Options::from_iter([(COMMAND.to_owned(), spec.command().into())]);
+            command.into_iter().chain(spec.given()).collect::<Options>()
+        };
+        spec.as_ref().map(tagged).serialize(out)
+    }
+}
+
+fn from_value(options: Options) -> Result<RunSpec> {
+    serde_json::from_value(Value::Object(options)).map_err(|e| Error::usage(e.to_string()))
+}
+
+fn is_unset(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(values) => values.is_empty(),
+        _ => false,
+    }
+}
+
+fn strip_passwords(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains("://") => *text = without_password(text),
+        Value::Array(values) => values.iter_mut().for_each(strip_passwords),
+        _ => {}
+    }
+}
+
+fn exclude_each_other(one: &str, other: &str) -> bool {
+    let excludes = |one: &str, other: &str| {
+        CONFLICTS.iter().any(|(name, others)| *name == one && others.contains(&other))
+    };
+    excludes(one, other) || excludes(other, one)
+}
+
+/// The value of an option as its field takes it: a list if the option takes several.
+fn checked(command: &str, known: &Options, name: &str, value: &Value) -> Result<Value> {
+    let Some(unset) = known.get(name) else {
+        let hint = did_you_mean(name, known.keys().map(String::as_str));
+        return Err(Error::usage(format!(
+            "no option {name:?}{hint} (accepted: targets, and the long names that storemark \
+             {command} --help lists)"
+        )));
+    };
+    let refused = |what: &str| Err(Error::usage(format!("{name}: {what}")));
+    let value = match (unset, value) {
+        (Value::Bool(_), Value::Bool(_)) => value.clone(),
+        (Value::Bool(_), _) => return refused("true or false is accepted"),
+        (Value::Array(_), Value::Array(values)) if values.is_empty() => {
+            return refused("a list without values; leave it out instead");
+        }
+        (Value::Array(_), Value::Array(_)) => value.clone(),
+        (Value::Array(_), _) => Value::Array(vec![value.clone()]),
+        (_, Value::Array(_)) => return refused("takes one value, not a list"),
+        _ => value.clone(),
+    };
+    let alone = [(COMMAND.to_owned(), command.into()), (name.to_owned(), value.clone())];
+    from_value(Options::from_iter(alone)).map_err(|error| error.context(name))?;
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(options: Value) -> RunSpec {
+        RunSpec::from_options("run", options.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_laid_over_wins_and_removes_what_it_excludes() {
+        let plan = spec(serde_json::json!({ "asc": true, "keys": 5, "size": ["1k", "4k"] }));
+        let typed = spec(serde_json::json!({ "desc": true, "bytes": "1M", "size": 7 }));
+        let both = plan.overlaid(&typed).unwrap();
+        assert_eq!(both, typed);
+        both.check().unwrap();
+    }
+
+    #[test]
+    fn options_that_exclude_or_need_each_other_are_refused() {
+        for (options, said) in [
+            (serde_json::json!({ "asc": true, "desc": true }), "--asc cannot be used with --desc"),
+            (serde_json::json!({ "read": true, "mix": "read=100" }), "--mix cannot be used with"),
+            (serde_json::json!({ "in-place": true }), "--in-place needs --update"),
+            (serde_json::json!({ "image-size": 5 }), "--image-size needs --on"),
+        ] {
+            assert!(spec(options).check().unwrap_err().to_string().contains(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn every_option_that_excludes_or_needs_another_exists() {
+        let known = ["run", "rows", "queue", "age"].map(|command| RunSpec::known(command).unwrap());
+        let conflicts = CONFLICTS.iter().flat_map(|(name, others)| others.iter().chain([name]));
+        let needs = NEEDS.iter().flat_map(|(name, other)| [name, other]);
+        for name in conflicts.chain(needs).chain(&APART) {
+            assert!(known.iter().any(|options| options.contains_key(*name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_record_keeps_what_is_asked_for_without_passwords() {
+        let asked = serde_json::json!({
+            "targets": ["mysql://me:SECRET@host/db", "files:"], "json": "x", "time": "2m", "read": true,
+        });
+        let kept = serde_json::json!({
+            "targets": ["mysql://me@host/db", "files:"], "time": "2m", "read": true,
+        });
+        let spec = spec(asked).kept().unwrap();
+        assert_eq!(Value::Object(spec.options().unwrap()), kept);
+        let written = serde_json::to_value(&spec).unwrap();
+        assert_eq!(serde_json::from_value::<RunSpec>(written).unwrap(), spec);
+    }
+
+    #[test]
+    fn a_list_is_a_run_for_each_value() {
+        let spec = spec(serde_json::json!({ "size": ["1k", "4k"], "cache": ["warm", "cold"] }));
+        let runs = spec.points().unwrap();
+        let varied: Vec<_> = runs.iter().map(|run| run.varied["size"].as_str()).collect();
+        assert_eq!(varied, ["1k", "4k"]);
+        assert_eq!(runs[1].spec.options().unwrap()["size"], serde_json::json!(["4k"]));
+    }
+}

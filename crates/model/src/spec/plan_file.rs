@@ -1,0 +1,263 @@
+//! Plan files: TOML whose keys are the long names of options.
+
+use std::{collections::BTreeMap, fmt::Write, ops::Range};
+
+use serde_json::Value;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::{Options, RunSpec};
+use crate::{Error, Result};
+
+/// The start of a plan that storemark wrote.
+pub const PLAN_HEAD: &str = "# storemark run FILE";
+
+/// What targets are called in a plan.
+const TARGETS: &str = "targets";
+
+/// A plan file, understood.
+#[derive(Clone, Debug)]
+pub struct PlanFile {
+    /// What it asks for.
+    pub spec: RunSpec,
+    /// The file's name, for people.
+    name: String,
+    text: String,
+    /// Where the values of each option are, in bytes of the text.
+    places: BTreeMap<String, Vec<Range<usize>>>,
+}
+
+/// Why a value is refused, and where in the text.
+type Refusal = (usize, String);
+
+impl PlanFile {
+    /// Reads the plan of a `command` from the file called `name`. An error starts with the place in
+    /// the file.
+    pub fn parse(command: &str, name: &str, text: &str) -> Result<Self> {
+        let wrong =
+            |(at, why): Refusal| Error::usage(format!("{}: {why}", position(name, text, at)));
+        let table = DeTable::parse(text).map_err(|error| {
+            let why = error.message().lines().collect::<Vec<_>>().join(", ");
+            wrong((error.span().map_or(0, |span| span.start), why))
+        })?;
+        let mut options = Options::new();
+        let mut places = BTreeMap::new();
+        for (key, value) in table.get_ref() {
+            let option = key.get_ref().as_ref();
+            let read = read(command, option, key.span().start, value).map_err(wrong)?;
+            options.insert(option.to_owned(), read);
+            places.insert(option.to_owned(), spans(value));
+        }
+        let spec = RunSpec::from_options(command, &options)?;
+        Ok(Self { spec, name: name.to_owned(), text: text.to_owned(), places })
+    }
+
+    /// The same error, led by its place in the file as far as its sentence shows it: it names an
+    /// option, or starts with a target. What is in `asked` and not in the file was typed.
+    pub fn blame(&self, error: Error, asked: &RunSpec) -> Error {
+        let (Ok(own), Ok(asked)) = (self.spec.options(), asked.options()) else { return error };
+        let said = error.to_string();
+        let option = mentioned(&said).find(|name| asked.contains_key(*name)).unwrap_or(TARGETS);
+        if asked.get(option).is_some_and(|asked| Some(asked) != own.get(option)) {
+            return error;
+        }
+        let values = own.get(option).map_or(&[][..], |value| match value {
+            Value::Array(values) => values,
+            value => std::slice::from_ref(value),
+        });
+        let is_about = |value: &Value| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            said.starts_with(&value)
+        };
+        let spans = self.places.get(option).map_or(&[][..], Vec::as_slice);
+        let about = values.iter().zip(spans).find(|(value, _)| is_about(value));
+        let about = about.map(|(_, span)| span);
+        error.context(match about.or_else(|| spans.first().filter(|_| option != TARGETS)) {
+            Some(span) => position(&self.name, &self.text, span.start),
+            None => self.name.clone(),
+        })
+    }
+}
+
+/// The value of an option; `at` is the place of its name.
+fn read(
+    command: &str,
+    option: &str,
+    at: usize,
+    value: &Spanned<DeValue<'_>>,
+) -> Result<Value, Refusal> {
+    let check = |value: Value, at: usize| {
+        let alone = Options::from_iter([(option.to_owned(), value)]);
+        RunSpec::from_options(command, &alone).map_err(|error| (at, error.to_string()))
+    };
+    if !RunSpec::has_option(command, option) {
+        check(Value::Null, at)?;
+    }
+    let (whole, at) = (json(option, value)?, value.span().start);
+    if let (Value::Array(each), DeValue::Array(spanned)) = (&whole, value.get_ref())
+        && RunSpec::takes_several(command, option)
+    {
+        for (value, spanned) in each.iter().zip(spanned.iter()) {
+            check(value.clone(), spanned.span().start)?;
+        }
+    }
+    check(whole.clone(), at)?;
+    Ok(whole)
+}
+
+fn json(option: &str, value: &Spanned<DeValue<'_>>) -> Result<Value, Refusal> {
+    Ok(match value.get_ref() {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Integer(number) => number
+            .to_string()
+            .parse::<i64>()
+            .map_or_else(|_| Value::String(number.to_string()), Value::from),
+        DeValue::Float(number) => Value::String(number.to_string()),
+        DeValue::Boolean(on) => Value::Bool(*on),
+        DeValue::Array(values) => {
+            Value::Array(values.iter().map(|value| json(option, value)).collect::<Result<_, _>>()?)
+        }
+        other => {
+            let (kind, at) = (other.type_str(), value.span().start);
+            return Err((at, format!("{option}: text or a number is accepted, not a {kind}")));
+        }
+    })
+}
+
+fn spans(value: &Spanned<DeValue<'_>>) -> Vec<Range<usize>> {
+    match value.get_ref() {
+        DeValue::Array(values) => values.iter().map(Spanned::span).collect(),
+        _ => vec![value.span()],
+    }
+}
+
+/// Options that a sentence names.
+fn mentioned(said: &str) -> impl Iterator<Item = &str> {
+    said.split("--").skip(1).map(|rest| {
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        &rest[..end.unwrap_or(rest.len())]
+    })
+}
+
+/// `plan.toml:3:8`, both counted from 1.
+fn position(name: &str, text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("{name}:{line}:{column}")
+}
+
+impl RunSpec {
+    /// This as a plan file.
+    pub fn to_plan(&self) -> Result<String> {
+        let options = self.options()?;
+        let mut text = format!("{PLAN_HEAD} measures this again.\n");
+        let targets = options.iter().filter(|(name, _)| *name == TARGETS);
+        for (name, value) in targets.chain(options.iter().filter(|(name, _)| *name != TARGETS)) {
+            let value = match value {
+                Value::Array(values) if values.len() == 1 && name != TARGETS => &values[0],
+                value => value,
+            };
+            let value = toml::Value::try_from(value)
+                .map_err(|error| Error::failed(format!("{name}: {error}")))?;
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{name} = {value}");
+        }
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PLAN: &str = "targets = ['files:', \"sqlite:?api=blob\"]\n# one\nread = true\n\
+                        size = [1_000, \"4k\"]\ncache = ['warm']\ntime = 1.5\nupdate = false\n";
+
+    fn parsed(text: &str) -> Result<RunSpec> {
+        PlanFile::parse("run", "p.toml", text).map(|file| file.spec)
+    }
+
+    fn refused(text: &str) -> String {
+        parsed(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn keys_are_options() {
+        let expected = serde_json::json!({
+            "targets": ["files:", "sqlite:?api=blob"],
+            "read": true,
+            "size": [1000, "4k"],
+            "cache": ["warm"],
+            "time": "1.5",
+        });
+        assert_eq!(Value::Object(parsed(PLAN).unwrap().options().unwrap()), expected);
+    }
+
+    #[test]
+    fn a_mistake_is_reported_with_its_line_and_column() {
+        for (text, says) in [
+            ("\nsiez = 1", "p.toml:2:1: no option \"siez\": did you mean size?"),
+            ("target = []", "did you mean targets?"),
+            ("read = 'yes'", "p.toml:1:8: read: true or false"),
+            ("size = true", "p.toml:1:8: size: "),
+            ("size = [1, {}]", "p.toml:1:12: size: text or a number is accepted, not a table"),
+            ("size = []", "p.toml:1:8: size: a list without values"),
+            ("data = ['a', 'b']", "p.toml:1:8: data: takes one value"),
+            ("size = ['1k', '1z']", "p.toml:1:15: size: \"1z\""),
+            ("size = 1\nsize = 2", "p.toml:2:1: duplicate key"),
+            ("ä = 1", "p.toml:1:1: "),
+            ("read = true\n[size]\nx = 1", "not a table"),
+        ] {
+            let said = refused(text);
+            assert!(said.contains(says), "{text:?}\n{said}");
+            assert!(!said.contains('\n'), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(position("p", "äö = 1", "äö".len()), "p:1:3");
+        assert_eq!(position("p", "a\nb", 99), "p:2:2");
+        assert_eq!(position("p", "ä", 1), "p:1:2");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic(text in "\\PC{0,60}") {
+            let _ = parsed(&text);
+        }
+
+        #[test]
+        fn a_mutilated_plan_never_panics(
+            bytes in prop::collection::vec(any::<u8>(), 0..12),
+            place in 0..PLAN.len(),
+        ) {
+            let mut plan = PLAN.as_bytes().to_vec();
+            let end = (place + bytes.len()).min(plan.len());
+            plan.splice(place..end, bytes);
+            if let Err(error) = parsed(&String::from_utf8_lossy(&plan)) {
+                let said = error.to_string();
+                prop_assert!(said.starts_with("p.toml:") && !said.contains('\n'), "{said}");
+            }
+        }
+
+        #[test]
+        fn a_saved_plan_asks_for_the_same(
+            targets in prop::collection::vec("[^\u{fffd}\\p{C}]{0,20}", 1..3),
+            size in prop::collection::vec("[0-9]{1,3}k?", 1..3),
+            baseline in "[^\u{fffd}\\p{C}]{0,9}",
+            on: bool,
+        ) {
+            let asked = serde_json::json!(
+                { "targets": targets, "size": size, "baseline": baseline, "read": on }
+            );
+            let spec = RunSpec::from_options("run", asked.as_object().unwrap()).unwrap();
+            prop_assert_eq!(parsed(&spec.to_plan().unwrap()).unwrap(), spec);
+        }
+    }
+}

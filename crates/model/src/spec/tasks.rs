@@ -1,0 +1,108 @@
+//! What a user can ask `storemark queue` for.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    common::{Output, Placing, Running},
+    value::{Name, Size, UpTo, Written, one},
+};
+use crate::{Durability, Error, Result, Rounds, units::show_count};
+
+/// Greatest number of tasks of all workers: their ids are generated before the run.
+const MOST_TASKS: u64 = 10_000_000;
+/// Greatest number of bytes of all outputs of a task.
+const MOST_OUTPUT: u64 = 256 << 20;
+
+/// Workers put tasks into a queue, change their status, rewrite their output and delete them: the
+/// published comparison of SQLite with a file for each task
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Workload"))]
+pub struct TasksSpec {
+    /// What to measure; none: what was published, and SQLite as it is best used
+    #[cfg_attr(feature = "clap", arg(help_heading = None))]
+    pub targets: Vec<Name>,
+
+    /// Workers at once; default: 100
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub workers: Option<Written<UpTo<1024>>>,
+    /// Tasks that each worker takes to their end, one after the other; default: 20; published
+    /// were 100
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub tasks: Option<Written<Size>>,
+    /// Times that the output of a task is rewritten; default: 10
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub rewrites: Option<Written<Size>>,
+    /// Bytes of an output; default: 33
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
+    pub output: Option<Written<Size>>,
+    /// Set each engine up for this class: none, consistent or durable; default: as its target says
+    #[cfg_attr(feature = "clap", arg(long, value_name = "CLASS"))]
+    pub durability: Option<Written<Durability>>,
+
+    /// Where scratch stores are placed.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub placing: Placing,
+    /// How long to measure, and where.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub running: Running,
+    /// What to print and write.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub shown: Output,
+}
+
+/// How much work there is in a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskLoad {
+    /// Workers at once.
+    pub workers: u32,
+    /// Tasks of each.
+    pub tasks: u64,
+    /// Times that the output of a task is rewritten.
+    pub rewrites: u64,
+    /// Bytes of an output.
+    pub output: u64,
+}
+
+impl TasksSpec {
+    /// The work of a trial.
+    pub fn load(&self) -> Result<TaskLoad> {
+        let load = TaskLoad {
+            workers: one(&self.workers).unwrap_or(100),
+            tasks: one(&self.tasks).unwrap_or(20),
+            rewrites: one(&self.rewrites).unwrap_or(10),
+            output: one(&self.output).unwrap_or(33),
+        };
+        let TaskLoad { workers, tasks, rewrites, output } = load;
+        let most = MOST_TASKS / u64::from(workers);
+        if tasks == 0 {
+            return Err(Error::usage("--tasks 0: accepted is 1 or more"));
+        }
+        if tasks > most {
+            let most = show_count(most);
+            return Err(Error::usage(format!(
+                "--tasks {tasks}: accepted is up to {most} for {workers} workers"
+            )));
+        }
+        // Only letters count against the second; the first bounds the texts that hold none.
+        if rewrites.saturating_mul(output.max(32)) > MOST_OUTPUT {
+            return Err(Error::usage(format!(
+                "--rewrites {rewrites} of --output {output} bytes: accepted is up to {} bytes \
+                 together",
+                show_count(MOST_OUTPUT)
+            )));
+        }
+        Ok(load)
+    }
+
+    /// When to stop.
+    pub fn rounds(&self) -> Rounds {
+        self.running.rounds(Duration::from_secs(60))
+    }
+}

@@ -1,0 +1,251 @@
+//! Values of options, each kept with the text that it was written as.
+
+use std::{
+    borrow::Cow,
+    ffi::{OsStr, OsString},
+    fmt,
+    path::Path,
+    str::FromStr,
+    time::Duration,
+};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::{Cache, Durability, Error, Mix, Order, Result, Ycsb, rows::Style, units};
+
+/// What an option takes.
+pub trait Kind {
+    /// Its value.
+    type Value: Clone + fmt::Debug + PartialEq;
+
+    /// Reads the value.
+    fn read(text: &str) -> Result<Self::Value>;
+}
+
+/// A number of bytes or of anything else: `4096`, `10k`, `10KiB`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size;
+
+/// A whole number that may be negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Integer;
+
+/// A time: `30s`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Time;
+
+/// Operations a second: `10k`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate;
+
+/// A share from 0.01 to 1, as a percentage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share;
+
+/// Any text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Text;
+
+/// A whole number from 1 to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UpTo<const MOST: u32>;
+
+impl Kind for Size {
+    type Value = u64;
+
+    fn read(text: &str) -> Result<u64> {
+        units::parse_size(text)
+    }
+}
+
+impl Kind for Integer {
+    type Value = i64;
+
+    fn read(text: &str) -> Result<i64> {
+        units::parse_integer(text)
+    }
+}
+
+impl Kind for Time {
+    type Value = Duration;
+
+    fn read(text: &str) -> Result<Duration> {
+        units::parse_duration(text)
+    }
+}
+
+impl Kind for Rate {
+    type Value = f64;
+
+    fn read(text: &str) -> Result<f64> {
+        units::parse_rate(text)
+    }
+}
+
+impl Kind for Share {
+    type Value = u8;
+
+    fn read(text: &str) -> Result<u8> {
+        units::parse_percent(text)
+    }
+}
+
+impl Kind for Text {
+    type Value = String;
+
+    fn read(text: &str) -> Result<String> {
+        Ok(text.to_owned())
+    }
+}
+
+impl<const MOST: u32> Kind for UpTo<MOST> {
+    type Value = u32;
+
+    fn read(text: &str) -> Result<u32> {
+        units::parse_up_to(text, MOST)
+    }
+}
+
+/// Words with a type of their own.
+macro_rules! words {
+    ($($word:ty),*) => {$(
+        impl Kind for $word {
+            type Value = Self;
+
+            fn read(text: &str) -> Result<Self> {
+                text.parse()
+            }
+        }
+    )*};
+}
+
+words!(Cache, Durability, Mix, Order, Style, Ycsb);
+
+/// A value with the text that it was written as: tables, plans and records show the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written<K: Kind> {
+    text: String,
+    value: K::Value,
+}
+
+impl<K: Kind> Written<K> {
+    /// The value.
+    pub fn value(&self) -> K::Value {
+        self.value.clone()
+    }
+}
+
+/// The value of an option that has at most one in a run.
+pub fn one<'a, K: Kind + 'a>(values: impl IntoIterator<Item = &'a Written<K>>) -> Option<K::Value> {
+    values.into_iter().next().map(Written::value)
+}
+
+/// The values of a list.
+pub fn all<K: Kind>(values: &[Written<K>]) -> Vec<K::Value> {
+    values.iter().map(Written::value).collect()
+}
+
+impl<K: Kind> FromStr for Written<K> {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        K::read(text).map(|value| Self { text: text.to_owned(), value })
+    }
+}
+
+impl<K: Kind> fmt::Display for Written<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Plain numbers as numbers, all else as text.
+impl<K: Kind> Serialize for Written<K> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match self.text.parse::<i64>() {
+            Ok(number) if number.to_string() == self.text => out.serialize_i64(number),
+            _ => out.serialize_str(&self.text),
+        }
+    }
+}
+
+impl<'de, K: Kind> Deserialize<'de> for Written<K> {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        text(value)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// A value as it would be on a command line.
+fn text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    match serde_json::Value::deserialize(value)? {
+        serde_json::Value::String(text) => Ok(text),
+        serde_json::Value::Number(number) => Ok(number.to_string()),
+        other => Err(de::Error::custom(format!("{other} is neither text nor a number"))),
+    }
+}
+
+impl<K: Kind> JsonSchema for Written<K> {
+    fn schema_name() -> Cow<'static, str> {
+        "Written".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number"] })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+/// A path or a target as the user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(OsString);
+
+impl Name {
+    /// The name as a path.
+    pub fn path(&self) -> &Path {
+        Path::new(&self.0)
+    }
+}
+
+impl<T: Into<OsString>> From<T> for Name {
+    fn from(name: T) -> Self {
+        Self(name.into())
+    }
+}
+
+impl AsRef<OsStr> for Name {
+    fn as_ref(&self) -> &OsStr {
+        &self.0
+    }
+}
+
+/// A name that is not UTF-8 loses the bytes that are not: [`RunSpec::options`](super::RunSpec::options)
+/// refuses what is left.
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&self.0.to_string_lossy())
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        text(value).map(Self::from)
+    }
+}
+
+impl JsonSchema for Name {
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
