@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Suggestion, Cache, Finding, FindingKind, record::Record};
+use model::{Cache, Finding, FindingKind, Suggestion, record::Record};
 use stats::Estimate;
 
 use crate::{

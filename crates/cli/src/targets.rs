@@ -6,7 +6,7 @@ use std::{
 };
 
 use engines::registry;
-use model::{Accepts, Blobs, Engine, Error, Facet, Result, Settings, Target, without_password};
+use model::{Accepts, Blobs, Error, Facet, Result, Settings, Target, without_password};
 
 use crate::plan;
 
@@ -36,7 +36,8 @@ impl Resolved {
             .filter(|(name, _)| known(name) && !(own_cache && name.starts_with("cache")))
             .map(|(name, value)| (*name, value.as_str()));
         let own = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        Settings::check(table, defaults.chain(own)).map_err(|e| e.context(&self.text))
+        Settings::check(table.iter().copied(), defaults.chain(own))
+            .map_err(|e| e.context(&self.text))
     }
 }
 
@@ -115,7 +116,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     if target.location.starts_with("//") {
         return address(name, words, target.location, target.settings);
     }
-    let engine = registry::find(name).map_err(|e| e.context(words))?;
+    let engine = registry::blobs(name).map_err(|e| e.context(words))?;
     if engine.capabilities().remote {
         return Err(Error::usage(format!(
             "{words}: names no server, as {name}://user@host/database does"
@@ -166,7 +167,7 @@ pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
 
 /// `path` must be there: a store to read is never made.
 pub(crate) fn missing(path: &Path) -> Error {
-    let is_engine = registry::all().iter().any(|engine| path == Path::new(engine.name()));
+    let is_engine = registry::all_blobs().any(|engine| path == Path::new(engine.name()));
     let hint =
         if is_engine { format!("; the engine is {}:", path.display()) } else { String::new() };
     Error::usage(format!("{}: no such file or folder{hint}", path.display()))

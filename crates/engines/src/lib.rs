@@ -5,6 +5,7 @@ mod files;
 mod first;
 #[cfg(feature = "fjall")]
 mod fjall;
+mod lines;
 #[cfg(feature = "lmdb")]
 mod lmdb;
 mod lock;
@@ -21,7 +22,6 @@ mod ordered;
 mod pack;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
-pub mod queue;
 #[cfg(feature = "redb")]
 mod redb;
 mod refusal;
@@ -29,10 +29,12 @@ pub mod registry;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 mod row;
-pub mod rows;
+mod rows;
 #[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
 mod server;
 mod slowed;
+#[cfg(any(feature = "sqlite", all(unix, any(feature = "mariadb", feature = "postgres"))))]
+mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod table;

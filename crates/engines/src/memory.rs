@@ -1,40 +1,30 @@
 //! `memory:` keeps values in a map of this process: what an engine costs that has no storage.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::RwLock,
-};
+use std::{path::Path, sync::RwLock};
 
 use model::{
-    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, ErrorKind, Facet, How,
-    Item, Key, KeyKind, Meta, Mode, OpenOptions, Put, Result, Session, Setting, Settings, Store,
-    Visit,
+    Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, ErrorKind,
+    How, Item, Key, KeyKind, Meta, Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
 };
 
 use crate::{lock, table::Table};
 
 pub(crate) struct Memory;
 
+static DECLARATION: Declaration = Declaration {
+    durability: &[DurabilitySettings::new(
+        Durability::None,
+        &[],
+        "values are gone with the process",
+    )],
+    limitations: &["names in order: a scan looks at all of them"],
+    capabilities: Capabilities::IN_MEMORY,
+    ..Declaration::new("memory", "a map in memory, gone when it is closed")
+};
+
 impl Engine for Memory {
-    fn name(&self) -> &'static str {
-        "memory"
-    }
-
-    fn about(&self) -> &'static str {
-        "a map in memory, gone when it is closed"
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        &[]
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        &["names in order: a scan looks at all of them"]
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let promise = DurabilitySettings { settings: &[], how: "values are gone with the process" };
-        (class == Durability::None).then_some(promise)
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -43,25 +33,6 @@ impl Engine for Memory {
 }
 
 impl Blobs for Memory {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: false,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: false,
-            remote: false,
-        }
-    }
-
-    fn recognises(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn files(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
     fn create(&self, _: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         let values = RwLock::new(Table::new(options.keys));
         Ok(Box::new(Map { keys: options.keys, values }))

@@ -1,30 +1,28 @@
 //! `null:` does nothing, so that what is measured through it is the tool itself.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::{
-    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Facet, Item, Key, KeyKind, Mode,
-    OpenOptions, Put, Result, Session, Setting, Settings, Store, Visit,
+    Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Idle, KeyKind,
+    OpenOptions, Result, Session, Settings, Store,
 };
 
 pub(crate) struct Null;
 
+static DECLARATION: Declaration = Declaration {
+    durability: &[DurabilitySettings::new(Durability::None, &[], "nothing is kept")],
+    capabilities: Capabilities {
+        persistent: false,
+        retains: false,
+        meta: false,
+        ..Capabilities::ON_DISK
+    },
+    ..Declaration::new("null", "does nothing: measures the tool itself")
+};
+
 impl Engine for Null {
-    fn name(&self) -> &'static str {
-        "null"
-    }
-
-    fn about(&self) -> &'static str {
-        "does nothing: measures the tool itself"
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        &[]
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let promise = DurabilitySettings { settings: &[], how: "nothing is kept" };
-        (class == Durability::None).then_some(promise)
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -33,25 +31,6 @@ impl Engine for Null {
 }
 
 impl Blobs for Null {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: false,
-            retains: false,
-            meta: false,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn recognises(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn files(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
     fn create(&self, _: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         Ok(Box::new(Nothing { keys: options.keys }))
     }
@@ -80,46 +59,5 @@ impl Store for Nothing {
 
     fn durability(&self) -> Durability {
         Durability::None
-    }
-}
-
-struct Idle;
-
-impl Session for Idle {
-    fn get(&mut self, _: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
-        Ok(Some(0))
-    }
-
-    fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn delete(&mut self, _: Key<'_>) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn begin(&mut self, _: Mode) -> Result<()> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn list(&mut self, _: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        Ok(())
-    }
-
-    fn scan(&mut self, _: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        Ok(())
-    }
-
-    fn scan_from(
-        &mut self,
-        _: Key<'_>,
-        _: u64,
-        _: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Blobs, Error, Library, Result, nearest};
+use model::{Blobs, Engine, Error, Library, Result, Rows, Tasks, did_you_mean, no_such};
 
 #[cfg(feature = "fjall")]
 use crate::fjall;
@@ -18,11 +18,11 @@ use crate::redb;
 use crate::rocksdb;
 #[cfg(feature = "sqlite")]
 use crate::sqlite;
-use crate::{files, memory, null, pack};
+use crate::{files, lines, memory, null, pack};
 
-/// In the order in which they are asked whose a path is: any folder is `files`' own, so it
-/// comes last.
-static ENGINES: &[&dyn Blobs] = &[
+/// In the order in which they are asked whether a path is theirs: `files` recognises any folder, so
+/// it is last.
+static ENGINES: &[&dyn Engine] = &[
     &null::Null,
     &memory::Memory,
     &pack::Pack,
@@ -45,6 +45,8 @@ static ENGINES: &[&dyn Blobs] = &[
     #[cfg(all(unix, feature = "postgres"))]
     &postgres::Postgresql,
     &files::Files,
+    &lines::CSV,
+    &lines::JSONL,
 ];
 
 /// Engines that a cargo feature brings in.
@@ -60,20 +62,24 @@ const OPTIONAL: &[(&str, &str)] = &[
     ("sqlite", "sqlite"),
 ];
 
-/// Engines of servers, which are programs of their own.
-const SERVERS: &[&str] = &["mariadb", "mysql", "postgres", "postgresql"];
-
-/// Schemes of servers' addresses, and the engines that take them.
-const SCHEMES: &[(&str, &str)] = &[
-    ("mysql", "mysql"),
-    ("mariadb", "mysql"),
-    ("postgres", "postgresql"),
-    ("postgresql", "postgresql"),
-];
-
 /// All engines of this build.
-pub fn all() -> &'static [&'static dyn Blobs] {
+pub fn all() -> &'static [&'static dyn Engine] {
     ENGINES
+}
+
+/// The engines of this build that store values.
+pub fn all_blobs() -> impl Iterator<Item = &'static dyn Blobs> + Clone {
+    all().iter().filter_map(|engine| engine.blobs())
+}
+
+/// The engines of this build that store rows.
+pub fn all_rows() -> impl Iterator<Item = &'static dyn Rows> + Clone {
+    all().iter().filter_map(|engine| engine.rows())
+}
+
+/// The engines of this build that store tasks.
+pub fn all_tasks() -> impl Iterator<Item = &'static dyn Tasks> + Clone {
+    all().iter().filter_map(|engine| engine.tasks())
 }
 
 /// The engines that other builds have.
@@ -86,42 +92,74 @@ pub fn left_out() -> impl Iterator<Item = &'static str> {
 
 /// The libraries that are linked into this program. No server is asked.
 pub fn linked() -> impl Iterator<Item = Library> {
-    let linked = all().iter().filter(|engine| !SERVERS.contains(&engine.name()));
+    let linked = all().iter().filter(|engine| !engine.declaration().server);
     linked.filter_map(|engine| engine.library())
 }
 
 /// The engine called `name`.
-pub fn find(name: &str) -> Result<&'static dyn Blobs> {
-    all().iter().find(|engine| engine.name() == name).copied().ok_or_else(|| unknown(name))
+pub fn find(name: &str) -> Result<&'static dyn Engine> {
+    let found = all().iter().find(|engine| engine.name() == name).copied();
+    found.ok_or_else(|| unknown(name, all().iter().map(|engine| engine.name())))
+}
+
+/// The engine called `name`, as a store of values.
+pub fn blobs(name: &str) -> Result<&'static dyn Blobs> {
+    facet(name, "values", all_blobs())
+}
+
+/// The engine called `name`, as a store of rows.
+pub fn rows(name: &str) -> Result<&'static dyn Rows> {
+    facet(name, "rows", all_rows())
+}
+
+/// The engine called `name`, as a store of tasks.
+pub fn tasks(name: &str) -> Result<&'static dyn Tasks> {
+    facet(name, "tasks", all_tasks())
+}
+
+fn facet<E: Engine + ?Sized>(
+    name: &str,
+    what: &str,
+    mut engines: impl Iterator<Item = &'static E> + Clone,
+) -> Result<&'static E> {
+    let names = engines.clone().map(Engine::name);
+    if let Some(engine) = engines.find(|engine| engine.name() == name) {
+        return Ok(engine);
+    }
+    if all().iter().all(|engine| engine.name() != name) {
+        return Err(unknown(name, names));
+    }
+    let names = names.collect::<Vec<_>>().join(", ");
+    Err(Error::usage(format!("the engine {name} does not store {what} (accepted: {names})")))
 }
 
 /// The engine that takes addresses `scheme://…`.
 pub fn remote(scheme: &str) -> Result<&'static dyn Blobs> {
-    if let Some((_, name)) = SCHEMES.iter().find(|(of, _)| *of == scheme) {
-        return find(name);
+    let schemes = |engine: &'static dyn Blobs| engine.declaration().schemes;
+    if let Some(engine) = all_blobs().find(|engine| schemes(*engine).contains(&scheme)) {
+        return Ok(engine);
     }
-    let schemes = SCHEMES.iter().map(|(scheme, _)| *scheme);
-    let hint = nearest(scheme, schemes.clone())
-        .map_or_else(String::new, |near| format!(": did you mean {near}?"));
-    let accepted = schemes.collect::<Vec<_>>().join("://, ");
+    if OPTIONAL.iter().any(|(name, _)| *name == scheme) {
+        return blobs(scheme);
+    }
+    let accepted: Vec<_> = all_blobs().flat_map(schemes).copied().collect();
+    let hint = did_you_mean(scheme, accepted.iter().copied());
+    let accepted = accepted.join("://, ");
     Err(Error::usage(format!("no server {scheme}://{hint} (accepted: {accepted}://)")))
 }
 
 /// The engine whose store the file or folder at `path` looks like.
 pub fn recognise(path: &Path) -> Option<&'static dyn Blobs> {
-    all().iter().find(|engine| engine.recognises(path)).copied()
+    all_blobs().find(|engine| engine.recognises(path))
 }
 
-fn unknown(name: &str) -> Error {
-    if let Some((_, feature)) = OPTIONAL.iter().find(|(engine, _)| *engine == name) {
-        return Error::unsupported(format!(
+fn unknown(name: &str, accepted: impl Iterator<Item = &'static str> + Clone) -> Error {
+    match OPTIONAL.iter().find(|(engine, _)| *engine == name) {
+        Some((_, feature)) => Error::unsupported(format!(
             "the engine {name} is not part of this build; the cargo feature {feature:?} brings it in"
-        ));
+        )),
+        None => Error::usage(no_such("engine", name, accepted)),
     }
-    let names: Vec<_> = all().iter().map(|engine| engine.name()).collect();
-    let hint = nearest(name, names.iter().copied())
-        .map_or_else(String::new, |near| format!(": did you mean {near}?"));
-    Error::usage(format!("no engine {name:?}{hint} (accepted: {})", names.join(", ")))
 }
 
 #[cfg(test)]
@@ -138,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_answered_with_the_nearest_match() {
+    fn a_typo_is_answered_with_the_nearest_match() {
         let error = find("file").err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("did you mean files?"), "{error}");

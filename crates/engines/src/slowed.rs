@@ -8,9 +8,8 @@ use std::{
 };
 
 use model::{
-    Access, Account, Arrangement, Blobs, Capabilities, Done, Durability, DurabilitySettings,
-    Engine, Facet, Fill, Item, Key, KeyKind, Library, Mode, OpenOptions, Put, Result, Session,
-    Setting, Settings, Store, Visit,
+    Access, Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Item, Key, KeyKind,
+    Library, Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
 };
 
 use crate::null::Null;
@@ -99,37 +98,16 @@ fn step_ns() -> f64 {
 }
 
 impl Engine for Slowed {
-    fn name(&self) -> &'static str {
-        self.engine.name()
-    }
-
-    fn about(&self) -> &'static str {
-        self.engine.about()
+    fn declaration(&self) -> &'static Declaration {
+        self.engine.declaration()
     }
 
     fn library(&self) -> Option<Library> {
         self.engine.library()
     }
 
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        self.engine.settings(Facet::Blobs)
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        self.engine.durability_settings(Facet::Blobs, class)
-    }
-
-    fn unsupported_reason(
-        &self,
-        _: Facet,
-        class: Durability,
-        settings: &Settings,
-    ) -> Option<String> {
-        self.engine.unsupported_reason(Facet::Blobs, class, settings)
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        self.engine.limitations()
+    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
+        self.engine.unsupported_reason(class, settings)
     }
 
     fn usable(&self) -> Result<()> {
@@ -142,20 +120,12 @@ impl Engine for Slowed {
 }
 
 impl Blobs for Slowed {
-    fn capabilities(&self) -> Capabilities {
-        self.engine.capabilities()
-    }
-
     fn account(&self) -> Option<Account> {
         self.engine.account()
     }
 
     fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
         self.engine.cache(bytes, sessions)
-    }
-
-    fn fill(&self) -> Fill {
-        self.engine.fill()
     }
 
     fn recognises(&self, path: &Path) -> bool {
@@ -168,6 +138,10 @@ impl Blobs for Slowed {
 
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
         self.engine.reading_changes(location, settings)
+    }
+
+    fn writes_alone(&self, settings: &Settings) -> Option<String> {
+        self.engine.writes_alone(settings)
     }
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {

@@ -6,8 +6,8 @@ use std::{
 };
 
 use model::{
-    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Generated, Item,
-    Key, KeyKind, Mode, OpenOptions, Put, Result, Session, Setting, Settings, Store, Visit,
+    Blobs, Capabilities, Declaration, Durability, Engine, Error, Generated, Item, Key, KeyKind,
+    Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
 };
 
 use crate::{Place, dataset::Generator};
@@ -34,21 +34,14 @@ pub fn made(spec: Generated) -> Result<Place> {
 /// The engine of what exists only as a seed.
 struct Made;
 
+static DECLARATION: Declaration = Declaration {
+    capabilities: Capabilities { meta: false, concurrent_writes: false, ..Capabilities::IN_MEMORY },
+    ..Declaration::new("made", "values made from a seed, only to be read")
+};
+
 impl Engine for Made {
-    fn name(&self) -> &'static str {
-        "made"
-    }
-
-    fn about(&self) -> &'static str {
-        "values made from a seed, only to be read"
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        &[]
-    }
-
-    fn durability_settings(&self, _: Facet, _: Durability) -> Option<DurabilitySettings> {
-        None
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -57,25 +50,6 @@ impl Engine for Made {
 }
 
 impl Blobs for Made {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: false,
-            retains: true,
-            meta: false,
-            concurrent_writes: false,
-            processes: false,
-            remote: false,
-        }
-    }
-
-    fn recognises(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn files(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
     fn create(&self, _: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
         Err(only_read())
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Access, Cache, Durability, Error, ErrorKind, Finding, FindingKind, Memory, OpenOptions,
+    Access, Cache, Durability, Error, ErrorKind, Facet, Finding, FindingKind, Memory, OpenOptions,
     Operation, Owner, PlannedTarget, Result, Server, Settings, StoreFacts,
 };
 
@@ -19,7 +19,7 @@ use crate::{
     host::{self, Scratch},
     prepared::{Prepared, PreparedTarget},
     ready::Ready,
-    request::{Request, Requested, class_settings},
+    request::{Request, Requested},
     shelf::Kept,
     source::Source,
     state,
@@ -338,7 +338,7 @@ impl<'a> Preparation<'a> {
     fn make(&self, ready: &Ready, source: &Source) -> Result<()> {
         let what = format!("filling {}", ready.engine.name());
         self.progress.stage(&what, Some(self.amount.count));
-        let fast = class_settings(ready.engine, Durability::None)?;
+        let fast = ready.engine.class_settings(Facet::Blobs, Durability::None)?;
         let options = OpenOptions {
             settings: ready.options.settings.clone().overlaid(&fast),
             ..ready.options.clone()

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Batch, Blobs, Cache, Durability, DurabilitySettings, Error, Facet, Result, Rounds, Setting,
-    Settings, record::Point, spec::RunSpec, without_password,
+    Batch, Blobs, Cache, Durability, Error, Facet, Result, Rounds, Settings, record::Point,
+    spec::RunSpec, without_password,
 };
 
 use host::Placement as Site;
@@ -93,12 +93,8 @@ impl Requested {
     /// Settings for `class` with those asked for laid over them.
     pub(crate) fn settings_for(&self, class: Option<Durability>) -> Result<Settings> {
         let Some(class) = class else { return Ok(self.settings.clone()) };
-        let kept = class_settings(self.engine, class)?;
-        check_kept(
-            &self.label,
-            class,
-            self.engine.unsupported_reason(Facet::Blobs, class, &self.settings),
-        )?;
+        let kept = self.engine.class_settings(Facet::Blobs, class)?;
+        check_kept(&self.label, class, self.engine.unsupported_reason(class, &self.settings))?;
         Ok(kept.overlaid(&self.settings))
     }
 }
@@ -108,29 +104,4 @@ pub(crate) fn check_kept(label: &str, class: Durability, withheld: Option<String
     withheld.map_or(Ok(()), |why| {
         Err(Error::usage(format!("{label} cannot give durability {class}: {why}")))
     })
-}
-
-/// The settings that set `engine` up for `class`.
-pub(crate) fn class_settings(engine: &dyn Blobs, class: Durability) -> Result<Settings> {
-    promised(engine.name(), engine.settings(Facet::Blobs), class, |class| {
-        engine.durability_settings(Facet::Blobs, class)
-    })
-}
-
-/// The settings that set an engine called `name` up for `class`.
-pub(crate) fn promised(
-    name: &str,
-    table: &[Setting],
-    class: Durability,
-    promise: impl Fn(Durability) -> Option<DurabilitySettings>,
-) -> Result<Settings> {
-    let kept = promise(class).ok_or_else(|| {
-        let gives = Durability::ALL.into_iter().filter(|class| promise(*class).is_some());
-        let gives: Vec<_> = gives.map(|class| class.to_string()).collect();
-        Error::usage(format!(
-            "{name} cannot give durability {class} (it gives: {})",
-            gives.join(", ")
-        ))
-    })?;
-    Settings::check(table, kept.settings.iter().copied())
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, setting::nearest};
+use crate::{Error, nearest};
 
 /// A cache state: every trial begins in one, and proof of it stands in its sample.
 #[derive(

@@ -20,8 +20,10 @@ mod finding;
 pub mod fixture;
 mod flush;
 mod fragments;
+mod idle;
 mod key;
 mod mix;
+mod nearest;
 mod order;
 mod over_time;
 mod plan;
@@ -30,6 +32,7 @@ pub mod rows;
 mod sample;
 mod setting;
 pub mod spec;
+mod store;
 pub mod study;
 mod target;
 pub mod tasks;
@@ -41,8 +44,7 @@ pub use checkup::{Checkup, Disk, Folder, Noise, Program, Reach, Volume};
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
 pub use durability::Durability;
 pub use engine::{
-    Access, Account, BUSY_RETRIES, Blobs, Capabilities, Done, DurabilitySettings, Engine, Facet,
-    Fill, How, Item, LOCK_WAITS, Mode, OpenOptions, Put, Session, Store, Visit,
+    Account, Blobs, Capabilities, Declaration, DurabilitySettings, Engine, Fill, Rows, Tasks,
 };
 pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
@@ -50,8 +52,10 @@ pub use experiment::{Experiment, Work};
 pub use finding::{Finding, FindingKind, Severity, Suggestion};
 pub use flush::Flush;
 pub use fragments::{Arrangement, Fragments};
+pub use idle::Idle;
 pub use key::{Key, KeyKind, Meta};
 pub use mix::{Action, LONGEST_SCAN, Mix, Ycsb};
+pub use nearest::{did_you_mean, nearest, no_such};
 pub use order::Order;
 pub use over_time::{Chore, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
@@ -59,6 +63,10 @@ pub use sample::{
     Cost, Device, FileBytes, First, Io, Latency, Load, Measured, Paced, Passes, Residency, Sample,
     Server, State, StoreFacts, Worker,
 };
-pub use setting::{Accepts, Setting, Settings, did_you_mean, nearest, no_such};
+pub use setting::{Accepts, Facet, Setting, Settings};
+pub use store::{
+    Access, BUSY_RETRIES, Done, How, Item, LOCK_WAITS, Mode, OpenOptions, Put, Session, Store,
+    Visit,
+};
 pub use target::{Target, without_password};
 pub use workload::{Batch, Operation, Workload};

@@ -6,17 +6,12 @@
 //! (a server is started once); each trial makes its tables anew and removes them. The workers are
 //! processes: each [`Rows::join`]s the tables that the first process made.
 
-use std::{
-    fmt,
-    ops::Range,
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::{fmt, ops::Range, path::PathBuf, str::FromStr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, Engine, Error, Result, Setting, Settings, nearest};
+use crate::{Accepts, Durability, Error, Facet, Result, Setting, Settings, nearest};
 
 /// What a trial of rows does, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,51 +102,14 @@ impl FromStr for Style {
     }
 }
 
-/// An engine that stores rows.
-pub trait Rows: Engine {
-    /// Names of those settings that belong to a table, so that targets which differ in nothing else
-    /// share a store (a server). A name ends in `*` as in [`Setting`]. Default: all of them.
-    fn table_settings(&self) -> &'static [&'static str] {
-        &["*"]
-    }
-
-    /// Refuses settings that do not go together.
-    fn check(&self, _: &Settings) -> Result<()> {
-        Ok(())
-    }
-
-    /// The styles that it has with these settings.
-    fn styles(&self, settings: &Settings) -> &'static [Style];
-
-    /// What it can do with these settings.
-    fn capabilities(&self, settings: &Settings) -> RowCapabilities;
-
-    /// Makes a store ready at `location` (a server is started), without any database yet. Nothing
-    /// may stand there, unless the engine is [`RowCapabilities::remote`] and it is an address
-    /// (`//user@host/database`). Of the settings only those count that do not belong to a table.
-    fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>>;
-
-    /// The tables that another process made, with the same settings, in the store that it keeps
-    /// running. `location` is its [`RowStore::location`].
-    fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>>;
-}
-
 /// The setting that says whether the columns may be NULL: `yes`, as published and by default, or
 /// `no`.
-pub const NULL: Setting = Setting {
-    name: "null",
-    accepts: crate::Accepts::Words(&["yes", "no"]),
-    help: "whether the columns may be NULL (no: NOT NULL)",
-};
-
-/// What an engine of rows can do beyond the required.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowCapabilities {
-    /// Why several processes cannot use one database at once; absent: they can.
-    pub alone: Option<&'static str>,
-    /// A location may be the address of a server that is there.
-    pub remote: bool,
-}
+pub const NULL: Setting = Setting::new(
+    "null",
+    Accepts::Words(&["yes", "no"]),
+    "whether the columns may be NULL (no: NOT NULL)",
+)
+.only(&[Facet::Rows]);
 
 /// A store that runs.
 pub trait RowStore: Send + Sync {

@@ -5,7 +5,18 @@ use std::{collections::BTreeMap, fmt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, units};
+use crate::{Error, Result, nearest::no_such, units};
+
+/// What an engine stores: it has a facet for each experiment that it can take part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Facet {
+    /// Values under keys.
+    Blobs,
+    /// Rows of two integers.
+    Rows,
+    /// Tasks of a queue.
+    Tasks,
+}
 
 /// What a setting accepts.
 #[derive(Clone, Copy, Debug)]
@@ -50,18 +61,31 @@ impl fmt::Display for Accepts {
     }
 }
 
-/// One setting of an engine, as its table declares it.
+/// One setting of an engine, as the engine declares it.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The key in a target string. One that ends in `*` stands for all that begin so.
+    /// The key in a target string. One that ends in `*` matches all that start with the rest.
     pub name: &'static str,
     /// What it accepts.
     pub accepts: Accepts,
     /// One line for people.
     pub help: &'static str,
+    /// The facets that take it.
+    pub facets: &'static [Facet],
 }
 
 impl Setting {
+    /// A setting that all facets take.
+    pub const fn new(name: &'static str, accepts: Accepts, help: &'static str) -> Self {
+        Self { name, accepts, help, facets: &[Facet::Blobs, Facet::Rows, Facet::Tasks] }
+    }
+
+    /// The same for these facets alone.
+    #[must_use]
+    pub const fn only(self, facets: &'static [Facet]) -> Self {
+        Self { facets, ..self }
+    }
+
     /// Whether `name` is a key of this setting.
     fn is_named(&self, name: &str) -> bool {
         match self.name.strip_suffix('*') {
@@ -111,10 +135,11 @@ pub struct Settings(pub BTreeMap<String, String>);
 
 impl Settings {
     /// Checks `asked` against an engine's `table`; later pairs win over earlier ones.
-    pub fn check<'a>(
-        table: &[Setting],
+    pub fn check<'t, 'a>(
+        table: impl IntoIterator<Item = &'t Setting>,
         asked: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self> {
+        let table: Vec<_> = table.into_iter().collect();
         let mut settings = Self::default();
         for (name, text) in asked {
             let Some(setting) = table.iter().find(|setting| setting.is_named(name)) else {
@@ -137,7 +162,7 @@ impl Settings {
     }
 
     /// Sets `name`.
-    #[expect(clippy::needless_pass_by_value, reason = "callers pass numbers and words alike")]
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass numbers and words")]
     pub fn set(&mut self, name: &str, value: impl ToString) {
         self.0.insert(name.to_owned(), value.to_string());
     }
@@ -165,49 +190,15 @@ impl fmt::Display for Settings {
     }
 }
 
-/// The candidate nearest to `word`, if one is near enough to be a likely slip.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
-        .filter(|(likeness, candidate)| {
-            *likeness >= 0.5 || (word.len() >= 2 && candidate.starts_with(word))
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
-}
-
-/// `: did you mean size?`, or nothing if no candidate is near.
-pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(word, candidates).map_or_else(String::new, |near| format!(": did you mean {near}?"))
-}
-
-/// `no setting "pgsize": did you mean page_size? (accepted: …)`.
-pub fn no_such<'a>(
-    what: &str,
-    word: &str,
-    accepted: impl IntoIterator<Item = &'a str> + Clone,
-) -> String {
-    let list = accepted.clone().into_iter().collect::<Vec<_>>().join(", ");
-    if list.is_empty() {
-        return format!("no {what} {word:?}: there are none here");
-    }
-    format!("no {what} {word:?}{} (accepted: {list})", did_you_mean(word, accepted))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const TABLE: &[Setting] = &[
-        Setting {
-            name: "page_size",
-            accepts: Accepts::PowerOfTwo { min: 512, max: 65536 },
-            help: "",
-        },
-        Setting { name: "api", accepts: Accepts::Words(&["sql", "blob"]), help: "" },
-        Setting { name: "mmap", accepts: Accepts::Size { min: 0, max: 1 << 40 }, help: "" },
-        Setting { name: "set.*", accepts: Accepts::Text, help: "" },
+        Setting::new("page_size", Accepts::PowerOfTwo { min: 512, max: 65536 }, ""),
+        Setting::new("api", Accepts::Words(&["sql", "blob"]), ""),
+        Setting::new("mmap", Accepts::Size { min: 0, max: 1 << 40 }, ""),
+        Setting::new("set.*", Accepts::Text, ""),
     ];
 
     #[test]
@@ -218,13 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_any_ending() {
+    fn a_star_matches_any_ending() {
         let settings = Settings::check(TABLE, [("set.sql_mode", "ANSI"), ("set.x", "")]).unwrap();
         assert_eq!(settings.to_string(), "set.sql_mode=ANSI&set.x=");
     }
 
     #[test]
-    fn a_slip_is_answered_with_the_nearest_match() {
+    fn a_typo_is_answered_with_the_nearest_match() {
         let say = |pair| Settings::check(TABLE, [pair]).unwrap_err().to_string();
         assert!(say(("pagesize", "4096")).contains("did you mean page_size?"));
         assert!(say(("api", "blbo")).contains("did you mean blob?"));

@@ -4,15 +4,12 @@
 //! Small traits again: [`Tasks`], [`Queue`], [`QueueWorker`]. Each trial makes a queue anew
 //! and removes it.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::{fmt, path::PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, Engine, Result, Settings};
+use crate::{Durability, Result, Settings};
 
 /// A task at some point of its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -68,12 +65,6 @@ impl fmt::Display for Step {
             Self::Delete => "delete",
         })
     }
-}
-
-/// An engine that stores tasks.
-pub trait Tasks: Engine {
-    /// Makes an empty queue at `location`, where nothing may stand yet.
-    fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>>;
 }
 
 /// A queue, shared by its workers.

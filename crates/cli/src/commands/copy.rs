@@ -93,7 +93,7 @@ fn destination(text: &OsStr) -> Result<Place> {
 }
 
 pub(super) fn place(engine: &str, path: &PathBuf, setting: Option<(&str, &str)>) -> Result<Place> {
-    let engine = registry::find(engine)?;
+    let engine = registry::blobs(engine)?;
     let settings = Settings::check(engine.settings(Facet::Blobs), setting)?;
     Ok(Place { engine, path: path.to_owned(), settings })
 }

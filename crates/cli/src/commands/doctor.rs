@@ -34,7 +34,7 @@ pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
 
 fn job(options: &DoctorOptions) -> Result<CheckupJob> {
     let folder = folder(&options.folder)?;
-    let engines = ENGINES.map(registry::find).into_iter().collect::<Result<_>>()?;
+    let engines = ENGINES.map(registry::blobs).into_iter().collect::<Result<_>>()?;
     Ok(CheckupJob {
         folder,
         engines,

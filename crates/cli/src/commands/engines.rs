@@ -7,8 +7,8 @@ use crate::{args::EnginesOptions, exit::Failure, output};
 pub(crate) fn run(options: &EnginesOptions) -> Result<(), Failure> {
     let style = output::style(true, false);
     let text = match &options.name {
-        None => report::engines(registry::all(), &style) + &left_out(),
-        Some(name) => report::engine(registry::find(name.trim_end_matches(':'))?, &style),
+        None => report::engines(registry::all_blobs(), &style) + &left_out(),
+        Some(name) => report::engine(registry::blobs(name.trim_end_matches(':'))?, &style),
     };
     Ok(output::print(&text)?)
 }

@@ -44,8 +44,8 @@ pub(crate) fn run(options: &HelpOptions) -> Result<(), Failure> {
 fn page(topic: Topic) -> String {
     let style = output::style(true, false);
     match topic {
-        Topic::Targets => report::targets(registry::all(), &style),
-        Topic::Durability => report::durability(registry::all(), &style),
+        Topic::Targets => report::targets(registry::all_blobs(), &style),
+        Topic::Durability => report::durability(registry::all_blobs(), &style),
         Topic::Sizes => SIZES.to_owned(),
     }
 }

@@ -11,7 +11,7 @@ use {
 /// A build without SQLite says so.
 #[cfg(not(feature = "sqlite"))]
 pub(crate) fn run(_: &StatOptions) -> Result<(), Failure> {
-    engines::registry::find("sqlite").map(drop).map_err(Failure::from)
+    engines::registry::blobs("sqlite").map(drop).map_err(Failure::from)
 }
 
 #[cfg(feature = "sqlite")]

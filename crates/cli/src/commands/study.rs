@@ -5,11 +5,10 @@ use std::{
     path::PathBuf,
 };
 
-use engines::{registry, rows};
+use engines::registry;
 use lab::Stop;
 use model::{
     Error, Result,
-    rows::Rows,
     study::{Job, Size, Step, Study, Value},
 };
 use report::StudyStep;
@@ -167,9 +166,9 @@ fn leave_out_unusable(step: &mut Step) -> Vec<String> {
         let Value::Text(text) = target else { return true };
         let name = text.split(':').next().unwrap_or_default();
         let found = if rows {
-            rows::find(name).and_then(Rows::usable)
+            registry::rows(name).and_then(|engine| engine.usable())
         } else {
-            registry::find(name).and_then(model::Engine::usable)
+            registry::blobs(name).and_then(|engine| engine.usable())
         };
         gaps.extend(found.as_ref().err().map(|why| format!("{text} is not measured: {why}")));
         found.is_ok()

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 
 /// Does what comes on standard input until that ends.
 pub(crate) fn run(stop: &'static Stop) -> Result<(), Failure> {
-    Ok(lab::serve(registry::find, io::stdin(), io::stdout(), stop)?)
+    Ok(lab::serve(registry::blobs, io::stdin(), io::stdout(), stop)?)
 }
 
 /// How to start one.

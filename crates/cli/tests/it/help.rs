@@ -78,7 +78,7 @@ fn the_examples_of_what_makes_and_moves_stores_work_as_they_stand() {
 fn topics_are_explained_from_the_engines_own_tables() {
     let world = World::new();
     let targets = world.ok("help targets").out;
-    for engine in engines::registry::all() {
+    for engine in engines::registry::all_blobs() {
         assert!(targets.contains(&format!("\n{}: ", engine.name())), "{targets}");
         for setting in engine.settings(Facet::Blobs) {
             assert!(targets.contains(&format!("\n  {:<12}  ", setting.name)), "{targets}");

@@ -259,7 +259,7 @@ impl Recipe {
     }
 
     fn store(&self, path: &Path, data: &Data, stop: &Stop) -> Result<Box<dyn Store>> {
-        let engine = registry::find(self.engine)?;
+        let engine = registry::blobs(self.engine)?;
         let options = |settings: &str, access| {
             let pairs = settings.split('&').filter_map(|pair| pair.split_once('='));
             let settings = Settings::check(engine.settings(Facet::Blobs), pairs)?;

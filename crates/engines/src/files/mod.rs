@@ -17,14 +17,15 @@ mod number;
 mod os;
 mod session;
 mod store;
+mod tasks;
 mod temporary;
 mod walk;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::{
-    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Fill,
-    OpenOptions, Result, Setting, Store,
+    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Fill, OpenOptions,
+    Result, Setting, Store, Tasks,
 };
 
 use self::{layout::Layout, store::Folder};
@@ -32,90 +33,71 @@ pub use left_out::{LeftOut, Several, files_left_out};
 
 pub(crate) struct Files;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "layout",
-        accepts: Accepts::Words(&["flat", "tree", "names"]),
-        help: "kvtest's numbered files in one folder (000001) or in a tree (00/00/01), or files by their paths; found when not given",
-    },
-    Setting {
-        name: "write",
-        accepts: Accepts::Words(&["inplace", "overwrite", "rename"]),
-        help: "truncate a file and write it, write over its old bytes, or write beside it and rename",
-    },
-    Setting {
-        name: "sync",
-        accepts: Accepts::Words(&["none", "file", "full"]),
-        help: "flush nothing, each file before it is closed, or its folder as well",
-    },
-];
+static DECLARATION: Declaration = Declaration {
+    settings: &[
+        Setting::new(
+            "layout",
+            Accepts::Words(&["flat", "tree", "names"]),
+            "kvtest's numbered files in one folder (000001) or in a tree (00/00/01), or files by their paths; found when not given",
+        ),
+        Setting::new(
+            "write",
+            Accepts::Words(&["inplace", "overwrite", "rename"]),
+            "truncate a file and write it, write over its old bytes, or write beside it and rename",
+        ),
+        Setting::new(
+            "sync",
+            Accepts::Words(&["none", "file", "full"]),
+            "flush nothing, each file before it is closed, or its folder as well",
+        ),
+    ],
+    durability: &[
+        DurabilitySettings::new(
+            Durability::None,
+            &[("write", "inplace"), ("sync", "none")],
+            "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
+        ),
+        DurabilitySettings::new(
+            Durability::Consistent,
+            &[("write", "rename"), ("sync", "file")],
+            "each value into a new file, fsync(2) of it, rename(2) over the old one: a power cut \
+                 leaves the old value or the new one, whole",
+        ),
+        DurabilitySettings::new(
+            Durability::Durable,
+            &[("write", "rename"), ("sync", "full")],
+            "the same, then fsync(2) of the folder before the commit returns: the new value stays",
+        ),
+    ],
+    limitations: &["an order of its keys: each scan lists and sorts the whole folder"],
+
+    // In place: a torn file differs from its source, and a rename would cost more than half as
+    // much again. Files in one folder are made one at a time, but filled side by side.
+    fill: Some(Fill {
+        settings: &[("write", "inplace"), ("sync", "none")],
+        sessions: 2,
+        whole_blocks: true,
+    }),
+    ..Declaration::new("files", "a file for each value, numbered as kvtest does or by name")
+};
 
 impl Engine for Files {
-    fn name(&self) -> &'static str {
-        "files"
-    }
-
-    fn about(&self) -> &'static str {
-        "a file for each value, numbered as kvtest does or by name"
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        &["an order of its keys: each scan lists and sorts the whole folder"]
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let (settings, how): (&'static [_], _) = match class {
-            Durability::None => (
-                &[("write", "inplace"), ("sync", "none")],
-                "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
-            ),
-            Durability::Consistent => (
-                &[("write", "rename"), ("sync", "file")],
-                "each value into a new file, fsync(2) of it, rename(2) over the old one: a power cut \
-                 leaves the old value or the new one, whole",
-            ),
-            Durability::Durable => (
-                &[("write", "rename"), ("sync", "full")],
-                "the same, then fsync(2) of the folder before the commit returns: the new value stays",
-            ),
-        };
-        Some(DurabilitySettings { settings, how })
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
         Some(self)
     }
+
+    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
+        Some(self)
+    }
 }
 
 impl Blobs for Files {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    /// In place: a torn file differs from its source, and a rename would cost more than half as
-    /// much again. Files in one folder are made one at a time, but filled side by side.
-    fn fill(&self) -> Fill {
-        let settings = &[("write", "inplace"), ("sync", "none")];
-        Fill { settings, sessions: 2, whole_blocks: true }
-    }
-
     fn recognises(&self, path: &Path) -> bool {
         path.is_dir()
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        vec![location.to_owned()]
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

@@ -6,11 +6,11 @@ mod store;
 use std::{
     fs::{self, File, TryLockError},
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use model::{
-    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Fill,
+    Accepts, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, Fill,
     Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
@@ -21,80 +21,78 @@ pub(crate) struct Fjall;
 /// The library does not tell it; a test holds it against the lock file.
 const VERSION: &str = "3.1.13";
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "cache",
-        accepts: Accepts::Size { min: 0, max: 1 << 47 },
-        help: "cache of blocks and values in bytes; the library's default is 32 MiB",
-    },
-    Setting {
-        name: "compression",
-        accepts: Accepts::Words(&["none", "lz4"]),
-        help: "of the journal, blocks and values; fixed once the store is made. none by default \
+static DECLARATION: Declaration = Declaration {
+    settings: &[
+        Setting::new(
+            "cache",
+            Accepts::Size { min: 0, max: 1 << 47 },
+            "cache of blocks and values in bytes; the library's default is 32 MiB",
+        ),
+        Setting::new(
+            "compression",
+            Accepts::Words(&["none", "lz4"]),
+            "of the journal, blocks and values; fixed once the store is made. none by default \
                (the library's is lz4): blobs seldom shrink, and other engines do not try",
-    },
-    Setting {
-        name: "sync",
-        accepts: Accepts::Words(&["off", "buffer", "data", "all"]),
-        help: "what a commit does with the journal: leaves it in the library's buffer, or \
+        ),
+        Setting::new(
+            "sync",
+            Accepts::Words(&["off", "buffer", "data", "all"]),
+            "what a commit does with the journal: leaves it in the library's buffer, or \
                PersistMode::Buffer, SyncData or SyncAll",
-    },
-    Setting {
-        name: "blobs",
-        accepts: Accepts::Words(&["on", "off"]),
-        help: "values of 1 KiB and more in files of their own (key-value separation), so that \
+        ),
+        Setting::new(
+            "blobs",
+            Accepts::Words(&["on", "off"]),
+            "values of 1 KiB and more in files of their own (key-value separation), so that \
                compaction does not move them; fixed once the store is made. on by default (the \
                library's is off): it is meant for blobs",
-    },
-];
+        ),
+    ],
+    durability: &[
+        DurabilitySettings::new(
+            Durability::None,
+            &[("sync", "off")],
+            "commits end in the library's buffer of the journal, which write(2) empties when \
+                 it is full: a power cut or a killed process may undo the last commits",
+        ),
+        DurabilitySettings::new(
+            Durability::Consistent,
+            &[("sync", "buffer")],
+            "write(2) of the journal before a commit returns (PersistMode::Buffer), no flush: \
+                 a power cut may undo the last commits, or leave a journal that fjall refuses",
+        ),
+        DurabilitySettings::new(
+            Durability::Durable,
+            &[("sync", "data")],
+            "write(2) and fdatasync(2) of the journal before a commit returns \
+                 (PersistMode::SyncData)",
+        ),
+    ],
+    limitations: &[
+        "a write does not tell whether its key was there: an insert or update looks first",
+        "a batch is held in memory until it is committed; one session writes at a time",
+        "a journal that a power cut tore before its end (a page of a commit missing, a later one \
+             there) is refused; nothing torn is read",
+        "no way to open a store to read only: opening recovers its journal",
+        "what writers wait for flushes and compactions is not told",
+    ],
+    capabilities: Capabilities { processes: false, ..Capabilities::ON_DISK },
+
+    // With commits handed to the system, so that a killed process leaves them readable.
+    fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }),
+    ..Declaration::new(
+        "fjall",
+        "a log-structured merge tree in Rust: a journal, sorted tables, files of values",
+    )
+};
 
 impl Engine for Fjall {
-    fn name(&self) -> &'static str {
-        "fjall"
-    }
-
-    fn about(&self) -> &'static str {
-        "a log-structured merge tree in Rust: a journal, sorted tables, files of values"
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn library(&self) -> Option<Library> {
         Some(Library { name: "fjall".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let (settings, how): (&'static [_], _) = match class {
-            Durability::None => (
-                &[("sync", "off")],
-                "commits end in the library's buffer of the journal, which write(2) empties when \
-                 it is full: a power cut or a killed process may undo the last commits",
-            ),
-            Durability::Consistent => (
-                &[("sync", "buffer")],
-                "write(2) of the journal before a commit returns (PersistMode::Buffer), no flush: \
-                 a power cut may undo the last commits, or leave a journal that fjall refuses",
-            ),
-            Durability::Durable => (
-                &[("sync", "data")],
-                "write(2) and fdatasync(2) of the journal before a commit returns \
-                 (PersistMode::SyncData)",
-            ),
-        };
-        Some(DurabilitySettings { settings, how })
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        &[
-            "a write does not tell whether its key was there: an insert or update looks first",
-            "a batch is held in memory until it is committed; one session writes at a time",
-            "a journal that a power cut tore before its end (a page of a commit missing, a later one \
-             there) is refused; nothing torn is read",
-            "no way to open a store to read only: opening recovers its journal",
-            "what writers wait for flushes and compactions is not told",
-        ]
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -103,22 +101,6 @@ impl Engine for Fjall {
 }
 
 impl Blobs for Fjall {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: false,
-            remote: false,
-        }
-    }
-
-    /// With commits handed to the system, so that a killed process leaves them readable.
-    fn fill(&self) -> Fill {
-        Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }
-    }
-
     fn recognises(&self, path: &Path) -> bool {
         // Opening a pipe would wait for its writer.
         let marker = path.join("version");
@@ -127,10 +109,6 @@ impl Blobs for Fjall {
             && path.join("keyspaces").is_dir()
             && File::open(marker).and_then(|mut file| file.read_exact(&mut start)).is_ok()
             && start == *b"FJL"
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        vec![location.to_owned()]
     }
 
     /// Values stay where they are: opened to read, a store has no threads that would move them.

@@ -9,13 +9,13 @@ mod store;
 use std::{
     fs::{self, File},
     io::Read,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, Weak},
 };
 
 use model::{
-    Accepts, Access, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet,
-    Fill, Library, OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Access, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Fill,
+    Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::lock;
@@ -28,32 +28,58 @@ const MAP: u64 = if cfg!(target_pointer_width = "64") { 1 << 40 } else { 1 << 30
 /// Half of what 64-bit systems give a process.
 const MAX_MAP: u64 = if cfg!(target_pointer_width = "64") { 1 << 46 } else { 1 << 31 };
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "map",
-        accepts: Accepts::Size { min: 1 << 16, max: MAX_MAP },
-        help: "size of the memory map, the most that the store can grow to (mdb_env_set_mapsize)",
-    },
-    Setting {
-        name: "sync",
-        accepts: Accepts::Words(&["off", "data", "full"]),
-        help: "what a commit flushes: nothing (MDB_NOSYNC), the pages (MDB_NOMETASYNC), or also \
+static DECLARATION: Declaration = Declaration {
+    settings: &[
+        Setting::new(
+            "map",
+            Accepts::Size { min: 1 << 16, max: MAX_MAP },
+            "size of the memory map, the most that the store can grow to (mdb_env_set_mapsize)",
+        ),
+        Setting::new(
+            "sync",
+            Accepts::Words(&["off", "data", "full"]),
+            "what a commit flushes: nothing (MDB_NOSYNC), the pages (MDB_NOMETASYNC), or also \
                the page that makes them current",
-    },
-    Setting {
-        name: "readahead",
-        accepts: Accepts::Words(&["on", "off"]),
-        help: "whether the system may read more than is asked for (off: MDB_NORDAHEAD)",
-    },
-];
+        ),
+        Setting::new(
+            "readahead",
+            Accepts::Words(&["on", "off"]),
+            "whether the system may read more than is asked for (off: MDB_NORDAHEAD)",
+        ),
+    ],
+    durability: &[
+        DurabilitySettings::new(
+            Durability::None,
+            &[("sync", "off")],
+            "MDB_NOSYNC: changed pages written to free places of the file, no flush: a power \
+                 cut may leave no readable store",
+        ),
+        DurabilitySettings::new(
+            Durability::Consistent,
+            &[("sync", "data")],
+            "MDB_NOMETASYNC: fdatasync(2) of the pages before the page that makes them \
+                 current is written, which the next commit flushes: a power cut may undo the \
+                 last commit",
+        ),
+        DurabilitySettings::new(
+            Durability::Durable,
+            &[("sync", "full")],
+            "fdatasync(2) of the pages, then the page that makes them current is written \
+                 through a descriptor opened with O_DSYNC, before the commit returns",
+        ),
+    ],
+    limitations: &[
+        "names of more than 511 bytes",
+        "two sessions that write at once: one waits",
+        "a check of its own integrity",
+    ],
+    fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
+    ..Declaration::new("lmdb", "an LMDB environment in a folder: a memory map read in place")
+};
 
 impl Engine for Lmdb {
-    fn name(&self) -> &'static str {
-        "lmdb"
-    }
-
-    fn about(&self) -> &'static str {
-        "an LMDB environment in a folder: a memory map read in place"
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn library(&self) -> Option<Library> {
@@ -65,67 +91,14 @@ impl Engine for Lmdb {
         })
     }
 
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let (settings, how): (&'static [_], _) = match class {
-            Durability::None => (
-                &[("sync", "off")],
-                "MDB_NOSYNC: changed pages written to free places of the file, no flush: a power \
-                 cut may leave no readable store",
-            ),
-            Durability::Consistent => (
-                &[("sync", "data")],
-                "MDB_NOMETASYNC: fdatasync(2) of the pages before the page that makes them \
-                 current is written, which the next commit flushes: a power cut may undo the \
-                 last commit",
-            ),
-            Durability::Durable => (
-                &[("sync", "full")],
-                "fdatasync(2) of the pages, then the page that makes them current is written \
-                 through a descriptor opened with O_DSYNC, before the commit returns",
-            ),
-        };
-        Some(DurabilitySettings { settings, how })
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        &[
-            "names of more than 511 bytes",
-            "two sessions that write at once: one waits",
-            "a check of its own integrity",
-        ]
-    }
-
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
         Some(self)
     }
 }
 
 impl Blobs for Lmdb {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn fill(&self) -> Fill {
-        Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }
-    }
-
     fn recognises(&self, path: &Path) -> bool {
         is_environment(path)
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        vec![location.to_owned()]
     }
 
     fn reading_changes(&self, location: &Path, _: &Settings) -> Option<String> {

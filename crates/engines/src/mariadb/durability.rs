@@ -29,27 +29,28 @@ pub(crate) fn options(sync: &str) -> &'static [&'static str] {
     }
 }
 
-pub(crate) fn promise(class: Durability) -> DurabilitySettings {
-    let (settings, how): (&'static [_], _) = match class {
-        Durability::None => (
-            &[("sync", "none")],
-            "InnoDB: no commit writes the log or waits for a flush, and pages are written once; the \
+/// How the classes are kept.
+pub(crate) const CLASSES: &[DurabilitySettings] = &[
+    DurabilitySettings::new(
+        Durability::None,
+        &[("sync", "none")],
+        "InnoDB: no commit writes the log or waits for a flush, and pages are written once; the \
              server still flushes in the background, and its files when they grow: a power cut may \
              leave no readable table",
-        ),
-        Durability::Consistent => (
-            &[("sync", "second")],
-            "InnoDB: log written with pwrite(2) at each commit, fdatasync(2) of it once a second; \
+    ),
+    DurabilitySettings::new(
+        Durability::Consistent,
+        &[("sync", "second")],
+        "InnoDB: log written with pwrite(2) at each commit, fdatasync(2) of it once a second; \
              pages written twice (doublewrite): a power cut may undo the last second",
-        ),
-        Durability::Durable => (
-            &[("sync", "commit")],
-            "InnoDB: pwrite(2) and fdatasync(2) of the log before the commit returns; pages written \
+    ),
+    DurabilitySettings::new(
+        Durability::Durable,
+        &[("sync", "commit")],
+        "InnoDB: pwrite(2) and fdatasync(2) of the log before the commit returns; pages written \
              twice (doublewrite)",
-        ),
-    };
-    DurabilitySettings { settings, how }
-}
+    ),
+];
 
 /// Variables of the server that make the class of an InnoDB table.
 #[derive(Default)]

@@ -14,14 +14,11 @@ mod store;
 mod table;
 pub(crate) mod told;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::OnceLock,
-};
+use std::{path::Path, sync::OnceLock};
 
 use model::{
-    Account, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Facet, Library,
-    OpenOptions, Result, Setting, Settings, Store,
+    Account, Blobs, Declaration, Durability, Engine, Library, OpenOptions, Result, Rows, Settings,
+    Store, rows::NULL,
 };
 
 use crate::server::account;
@@ -37,15 +34,23 @@ pub(crate) struct Mariadb;
 /// A user that packages make for the server.
 const USERS: &[&str] = &["mysql"];
 
-const SETTINGS: &[Setting] = &[setting::ENGINE, setting::SYNC, setting::CACHE, setting::ANY];
+static DECLARATION: Declaration = Declaration {
+    settings: &[setting::ENGINE, NULL, setting::SYNC, setting::CACHE, setting::ANY],
+    durability: durability::CLASSES,
+    limitations: &[
+        "a server changes its files also when it is only read, so that a copy is measured",
+        "what it keeps in memory to write later is not counted as left to the background",
+        "aria, myisam: a batch is no transaction, and no durability class is promised: they \
+             overwrite pages in place with nothing to mend a torn one from",
+        "memory, csv: no BLOB columns with a key, so that they serve rows only",
+    ],
+    server: true,
+    ..Declaration::new("mariadb", "a table of a MariaDB server that storemark starts and ends")
+};
 
 impl Engine for Mariadb {
-    fn name(&self) -> &'static str {
-        "mariadb"
-    }
-
-    fn about(&self) -> &'static str {
-        "a table of a MariaDB server that storemark starts and ends"
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn library(&self) -> Option<Library> {
@@ -53,31 +58,8 @@ impl Engine for Mariadb {
         Some(Library { name: "MariaDB".to_owned(), version, options: Vec::new() })
     }
 
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        Some(durability::promise(class))
-    }
-
-    fn unsupported_reason(
-        &self,
-        _: Facet,
-        class: Durability,
-        settings: &Settings,
-    ) -> Option<String> {
+    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
         Kind::asked(settings).withholds(class)
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        &[
-            "a server changes its files also when it is only read, so that a copy is measured",
-            "what it keeps in memory to write later is not counted as left to the background",
-            "aria, myisam: a batch is no transaction, and no durability class is promised: they \
-             overwrite pages in place with nothing to mend a torn one from",
-            "memory, csv: no BLOB columns with a key, so that they serve rows only",
-        ]
     }
 
     fn usable(&self) -> Result<()> {
@@ -87,30 +69,19 @@ impl Engine for Mariadb {
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
         Some(self)
     }
+
+    fn rows(&'static self) -> Option<&'static dyn Rows> {
+        Some(self)
+    }
 }
 
 impl Blobs for Mariadb {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
     fn account(&self) -> Option<Account> {
         account(USERS)
     }
 
     fn recognises(&self, path: &Path) -> bool {
         Folder::is_one(path)
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        vec![location.to_owned()]
     }
 
     fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {

@@ -6,32 +6,32 @@ use super::{durability, kind::Kind};
 use crate::server::check_inside;
 
 /// The setting that names the storage engine.
-pub(crate) const ENGINE: Setting = Setting {
-    name: "engine",
-    accepts: Accepts::Words(Kind::WORDS),
-    help: "the storage engine of the table; fixed once it is made",
-};
+pub(crate) const ENGINE: Setting = Setting::new(
+    "engine",
+    Accepts::Words(Kind::WORDS),
+    "the storage engine of the table; fixed once it is made",
+);
 
 /// The setting for what InnoDB flushes, of a server that is started.
-pub(crate) const SYNC: Setting = Setting {
-    name: "sync",
-    accepts: Accepts::Words(durability::SYNC),
-    help: "InnoDB's log: never flushed, once a second, or at each commit",
-};
+pub(crate) const SYNC: Setting = Setting::new(
+    "sync",
+    Accepts::Words(durability::SYNC),
+    "InnoDB's log: never flushed, once a second, or at each commit",
+);
 
 /// The setting that sizes the cache of the storage engine.
-pub(crate) const CACHE: Setting = Setting {
-    name: "cache",
-    accepts: Accepts::Size { min: 5 << 20, max: 1 << 46 },
-    help: "innodb_buffer_pool_size, key_buffer_size or aria_pagecache_buffer_size, in bytes",
-};
+pub(crate) const CACHE: Setting = Setting::new(
+    "cache",
+    Accepts::Size { min: 5 << 20, max: 1 << 46 },
+    "innodb_buffer_pool_size, key_buffer_size or aria_pagecache_buffer_size, in bytes",
+);
 
 /// The setting that stands for any variable, of a server that is started.
-pub(crate) const ANY: Setting = Setting {
-    name: "set.*",
-    accepts: Accepts::Text,
-    help: "a variable of the server that names no place or code, set when it starts",
-};
+pub(crate) const ANY: Setting = Setting::new(
+    "set.*",
+    Accepts::Text,
+    "a variable of the server that names no place or code, set when it starts",
+);
 const PREFIX: &str = "set.";
 
 /// Names with the values asked for; a name that could be more than a name is refused.

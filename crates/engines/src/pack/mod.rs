@@ -10,46 +10,26 @@ mod format;
 mod session;
 mod store;
 
-use std::{
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{fs::File, io::Read, path::Path};
 
-use model::{
-    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Facet, OpenOptions,
-    Result, Setting, Store,
-};
+use model::{Accepts, Blobs, Declaration, Engine, OpenOptions, Result, Setting, Store};
 
 pub(crate) struct Pack;
 
-const SETTINGS: &[Setting] = &[Setting {
-    name: "io",
-    accepts: Accepts::Words(&["pread", "mmap"]),
-    help: "how values are read: a system call each, or copied out of a map of the file",
-}];
+static DECLARATION: Declaration = Declaration {
+    settings: &[Setting::new(
+        "io",
+        Accepts::Words(&["pread", "mmap"]),
+        "how values are read: a system call each, or copied out of a map of the file",
+    )],
+    durability: &[],
+    limitations: &["names in order: a scan looks at all of them"],
+    ..Declaration::new("pack", "one file and an offset table: the physical limit of a copy")
+};
 
 impl Engine for Pack {
-    fn name(&self) -> &'static str {
-        "pack"
-    }
-
-    fn about(&self) -> &'static str {
-        "one file and an offset table: the physical limit of a copy"
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        &["names in order: a scan looks at all of them"]
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let how =
-            "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new";
-        (class == Durability::None).then_some(DurabilitySettings { settings: &[], how })
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -58,26 +38,11 @@ impl Engine for Pack {
 }
 
 impl Blobs for Pack {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
     fn recognises(&self, path: &Path) -> bool {
         let mut head = [0; format::HEAD.len()];
         path.is_file()
             && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
             && format::is_pack(&head)
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        vec![location.to_owned()]
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

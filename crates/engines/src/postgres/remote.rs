@@ -1,23 +1,18 @@
 //! `postgresql`: an existing server, on which a store is a table that goes with it.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{env, path::Path, time::Duration};
 
 use model::{
-    Accepts, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, ErrorKind, Facet,
-    KeyKind, OpenOptions, Result, Session, Setting, Settings, Store, without_password,
+    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Error, ErrorKind, KeyKind,
+    OpenOptions, Result, Session, Setting, Settings, Store, without_password,
 };
 use postgres::{Client, Config, config::Host as Server, error::SqlState};
 
 use super::{
-    STORAGE,
+    CLASSES, STORAGE,
     database::{Database, Door},
     error::told,
     host::Host,
-    promise,
     session::PostgresSession,
     table::Table,
     variables,
@@ -29,48 +24,43 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Postgresql;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "sync",
-        accepts: Accepts::Words(&["off", "async", "on"]),
-        help: "synchronous_commit of the sessions: on, or async for off; fsync and full_page_writes \
+static DECLARATION: Declaration = Declaration {
+    settings: &[
+        Setting::new(
+            "sync",
+            Accepts::Words(&["off", "async", "on"]),
+            "synchronous_commit of the sessions: on, or async for off; fsync and full_page_writes \
                are the server's own and must fit",
-    },
-    STORAGE,
-    Setting {
-        name: "set.*",
-        accepts: Accepts::Text,
-        help: "any variable that a session may set, as in set.work_mem=64MB",
-    },
-];
+        ),
+        STORAGE,
+        Setting::new(
+            "set.*",
+            Accepts::Text,
+            "any variable that a session may set, as in set.work_mem=64MB",
+        ),
+    ],
+    durability: CLASSES,
+    limitations: &[
+        "the server's processor time, memory, space and bytes are not counted, wherever it runs",
+        "its caches are neither emptied nor looked at",
+        "what it leaves to its checkpoints and to autovacuum is not counted",
+        "waits for locks are not counted",
+        "a server whose fsync or full_page_writes do not fit the durability class is refused",
+        "names longer than 2,692 bytes (an entry of its index must fit a third of a page)",
+        "no TLS",
+    ],
+    capabilities: Capabilities::REMOTE,
+    server: true,
+    schemes: &["postgres", "postgresql"],
+    ..Declaration::new(
+        "postgresql",
+        "an existing PostgreSQL server: a table that is made and dropped",
+    )
+};
 
 impl Engine for Postgresql {
-    fn name(&self) -> &'static str {
-        "postgresql"
-    }
-
-    fn about(&self) -> &'static str {
-        "an existing PostgreSQL server: a table that is made and dropped"
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        Some(promise(class))
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        &[
-            "the server's processor time, memory, space and bytes are not counted, wherever it runs",
-            "its caches are neither emptied nor looked at",
-            "what it leaves to its checkpoints and to autovacuum is not counted",
-            "waits for locks are not counted",
-            "a server whose fsync or full_page_writes do not fit the durability class is refused",
-            "names longer than 2,692 bytes (an entry of its index must fit a third of a page)",
-            "no TLS",
-        ]
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -79,25 +69,6 @@ impl Engine for Postgresql {
 }
 
 impl Blobs for Postgresql {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: false,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: true,
-        }
-    }
-
-    fn recognises(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn files(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         // Nothing was measured yet, and all that can go wrong is in what the user named.
         let address = Address::parse(location)?;

@@ -10,89 +10,84 @@ mod store;
 use std::{
     fs::{self, File},
     io::Read,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use model::{
-    Accepts, Access, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet,
-    Fill, Library, OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Access, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Fill,
+    Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
 use store::RedbStore;
 
 pub(crate) struct Redb;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "cache",
-        accepts: Accepts::Size { min: 0, max: 1 << 46 },
-        help: "redb's own cache in bytes (Builder::set_cache_size)",
-    },
-    Setting {
-        name: "sync",
-        accepts: Accepts::Words(&["off", "deferred", "immediate"]),
-        help: "Durability::Immediate at each commit, the same without its flush (off), or \
+static DECLARATION: Declaration = Declaration {
+    settings: &[
+        Setting::new(
+            "cache",
+            Accepts::Size { min: 0, max: 1 << 46 },
+            "redb's own cache in bytes (Builder::set_cache_size)",
+        ),
+        Setting::new(
+            "sync",
+            Accepts::Words(&["off", "deferred", "immediate"]),
+            "Durability::Immediate at each commit, the same without its flush (off), or \
                Durability::None and one immediate commit at the end of a pass (deferred)",
-    },
-    Setting {
-        name: "two_phase",
-        accepts: Accepts::Words(&["off", "on"]),
-        help: "flush the pages before the header that makes them current \
+        ),
+        Setting::new(
+            "two_phase",
+            Accepts::Words(&["off", "on"]),
+            "flush the pages before the header that makes them current \
                (WriteTransaction::set_two_phase_commit)",
-    },
-    Setting {
-        name: "share",
-        accepts: Accepts::Words(&["none", "readers", "writers"]),
-        help: "which processes may have it open beside one that writes (ConcurrencyMode)",
-    },
-];
+        ),
+        Setting::new(
+            "share",
+            Accepts::Words(&["none", "readers", "writers"]),
+            "which processes may have it open beside one that writes (ConcurrencyMode)",
+        ),
+    ],
+    durability: &[
+        DurabilitySettings::new(
+            Durability::None,
+            &[("sync", "off")],
+            "Durability::Immediate over a file that is written but never flushed: a power \
+                 cut may leave no readable store",
+        ),
+        DurabilitySettings::new(
+            Durability::Consistent,
+            &[("sync", "deferred")],
+            "Durability::None: commits stay in the cache, until one with \
+                 Durability::Immediate at the end of a pass (on the clock) writes and flushes \
+                 all; a power cut or a killed process leaves the store as that one left it",
+        ),
+        DurabilitySettings::new(
+            Durability::Durable,
+            &[("sync", "immediate")],
+            "Durability::Immediate: pages and header written, with checksums that tell \
+                 whether all arrived, and fdatasync(2) before the commit returns",
+        ),
+    ],
+    limitations: &[
+        "two sessions that write at once: one waits",
+        "several processes may read, but one that writes is alone, unless all open it with \
+             share=readers or share=writers; then sync=deferred is not to be had",
+        "after its writer was killed, it is read from end to end before it can be read again",
+    ],
+    fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
+    ..Declaration::new(
+        "redb",
+        "a redb database: copied-on-write B-trees in a file, with a cache of its own",
+    )
+};
 
 impl Engine for Redb {
-    fn name(&self) -> &'static str {
-        "redb"
-    }
-
-    fn about(&self) -> &'static str {
-        "a redb database: copied-on-write B-trees in a file, with a cache of its own"
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn library(&self) -> Option<Library> {
         Some(Library { name: "redb".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let (settings, how): (&'static [_], _) = match class {
-            Durability::None => (
-                &[("sync", "off")],
-                "Durability::Immediate over a file that is written but never flushed: a power \
-                 cut may leave no readable store",
-            ),
-            Durability::Consistent => (
-                &[("sync", "deferred")],
-                "Durability::None: commits stay in the cache, until one with \
-                 Durability::Immediate at the end of a pass (on the clock) writes and flushes \
-                 all; a power cut or a killed process leaves the store as that one left it",
-            ),
-            Durability::Durable => (
-                &[("sync", "immediate")],
-                "Durability::Immediate: pages and header written, with checksums that tell \
-                 whether all arrived, and fdatasync(2) before the commit returns",
-            ),
-        };
-        Some(DurabilitySettings { settings, how })
-    }
-
-    fn limitations(&self) -> &'static [&'static str] {
-        &[
-            "two sessions that write at once: one waits",
-            "several processes may read, but one that writes is alone, unless all open it with \
-             share=readers or share=writers; then sync=deferred is not to be had",
-            "after its writer was killed, it is read from end to end before it can be read again",
-        ]
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -101,27 +96,8 @@ impl Engine for Redb {
 }
 
 impl Blobs for Redb {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
-    fn fill(&self) -> Fill {
-        Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }
-    }
-
     fn recognises(&self, path: &Path) -> bool {
         header(path).is_some()
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        vec![location.to_owned()]
     }
 
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {

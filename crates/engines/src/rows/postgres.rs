@@ -10,57 +10,23 @@ use ::postgres::{
     binary_copy::BinaryCopyInWriter, error::SqlState, types::Type,
 };
 use model::{
-    BUSY_RETRIES, Durability, DurabilitySettings, Engine, Error, Facet, LOCK_WAITS, Library,
-    Result, Setting, Settings,
-    rows::{MULTI_ROWS, NULL, RowCapabilities, RowSession, RowStore, RowTables, Rows, Style},
+    BUSY_RETRIES, Durability, Error, LOCK_WAITS, Result, Rows, Settings,
+    rows::{MULTI_ROWS, RowSession, RowStore, RowTables, Style},
 };
 
-use super::sql::{self, parts};
 use crate::{
     postgres::{
-        CACHE, Postgres, SYNC, VARIABLE, account,
+        Postgres, account,
         cluster::Cluster,
         host::Host,
         store::stop,
         variables::{self, Variables},
     },
     server::Server,
+    sql::{self, parts},
 };
 
-/// The engine.
-pub(super) struct PostgresRows;
-
-impl Engine for PostgresRows {
-    fn name(&self) -> &'static str {
-        "postgres"
-    }
-
-    fn about(&self) -> &'static str {
-        "a private PostgreSQL server, a table without a primary key, over a Unix socket"
-    }
-
-    fn library(&self) -> Option<Library> {
-        Postgres.library()
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        &[CACHE, SYNC, NULL, VARIABLE]
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        Postgres.durability_settings(Facet::Rows, class)
-    }
-
-    fn usable(&self) -> Result<()> {
-        Postgres.usable()
-    }
-
-    fn rows(&'static self) -> Option<&'static dyn Rows> {
-        Some(self)
-    }
-}
-
-impl Rows for PostgresRows {
+impl Rows for Postgres {
     fn table_settings(&self) -> &'static [&'static str] {
         &["null"]
     }
@@ -71,10 +37,6 @@ impl Rows for PostgresRows {
 
     fn styles(&self, _: &Settings) -> &'static [Style] {
         &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk]
-    }
-
-    fn capabilities(&self, _: &Settings) -> RowCapabilities {
-        RowCapabilities { alone: None, remote: false }
     }
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {

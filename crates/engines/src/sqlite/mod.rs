@@ -5,9 +5,11 @@ pub(crate) mod ffi;
 mod inspect;
 mod pages;
 pub(crate) mod prepared;
+mod rows;
 mod session;
 pub(crate) mod store;
 mod table;
+mod tasks;
 
 use std::{
     fs::{self, File},
@@ -16,8 +18,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet,
-    Fill, Library, OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Access, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Facet,
+    Fill, Library, OpenOptions, Result, Rows, Setting, Settings, Store, Tasks, rows::NULL,
 };
 
 pub use inspect::{Stat, memory_counters, stat};
@@ -30,56 +32,38 @@ pub struct Sqlite;
 /// Pages are counted in 31 bits, and a page has at most 64 KiB.
 const MAX_BYTES: u64 = 1 << 47;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "api",
-        accepts: Accepts::Words(&["sql", "blob"]),
-        help: "read and overwrite by SQL statements or by incremental blob handles",
-    },
-    Setting {
-        name: "journal",
-        accepts: Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
-        help: "PRAGMA journal_mode",
-    },
-    Setting {
-        name: "sync",
-        accepts: Accepts::Words(&["off", "normal", "full", "extra"]),
-        help: "PRAGMA synchronous",
-    },
-    Setting {
-        name: "page_size",
-        accepts: Accepts::PowerOfTwo { min: 512, max: 65536 },
-        help: "PRAGMA page_size; fixed once the database is made",
-    },
-    Setting {
-        name: "cache",
-        accepts: Accepts::Size { min: 0, max: MAX_BYTES },
-        help: "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)",
-    },
-    Setting {
-        name: "cache_pages",
-        accepts: Accepts::Integer { min: 0, max: i32::MAX as i64 },
-        help: "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size",
-    },
-    Setting {
-        name: "mmap",
-        accepts: Accepts::Size { min: 0, max: MAX_BYTES },
-        help: "PRAGMA mmap_size in bytes",
-    },
-    Setting {
-        name: "checkpoint",
-        accepts: Accepts::Words(&["auto", "none"]),
-        help: "whether a WAL is checkpointed, automatically and at the end of a pass",
-    },
-];
+static DECLARATION: Declaration = Declaration {
+    settings: &[
+    Setting::new("api", Accepts::Words(&["sql", "blob"]), "read and overwrite by SQL statements or by incremental blob handles").only(&[Facet::Blobs]),
+    Setting::new("store", Accepts::Words(&["file", "memory"]), "a database file, or a database in the memory of each process").only(&[Facet::Rows]),
+    Setting::new("connection", Accepts::Words(&["own", "shared", "pool"]), "one for each worker, one for all in turns, or as published: from a pool for each step, where two stay open").only(&[Facet::Tasks]),
+    Setting::new("journal", Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]), "PRAGMA journal_mode"),
+    Setting::new("sync", Accepts::Words(&["off", "normal", "full", "extra"]), "PRAGMA synchronous"),
+    Setting::new("page_size", Accepts::PowerOfTwo { min: 512, max: 65536 }, "PRAGMA page_size; fixed once the database is made").only(&[Facet::Blobs]),
+    Setting::new("cache", Accepts::Size { min: 0, max: MAX_BYTES }, "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)"),
+    Setting::new("cache_pages", Accepts::Integer { min: 0, max: i32::MAX as i64 }, "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size").only(&[Facet::Blobs]),
+    Setting::new("mmap", Accepts::Size { min: 0, max: MAX_BYTES }, "PRAGMA mmap_size in bytes").only(&[Facet::Blobs]),
+    Setting::new("checkpoint", Accepts::Words(&["auto", "none"]), "whether a WAL is checkpointed, automatically and at the end of a pass").only(&[Facet::Blobs]),
+    NULL,
+],
+    durability: &[DurabilitySettings::new(Durability::None, &[("journal", "off"), ("sync", "off")],
+                "pages written in place, no journal, no flush: a power cut may leave no readable \
+                 database"),
+DurabilitySettings::new(Durability::Consistent, &[("journal", "wal"), ("sync", "normal")],
+                "pages appended to the log, fdatasync(2) only at a checkpoint: a power cut may undo \
+                 the last commits"),
+DurabilitySettings::new(Durability::Durable, &[("journal", "wal"), ("sync", "full")],
+                "pages appended to the log, fdatasync(2) of it before the commit returns")],
+
+    // With a journal, so that a killed process leaves its last commit readable. Pages past the
+    // old end of the file are not journaled, so that it costs next to nothing.
+    fill: Some(Fill { settings: &[("journal", "delete"), ("sync", "off")], sessions: 1, whole_blocks: false }),
+    ..Declaration::new("sqlite", "an SQLite database: table kv for integers, sqlar for names")
+};
 
 impl Engine for Sqlite {
-    fn name(&self) -> &'static str {
-        "sqlite"
-    }
-
-    fn about(&self) -> &'static str {
-        "an SQLite database: table kv for integers, sqlar for names"
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn library(&self) -> Option<Library> {
@@ -90,57 +74,28 @@ impl Engine for Sqlite {
         })
     }
 
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let (settings, how): (&'static [_], _) = match class {
-            Durability::None => (
-                &[("journal", "off"), ("sync", "off")],
-                "pages written in place, no journal, no flush: a power cut may leave no readable \
-                 database",
-            ),
-            Durability::Consistent => (
-                &[("journal", "wal"), ("sync", "normal")],
-                "pages appended to the log, fdatasync(2) only at a checkpoint: a power cut may undo \
-                 the last commits",
-            ),
-            Durability::Durable => (
-                &[("journal", "wal"), ("sync", "full")],
-                "pages appended to the log, fdatasync(2) of it before the commit returns",
-            ),
-        };
-        Some(DurabilitySettings { settings, how })
+    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let lost = rows::in_memory(settings) && class != Durability::None;
+        lost.then(|| "store=memory is gone with the process (none)".to_owned())
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
         Some(self)
     }
+
+    fn rows(&'static self) -> Option<&'static dyn Rows> {
+        Some(self)
+    }
+
+    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
+        Some(self)
+    }
 }
 
 impl Blobs for Sqlite {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: true,
-            concurrent_writes: true,
-            processes: true,
-            remote: false,
-        }
-    }
-
     /// Each connection has one, in whole KiB.
     fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
         Some(bytes / u64::from(sessions.max(1)) / 1024 * 1024)
-    }
-
-    /// With a journal, so that a killed process leaves its last commit readable. Pages past the
-    /// old end of the file are not journaled, so that it costs next to nothing.
-    fn fill(&self) -> Fill {
-        let settings = &[("journal", "delete"), ("sync", "off")];
-        Fill { settings, sessions: 1, whole_blocks: false }
     }
 
     fn recognises(&self, path: &Path) -> bool {

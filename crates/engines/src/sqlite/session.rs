@@ -314,7 +314,7 @@ fn uncompressed(key: Key<'_>, stored: i64, length: i64) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Access, Engine, OpenOptions, Settings, Store};
+    use model::{Access, Blobs, OpenOptions, Settings, Store};
 
     use super::*;
     use crate::sqlite::Sqlite;

@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Blobs, Durability, Engine, ErrorKind, Facet, Item, Key, KeyKind, Mode,
-    OpenOptions, Put, Result, Session, Settings, Store,
+    Accepts, Access, Blobs, Durability, ErrorKind, Facet, Item, Key, KeyKind, Mode, OpenOptions,
+    Put, Result, Session, Settings, Store,
 };
 use storemark_engines::{Slowed, registry};
 use tempfile::TempDir;
@@ -145,7 +145,7 @@ pub(crate) fn cases() -> &'static [Case] {
 /// Delegates to an engine with files and settings; it must not show.
 fn slowed() -> &'static dyn Blobs {
     static SLOWED: OnceLock<Slowed> = OnceLock::new();
-    SLOWED.get_or_init(|| Slowed::new(registry::find("pack").unwrap(), 10.0).unwrap())
+    SLOWED.get_or_init(|| Slowed::new(registry::blobs("pack").unwrap(), 10.0).unwrap())
 }
 
 fn fits(case: &Case) -> bool {
@@ -166,9 +166,7 @@ fn settings(engine: &dyn Blobs) -> Vec<Settings> {
             all.extend(words.iter().map(|word| checked(engine, &[(setting.name, word)])));
         }
     }
-    let classes = Durability::ALL
-        .into_iter()
-        .filter_map(|class| engine.durability_settings(Facet::Blobs, class));
+    let classes = Durability::ALL.into_iter().filter_map(|class| engine.durability_settings(class));
     for settings in classes.map(|promise| checked(engine, promise.settings)) {
         if !all.contains(&settings) {
             all.push(settings);

@@ -13,7 +13,7 @@ use storemark_engines::{files_left_out, registry};
 use crate::case::{Case, Ease, OwnedKey, Place, checked};
 
 fn case(pairs: &[(&str, &str)]) -> Case {
-    let engine = registry::find("files").unwrap();
+    let engine = registry::blobs("files").unwrap();
     Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) }
 }
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Access, Durability, Facet, KeyKind, Mode};
+use model::{Access, Durability, KeyKind, Mode};
 use storemark_engines::registry;
 
 use crate::{
@@ -19,8 +19,8 @@ const KEYS: i64 = 8;
 const WRITER: &str = "interrupted::writer";
 
 fn case(engine: &str, class: Durability) -> Option<Case> {
-    let engine = registry::find(engine).unwrap();
-    let settings = checked(engine, engine.durability_settings(Facet::Blobs, class)?.settings);
+    let engine = registry::blobs(engine).unwrap();
+    let settings = checked(engine, engine.durability_settings(class)?.settings);
     let persistent = engine.capabilities().persistent;
     persistent.then_some(Case { engine, keys: KeyKind::Integers, settings })
 }

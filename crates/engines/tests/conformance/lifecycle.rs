@@ -109,7 +109,7 @@ fn each_durability_class_that_is_offered_is_in_effect() {
     // A server that is there gives the class that it gives.
     for engine in engines().filter(|engine| !engine.capabilities().remote) {
         for class in Durability::ALL {
-            let Some(promise) = engine.durability_settings(Facet::Blobs, class) else { continue };
+            let Some(promise) = engine.durability_settings(class) else { continue };
             for keys in [KeyKind::Integers, KeyKind::Names] {
                 let case = Case { engine, keys, settings: checked(engine, promise.settings) };
                 let place = Place::new();

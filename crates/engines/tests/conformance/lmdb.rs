@@ -11,7 +11,7 @@ use crate::{
 };
 
 fn case(pairs: &[(&str, &str)]) -> Case {
-    let engine = registry::find("lmdb").unwrap();
+    let engine = registry::blobs("lmdb").unwrap();
     Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) }
 }
 

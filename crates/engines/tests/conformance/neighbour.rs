@@ -86,7 +86,7 @@ fn neighbour() {
     let Ok(job) = env::var(JOB) else { return };
     let [engine, settings, path] =
         job.splitn(3, ' ').collect::<Vec<_>>().try_into().expect("three words");
-    let engine = registry::find(engine).unwrap();
+    let engine = registry::blobs(engine).unwrap();
     let pairs = settings[1..].split('&').filter_map(|pair| pair.split_once('='));
     let settings = Settings::check(engine.settings(Facet::Blobs), pairs).unwrap();
     let case = Case { engine, keys: model::KeyKind::Integers, settings };

@@ -8,7 +8,7 @@ use storemark_engines::registry;
 use crate::case::{Case, Ease, Place, checked};
 
 fn case(io: &str) -> Case {
-    let engine = registry::find("pack").unwrap();
+    let engine = registry::blobs("pack").unwrap();
     Case { engine, keys: KeyKind::Integers, settings: checked(engine, &[("io", io)]) }
 }
 

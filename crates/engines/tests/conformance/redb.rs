@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use model::{Access, Durability, ErrorKind, Facet, KeyKind};
+use model::{Access, Durability, ErrorKind, KeyKind};
 use storemark_engines::registry;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 fn case(pairs: &[(&str, &str)]) -> Case {
-    let engine = registry::find("redb").unwrap();
+    let engine = registry::blobs("redb").unwrap();
     Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) }
 }
 
@@ -95,8 +95,7 @@ fn other_commits_are_in_the_file_at_once() {
     for class in [Durability::None, Durability::Durable] {
         let place = Place::new();
         filled(&place.path, &[]);
-        let case =
-            case(case(&[]).engine.durability_settings(Facet::Blobs, class).unwrap().settings);
+        let case = case(case(&[]).engine.durability_settings(class).unwrap().settings);
         let store = case.open(&place.path, Access::Write).unwrap();
         store.session().unwrap().write(&OwnedKey::Int(1), b"new");
         assert_eq!(left(&place), b"new", "{class}");

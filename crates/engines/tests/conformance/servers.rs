@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use model::{Blobs, Engine, Facet, KeyKind, Session, Settings, Store};
+use model::{Blobs, KeyKind, Session, Settings, Store};
 use storemark_engines::registry;
 
 use crate::{
@@ -53,7 +53,7 @@ const WITHOUT: &str = "STOREMARK_WITHOUT";
 
 /// All engines of the registry that are to be checked.
 pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Blobs> {
-    registry::all().iter().copied().filter(|engine| !left_out().contains(&engine.name()))
+    registry::all_blobs().filter(|engine| !left_out().contains(&engine.name()))
 }
 
 /// Engines that are not checked; told once, past the harness, which shows only failures.
@@ -62,7 +62,7 @@ fn left_out() -> &'static [&'static str] {
     LEFT_OUT.get_or_init(|| {
         let named = env::var(WITHOUT).unwrap_or_default();
         let named: Vec<_> = named.split(',').map(str::trim).collect();
-        let all = registry::all().iter().map(|engine| engine.name());
+        let all = registry::all_blobs().map(|engine| engine.name());
         let out: Vec<_> = all.filter(|name| is_without(name, &named)).collect();
         if !out.is_empty() {
             let count = out.len();
@@ -98,10 +98,8 @@ pub(crate) fn is_chosen(case: &Case) -> bool {
         return true;
     }
     let of_class = |class| {
-        let settings = case
-            .engine
-            .durability_settings(Facet::Blobs, class)
-            .map_or(&[][..], |promise| promise.settings);
+        let settings =
+            case.engine.durability_settings(class).map_or(&[][..], |promise| promise.settings);
         case.settings == crate::case::checked(case.engine, settings)
     };
     let private = remote(case.engine.name()).is_none();
@@ -113,7 +111,7 @@ pub(crate) fn place(engine: &dyn Blobs) -> Place {
     static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let place = Place::new();
     let Some(remote) = remote(engine.name()) else { return place };
-    let server = registry::find(remote.server).unwrap();
+    let server = registry::blobs(remote.server).unwrap();
     let case = Case { engine: server, keys: KeyKind::Integers, settings: Settings::default() };
     let address = (remote.address)(&kept(&case).path);
     let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

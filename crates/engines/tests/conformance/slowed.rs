@@ -3,7 +3,7 @@
 
 use std::{path::Path, time::Instant};
 
-use model::{Access, Blobs, Durability, Engine, Facet, Key, KeyKind, OpenOptions, Put, Settings};
+use model::{Access, Blobs, Durability, Facet, Key, KeyKind, OpenOptions, Put, Settings};
 use storemark_engines::{Slowed, registry};
 
 use crate::{
@@ -29,7 +29,7 @@ fn it_says_of_itself_what_the_engine_says() {
 }
 
 fn facts(engine: &dyn Blobs) -> String {
-    let classes = Durability::ALL.map(|class| engine.durability_settings(Facet::Blobs, class));
+    let classes = Durability::ALL.map(|class| engine.durability_settings(class));
     format!(
         "{} {} {:?} {:?} {:?} {classes:?} {:?}",
         engine.name(),
@@ -55,7 +55,7 @@ fn create(engine: &dyn Blobs, path: &Path) {
 #[test]
 #[cfg(feature = "sqlite")]
 fn its_sessions_tell_of_checkpoints_too() {
-    let slowed = Slowed::new(registry::find("sqlite").unwrap(), 10.0).unwrap();
+    let slowed = Slowed::new(registry::blobs("sqlite").unwrap(), 10.0).unwrap();
     let place = Place::new();
     let settings = [("journal", "wal"), ("sync", "off")];
     let settings = checked(&slowed, &settings);
@@ -72,7 +72,7 @@ fn its_sessions_tell_of_checkpoints_too() {
 #[test]
 #[cfg(feature = "sqlite")]
 fn it_too_refuses_to_read_what_reading_changes() {
-    let sqlite = registry::find("sqlite").unwrap();
+    let sqlite = registry::blobs("sqlite").unwrap();
     let slowed = Slowed::new(sqlite, 10.0).unwrap();
     let place = Place::new();
     create(sqlite, &place.path);
@@ -96,7 +96,7 @@ fn it_too_refuses_to_read_what_reading_changes() {
 #[test]
 fn each_operation_waits() {
     const WAIT_NS: f64 = 20e6;
-    let slowed = Slowed::new(registry::find("memory").unwrap(), WAIT_NS).unwrap();
+    let slowed = Slowed::new(registry::blobs("memory").unwrap(), WAIT_NS).unwrap();
     let place = Place::new();
     let options =
         OpenOptions { settings: Settings::default(), access: Access::Write, keys: KeyKind::Names };

@@ -57,7 +57,7 @@ fn cut_short(case: &Case, place: &Place, ending: &str, before_end: usize) -> Pat
 fn a_log_that_lost_a_page_gives_whole_values_or_is_refused() {
     for (name, ending, opens) in LOGS {
         // Another feature set may lack it.
-        let Ok(engine) = registry::find(name) else { continue };
+        let Ok(engine) = registry::blobs(name) else { continue };
         let case = Case { engine, keys: KeyKind::Integers, settings: checked(engine, &[]) };
         for (before_end, whole) in [(0, 9), (VALUE / 2, 9), (VALUE * 3 / 2, 8)] {
             let place = Place::new();

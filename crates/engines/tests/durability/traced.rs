@@ -7,9 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use model::{
-    Access, Blobs, Durability, Engine, Facet, Key, KeyKind, Mode, OpenOptions, Put, Settings,
-};
+use model::{Access, Blobs, Durability, Facet, Key, KeyKind, Mode, OpenOptions, Put, Settings};
 use storemark_engines::registry;
 
 const UPDATER: &str = "traced::updater";
@@ -27,7 +25,7 @@ fn updater() {
     let Ok(job) = env::var(JOB) else { return };
     let [engine, class, path] =
         job.splitn(3, ' ').collect::<Vec<_>>().try_into().expect("three words");
-    let engine = registry::find(engine).unwrap();
+    let engine = registry::blobs(engine).unwrap();
     let options = options(engine, class.parse().unwrap());
     let store = engine.create(path.as_ref(), &options).unwrap();
     let mut session = store.session().unwrap();
@@ -55,8 +53,7 @@ fn updater() {
 }
 
 fn options(engine: &dyn Blobs, class: Durability) -> OpenOptions {
-    let settings =
-        engine.durability_settings(Facet::Blobs, class).unwrap().settings.iter().copied();
+    let settings = engine.durability_settings(class).unwrap().settings.iter().copied();
     let settings = Settings::check(engine.settings(Facet::Blobs), settings).unwrap();
     OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers }
 }
@@ -122,12 +119,12 @@ fn of_updates(trace: &str, folder: &Path) -> Vec<Vec<String>> {
 
 #[test]
 fn a_durable_update_is_flushed_before_it_is_acknowledged_and_another_need_not_be() {
-    for engine in registry::all().iter().filter(|e| e.capabilities().persistent) {
+    for engine in registry::all_blobs().filter(|e| e.capabilities().persistent) {
         for class in [Durability::None, Durability::Durable] {
-            if engine.durability_settings(Facet::Blobs, class).is_none() {
+            if engine.durability_settings(class).is_none() {
                 continue;
             }
-            let Some(updates) = flushes(*engine, class) else { return };
+            let Some(updates) = flushes(engine, class) else { return };
             assert_eq!(updates.len(), 4, "{} {class}: {updates:?}", engine.name());
             for calls in updates {
                 let flushed = !calls.is_empty();

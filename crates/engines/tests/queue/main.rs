@@ -6,10 +6,10 @@
 use std::thread;
 
 use model::{
-    Accepts, Durability, Facet, Settings,
-    queue::{Held, Queue, Step, Task, Tasks},
+    Accepts, Durability, Facet, Settings, Tasks,
+    tasks::{Queue, Step, StoredTask, Task},
 };
-use storemark_engines::queue;
+use storemark_engines::registry;
 
 struct Case {
     engine: &'static dyn Tasks,
@@ -18,7 +18,7 @@ struct Case {
 
 /// Every engine with each word of the settings that say how its workers write.
 fn cases() -> Vec<Case> {
-    queue::all().iter().flat_map(|engine| of(*engine)).collect()
+    registry::all_tasks().flat_map(of).collect()
 }
 
 fn of(engine: &'static dyn Tasks) -> Vec<Case> {
@@ -70,8 +70,8 @@ fn task<'a>(id: &'a str, status: &'a str, output: &'a str) -> Task<'a> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as it is found")]
-fn held(status: &str, output: &str) -> Option<Held> {
-    Some(Held { status: status.to_owned(), output: output.to_owned() })
+fn held(status: &str, output: &str) -> Option<StoredTask> {
+    Some(StoredTask { status: status.to_owned(), output: output.to_owned() })
 }
 
 const ONE: &str = "0123456789abcdef0123456789abcdef";
@@ -88,7 +88,7 @@ fn each_step_changes_its_part_of_one_task() {
                 worker.take(step, &task).unwrap_or_else(|e| panic!("{}: {e}", case.name()));
                 (worker.find(ONE).unwrap(), worker.find(OTHER).unwrap())
             };
-            let none = || None::<Held>;
+            let none = || None::<StoredTask>;
             assert_eq!(take(Step::Create, task(ONE, "a", "")), (held("a", ""), none()));
             let both = (held("a", ""), held("a", ""));
             assert_eq!(take(Step::Create, task(OTHER, "a", "")), both, "{}", case.name());
@@ -167,7 +167,7 @@ fn settings_are_read_back_and_a_class_promised_is_kept() {
             }
         });
         for class in Durability::ALL {
-            let Some(promise) = case.engine.durability_settings(Facet::Tasks, class) else {
+            let Some(promise) = case.engine.durability_settings(class) else {
                 continue;
             };
             let pairs = promise.settings.iter().copied();

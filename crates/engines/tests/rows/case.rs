@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    Durability, Facet, Result, Settings,
-    rows::{RowStore, RowTables, Rows},
+    Durability, Facet, Result, Rows, Settings,
+    rows::{RowStore, RowTables},
 };
 use tempfile::TempDir;
 
@@ -59,7 +59,7 @@ fn of(engine: &'static dyn Rows) -> Vec<Case> {
 
 /// A server need not flush what is made for these checks.
 fn hasty(engine: &dyn Rows) -> Settings {
-    match engine.durability_settings(Facet::Rows, Durability::None) {
+    match engine.durability_settings(Durability::None) {
         Some(promise) if servers::is_server(engine) => {
             Settings::check(engine.settings(Facet::Rows), promise.settings.iter().copied()).unwrap()
         }

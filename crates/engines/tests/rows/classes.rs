@@ -10,7 +10,7 @@ fn a_class_promised_is_kept() {
         let in_memory = case.settings.get("store") == Some("memory");
         let flushes = case.settings.get("engine").is_none_or(|kind| kind == "innodb");
         for class in Durability::ALL {
-            let Some(promise) = case.engine.durability_settings(Facet::Rows, class) else {
+            let Some(promise) = case.engine.durability_settings(class) else {
                 continue;
             };
             let pairs = promise.settings.iter().copied();

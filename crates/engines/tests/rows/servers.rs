@@ -9,11 +9,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use model::{
-    Settings,
-    rows::{RowStore, Rows},
-};
-use storemark_engines::rows;
+use model::{Rows, Settings, rows::RowStore};
+use storemark_engines::registry;
 
 use crate::{case::folder, undertaker::undertaker};
 
@@ -28,7 +25,7 @@ pub(crate) fn is_server(engine: &dyn Rows) -> bool {
 
 /// All engines that are to be checked.
 pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Rows> {
-    rows::all().iter().copied().filter(|engine| !left_out().contains(&engine.name()))
+    registry::all_rows().filter(|engine| !left_out().contains(&engine.name()))
 }
 
 /// Engines that are not checked; told once, past the harness, which shows only failures.

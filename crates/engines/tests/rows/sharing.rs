@@ -7,7 +7,7 @@ use crate::case::{Case, cases};
 #[test]
 fn sessions_on_one_database_wait_for_each_other() {
     const EACH: i64 = 3_000;
-    let shares = |case: &&Case| case.engine.capabilities(&case.settings).alone.is_none();
+    let shares = |case: &&Case| case.engine.alone(&case.settings).is_none();
     for case in cases().iter().filter(shares) {
         case.with(1, |store, tables| {
             let location = store.location();

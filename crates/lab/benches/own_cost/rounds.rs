@@ -114,7 +114,7 @@ fn store(engine: &str) -> Result<Box<dyn Store>> {
         access: Access::Write,
         keys: KeyKind::Integers,
     };
-    engines::registry::find(engine)?.create(Path::new(""), &options)
+    engines::registry::blobs(engine)?.create(Path::new(""), &options)
 }
 
 fn fill(session: &mut dyn Session) -> Result<()> {

@@ -5,12 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use host::Placement;
 use model::{
     Batch, Blobs, Cache, DatasetSpec, Durability, Engine, Error, Facet, Generated, Operation,
-    Order, Owner, PlannedTarget, Result, Rounds, Settings,
-    record::Point,
-    rows::{Rows, Style},
-    spec::RunSpec,
-    tasks::Tasks,
-    without_password,
+    Order, Owner, PlannedTarget, Result, Rounds, Rows, Settings, Tasks, record::Point, rows::Style,
+    spec::RunSpec, without_password,
 };
 
 /// A comparison: what all experiments have in common, and the part of one of them.
@@ -256,8 +252,8 @@ impl<E: Engine + ?Sized> Target<E> {
     /// Settings for `class` with those asked for on top.
     pub(crate) fn settings_for(&self, facet: Facet, class: Option<Durability>) -> Result<Settings> {
         let Some(class) = class else { return Ok(self.settings.clone()) };
-        let of_class = class_settings(self.engine, facet, class)?;
-        match self.engine.unsupported_reason(facet, class, &self.settings) {
+        let of_class = self.engine.class_settings(facet, class)?;
+        match self.engine.unsupported_reason(class, &self.settings) {
             None => Ok(of_class.overlaid(&self.settings)),
             Some(why) => {
                 Err(Error::usage(format!("{} cannot give durability {class}: {why}", self.label)))
@@ -283,23 +279,4 @@ impl<E: Engine + ?Sized> Target<E> {
             on: self.placement.as_ref().map(|placement| placement.name.clone()),
         }
     }
-}
-
-/// The settings that set `engine` up for `class`.
-pub(crate) fn class_settings<E: Engine + ?Sized>(
-    engine: &E,
-    facet: Facet,
-    class: Durability,
-) -> Result<Settings> {
-    let given = engine.durability_settings(facet, class).ok_or_else(|| {
-        let gives = Durability::ALL.into_iter();
-        let gives = gives.filter(|class| engine.durability_settings(facet, *class).is_some());
-        let gives: Vec<_> = gives.map(|class| class.to_string()).collect();
-        Error::usage(format!(
-            "{} cannot give durability {class} (it gives: {})",
-            engine.name(),
-            gives.join(", ")
-        ))
-    })?;
-    Settings::check(engine.settings(facet), given.settings.iter().copied())
 }

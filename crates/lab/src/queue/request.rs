@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use model::{
     Batch, Cache, Durability, Experiment, Facet, Owner, Plan, PlannedTarget, Result, Rounds,
-    Settings, Work, Workload, tasks::Tasks,
+    Settings, Tasks, Work, Workload,
 };
 
 use host::Placement as Site;
-
-use crate::request::promised;
 
 /// A comparison as asked for.
 pub struct QueueRequest {
@@ -51,9 +49,7 @@ impl QueueTarget {
     /// With the settings of the class that was asked for.
     pub(super) fn with_class(mut self, class: Option<Durability>) -> Result<Self> {
         if let Some(class) = class {
-            let engine = self.engine;
-            let promise = |class| engine.durability_settings(Facet::Tasks, class);
-            let settings = promised(engine.name(), engine.settings(Facet::Tasks), class, promise)?;
+            let settings = self.engine.class_settings(Facet::Tasks, class)?;
             self.settings = settings.overlaid(&self.settings);
         }
         Ok(self)

@@ -3,12 +3,12 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use model::{
-    Batch, Durability, Facet, Owner, PlannedTarget, Result, Rounds, Settings, Work, Workload,
-    rows::{Operation, Rows, Style},
+    Batch, Durability, Facet, Owner, PlannedTarget, Result, Rounds, Rows, Settings, Work, Workload,
+    rows::{Operation, Style},
 };
 
 pub(crate) use crate::experiment::request::Group;
-use crate::request::{check_kept, promised};
+use crate::request::check_kept;
 
 /// A comparison as asked for.
 pub struct RowsRequest {
@@ -75,20 +75,14 @@ impl RowTarget {
     /// Why it cannot work in `group`, whose processes may have to share a database.
     pub(super) fn unfit(&self, group: Group) -> Option<&'static str> {
         let apart = group.own_databases || group.processes == 1;
-        self.engine.capabilities(&self.settings).alone.filter(|_| !apart)
+        self.engine.alone(&self.settings).filter(|_| !apart)
     }
 
     /// With the settings of the class that was asked for.
     pub(super) fn with_class(mut self, class: Option<Durability>) -> Result<Self> {
         if let Some(class) = class {
-            let engine = self.engine;
-            let promise = |class| engine.durability_settings(Facet::Rows, class);
-            let settings = promised(engine.name(), engine.settings(Facet::Rows), class, promise)?;
-            check_kept(
-                &self.label,
-                class,
-                engine.unsupported_reason(Facet::Rows, class, &self.settings),
-            )?;
+            let settings = self.engine.class_settings(Facet::Rows, class)?;
+            check_kept(&self.label, class, self.engine.unsupported_reason(class, &self.settings))?;
             self.settings = settings.overlaid(&self.settings);
         }
         Ok(self)

@@ -9,8 +9,8 @@ use std::{
 };
 
 use model::{
-    Error, Result,
-    rows::{Operation, RowSession, Rows},
+    Error, Result, Rows,
+    rows::{Operation, RowSession},
 };
 
 use super::message::{Answer, Done, Held, Job, Order};

@@ -13,7 +13,7 @@ use model::{Access, Error, Facet, Key, KeyKind, Meta, OpenOptions, Put, Result, 
 /// A place from a target string.
 pub(crate) fn place(target: &str) -> Place {
     let target = Target::parse(target);
-    let engine = engines::registry::find(target.engine.as_deref().unwrap()).unwrap();
+    let engine = engines::registry::blobs(target.engine.as_deref().unwrap()).unwrap();
     let asked = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let settings = Settings::check(engine.settings(Facet::Blobs), asked).unwrap();
     Place { engine, path: target.location.into(), settings }

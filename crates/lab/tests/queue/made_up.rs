@@ -10,8 +10,8 @@ use std::{
 
 use lab::Stop;
 use model::{
-    Durability, DurabilitySettings, Engine, Error, Facet, Result, Setting, Settings,
-    tasks::{Queue, QueueWorker, Step, StoredTask, Task, Tasks},
+    Declaration, Durability, Engine, Error, Result, Settings, Tasks,
+    tasks::{Queue, QueueWorker, Step, StoredTask, Task},
 };
 
 /// How long settling takes where it is slow.
@@ -65,21 +65,11 @@ impl MadeUp {
     }
 }
 
+static DECLARATION: Declaration = Declaration { ..Declaration::new("made-up", "for tests") };
+
 impl Engine for MadeUp {
-    fn name(&self) -> &'static str {
-        "made-up"
-    }
-
-    fn about(&self) -> &'static str {
-        "for tests"
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        &[]
-    }
-
-    fn durability_settings(&self, _: Facet, _: Durability) -> Option<DurabilitySettings> {
-        None
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn tasks(&'static self) -> Option<&'static dyn Tasks> {

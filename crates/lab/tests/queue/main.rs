@@ -10,11 +10,7 @@ mod made_up;
 use std::time::Duration;
 
 use lab::{ExperimentRequest, Outcome, Recorder, Request, Silent, Stop, Target, TasksRequest};
-use model::{
-    FindingKind, Measured, Result, Rounds, Sample,
-    record::Record,
-    tasks::{Step, Tasks},
-};
+use model::{FindingKind, Measured, Result, Rounds, Sample, Tasks, record::Record, tasks::Step};
 use tempfile::TempDir;
 
 use made_up::{Fault, MadeUp};

@@ -136,7 +136,7 @@ fn a_lost_value_ends_the_life_of_its_store_only() {
 
 #[test]
 fn what_is_kept_in_memory_is_read_warm_only_and_lies_nowhere() {
-    let memory = engines::registry::find("memory").unwrap();
+    let memory = engines::registry::blobs("memory").unwrap();
     let (record, _) = aged(vec![Target::scratch("memory", memory)], SPEC, 1).unwrap();
     assert_eq!(record.samples.len(), 6);
     assert!(record.samples.iter().all(|s| s.cache == Cache::Warm && s.fragments().is_none()));

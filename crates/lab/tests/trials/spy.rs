@@ -14,8 +14,8 @@ use std::{
 };
 
 use model::{
-    Blobs, Capabilities, Durability, DurabilitySettings, Engine, Error, Facet, Item, Key, KeyKind,
-    Mode, OpenOptions, Put, Result, Session, Setting, Settings, Store, Visit,
+    Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, Item, Key,
+    KeyKind, Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
 };
 
 /// What was asked for, in order.
@@ -96,21 +96,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The engine: a spy that lives as long as the test.
 pub(crate) struct Watching(pub(crate) &'static Spy);
 
+static DECLARATION: Declaration = Declaration {
+    durability: &[
+        DurabilitySettings::new(Durability::None, &[], ""),
+        DurabilitySettings::new(Durability::Consistent, &[], ""),
+        DurabilitySettings::new(Durability::Durable, &[], ""),
+    ],
+    capabilities: Capabilities { meta: false, processes: false, ..Capabilities::ON_DISK },
+    ..Declaration::new("spy", "notes what it is asked for")
+};
+
 impl Engine for Watching {
-    fn name(&self) -> &'static str {
-        "spy"
-    }
-
-    fn about(&self) -> &'static str {
-        "notes what it is asked for"
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        &[]
-    }
-
-    fn durability_settings(&self, _: Facet, _: Durability) -> Option<DurabilitySettings> {
-        Some(DurabilitySettings { settings: &[], how: "" })
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -119,25 +117,6 @@ impl Engine for Watching {
 }
 
 impl Blobs for Watching {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            persistent: true,
-            retains: true,
-            meta: false,
-            concurrent_writes: true,
-            processes: false,
-            remote: false,
-        }
-    }
-
-    fn recognises(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        vec![location.to_owned()]
-    }
-
     fn create(&self, location: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
         fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
         Ok(self.0.store(location))

@@ -14,18 +14,18 @@ const WIDEST: usize = 100;
 const NAMES: usize = 12;
 
 /// All engines, a few lines each.
-pub fn engines(engines: &[&dyn Blobs], style: &Style) -> String {
+pub fn engines<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>, style: &Style) -> String {
     let mut page = page(*style);
     for engine in engines {
         page.gap();
-        title(&mut page, *engine);
-        unusable(&mut page, *engine);
+        title(&mut page, engine);
+        unusable(&mut page, engine);
         line(&mut page, "version", &version(engine.library().as_ref()));
-        line(&mut page, "settings", &names(engine.settings(Facet::Blobs)));
-        for (class, how) in promises(*engine) {
+        line(&mut page, "settings", &names(&engine.settings(Facet::Blobs)));
+        for (class, how) in promises(engine) {
             line(&mut page, &class.to_string(), &how);
         }
-        line(&mut page, "lacks", &lacks(*engine));
+        line(&mut page, "lacks", &lacks(engine));
     }
     page.into_text()
 }
@@ -42,7 +42,7 @@ pub fn engine(engine: &dyn Blobs, style: &Style) -> String {
     line(&mut page, "built with", &options.join(" "));
     line(&mut page, "lacks", &lacks(engine));
     head(&mut page, "Settings");
-    for Setting { name, accepts, help } in engine.settings(Facet::Blobs) {
+    for Setting { name, accepts, help, .. } in engine.settings(Facet::Blobs) {
         line(&mut page, name, &format!("{help}; accepted: {accepts}"));
     }
     if engine.settings(Facet::Blobs).is_empty() {
@@ -51,9 +51,8 @@ pub fn engine(engine: &dyn Blobs, style: &Style) -> String {
     head(&mut page, "Durability");
     for (class, how) in promises(engine) {
         line(&mut page, &class.to_string(), &how);
-        let settings = engine
-            .durability_settings(Facet::Blobs, class)
-            .map_or(&[][..], |promise| promise.settings);
+        let settings =
+            engine.durability_settings(class).map_or(&[][..], |promise| promise.settings);
         let settings: Vec<_> =
             settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         if !settings.is_empty() {
@@ -96,7 +95,7 @@ fn version(library: Option<&Library>) -> String {
     library.map_or_else(String::new, |library| format!("{} {}", library.name, library.version))
 }
 
-fn names(settings: &[Setting]) -> String {
+fn names(settings: &[&Setting]) -> String {
     settings.iter().map(|setting| setting.name).collect::<Vec<_>>().join(" ")
 }
 
@@ -111,17 +110,15 @@ pub(super) fn target(engine: &dyn Blobs) -> String {
 }
 
 fn promises(engine: &dyn Blobs) -> Vec<(Durability, String)> {
-    let promise =
-        |class| Some((class, engine.durability_settings(Facet::Blobs, class)?.how.to_owned()));
+    let promise = |class| Some((class, engine.durability_settings(class)?.how.to_owned()));
     Durability::ALL.into_iter().filter_map(promise).collect()
 }
 
 /// What it cannot do, in its own words and by its capabilities.
 fn lacks(engine: &dyn Blobs) -> String {
     let can = engine.capabilities();
-    let classes = Durability::ALL
-        .into_iter()
-        .filter(|class| engine.durability_settings(Facet::Blobs, *class).is_none());
+    let classes =
+        Durability::ALL.into_iter().filter(|class| engine.durability_settings(*class).is_none());
     let mut lacks: Vec<_> = classes.map(|class| format!("durability {class}")).collect();
     let missing = [
         (can.persistent || can.remote, "a store that outlives the run"),

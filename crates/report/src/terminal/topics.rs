@@ -22,7 +22,7 @@ const FORMS: [(&str, &str); 6] = [
 ];
 
 /// How targets are written: their forms, then each engine with its settings.
-pub fn targets(engines: &[&dyn Blobs], style: &Style) -> String {
+pub fn targets<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>, style: &Style) -> String {
     let mut page = page(*style);
     page.paragraph("", "A target is a path, or an engine with a place and settings", Paint::Bold);
     for (form, what) in FORMS {
@@ -30,9 +30,9 @@ pub fn targets(engines: &[&dyn Blobs], style: &Style) -> String {
     }
     for engine in engines {
         page.gap();
-        title(&mut page, *engine);
-        unusable(&mut page, *engine);
-        line(&mut page, "target", &target(*engine));
+        title(&mut page, engine);
+        unusable(&mut page, engine);
+        line(&mut page, "target", &target(engine));
         for Setting { name, accepts, .. } in engine.settings(Facet::Blobs) {
             line(&mut page, name, &accepts.to_string());
         }
@@ -43,13 +43,16 @@ pub fn targets(engines: &[&dyn Blobs], style: &Style) -> String {
 }
 
 /// What each class promises, and the settings by which each engine keeps it.
-pub fn durability(engines: &[&dyn Blobs], style: &Style) -> String {
+pub fn durability<'e>(
+    engines: impl IntoIterator<Item = &'e dyn Blobs> + Clone,
+    style: &Style,
+) -> String {
     let mut page = page(*style);
     page.paragraph("", "--durability sets every engine up for the same promise", Paint::Bold);
     for class in Durability::ALL {
         head(&mut page, &format!("{class}: {}", promised(class)));
-        for engine in engines {
-            kept(&mut page, *engine, class);
+        for engine in engines.clone() {
+            kept(&mut page, engine, class);
         }
     }
     page.gap();
@@ -73,7 +76,7 @@ fn promised(class: Durability) -> &'static str {
 }
 
 fn kept(page: &mut Page, engine: &dyn Blobs, class: Durability) {
-    let by = match engine.durability_settings(Facet::Blobs, class) {
+    let by = match engine.durability_settings(class) {
         None => "cannot".to_owned(),
         Some(promise) if promise.settings.is_empty() => "as it is set".to_owned(),
         Some(promise) => {

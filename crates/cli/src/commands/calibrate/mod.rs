@@ -12,7 +12,7 @@ mod tally;
 use std::{path::Path, time::Duration};
 
 use lab::{Progress, Stop};
-use model::{Blobs, Engine, Result, Rounds, record::Record};
+use model::{Blobs, Result, Rounds, record::Record};
 
 use self::{
     comparison::{Comparison, Kind},

@@ -1,7 +1,7 @@
 //! How the subject is slowed.
 
 use engines::Slowed;
-use model::{Blobs, Engine, Error, Result, record::Record};
+use model::{Blobs, Error, Result, record::Record};
 
 /// The subject's engine with a wait before each operation.
 pub(super) struct Slowing {

@@ -7,7 +7,7 @@ use lab::{
     CopyJob, Data, Place, Progress, Recorder, Request, Requested, Silent, Stop, host::Scratch,
 };
 use model::{
-    Blobs, Engine, Error, Result, Rounds, Settings,
+    Blobs, Error, Result, Rounds, Settings,
     record::{Ended, Record},
 };
 
@@ -93,7 +93,7 @@ impl Subject {
 fn check(options: &CalibrateOptions, target: &Resolved) -> Result<()> {
     let text = &target.text;
     if !target.engine.capabilities().persistent {
-        let engines = registry::all().iter().filter(|engine| engine.capabilities().persistent);
+        let engines = registry::all_blobs().filter(|engine| engine.capabilities().persistent);
         let names: Vec<_> = engines.map(|engine| engine.name()).collect();
         return Err(Error::usage(format!(
             "{text}: is nowhere on disk, so that the same store cannot be opened twice (accepted: \

@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 
-use engines::queue;
+use engines::registry;
 use lab::{QueueTarget, Sites};
-use model::{Error, Facet, Result, Settings, Target, queue::Tasks};
+use model::{Error, Facet, Result, Settings, Target, Tasks};
 
 use crate::{args::QueueOptions, commands::labels};
 
@@ -34,9 +34,9 @@ pub(super) fn resolved(options: &QueueOptions) -> Result<Vec<Resolved>> {
         // This build may lack an engine.
         let targets: &[&str] =
             if options.durability.is_some() { &CLASS_TARGETS } else { &DEFAULT_TARGETS };
-        let there = targets
-            .iter()
-            .filter(|text| text.split_once(':').is_some_and(|(name, _)| queue::find(name).is_ok()));
+        let there = targets.iter().filter(|text| {
+            text.split_once(':').is_some_and(|(name, _)| registry::tasks(name).is_ok())
+        });
         there.map(|text| resolve(text.as_ref())).collect::<Result<_>>()?
     } else {
         options.targets.iter().map(|text| resolve(text)).collect::<Result<_>>()?
@@ -51,10 +51,7 @@ pub(super) fn resolved(options: &QueueOptions) -> Result<Vec<Resolved>> {
 
 impl Resolved {
     fn can_keep(&self, class: model::Durability) -> Result<()> {
-        let kept = self.engine.durability_settings(Facet::Tasks, class).map(drop);
-        kept.ok_or_else(|| {
-            Error::usage(format!("{} cannot give durability {class}", self.engine.name()))
-        })
+        self.engine.class_settings(Facet::Tasks, class).map(drop)
     }
 }
 
@@ -82,13 +79,13 @@ fn resolve(text: &OsStr) -> Result<Resolved> {
     let target = Target::parse(&words);
     let Some(name) = &target.engine else {
         let names: Vec<_> =
-            queue::all().iter().map(|engine| format!("{}:", engine.name())).collect();
+            registry::all_tasks().map(|engine| format!("{}:", engine.name())).collect();
         return Err(Error::usage(format!(
             "{words}: names no engine; tasks are kept in a store of their own (accepted: {})",
             names.join(", ")
         )));
     };
-    let engine = queue::find(name).map_err(|e| e.context(&words))?;
+    let engine = registry::tasks(name).map_err(|e| e.context(&words))?;
     let pairs = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let settings =
         Settings::check(engine.settings(Facet::Tasks), pairs).map_err(|e| e.context(&words))?;

@@ -4,7 +4,7 @@ mod targets;
 
 use std::{ffi::OsString, time::Instant};
 
-use engines::rows;
+use engines::registry;
 use lab::{Group, Recorder, RowTarget, RowsRequest, Stop};
 use model::{Error, Result};
 
@@ -47,7 +47,7 @@ pub(super) fn measured(options: &RowsOptions, stop: &Stop) -> Result<Measured, F
 
 /// The process of a worker.
 pub(crate) fn work() -> Result<(), Failure> {
-    Ok(lab::rows_worker(rows::find)?)
+    Ok(lab::rows_worker(registry::rows)?)
 }
 
 fn request(options: &RowsOptions) -> Result<RowsRequest> {

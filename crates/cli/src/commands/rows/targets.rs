@@ -2,12 +2,9 @@
 
 use std::{ffi::OsStr, path::PathBuf};
 
-use engines::rows;
+use engines::registry;
 use lab::RowTarget;
-use model::{
-    Error, Facet, Result, Settings, Target,
-    rows::{Rows, Style},
-};
+use model::{Error, Facet, Result, Rows, Settings, Target, rows::Style};
 
 use crate::{args::RowsOptions, commands::labels};
 
@@ -79,12 +76,11 @@ impl Chosen {
         if self.missing.iter().any(|(missing, _)| missing == name) {
             return Ok(());
         }
-        match rows::find(name).and_then(Rows::usable) {
+        match registry::rows(name).and_then(|engine| engine.usable()) {
             Ok(()) => {
                 let resolved = resolve(text.as_ref())?;
-                let withheld = |class| {
-                    resolved.engine.unsupported_reason(Facet::Rows, class, &resolved.settings)
-                };
+                let withheld =
+                    |class| resolved.engine.unsupported_reason(class, &resolved.settings);
                 if let Some(why) = options.durability.and_then(withheld) {
                     self.missing.push((resolved.label, why));
                     return Ok(());
@@ -149,19 +145,19 @@ fn resolve(text: &OsStr) -> Result<Resolved> {
     target.check().map_err(|e| e.context(&words))?;
     let Some(name) = &target.engine else {
         let names: Vec<_> =
-            rows::all().iter().map(|engine| format!("{}:", engine.name())).collect();
+            registry::all_rows().map(|engine| format!("{}:", engine.name())).collect();
         return Err(Error::usage(format!(
             "{words}: names no engine; rows are made in a store of their own (accepted: {})",
             names.join(", ")
         )));
     };
-    let engine = rows::find(name).map_err(|e| e.context(&words))?;
+    let engine = registry::rows(name).map_err(|e| e.context(&words))?;
     let pairs = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let settings =
         Settings::check(engine.settings(Facet::Rows), pairs).map_err(|e| e.context(&words))?;
     engine.check(&settings).map_err(|e| e.context(&words))?;
     let location = (!target.location.is_empty()).then(|| PathBuf::from(&target.location));
-    if location.is_some() && !engine.capabilities(&settings).remote {
+    if location.is_some() {
         return Err(Error::usage(format!(
             "{words}: rows are made in a store of their own, removed afterwards; leave out {:?}",
             target.location

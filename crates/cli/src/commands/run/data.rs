@@ -71,7 +71,7 @@ fn directory(path: &Path) -> Result<Data> {
         return Err(Error::usage(format!("--data {}: {what}", path.display())));
     }
     copy::tell_left_out(path)?;
-    let engine = registry::find("files")?;
+    let engine = registry::blobs("files")?;
     let settings = Settings::check(engine.settings(Facet::Blobs), [("layout", "names")])?;
     Ok(Data::Store { engine, path: path.to_owned(), settings })
 }

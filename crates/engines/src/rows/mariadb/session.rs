@@ -8,11 +8,11 @@ use model::{
 };
 use mysql::{Conn, LocalInfileHandler, Statement, prelude::Queryable};
 
-use super::super::sql::parts;
 use crate::mariadb::{
     connection::{Connector, code},
     kind::Kind,
 };
+use crate::sql::parts;
 
 const INSERT: &str = "INSERT INTO foo VALUES ";
 

@@ -7,11 +7,11 @@ use std::{
 };
 
 use model::{
-    Account, Blobs, Error, Result, Settings,
-    rows::{RowStore, RowTables, Rows},
+    Account, Blobs, Error, Result, Rows, Settings,
+    rows::{RowStore, RowTables},
 };
 
-use super::{MariadbRows, tables::Tables};
+use super::tables::Tables;
 use crate::{
     lock,
     mariadb::{Mariadb, folder::Folder, installed, kind::Kind},
@@ -53,7 +53,7 @@ impl RowStore for PrivateServer {
     }
 
     fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>> {
-        MariadbRows.check(settings)?;
+        Mariadb.check(settings)?;
         let tables = Tables::new(&self.folder, settings, databases)?;
         tables.make()?;
         Ok(Box::new(tables))

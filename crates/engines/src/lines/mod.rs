@@ -1,6 +1,9 @@
 //! Plain files with a row a line. There are no transactions: rows go through a buffer to the end
 //! of the file, a change writes a second file and renames it over the first.
 
+mod csv;
+mod jsonl;
+
 use std::{
     fs::{self, File},
     marker::PhantomData,
@@ -9,14 +12,17 @@ use std::{
 };
 
 use model::{
-    Accepts, Durability, DurabilitySettings, Engine, Error, Facet, Result, Setting, Settings,
-    rows::{RowCapabilities, RowSession, RowStore, RowTables, Rows, Style},
+    Accepts, Declaration, Durability, DurabilitySettings, Engine, Error, Result, Rows, Setting,
+    Settings,
+    rows::{RowSession, RowStore, RowTables, Style},
 };
 
 /// What a line looks like. Writers have a buffer.
-pub(super) trait Form: Send + Sync + 'static {
+pub(crate) trait Form: Send + Sync + 'static {
+    const NAME: &'static str;
+    const ABOUT: &'static str;
     type Writer;
-    /// Writes to where `file` stands.
+    /// Writes at the position of `file`.
     fn writer(file: File) -> Self::Writer;
     fn write(out: &mut Self::Writer, row: (i64, i64)) -> Result<()>;
     /// Writes what the buffer still holds.
@@ -25,50 +31,42 @@ pub(super) trait Form: Send + Sync + 'static {
     fn visit(file: File, visit: &mut dyn FnMut((i64, i64)) -> Result<()>) -> Result<()>;
 }
 
-/// An engine whose rows are lines.
-pub(super) struct LineEngine<F> {
-    name: &'static str,
-    about: &'static str,
-    form: PhantomData<F>,
-}
+/// An engine whose rows are lines of the form `F`.
+pub(crate) struct Lines<F>(PhantomData<F>);
 
-impl<F> LineEngine<F> {
-    pub(super) const fn new(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, form: PhantomData }
-    }
-}
+pub(crate) static CSV: Lines<csv::Csv> = Lines(PhantomData);
+pub(crate) static JSONL: Lines<jsonl::JsonLines> = Lines(PhantomData);
 
-const SETTINGS: &[Setting] = &[Setting {
-    name: "sync",
-    accepts: Accepts::Words(&["none", "full"]),
-    help: "whether each batch, and each file renamed over another with its folder, is flushed",
-}];
+const SETTINGS: &[Setting] = &[Setting::new(
+    "sync",
+    Accepts::Words(&["none", "full"]),
+    "whether each batch, and each file renamed over another with its folder, is flushed",
+)];
 
-impl<F: Form> Engine for LineEngine<F> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
+/// Not `consistent`: a file that is appended to may end within a row.
+const CLASSES: &[DurabilitySettings] = &[
+    DurabilitySettings::new(
+        Durability::None,
+        &[("sync", "none")],
+        "written and renamed, nothing flushed",
+    ),
+    DurabilitySettings::new(
+        Durability::Durable,
+        &[("sync", "full")],
+        "fsync(2) of the file after each batch, of a new file before and of the folder after it \
+         takes its name",
+    ),
+];
 
-    fn about(&self) -> &'static str {
-        self.about
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    /// A file that is appended to may end within a row.
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        let (settings, how): (&'static [_], _) = match class {
-            Durability::None => (&[("sync", "none")], "written and renamed, nothing flushed"),
-            Durability::Consistent => return None,
-            Durability::Durable => (
-                &[("sync", "full")],
-                "fsync(2) of the file after each batch, of a new file before and of the folder \
-                 after it takes its name",
-            ),
-        };
-        Some(DurabilitySettings { settings, how })
+impl<F: Form> Engine for Lines<F> {
+    fn declaration(&self) -> &'static Declaration {
+        const {
+            &Declaration {
+                settings: SETTINGS,
+                durability: CLASSES,
+                ..Declaration::new(F::NAME, F::ABOUT)
+            }
+        }
     }
 
     fn rows(&'static self) -> Option<&'static dyn Rows> {
@@ -76,30 +74,26 @@ impl<F: Form> Engine for LineEngine<F> {
     }
 }
 
-impl<F: Form> Rows for LineEngine<F> {
+impl<F: Form> Rows for Lines<F> {
     fn styles(&self, _: &Settings) -> &'static [Style] {
         &[Style::Bulk]
     }
 
-    fn capabilities(&self, _: &Settings) -> RowCapabilities {
-        let why =
-            "its one file has no locks, so that processes would overwrite each other's changes";
-        RowCapabilities { alone: Some(why), remote: false }
+    fn alone(&self, _: &Settings) -> Option<&'static str> {
+        Some("its one file has no locks, so that processes would overwrite each other's changes")
     }
 
     fn start(&self, location: &Path, _: &Settings) -> Result<Box<dyn RowStore>> {
         fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
-        let folder = location.to_owned();
-        Ok(Box::new(LineStore { name: self.name, folder, form: self.form }))
+        Ok(Box::new(LineStore::<F> { folder: location.to_owned(), form: PhantomData }))
     }
 
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {
-        Ok(Box::new(LineTables::<F>::new(self.name, location, settings)))
+        Ok(Box::new(LineTables::<F>::new(location, settings)))
     }
 }
 
 struct LineStore<F> {
-    name: &'static str,
     folder: PathBuf,
     form: PhantomData<F>,
 }
@@ -110,7 +104,7 @@ impl<F: Form> RowStore for LineStore<F> {
     }
 
     fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>> {
-        let mut tables = LineTables::<F>::new(self.name, &self.folder, settings);
+        let mut tables = LineTables::<F>::new(&self.folder, settings);
         tables.databases = databases;
         for database in 0..databases {
             let path = tables.path(database);
@@ -128,21 +122,20 @@ impl<F: Form> RowStore for LineStore<F> {
 }
 
 struct LineTables<F> {
-    name: &'static str,
     folder: PathBuf,
     databases: u32,
     sync: bool,
     form: PhantomData<F>,
 }
 
-impl<F> LineTables<F> {
-    fn new(name: &'static str, folder: &Path, settings: &Settings) -> Self {
+impl<F: Form> LineTables<F> {
+    fn new(folder: &Path, settings: &Settings) -> Self {
         let sync = settings.get("sync") == Some("full");
-        Self { name, folder: folder.to_owned(), databases: 0, sync, form: PhantomData }
+        Self { folder: folder.to_owned(), databases: 0, sync, form: PhantomData }
     }
 
     fn path(&self, database: u32) -> PathBuf {
-        self.folder.join(format!("rows{database}.{}", self.name))
+        self.folder.join(format!("rows{database}.{}", F::NAME))
     }
 }
 

@@ -5,13 +5,13 @@ use std::{fmt::Write, ops::Range};
 use model::Settings;
 
 /// Makes the table.
-pub(super) fn create(settings: &Settings) -> String {
+pub(crate) fn create(settings: &Settings) -> String {
     let null = if settings.get("null") == Some("no") { " NOT NULL" } else { "" };
     format!("CREATE TABLE numbers (i INT{null}, i2 INT{null})")
 }
 
 /// Inserts `rows`; takes the place of what `sql` held.
-pub(super) fn insert(sql: &mut String, rows: Range<i64>) {
+pub(crate) fn insert(sql: &mut String, rows: Range<i64>) {
     sql.clear();
     sql.push_str("INSERT INTO numbers VALUES ");
     for i in rows.clone() {
@@ -21,7 +21,7 @@ pub(super) fn insert(sql: &mut String, rows: Range<i64>) {
 }
 
 /// `rows` in parts of `length`, the last may be shorter.
-pub(in crate::rows) fn parts(rows: Range<i64>, length: u64) -> impl Iterator<Item = Range<i64>> {
+pub(crate) fn parts(rows: Range<i64>, length: u64) -> impl Iterator<Item = Range<i64>> {
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     let step = usize::try_from(length).unwrap_or(usize::MAX);
     rows.clone().step_by(step).map(move |start| start..start.saturating_add(length).min(rows.end))

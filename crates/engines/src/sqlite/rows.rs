@@ -8,92 +8,27 @@ use std::{
 };
 
 use model::{
-    Accepts, Durability, DurabilitySettings, Engine, Error, Facet, Library, Result, Setting,
-    Settings,
-    rows::{MULTI_ROWS, NULL, RowCapabilities, RowSession, RowStore, RowTables, Rows, Style},
+    Durability, Error, Result, Rows, Settings,
+    rows::{MULTI_ROWS, RowSession, RowStore, RowTables, Style},
 };
 
-use super::sql::{self, parts};
-use crate::sqlite::{
+use super::{
     Sqlite, beside,
     ffi::{Connection, Open, Statement},
     store::{checkpoint, configure, durability, read_back},
 };
-
-/// The engine.
-pub(super) struct SqliteRows;
-
-const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "store",
-        accepts: Accepts::Words(&["file", "memory"]),
-        help: "a database file, or a database in the memory of each process",
-    },
-    Setting {
-        name: "journal",
-        accepts: Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
-        help: "PRAGMA journal_mode",
-    },
-    Setting {
-        name: "sync",
-        accepts: Accepts::Words(&["off", "normal", "full", "extra"]),
-        help: "PRAGMA synchronous",
-    },
-    Setting {
-        name: "cache",
-        accepts: Accepts::Size { min: 0, max: 1 << 47 },
-        help: "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)",
-    },
-    NULL,
-];
+use crate::sql::{self, parts};
 
 /// Rows of a statement with bound values in [`Style::Bulk`]: more make it no faster.
 const BULK_ROWS: u16 = 64;
 
-impl Engine for SqliteRows {
-    fn name(&self) -> &'static str {
-        "sqlite"
-    }
-
-    fn about(&self) -> &'static str {
-        "SQLite, a table without a primary key"
-    }
-
-    fn library(&self) -> Option<Library> {
-        Sqlite.library()
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        Sqlite.durability_settings(Facet::Rows, class)
-    }
-
-    fn unsupported_reason(
-        &self,
-        _: Facet,
-        class: Durability,
-        settings: &Settings,
-    ) -> Option<String> {
-        let lost = in_memory(settings) && class != Durability::None;
-        lost.then(|| "store=memory is gone with the process (none)".to_owned())
-    }
-
-    fn rows(&'static self) -> Option<&'static dyn Rows> {
-        Some(self)
-    }
-}
-
-impl Rows for SqliteRows {
+impl Rows for Sqlite {
     fn styles(&self, _: &Settings) -> &'static [Style] {
         &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk]
     }
 
-    fn capabilities(&self, settings: &Settings) -> RowCapabilities {
-        let why = "what is in the memory of a process is there for that one alone";
-        RowCapabilities { alone: in_memory(settings).then_some(why), remote: false }
+    fn alone(&self, settings: &Settings) -> Option<&'static str> {
+        in_memory(settings).then_some("a database in a process's memory is open to that one alone")
     }
 
     fn start(&self, location: &Path, _: &Settings) -> Result<Box<dyn RowStore>> {
@@ -106,7 +41,7 @@ impl Rows for SqliteRows {
     }
 }
 
-fn in_memory(settings: &Settings) -> bool {
+pub(super) fn in_memory(settings: &Settings) -> bool {
     settings.get("store") == Some("memory")
 }
 

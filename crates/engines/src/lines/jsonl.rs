@@ -7,14 +7,13 @@ use std::{
 
 use model::{Error, Result};
 
-use super::lines::{Form, LineEngine};
+use super::Form;
 
-pub(super) static ENGINE: LineEngine<JsonLines> =
-    LineEngine::new("jsonl", "a file with a JSON array a line");
-
-pub(super) struct JsonLines;
+pub(crate) struct JsonLines;
 
 impl Form for JsonLines {
+    const NAME: &'static str = "jsonl";
+    const ABOUT: &'static str = "a file with a JSON array a line";
     type Writer = BufWriter<File>;
 
     fn writer(file: File) -> Self::Writer {

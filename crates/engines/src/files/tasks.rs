@@ -7,55 +7,19 @@ use std::{
 };
 
 use model::{
-    Access, Blobs, Durability, DurabilitySettings, Engine, Error, Facet, How, Key, KeyKind,
-    Library, OpenOptions, Put, Result, Session, Setting, Settings, Store,
-    tasks::{Queue, QueueWorker, Step, StoredTask, Task, Tasks},
+    Access, Blobs, Durability, Error, How, Key, KeyKind, OpenOptions, Put, Result, Session,
+    Settings, Store, Tasks,
+    tasks::{Queue, QueueWorker, Step, StoredTask, Task},
 };
 
-use crate::files::Files;
+use super::Files;
 
-/// Tasks in files of their own.
-pub(super) static FILES: Values =
-    Values { engine: &Files, about: "a file for each task, JSON under its id" };
-
-/// An engine whose values are tasks.
-pub(super) struct Values {
-    engine: &'static dyn Blobs,
-    about: &'static str,
-}
-
-impl Engine for Values {
-    fn name(&self) -> &'static str {
-        self.engine.name()
-    }
-
-    fn about(&self) -> &'static str {
-        self.about
-    }
-
-    fn library(&self) -> Option<Library> {
-        self.engine.library()
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        self.engine.settings(Facet::Tasks)
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        self.engine.durability_settings(Facet::Tasks, class)
-    }
-
-    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
-        Some(self)
-    }
-}
-
-impl Tasks for Values {
+impl Tasks for Files {
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>> {
         let settings = settings.clone();
         let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Names };
-        let store = self.engine.create(location, &options)?;
-        Ok(Box::new(ValueQueue { files: self.engine.files(location), store }))
+        let store = Blobs::create(self, location, &options)?;
+        Ok(Box::new(ValueQueue { files: self.files(location), store }))
     }
 }
 

@@ -4,14 +4,13 @@ use std::fs::File;
 
 use model::{Error, ErrorKind, Result};
 
-use super::lines::{Form, LineEngine};
+use super::Form;
 
-pub(super) static ENGINE: LineEngine<Csv> =
-    LineEngine::new("csv", "a file of comma-separated values");
-
-pub(super) struct Csv;
+pub(crate) struct Csv;
 
 impl Form for Csv {
+    const NAME: &'static str = "csv";
+    const ABOUT: &'static str = "a file of comma-separated values";
     type Writer = csv::Writer<File>;
 
     fn writer(file: File) -> Self::Writer {

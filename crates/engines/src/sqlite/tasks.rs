@@ -9,43 +9,16 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Durability, DurabilitySettings, Engine, Error, Facet, LOCK_WAITS, Library,
-    Result, Setting, Settings,
-    tasks::{Queue, QueueWorker, Step, StoredTask, Task, Tasks},
+    Access, Durability, Error, LOCK_WAITS, Result, Settings, Tasks,
+    tasks::{Queue, QueueWorker, Step, StoredTask, Task},
 };
 
-use crate::sqlite::{
+use super::{
     Sqlite, beside,
     ffi::{Connection, Open},
     prepared::Prepared,
     store::{checkpoint, configure, durability, read_back},
 };
-
-/// The engine.
-pub(super) struct SqliteQueue;
-
-const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "connection",
-        accepts: Accepts::Words(&["own", "shared", "pool"]),
-        help: "one for each worker, one for all in turns, or as published: from a pool for each step, where two stay open",
-    },
-    Setting {
-        name: "journal",
-        accepts: Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
-        help: "PRAGMA journal_mode",
-    },
-    Setting {
-        name: "sync",
-        accepts: Accepts::Words(&["off", "normal", "full", "extra"]),
-        help: "PRAGMA synchronous",
-    },
-    Setting {
-        name: "cache",
-        accepts: Accepts::Size { min: 0, max: 1 << 47 },
-        help: "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)",
-    },
-];
 
 /// The published table.
 const SCHEMA: [&str; 2] = [
@@ -66,33 +39,7 @@ const STATEMENTS: [&str; 4] = [
 /// `database/sql` (<https://pkg.go.dev/database/sql#DB.SetMaxIdleConns>).
 const IDLE: usize = 2;
 
-impl Engine for SqliteQueue {
-    fn name(&self) -> &'static str {
-        "sqlite"
-    }
-
-    fn about(&self) -> &'static str {
-        "SQLite, a table with an index on the status"
-    }
-
-    fn library(&self) -> Option<Library> {
-        Sqlite.library()
-    }
-
-    fn settings(&self, _: Facet) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn durability_settings(&self, _: Facet, class: Durability) -> Option<DurabilitySettings> {
-        Sqlite.durability_settings(Facet::Tasks, class)
-    }
-
-    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
-        Some(self)
-    }
-}
-
-impl Tasks for SqliteQueue {
+impl Tasks for Sqlite {
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>> {
         fs::File::create_new(location).map_err(|e| Error::io(location.display(), e))?;
         let database = Database { path: location.to_owned(), settings: settings.clone() };

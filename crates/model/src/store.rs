@@ -1,0 +1,181 @@
+//! Values under keys: an open store, and one worker's use of it.
+
+use std::{ops::ControlFlow, time::Instant};
+
+use crate::{Arrangement, Durability, Key, KeyKind, Meta, Result, Settings};
+
+/// An open store, shared by the sessions of all workers.
+pub trait Store: Send + Sync {
+    /// The kind of its keys.
+    fn keys(&self) -> KeyKind;
+
+    /// A worker's own use of the store. Made on the thread that uses it.
+    fn session(&self) -> Result<Box<dyn Session + '_>>;
+
+    /// All settings as read back from the engine, asked for or not.
+    fn in_effect(&self) -> Result<Settings>;
+
+    /// The durability class that those settings give.
+    fn durability(&self) -> Durability;
+
+    /// Other processes that do its work (a server's), each with all that descend from it.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// What is under way in the background now, each by a name such as `compaction`; `None`: the
+    /// engine does not tell. It is asked many times a second while workers work.
+    fn chores(&self) -> Option<Vec<&'static str>> {
+        None
+    }
+
+    /// Does what the durability class still owes after the last commit (a checkpoint, say).
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What the engine's own integrity check complains of; `None` where it has none.
+    fn integrity(&self) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+
+    /// How its values are arranged in its files; `None` where the engine does not tell. It may
+    /// read the whole store.
+    fn arrangement(&self) -> Result<Option<Arrangement>> {
+        Ok(None)
+    }
+
+    /// Closes the store; an error that only shows on closing is not lost.
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What a visitor of [`Session::scan`] and [`Session::list`] answers: go on, or stop.
+pub type Visit = Result<ControlFlow<()>>;
+
+/// One worker's use of a store.
+pub trait Session {
+    /// Copies the value of `key` to the front of `into` and returns its length; `None` where
+    /// there is no such key. A value longer than `into` is not copied: the length tells how
+    /// much room it needs.
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>>;
+
+    /// Writes a value. `false`: [`Put::how`] forbade it, and nothing was written.
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool>;
+
+    /// Removes a value; `false` where there was none.
+    fn delete(&mut self, key: Key<'_>) -> Result<bool>;
+
+    /// Begins a batch. Reads and writes stand between `begin` and `commit`; without them, each
+    /// is a batch of its own.
+    fn begin(&mut self, mode: Mode) -> Result<()>;
+
+    /// Ends a batch. When it returns, the store's durability class holds for all writes in it.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Visits every key with the length of its value, in key order.
+    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()>;
+
+    /// Visits every item in key order.
+    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()>;
+
+    /// Visits up to `limit` items in key order, from the first key on that is not less than
+    /// `from`. A store that keeps no order has to find it first.
+    fn scan_from(
+        &mut self,
+        from: Key<'_>,
+        limit: u64,
+        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    ) -> Result<()>;
+
+    /// The engine's own counters for this session since they were last asked for, named with
+    /// their units. Waiting for others is told under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
+    fn statistics(&self) -> Vec<(&'static str, i64)> {
+        Vec::new()
+    }
+
+    /// What its own calls did beside what they were asked for (a checkpoint, say), since this was
+    /// last asked for.
+    fn chores(&self) -> Vec<Done> {
+        Vec::new()
+    }
+}
+
+/// A chore that is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// In the engine's own word.
+    pub name: &'static str,
+    /// When it began.
+    pub began: Instant,
+    /// When it ended.
+    pub ended: Instant,
+}
+
+/// Counter of [`Session::statistics`]: operations that had to wait for another session's lock.
+pub const LOCK_WAITS: &str = "lock waits";
+/// Counter of [`Session::statistics`]: attempts that found the store busy and were repeated.
+pub const BUSY_RETRIES: &str = "busy retries";
+
+/// A key with its value, as a scan shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// The key.
+    pub key: Key<'a>,
+    /// The value.
+    pub value: &'a [u8],
+    /// Mode and time, where the store keeps them.
+    pub meta: Option<Meta>,
+}
+
+/// Variants of [`Session::put`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Put {
+    /// Whether the key must or must not be there yet.
+    pub how: How,
+    /// Mode and time to keep beside a named value.
+    pub meta: Option<Meta>,
+}
+
+/// Whether a put inserts, updates, or does what fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum How {
+    /// Insert or replace.
+    #[default]
+    Upsert,
+    /// Only if the key is not there.
+    Insert,
+    /// Only if the key is there.
+    Update,
+}
+
+/// What a batch will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Only read.
+    Read,
+    /// Read and write.
+    Write,
+}
+
+/// Whether a store is opened to read or to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing in the store may change, not even a timestamp the engine could avoid.
+    Read,
+    /// Reads and writes.
+    Write,
+}
+
+/// How to open or create a store.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// Checked settings.
+    pub settings: Settings,
+    /// To read or to write.
+    pub access: Access,
+    /// The kind of keys a new store shall hold; an existing one knows its own, but a folder of
+    /// files is taken for names where these are asked for.
+    pub keys: KeyKind,
+}
