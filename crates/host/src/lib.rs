@@ -23,6 +23,8 @@ mod mounts;
 #[cfg(not(target_os = "linux"))]
 #[path = "mounts/none.rs"]
 mod mounts;
+#[cfg(unix)]
+mod pid_file;
 mod placement;
 mod processes;
 mod processor;
@@ -48,6 +50,8 @@ pub use memory::memory;
 pub use memory_group::MemoryGroup;
 pub use meter::{Measured, Meter, reports_load};
 pub use mounts::filesystems;
+#[cfg(unix)]
+pub use pid_file::{PidFile, leave_terminal};
 pub use placement::{FilesystemChoice, Placement, Placements};
 pub use processes::occupied_bytes;
 pub use programs::programs;

@@ -1,31 +1,29 @@
-//! Emptying the caches of the whole machine.
+//! Dropping the caches of the whole machine.
 
-use std::io;
-#[cfg(target_os = "linux")]
-use std::{fs, io::Write};
+use std::{fs, io, io::Write};
 
-#[cfg(target_os = "linux")]
 const SWITCH: &str = "/proc/sys/vm/drop_caches";
 
 /// Writes back what is dirty and drops all pages, names and inodes of the whole machine that
-/// nobody uses. Needs root.
-#[cfg(target_os = "linux")]
+/// nobody uses. Needs root; `Unsupported` on other systems than Linux.
 pub fn drop_all() -> io::Result<()> {
     let mut switch = switch()?;
     // Dirty pages and inodes cannot be dropped.
+    #[cfg(unix)]
     rustix::fs::sync();
     // 1: pages, 2: names and inodes.
     switch.write_all(b"3")
 }
 
-/// Whether [`drop_all`] can work, without doing it: the error says what is missing.
-#[cfg(target_os = "linux")]
+/// Checks whether [`drop_all`] can work, without doing it: the error says what is missing.
 pub fn can_drop_all() -> io::Result<()> {
     switch().map(drop)
 }
 
-#[cfg(target_os = "linux")]
 fn switch() -> io::Result<fs::File> {
+    if !cfg!(target_os = "linux") {
+        return Err(crate::unsupported("dropping all caches"));
+    }
     fs::OpenOptions::new().write(true).open(SWITCH).map_err(|error| {
         let needs = match error.kind() {
             io::ErrorKind::PermissionDenied => "dropping all caches needs root",
@@ -37,17 +35,4 @@ fn switch() -> io::Result<fs::File> {
         };
         io::Error::new(error.kind(), format!("{needs} ({SWITCH}: {error})"))
     })
-}
-
-/// Writes back what is dirty and drops all pages, names and inodes of the whole machine that
-/// nobody uses: `Unsupported` on this system.
-#[cfg(not(target_os = "linux"))]
-pub fn drop_all() -> io::Result<()> {
-    can_drop_all()
-}
-
-/// Whether [`drop_all`] can work: `Unsupported` on this system.
-#[cfg(not(target_os = "linux"))]
-pub fn can_drop_all() -> io::Result<()> {
-    Err(crate::unsupported("dropping all caches"))
 }

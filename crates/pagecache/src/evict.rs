@@ -1,4 +1,4 @@
-//! Emptying the cache.
+//! Evicting files from the cache.
 
 use std::{fs::File, io};
 
@@ -46,16 +46,9 @@ impl Evictor {
     }
 }
 
-/// Whether this system has a request to drop a file's pages; it may decline each one.
-#[cfg(unix)]
+/// Checks whether this system has a request to drop a file's pages; it may decline each one.
 pub fn can_evict() -> io::Result<()> {
-    Ok(())
-}
-
-/// Whether this system has a request to drop a file's pages: `Unsupported`.
-#[cfg(not(unix))]
-pub fn can_evict() -> io::Result<()> {
-    Err(crate::unsupported("dropping pages"))
+    if cfg!(unix) { Ok(()) } else { Err(crate::unsupported("dropping pages")) }
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]

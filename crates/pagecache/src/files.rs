@@ -37,7 +37,7 @@ impl Files {
     }
 
     /// The pages of the files and how many of them are in memory. Opens each file, and so loads
-    /// its name and inode. `Unsupported` where the system tells about no file.
+    /// its name and inode. `Unsupported` if the system reports no file's.
     pub fn pages(&self) -> io::Result<Pages> {
         let mut sum = Pages::default();
         for path in &self.listing.files {
@@ -52,8 +52,8 @@ impl Files {
 
     /// How many names of the files, and of the folders below the paths, a look-up finds in
     /// memory. Loads nothing. What was removed counts as not cached. A folder that was given as
-    /// a path does not count: it may be held by whoever works in it. `Unsupported` where the
-    /// system cannot tell without loading.
+    /// a path does not count: it may be held by whoever works in it. `Unsupported` if the
+    /// system cannot find out without loading.
     pub fn names(&self) -> io::Result<Names> {
         let paths = self.listing.files.iter().chain(&self.listing.folders);
         names::cached(paths.map(PathBuf::as_path))
@@ -71,7 +71,7 @@ impl Files {
     }
 
     /// Writes back what is dirty and drops the files' pages, as far as the kernel agrees:
-    /// [`Files::pages`] tells what stayed. Where many files are dirty, their whole file system
+    /// [`Files::pages`] shows what stayed. If many files are dirty, their whole file system
     /// may be flushed.
     pub fn evict(&self) -> io::Result<()> {
         let mut evictor = Evictor::default();

@@ -1,4 +1,4 @@
-//! See, warm, empty and lock the page cache.
+//! See, warm, evict and lock the page cache.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {
@@ -21,7 +21,7 @@
 //!
 //! [`Files`] is the way in for a store or any tree: listed once, then seen and changed as a
 //! whole. [`open`], [`Pages::of`], [`residency_map`], [`warm`], [`evict`] and [`Locked`] do the
-//! same to one file, or to a [`Span`] of it.
+//! same to one file, or to a [`Span`] of it. [`Crawl`] walks trees as `storemark cache` does.
 //!
 //! What is promised:
 //!
@@ -33,7 +33,7 @@
 //! - **Warming** fills the cache in the same way whatever the store: file by file in sorted
 //!   order, each from start to end, through one buffer of one size. How a cache was filled
 //!   changes how fast it is read later (large folios, readahead), so stores that are compared
-//!   must be filled alike.
+//!   must be filled in the same way.
 //! - **Evicting** writes back what is dirty and asks the kernel to drop the pages. The kernel may
 //!   decline: pages that are mapped, locked or in use elsewhere stay, and on a file system that
 //!   lives in memory all do. Names and inodes stay cached as well; only [`drop_all`] drops them.
@@ -52,6 +52,8 @@
 
 #![warn(missing_docs)]
 
+#[cfg(unix)]
+mod crawl;
 mod drop;
 mod evict;
 mod files;
@@ -63,6 +65,8 @@ mod span;
 mod sys;
 mod warm;
 
+#[cfg(unix)]
+pub use crawl::{Action, Crawl, CrawlOptions, Found, Problem, Root, Skipped, Visitor};
 pub use drop::{can_drop_all, drop_all};
 pub use evict::{Evictor, can_evict, evict};
 pub use files::Files;
@@ -77,14 +81,13 @@ fn at(path: &std::path::Path, error: &std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// What a request answers where the system has no such thing.
-#[cfg(not(target_os = "linux"))]
+/// The answer to a request that the system does not have.
 fn unsupported(what: &str) -> std::io::Error {
     let message = format!("{what} is not possible on {}", std::env::consts::OS);
     std::io::Error::new(std::io::ErrorKind::Unsupported, message)
 }
 
-/// Whether `error` says that a listed file is not there any more.
+/// Whether `error` means that a listed file was removed.
 fn has_gone(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)

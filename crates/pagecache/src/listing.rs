@@ -30,7 +30,12 @@ impl Listing {
         let mut left = vec![(path.to_owned(), kind)];
         while let Some((entry, kind)) = left.pop() {
             if kind.is_dir() {
-                left.extend(entries(&entry).map_err(|error| at(&entry, &error))?);
+                match entries(&entry) {
+                    Ok(entries) => left.extend(entries.into_iter().rev()),
+                    // It was removed since its parent was read.
+                    Err(error) if has_gone(&error) => {}
+                    Err(error) => return Err(at(&entry, &error)),
+                }
                 if entry != path {
                     self.folders.push(entry);
                 }
@@ -52,18 +57,14 @@ impl Listing {
     }
 }
 
-/// A folder's entries, last first; none if it has gone since its parent was read.
-fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, fs::FileType)>> {
+/// A folder's entries, sorted by name.
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, fs::FileType)>> {
     let read = |entry: io::Result<fs::DirEntry>| {
         let entry = entry?;
         Ok((entry.path(), entry.file_type()?))
     };
-    let entries = fs::read_dir(folder).and_then(|all| all.map(read).collect::<io::Result<_>>());
-    let mut entries: Vec<_> = match entries {
-        Err(error) if has_gone(&error) => Vec::new(),
-        entries => entries?,
-    };
-    entries.sort_unstable_by(|(a, _), (b, _)| b.as_os_str().cmp(a.as_os_str()));
+    let mut entries: Vec<_> = fs::read_dir(folder)?.map(read).collect::<io::Result<_>>()?;
+    entries.sort_unstable_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
     Ok(entries)
 }
 

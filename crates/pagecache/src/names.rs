@@ -18,79 +18,73 @@ impl Names {
     }
 }
 
-/// An open file and what opening it told.
+/// An open file and what opening it showed.
 #[derive(Debug)]
 pub struct Opened {
     /// Open for reading.
     pub file: File,
-    /// Whether its name was cached before; None where the system does not tell.
+    /// Whether its name was cached before; None if the system does not report it.
     pub name_was_cached: Option<bool>,
 }
 
-/// Whether a look-up of `path` is answered from memory, without loading anything; None where the
-/// system does not tell. A link is not followed.
-#[cfg(target_os = "linux")]
+/// Whether a look-up of `path` is answered from memory, without loading anything; None if the
+/// system does not report it. A link is not followed.
 pub fn name_is_cached(path: &Path) -> Option<bool> {
-    linux::can_ask().is_ok().then(|| linux::is_cached(path))
+    can_see_names().is_ok().then(|| system::is_cached(path))
 }
 
-/// Whether a look-up of a path is answered from memory: the system does not tell.
-#[cfg(not(target_os = "linux"))]
-pub fn name_is_cached(_: &Path) -> Option<bool> {
-    None
-}
-
-/// Whether the system tells which names are cached; the error says what is missing.
+/// Checks whether the system reports which names are cached; the error says what is missing.
 pub fn can_see_names() -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    return linux::can_ask();
-    #[cfg(not(target_os = "linux"))]
-    return Err(crate::unsupported("asking for cached names"));
+    system::can_ask()
 }
 
-#[cfg(target_os = "linux")]
 pub(crate) fn cached<'a>(paths: impl Iterator<Item = &'a Path>) -> io::Result<Names> {
-    linux::can_ask()?;
+    can_see_names()?;
     let mut names = Names::default();
     for path in paths {
         names.total += 1;
-        names.cached += u64::from(linux::is_cached(path));
+        names.cached += u64::from(system::is_cached(path));
     }
     Ok(names)
 }
 
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn cached<'a>(_: impl Iterator<Item = &'a Path>) -> io::Result<Names> {
-    Err(crate::unsupported("asking for cached names"))
-}
-
-/// Opens a file to look at it, and tells whether its name was cached. Does not wait for the
+/// Opens a file to look at it, and reports whether its name was cached. Does not wait for the
 /// other end of a pipe. With `follow`, `path` may be a link; otherwise that is an error.
-#[cfg(target_os = "linux")]
 pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
-    linux::open(path, follow)
+    system::open(path, follow)
 }
 
-/// Opens a file to look at it. Does not wait for the other end of a pipe. With `follow`, `path`
-/// may be a link; otherwise that is an error.
-#[cfg(all(unix, not(target_os = "linux")))]
-pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
-    use rustix::fs::{Mode, OFlags};
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::{io, path::Path};
 
-    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    flags.set(OFlags::NOFOLLOW, !follow);
-    let file = rustix::fs::open(path, flags, Mode::empty())?.into();
-    Ok(Opened { file, name_was_cached: None })
-}
+    use super::Opened;
 
-/// Opens a file to look at it.
-#[cfg(not(unix))]
-pub fn open(path: &Path, _follow: bool) -> io::Result<Opened> {
-    Ok(Opened { file: File::open(path)?, name_was_cached: None })
+    pub(super) fn can_ask() -> io::Result<()> {
+        Err(crate::unsupported("asking for cached names"))
+    }
+
+    /// Never asked.
+    pub(super) fn is_cached(_: &Path) -> bool {
+        false
+    }
+
+    pub(super) fn open(path: &Path, follow: bool) -> io::Result<Opened> {
+        let mut options = std::fs::File::options();
+        options.read(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(
+            &mut options,
+            libc::O_NONBLOCK | if follow { 0 } else { libc::O_NOFOLLOW },
+        );
+        #[cfg(not(unix))]
+        let _ = follow;
+        Ok(Opened { file: options.open(path)?, name_was_cached: None })
+    }
 }
 
 #[cfg(target_os = "linux")]
-mod linux {
+mod system {
     use std::{io, path::Path, sync::OnceLock};
 
     use rustix::{

@@ -14,10 +14,10 @@ pub struct Pages {
     pub total: u64,
     /// Those known to be in memory.
     pub resident: u64,
-    /// Those of files of which the system does not tell this user.
+    /// Those of files whose pages the system does not report to this user.
     pub unknown: u64,
-    /// Those in memory that differ from the disk, or are being written to it; None where the
-    /// system does not tell.
+    /// Those in memory that differ from the disk, or are being written to it; None if the
+    /// system does not report it.
     pub dirty: Option<u64>,
 }
 
@@ -66,27 +66,27 @@ impl Pages {
         match open(path, false) {
             Ok(opened) => Self::of(&opened.file, Span::ALL),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                Ok(Self::not_told(pages(path.symlink_metadata()?.len())))
+                Ok(Self::unknown(pages(path.symlink_metadata()?.len())))
             }
             Err(error) => Err(error),
         }
     }
 
-    fn not_told(total: u64) -> Self {
+    fn unknown(total: u64) -> Self {
         Self { total, unknown: total, resident: 0, dirty: None }
     }
 }
 
 /// Resident pages of `span`, counted in cells of `per_cell` pages (the last may hold fewer).
-/// None where the system does not tell this user.
+/// None if the system does not report them to this user.
 pub fn residency_map(file: &File, span: Span, per_cell: u64) -> io::Result<Option<Vec<u64>>> {
     match span.of(file.metadata()?.len()) {
-        Some((offset, length)) => told(cells(file, offset, length, per_cell * page_size())),
+        Some((offset, length)) => if_permitted(cells(file, offset, length, per_cell * page_size())),
         None => Ok(Some(Vec::new())),
     }
 }
 
-fn told<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
+fn if_permitted<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     match answer {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
         answer => answer.map(Some),
@@ -112,7 +112,7 @@ fn seen(file: &File, offset: u64, length: u64) -> io::Result<Pages> {
 fn is_stacked(file: &File) -> bool {
     /// `OVERLAYFS_SUPER_MAGIC`, see statfs(2).
     const OVERLAY: i128 = 0x794c_7630;
-    rustix::fs::fstatfs(file).is_ok_and(|told| i128::from(told.f_type) == OVERLAY)
+    rustix::fs::fstatfs(file).is_ok_and(|found| i128::from(found.f_type) == OVERLAY)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -122,22 +122,22 @@ fn seen(file: &File, offset: u64, length: u64) -> io::Result<Pages> {
 
 fn seen_by_mincore(file: &File, offset: u64, length: u64) -> io::Result<Pages> {
     let total = pages(length);
-    Ok(match told(crate::sys::resident(file, offset, length, length))? {
+    Ok(match if_permitted(crate::sys::resident(file, offset, length, length))? {
         Some(cells) => Pages { total, resident: cells.iter().sum(), unknown: 0, dirty: None },
-        None => Pages::not_told(total),
+        None => Pages::unknown(total),
     })
 }
 
 #[cfg(target_os = "linux")]
 fn cells(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64>> {
     let ends = (offset..offset + length).step_by(usize::try_from(cell).unwrap_or(usize::MAX));
-    let told: io::Result<Vec<u64>> = ends
+    let counted: io::Result<Vec<u64>> = ends
         .map(|at| {
             let length = cell.min(offset + length - at);
             crate::sys::cachestat(file, at, length).map(|stat| stat.cached)
         })
         .collect();
-    match told {
+    match counted {
         Ok(cells) if cells.iter().any(|cached| *cached > 0) || !is_stacked(file) => Ok(cells),
         _ => crate::sys::resident(file, offset, length, cell),
     }
@@ -148,7 +148,7 @@ fn cells(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64
     crate::sys::resident(file, offset, length, cell)
 }
 
-/// Whether nothing has to be written back, as far as the system tells.
+/// Whether nothing has to be written back, as far as the system reports it.
 pub(crate) fn is_clean(file: &File, offset: u64, length: u64) -> bool {
     seen(file, offset, length).is_ok_and(|pages| pages.dirty == Some(0))
 }
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_of_others_nothing_is_made_up() {
+    fn nothing_is_claimed_of_a_file_of_others() {
         let path = Path::new("/etc/passwd");
         let pages = Pages::at(path).unwrap();
         if std::fs::OpenOptions::new().append(true).open(path).is_ok() {

@@ -13,8 +13,8 @@ impl Span {
     /// The whole file.
     pub const ALL: Self = Self { start: 0, end: None };
 
-    /// Offset and length of what a file of `size` bytes has of this span, from the beginning of
-    /// a page. None: it ends before the span begins.
+    /// Offset and length of what a file of `size` bytes has of this span, from the start of a
+    /// page. None: it ends before the span starts.
     pub fn of(self, size: u64) -> Option<(u64, u64)> {
         let start = self.start - self.start % page_size();
         let end = self.end.map_or(size, |end| end.min(size));
@@ -22,7 +22,7 @@ impl Span {
     }
 }
 
-/// Pages that `bytes` take from the beginning of a page.
+/// Pages that `bytes` take from the start of a page.
 pub(crate) fn pages(bytes: u64) -> u64 {
     bytes.div_ceil(page_size())
 }
@@ -33,7 +33,7 @@ pub fn page_size() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// The size of a page in bytes; where the system does not tell, the usual one.
+/// The size of a page in bytes; if the system does not report it, the usual one.
 #[cfg(not(unix))]
 pub fn page_size() -> u64 {
     4096
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_begins_with_a_page_and_ends_with_the_file() {
+    fn a_span_starts_with_a_page_and_ends_with_the_file() {
         let page = page_size();
         let of = |start, end, size| Span { start, end }.of(size);
         assert_eq!(Span::ALL.of(10), Some((0, 10)));

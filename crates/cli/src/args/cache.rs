@@ -1,9 +1,11 @@
-//! Options of `cache`: vmtouch's letters, with long names beside them.
+//! Options of `cache`: vmtouch's letters, and long names for them.
 
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, ArgGroup, Args};
 use model::{Error, Result};
+#[cfg(unix)]
+use pagecache::{Action, CrawlOptions};
 use pagecache::Span;
 
 pub(super) const EXAMPLES: &str = "\
@@ -92,9 +94,25 @@ impl CacheOptions {
         self.lock || self.lock_all
     }
 
-    /// Whether no file is needed open after its pages were counted.
-    pub(crate) fn only_counts(&self) -> bool {
-        !(self.touch || self.evict || self.holds() || self.verbose)
+    /// What the crawl visits and does.
+    pub(crate) fn crawl(&self) -> CrawlOptions {
+        CrawlOptions {
+            action: match self {
+                Self { lock: true, .. } => Action::Lock,
+                Self { lock_all: true, .. } => Action::Map,
+                Self { touch: true, .. } => Action::Warm,
+                Self { evict: true, .. } => Action::Evict,
+                _ => Action::Count,
+            },
+            shows_files: self.verbose,
+            span: self.range,
+            max_size: self.max_size,
+            follow: self.follow,
+            one_file_system: self.one_file_system,
+            hard_links: self.hard_links,
+            ignore: self.ignore.clone(),
+            only: self.only.clone(),
+        }
     }
 }
 

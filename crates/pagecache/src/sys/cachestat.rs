@@ -2,7 +2,7 @@
 
 use std::{fs::File, io, os::fd::AsRawFd};
 
-/// Since Linux 5.1 calls are added on all architectures alike, so that the distance from a known
+/// Since Linux 5.1 calls are added on all architectures in the same way, so that the distance from a known
 /// one is the same on each (on most, 437 and 451).
 const NUMBER: libc::c_long = libc::SYS_openat2 + 14;
 
@@ -24,7 +24,7 @@ pub(crate) struct Cachestat {
     recently_evicted: u64,
 }
 
-/// Pages of these bytes of `file`. The kernel refuses to tell of a file that the caller neither
+/// Pages of these bytes of `file`. The kernel refuses for a file that the caller neither
 /// owns nor may write.
 pub(crate) fn cachestat(file: &File, offset: u64, length: u64) -> io::Result<Cachestat> {
     let range = Range { offset, length };

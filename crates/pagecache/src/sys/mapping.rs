@@ -13,7 +13,7 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Maps `length` bytes from `offset`, which begins a page.
+    /// Maps `length` bytes from `offset`, the start of a page.
     pub(crate) fn new(file: &File, offset: u64, length: u64) -> io::Result<Self> {
         let length = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
         // SAFETY: the kernel chooses an address that is free, and the bytes are never read or

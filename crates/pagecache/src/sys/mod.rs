@@ -1,4 +1,4 @@
-//! The system calls that neither std nor rustix offers. All unsafe code of the crate stands in
+//! The system calls that neither std nor rustix offers. All unsafe code of the crate is in
 //! `cachestat.rs` and `mapping.rs`.
 
 #[cfg(target_os = "linux")]

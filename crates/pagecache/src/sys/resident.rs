@@ -10,9 +10,9 @@ use crate::page_size;
 const WINDOW: u64 = 1 << 30;
 
 /// Resident pages in cells of `cell` bytes (whole pages, or all). `PermissionDenied` where
-/// mincore would not tell the truth.
+/// mincore would not report the truth.
 pub(crate) fn resident(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64>> {
-    if !is_told(file)? {
+    if !is_reported(file)? {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let mut cells = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn resident(file: &File, offset: u64, length: u64, cell: u64) -> io::
 
 /// mincore reports all pages resident to who neither owns the file nor may write it (Linux since
 /// 5.2, `can_do_mincore` in mm/mincore.c).
-fn is_told(file: &File) -> io::Result<bool> {
+fn is_reported(file: &File) -> io::Result<bool> {
     let stat = rustix::fs::fstat(file)?;
     let user = rustix::process::geteuid();
     Ok(stat.st_uid == user.as_raw() || may_write(file, &stat, user))

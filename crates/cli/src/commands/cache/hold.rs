@@ -1,7 +1,7 @@
 //! Holding locks until a signal comes, in the background if wanted.
 
 use std::{
-    env, fs, io,
+    env, io,
     io::{Read, Write},
     path::Path,
     process::{Command, Stdio},
@@ -9,21 +9,22 @@ use std::{
 };
 
 use model::{Error, Result};
-use pagecache::Locked;
+use lab::host::PidFile;
+use pagecache::Found;
 
-use super::{pidfile::PidFile, summary, tally::Tally};
+use super::{show::Show, summary};
 use crate::{args::CacheOptions, exit::Failure, output};
 
 /// Set for the process that a daemon's starter starts.
 const MARK: &str = "STOREMARK_CACHE_DAEMON";
 
-/// Whether this process was started to go on in the background.
+/// Whether this process was started to continue in the background.
 pub(super) fn is_daemon() -> bool {
     env::var_os(MARK).is_some()
 }
 
-/// Starts this program once more with the same words, and waits until it has locked all. Its
-/// errors come out at the same place; its standard output ends when it is ready, or has ended.
+/// Starts this program again with the same arguments, and waits until it has locked all. Its
+/// errors go to the same place; its standard output ends when it is ready, or has ended.
 ///
 /// A second program instead of fork(2): locks are not inherited in any case.
 pub(super) fn start_daemon(options: &CacheOptions) -> Result<(), Failure> {
@@ -36,11 +37,11 @@ pub(super) fn start_daemon(options: &CacheOptions) -> Result<(), Failure> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(wrong)?;
-    let mut said = String::new();
+    let mut printed = String::new();
     if let Some(mut out) = daemon.stdout.take() {
-        out.read_to_string(&mut said).map_err(wrong)?;
+        out.read_to_string(&mut printed).map_err(wrong)?;
     }
-    if !said.lines().last().is_some_and(|line| line.starts_with(summary::LOCKED)) {
+    if !printed.lines().last().is_some_and(|line| line.starts_with(summary::LOCKED)) {
         let ended = daemon.wait().map_err(wrong)?;
         let Some(code) = ended.code().and_then(|code| u8::try_from(code).ok()) else {
             return Err(Error::failed(format!("the daemon ended early: {ended}")).into());
@@ -48,16 +49,16 @@ pub(super) fn start_daemon(options: &CacheOptions) -> Result<(), Failure> {
         return Err(Failure::Told(code));
     }
     if !options.quiet {
-        output::print(&said)?;
+        output::print(&printed)?;
     }
     Ok(())
 }
 
-/// Says what is locked and what is not, and holds it until a signal asks to end.
+/// Prints what is locked and what is not, and holds it until a signal asks to end.
 pub(super) fn until_signalled(
     options: &CacheOptions,
-    tally: &Tally,
-    locked: Vec<Locked>,
+    found: &Found,
+    show: &Show,
 ) -> Result<(), Failure> {
     if options.lock_all {
         pagecache::lock_all().map_err(|error| Error::io("all that is mapped", error))?;
@@ -69,34 +70,23 @@ pub(super) fn until_signalled(
     })
     .map_err(|error| Error::failed(format!("signals cannot be caught: {error}")))?;
     let pidfile = options.pidfile.as_deref().map(PidFile::write).transpose()?;
-    let failed = tally.problems.line(options.verbose);
+    let failed = show.failed();
     if let Some(line) = &failed {
         output::say(line);
     }
     if options.daemon {
-        // A starter that was ended meanwhile reads no more: then nobody wants this daemon.
+        // A starter that was ended meanwhile does not read: then nobody wants this daemon.
         let mut out = io::stdout().lock();
-        out.write_all(summary::locked(tally).as_bytes())
+        out.write_all(summary::locked(found).as_bytes())
             .and_then(|()| out.flush())
             .map_err(|cause| Error::io("the daemon's starter is gone", cause))?;
         drop(out);
-        leave_terminal().map_err(|cause| Error::io("the terminal cannot be left", cause))?;
+        lab::host::leave_terminal().map_err(|cause| Error::io("the terminal cannot be left", cause))?;
     } else if !options.quiet {
-        output::print(&summary::locked(tally))?;
+        output::print(&summary::locked(found))?;
     }
     // An error would mean that no signal can come any more.
     let _ = signalled.recv();
-    drop((pidfile, locked));
+    drop(pidfile);
     if failed.is_some() { Err(Failure::Told(2)) } else { Ok(()) }
-}
-
-/// Lets go of the terminal and of whoever reads the output.
-fn leave_terminal() -> io::Result<()> {
-    // Fails for the leader of a group, whom no terminal disturbs either.
-    let _ = rustix::process::setsid();
-    let null = fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&null)?;
-    rustix::stdio::dup2_stdout(&null)?;
-    rustix::stdio::dup2_stderr(&null)?;
-    Ok(())
 }

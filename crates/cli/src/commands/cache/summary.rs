@@ -2,28 +2,28 @@
 
 use std::time::Duration;
 
-use pagecache::{Names, Pages, page_size};
-use serde_json::{Map, Value, json};
+use pagecache::{Found, Names, Pages, Skipped, page_size};
+use serde_json::{Map, json};
 
-use super::tally::{Skipped, Tally};
+use super::show::Show;
 use crate::args::CacheOptions;
 
-/// vmtouch's lines in vmtouch's columns; more lines only where there is something to say.
-pub(super) fn text(options: &CacheOptions, tally: &Tally, elapsed: Duration) -> String {
+/// vmtouch's lines in vmtouch's columns; more lines only if there is something to report.
+pub(super) fn text(options: &CacheOptions, found: &Found, elapsed: Duration) -> String {
     let mut lines =
-        vec![("Files", tally.files.to_string()), ("Directories", tally.directories.to_string())];
+        vec![("Files", found.files.to_string()), ("Directories", found.directories.to_string())];
     if options.touch {
-        lines.push(("Touched Pages", amount(tally.touched)));
+        lines.push(("Touched Pages", amount(found.touched)));
     } else if options.evict {
-        lines.extend(evicted(tally.pages));
+        lines.extend(evicted(found.pages));
     } else {
-        lines.extend(resident(tally.pages));
-        lines.extend(names(tally.names));
+        lines.extend(resident(found.pages));
+        lines.extend(names(found.names));
     }
-    if tally.pages.unknown > 0 {
-        lines.push(("Unknown Pages", amount(tally.pages.unknown)));
+    if found.pages.unknown > 0 {
+        lines.push(("Unknown Pages", amount(found.pages.unknown)));
     }
-    lines.extend(skipped(&tally.skipped));
+    lines.extend(skipped(&found.skipped));
     lines.push(("Elapsed", format!("{} seconds", general(elapsed.as_secs_f64(), 5))));
     let lines = lines.iter().map(|(name, value)| format!("{name:>16}: {value}\n"));
     let gap = if options.verbose { "\n" } else { "" };
@@ -67,38 +67,38 @@ fn skipped(skipped: &Skipped) -> Option<Line> {
     (!kinds.is_empty()).then(|| ("Skipped", kinds.join(", ")))
 }
 
-/// How the line begins that says that all is locked.
+/// Start of the line that reports that all is locked.
 pub(super) const LOCKED: &str = "LOCKED ";
 
-/// What vmtouch says once all is locked.
-pub(super) fn locked(tally: &Tally) -> String {
-    format!("{LOCKED}{} pages ({})\n", tally.pages.total, size(tally.pages.total))
+/// What vmtouch prints once all is locked.
+pub(super) fn locked(found: &Found) -> String {
+    format!("{LOCKED}{} pages ({})\n", found.pages.total, size(found.pages.total))
 }
 
 /// Everything that was counted.
-pub(super) fn json(tally: &Tally, listed: Vec<Value>, elapsed: Duration) -> String {
-    let pages = tally.pages;
-    let kinds = tally.skipped.kinds();
+pub(super) fn json(found: &Found, show: &Show, elapsed: Duration) -> String {
+    let pages = found.pages;
+    let kinds = found.skipped.kinds();
     let skipped: Map<_, _> =
         kinds.iter().map(|(kind, n)| (kind.replace(' ', "_"), json!(n))).collect();
     let mut all = json!({
-        "files": tally.files,
-        "directories": tally.directories,
+        "files": found.files,
+        "directories": found.directories,
         "page_size": page_size(),
         "pages": {
             "total": pages.total,
             "resident": (pages.unknown < pages.total || pages.total == 0).then_some(pages.resident),
             "unknown": pages.unknown,
             "dirty": pages.dirty,
-            "touched": tally.touched,
+            "touched": found.touched,
         },
-        "names": { "total": tally.names.total, "cached": tally.names.cached },
+        "names": { "total": found.names.total, "cached": found.names.cached },
         "skipped": skipped,
-        "failed": tally.problems.count,
+        "failed": show.problems,
         "seconds": elapsed.as_secs_f64(),
     });
-    if !listed.is_empty() {
-        all["list"] = listed.into();
+    if !show.listed.is_empty() {
+        all["list"] = show.listed.clone().into();
     }
     format!("{all:#}\n")
 }
@@ -120,7 +120,7 @@ fn size(pages: u64) -> String {
     format!("{amount}{unit}")
 }
 
-/// Empty where there is nothing to have a share of, as vmtouch has it.
+/// Empty if there is nothing to have a share of, as in vmtouch.
 fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return String::new();

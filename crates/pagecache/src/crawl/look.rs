@@ -1,4 +1,4 @@
-//! Opening a file, and what that tells.
+//! Opening files, and what that shows.
 
 use std::{
     fs::File,
@@ -8,10 +8,10 @@ use std::{
     thread::{self, Builder},
 };
 
-use pagecache::Pages;
 use rustix::fs::FileType;
 
-use crate::args::CacheOptions;
+use super::CrawlOptions;
+use crate::{Pages, open};
 
 /// A device and an inode on it.
 pub(super) type Identity = (u64, u64);
@@ -32,18 +32,18 @@ pub(super) struct Look {
 pub(super) enum Seen {
     /// Counted and closed again: nothing else is wanted.
     Pages(Pages),
-    /// Still to be dealt with.
+    /// Still needed.
     File(File),
 }
 
 impl Look {
-    pub(super) fn at(path: &Path, options: &CacheOptions) -> io::Result<Self> {
-        let opened = pagecache::open(path, options.follow)?;
+    pub(super) fn at(path: &Path, options: &CrawlOptions) -> io::Result<Self> {
+        let opened = open(path, options.follow)?;
         let stat = rustix::fs::fstat(&opened.file)?;
         let is_regular = FileType::from_raw_mode(stat.st_mode).is_file();
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         let seen = if is_regular && options.only_counts() {
-            Seen::Pages(Pages::of_sized(&opened.file, size, options.range)?)
+            Seen::Pages(Pages::of_sized(&opened.file, size, options.span)?)
         } else {
             Seen::File(opened.file)
         };
@@ -60,7 +60,7 @@ impl Look {
 
 /// Looks at many files, of which none is left open, with two threads: nearly all of the time is
 /// spent in system calls and, where names are not cached, waiting for the disk.
-pub(super) fn at_all(paths: &[PathBuf], options: &CacheOptions) -> Vec<io::Result<Look>> {
+pub(super) fn at_all(paths: &[PathBuf], options: &CrawlOptions) -> Vec<io::Result<Look>> {
     let next = AtomicUsize::new(0);
     let parts: Vec<_> = paths.chunks(PART).collect();
     let work = || {
@@ -84,7 +84,7 @@ pub(super) fn at_all(paths: &[PathBuf], options: &CacheOptions) -> Vec<io::Resul
     done.into_iter().flat_map(|(_, looks)| looks).collect()
 }
 
-/// The next part that nobody has taken.
+/// The next part that no thread has taken.
 fn take<'a, T>(next: &AtomicUsize, parts: &[&'a [T]]) -> Option<(usize, &'a [T])> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     parts.get(at).map(|part| (at, *part))

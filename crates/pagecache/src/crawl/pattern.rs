@@ -1,12 +1,12 @@
-//! Patterns for names, as the shell has them.
+//! Patterns for names, as in a shell.
 
-/// Whether `pattern` stands for the whole of `name`: `*` for any bytes, `?` for one, `[a-z]` and
-/// `[!a-z]` for one of a set, and `\` takes the next byte as it is. A `[` without its end is an
+/// Whether `pattern` matches the whole of `name`: `*` matches any bytes, `?` one, `[a-z]` and
+/// `[!a-z]` one of a set, and after `\` the next byte matches itself. A `[` without its end is an
 /// ordinary byte.
 pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
-    // Where the last `*` stands, and how far it reaches: only that one is ever extended, which
-    // keeps the time at most quadratic.
+    // Where the last `*` is, and how far it reaches: only that one is ever extended, which keeps
+    // the time at most quadratic.
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
         if pattern.get(p) == Some(&b'*') {
@@ -25,7 +25,7 @@ pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
-/// The length of the pattern's first element, if that stands for `byte`.
+/// The length of the pattern's first element, if that matches `byte`.
 fn one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [b'?', ..] => Some(1),
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_stand_for_whole_names() {
+    fn patterns_match_whole_names() {
         for (pattern, name, expected) in [
             ("*.c", "a.c", true),
             ("*.c", "a.cc", false),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn many_stars_take_no_age() {
+    fn many_stars_take_little_time() {
         let pattern = b"*a".repeat(1_000);
         assert!(!matches(&pattern, &b"a".repeat(999)));
         assert!(matches(&pattern, &b"a".repeat(1_000)));

@@ -1,15 +1,17 @@
-//! The file that tells which process holds the locks.
+//! The file with the id of a process that continues in the background (Unix).
 
 use std::{fs, io, io::Write, path::Path};
 
 use model::{Error, Result};
 
 /// A new file with this process's id, removed when dropped.
-pub(super) struct PidFile<'a>(&'a Path);
+#[derive(Debug)]
+pub struct PidFile<'a>(&'a Path);
 
 impl<'a> PidFile<'a> {
-    /// Replaces only the file of a process that has ended: any other is somebody's own.
-    pub(super) fn write(path: &'a Path) -> Result<Self> {
+    /// Creates it. Replaces only the file of a process that has ended: any other belongs to
+    /// somebody.
+    pub fn write(path: &'a Path) -> Result<Self> {
         if is_stale(path) {
             let _ = fs::remove_file(path);
         }
@@ -17,8 +19,7 @@ impl<'a> PidFile<'a> {
         fs::File::create_new(path).and_then(|mut file| file.write_all(own().as_bytes())).map_err(
             |error| match error.kind() {
                 io::ErrorKind::AlreadyExists => Error::usage(format!(
-                    "{}: is there already; a pidfile must be new, or that of a process that has \
-                     ended",
+                    "{}: exists already; a pidfile must be new, or that of a process that has ended",
                     path.display()
                 )),
                 _ => Error::io(path.display(), error),
@@ -30,7 +31,7 @@ impl<'a> PidFile<'a> {
 
 impl Drop for PidFile<'_> {
     fn drop(&mut self) {
-        // Another process may have put its own there.
+        // Another process may have replaced it by its own.
         if text(self.0).is_some_and(|text| text == own()) {
             let _ = fs::remove_file(self.0);
         }
@@ -44,17 +45,27 @@ fn own() -> String {
 /// What a pidfile may hold is short; nothing else is read.
 fn text(path: &Path) -> Option<String> {
     const LONGEST: u64 = 16;
-    let told = fs::symlink_metadata(path).ok()?;
-    (told.is_file() && told.len() <= LONGEST).then(|| fs::read_to_string(path).ok())?
+    let meta = fs::symlink_metadata(path).ok()?;
+    (meta.is_file() && meta.len() <= LONGEST).then(|| fs::read_to_string(path).ok())?
 }
 
 fn is_stale(path: &Path) -> bool {
     let id = text(path).and_then(|text| text.strip_suffix('\n')?.parse().ok());
     let process = id.and_then(rustix::process::Pid::from_raw);
-    // Of another user's process it is not told more than that it is there.
+    // Of another user's process the system reports only that it exists.
     process.is_some_and(|process| {
         rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH)
     })
+}
+
+/// Detaches this process from the terminal and from whoever reads its output.
+pub fn leave_terminal() -> io::Result<()> {
+    // Fails for the leader of a group, which no terminal disturbs either.
+    let _ = rustix::process::setsid();
+    let null = fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null).map_err(io::Error::from)
 }
 
 #[cfg(test)]

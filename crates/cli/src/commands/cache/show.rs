@@ -1,0 +1,162 @@
+//! Prints each file and each problem while they are found.
+
+use std::{
+    fmt::Write,
+    fs::File,
+    io::{self, IsTerminal},
+    path::Path,
+};
+
+use model::units::show_size;
+use pagecache::{Pages, Problem, Span, Visitor, residency_map};
+use serde_json::{Value, json};
+
+use crate::{args::CacheOptions, exit::Failure, output};
+
+/// Characters for the pages without a terminal: as many as vmtouch has.
+const WIDTH: u64 = 60;
+
+/// How many characters may show the pages; leaves room for the counts after them.
+fn width() -> u64 {
+    let size = terminal_size::terminal_size().filter(|_| io::stdout().is_terminal());
+    size.map_or(WIDTH, |(columns, _)| u64::from(columns.0).saturating_sub(24).max(10))
+}
+
+/// Lines of -v are printed in parts of this many bytes.
+const PART: usize = 1 << 13;
+
+pub(super) struct Show {
+    verbose: bool,
+    json: bool,
+    span: Span,
+    width: u64,
+    /// Bytes that may still be locked; absent: nothing is locked, or the system does not report
+    /// its memory.
+    room: Option<u64>,
+    /// Lines for -v, printed together.
+    lines: String,
+    /// The same for JSON.
+    pub(super) listed: Vec<Value>,
+    pub(super) problems: u64,
+    first_problem: String,
+}
+
+impl Show {
+    pub(super) fn new(options: &CacheOptions) -> Self {
+        Self {
+            verbose: options.verbose,
+            json: options.json,
+            span: options.range,
+            width: width(),
+            room: if options.holds() { lab::host::memory().available_bytes } else { None },
+            lines: String::new(),
+            listed: Vec::new(),
+            problems: 0,
+            first_problem: String::new(),
+        }
+    }
+
+    /// Prints the lines that were held back.
+    pub(super) fn flush(&mut self) -> model::Result<()> {
+        if self.lines.is_empty() { Ok(()) } else { output::print(&std::mem::take(&mut self.lines)) }
+    }
+
+    /// One line for all problems, if there are any.
+    pub(super) fn failed(&self) -> Option<String> {
+        match self.problems {
+            0 => None,
+            1 if !self.verbose => Some(self.first_problem.clone()),
+            count if self.verbose => Some(format!("{count} of the paths failed")),
+            count => Some(format!("{} (and {} more, which -v names)", self.first_problem, count - 1)),
+        }
+    }
+}
+
+impl Visitor for Show {
+    type Error = Failure;
+
+    /// Root may lock more than there is, and the machine would stop responding.
+    fn lock(&mut self, bytes: u64) -> io::Result<()> {
+        let Some(room) = &mut self.room else { return Ok(()) };
+        *room = room.checked_sub(bytes).ok_or_else(|| {
+            let (wanted, room) = (show_size(bytes), show_size(*room));
+            let why = format!("to lock it takes {wanted} of memory, {room} are left");
+            io::Error::new(io::ErrorKind::OutOfMemory, why)
+        })?;
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, file: &File, pages: Pages) -> Result<(), Failure> {
+        let name = path.to_string_lossy();
+        if self.json {
+            self.listed.push(json!({
+                "path": name,
+                "pages": pages.total,
+                "resident": pages.resident,
+                "unknown": pages.unknown,
+                "dirty": pages.dirty,
+            }));
+            return Ok(());
+        }
+        let per_cell = per_cell(pages.total, self.width);
+        let cells = match residency_map(file, self.span, per_cell) {
+            Ok(cells) => cells,
+            Err(error) => return self.problem(Problem { path: path.to_owned(), error }),
+        };
+        let drawn = draw(cells.as_deref(), per_cell, pages);
+        // Writing to a string does not fail.
+        let _ = writeln!(self.lines, "{}\n{drawn}", output::harmless(&name));
+        if self.lines.len() >= PART { Ok(self.flush()?) } else { Ok(()) }
+    }
+
+    fn problem(&mut self, problem: Problem) -> Result<(), Failure> {
+        self.flush()?;
+        let line = format!("{}: {}", problem.path.display(), problem.error);
+        if self.verbose {
+            output::say(&line);
+        }
+        if self.problems == 0 {
+            self.first_problem = line;
+        }
+        self.problems += 1;
+        Ok(())
+    }
+}
+
+/// Pages for one character.
+fn per_cell(pages: u64, width: u64) -> u64 {
+    if pages <= width { 1 } else { pages / width + 1 }
+}
+
+/// Full, empty and partly filled cells on one line: `[OOoo  ] 5/9`. None: the system does not
+/// report them.
+fn draw(cells: Option<&[u64]>, per_cell: u64, pages: Pages) -> String {
+    let Some(cells) = cells else { return format!("[?] ?/{}", pages.total) };
+    let mut left = pages.total;
+    let cell = |resident: &u64| {
+        let whole = per_cell.min(left);
+        left -= whole;
+        match *resident {
+            0 => ' ',
+            some if some >= whole => 'O',
+            _ => 'o',
+        }
+    };
+    let drawn: String = cells.iter().map(cell).collect();
+    format!("[{drawn}] {}/{}", cells.iter().sum::<u64>(), pages.total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_full_empty_or_between() {
+        let pages = |total| Pages { total, ..Pages::default() };
+        assert_eq!(draw(Some(&[1, 0, 1]), 1, pages(3)), "[O O] 2/3");
+        assert_eq!(draw(Some(&[3, 1, 0, 2]), 3, pages(11)), "[Oo O] 6/11");
+        assert_eq!(draw(Some(&[]), 1, pages(0)), "[] 0/0");
+        assert_eq!(draw(None, 1, pages(7)), "[?] ?/7");
+        assert_eq!((per_cell(60, 60), per_cell(61, 60), per_cell(256_000, 60)), (1, 2, 4267));
+    }
+}

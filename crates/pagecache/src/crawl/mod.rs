@@ -1,0 +1,303 @@
+//! Walks whole trees and counts what of them is cached; warms, evicts or locks it on the way.
+
+mod act;
+mod found;
+mod look;
+mod options;
+mod pattern;
+
+use std::{
+    collections::HashSet,
+    ffi::OsString,
+    fs::{self, File},
+    io,
+    os::unix::{ffi::OsStrExt, fs::MetadataExt},
+    path::{Path, PathBuf},
+};
+
+use rustix::io::Errno;
+
+use self::{
+    act::Actor,
+    look::{Identity, Look, Seen},
+};
+pub use self::{
+    found::{Found, Skipped},
+    options::{Action, CrawlOptions},
+};
+use crate::{Pages, listing::entries, name_is_cached};
+
+/// So many files are looked at before the walk continues: some megabytes of paths.
+const MANY: usize = 1 << 15;
+
+/// A path to start from.
+#[derive(Debug)]
+pub struct Root {
+    path: PathBuf,
+    /// Asked before the path is looked at, which loads its name.
+    name_was_cached: Option<bool>,
+}
+
+impl Root {
+    /// A root at `path`, at which nothing may have looked before.
+    pub fn new(path: PathBuf) -> Self {
+        Self { name_was_cached: name_is_cached(&path), path }
+    }
+}
+
+/// A path, and what went wrong with it.
+#[derive(Debug)]
+pub struct Problem {
+    /// The path.
+    pub path: PathBuf,
+    /// What went wrong.
+    pub error: io::Error,
+}
+
+/// Who hears of files and problems. An error ends the crawl.
+pub trait Visitor {
+    /// What ends a crawl early.
+    type Error: From<Problem>;
+
+    /// Decides whether so many more bytes may be locked.
+    fn lock(&mut self, bytes: u64) -> io::Result<()>;
+
+    /// Is shown an open file and its pages, if [`CrawlOptions::shows_files`].
+    fn file(&mut self, path: &Path, file: &File, pages: Pages) -> Result<(), Self::Error>;
+
+    /// Is told what went wrong with one path, which does not end the crawl.
+    fn problem(&mut self, problem: Problem) -> Result<(), Self::Error>;
+}
+
+/// A walk through trees.
+#[derive(Debug)]
+pub struct Crawl<'a, V> {
+    options: &'a CrawlOptions,
+    visitor: V,
+    actor: Actor,
+    found: Found,
+    /// Folders, and files with several names.
+    seen: HashSet<Identity>,
+    /// The folders that contain the current one.
+    above: Vec<Identity>,
+    /// The file system to stay in.
+    device: Option<u64>,
+    /// Files that are only counted are looked at many at once.
+    later: Vec<PathBuf>,
+}
+
+impl<'a, V: Visitor> Crawl<'a, V> {
+    /// A walk that has not started.
+    pub fn new(options: &'a CrawlOptions, visitor: V) -> Self {
+        Self {
+            options,
+            visitor,
+            actor: Actor::new(options.action),
+            found: Found::default(),
+            seen: HashSet::new(),
+            above: Vec::new(),
+            device: None,
+            later: Vec::new(),
+        }
+    }
+
+    /// Visits what is at and below `root`. An error ends the crawl; what concerns only one path is
+    /// a [`Visitor::problem`].
+    pub fn root(&mut self, root: &Root) -> Result<(), V::Error> {
+        self.device = None;
+        match fs::symlink_metadata(&root.path) {
+            Ok(metadata) => self.entry(&root.path, metadata.file_type(), Some(root))?,
+            Err(error) => self.failed(&root.path, error)?,
+        }
+        self.catch_up()
+    }
+
+    /// Returns what was counted and what is held in memory, and the visitor.
+    pub fn finish(self) -> (Found, V) {
+        (Found { locked: self.actor.locked, ..self.found }, self.visitor)
+    }
+
+    /// Visits a path of any kind; `root` if the walk starts there.
+    fn entry(
+        &mut self,
+        path: &Path,
+        kind: fs::FileType,
+        root: Option<&Root>,
+    ) -> Result<(), V::Error> {
+        if is_named_by(&self.options.ignore, path) {
+            return Ok(());
+        }
+        if kind.is_symlink() && !self.options.follow {
+            self.found.skipped.links += 1;
+            return Ok(());
+        }
+        if !kind.is_dir() && !kind.is_file() && !kind.is_symlink() {
+            self.found.skipped.special += 1;
+            return Ok(());
+        }
+        let cached = match root {
+            Some(root) => root.name_was_cached,
+            // Reading a folder loads no names: this can be asked until the path is looked at.
+            None => name_is_cached(path),
+        };
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => {
+                // A folder to start from may be held by whoever works in it.
+                self.found.name(cached.filter(|_| root.is_none()));
+                self.folder(path, &metadata)
+            }
+            Ok(_) if self.is_wanted(path) => {
+                let look = Look::at(path, self.options);
+                self.file(path, look.map(|look| Look { name_was_cached: cached, ..look }))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => self.problem(path, error),
+        }
+    }
+
+    fn folder(&mut self, path: &Path, metadata: &fs::Metadata) -> Result<(), V::Error> {
+        let identity = (metadata.dev(), metadata.ino());
+        if self.above.contains(&identity) {
+            self.found.skipped.loops += 1;
+            return Ok(());
+        }
+        if self.is_elsewhere(metadata.dev()) || self.is_repeated(identity) {
+            return Ok(());
+        }
+        self.found.directories += 1;
+        self.above.push(identity);
+        match entries(path) {
+            Ok(entries) => self.entries(entries)?,
+            Err(error) => self.problem(path, error)?,
+        }
+        self.above.pop();
+        Ok(())
+    }
+
+    /// Visits a folder's files, then everything else in it.
+    fn entries(&mut self, entries: Vec<(PathBuf, fs::FileType)>) -> Result<(), V::Error> {
+        let (files, others): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|(_, kind)| kind.is_file());
+        for (path, _) in files {
+            if is_named_by(&self.options.ignore, &path) || !self.is_wanted(&path) {
+                continue;
+            }
+            if self.options.only_counts() {
+                self.later.push(path);
+            } else {
+                self.file(&path, Look::at(&path, self.options))?;
+            }
+        }
+        if self.later.len() >= MANY {
+            self.catch_up()?;
+        }
+        others.iter().try_for_each(|(path, kind)| self.entry(path, *kind, None))
+    }
+
+    /// Looks at the files that were left for later.
+    fn catch_up(&mut self) -> Result<(), V::Error> {
+        let paths = std::mem::take(&mut self.later);
+        let looks = look::at_all(&paths, self.options);
+        paths.iter().zip(looks).try_for_each(|(path, look)| self.file(path, look))
+    }
+
+    fn file(&mut self, path: &Path, look: io::Result<Look>) -> Result<(), V::Error> {
+        let look = match look {
+            Ok(look) => look,
+            Err(error) => {
+                // It exists, but cannot be opened.
+                self.found.files += u64::from(error.kind() == io::ErrorKind::PermissionDenied);
+                return self.problem(path, error);
+            }
+        };
+        self.found.name(look.name_was_cached);
+        if !look.is_regular {
+            self.found.skipped.special += 1;
+            return Ok(());
+        }
+        let linked = look.has_more_names && self.is_repeated(look.identity);
+        if linked || self.is_elsewhere(look.identity.0) {
+            return Ok(());
+        }
+        self.found.files += 1;
+        match self.act(&look) {
+            Ok(Some((file, pages))) if self.options.shows_files => {
+                self.visitor.file(path, file, pages)
+            }
+            Ok(_) => Ok(()),
+            Err(error) if self.options.holds() => {
+                Err(Problem { path: path.to_owned(), error }.into())
+            }
+            Err(error) => self.problem(path, error),
+        }
+    }
+
+    /// Does what was asked for to a regular file, and counts its pages; returns them if the file is
+    /// still open.
+    fn act<'f>(&mut self, look: &'f Look) -> io::Result<Option<(&'f File, Pages)>> {
+        if self.options.max_size.is_some_and(|most| look.size > most) {
+            self.found.skipped.large += 1;
+            return Ok(None);
+        }
+        let span = self.options.span;
+        let length = span.of(look.size).map(|(_, length)| length);
+        if look.size > 0 && length.is_none() {
+            self.found.skipped.short += 1;
+            return Ok(None);
+        }
+        let file = match &look.seen {
+            Seen::Pages(pages) => {
+                self.found.pages += *pages;
+                return Ok(None);
+            }
+            Seen::File(file) => file,
+        };
+        if self.options.holds() {
+            self.visitor.lock(length.unwrap_or(0))?;
+        }
+        self.found.touched += self.actor.act(file, span)?;
+        let pages = Pages::of_sized(file, look.size, span)?;
+        self.found.pages += pages;
+        Ok(Some((file, pages)))
+    }
+
+    /// Whether the name is one of those wanted.
+    fn is_wanted(&self, path: &Path) -> bool {
+        self.options.only.is_empty() || is_named_by(&self.options.only, path)
+    }
+
+    /// Whether this was visited already and is not to be counted again.
+    fn is_repeated(&mut self, identity: Identity) -> bool {
+        !self.options.hard_links && !self.seen.insert(identity)
+    }
+
+    /// Whether this is in another file system than its root, and is to be skipped.
+    fn is_elsewhere(&mut self, device: u64) -> bool {
+        let here = *self.device.get_or_insert(device);
+        let elsewhere = self.options.one_file_system && device != here;
+        self.found.skipped.elsewhere += u64::from(elsewhere);
+        elsewhere
+    }
+
+    /// Counts or reports what went wrong with a path that was found in a folder. One that has been
+    /// removed since is no failure, nor is a link to nothing.
+    fn problem(&mut self, path: &Path, error: io::Error) -> Result<(), V::Error> {
+        match error.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::LOOP) => self.found.skipped.loops += 1,
+            Some(Errno::NOENT) => self.found.skipped.links += u64::from(path.is_symlink()),
+            _ => self.failed(path, error)?,
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, path: &Path, error: io::Error) -> Result<(), V::Error> {
+        self.visitor.problem(Problem { path: path.to_owned(), error })
+    }
+}
+
+/// Whether one of the patterns matches the last part of `path`.
+fn is_named_by(patterns: &[OsString], path: &Path) -> bool {
+    // `.` and `..` have no name of their own.
+    let name = path.file_name().unwrap_or(path.as_os_str()).as_bytes();
+    patterns.iter().any(|pattern| pattern::matches(pattern.as_bytes(), name))
+}
