@@ -1,12 +1,10 @@
 //! Computes the figures of a comparison from its samples.
 
-use std::collections::BTreeMap;
-
 use hdrhistogram::Histogram;
 use model::{Cache, Case, Latency, Sample, record::Record};
-use stats::{Estimate, geometric_mean, paired_ratio};
+use stats::{Estimate, geometric_mean};
 
-use crate::{histogram, judgement::Judgement};
+use crate::{histogram, series::Series, verdict::Verdict};
 
 /// What one target did under one workload in one cache state, over all rounds. Absent: not
 /// measured.
@@ -18,7 +16,7 @@ pub struct Figures {
     pub target: usize,
     /// Rounds with a sample.
     pub rounds: usize,
-    /// Microseconds per operation of the first pass after opening, where a steady one follows it.
+    /// Microseconds per operation of the first pass after opening, if a steady one follows it.
     pub first_us_per_op: Option<Estimate>,
     /// Microseconds per operation.
     pub us_per_op: Option<Estimate>,
@@ -34,10 +32,10 @@ pub struct Figures {
     pub ratio: Option<Estimate>,
     /// Time in a cold state over that in the warm one, paired by round.
     pub over_warm: Option<Estimate>,
-    /// How the schedule was kept, where there was one.
+    /// How the schedule was kept, if there was one.
     pub paced: Option<Schedule>,
     /// What the ratio says.
-    pub judgement: Judgement,
+    pub judgement: Verdict,
 }
 
 /// How a schedule was kept over all rounds.
@@ -47,7 +45,7 @@ pub struct Schedule {
     pub reached: f64,
     /// Whether that is too few in any round.
     pub saturated: bool,
-    /// Median of how late operations began.
+    /// Median of how late operations started.
     pub lag_p50_us: f64,
     /// 99th percentile of that.
     pub lag_p99_us: f64,
@@ -81,18 +79,24 @@ pub struct CpuTime {
 
 /// A row for each target of the plan in each of its cases, in their order, measured or not.
 pub fn figures(record: &Record) -> Vec<Figures> {
-    let plan = &record.header.plan;
-    plan.cases()
-        .flat_map(|case| (0..plan.targets.len()).map(move |target| (case, target)))
-        .map(|(case, target)| row(record, case, target))
-        .collect()
+    all_series(record).map(row).collect()
 }
 
-fn row(record: &Record, case: Case, target: usize) -> Figures {
-    let samples = usable_samples(record, case, target);
-    let times = us_by_round(&samples);
-    let ratio = ratio(record, case, target, &times);
-    let us_per_op = geometric_mean(&times.values().copied().collect::<Vec<_>>());
+/// Every target in every case of the plan.
+pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {
+    let targets = 0..record.header.plan.targets.len();
+    let cases = record.header.plan.cases();
+    cases.flat_map(move |case| targets.clone().map(move |target| Series::new(record, case, target)))
+}
+
+fn row(series: Series<'_>) -> Figures {
+    let Series { record, case, target } = series;
+    let samples: Vec<_> = series.samples().collect();
+    let times: Vec<f64> = series.times().into_values().collect();
+    let us_per_op = geometric_mean(&times);
+    let is_baseline = target == record.header.plan.baseline;
+    let ratio = if is_baseline { None } else { series.ratio_to(series.baseline()) };
+    let warm = Series { case: Case { cache: Cache::Warm, ..case }, ..series };
     Figures {
         case,
         target,
@@ -100,96 +104,14 @@ fn row(record: &Record, case: Case, target: usize) -> Figures {
         first_us_per_op: first(&samples),
         us_per_op,
         mb_per_s: throughput(&samples),
-        latency: latency(&samples),
+        latency: percentiles(samples.iter().filter_map(|sample| sample.latency())),
         cpu: cpu(&samples, us_per_op.as_ref()),
         device_read_per_byte: device_read(&samples),
         ratio,
+        over_warm: if case.cache == Cache::Warm { None } else { series.ratio_to(warm) },
         paced: paced(&samples),
-        over_warm: over_warm(record, case, target, &times),
-        judgement: Judgement::of(record, case, target, ratio.as_ref()),
+        judgement: Verdict::of(series, ratio.as_ref()),
     }
-}
-
-/// Microseconds per operation, one a round, in the order of the rounds.
-pub fn times(record: &Record, case: Case, target: usize) -> Vec<f64> {
-    us_by_round(&usable_samples(record, case, target)).into_values().collect()
-}
-
-/// The 99th percentile of the latencies of each round in microseconds.
-pub fn p99s(record: &Record, case: Case, target: usize) -> Vec<f64> {
-    let latencies = usable_samples(record, case, target).into_iter().filter_map(Sample::latency);
-    latencies.filter(|latency| latency.operations > 0).map(|l| l.p99_ns as f64 / 1e3).collect()
-}
-
-/// A sample without operations or time has no figure per operation, and one that did not begin in
-/// its cache state is none of that state.
-pub fn usable_samples(record: &Record, case: Case, target: usize) -> Vec<&Sample> {
-    record.samples_of(case, target).filter(|sample| is_usable(record, sample)).collect()
-}
-
-/// Whether a sample of `record` gives figures.
-pub fn is_usable(record: &Record, sample: &Sample) -> bool {
-    sample.operations > 0 && sample.wall_ns > 0 && record.in_state(sample)
-}
-
-fn us_by_round(samples: &[&Sample]) -> BTreeMap<u32, f64> {
-    samples.iter().map(|s| (s.round, s.ns_per_operation() / 1e3)).collect()
-}
-
-/// Only rounds in which both were measured count.
-fn ratio(
-    record: &Record,
-    case: Case,
-    target: usize,
-    times: &BTreeMap<u32, f64>,
-) -> Option<Estimate> {
-    let baseline = record.header.plan.baseline;
-    if target == baseline {
-        return None;
-    }
-    paired(times, &us_by_round(&usable_samples(record, case, baseline)))
-}
-
-/// Time of `target` over that of `other`, paired by round.
-pub fn ratio_between(record: &Record, case: Case, target: usize, other: usize) -> Option<Estimate> {
-    let times = |target| us_by_round(&usable_samples(record, case, target));
-    paired(&times(target), &times(other))
-}
-
-/// Time over the baseline's, one a round in which both were measured.
-pub fn ratios(record: &Record, case: Case, target: usize) -> Vec<f64> {
-    let times = |target| us_by_round(&usable_samples(record, case, target));
-    let baseline = times(record.header.plan.baseline);
-    let own = times(target).into_iter();
-    own.filter_map(|(round, time)| Some(time / baseline.get(&round)?)).collect()
-}
-
-/// Time of `target` in `case` over that in `other`, paired by round.
-pub fn ratio_between_cases(
-    record: &Record,
-    target: usize,
-    case: Case,
-    other: Case,
-) -> Option<Estimate> {
-    let times = |case| us_by_round(&usable_samples(record, case, target));
-    paired(&times(case), &times(other))
-}
-
-fn over_warm(
-    record: &Record,
-    case: Case,
-    target: usize,
-    times: &BTreeMap<u32, f64>,
-) -> Option<Estimate> {
-    let warm = Case { cache: Cache::Warm, ..case };
-    let cold = case.cache != Cache::Warm;
-    cold.then(|| paired(times, &us_by_round(&usable_samples(record, warm, target))))?
-}
-
-fn paired(times: &BTreeMap<u32, f64>, others: &BTreeMap<u32, f64>) -> Option<Estimate> {
-    let both = times.iter().filter_map(|(round, time)| Some((time, others.get(round)?)));
-    let (numerator, denominator): (Vec<f64>, Vec<f64>) = both.unzip();
-    paired_ratio(&numerator, &denominator)
 }
 
 fn first(samples: &[&Sample]) -> Option<Estimate> {
@@ -200,20 +122,14 @@ fn first(samples: &[&Sample]) -> Option<Estimate> {
 }
 
 fn throughput(samples: &[&Sample]) -> Option<Estimate> {
-    let rates: Vec<f64> = samples
-        .iter()
-        .filter(|s| s.bytes > 0)
-        .map(|s| s.bytes as f64 / s.wall_ns as f64 * 1e3)
-        .collect();
+    let moved = samples.iter().filter(|s| s.bytes > 0);
+    let rates: Vec<f64> = moved.map(|s| s.bytes as f64 / s.wall_ns as f64 * 1e3).collect();
     geometric_mean(&rates)
 }
 
-fn latency(samples: &[&Sample]) -> Option<Percentiles> {
-    percentiles(&samples.iter().filter_map(|sample| sample.latency()).collect::<Vec<_>>())
-}
-
-/// Of all latencies together.
-pub fn percentiles(latencies: &[&Latency]) -> Option<Percentiles> {
+/// Percentiles of all latencies together.
+pub fn percentiles<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<Percentiles> {
+    let latencies: Vec<_> = latencies.collect();
     let all = histogram::merge(latencies.iter().map(|latency| latency.histogram.as_str()))?;
     let max_us = latencies.iter().map(|latency| latency.max_ns).max()? as f64 / 1e3;
     Some(Percentiles { max_us, ..Percentiles::of(&all) })
@@ -222,15 +138,14 @@ pub fn percentiles(latencies: &[&Latency]) -> Option<Percentiles> {
 impl Percentiles {
     /// Of latencies in nanoseconds.
     pub fn of(all: &Histogram<u64>) -> Self {
-        let us = |ns: u64| ns as f64 / 1e3;
-        let at = |quantile| us(all.value_at_quantile(quantile));
+        let at = |quantile| all.value_at_quantile(quantile) as f64 / 1e3;
         Self {
             p50_us: at(0.5),
             p90_us: at(0.9),
             p99_us: at(0.99),
             p999_us: at(0.999),
             p9999_us: at(0.9999),
-            max_us: us(all.max()),
+            max_us: all.max() as f64 / 1e3,
         }
     }
 }
@@ -249,9 +164,9 @@ fn paced(samples: &[&Sample]) -> Option<Schedule> {
 }
 
 fn device_read(samples: &[&Sample]) -> Option<f64> {
-    let told =
-        samples.iter().filter_map(|s| Some((s.io?.device_read_bytes as f64, s.bytes as f64)));
-    let (read, bytes) = told.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let known: Vec<_> = samples.iter().filter_map(|s| Some((s.io?, s.bytes))).collect();
+    let read: f64 = known.iter().map(|(io, _)| io.device_read_bytes as f64).sum();
+    let bytes: f64 = known.iter().map(|(_, bytes)| *bytes as f64).sum();
     (bytes > 0.0).then(|| read / bytes)
 }
 

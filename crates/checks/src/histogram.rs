@@ -1,4 +1,4 @@
-//! Latency histograms as they stand in a record: HDR V2 with DEFLATE, in base64.
+//! Latency histograms as they are in a record: HDR V2 with DEFLATE, in base64.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use hdrhistogram::{
@@ -6,7 +6,7 @@ use hdrhistogram::{
     serialization::{Deserializer, Serializer, V2DeflateSerializer},
 };
 
-/// The histogram in `text`; `None` where there is none that can be read.
+/// The histogram in `text`; `None` if it cannot be read.
 pub fn decode(text: &str) -> Option<Histogram<u64>> {
     let bytes = BASE64_STANDARD.decode(text).ok()?;
     Deserializer::new().deserialize(&mut bytes.as_slice()).ok()

@@ -147,7 +147,7 @@ fn finish(outcome: Result<Outcome>, recorder: &mut Recorder, began: Instant) -> 
     let Some(record) = recorder.record() else {
         return outcome.and_then(|_| Err(Error::interrupted()));
     };
-    let derived = checks::derived(record);
+    let derived = checks::of_record(record);
     let noted = recorder.note(derived);
     let reason = match &outcome {
         Ok(outcome) => outcome.ended.clone(),

@@ -186,7 +186,8 @@ impl<'a> Shuffled<'a> {
         for (workload, sample) in (workload..).zip(tried.samples) {
             let sample = Sample { round, position, target, workload, ..sample };
             let header = recorder.record().map(|record| &record.header);
-            let doubts = header.map_or_else(Vec::new, |header| checks::sample(header, &sample));
+            let doubts =
+                header.map_or_else(Vec::new, |header| checks::of_sample(header, &sample, None));
             recorder.push(Line::Sample(Box::new(sample)))?;
             recorder.note(doubts)?;
         }

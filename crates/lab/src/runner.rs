@@ -82,7 +82,7 @@ pub fn run_on(
     recorder.note(without_files(&plan, &prepared))?;
     recorder.note(limit.iter_mut().flat_map(|limit| std::mem::take(&mut limit.doubts)))?;
     if let Some(record) = recorder.record() {
-        let doubts = checks::before(record);
+        let doubts = checks::of_stores(record);
         recorder.note(doubts)?;
     }
     let start = Instant::now();
@@ -94,10 +94,6 @@ pub fn run_on(
         other => other?,
     };
     let measuring = start.elapsed();
-    if let Some(record) = recorder.record() {
-        let doubts = checks::after(record);
-        recorder.note(doubts)?;
-    }
     let integrity = if request.integrity_check { rounds.integrity()? } else { Vec::new() };
     let failed = rounds.failed_labels();
     if failed.is_empty() {
@@ -322,7 +318,7 @@ impl Rounds<'_> {
             };
             let header = recorder.record().map(|record| &record.header);
             let doubts = header.map_or_else(Vec::new, |header| {
-                checks::trial(header, &tried.sample, tried.written_before)
+                checks::of_sample(header, &tried.sample, tried.written_before)
             });
             recorder.push(Line::Sample(Box::new(tried.sample)))?;
             recorder.note(doubts)?;

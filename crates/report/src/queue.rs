@@ -70,8 +70,8 @@ fn sum(samples: &[&Sample], part: fn(&Sample) -> u64) -> f64 {
 
 fn steps(samples: &[&Sample]) -> BTreeMap<Step, Percentiles> {
     let of = |step: Step| {
-        let latencies: Vec<_> = samples.iter().filter_map(|s| s.steps()?.get(&step)).collect();
-        Some((step, percentiles(&latencies)?))
+        let latencies = samples.iter().filter_map(|s| s.steps()?.get(&step));
+        Some((step, percentiles(latencies)?))
     };
     Step::ALL.into_iter().filter_map(of).collect()
 }

@@ -1,19 +1,22 @@
-//! Records made by hand: each doubt shows where its bound is passed, and not just below it.
+//! Hand-written records: each finding appears above its bound, and not just below it.
 
-mod after;
-mod before;
-mod trial;
-mod updates;
+mod record;
+mod sample;
+mod stores;
+mod writes;
 
+use hdrhistogram::Histogram;
 use model::{
     Cache, Experiment, Finding, FindingKind, Operation, Sample, Workload, fixture, record::Record,
 };
+
+use crate::histogram;
 
 const KEYS: u64 = 10_000;
 const DATA: u64 = KEYS * fixture::VALUE;
 
 /// A record of one read workload, in the given states, on two stores with files, that raises no
-/// finding but that all was warm.
+/// finding except that all was warm.
 pub(crate) fn sound(caches: &[Cache]) -> Record {
     let mut record = fixture::record(&["base", "other"], KEYS);
     record.header.plan.caches = caches.to_vec();
@@ -22,7 +25,11 @@ pub(crate) fn sound(caches: &[Cache]) -> Record {
 }
 
 fn sample() -> Sample {
-    fixture::sample(3, 1, KEYS, 4_000)
+    let mut sample = fixture::sample(3, 1, KEYS, 4_000);
+    let mut latencies = Histogram::<u64>::new(3).unwrap();
+    latencies.record_n(4_000, KEYS).unwrap();
+    sample.passes_mut().unwrap().latency.histogram = histogram::encode(&latencies).unwrap();
+    sample
 }
 
 pub(crate) fn workload(operation: Operation) -> Workload {
@@ -37,6 +44,6 @@ fn data(record: &mut Record, change: impl FnOnce(&mut model::DatasetSummary, &mu
     change(summary, available);
 }
 
-fn doubts(findings: Vec<Finding>) -> Vec<FindingKind> {
+fn kinds(findings: Vec<Finding>) -> Vec<FindingKind> {
     findings.into_iter().map(|finding| finding.kind).collect()
 }

@@ -81,7 +81,7 @@ pub fn age(
         ended => ended?,
     };
     if let Some(record) = recorder.record() {
-        let doubts = checks::age(record);
+        let doubts = checks::of_stores(record);
         recorder.note(doubts)?;
     }
     let failed = lives.failed_labels();
@@ -214,7 +214,7 @@ impl AgeRounds<'_> {
             Told::Tried(tried) => {
                 let header = recorder.record().map(|record| &record.header);
                 let doubts = header.map_or_else(Vec::new, |header| {
-                    checks::trial(header, &tried.sample, tried.written_before)
+                    checks::of_sample(header, &tried.sample, tried.written_before)
                 });
                 recorder.push(Line::Sample(Box::new(tried.sample)))?;
                 recorder.note(doubts)

@@ -42,7 +42,8 @@ pub struct Checked {
 pub fn checkup(job: &CheckupJob, progress: &dyn Progress, stop: &Stop) -> Checked {
     progress.stage("looking at the machine", None);
     let checkup = machine(job);
-    let mut checked = Checked { doubts: doubts(&checkup.environment), checkup, interrupted: false };
+    let mut checked =
+        Checked { doubts: checks::of_machine(&checkup.environment), checkup, interrupted: false };
     checked.interrupted = checked.probe(job, progress, stop).is_err();
     checked
 }
@@ -66,21 +67,6 @@ fn machine(job: &CheckupJob) -> Checkup {
         programs: host::programs(),
         ..Checkup::default()
     }
-}
-
-/// Doubts that what the machine is raises by itself.
-fn doubts(environment: &Environment) -> Vec<FindingKind> {
-    let debug = environment.debug_build.then_some(FindingKind::DebugBuild);
-    let machine = checks::virtual_machine(environment);
-    let host = machine.map(|machine| FindingKind::HostMayCache { machine: machine.to_owned() });
-    let machine = [debug, checks::governor(environment), host].into_iter().flatten();
-    machine.chain(environment.filesystems.iter().flat_map(about)).collect()
-}
-
-fn about(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
-    let twice = filesystem.loop_direct_io == Some(false);
-    let twice = twice.then(|| FindingKind::CachedTwice { device: filesystem.device.clone() });
-    twice.into_iter().chain(checks::unusual(filesystem))
 }
 
 impl Checked {
@@ -115,7 +101,6 @@ impl Checked {
         folder.flushes_like = Some(flush.suggests().to_owned());
         if let Some(filesystem) = environment.filesystems.first_mut() {
             filesystem.flush = Some(flush);
-            self.doubts.extend(checks::flush_too_fast(filesystem));
         }
     }
 
@@ -149,7 +134,7 @@ mod tests {
         virtualised: Option<&str>,
         filesystem: Filesystem,
     ) -> Vec<FindingKind> {
-        doubts(&Environment {
+        checks::of_machine(&Environment {
             cpu: Cpu { governor: Some(governor.to_owned()), ..Cpu::default() },
             virtualised: virtualised.map(str::to_owned),
             filesystems: vec![filesystem],

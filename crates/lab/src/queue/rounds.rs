@@ -39,7 +39,7 @@ pub fn queue(
     let outcome = Shuffled::new(&plan, began, progress, stop).run(&mut trials, recorder);
     drop(trials);
     if let Some(record) = recorder.record() {
-        let doubts = checks::queue(record);
+        let doubts = checks::of_stores(record);
         recorder.note(doubts)?;
     }
     outcome

@@ -36,7 +36,7 @@ pub fn rows(
     let outcome = Shuffled::new(&plan, began, progress, stop).run(&mut trials, recorder);
     let closed = trials.running.close();
     if let Some(record) = recorder.record() {
-        let doubts = checks::rows(record);
+        let doubts = checks::of_stores(record);
         recorder.note(doubts)?;
     }
     let outcome = outcome?;

@@ -35,7 +35,8 @@ fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result
         rounds: Rounds { min: 1, max: Some(rounds), precision: 0.03, seconds: 60.0 },
         seed: data.seed,
         scratch: Some(scratch.path().to_owned()),
-        asked: None,
+        spec: None,
+        point: None,
     };
     let mut recorder = Recorder::new(None);
     let outcome = lab::measure(&request, &mut recorder, &Silent, &Stop::new());

@@ -97,8 +97,14 @@ fn all_that_is_known_is_told() {
 fn doubts_of_a_kind_are_one_piece_of_advice_the_worst_first() {
     let page = page(&full(), 100);
     let advice = page.split_once("What to do\n").unwrap().1;
-    assert!(advice.starts_with("  ! other processes used up to 0.900"), "{advice}");
-    assert!(!advice.contains("0.200") && advice.contains("  · this system"), "{advice}");
+    assert!(
+        advice.starts_with("  ! times are too long: other processes used up to 0.900"),
+        "{advice}"
+    );
+    assert!(
+        !advice.contains("0.200") && advice.contains("  · times may be too long: this system"),
+        "{advice}"
+    );
 }
 
 #[test]

@@ -158,8 +158,8 @@ fn what_may_lie_behind_a_change_stands_with_it() {
     old.findings.push(Finding::run(FindingKind::Steal { share: 0.05 }));
     let page = page(&compared(&old, &new), 200, false);
     assert!(page.contains("! environments differ: kernel: 6.18.5 against 6.12.1\n"), "{page}");
-    assert!(page.contains("! wrong: new: storemark was built without optimisation"), "{page}");
-    assert!(page.contains("! both: the hypervisor took up to 5.0 %"), "{page}");
+    assert!(page.contains("! wrong: new: no figure counts: storemark was built without"), "{page}");
+    assert!(page.contains("! both: times are too long: the hypervisor took up to 5.0 %"), "{page}");
     assert!(page.contains("notes more (--verbose shows all)"), "{page}");
 }
 

@@ -182,6 +182,8 @@ fn a_study_shows_published_figures_and_what_is_missing() {
         published_on: "2017".to_owned(),
         differs: vec!["the machine".to_owned()],
         steps: vec![],
+        rows: None,
+        tasks: None,
     };
     let page = html_study(&study, &steps);
     let drawn = chart(&page, "1-study-1");

@@ -220,18 +220,20 @@ fn each_workload_has_its_table() {
     let page = plain(&record, 100);
     assert!(page.contains("\nread 1, warm: 1,000 operations, random permutation"));
     assert!(page.contains("\nread 2, warm: 1,000 operations, ascending, 100 a batch, 2 threads\n"));
-    assert!(page.contains("\n· read 2: keys are touched in a fixed order"));
+    assert!(page.contains("\n· read 2: faster than most uses: keys are touched in a fixed order"));
 }
 
 #[test]
 fn doubts_stand_by_weight_and_notes_are_counted() {
     let page = plain(&doubtful(), 140);
-    let wrong = page.find("\n! wrong: storemark was built without optimisation").unwrap();
-    let warning = page.find("\n! the hypervisor took up to 5.0 %").unwrap();
-    let note = page.find("\n· this system does not tell").unwrap();
+    let wrong = page.find("\n! wrong: no figure counts: storemark was built").unwrap();
+    let warning = page.find("\n! times are too long: the hypervisor took up to 5.0 %").unwrap();
+    let note = page.find("\n· times may be too long: this system does not report").unwrap();
     assert!(wrong < warning && warning < note);
+    let left = page.replace("\n  ", " ");
+    assert!(left.contains("took up to another 12.0 % of the measured time"), "{page}");
     assert!(page.contains(
-        "\n· pack (in 2 rounds): flushing what was left to the background took up to another 12.0 %"
+        "\n· pack (in 2 rounds): not all of the work is counted: flushing what was left to the background took up to"
     ));
     assert!(page.contains("\n  and 3 notes more (--verbose shows all)\n"), "{page}");
     let all = Style { width: 140, color: false, bars: false, all_findings: true, explain: false };

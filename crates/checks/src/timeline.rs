@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Case, Chore, Longest, OverTime, Sample, record::Record};
 
-use crate::figures::usable_samples;
+use crate::series::Series;
 
 /// The latency pass of one target in one case and round. Times count from its start.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Timeline {
     pub wall_ms: f64,
     /// Its slices.
     pub points: Vec<Point>,
-    /// Where it stood still, in order.
+    /// Where it stalled, in order.
     pub stalls: Vec<Stall>,
     /// What the engine did meanwhile, by name.
     pub chores: BTreeMap<String, Chores>,
@@ -24,7 +24,7 @@ pub struct Timeline {
 /// A slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// When it began.
+    /// When it started.
     pub start_ms: f64,
     /// Whether it is as long as the others; the last one may not be.
     pub whole: bool,
@@ -37,15 +37,15 @@ pub struct Point {
 /// A stretch in which one operation, or several that overlap, took far longer than usual.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stall {
-    /// When it began.
+    /// When it started.
     pub start_ms: f64,
     /// How long it took.
     pub length_ms: f64,
-    /// What went on meanwhile; absent: nobody told.
+    /// What happened meanwhile; absent: unknown.
     pub cause: Option<String>,
 }
 
-/// All chores of a name.
+/// All background work of a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Chores {
     /// How many.
@@ -64,32 +64,32 @@ impl Timeline {
 
 /// One a round, of those that were long enough.
 pub fn timelines(record: &Record, case: Case, target: usize) -> Vec<Timeline> {
-    usable_samples(record, case, target).into_iter().filter_map(timeline).collect()
+    Series::new(record, case, target).samples().filter_map(timeline).collect()
 }
 
 fn timeline(sample: &Sample) -> Option<Timeline> {
-    let told = sample.over_time().filter(|told| told.slice_ns > 0)?;
-    let noted = told.slice_ns.saturating_mul(told.slices.len() as u64);
-    // A very long pass has slices of its beginning only.
+    let over_time = sample.over_time().filter(|over_time| over_time.slice_ns > 0)?;
+    let noted = over_time.slice_ns.saturating_mul(over_time.slices.len() as u64);
+    // A very long pass has slices of its start only.
     let wall = sample.latency()?.wall_ns.min(noted);
     Some(Timeline {
         round: sample.round,
         wall_ms: ms(wall),
-        points: points(told, wall),
-        stalls: stalls(told),
-        chores: chores(&told.chores),
+        points: points(over_time, wall),
+        stalls: stalls(over_time),
+        chores: chores(&over_time.chores),
     })
 }
 
-fn points(told: &OverTime, wall: u64) -> Vec<Point> {
-    let starts = (0..).map(|index: u64| index.saturating_mul(told.slice_ns));
+fn points(over_time: &OverTime, wall: u64) -> Vec<Point> {
+    let starts = (0..).map(|index: u64| index.saturating_mul(over_time.slice_ns));
     starts
-        .zip(&told.slices)
+        .zip(&over_time.slices)
         .map(|(start, slice)| {
-            let length = told.slice_ns.min(wall.saturating_sub(start));
+            let length = over_time.slice_ns.min(wall.saturating_sub(start));
             Point {
                 start_ms: ms(start),
-                whole: length == told.slice_ns,
+                whole: length == over_time.slice_ns,
                 per_second: slice.operations as f64 * 1e9 / length.max(1) as f64,
                 p99_us: (slice.operations > 0).then_some(slice.p99_ns as f64 / 1e3),
             }
@@ -103,15 +103,15 @@ const SHORTEST_NS: u64 = 10_000_000;
 const FAR: u64 = 5;
 
 /// The longest operation of each slice is looked at: a worker that waits ends no other meanwhile.
-fn stalls(told: &OverTime) -> Vec<Stall> {
-    let ended = told.slices.iter().filter(|slice| slice.operations > 0);
+fn stalls(over_time: &OverTime) -> Vec<Stall> {
+    let ended = over_time.slices.iter().filter(|slice| slice.operations > 0);
     let all: Vec<Longest> = ended.map(|slice| slice.longest).collect();
     let least = ordinary(&all).saturating_mul(FAR).max(SHORTEST_NS);
     let mut far: Vec<_> =
         all.into_iter().filter(|l| l.max_ns >= least).map(Stretch::from).collect();
     far.sort_by_key(|stretch| stretch.start);
     far.dedup_by(|next, last| last.joined(next));
-    far.iter().map(|stretch| stretch.stall(&told.chores)).collect()
+    far.iter().map(|stretch| stretch.stall(&over_time.chores)).collect()
 }
 
 /// The median; of an even number the lower one, as a stall among few slices is no measure.
@@ -136,7 +136,7 @@ impl From<Longest> for Stretch {
 }
 
 impl Stretch {
-    /// Takes one that does not begin earlier in, if they overlap.
+    /// Takes in one that does not start earlier, if they overlap.
     fn joined(&mut self, next: &Self) -> bool {
         let overlap = next.start <= self.end;
         if overlap {
@@ -155,7 +155,7 @@ impl Stretch {
         }
     }
 
-    /// The chore that was under way for the greatest part of it, and for half of it at least.
+    /// The background work that ran for the greatest part of it, and for half of it at least.
     fn chore(&self, chores: &[Chore]) -> Option<String> {
         let mut shared = BTreeMap::<&str, u64>::new();
         for Chore { name, start_ns, end_ns } in chores {
@@ -171,9 +171,9 @@ impl Stretch {
 /// What storemark itself knows: the operation had a batch to commit.
 const COMMIT: &str = "commit";
 
-fn chores(told: &[Chore]) -> BTreeMap<String, Chores> {
+fn chores(work: &[Chore]) -> BTreeMap<String, Chores> {
     let mut all = BTreeMap::<_, Chores>::new();
-    for Chore { name, start_ns, end_ns } in told {
+    for Chore { name, start_ns, end_ns } in work {
         let of = all.entry(name.clone()).or_default();
         of.count += 1;
         of.total_ms += ms(end_ns.saturating_sub(*start_ns));

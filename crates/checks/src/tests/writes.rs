@@ -1,16 +1,16 @@
-//! Doubts that updating raises.
+//! Findings about writes.
 
 use model::{Batch, Cache, Durability, FindingKind, Operation, StoreFacts, record::Record};
 
-use super::{doubts, sound, workload};
-use crate::before;
+use super::{kinds, sound, workload};
+use crate::of_stores;
 
-/// Doubts about updates on a changed record.
+/// Findings about updates on a changed record.
 fn updating(change: impl FnOnce(&mut Record)) -> Vec<FindingKind> {
     let mut record = sound(&[Cache::Warm]);
     record.header.plan.workloads = vec![workload(Operation::Update)];
     change(&mut record);
-    doubts(before(&record))
+    kinds(of_stores(&record))
 }
 
 fn set(facts: &mut StoreFacts, pairs: &[(&str, &str)]) {
@@ -20,7 +20,7 @@ fn set(facts: &mut StoreFacts, pairs: &[(&str, &str)]) {
 }
 
 #[test]
-fn one_commit_for_all_is_told() {
+fn one_commit_for_all_is_a_finding() {
     let batch = |batch, class| {
         updating(|r| {
             r.header.plan.workloads[0].batch = batch;
@@ -36,10 +36,10 @@ fn one_commit_for_all_is_told() {
 }
 
 #[test]
-fn unlike_promises_are_told_where_something_can_be_lost() {
+fn different_durability_matters_if_something_can_be_lost() {
     let class = Durability::Consistent;
-    let unlike = FindingKind::DurabilityDiffers { class, baseline: Durability::None };
-    assert_eq!(updating(|r| r.stores[1].durability = class), [unlike]);
+    let different = FindingKind::DurabilityDiffers { class, baseline: Durability::None };
+    assert_eq!(updating(|r| r.stores[1].durability = class), [different]);
     let reads = updating(|r| {
         r.header.plan.workloads = vec![workload(Operation::Read)];
         r.stores[1].durability = class;
@@ -48,7 +48,7 @@ fn unlike_promises_are_told_where_something_can_be_lost() {
 }
 
 #[test]
-fn a_log_that_is_never_checkpointed_is_told() {
+fn a_log_that_is_never_checkpointed_is_a_finding() {
     let log = |journal, checkpoint| {
         updating(|r| set(&mut r.stores[1], &[("journal", journal), ("checkpoint", checkpoint)]))
     };
@@ -58,7 +58,7 @@ fn a_log_that_is_never_checkpointed_is_told() {
 }
 
 #[test]
-fn files_that_are_written_out_on_closing_are_told() {
+fn files_that_are_written_out_on_closing_are_a_finding() {
     let written = |write, sync, options: &str| {
         updating(|r| {
             r.header.environment.filesystems[0].options = options.to_owned();

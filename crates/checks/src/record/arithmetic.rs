@@ -6,24 +6,19 @@ use model::{Finding, FindingKind, Latency, Sample, record::Record};
 use crate::histogram;
 
 /// Figures from a histogram with three digits are off by at most 0.1 %, and an exact maximum
-/// may be that much below the percentile that stands for it.
+/// may be that much below the percentile that represents it.
 const TOLERANCE: f64 = 0.01;
 
-/// All contradictions of a record.
-pub(crate) fn contradictions(record: &Record) -> Vec<Finding> {
-    record.samples.iter().flat_map(|sample| of_sample(record, sample)).collect()
-}
-
-/// Those of one of its samples.
+/// Figures of a sample that contradict each other.
 pub fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
     let plan = &record.header.plan;
     let (Some(target), Some(workload)) =
         (plan.targets.get(sample.target), plan.workloads.get(sample.workload))
     else {
-        return vec![finding("a sample is of a target or workload that the plan lacks")];
+        return vec![finding("a sample is of a target or workload that is not in the plan")];
     };
     let mut wrong = in_pass(sample, workload.workers());
-    // What was put together was looked at before.
+    // Merged histograms were checked before they were merged.
     let latency = sample.latency().filter(|_| !record.merged);
     wrong.extend(latency.and_then(in_histogram));
     wrong
@@ -46,7 +41,7 @@ fn in_pass(sample: &Sample, workers: u32) -> Vec<&'static str> {
     // Latencies of several workers overlap, and on a schedule those of one that is late.
     let fits = sample.paced().is_some()
         || u128::from(latency.sum_ns) <= u128::from(latency.wall_ns) * u128::from(workers);
-    let slices = sample.over_time().into_iter().flat_map(|told| &told.slices);
+    let slices = sample.over_time().into_iter().flat_map(|over_time| &over_time.slices);
     let in_slices = slices.map(|slice| u128::from(slice.operations)).sum::<u128>();
     [
         (in_order, "median, 99th percentile and maximum do not ascend"),
@@ -92,8 +87,8 @@ fn parts(latency: &Latency) -> bool {
 
 /// Whether the figures for a quick look are those that the histogram has.
 fn percentiles(latency: &Latency, histogram: &Histogram<u64>) -> bool {
-    let alike = |one: u64, other: u64| one.abs_diff(other) as f64 <= other as f64 * TOLERANCE;
-    alike(latency.p50_ns, histogram.value_at_quantile(0.5))
-        && alike(latency.p99_ns, histogram.value_at_quantile(0.99))
-        && alike(latency.max_ns, histogram.max())
+    let same = |one: u64, other: u64| one.abs_diff(other) as f64 <= other as f64 * TOLERANCE;
+    same(latency.p50_ns, histogram.value_at_quantile(0.5))
+        && same(latency.p99_ns, histogram.value_at_quantile(0.99))
+        && same(latency.max_ns, histogram.max())
 }

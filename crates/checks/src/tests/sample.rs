@@ -1,23 +1,23 @@
-//! Doubts that a sample raises by itself.
+//! Findings about a single sample.
 
 use model::{
     Cache, Finding, FindingKind, Io, Load, Operation, Sample, Workload,
     record::{Header, Record},
 };
 
-use super::{doubts, sample, sound, workload};
-use crate::{LONGEST_NS, trial};
+use super::{kinds, sample, sound, workload};
+use crate::{LONGEST_NS, of_sample};
 
-fn raised(header: &Header, sample: Sample) -> Vec<Finding> {
-    trial(header, &sample, None)
+fn found(header: &Header, sample: &Sample) -> Vec<Finding> {
+    of_sample(header, sample, None)
 }
 
-/// Doubts about the one sample of a changed record.
+/// Findings about the one sample of a changed record.
 fn single(change: impl FnOnce(&mut Header, &mut Sample)) -> Vec<FindingKind> {
     let Record { mut header, .. } = sound(&[Cache::Warm]);
     let mut sample = sample();
     change(&mut header, &mut sample);
-    doubts(raised(&header, sample))
+    kinds(found(&header, &sample))
 }
 
 fn pressure(resource: &str, share: f64) -> Vec<FindingKind> {
@@ -30,12 +30,15 @@ fn a_sound_record_raises_nothing() {
 }
 
 #[test]
-fn a_trial_is_named_whole() {
+fn a_finding_names_target_workload_state_and_round() {
     let Record { header, .. } = sound(&[Cache::Warm]);
     let mut sample = sample();
     sample.load.throttled = Some(2);
-    let doubt = Finding::target(FindingKind::Throttled { times: 2 }, "other");
-    assert_eq!(raised(&header, sample), [doubt.in_workload(0).in_cache(Cache::Warm).in_round(3)]);
+    let throttled = Finding::target(FindingKind::Throttled { times: 2 }, "other");
+    assert_eq!(
+        found(&header, &sample),
+        [throttled.in_workload(0).in_cache(Cache::Warm).in_round(3)]
+    );
 }
 
 #[test]
@@ -48,7 +51,7 @@ fn swapping_and_throttling_need_no_bound() {
 }
 
 #[test]
-fn waiting_for_a_processor_tells_of_others_where_workers_leave_one() {
+fn waiting_for_a_processor_shows_others_if_workers_leave_one_free() {
     let waiting = |share, threads| {
         single(|header, s| {
             header.plan.workloads[0].threads = threads;
@@ -65,7 +68,7 @@ fn waiting_for_a_processor_tells_of_others_where_workers_leave_one() {
 }
 
 #[test]
-fn waiting_for_a_device_tells_of_others_in_warm_reads_only() {
+fn waiting_for_a_device_shows_others_in_warm_reads_only() {
     let waiting = |share, operation, cache, device_read_bytes| {
         single(|header, s| {
             header.plan.workloads = vec![workload(operation)];
@@ -82,7 +85,7 @@ fn waiting_for_a_device_tells_of_others_in_warm_reads_only() {
 }
 
 #[test]
-fn waiting_for_memory_is_always_doubted() {
+fn waiting_for_memory_is_always_a_finding() {
     for cache in Cache::ALL {
         let waiting = |share| {
             single(|header, s| {
@@ -97,7 +100,7 @@ fn waiting_for_memory_is_always_doubted() {
 }
 
 #[test]
-fn a_latency_beyond_the_histogram_is_told() {
+fn a_latency_beyond_the_histogram_is_a_finding() {
     let longest = |max_ns| single(|_, s| s.passes_mut().unwrap().latency.max_ns = max_ns);
     assert_eq!(longest(LONGEST_NS - 1), []);
     assert_eq!(longest(LONGEST_NS), [FindingKind::LatencySaturated { longest_ns: LONGEST_NS }]);

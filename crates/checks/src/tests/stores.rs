@@ -1,19 +1,19 @@
-//! Doubts that can be told before the rounds.
+//! Findings about plan, machine and stores.
 
 use model::{
     Batch, Cache, Durability, FindingKind, Flush, Operation, Order, Server, Work, record::Record,
 };
 
-use super::{DATA, data, doubts, sound, workload};
-use crate::before;
+use super::{DATA, data, kinds, sound, workload};
+use crate::of_stores;
 
 const MIB: u64 = 1 << 20;
 
-/// Doubts before the rounds on a changed record that is cold as well as warm.
+/// Findings about a changed record that is cold as well as warm.
 fn early(change: impl FnOnce(&mut Record)) -> Vec<FindingKind> {
     let mut record = sound(&[Cache::Warm, Cache::DataCold]);
     change(&mut record);
-    doubts(before(&record))
+    kinds(of_stores(&record))
 }
 
 #[test]
@@ -30,15 +30,15 @@ fn any_governor_but_performance_varies() {
             r.header.plan.caches = vec![Cache::DataCold];
         })
     };
-    let doubt = [FindingKind::Governor { governor: "schedutil".to_owned() }];
+    let found = [FindingKind::Governor { governor: "schedutil".to_owned() }];
     assert_eq!(governor("performance", None), []);
-    assert_eq!(governor("schedutil", None), doubt);
-    assert_eq!(governor("schedutil", Some("docker container")), doubt);
-    assert!(!governor("schedutil", Some("KVM")).contains(&doubt[0]));
+    assert_eq!(governor("schedutil", None), found);
+    assert_eq!(governor("schedutil", Some("docker container")), found);
+    assert!(!governor("schedutil", Some("KVM")).contains(&found[0]));
 }
 
 #[test]
-fn keys_that_are_left_out_and_orders_that_flatter_are_told() {
+fn keys_left_out_and_fixed_orders_are_findings() {
     let ordered = |order, count| {
         early(|r| {
             let operation = Operation::Read;
@@ -57,26 +57,26 @@ fn keys_that_are_left_out_and_orders_that_flatter_are_told() {
 }
 
 #[test]
-fn a_host_may_cache_where_there_is_one() {
+fn a_host_may_cache_if_there_is_one() {
     let host = |virtualised: &str, caches: &[Cache]| {
         early(|r| {
             r.header.environment.virtualised = Some(virtualised.to_owned());
             r.header.plan.caches = caches.to_vec();
         })
     };
-    let doubt = |machine: &str| [FindingKind::HostMayCache { machine: machine.to_owned() }];
+    let kind = |machine: &str| [FindingKind::HostMayCache { machine: machine.to_owned() }];
     let cold = [Cache::Warm, Cache::Cold];
-    assert_eq!(host("KVM", &cold), doubt("KVM"));
-    assert_eq!(host("KVM, docker container", &[Cache::DataCold]), doubt("KVM"));
+    assert_eq!(host("KVM", &cold), kind("KVM"));
+    assert_eq!(host("KVM, docker container", &[Cache::DataCold]), kind("KVM"));
     let named = "virtual machine (Widgets, Inc.)";
-    assert_eq!(host(&format!("{named}, podman container"), &cold), doubt(named));
+    assert_eq!(host(&format!("{named}, podman container"), &cold), kind(named));
     assert_eq!(host("docker container", &cold), []);
     assert_eq!(host("KVM", &[Cache::Warm]), [FindingKind::OnlyWarm]);
-    assert!(!host("KVM", &[Cache::Limited]).contains(&doubt("KVM")[0]), "nothing is cold");
+    assert!(!host("KVM", &[Cache::Limited]).contains(&kind("KVM")[0]), "nothing is cold");
 }
 
 #[test]
-fn a_loop_device_is_doubted_where_a_device_is_to_be_reached() {
+fn a_loop_device_matters_if_a_device_is_to_be_reached() {
     let looped = |direct, caches: &[Cache], operation, class| {
         early(|r| {
             let filesystem = &mut r.header.environment.filesystems[0];
@@ -104,15 +104,15 @@ fn a_loop_device_is_doubted_where_a_device_is_to_be_reached() {
 }
 
 #[test]
-fn data_that_compresses_is_doubted_where_the_file_system_compresses() {
+fn compressible_data_matters_if_the_file_system_compresses() {
     let compressed = |how: Option<&str>, deflated| {
         early(|r| {
             r.header.environment.filesystems[0].compression = how.map(str::to_owned);
             data(r, |summary, _| summary.deflated = deflated);
         })
     };
-    let doubt = FindingKind::Compressible { kind: "ext4".to_owned(), ratio: 0.89 };
-    assert_eq!(compressed(Some("zstd:3"), Some(0.89)), [doubt]);
+    let kind = FindingKind::Compressible { kind: "ext4".to_owned(), ratio: 0.89 };
+    assert_eq!(compressed(Some("zstd:3"), Some(0.89)), [kind]);
     assert_eq!(compressed(Some("zstd:3"), Some(0.91)), []);
     assert_eq!(compressed(Some("zstd:3"), None), []);
     assert_eq!(compressed(None, Some(0.1)), []);
@@ -125,11 +125,11 @@ fn data_that_compresses_is_doubted_where_the_file_system_compresses() {
 }
 
 #[test]
-fn warm_alone_is_said_where_there_could_be_more() {
+fn measuring_warm_only_is_a_finding_if_there_are_files() {
     let warm = |change: fn(&mut Record)| {
         let mut record = sound(&[Cache::Warm]);
         change(&mut record);
-        doubts(before(&record))
+        kinds(of_stores(&record))
     };
     assert_eq!(warm(|_| ()), [FindingKind::OnlyWarm]);
     assert_eq!(warm(|r| r.header.plan.workloads = vec![workload(Operation::Update)]), []);
@@ -138,7 +138,7 @@ fn warm_alone_is_said_where_there_could_be_more() {
 }
 
 #[test]
-fn reads_that_stand_alone_are_said_to() {
+fn reads_in_batches_of_one_are_a_finding() {
     let batch = |batch| early(|r| r.header.plan.workloads[0].batch = batch);
     assert_eq!(batch(Batch::Of(1)), [FindingKind::ReadsAlone]);
     assert_eq!(batch(Batch::Of(2)), []);
@@ -146,7 +146,7 @@ fn reads_that_stand_alone_are_said_to() {
 }
 
 #[test]
-fn a_server_is_asked_over_a_socket_where_a_library_is_called() {
+fn a_server_is_compared_with_a_library_over_a_socket() {
     let served = |servers: [Option<Server>; 2]| {
         early(|r| {
             for (facts, server) in r.stores.iter_mut().zip(servers) {
@@ -163,7 +163,7 @@ fn a_server_is_asked_over_a_socket_where_a_library_is_called() {
 }
 
 #[test]
-fn own_memory_is_doubted_where_the_data_make_a_difference_of_it() {
+fn own_memory_matters_as_far_as_there_is_data_for_it() {
     let own = |bytes, baseline, of| {
         early(|r| {
             data(r, |summary, _| summary.bytes = of);
@@ -178,15 +178,15 @@ fn own_memory_is_doubted_where_the_data_make_a_difference_of_it() {
     assert_eq!(own(100 * MIB, 0, 1001 * MIB), [], "less than a tenth of the data");
     assert_eq!(own(100 * MIB, 0, 999 * MIB), differs(100 * MIB, 0));
     assert_eq!(own(1000 * MIB, 200 * MIB, DATA), [], "either holds all");
-    let untold = early(|r| {
+    let unknown = early(|r| {
         r.stores[0].memory_bytes = None;
         r.stores[1].memory_bytes = Some(DATA);
     });
-    assert_eq!(untold, []);
+    assert_eq!(unknown, []);
 }
 
 #[test]
-fn a_flush_that_no_drive_can_do_is_doubted_where_updates_are_flushed() {
+fn a_flush_that_no_drive_can_do_matters_if_updates_are_flushed() {
     let flush = |p50_ns, device: &str, class, operation| {
         early(|r| {
             let filesystem = &mut r.header.environment.filesystems[0];
@@ -198,9 +198,9 @@ fn a_flush_that_no_drive_can_do_is_doubted_where_updates_are_flushed() {
         })
     };
     let (update, durable) = (Operation::Update, Durability::Durable);
-    let doubt = [FindingKind::FlushTooFast { p50_ns: 9_999, mount: "/mnt".to_owned() }];
-    assert_eq!(flush(9_999, "/dev/vda", durable, update), doubt);
-    assert_eq!(flush(9_999, "/dev/vda", Durability::Consistent, update), doubt);
+    let kind = [FindingKind::FlushTooFast { p50_ns: 9_999, mount: "/mnt".to_owned() }];
+    assert_eq!(flush(9_999, "/dev/vda", durable, update), kind);
+    assert_eq!(flush(9_999, "/dev/vda", Durability::Consistent, update), kind);
     assert_eq!(flush(10_000, "/dev/vda", durable, update), []);
     assert_eq!(flush(9_999, "/dev/pmem0", durable, update), []);
     assert_eq!(flush(9_999, "/dev/vda", Durability::None, update), []);
@@ -208,7 +208,7 @@ fn a_flush_that_no_drive_can_do_is_doubted_where_updates_are_flushed() {
 }
 
 #[test]
-fn data_is_to_be_larger_than_the_processors_cache_and_smaller_than_the_memory() {
+fn data_should_be_larger_than_the_processors_cache_and_smaller_than_memory() {
     let cache = |bytes| early(|r| r.header.environment.cpu.last_level_cache_bytes = Some(bytes));
     assert_eq!(cache(DATA), []);
     assert_eq!(cache(DATA + 1), [FindingKind::FitsCpuCache { bytes: DATA, cache: DATA + 1 }]);
@@ -219,13 +219,13 @@ fn data_is_to_be_larger_than_the_processors_cache_and_smaller_than_the_memory() 
 }
 
 #[test]
-fn a_file_system_that_is_no_disks_own_is_doubted() {
-    let kind = |kind: &str| early(|r| r.header.environment.filesystems[0].kind = kind.to_owned());
+fn a_file_system_that_is_not_a_disks_own_is_unusual() {
+    let on = |kind: &str| early(|r| r.header.environment.filesystems[0].kind = kind.to_owned());
     for unusual in ["tmpfs", "overlay", "fuse.sshfs"] {
-        let doubt =
+        let kind =
             FindingKind::UnusualFilesystem { kind: unusual.to_owned(), mount: String::new() };
-        assert_eq!(kind(unusual), [doubt]);
+        assert_eq!(on(unusual), [kind]);
     }
-    assert_eq!(kind("xfs"), []);
-    assert_eq!(kind("fuseblk"), []);
+    assert_eq!(on("xfs"), []);
+    assert_eq!(on("fuseblk"), []);
 }

@@ -1,19 +1,15 @@
-//! Whether a trial began in its cache state, and kept it.
+//! Whether a trial started in its cache state, and kept it.
 
 use model::{Cache, FindingKind, Plan, Residency, Sample, State};
 
-/// Doubts about the cache state of a trial.
-pub(super) fn state(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
-    let work = plan.workloads[sample.workload].work;
-    let state = if plan.holds(sample) { sample.state(work) } else { State::NotReached };
-    of(sample, state, work.updates())
-}
-
-fn of(sample: &Sample, state: State, updates: bool) -> Vec<FindingKind> {
-    let cache = sample.cache;
+/// Findings about the cache state of a trial.
+pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
     let Some(before) = &sample.before else { return Vec::new() };
+    let work = plan.workloads[sample.workload].work;
+    let cache = sample.cache;
+    let state = if plan.holds(sample) { sample.state(work) } else { State::NotReached };
     let state = match state {
-        State::Reached if updates => None,
+        State::Reached if work.updates() => None,
         State::Reached => lost(sample).map(|resident| FindingKind::StateLost { resident }),
         State::NotReached => Some(FindingKind::StateNotReached {
             cache,
@@ -28,9 +24,9 @@ fn of(sample: &Sample, state: State, updates: bool) -> Vec<FindingKind> {
     state.into_iter().chain(unknown).collect()
 }
 
-/// Only a warm store that stays as it is can lose its state by what it does not do itself: one that
-/// is updated may write past the page cache, or make files and remove them. What it then fetches from
-/// a device is told.
+/// Only a warm store that stays as it is can lose its state to others: one that is updated may write
+/// past the page cache, or create files and remove them. What it then fetches from a device is
+/// reported as such.
 fn lost(sample: &Sample) -> Option<f64> {
     let (before, after) = sample.before.zip(sample.after)?;
     let lost = sample.cache == Cache::Warm && !after.shows(Cache::Warm);
@@ -40,8 +36,8 @@ fn lost(sample: &Sample) -> Option<f64> {
 fn unknown(before: &Residency) -> String {
     let of = if before.unknown >= before.pages { "any of the pages" } else { "some of the pages" };
     format!(
-        "this system does not tell this user about {of}; run it as the owner of the files, on \
-         Linux, or as root"
+        "this system does not show this user {of}; run it as the owner of the files, on Linux, or \
+         as root"
     )
 }
 
@@ -53,7 +49,7 @@ mod tests {
     use crate::tests::{sound, workload};
 
     fn read(sample: &Sample) -> Vec<FindingKind> {
-        state(sample, &sound(&[sample.cache]).header.plan)
+        findings(sample, &sound(&[sample.cache]).header.plan)
     }
 
     fn sample(cache: Cache, before: u64, after: u64) -> Sample {
@@ -67,14 +63,14 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_was_reached_and_kept_is_not_doubted() {
+    fn a_state_that_was_reached_and_kept_is_no_finding() {
         assert_eq!(read(&sample(Cache::Warm, 100, 100)), []);
         assert_eq!(read(&sample(Cache::DataCold, 0, 100)), []);
         assert_eq!(read(&Sample::default()), []);
     }
 
     #[test]
-    fn one_that_was_not_reached_is_wrong_and_one_that_was_lost_is_doubtful() {
+    fn one_that_was_not_reached_or_was_lost_is_a_finding() {
         let not = |cache, resident| FindingKind::StateNotReached { cache, resident, names: None };
         assert_eq!(read(&sample(Cache::Warm, 98, 100)), [not(Cache::Warm, 0.98)]);
         assert_eq!(read(&sample(Cache::DataCold, 2, 100)), [not(Cache::DataCold, 0.02)]);
@@ -87,30 +83,30 @@ mod tests {
         let mut sample = sample(Cache::Warm, 100, 50);
         let mut plan = sound(&[Cache::Warm]).header.plan;
         plan.workloads = vec![workload(model::Operation::Update)];
-        assert_eq!(state(&sample, &plan), [], "past the page cache");
+        assert_eq!(findings(&sample, &plan), [], "past the page cache");
         sample.after.as_mut().unwrap().pages = 110;
         assert_eq!(read(&sample), [], "at the start of a server");
     }
 
     #[test]
-    fn more_pages_than_the_limit_holds_are_somebody_elses() {
+    fn more_pages_than_the_limit_holds_belong_to_another_process() {
         let mut plan = sound(&[Cache::Limited]).header.plan;
         let limit =
             |limit_bytes| MemoryLimit { limit_bytes, page_bytes: 4096, ..MemoryLimit::default() };
         plan.memory = Some(limit(Some(50 * 4096)));
-        assert_eq!(state(&sample(Cache::Limited, 50, 100), &plan), []);
-        let doubts = state(&sample(Cache::Limited, 51, 100), &plan);
-        assert!(matches!(doubts[..], [FindingKind::StateNotReached { cache: Cache::Limited, .. }]));
-        assert_eq!(state(&sample(Cache::Warm, 100, 100), &plan), [], "of another state");
+        assert_eq!(findings(&sample(Cache::Limited, 50, 100), &plan), []);
+        let found = findings(&sample(Cache::Limited, 51, 100), &plan);
+        assert!(matches!(found[..], [FindingKind::StateNotReached { cache: Cache::Limited, .. }]));
+        assert_eq!(findings(&sample(Cache::Warm, 100, 100), &plan), [], "of another state");
     }
 
     #[test]
-    fn what_is_not_known_is_said() {
+    fn an_unknown_state_is_unproven() {
         let mut sample = sample(Cache::Warm, 0, 0);
         sample.before.as_mut().unwrap().unknown = 100;
         sample.after = sample.before;
-        let doubts = read(&sample);
-        assert!(matches!(doubts[..], [FindingKind::StateUnproven { .. }]), "{doubts:?}");
+        let found = read(&sample);
+        assert!(matches!(found[..], [FindingKind::StateUnproven { .. }]), "{found:?}");
     }
 
     #[test]
@@ -118,10 +114,10 @@ mod tests {
         let mut sample = sample(Cache::Cold, 0, 100);
         let before = sample.before.as_mut().unwrap();
         (before.names, before.cached_names) = (Some(100), Some(50));
-        let doubts = read(&sample);
-        let names = |doubt: &FindingKind| {
-            matches!(doubt, FindingKind::StateNotReached { names: Some(_), .. })
+        let found = read(&sample);
+        let names = |kind: &FindingKind| {
+            matches!(kind, FindingKind::StateNotReached { names: Some(_), .. })
         };
-        assert!(doubts.iter().any(names), "{doubts:?}");
+        assert!(found.iter().any(names), "{found:?}");
     }
 }

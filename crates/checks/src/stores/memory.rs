@@ -1,18 +1,18 @@
-//! Doubts about the room that data and stores take: in the processor's cache, in memory, and in
-//! caches of their own.
+//! Whether data and stores fit: into the processor's cache, into memory, and into caches of the
+//! stores' own.
 
 use model::{Finding, FindingKind, StoreFacts, record::Record};
 
-/// Difference of two targets' own memory that needs no word, in bytes. SQLite's cache has 2 MB
+use super::baseline;
+
+/// Difference of two targets' own memory that is not reported, in bytes. SQLite's cache has 2 MB
 /// unless it is set otherwise.
 const OWN_MEMORY: u64 = 16 << 20;
 /// The same as a part of the data: one in so many bytes.
 const OWN_MEMORY_PART: u64 = 10;
 
-pub(super) fn memory(record: &Record) -> Vec<Finding> {
-    let doubts = fits_cpu_cache(record).into_iter().chain(memory_small(record));
-    let differing = record.stores.iter().filter_map(|facts| memory_differs(record, facts));
-    doubts.map(Finding::run).chain(differing).collect()
+pub(super) fn findings(record: &Record) -> impl Iterator<Item = Finding> {
+    [fits_cpu_cache(record), memory_small(record)].into_iter().flatten().map(Finding::run)
 }
 
 fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
@@ -31,21 +31,17 @@ fn memory_small(record: &Record) -> Option<FindingKind> {
     (bytes > available).then_some(FindingKind::MemorySmall { bytes, available })
 }
 
-/// More memory is an advantage as far as there is data to put into it, and shows where the
-/// difference is a good part of the data: more than a tenth, and more than engines differ in by
-/// themselves.
-fn memory_differs(record: &Record, facts: &StoreFacts) -> Option<Finding> {
+/// More memory is an advantage as far as there is data to put into it, and shows if the difference
+/// is a good part of the data: more than a tenth, and more than engines differ in by themselves.
+pub(super) fn differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
     let plan = &record.header.plan;
     // What is taken for a cache is missing elsewhere.
     if plan.is_limited() {
         return None;
     }
-    let baseline = record.stores.iter().find(|facts| facts.target == plan.baseline)?;
-    let (bytes, baseline) = (facts.memory_bytes?, baseline.memory_bytes?);
+    let (bytes, baseline) = (facts.memory_bytes?, baseline(record)?.memory_bytes?);
     let data = plan.experiment.summary()?.bytes;
     let difference = bytes.min(data).abs_diff(baseline.min(data));
-    (difference > OWN_MEMORY.max(data / OWN_MEMORY_PART)).then(|| {
-        let doubt = FindingKind::MemoryDiffers { bytes, baseline };
-        Finding::target(doubt, &plan.targets[facts.target].label)
-    })
+    let differs = difference > OWN_MEMORY.max(data / OWN_MEMORY_PART);
+    differs.then_some(FindingKind::MemoryDiffers { bytes, baseline })
 }

@@ -1,0 +1,145 @@
+//! What only the samples of a whole record show.
+
+mod arithmetic;
+mod rounds;
+
+use std::collections::BTreeSet;
+
+use model::{
+    Durability, Experiment, Finding, FindingKind, Measured, Sample, Work,
+    record::Record,
+    rows::{DELAYED_ROWS, Operation},
+};
+
+use crate::{
+    figures::{Figures, all_series, figures},
+    series::Series,
+};
+
+pub use arithmetic::of_sample as contradictions;
+
+/// Share of the wall time that the tool's own loop may take.
+const TOOL_SHARE: f64 = 0.05;
+/// Share of the measured time that may be left to the background without being reported.
+const BACKGROUND: f64 = 0.05;
+/// The clock is too coarse for medians shorter than so many times two reads of it. A latency holds
+/// about one read, half of the two: from here on a tenth of the median or more.
+const CLOCK_COARSE: u64 = 5;
+/// Spread of the frequency that a run may show, as a share of the greatest.
+const FREQUENCY: f64 = 0.05;
+
+/// Findings that all samples of a record together show, once its run is over.
+pub fn of_record(record: &Record) -> Vec<Finding> {
+    computed(record, &figures(record), true)
+}
+
+/// The same of a record that may not have ended; `figures` are its own.
+pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec<Finding> {
+    let samples = record.samples.iter();
+    let mut findings: Vec<_> =
+        samples.flat_map(|sample| arithmetic::of_sample(record, sample)).collect();
+    findings.extend(figures.iter().flat_map(|row| rounds::of_interval(record, row, ended)));
+    findings.extend(all_series(record).flat_map(|series| about(series, rounds::of_times(series))));
+    match record.header.plan.experiment {
+        Experiment::Blobs { .. } => findings.extend(passes(record)),
+        Experiment::Rows { .. } => findings.extend(not_delayed(record)),
+        Experiment::Tasks { .. } => {}
+        Experiment::Ageing { .. } => {
+            findings.extend(extents_unknown(record));
+            findings.extend(passes(record));
+        }
+    }
+    findings
+}
+
+/// Findings about a target in a case.
+fn about(series: Series<'_>, kinds: impl IntoIterator<Item = FindingKind>) -> Vec<Finding> {
+    let Series { record, case, target } = series;
+    let label = &record.header.plan.targets[target].label;
+    let find = |kind| Finding::target(kind, label).in_workload(case.workload).in_cache(case.cache);
+    kinds.into_iter().map(find).collect()
+}
+
+/// Findings about passes over values.
+fn passes(record: &Record) -> Vec<Finding> {
+    let environment = &record.header.environment;
+    let unknown = record.samples.iter().all(|sample| sample.load.other_cpus.is_none());
+    let unknown = (unknown && !record.samples.is_empty()).then_some(FindingKind::LoadUnknown);
+    let frequency = frequency_varies(&record.samples);
+    let run = unknown.into_iter().chain(frequency).map(Finding::run);
+    let of_series = |series: Series<'_>| {
+        let samples: Vec<_> = record.samples_of(series.case, series.target).collect();
+        let tool = tool_share(&samples, environment.loop_ns);
+        // A durable class leaves nothing; what a flush of the whole file system does afterwards is
+        // not its work.
+        let durable = series.durability() == Some(Durability::Durable);
+        let left = left_to_background(&samples).filter(|_| !durable);
+        let coarse = clock_coarse(&samples, environment.clock_ns);
+        about(series, [tool, left, coarse].into_iter().flatten())
+    };
+    run.chain(all_series(record).flat_map(of_series)).collect()
+}
+
+fn sum(samples: &[&Sample], part: fn(&Sample) -> u64) -> f64 {
+    samples.iter().map(|sample| part(sample) as f64).sum()
+}
+
+fn tool_share(samples: &[&Sample], loop_ns: f64) -> Option<FindingKind> {
+    let share = loop_ns * sum(samples, |s| s.operations) / sum(samples, |s| s.wall_ns);
+    (share > TOOL_SHARE).then(|| FindingKind::ToolShare { share: share.min(1.0) })
+}
+
+fn left_to_background(samples: &[&Sample]) -> Option<FindingKind> {
+    let share = sum(samples, |s| s.background_ns) / sum(samples, |s| s.wall_ns);
+    // Without samples the share is not a number, and above nothing.
+    (share > BACKGROUND && share.is_finite()).then_some(FindingKind::LeftToBackground { share })
+}
+
+/// The median trial decides: one odd median is an odd trial.
+fn clock_coarse(samples: &[&Sample], clock_ns: u64) -> Option<FindingKind> {
+    let mut medians: Vec<u64> =
+        samples.iter().filter_map(|sample| Some(sample.latency()?.p50_ns)).collect();
+    medians.sort_unstable();
+    let p50_ns = *medians.get(medians.len() / 2)?;
+    (p50_ns < CLOCK_COARSE * clock_ns).then_some(FindingKind::ClockCoarse { p50_ns, clock_ns })
+}
+
+fn frequency_varies(samples: &[Sample]) -> Option<FindingKind> {
+    let known = || samples.iter().filter_map(|sample| sample.load.mhz);
+    let (low_mhz, high_mhz) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
+    (high_mhz - low_mhz > FREQUENCY * high_mhz)
+        .then_some(FindingKind::FrequencyVaries { low_mhz, high_mhz })
+}
+
+/// Trials in which a server was asked to delay rows and did not, or not all.
+fn not_delayed(record: &Record) -> Vec<Finding> {
+    let plan = &record.header.plan;
+    let of = |sample: &Sample| {
+        let target = plan.targets.get(sample.target)?;
+        let work = plan.workloads.get(sample.workload)?.work;
+        let inserts = matches!(work, Work::Rows { operation: Operation::Insert, .. });
+        let asked = target.settings.get("style") == Some("delayed");
+        let delayed = sample.counters.get(DELAYED_ROWS).copied().unwrap_or(0).unsigned_abs();
+        (asked && inserts && delayed < sample.operations).then(|| {
+            let kind = FindingKind::NotDelayed { delayed, rows: sample.operations };
+            Finding::target(kind, &target.label).in_workload(sample.workload)
+        })
+    };
+    record.samples.iter().filter_map(of).collect()
+}
+
+/// Targets whose files' extents the file system does not report.
+fn extents_unknown(record: &Record) -> Vec<Finding> {
+    let unknown = |sample: &&Sample| match &sample.measured {
+        Measured::Ageing { fragments: Some(fragments), .. } => fragments.extents.is_none(),
+        _ => false,
+    };
+    let targets: BTreeSet<_> = record.samples.iter().filter(unknown).map(|s| s.target).collect();
+    let filesystem = record.header.environment.filesystems.first();
+    let kind = filesystem.map_or("the file system", |filesystem| &filesystem.kind);
+    let find = |target: usize| {
+        let label = &record.header.plan.targets[target].label;
+        Finding::target(FindingKind::ExtentsUnknown { kind: kind.to_owned() }, label)
+    };
+    targets.into_iter().map(find).collect()
+}

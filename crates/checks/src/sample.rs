@@ -1,0 +1,99 @@
+//! What makes a single trial doubtful.
+
+mod cache_state;
+
+use model::{Cache, Finding, FindingKind, Load, Operation, Plan, Sample, record::Header};
+
+/// Longest latency that a histogram holds: an hour.
+pub const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// Processors' worth of other work that is not reported.
+const OTHER_CPUS: f64 = 0.1;
+/// Share of stolen time that is not reported.
+const STEAL: f64 = 0.01;
+/// Share of a trial in which tasks may wait for a processor: short waits are normal, as two tasks
+/// wake on one processor while another idles.
+const CPU_PRESSURE: f64 = 0.05;
+/// For input or output. Others' waiting slows a trial that asks no device for anything only by
+/// what comes with it (interrupts, copies), so it may be longer.
+const IO_PRESSURE: f64 = 0.1;
+/// For memory. Without a shortage nobody waits for it at all.
+const MEMORY_PRESSURE: f64 = 0.01;
+
+/// Findings about a trial; `written_before` is the share of the first values to be written that the
+/// store already held.
+pub fn of_sample(header: &Header, sample: &Sample, written_before: Option<f64>) -> Vec<Finding> {
+    let plan = &header.plan;
+    let mut kinds = cache_state::findings(sample, plan);
+    kinds.extend(
+        written_before.filter(|share| *share > 0.0).map(|share| FindingKind::SameBytes { share }),
+    );
+    kinds.extend(beyond_histogram(sample));
+    kinds.extend(saturated(sample));
+    kinds.extend(load(&sample.load));
+    kinds.extend(pressure(header, sample));
+    let label = &plan.targets[sample.target].label;
+    let find = |kind| {
+        let finding = Finding::target(kind, label).in_workload(sample.workload);
+        finding.in_cache(sample.cache).in_round(sample.round)
+    };
+    kinds.into_iter().map(find).collect()
+}
+
+fn beyond_histogram(sample: &Sample) -> Option<FindingKind> {
+    let beyond = sample.latency().is_some_and(|latency| latency.max_ns >= LONGEST_NS);
+    beyond.then_some(FindingKind::LatencySaturated { longest_ns: LONGEST_NS })
+}
+
+fn saturated(sample: &Sample) -> Option<FindingKind> {
+    let paced = sample.paced().filter(|paced| paced.is_saturated())?;
+    Some(FindingKind::Saturated { asked: paced.asked, reached: paced.reached })
+}
+
+/// What others did meanwhile, and what the machine did to itself.
+fn load(load: &Load) -> impl Iterator<Item = FindingKind> {
+    let some = |count: Option<u64>| count.filter(|count| *count > 0);
+    let other = above(load.other_cpus, OTHER_CPUS).map(|cpus| FindingKind::OtherLoad { cpus });
+    let steal = above(load.steal, STEAL).map(|share| FindingKind::Steal { share });
+    let swapped = some(load.swapped_bytes).map(|bytes| FindingKind::Swapped { bytes });
+    let throttled = some(load.throttled).map(|times| FindingKind::Throttled { times });
+    [other, steal, swapped, throttled].into_iter().flatten()
+}
+
+/// Waiting that shows other work. The kernel counts the waiting of all tasks, this process's own
+/// too, so a resource is judged only if the trial itself cannot be what waited:
+///
+/// - for a processor, if there are more of them than workers: as many or more wait for each other.
+///   What `other_cpus` shows is not reported twice.
+/// - for input or output, in a warm read trial that fetched nothing from a device. Any other
+///   waits for the device because that is what is measured.
+/// - for memory, unless it is limited: no other trial should make the system look for free pages,
+///   and one whose own data does so measures that instead of the store.
+fn pressure(header: &Header, sample: &Sample) -> Vec<FindingKind> {
+    let Sample { load, .. } = sample;
+    let workers = header.plan.workloads[sample.workload].workers();
+    let others_seen = above(load.other_cpus, OTHER_CPUS).is_some();
+    let cpu = workers < header.environment.cpu.count && !others_seen;
+    let io = is_warm_read(&header.plan, sample);
+    let memory = !header.plan.is_limited();
+    [
+        ("cpu", cpu, above(load.cpu_pressure, CPU_PRESSURE)),
+        ("io", io, above(load.io_pressure, IO_PRESSURE)),
+        ("memory", memory, above(load.memory_pressure, MEMORY_PRESSURE)),
+    ]
+    .into_iter()
+    .filter(|(_, judged, _)| *judged)
+    .filter_map(|(resource, _, share)| Some((resource.to_owned(), share?)))
+    .map(|(resource, share)| FindingKind::Pressure { resource, share })
+    .collect()
+}
+
+fn is_warm_read(plan: &Plan, sample: &Sample) -> bool {
+    let reads = plan.workloads[sample.workload].work.operation() == Some(Operation::Read);
+    let fetched = sample.io.is_some_and(|io| io.device_read_bytes > 0);
+    reads && sample.cache == Cache::Warm && !fetched
+}
+
+fn above(value: Option<f64>, limit: f64) -> Option<f64> {
+    value.filter(|value| *value > limit)
+}

@@ -1,0 +1,100 @@
+//! The trials of one target in one case, and what is computed from them round by round.
+
+use std::collections::BTreeMap;
+
+use model::{Case, Durability, Sample, record::Record};
+use stats::{Estimate, paired_ratio};
+
+/// The trials of one target in one case of a record.
+#[derive(Clone, Copy)]
+pub struct Series<'a> {
+    /// Where they are.
+    pub record: &'a Record,
+    /// Workload and cache state.
+    pub case: Case,
+    /// Index into the plan's targets.
+    pub target: usize,
+}
+
+impl<'a> Series<'a> {
+    pub fn new(record: &'a Record, case: Case, target: usize) -> Self {
+        Self { record, case, target }
+    }
+
+    /// The same case of another target.
+    #[must_use]
+    pub fn of(self, target: usize) -> Self {
+        Self { target, ..self }
+    }
+
+    /// The same case of the plan's baseline.
+    #[must_use]
+    pub fn baseline(self) -> Self {
+        self.of(self.record.header.plan.baseline)
+    }
+
+    /// Those that give figures.
+    pub fn samples(self) -> impl Iterator<Item = &'a Sample> {
+        self.all().filter(move |sample| is_usable(self.record, sample))
+    }
+
+    fn all(self) -> impl Iterator<Item = &'a Sample> {
+        self.record.samples_of(self.case, self.target)
+    }
+
+    /// Whether it has any trial: stores that age have some cache states in some workloads only.
+    pub fn is_tried(&self) -> bool {
+        self.all().next().is_some()
+    }
+
+    /// Whether any trial was in its cache state.
+    pub(crate) fn is_measured(self) -> bool {
+        self.all().any(|sample| self.record.in_state(sample))
+    }
+
+    /// Microseconds per operation by round.
+    pub fn times(self) -> BTreeMap<u32, f64> {
+        self.samples().map(|s| (s.round, s.ns_per_operation() / 1e3)).collect()
+    }
+
+    /// The 99th percentile of the latencies of each round in microseconds.
+    pub fn p99s(self) -> Vec<f64> {
+        let latencies = self.samples().filter_map(Sample::latency);
+        latencies.filter(|latency| latency.operations > 0).map(|l| l.p99_ns as f64 / 1e3).collect()
+    }
+
+    /// Its time over that of `other`, paired by round.
+    pub fn ratio_to(self, other: Self) -> Option<Estimate> {
+        let (times, others): (Vec<f64>, Vec<f64>) = self.pairs(other).into_iter().unzip();
+        paired_ratio(&times, &others)
+    }
+
+    /// Its time over that of `other`, one for each round in which both were measured.
+    pub fn ratios_to(self, other: Self) -> Vec<f64> {
+        self.pairs(other).into_iter().map(|(time, other)| time / other).collect()
+    }
+
+    fn pairs(self, other: Self) -> Vec<(f64, f64)> {
+        let others = other.times();
+        let own = self.times().into_iter();
+        own.filter_map(|(round, time)| Some((time, *others.get(&round)?))).collect()
+    }
+
+    /// Whether its workload changes the store.
+    pub(crate) fn writes(self) -> bool {
+        let workload = self.record.header.plan.workloads.get(self.case.workload);
+        workload.is_some_and(|workload| workload.work.writes())
+    }
+
+    /// The durability class of its store.
+    pub(crate) fn durability(self) -> Option<Durability> {
+        let facts = self.record.stores.iter().rfind(|facts| facts.target == self.target);
+        facts.map(|facts| facts.durability)
+    }
+}
+
+/// Whether a sample of `record` gives figures: one without operations or time has no figure per
+/// operation, and one that did not start in its cache state has none of that state.
+pub fn is_usable(record: &Record, sample: &Sample) -> bool {
+    sample.operations > 0 && sample.wall_ns > 0 && record.in_state(sample)
+}

@@ -1,0 +1,116 @@
+//! What the machine and its file systems make doubtful.
+
+use model::{
+    Cache, Durability, Environment, Filesystem, Finding, FindingKind, Operation, record::Record,
+};
+
+/// File systems that are memory, or are between the store and a disk's own.
+const UNUSUAL: [&str; 7] = ["tmpfs", "ramfs", "overlay", "aufs", "fuse", "9p", "nfs"];
+
+/// Ratio above which compressing saves next to nothing.
+const COMPRESSIBLE: f64 = 0.9;
+
+/// What a machine makes doubtful, whatever is measured on it.
+pub fn of_machine(environment: &Environment) -> Vec<FindingKind> {
+    let debug = environment.debug_build.then_some(FindingKind::DebugBuild);
+    let machine = [debug, governor(environment), host(environment)].into_iter().flatten();
+    machine.chain(environment.filesystems.iter().flat_map(of_filesystem)).collect()
+}
+
+fn of_filesystem(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
+    let twice = (filesystem.loop_direct_io == Some(false))
+        .then(|| FindingKind::CachedTwice { device: filesystem.device.clone() });
+    [unusual(filesystem), twice, flush_too_fast(filesystem)].into_iter().flatten()
+}
+
+/// What matters of it to a plan, and what only matters together with its data and work.
+pub(super) fn findings(record: &Record) -> Vec<Finding> {
+    let mut kinds = of_machine(&record.header.environment);
+    kinds.retain(|kind| matters(record, kind));
+    let filesystems = record.header.environment.filesystems.iter();
+    let more =
+        filesystems.flat_map(|f| looped(record, f).into_iter().chain(compressible(record, f)));
+    kinds.into_iter().map(Finding::run).chain(more).collect()
+}
+
+/// What is cached or flushed out of sight matters if a device is to be reached: by cold reads, and
+/// by writes that promise to survive.
+fn matters(record: &Record, kind: &FindingKind) -> bool {
+    match kind {
+        FindingKind::HostMayCache { .. } => {
+            record.header.plan.caches.iter().any(|cache| cache.is_cold())
+        }
+        FindingKind::CachedTwice { .. } => reaches_device(record),
+        FindingKind::FlushTooFast { .. } => is_flushed(record),
+        _ => true,
+    }
+}
+
+fn reaches_device(record: &Record) -> bool {
+    is_read_from_device(record) || is_flushed(record)
+}
+
+fn is_read_from_device(record: &Record) -> bool {
+    record.header.plan.caches.iter().any(|cache| *cache != Cache::Warm)
+}
+
+fn is_flushed(record: &Record) -> bool {
+    let promised = record.stores.iter().any(|facts| facts.durability != Durability::None);
+    promised && record.header.plan.first_write().is_some()
+}
+
+/// Any governor but `performance` follows the load, and lags behind it. What a virtual machine
+/// shows is not what its host does.
+fn governor(environment: &Environment) -> Option<FindingKind> {
+    let governor = environment.cpu.governor.as_ref().filter(|governor| *governor != "performance");
+    let real = virtual_machine(environment).is_none();
+    governor.filter(|_| real).map(|governor| FindingKind::Governor { governor: governor.clone() })
+}
+
+/// Evicting here empties no cache of the host.
+fn host(environment: &Environment) -> Option<FindingKind> {
+    let machine = virtual_machine(environment)?.to_owned();
+    Some(FindingKind::HostMayCache { machine })
+}
+
+/// The kind of virtual machine. A container, which the environment names last, shares its host's
+/// kernel and page cache: what is cold there is cold here.
+fn virtual_machine(environment: &Environment) -> Option<&str> {
+    let kinds = environment.virtualised.as_deref()?;
+    match kinds.strip_suffix(" container") {
+        None => Some(kinds),
+        Some(kinds) => kinds.rsplit_once(", ").map(|(machine, _)| machine),
+    }
+}
+
+fn unusual(filesystem: &Filesystem) -> Option<FindingKind> {
+    let Filesystem { kind, mount, .. } = filesystem;
+    let unusual = UNUSUAL.contains(&kind.as_str()) || kind.starts_with("fuse.");
+    unusual.then(|| FindingKind::UnusualFilesystem { kind: kind.clone(), mount: mount.clone() })
+}
+
+/// Persistent memory is no drive: it may be that fast.
+fn flush_too_fast(filesystem: &Filesystem) -> Option<FindingKind> {
+    let memory = filesystem.device.starts_with("/dev/pmem");
+    let flush = filesystem.flush.filter(|flush| flush.is_too_fast() && !memory)?;
+    Some(FindingKind::FlushTooFast { p50_ns: flush.p50_ns, mount: filesystem.mount.clone() })
+}
+
+/// A device is reached through another file system, and that it is cached there was not found.
+fn looped(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
+    let direct = filesystem.loop_direct_io.filter(|direct| *direct || !reaches_device(record))?;
+    let used = is_read_from_device(record) || record.header.plan.first_write().is_some();
+    let Filesystem { kind, device, .. } = filesystem.clone();
+    used.then(|| Finding::run(FindingKind::LoopDevice { kind, device, direct }))
+}
+
+/// Compressed data makes reads and sizes small. Updates write random bytes, which no file system
+/// makes smaller.
+fn compressible(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
+    let plan = &record.header.plan;
+    let ratio = plan.experiment.summary()?.deflated.filter(|ratio| *ratio < COMPRESSIBLE)?;
+    filesystem.compression.as_ref()?;
+    let read = plan.first(Operation::Read)?;
+    let kind = FindingKind::Compressible { kind: filesystem.kind.clone(), ratio };
+    Some(Finding::run(kind).in_workload(read))
+}

@@ -1,0 +1,119 @@
+//! What the work makes doubtful: keys that a pass leaves out, batches that are too small or too
+//! large, writes that are not counted.
+
+use model::{
+    Batch, Cache, Experiment, Finding, FindingKind, Operation, Order, StoreFacts, Work, Workload,
+    record::Record,
+};
+
+/// Findings about each workload on values.
+pub(super) fn findings(record: &Record) -> Vec<Finding> {
+    let plan = &record.header.plan;
+    let Experiment::Blobs { summary, available, .. } = plan.experiment else { return Vec::new() };
+    let of = |(index, workload): (usize, &Workload)| {
+        let Work::Blobs { operation, order, .. } = workload.work else { return Vec::new() };
+        let mut kinds = keys_not_covered(order, workload.count, summary.count, available);
+        if operation == Operation::Read {
+            kinds.extend(only_warm(record));
+            kinds.extend((workload.batch == Batch::Of(1)).then_some(FindingKind::ReadsAlone));
+        }
+        if plan.first_update() == Some(index) {
+            kinds.extend(one_commit(workload, &record.stores));
+        }
+        kinds.into_iter().map(|kind| Finding::run(kind).in_workload(index)).collect()
+    };
+    plan.workloads.iter().enumerate().flat_map(of).collect()
+}
+
+/// Keys that a pass does not touch, and orders that are faster than most uses.
+fn keys_not_covered(order: Order, count: u64, keys: u64, available: u64) -> Vec<FindingKind> {
+    let touched = touched(order, count, keys);
+    let not_covered =
+        (touched < available).then_some(FindingKind::KeysNotCovered { touched, keys: available });
+    let in_order =
+        matches!(order, Order::Asc | Order::Desc).then_some(FindingKind::OrderOfInsertion);
+    not_covered.into_iter().chain(in_order).collect()
+}
+
+/// Distinct keys that a pass touches; drawn with replacement, the expected number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of keys, at most `keys`"
+)]
+fn touched(order: Order, count: u64, keys: u64) -> u64 {
+    if order.is_skewed() {
+        // That caches hold what is touched most is what is asked for.
+        return keys;
+    }
+    if order != Order::Random {
+        return count.min(keys);
+    }
+    // Each key stays untouched with probability (1 - 1/n)^count.
+    let n = keys as f64;
+    let untouched = (count as f64 * (-1.0 / n).ln_1p()).exp();
+    (n * (1.0 - untouched)).round() as u64
+}
+
+/// A store without files has no other state than warm.
+fn only_warm(record: &Record) -> Option<FindingKind> {
+    let files = record.stores.iter().any(|facts| facts.apparent_bytes > 0);
+    (record.header.plan.caches == [Cache::Warm] && files).then_some(FindingKind::OnlyWarm)
+}
+
+/// The better the durability class, the more a commit costs, and the more it misleads to share one.
+fn one_commit(workload: &Workload, stores: &[StoreFacts]) -> Option<FindingKind> {
+    let class = stores.iter().map(|facts| facts.durability).max()?;
+    let operations = workload.count;
+    let shared = match workload.batch {
+        Batch::All => operations > 1,
+        Batch::Of(batch) => operations > 1 && batch >= operations,
+    };
+    shared.then_some(FindingKind::OneCommit { operations, class })
+}
+
+/// What a store leaves out of the time that it takes to write, or counts and others do not.
+pub(super) fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
+    let plan = &record.header.plan;
+    let find = |kind, workload| {
+        Finding::target(kind, &plan.targets[facts.target].label).in_workload(workload)
+    };
+    let flushed = plan.first_write().zip(flushed_on_close(record, facts));
+    let logged = plan.first_update().filter(|_| is_never_checkpointed(facts));
+    let flushed = flushed.map(|(write, kind)| find(kind, write));
+    flushed.into_iter().chain(logged.map(|at| find(FindingKind::NoCheckpoint, at))).collect()
+}
+
+/// ext4's `auto_da_alloc` (on by default, see ext4(5)) starts writing a file's blocks when it is
+/// closed after it was truncated to nothing, and when it is renamed over another.
+fn flushed_on_close(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
+    let whole_files = matches!(facts.in_effect.get("write"), Some("inplace" | "rename"));
+    if !whole_files || facts.in_effect.get("sync") != Some("none") {
+        return None;
+    }
+    let target = &record.header.plan.targets[facts.target];
+    // The name of a file system starts with its type.
+    let on = |kind: &str| target.on.as_ref().is_none_or(|on| on.starts_with(kind));
+    let mut filesystems = record.header.environment.filesystems.iter();
+    filesystems
+        .find(|f| f.kind == "ext4" && !f.options.contains("noauto_da_alloc") && on(&f.kind))
+        .map(|flushing| FindingKind::FlushedOnClose { kind: flushing.kind.clone() })
+}
+
+fn is_never_checkpointed(facts: &StoreFacts) -> bool {
+    let is = |name, value| facts.in_effect.get(name) == Some(value);
+    is("journal", "wal") && is("checkpoint", "none")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawing_with_replacement_leaves_a_third_untouched() {
+        // 1 - 1/e of the keys.
+        assert_eq!(touched(Order::Random, 100_000, 100_000), 63_212);
+        assert_eq!(touched(Order::Permutation, 100_000, 100_000), 100_000);
+        assert_eq!(touched(Order::Permutation, 1000, 100_000), 1000);
+    }
+}
