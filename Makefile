@@ -40,9 +40,10 @@ format:
 lint:
 	cargo clippy --workspace --all-targets --features rocksdb --locked -- -D warnings
 
-# The house's walls: which crate may know which.
+# Which crate may know which others, and no circle among the modules of a crate.
 walls:
 	.ci/walls
+	.ci/circles
 
 check:
 	cargo test --workspace --features rocksdb --locked

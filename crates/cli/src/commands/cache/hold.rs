@@ -9,7 +9,7 @@ use std::{
 };
 
 use model::{Error, Result};
-use lab::host::PidFile;
+use host::PidFile;
 use pagecache::Found;
 
 use super::{show::Show, summary};
@@ -81,7 +81,7 @@ pub(super) fn until_signalled(
             .and_then(|()| out.flush())
             .map_err(|cause| Error::io("the daemon's starter is gone", cause))?;
         drop(out);
-        lab::host::leave_terminal().map_err(|cause| Error::io("the terminal cannot be left", cause))?;
+        host::leave_terminal().map_err(|cause| Error::io("the terminal cannot be left", cause))?;
     } else if !options.quiet {
         output::print(&summary::locked(found))?;
     }

@@ -48,7 +48,7 @@ impl Show {
             json: options.json,
             span: options.range,
             width: width(),
-            room: if options.holds() { lab::host::memory().available_bytes } else { None },
+            room: if options.holds() { host::memory().available_bytes } else { None },
             lines: String::new(),
             listed: Vec::new(),
             problems: 0,
