@@ -17,7 +17,7 @@ mod memory;
 #[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "rocksdb"))]
 mod meta;
 mod null;
-#[cfg(any(feature = "fjall", feature = "lmdb", feature = "rocksdb"))]
+#[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "rocksdb"))]
 mod ordered;
 mod pack;
 #[cfg(all(unix, feature = "postgres"))]

@@ -1,6 +1,11 @@
-//! Locks without poison: nothing that is guarded here is left half changed by a panic.
+//! Locks without poison: a panic leaves nothing that is guarded here half changed.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::{
+    cell::Cell,
+    sync::{
+        Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+    },
+};
 
 pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
@@ -12,4 +17,16 @@ pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 
 pub(crate) fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, and counts in `waits` if it has to wait.
+pub(crate) fn turn<'m, T>(lock: &'m Mutex<T>, waits: &Cell<i64>) -> MutexGuard<'m, T> {
+    match lock.try_lock() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
+        Err(TryLockError::WouldBlock) => {
+            waits.set(waits.get() + 1);
+            hold(lock)
+        }
+    }
 }

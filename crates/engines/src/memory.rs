@@ -79,8 +79,12 @@ impl Value {
         self.meta = meta;
     }
 
-    fn item<'a>(&'a self, key: Key<'a>) -> Item<'a> {
-        Item { key, value: &self.bytes, meta: self.meta }
+    /// Copies the value to the front of `into` if it fits, and returns its length.
+    fn copy(&self, into: &mut [u8]) -> usize {
+        if let Some(front) = into.get_mut(..self.bytes.len()) {
+            front.copy_from_slice(&self.bytes);
+        }
+        self.bytes.len()
     }
 }
 
@@ -90,13 +94,7 @@ struct Reference<'s>(&'s RwLock<Table<Value>>);
 impl Session for Reference<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let values = lock::read(self.0);
-        Ok(values.get(&key)?.map(|value| {
-            let length = value.bytes.len();
-            if let Some(front) = into.get_mut(..length) {
-                front.copy_from_slice(&value.bytes);
-            }
-            length
-        }))
+        Ok(values.get(&key)?.map(|value| value.copy(into)))
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
@@ -123,32 +121,14 @@ impl Session for Reference<'_> {
         Ok(())
     }
 
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        for (key, value) in lock::read(self.0).sorted() {
-            if visit(key, value.bytes.len() as u64)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        for (key, value) in lock::read(self.0).sorted() {
-            if visit(value.item(key))?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        for (key, value) in lock::read(self.0).sorted_from(from, limit)? {
-            if visit(value.item(key))?.is_break() {
+        for (key, value) in lock::read(self.0).sorted(from, limit)? {
+            if visit(Item { key, value: &value.bytes, meta: value.meta })?.is_break() {
                 break;
             }
         }

@@ -192,8 +192,8 @@ impl Store for SlowedStore {
         self.store.processes()
     }
 
-    fn chores(&self) -> Option<Vec<&'static str>> {
-        self.store.chores()
+    fn background_work(&self) -> Option<Vec<&'static str>> {
+        self.store.background_work()
     }
 
     fn settle(&self) -> Result<()> {
@@ -263,17 +263,13 @@ impl Session for SlowedSession<'_> {
         self.session.list(visit)
     }
 
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        self.session.scan(visit)
-    }
-
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        let from = self.wait(from);
+        let from = from.map(|from| self.wait(from));
         self.session.scan_from(from, limit, visit)
     }
 
@@ -281,8 +277,8 @@ impl Session for SlowedSession<'_> {
         self.session.statistics()
     }
 
-    fn chores(&self) -> Vec<Done> {
-        self.session.chores()
+    fn background_work(&self) -> Vec<Done> {
+        self.session.background_work()
     }
 }
 

@@ -34,7 +34,7 @@ impl<V> Table<V> {
         }
     }
 
-    /// The key is taken apart where it stands: copied whole, it would be read back before its
+    /// The key is matched by reference: copied whole, it would be read back before its
     /// parts are written out, which waits for the end of the last value's copy (a third of a
     /// read from a map of a file).
     #[inline]
@@ -75,20 +75,10 @@ impl<V> Table<V> {
         }
     }
 
-    /// Everything, in key order.
-    pub(crate) fn sorted(&self) -> Vec<(Key<'_>, &V)> {
-        let mut all: Vec<_> = match self {
-            Self::Integers(row) => row.iter().map(|(key, v)| (Key::Int(key), v)).collect(),
-            Self::Names(map) => map.iter().map(|(key, v)| (Key::Name(key), v)).collect(),
-        };
-        all.sort_unstable_by_key(|(key, _)| *key);
-        all
-    }
-
-    /// The first `limit` from `from` on, in key order. Names have to be looked at all.
-    pub(crate) fn sorted_from(&self, from: Key<'_>, limit: u64) -> Result<Vec<(Key<'_>, &V)>> {
+    /// The first `limit` in key order, from `from` on. Names have to be looked at all.
+    pub(crate) fn sorted(&self, from: Option<Key<'_>>, limit: u64) -> Result<Vec<(Key<'_>, &V)>> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        match (self, from) {
+        match (self, from.unwrap_or(Key::least(self.keys()))) {
             (Self::Integers(row), Key::Int(from)) => {
                 Ok(row.from(from).take(limit).map(|(key, v)| (Key::Int(key), v)).collect())
             }
@@ -102,7 +92,7 @@ impl<V> Table<V> {
                 all.sort_unstable_by_key(|(key, _)| *key);
                 Ok(all)
             }
-            (table, _) => Err(wrong_kind(from, table.keys())),
+            (table, from) => Err(wrong_kind(from, table.keys())),
         }
     }
 }

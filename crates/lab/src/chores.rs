@@ -17,7 +17,7 @@ const EVERY: Duration = Duration::from_millis(20);
 /// Runs `pass`, and also returns what `store` did beside it, in the clock that all processes share. Each
 /// chore lasts from when it was first seen until it was not any more.
 pub(crate) fn beside<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<Chore>) {
-    if store.chores().is_none() {
+    if store.background_work().is_none() {
         return (pass(), Vec::new());
     }
     let over = AtomicBool::new(false);
@@ -33,7 +33,7 @@ pub(crate) fn beside<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<
 fn look(store: &dyn Store, over: &AtomicBool) -> Vec<Chore> {
     let (mut done, mut going) = (Vec::<Chore>::new(), Vec::<Chore>::new());
     while !over.load(Ordering::Relaxed) {
-        let names = store.chores().unwrap_or_default();
+        let names = store.background_work().unwrap_or_default();
         let now = now_ns();
         end(&mut going, now);
         done.extend(going.extract_if(.., |chore| !names.contains(&&*chore.name)));

@@ -150,11 +150,11 @@ impl Session for MadeSession<'_> {
 
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        let Key::Int(from) = from else { return Ok(()) };
+        let Key::Int(from) = from.unwrap_or(Key::least(KeyKind::Integers)) else { return Ok(()) };
         let keys = self.keys();
         let first = from.max(*keys.start());
         let last = first.saturating_add_unsigned(limit.saturating_sub(1)).min(*keys.end());

@@ -220,7 +220,7 @@ impl<'a> Round<'a> {
         }?;
         let end_ns = now_ns();
         let (clock, lags) = clock.told();
-        let chores = session.chores().iter().map(chores::on_shared_clock).collect();
+        let chores = session.background_work().iter().map(chores::on_shared_clock).collect();
         let counters = session.statistics().into_iter().map(|(n, v)| (n.to_owned(), v)).collect();
         Ok(Worked {
             process: self.process,

@@ -313,7 +313,7 @@ fn scan(
         }
         Ok(std::ops::ControlFlow::Continue(()))
     };
-    session.scan_from(turn.key, turn.items.into(), &mut visit)?;
+    session.scan_from(Some(turn.key), turn.items.into(), &mut visit)?;
     if !own || seen < turn.least || seen > turn.items {
         tally.short += 1;
         tally.note(turn.key);

@@ -26,17 +26,9 @@ impl Session for Idle {
         Ok(())
     }
 
-    fn list(&mut self, _: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        Ok(())
-    }
-
-    fn scan(&mut self, _: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        Ok(())
-    }
-
     fn scan_from(
         &mut self,
-        _: Key<'_>,
+        _: Option<Key<'_>>,
         _: u64,
         _: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {

@@ -15,6 +15,14 @@ pub enum Key<'a> {
 }
 
 impl Key<'_> {
+    /// The key of this kind that is before all others.
+    pub fn least(keys: KeyKind) -> Self {
+        match keys {
+            KeyKind::Integers => Self::Int(i64::MIN),
+            KeyKind::Names => Self::Name(b""),
+        }
+    }
+
     /// Which kind this key is of.
     pub fn kind(self) -> KeyKind {
         match self {

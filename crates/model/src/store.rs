@@ -25,7 +25,7 @@ pub trait Store: Send + Sync {
 
     /// What is under way in the background now, each by a name such as `compaction`; `None`: the
     /// engine does not tell. It is asked many times a second while workers work.
-    fn chores(&self) -> Option<Vec<&'static str>> {
+    fn background_work(&self) -> Option<Vec<&'static str>> {
         None
     }
 
@@ -75,16 +75,20 @@ pub trait Session {
     fn commit(&mut self) -> Result<()>;
 
     /// Visits every key with the length of its value, in key order.
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()>;
+    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
+        self.scan(&mut |item| visit(item.key, item.value.len() as u64))
+    }
 
     /// Visits every item in key order.
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()>;
+    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+        self.scan_from(None, u64::MAX, visit)
+    }
 
-    /// Visits up to `limit` items in key order, from the first key on that is not less than
-    /// `from`. A store that keeps no order has to find it first.
+    /// Visits up to `limit` items in key order: those whose key is not less than `from`, or all.
+    /// A store that keeps no order has to find it first.
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()>;
@@ -97,7 +101,7 @@ pub trait Session {
 
     /// What its own calls did beside what they were asked for (a checkpoint, say), since this was
     /// last asked for.
-    fn chores(&self) -> Vec<Done> {
+    fn background_work(&self) -> Vec<Done> {
         Vec::new()
     }
 }

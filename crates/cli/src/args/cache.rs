@@ -4,9 +4,9 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, ArgGroup, Args};
 use model::{Error, Result};
+use pagecache::Span;
 #[cfg(unix)]
 use pagecache::{Action, CrawlOptions};
-use pagecache::Span;
 
 pub(super) const EXAMPLES: &str = "\
 SIZE and RANGE take K, M, G and T for powers of 1024: 4096, 4k, 100M, 1.5G, and 4k-50k, 1M-,

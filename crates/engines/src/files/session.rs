@@ -228,18 +228,14 @@ impl Session for Worker<'_> {
         Ok(())
     }
 
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        self.visit(None, visit)
-    }
-
     /// A folder has no order: it is listed whole, and sorted, for each scan.
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        self.visit(Some(from), &mut first(limit, visit))
+        self.visit(from, &mut first(limit, visit))
     }
 }
 

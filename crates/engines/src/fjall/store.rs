@@ -15,7 +15,10 @@ use model::{
     Access, Durability, Error, ErrorKind, KeyKind, OpenOptions, Result, Session, Settings, Store,
 };
 
-use crate::lsm::{self, Changes, Library, LsmSession, Shared, Visitor};
+use crate::{
+    lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
+    ordered::TransactionSession,
+};
 
 pub(super) struct FjallStore {
     path: PathBuf,
@@ -177,7 +180,7 @@ impl Store for FjallStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(LsmSession::new(self, &self.shared)))
+        Ok(Box::new(TransactionSession::new(Buffered::new(self, &self.shared))))
     }
 
     fn in_effect(&self) -> Result<Settings> {
@@ -197,7 +200,7 @@ impl Store for FjallStore {
         self.commit.class
     }
 
-    fn chores(&self) -> Option<Vec<&'static str>> {
+    fn background_work(&self) -> Option<Vec<&'static str>> {
         let flushes = self.database.outstanding_flushes() > 0;
         let compactions = self.database.active_compactions() > 0;
         let under_way = [(flushes, "flush"), (compactions, "compaction")].into_iter();
@@ -222,7 +225,7 @@ impl Store for FjallStore {
     }
 }
 
-impl Library for &FjallStore {
+impl Tree for &FjallStore {
     type View = Snapshot;
     type Value = Slice;
     const LONGEST_KEY: usize = u16::MAX as usize;

@@ -1,8 +1,9 @@
 //! An open environment and its databases.
 
 use std::{
+    cell::Cell,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, TryLockError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use heed::{
@@ -11,8 +12,8 @@ use heed::{
 };
 use model::{Access, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store};
 
-use super::{MAP, os, session::LmdbSession};
-use crate::{lock, refusal};
+use super::{MAP, os};
+use crate::{lock, ordered::TransactionSession, refusal};
 
 pub(super) type Values = Database<'static, Bytes, Bytes>;
 
@@ -234,28 +235,21 @@ impl LmdbStore {
         Self { environment, keys, values, metas, turn: Mutex::new(()), joined: false }
     }
 
-    pub(super) fn read(&self) -> Result<RoTxn<'_, WithoutTls>> {
+    pub(super) fn begin_read(&self) -> Result<RoTxn<'_, WithoutTls>> {
         self.environment.env.read_txn().map_err(|e| self.failed(e))
     }
 
-    /// Begins a write transaction; `waited` is called where another session has the turn.
-    pub(super) fn write(&self, waited: impl FnOnce()) -> Result<Writing<'_>> {
+    /// Starts a write transaction, and counts in `waits` if another session or process is in one.
+    pub(super) fn begin_write(&self, waits: &Cell<i64>) -> Result<Writing<'_>> {
         if self.environment.access == Access::Read {
             return Err(refusal::read_only());
         }
-        let mut waits = false;
-        let turn = match self.turn.try_lock() {
-            Ok(turn) => turn,
-            Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                waits = true;
-                lock::hold(&self.turn)
-            }
-        };
+        let before = waits.get();
+        let turn = lock::turn(&self.turn, waits);
         let begin = || self.environment.env.write_txn();
         let (txn, for_others) = if self.joined { os::waits(begin) } else { (begin(), false) };
-        if waits || for_others {
-            waited();
+        if for_others {
+            waits.set(before + 1);
         }
         Ok(Writing { txn: txn.map_err(|e| self.failed(e))?, _turn: turn })
     }
@@ -297,7 +291,7 @@ impl Store for LmdbStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(LmdbSession::new(self)))
+        Ok(Box::new(TransactionSession::new(self)))
     }
 
     fn in_effect(&self) -> Result<Settings> {

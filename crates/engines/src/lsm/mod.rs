@@ -13,16 +13,16 @@ use std::{collections::BTreeMap, sync::Mutex};
 use model::{Access, KeyKind, Result, Visit};
 
 pub(crate) use form::{COLUMNS, kind_of, name_of};
-pub(crate) use session::LsmSession;
+pub(crate) use session::Buffered;
 
 /// What a batch changes, by key; `None` removes.
 pub(crate) type Changes<V> = BTreeMap<Box<[u8]>, Option<V>>;
 
-/// Is shown a key, the length of what is stored for it, and that itself or nothing.
+/// Gets a key, the length of what is stored for it, and the stored bytes or nothing.
 pub(crate) type Visitor<'a> = dyn FnMut(&[u8], u64, &[u8]) -> Visit + 'a;
 
 /// The library as one session uses it.
-pub(crate) trait Library {
+pub(crate) trait Tree {
     /// The store as it was at one moment.
     type View;
 

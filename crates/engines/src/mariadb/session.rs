@@ -279,11 +279,14 @@ impl Session for TableSession<'_> {
 
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        let parameters = Params::Positional(vec![self.value_of(from)?, Value::UInt(limit)]);
+        let parameters = Params::Positional(vec![
+            self.value_of(from.unwrap_or(Key::least(self.store.table.keys)))?,
+            Value::UInt(limit),
+        ]);
         let explain = |e| self.store.explain(e);
         let conn = self.conn.get_mut();
         for row in conn.exec_iter(&self.statements.scan_from, parameters).map_err(explain)? {

@@ -60,9 +60,9 @@ impl Trailer {
 }
 
 /// The table of these slots and the trailer, for a file whose values end at `end`.
-pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Vec<u8> {
+pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(slots.len() * 48 + TRAILER);
-    for (key, slot) in slots.sorted() {
+    for (key, slot) in slots.sorted(None, u64::MAX)? {
         encode_key(key, &mut out);
         for number in [slot.offset(), slot.length(), slot.room] {
             out.extend(number.to_le_bytes());
@@ -74,7 +74,7 @@ pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Vec<u8> {
     out.push(u8::from(slots.keys() == KeyKind::Names));
     out.extend(fnv1a(&out).to_le_bytes());
     out.extend(END);
-    out
+    Ok(out)
 }
 
 /// Refuses a name that the table has no room for.
@@ -217,7 +217,7 @@ mod tests {
             .insert(Key::Name(b"a/b"), Slot::new(16, 3, 4, Some(Box::new(meta))).unwrap())
             .unwrap();
         slots.insert(Key::Name(b""), Slot::new(20, 0, 0, None).unwrap()).unwrap();
-        encode(&slots, 20)
+        encode(&slots, 20).unwrap()
     }
 
     fn read(tail: &[u8]) -> Option<Table<Slot>> {

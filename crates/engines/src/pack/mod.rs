@@ -12,7 +12,10 @@ mod store;
 
 use std::{fs::File, io::Read, path::Path};
 
-use model::{Accepts, Blobs, Declaration, Engine, OpenOptions, Result, Setting, Store};
+use model::{
+    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, OpenOptions, Result,
+    Setting, Store,
+};
 
 pub(crate) struct Pack;
 
@@ -22,7 +25,11 @@ static DECLARATION: Declaration = Declaration {
         Accepts::Words(&["pread", "mmap"]),
         "how values are read: a system call each, or copied out of a map of the file",
     )],
-    durability: &[],
+    durability: &[DurabilitySettings::new(
+        Durability::None,
+        &[],
+        "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
+    )],
     limitations: &["names in order: a scan looks at all of them"],
     ..Declaration::new("pack", "one file and an offset table: the physical limit of a copy")
 };

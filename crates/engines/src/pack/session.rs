@@ -93,7 +93,7 @@ impl Session for Reader<'_> {
 
     fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
         self.with(|slots| {
-            for (key, slot) in slots.sorted() {
+            for (key, slot) in slots.sorted(None, u64::MAX)? {
                 if visit(key, slot.length())?.is_break() {
                     break;
                 }
@@ -102,16 +102,12 @@ impl Session for Reader<'_> {
         })
     }
 
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        self.with(|slots| self.visit(slots.sorted(), visit))
-    }
-
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        self.with(|slots| self.visit(slots.sorted_from(from, limit)?, visit))
+        self.with(|slots| self.visit(slots.sorted(from, limit)?, visit))
     }
 }

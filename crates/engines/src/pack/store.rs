@@ -247,7 +247,7 @@ impl Store for Pack {
         let slots = self.slots();
         let mut tail = lock::hold(&self.tail);
         if !tail.settled {
-            let table = format::encode(&slots, tail.end);
+            let table = format::encode(&slots, tail.end)?;
             at::write(&self.file, &table, tail.end).map_err(|e| self.failed(e))?;
             tail.settled = true;
         }

@@ -217,10 +217,11 @@ impl Session for PostgresSession<'_> {
 
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
+        let from = from.unwrap_or(Key::least(self.keys()));
         self.check(from)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = self.client.query(&self.scan_from, &[parameter(&from), &limit]);

@@ -1,92 +1,49 @@
-//! One worker's use of a database.
+//! redb's transactions, as a session uses them.
 
-use std::{
-    cell::Cell,
-    ops::{Bound, ControlFlow},
-};
+use std::{cell::Cell, marker::PhantomData, ops::Bound};
 
-use model::{Error, How, Item, Key, LOCK_WAITS, Mode, Put, Result, Session, Visit};
+use model::{How, Item, Key, Put, Result, Visit};
 use redb::{
     ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableHandle, Value,
     WriteTransaction,
 };
 
 use super::{kind::Kind, sought::Sought, store::RedbStore};
-use crate::{first::first, meta};
+use crate::{
+    meta,
+    ordered::{self, Library},
+};
 
 /// A read transaction with its table, opened once for all reads.
-struct Reading<K: Kind> {
+pub(super) struct Reading<K: Kind> {
     txn: ReadTransaction,
     values: ReadOnlyTable<Sought<K::Stored>, &'static [u8]>,
-}
-
-#[expect(clippy::large_enum_variant, reason = "a session has one, and begins without the heap")]
-enum Batch<K: Kind> {
-    /// Each operation is a transaction of its own.
-    None,
-    Read(Reading<K>),
-    Write(WriteTransaction),
-}
-
-pub(super) struct RedbSession<'s, K: Kind> {
-    store: &'s RedbStore,
-    batch: Batch<K>,
-    /// Write transactions that had to wait for another session's, since they were last told.
-    waits: Cell<i64>,
 }
 
 /// A key as the table has it.
 type Stored<'k, K> = <<K as Kind>::Stored as Value>::SelfType<'k>;
 
-/// Where a scan begins.
-type From<'k, K> = Bound<Stored<'k, K>>;
+type Batch<K> = ordered::Batch<Reading<K>, WriteTransaction>;
 
-impl<'s, K: Kind> RedbSession<'s, K> {
+/// A store whose keys are of the kind `K`.
+pub(super) struct Tables<'s, K> {
+    store: &'s RedbStore,
+    kind: PhantomData<K>,
+}
+
+impl<'s, K> Tables<'s, K> {
     pub(super) fn new(store: &'s RedbStore) -> Self {
-        Self { store, batch: Batch::None, waits: Cell::new(0) }
-    }
-
-    fn write<T>(
-        &mut self,
-        change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
-    ) -> Result<T> {
-        match &self.batch {
-            Batch::Write(txn) => change(txn).map_err(|e| self.store.failed(e)),
-            Batch::Read(_) => Err(Error::usage("the batch was begun to read; nothing was written")),
-            Batch::None => {
-                let txn = self.begin_write()?;
-                let answer = change(&txn).map_err(|e| self.store.failed(e))?;
-                self.store.commit(txn)?;
-                Ok(answer)
-            }
-        }
-    }
-
-    fn begin_write(&self) -> Result<WriteTransaction> {
-        self.store.write(|| self.waits.set(self.waits.get() + 1))
-    }
-
-    fn begin_read(&self) -> Result<Reading<K>> {
-        let txn = self.store.read()?;
-        let values = TableDefinition::new(K::VALUES.name());
-        let values = txn.open_table(values).map_err(|e| self.store.failed(e))?;
-        Ok(Reading { txn, values })
+        Self { store, kind: PhantomData }
     }
 }
 
-/// Copies the value of a key to the front of `into` if it fits, and returns its length.
 #[inline]
 fn get<S: redb::Key + 'static>(
     values: &impl ReadableTable<S, &'static [u8]>,
     key: S::SelfType<'_>,
     into: &mut [u8],
 ) -> Result<Option<usize>, redb::StorageError> {
-    let Some(found) = values.get(key)? else { return Ok(None) };
-    let value = found.value();
-    if let Some(front) = into.get_mut(..value.len()) {
-        front.copy_from_slice(value);
-    }
-    Ok(Some(value.len()))
+    Ok(values.get(key)?.map(|found| ordered::copy(found.value(), into)))
 }
 
 fn put<K: Kind>(
@@ -115,47 +72,15 @@ fn delete<K: Kind>(txn: &WriteTransaction, key: &Stored<'_, K>) -> Result<bool, 
     Ok(txn.open_table(K::VALUES)?.remove(key)?.is_some())
 }
 
-impl<K: Kind> RedbSession<'_, K> {
-    fn scan_all(&self, from: From<'_, K>, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        match &self.batch {
-            Batch::Read(reading) => self.scan_read(reading, from, visit),
-            Batch::Write(txn) => self.scan_written(txn, from, visit),
-            Batch::None => self.scan_read(&self.begin_read()?, from, visit),
-        }
-    }
-
-    fn scan_read(
-        &self,
-        reading: &Reading<K>,
-        from: From<'_, K>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        let txn = &reading.txn;
-        let table = |definition| txn.open_table(definition).map_err(|e| self.store.failed(e));
-        let metas = K::METAS.map(table).transpose()?;
-        self.visit(&table(K::VALUES)?, metas.as_ref(), from, visit)
-    }
-
-    /// Shows also what the batch wrote.
-    fn scan_written(
-        &self,
-        txn: &WriteTransaction,
-        from: From<'_, K>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        let table = |definition| txn.open_table(definition).map_err(|e| self.store.failed(e));
-        let metas = K::METAS.map(table).transpose()?;
-        self.visit(&table(K::VALUES)?, metas.as_ref(), from, visit)
-    }
-
+impl<K: Kind> Tables<'_, K> {
     fn visit(
         &self,
         values: &impl ReadableTable<K::Stored, &'static [u8]>,
         metas: Option<&impl ReadableTable<K::Stored, &'static [u8]>>,
-        from: From<'_, K>,
+        from: Option<Stored<'_, K>>,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        let range = (from, Bound::Unbounded);
+        let range = (from.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
         for found in values.range::<Stored<'_, K>>(range).map_err(|e| self.store.failed(e))? {
             let (key, value) = found.map_err(|e| self.store.failed(e))?;
             let meta = match metas {
@@ -167,7 +92,7 @@ impl<K: Kind> RedbSession<'_, K> {
                 value: value.value(),
                 meta: meta.and_then(|bytes| meta::of(bytes.value())),
             };
-            if visit(item)? == ControlFlow::Break(()) {
+            if visit(item)?.is_break() {
                 break;
             }
         }
@@ -175,13 +100,37 @@ impl<K: Kind> RedbSession<'_, K> {
     }
 }
 
-impl<K: Kind> Session for RedbSession<'_, K> {
-    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        let key = K::stored(&key)?;
-        match &self.batch {
-            Batch::Read(reading) => get(&reading.values, key, into),
-            Batch::None => get(&self.begin_read()?.values, key, into),
-            Batch::Write(txn) => {
+impl<K: Kind> Library for Tables<'_, K> {
+    type Key<'k> = Stored<'k, K>;
+    type Read = Reading<K>;
+    type Write = WriteTransaction;
+
+    #[inline]
+    fn key<'k>(&self, key: &Key<'k>, _: &'k mut [u8; 8]) -> Result<Stored<'k, K>> {
+        K::stored(key)
+    }
+
+    fn read(&self) -> Result<Reading<K>> {
+        let txn = self.store.read()?;
+        let values = TableDefinition::new(K::VALUES.name());
+        let values = txn.open_table(values).map_err(|e| self.store.failed(e))?;
+        Ok(Reading { txn, values })
+    }
+
+    fn write(&self, waits: &Cell<i64>) -> Result<WriteTransaction> {
+        self.store.write(waits)
+    }
+
+    fn commit(&self, txn: WriteTransaction) -> Result<()> {
+        self.store.commit(txn)
+    }
+
+    #[inline]
+    fn get(&self, batch: &Batch<K>, key: Stored<'_, K>, into: &mut [u8]) -> Result<Option<usize>> {
+        match batch {
+            Batch::<K>::Read(reading) => get(&reading.values, key, into),
+            Batch::<K>::None => get(&self.read()?.values, key, into),
+            Batch::<K>::Write(txn) => {
                 let values = txn.open_table(K::VALUES).map_err(|e| self.store.failed(e))?;
                 get(&values, key, into)
             }
@@ -189,51 +138,38 @@ impl<K: Kind> Session for RedbSession<'_, K> {
         .map_err(|e| self.store.failed(e))
     }
 
-    fn put(&mut self, key: Key<'_>, value: &[u8], how: &Put) -> Result<bool> {
-        let key = K::stored(&key)?;
-        self.write(|txn| put::<K>(txn, &key, value, how))
+    fn put(
+        &self,
+        txn: &mut WriteTransaction,
+        key: Stored<'_, K>,
+        value: &[u8],
+        how: &Put,
+    ) -> Result<bool> {
+        put::<K>(txn, &key, value, how).map_err(|e| self.store.failed(e))
     }
 
-    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
-        let key = K::stored(&key)?;
-        self.write(|txn| delete::<K>(txn, &key))
+    fn delete(&self, txn: &mut WriteTransaction, key: Stored<'_, K>) -> Result<bool> {
+        delete::<K>(txn, &key).map_err(|e| self.store.failed(e))
     }
 
-    fn begin(&mut self, mode: Mode) -> Result<()> {
-        // An old one goes first: a writer would wait for itself.
-        self.batch = Batch::None;
-        self.batch = match mode {
-            Mode::Read => Batch::Read(self.begin_read()?),
-            Mode::Write => Batch::Write(self.begin_write()?),
-        };
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        match std::mem::replace(&mut self.batch, Batch::None) {
-            Batch::Write(txn) => self.store.commit(txn),
-            Batch::Read(_) | Batch::None => Ok(()),
-        }
-    }
-
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        self.scan(&mut |item| visit(item.key, item.value.len() as u64))
-    }
-
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        self.scan_all(Bound::Unbounded, visit)
-    }
-
-    fn scan_from(
-        &mut self,
-        from: Key<'_>,
-        limit: u64,
+    fn scan(
+        &self,
+        batch: &Batch<K>,
+        from: Option<Stored<'_, K>>,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
-        self.scan_all(Bound::Included(K::stored(&from)?), &mut first(limit, visit))
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, i64)> {
-        vec![(LOCK_WAITS, self.waits.take())]
+        /// Both kinds of transactions open tables, but by no common trait.
+        macro_rules! visit {
+            ($txn:expr) => {{
+                let txn = $txn;
+                let open = |table| txn.open_table(table).map_err(|e| self.store.failed(e));
+                self.visit(&open(K::VALUES)?, K::METAS.map(open).transpose()?.as_ref(), from, visit)
+            }};
+        }
+        match batch {
+            Batch::<K>::Read(reading) => visit!(&reading.txn),
+            Batch::<K>::None => visit!(&self.store.read()?),
+            Batch::<K>::Write(txn) => visit!(txn),
+        }
     }
 }

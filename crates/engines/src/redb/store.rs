@@ -1,6 +1,7 @@
 //! An open database.
 
 use std::{
+    cell::Cell,
     fs::File,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -15,9 +16,9 @@ use redb::{
 use super::{
     file::DatabaseFile,
     kind::{Integers, Kind, Names},
-    session::RedbSession,
+    session::Tables,
 };
-use crate::refusal;
+use crate::{ordered::TransactionSession, refusal};
 
 /// What [`Builder::new`] says it takes.
 const CACHE: u64 = 1 << 30;
@@ -158,12 +159,12 @@ impl RedbStore {
         self.handle.read().map_err(|e| self.failed(e))
     }
 
-    /// Begins a write transaction; `waited` is called where another session is in one.
-    pub(super) fn write(&self, waited: impl FnOnce()) -> Result<WriteTransaction> {
+    /// Starts a write transaction, and counts in `waits` if another session is in one.
+    pub(super) fn write(&self, waits: &Cell<i64>) -> Result<WriteTransaction> {
         let Handle::Write(database) = &self.handle else { return Err(refusal::read_only()) };
         let begun = match database.try_begin_write() {
             Err(TransactionError::WouldBlock) => {
-                waited();
+                waits.set(waits.get() + 1);
                 database.begin_write()
             }
             begun => begun,
@@ -239,8 +240,8 @@ impl Store for RedbStore {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(match self.keys {
-            KeyKind::Integers => Box::new(RedbSession::<Integers>::new(self)),
-            KeyKind::Names => Box::new(RedbSession::<Names>::new(self)),
+            KeyKind::Integers => Box::new(TransactionSession::new(Tables::<Integers>::new(self))),
+            KeyKind::Names => Box::new(TransactionSession::new(Tables::<Names>::new(self))),
         })
     }
 
@@ -260,7 +261,7 @@ impl Store for RedbStore {
     fn settle(&self) -> Result<()> {
         if self.owes.swap(false, Relaxed) {
             // Immediate, as a transaction is unless it is told otherwise.
-            self.write(|| ())?.commit().map_err(|e| self.failed(e))?;
+            self.write(&Cell::new(0))?.commit().map_err(|e| self.failed(e))?;
         }
         Ok(())
     }

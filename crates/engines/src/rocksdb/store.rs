@@ -17,7 +17,10 @@ use rocksdb::{
 };
 
 use super::options;
-use crate::lsm::{self, Changes, Library, LsmSession, Shared, Visitor};
+use crate::{
+    lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
+    ordered::TransactionSession,
+};
 
 pub(super) struct RocksStore {
     path: PathBuf,
@@ -160,7 +163,7 @@ impl Store for RocksStore {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         let handle = Handle { store: self, column: self.column()? };
-        Ok(Box::new(LsmSession::new(handle, &self.shared)))
+        Ok(Box::new(TransactionSession::new(Buffered::new(handle, &self.shared))))
     }
 
     fn in_effect(&self) -> Result<Settings> {
@@ -182,7 +185,7 @@ impl Store for RocksStore {
     }
 
     /// One that holds writers up is named alone: it is what they wait for.
-    fn chores(&self) -> Option<Vec<&'static str>> {
+    fn background_work(&self) -> Option<Vec<&'static str>> {
         const HELD_UP: [&CStr; 2] =
             [properties::IS_WRITE_STOPPED, properties::ACTUAL_DELAYED_WRITE_RATE];
         const UNDER_WAY: [(&CStr, &str); 2] = [
@@ -219,7 +222,7 @@ struct Handle<'s> {
     column: &'s ColumnFamily,
 }
 
-impl<'s> Library for Handle<'s> {
+impl<'s> Tree for Handle<'s> {
     type View = SnapshotWithThreadMode<'s, DB>;
     type Value = Box<[u8]>;
     /// A key and what the library puts behind it are counted in 32 bits.

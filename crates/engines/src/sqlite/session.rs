@@ -238,17 +238,13 @@ impl Session for SqliteSession {
         Ok(())
     }
 
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        let mut rows = self.db.prepare(self.table.scan)?;
-        visit_rows(&mut rows, self.table, &|e| self.db.named(e), visit)
-    }
-
     fn scan_from(
         &mut self,
-        from: Key<'_>,
+        from: Option<Key<'_>>,
         limit: u64,
         visit: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {
+        let from = from.unwrap_or(Key::least(self.table.keys));
         bind_key(&mut self.scan_from, self.table, from)?;
         self.scan_from.bind_integer(2, i64::try_from(limit).unwrap_or(i64::MAX))?;
         let visited = visit_rows(&mut self.scan_from, self.table, &|e| self.db.named(e), visit);
@@ -262,7 +258,7 @@ impl Session for SqliteSession {
         counters
     }
 
-    fn chores(&self) -> Vec<Done> {
+    fn background_work(&self) -> Vec<Done> {
         self.db.checkpoints()
     }
 }

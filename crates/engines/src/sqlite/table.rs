@@ -23,9 +23,7 @@ pub(super) struct Table {
     pub(super) delete: &'static str,
     /// Columns: key, length, uncompressed length, mode, time.
     pub(super) list: &'static str,
-    /// Columns: key, value, uncompressed length, mode, time.
-    pub(super) scan: &'static str,
-    /// The same from key `?1` on, `?2` rows at most.
+    /// Columns: key, value, uncompressed length, mode, time; from key `?1` on, `?2` rows at most.
     pub(super) scan_from: &'static str,
 }
 
@@ -43,7 +41,6 @@ pub(super) static KV: Table = Table {
     upsert: "INSERT INTO kv(k,v) VALUES(?1,?2) ON CONFLICT(k) DO UPDATE SET v=excluded.v",
     delete: "DELETE FROM kv WHERE k=?1",
     list: "SELECT k, octet_length(v), octet_length(v), 0, 0 FROM kv ORDER BY k",
-    scan: "SELECT k, v, octet_length(v), 0, 0 FROM kv ORDER BY k",
     scan_from: "SELECT k, v, octet_length(v), 0, 0 FROM kv WHERE k>=?1 ORDER BY k LIMIT ?2",
 };
 
@@ -67,8 +64,6 @@ pub(super) static SQLAR: Table = Table {
              mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
     delete: "DELETE FROM sqlar WHERE name=?1",
     list: "SELECT name, octet_length(data), sz, mode, mtime FROM sqlar \
-           WHERE (mode & 61440)=32768 ORDER BY name",
-    scan: "SELECT name, data, sz, mode, mtime FROM sqlar \
            WHERE (mode & 61440)=32768 ORDER BY name",
     scan_from: "SELECT name, data, sz, mode, mtime FROM sqlar \
                 WHERE name>=?1 AND (mode & 61440)=32768 ORDER BY name LIMIT ?2",

@@ -259,7 +259,7 @@ impl Ease for dyn Session + '_ {
 
     fn items_from(&mut self, from: &OwnedKey, limit: u64) -> Vec<(OwnedKey, Vec<u8>)> {
         let mut items = Vec::new();
-        self.scan_from(from.as_key(), limit, &mut |Item { key, value, .. }| {
+        self.scan_from(Some(from.as_key()), limit, &mut |Item { key, value, .. }| {
             items.push((key.into(), value.to_vec()));
             Ok(ControlFlow::Continue(()))
         })

@@ -79,13 +79,14 @@ fn a_visitor_stops_a_scan_from_a_key() {
         session.fill(case, 60);
         let mut seen = 0;
         session
-            .scan_from(case.key(2).as_key(), 50, &mut |_| {
+            .scan_from(Some(case.key(2).as_key()), 50, &mut |_| {
                 seen += 1;
                 Ok(if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })
             .unwrap();
         assert_eq!(seen, 3);
-        let failed = session.scan_from(case.key(2).as_key(), 5, &mut |_| Err(Error::interrupted()));
+        let failed =
+            session.scan_from(Some(case.key(2).as_key()), 5, &mut |_| Err(Error::interrupted()));
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::Interrupted);
         session.write(&case.key(1), b"still usable");
         assert_eq!(session.items_from(&case.key(1), 1)[0].1, b"still usable");

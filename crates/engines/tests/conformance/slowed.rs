@@ -65,8 +65,8 @@ fn its_sessions_tell_of_checkpoints_too() {
     for key in 0..300 {
         session.put(Key::Int(key), &[1; 16_000], &Put::default()).unwrap();
     }
-    assert!(session.chores().iter().any(|chore| chore.name == "checkpoint"));
-    assert!(store.chores().is_none(), "nothing is done in the background");
+    assert!(session.background_work().iter().any(|chore| chore.name == "checkpoint"));
+    assert!(store.background_work().is_none(), "nothing is done in the background");
 }
 
 #[test]

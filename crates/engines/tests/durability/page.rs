@@ -2,7 +2,7 @@
 
 use std::{env, fmt::Write, fs};
 
-use model::Durability;
+use model::{Durability, Engine};
 use storemark_engines::registry;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/durability.md");
@@ -12,7 +12,7 @@ const BEGIN: &str = "<!-- table -->\n";
 const END: &str = "<!-- end of table -->\n";
 
 /// A line for each class that `engine` gives.
-fn rows(engine: &dyn model::Blobs) -> String {
+fn rows(engine: &dyn Engine) -> String {
     let mut rows = String::new();
     for (class, promise) in
         Durability::ALL.iter().filter_map(|c| Some((c, engine.durability_settings(*c)?)))
@@ -31,7 +31,7 @@ fn the_table_is_what_the_engines_say() {
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (table, after) = rest.split_once(END).unwrap();
     // Engines that this build leaves out keep their rows.
-    let mut engines: Vec<_> = registry::all_blobs().map(|e| (e.name(), rows(e))).collect();
+    let mut engines: Vec<_> = registry::all().iter().map(|e| (e.name(), rows(*e))).collect();
     engines.extend(registry::left_out().map(|name| {
         let own = |row: &&str| row.starts_with(&format!("| `{name}` |"));
         (name, table.lines().filter(own).fold(String::new(), |rows, row| rows + row + "\n"))

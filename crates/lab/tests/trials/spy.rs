@@ -152,7 +152,7 @@ impl Store for Watched {
         Durability::None
     }
 
-    fn chores(&self) -> Option<Vec<&'static str>> {
+    fn background_work(&self) -> Option<Vec<&'static str>> {
         self.spy
             .habits
             .nap
@@ -244,7 +244,7 @@ impl Session for Noting<'_> {
     }
     fn scan_from(
         &mut self,
-        _: Key<'_>,
+        _: Option<Key<'_>>,
         _: u64,
         _: &mut dyn FnMut(Item<'_>) -> Visit,
     ) -> Result<()> {

@@ -8,8 +8,8 @@ use std::{
     sync::mpsc,
 };
 
-use model::{Error, Result};
 use host::PidFile;
+use model::{Error, Result};
 use pagecache::Found;
 
 use super::{show::Show, summary};

@@ -64,8 +64,7 @@ fn roots(options: &CacheOptions) -> Result<Vec<Root>, Failure> {
     };
     for path in &options.paths {
         let root = Root::new(path.into());
-        std::fs::symlink_metadata(path)
-            .map_err(|error| Problem { path: path.into(), error })?;
+        std::fs::symlink_metadata(path).map_err(|error| Problem { path: path.into(), error })?;
         roots.push(root);
     }
     Ok(roots)

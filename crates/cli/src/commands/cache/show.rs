@@ -67,7 +67,9 @@ impl Show {
             0 => None,
             1 if !self.verbose => Some(self.first_problem.clone()),
             count if self.verbose => Some(format!("{count} of the paths failed")),
-            count => Some(format!("{} (and {} more, which -v names)", self.first_problem, count - 1)),
+            count => {
+                Some(format!("{} (and {} more, which -v names)", self.first_problem, count - 1))
+            }
         }
     }
 }

@@ -1,14 +1,26 @@
-//! Keys as bytes, for stores that know only bytes and keep them in their order.
+//! What engines share whose library keeps bytes in the order of their keys.
+
+mod session;
 
 use model::{Error, Key, KeyKind, Result};
 
 use crate::refusal::wrong_kind;
+pub(crate) use session::{Batch, Library, TransactionSession};
+
+/// Copies `value` to the front of `into` if it fits, and returns its length.
+#[inline]
+pub(crate) fn copy(value: &[u8], into: &mut [u8]) -> usize {
+    if let Some(front) = into.get_mut(..value.len()) {
+        front.copy_from_slice(value);
+    }
+    value.len()
+}
 
 /// The bytes of `key`, in the order of the keys: an integer with its sign bit flipped, highest
 /// byte first; a name as it is. An integer's bytes are put into `room`.
 ///
-/// The key is taken apart where it stands: copied whole, it would be read back before its parts
-/// are written out, which waits for the end of the last value's copy.
+/// The key is matched by reference: copied whole, it would be read back before its parts are
+/// written out, which waits for the end of the last value's copy.
 #[inline]
 pub(crate) fn bytes<'k>(key: &Key<'k>, held: KeyKind, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
     match held {
