@@ -3,13 +3,13 @@
 mod age;
 mod amount;
 mod check;
-mod checkup;
 mod chores;
 mod clone;
 mod copy;
 mod course;
 mod crew;
 mod dataset;
+mod doctor;
 mod drill;
 mod experiment;
 mod forecast;
@@ -49,9 +49,9 @@ mod worker;
 
 pub use ::host::{self, Stop};
 pub use amount::Amount;
-pub use checkup::{Checked, CheckupJob, checkup};
 pub use copy::{Copied, CopyJob, copy};
 pub use crew::serve;
+pub use doctor::{DoctorRequest, doctor};
 pub use drill::{Drawn, Drill};
 pub use experiment::request::{
     AgeingRequest, BlobWork, BlobsRequest, Data, ExperimentRequest, Group, Request, RowTarget,

@@ -1,4 +1,4 @@
-//! What of a store is in the system's memory when a trial begins.
+//! What of a store is in the system's memory when a trial starts.
 
 use std::{fmt, str::FromStr};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, nearest};
 
-/// A cache state: every trial begins in one, and proof of it stands in its sample.
+/// A cache state: every trial starts in one, and its sample holds the proof.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -18,9 +18,9 @@ pub enum Cache {
     Warm,
     /// Dropped, then read from start to end as far as a limit on memory lets them stay.
     Limited,
-    /// No page is; names and inodes may be.
+    /// No page is in memory; names and inodes may be.
     DataCold,
-    /// Neither pages nor names nor inodes are.
+    /// Neither pages nor names nor inodes are in memory.
     Cold,
 }
 
@@ -29,7 +29,7 @@ impl Cache {
     /// where memory is limited.
     pub const ALL: [Self; 3] = [Self::Warm, Self::DataCold, Self::Cold];
 
-    /// Whether it begins without any page: it can then be begun only once.
+    /// Whether it starts without any page: only the first pass of a trial does.
     pub fn is_cold(self) -> bool {
         matches!(self, Self::DataCold | Self::Cold)
     }
@@ -69,14 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_back() {
+    fn each_word_parses_as_its_state() {
         for cache in Cache::ALL {
             assert_eq!(cache.to_string().parse::<Cache>().unwrap(), cache);
         }
     }
 
     #[test]
-    fn a_slip_is_answered_with_the_nearest_word() {
+    fn a_typo_is_answered_with_the_nearest_word() {
         let error = "data_cold".parse::<Cache>().unwrap_err().to_string();
         assert!(error.contains("did you mean data-cold?"), "{error}");
     }

@@ -1,11 +1,11 @@
-//! The machine and the software a record was made on.
+//! The machine and the software that a record comes from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Flush;
 
-/// Where a run took place. What the system does not tell is absent, not guessed.
+/// Where a run took place. What the system does not report is absent, not guessed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// storemark's version.
@@ -67,7 +67,7 @@ pub struct Filesystem {
     pub options: String,
     /// Source device as mounted.
     pub device: String,
-    /// Whether the device says it rotates.
+    /// Whether the device reports that it rotates.
     pub rotational: Option<bool>,
     /// Whether a loop device reads its file past the page cache; absent: it is no loop device.
     #[serde(default)]
@@ -87,6 +87,6 @@ pub struct Library {
     pub name: String,
     /// Its version as it reports it.
     pub version: String,
-    /// What it was compiled with, where it tells.
+    /// What it was compiled with, if it reports that.
     pub options: Vec<String>,
 }

@@ -76,7 +76,7 @@ impl Error {
         Self::new(ErrorKind::Interrupted, "interrupted")
     }
 
-    /// The same error, its sentence led by `context`.
+    /// The same error with `context` in front of its sentence.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
         self.0.message = format!("{context}: {}", self.0.message);
@@ -96,7 +96,7 @@ impl Error {
     }
 }
 
-/// The whole story on one line: sentence, then causes.
+/// The sentence, then the cause, on one line.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)?;
@@ -113,6 +113,6 @@ impl fmt::Debug for Error {
     }
 }
 
-// `Display` already tells the cause, so `source` stays empty: a printer of chains must not
-// say it twice.
+// `Display` already shows the cause, so `source` stays empty: a printer of chains must not show it
+// twice.
 impl std::error::Error for Error {}

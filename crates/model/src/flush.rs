@@ -1,4 +1,4 @@
-//! How fast a file system flushes, and what that suggests.
+//! How fast a file system flushes, and which device that suggests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,12 @@ pub struct Flush {
     pub max_ns: u64,
 }
 
-/// Least time in which a drive can have stored something: the fastest there were need 10 µs for
-/// one command (Intel lists 10 µs for a write to an Optane P4800X), and a flush takes two, a write
-/// and the flush itself.
+/// Least time in which a drive can have stored something: the fastest ones need 10 µs for one
+/// command (Intel lists 10 µs for a write to an Optane P4800X), and a flush takes two, a write and
+/// the flush itself.
 const FASTEST_DEVICE_NS: u64 = 10_000;
 
-/// What flushes in less than so many nanoseconds, in ascending order.
+/// The devices that flush in less than so many nanoseconds, in ascending order.
 ///
 /// Drives with power-loss protection took 12 to 58 µs and others 0.9 ms and more in a comparison
 /// (M. Callaghan, "SSDs, power loss protection and fsync latency", Small Datum, January 2026); one

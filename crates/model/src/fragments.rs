@@ -1,9 +1,9 @@
-//! In how many pieces the bytes of a store lie.
+//! In how many pieces the bytes of a store are stored.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the values of a store lie after a trial.
+/// Where the values of a store are after a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fragments {
     /// Values in it.
@@ -12,10 +12,10 @@ pub struct Fragments {
     pub bytes: u64,
     /// Its files that have bytes.
     pub files: u64,
-    /// Pieces that these files lie in on the device; neighbours count as one. Absent: the file
-    /// system does not tell.
+    /// Pieces of these files on the device; neighbours count as one. Absent: the file system does
+    /// not report them.
     pub extents: Option<u64>,
-    /// What the engine tells; absent: nothing.
+    /// What the engine reports; absent: nothing.
     pub arrangement: Option<Arrangement>,
 }
 
@@ -31,14 +31,14 @@ pub enum Arrangement {
         pages: u64,
         /// Those that hold nothing.
         free: u64,
-        /// Runs of neighbouring pages that the values lie in, added up; a value that has no page
-        /// of its own is one. Absent: not told.
+        /// Runs of neighbouring pages that hold the values, added up; a value that has no page of
+        /// its own is one. Absent: not reported.
         runs: Option<u64>,
     },
 }
 
 impl Fragments {
-    /// Pieces that a value lies in, on average: of its own file on the device, or runs of pages in
+    /// Pieces of a value, on average: of its own file on the device, or runs of pages in
     /// its database.
     pub fn per_object(&self) -> Option<f64> {
         let pieces = match self.arrangement? {
@@ -55,15 +55,15 @@ mod tests {
 
     #[test]
     fn pieces_of_an_object_are_those_of_its_file_or_in_its_database() {
-        let lying = |extents, arrangement| {
+        let per_object = |extents, arrangement| {
             Fragments { objects: 4, bytes: 100, files: 4, extents, arrangement }.per_object()
         };
         let pages = |runs| Some(Arrangement::Pages { pages: 9, free: 2, runs });
-        assert_eq!(lying(Some(6), Some(Arrangement::FileEach)), Some(1.5));
-        assert_eq!(lying(None, Some(Arrangement::FileEach)), None);
-        assert_eq!(lying(Some(6), pages(Some(10))), Some(2.5));
-        assert_eq!(lying(Some(6), pages(None)), None);
-        assert_eq!(lying(Some(6), None), None);
+        assert_eq!(per_object(Some(6), Some(Arrangement::FileEach)), Some(1.5));
+        assert_eq!(per_object(None, Some(Arrangement::FileEach)), None);
+        assert_eq!(per_object(Some(6), pages(Some(10))), Some(2.5));
+        assert_eq!(per_object(Some(6), pages(None)), None);
+        assert_eq!(per_object(Some(6), None), None);
         assert_eq!(Fragments::default().per_object(), None);
     }
 }

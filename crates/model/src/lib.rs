@@ -8,8 +8,8 @@
 #![warn(missing_docs)]
 
 mod cache;
-mod checkup;
 mod dataset;
+mod doctor;
 mod durability;
 mod engine;
 mod environment;
@@ -40,8 +40,8 @@ pub mod units;
 mod workload;
 
 pub use cache::Cache;
-pub use checkup::{Checkup, Disk, Folder, Noise, Program, Reach, Volume};
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
+pub use doctor::{Disk, DoctorReport, Folder, Noise, Program, Reach, Volume};
 pub use durability::Durability;
 pub use engine::{
     Account, Blobs, Capabilities, Declaration, DurabilitySettings, Engine, Fill, Rows, Tasks,

@@ -35,11 +35,11 @@ pub struct Crossing {
     pub upwards: bool,
 }
 
-/// How a curve of ratios lies to 1.
+/// Where a curve of ratios is relative to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakEven {
     /// Where it crosses, by size. A stretch in which 1 is not refuted holds one crossing at most:
-    /// what goes to and fro within it is not told from chance.
+    /// back and forth within it cannot be distinguished from chance.
     pub crossings: Vec<Crossing>,
     /// Whether the curve begins below 1.
     pub begins_below: bool,
@@ -126,7 +126,7 @@ impl Point {
         Some(Self { x, mean, variance: squares / (n - 1.0) / n, freedom: n - 1.0 })
     }
 
-    /// The place that lies `share` of the way from here to `next`.
+    /// The place at `share` of the way from here to `next`.
     fn towards(&self, next: &Self, share: f64, quantiles: &Quantiles) -> Place {
         let (here, there) = (1.0 - share, share);
         let mean = here * self.mean + there * next.mean;
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_line_crosses_where_it_must() {
-        // From 1/2 to 2 over sizes 1,000 to 16,000: 1 lies half-way on both logarithms.
+        // From 1/2 to 2 over sizes 1,000 to 16,000: 1 is half-way on both logarithms.
         let found = of(&[(1e3, 0.5), (16e3, 2.0)], 0.01);
         let [crossing] = found.crossings[..] else { panic!("{found:?}") };
         assert!((crossing.size / 4e3 - 1.0).abs() < 1e-9, "{crossing:?}");
@@ -220,10 +220,10 @@ mod tests {
     }
 
     #[test]
-    fn both_directions_and_several_crossings_are_told() {
+    fn both_directions_and_several_crossings_are_found() {
         let found = of(&[(1.0, 0.5), (2.0, 2.0), (4.0, 0.5), (8.0, 0.4)], 0.001);
-        let told: Vec<_> = found.crossings.iter().map(|c| c.upwards).collect();
-        assert_eq!(told, [true, false]);
+        let upwards: Vec<_> = found.crossings.iter().map(|c| c.upwards).collect();
+        assert_eq!(upwards, [true, false]);
     }
 
     #[test]

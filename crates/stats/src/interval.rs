@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(estimate.n, 10);
     }
 
-    /// The two differ in t alone: with nine degrees of freedom 2.4799 stands for 2.2622.
+    /// The two differ in t alone: with nine degrees of freedom it is 2.4799 instead of 2.2622.
     #[test]
     fn the_reported_interval_is_wider_than_a_plain_one() {
         let plain = margin(0.95, &gains(), -1.58);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_leave_no_doubt() {
+    fn equal_values_have_no_width() {
         let estimate = estimate_from_logs(&[0.5; 4]).expect("logs are finite");
         assert!(estimate.half_width().abs() < 1e-15);
     }

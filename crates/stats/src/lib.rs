@@ -4,7 +4,7 @@
 //! times into an [`Estimate`], [`verdict`] says whether it shows a difference, and [`Stopping`]
 //! says when enough rounds have run, [`detectable`] how small a difference they can show.
 //! [`unpaired_ratio`] compares times of different runs.
-//! [`trend`] and [`two_modes`] doubt a single target's times.
+//! [`trend`] and [`two_modes`] look for what makes the times of a single target doubtful.
 //! `docs/method.md` explains why it is done this way; the examples `coverage` and `steadiness`
 //! (`cargo run -p storemark-stats --release --example coverage`) show how often it is right.
 //! [`proportion`] says how far a share that was counted can be trusted.

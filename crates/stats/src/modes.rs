@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn two_groups_are_told_with_their_figures() {
+    fn two_groups_are_found_with_their_figures() {
         let mut both = figures(&[(7, 2.0), (5, 3.0)]);
         both.reverse();
         both[2] *= 1.001;

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-/// Probability that a standard normal variable lies farther from zero than `z`, on either side.
+/// Probability that a standard normal variable is farther from zero than `z`, on either side.
 ///
 /// Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.2.17: each tail is off
 /// by less than 7.5e-8.

@@ -11,7 +11,7 @@ const Z_POWER: f64 = 1.281_552;
 
 /// The smallest difference that `rounds` rounds as noisy as those of `ratio` show with a
 /// probability of 90 %, as a share: 0.02 is a target that takes 2 % more time. Infinite where
-/// fewer than two rounds tell nothing.
+/// fewer than two rounds show nothing.
 ///
 /// A difference is shown when the interval excludes 1, that is when t exceeds its quantile. With a
 /// true difference t follows the noncentral distribution; Abramowitz and Stegun 26.7.10 gives the

@@ -6,7 +6,7 @@
 
 use std::f64::consts::FRAC_2_PI;
 
-/// The t within which a variable with `df` degrees of freedom lies with probability `level`,
+/// The t within which a variable with `df` degrees of freedom is with probability `level`,
 /// on both sides of zero.
 ///
 /// # Panics

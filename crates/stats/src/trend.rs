@@ -49,7 +49,7 @@ const HELD: usize = 1 << 16;
 const PARTS: usize = 1 << 10;
 
 /// The value that comes at `rank`, counted from 0, when all are in order. Each call of `values` goes
-/// through all of them: the range in which it lies is narrowed until few are left.
+/// through all of them: the range that contains it is narrowed until few are left.
 fn nth<I: Iterator<Item = f64>>(values: &impl Fn() -> I, rank: usize) -> f64 {
     let (mut low, mut high) = ends(values());
     loop {

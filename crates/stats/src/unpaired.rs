@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_leave_no_doubt() {
+    fn equal_values_have_no_width() {
         let found = ratio(&[2.0; 5], &[1.0; 6]);
         assert!(found.half_width().abs() < 1e-12 && (found.point - 2.0).abs() < 1e-12);
     }

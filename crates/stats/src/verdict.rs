@@ -7,9 +7,9 @@ use crate::Estimate;
 /// What the ratio of a target's times to the baseline's shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The whole interval lies below 1.
+    /// The whole interval is below 1.
     Faster,
-    /// The whole interval lies above 1.
+    /// The whole interval is above 1.
     Slower,
     /// The interval contains 1. That is not a proof of equality.
     NoDifference,

@@ -1,11 +1,12 @@
 //! Findings about plan, machine and stores.
 
 use model::{
-    Batch, Cache, Durability, FindingKind, Flush, Operation, Order, Server, Work, record::Record,
+    Batch, Cache, Cpu, Durability, Environment, Filesystem, FindingKind, Flush, Operation, Order,
+    Server, Work, record::Record,
 };
 
 use super::{DATA, data, kinds, sound, workload};
-use crate::of_stores;
+use crate::{of_machine, of_stores};
 
 const MIB: u64 = 1 << 20;
 
@@ -228,4 +229,36 @@ fn a_file_system_that_is_not_a_disks_own_is_unusual() {
     }
     assert_eq!(on("xfs"), []);
     assert_eq!(on("fuseblk"), []);
+}
+
+#[test]
+fn a_machine_fit_for_measuring_has_no_findings() {
+    let direct = Filesystem { loop_direct_io: Some(true), ..Filesystem::default() };
+    assert_eq!(on_machine("performance", Some("podman container"), direct), []);
+}
+
+#[test]
+fn each_hindrance_of_a_machine_is_a_finding() {
+    let in_memory = Filesystem { kind: "tmpfs".to_owned(), ..Filesystem::default() };
+    let tmpfs = on_machine("powersave", None, in_memory);
+    assert!(matches!(
+        *tmpfs,
+        [FindingKind::Governor { .. }, FindingKind::UnusualFilesystem { .. }]
+    ));
+    let looped = Filesystem { loop_direct_io: Some(false), ..Filesystem::default() };
+    let looped = on_machine("performance", Some("KVM"), looped);
+    assert!(matches!(*looped, [FindingKind::HostMayCache { .. }, FindingKind::CachedTwice { .. }]));
+}
+
+fn on_machine(
+    governor: &str,
+    virtualised: Option<&str>,
+    filesystem: Filesystem,
+) -> Vec<FindingKind> {
+    of_machine(&Environment {
+        cpu: Cpu { governor: Some(governor.to_owned()), ..Cpu::default() },
+        virtualised: virtualised.map(str::to_owned),
+        filesystems: vec![filesystem],
+        ..Environment::default()
+    })
 }

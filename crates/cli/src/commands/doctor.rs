@@ -6,8 +6,8 @@ use std::{
 };
 
 use engines::registry;
-use lab::{CheckupJob, Stop};
-use model::{Checkup, Error, ErrorKind, Result, Severity};
+use lab::{DoctorRequest, Stop};
+use model::{DoctorReport, Error, ErrorKind, Result, Severity};
 
 use super::run::fresh_seed;
 use crate::{args::DoctorOptions, exit::Failure, listener::Listener, output};
@@ -19,23 +19,22 @@ const ENGINES: [&str; 2] = ["memory", "files"];
 const QUICK: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
-    let job = job(options)?;
+    let request = request(options)?;
     let listener = Listener::new(options.talk);
-    let checked = lab::checkup(&job, &listener, stop);
+    let (report, interrupted) = lab::doctor(&request, &listener, stop);
     drop(listener);
-    let advice = report::advice(checked.doubts);
-    let misleading = advice.iter().any(|advice| advice.severity > Severity::Note);
-    show(options, &Checkup { advice, ..checked.checkup })?;
-    if checked.interrupted {
+    let misleading = report.advice.iter().any(|advice| advice.severity > Severity::Note);
+    show(options, &report)?;
+    if interrupted {
         return Err(Failure::PartWay(Error::interrupted()));
     }
     if options.strict && misleading { Err(Failure::Gate) } else { Ok(()) }
 }
 
-fn job(options: &DoctorOptions) -> Result<CheckupJob> {
+fn request(options: &DoctorOptions) -> Result<DoctorRequest> {
     let folder = folder(&options.folder)?;
     let engines = ENGINES.map(registry::blobs).into_iter().collect::<Result<_>>()?;
-    Ok(CheckupJob {
+    Ok(DoctorRequest {
         folder,
         engines,
         time: if options.quick { QUICK } else { options.time },
@@ -55,11 +54,11 @@ fn folder(path: &Path) -> Result<PathBuf> {
     Err(Error::usage(format!("{}: is no folder; name the one it is in", path.display())))
 }
 
-fn show(options: &DoctorOptions, checkup: &Checkup) -> Result<()> {
+fn show(options: &DoctorOptions, report: &DoctorReport) -> Result<()> {
     if !options.json {
-        return output::print(&report::checkup(checkup, &output::style(true, false)));
+        return output::print(&report::checkup(report, &output::style(true, false)));
     }
-    let text = serde_json::to_string_pretty(checkup);
-    let text = text.map_err(|error| Error::failed(format!("the checkup as JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(report);
+    let text = text.map_err(|error| Error::failed(format!("the report as JSON: {error}")))?;
     output::print(&(text + "\n"))
 }

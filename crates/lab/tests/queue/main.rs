@@ -34,7 +34,8 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
         rounds: Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0 },
         seed: 7,
         scratch: Some(folder.path().to_owned()),
-        asked: None,
+        spec: None,
+        point: None,
     }
 }
 

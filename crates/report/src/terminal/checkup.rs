@@ -1,7 +1,7 @@
 //! Prints a checkup for a person at a terminal.
 
 use model::{
-    Checkup, Disk, Environment, Filesystem, Flush, Folder, Noise, Program, Reach, Suggestion,
+    Disk, DoctorReport, Environment, Filesystem, Flush, Folder, Noise, Program, Reach, Suggestion,
     units::{show_count, show_size, three_digits},
 };
 use stats::Estimate;
@@ -47,7 +47,7 @@ const WEIGHTY: [&str; 20] = [
 
 /// A checkup as a person reads it: the machine, the folder, what can be measured there and how
 /// finely, and what to do.
-pub fn checkup(checkup: &Checkup, style: &Style) -> String {
+pub fn checkup(checkup: &DoctorReport, style: &Style) -> String {
     let mut page = Page::new(usize::from(style.width).clamp(NARROWEST, WIDEST), style.color);
     machine(&mut page, checkup);
     folder(&mut page, checkup);
@@ -75,7 +75,7 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn machine(page: &mut Page, checkup: &Checkup) {
+fn machine(page: &mut Page, checkup: &DoctorReport) {
     let environment = &checkup.environment;
     head(page, "Machine");
     line(page, "processor", &processor(environment));
@@ -131,7 +131,7 @@ fn clock(environment: &Environment) -> String {
     ])
 }
 
-fn folder(page: &mut Page, checkup: &Checkup) {
+fn folder(page: &mut Page, checkup: &DoctorReport) {
     let Folder { path, unwritable, free_bytes, disk, flush, flushes_like } = &checkup.folder;
     head(page, &format!("Folder {path}"));
     let unwritable = unwritable.as_ref().map(|why| format!("nothing can be written there: {why}"));
@@ -220,7 +220,7 @@ fn caches(page: &mut Page, caches: &[Reach]) {
     }
 }
 
-fn programs(page: &mut Page, checkup: &Checkup) {
+fn programs(page: &mut Page, checkup: &DoctorReport) {
     head(page, "Installed");
     for library in &checkup.environment.libraries {
         line(page, &library.name, &format!("{}, built in", library.version));

@@ -1,19 +1,19 @@
 //! What a person sees of a machine.
 
 use model::{
-    Cache, Checkup, Cpu, Disk, Environment, Filesystem, FindingKind, Flush, Folder, Noise, Program,
-    Reach, Volume,
+    Cache, Cpu, Disk, DoctorReport, Environment, Filesystem, FindingKind, Flush, Folder, Noise,
+    Program, Reach, Volume,
 };
 use storemark_report::{Style, advice, checkup};
 use unicode_width::UnicodeWidthStr;
 
-fn page(told: &Checkup, width: u16) -> String {
+fn page(told: &DoctorReport, width: u16) -> String {
     checkup(told, &Style { width, color: false, bars: false, all_findings: true, explain: false })
 }
 
-fn full() -> Checkup {
+fn full() -> DoctorReport {
     let path = "/srv/a rather long name of a folder/".repeat(4);
-    Checkup {
+    DoctorReport {
         environment: Environment {
             os: "linux".to_owned(),
             cpu: Cpu { count: 1, governor: Some("powersave".to_owned()), ..Cpu::default() },
@@ -109,7 +109,7 @@ fn doubts_of_a_kind_are_one_piece_of_advice_the_worst_first() {
 
 #[test]
 fn a_machine_that_tells_nothing_makes_a_page_too() {
-    let page = page(&Checkup::default(), 100);
+    let page = page(&DoctorReport::default(), 100);
     assert!(page.contains("no doubt came up"), "{page}");
     assert!(page.contains("not measured"), "{page}");
 }

@@ -5,14 +5,14 @@ use std::{fs, io, path::Path};
 use model::{Cache, Error, Reach, Result, units::show_count};
 use pagecache::{Files, Pages};
 
-use host::Scratch;
+use crate::host::Scratch;
 
 /// Written, read and evicted to see whether eviction works.
 const BYTES: usize = 4 << 20;
 
-/// All cache states in `folder`; absent: nothing can be written there. The caches of the machine
-/// are left alone.
-pub(super) fn states(folder: Option<&Path>) -> Vec<Reach> {
+/// All cache states in `folder`; absent: nothing can be written there. Leaves the caches of the
+/// machine alone.
+pub(super) fn caches(folder: Option<&Path>) -> Vec<Reach> {
     let warm =
         Reach { cache: Cache::Warm, reached: Some(true), why: "files are read first".to_owned() };
     let data_cold = match folder.map(evicted) {
@@ -24,7 +24,7 @@ pub(super) fn states(folder: Option<&Path>) -> Vec<Reach> {
     vec![warm, data_cold, cold]
 }
 
-/// The pages of a new file when it was read, and when it was evicted.
+/// The pages of a new file after it was read, and after it was evicted.
 fn evicted(folder: &Path) -> Result<(Pages, Pages)> {
     let scratch = Scratch::new_in(folder)?;
     let path = scratch.path().join("evicted");
@@ -41,7 +41,7 @@ fn evicted(folder: &Path) -> Result<(Pages, Pages)> {
 
 fn judged(before: Pages, after: Pages) -> Reach {
     if before.resident == 0 || after.unknown > 0 {
-        return unknown("this system does not tell what is in memory");
+        return unknown("this system does not report what is in memory");
     }
     let stayed = after.resident;
     let left = if stayed == 0 { "none".to_owned() } else { show_count(stayed) };
@@ -54,7 +54,7 @@ fn unknown(why: &str) -> Reach {
     Reach { cache: Cache::DataCold, reached: None, why: why.to_owned() }
 }
 
-/// Where eviction leaves pages in memory, dropping all caches does so as well.
+/// If eviction leaves pages in memory, dropping all caches does so as well.
 fn cold(data_cold: &Reach, can_drop: io::Result<()>) -> Reach {
     let (reached, why) = match can_drop {
         Err(error) => (Some(false), error.to_string()),
@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn trying_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let states = states(Some(folder.path()));
+        let states = caches(Some(folder.path()));
         assert_eq!(states.iter().map(|state| state.cache).collect::<Vec<_>>(), Cache::ALL);
         assert_eq!(states[0].reached, Some(true));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        assert_eq!(super::states(None)[1].reached, None);
+        assert_eq!(caches(None)[1].reached, None);
     }
 }

@@ -4,15 +4,15 @@ use serde::Serialize;
 
 use crate::{Cache, Environment, Flush, Suggestion};
 
-/// What a machine offers to those who measure on it. What it does not tell is absent.
+/// What a machine offers to measurements. What it does not report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Checkup {
+pub struct DoctorReport {
     /// The machine. Of the file systems only the one under the folder; of the libraries all that
     /// this build has.
     pub environment: Environment,
     /// Effective user; 0 is root.
     pub user_id: Option<u32>,
-    /// Where stores would be.
+    /// The folder that stores would be in.
     pub folder: Folder,
     /// Other local file systems that stores could be on.
     pub other_filesystems: Vec<Volume>,
@@ -52,7 +52,7 @@ pub struct Disk {
     pub name: String,
     /// Model as the device names it.
     pub model: Option<String>,
-    /// Whether it says that it rotates.
+    /// Whether it reports that it rotates.
     pub rotational: Option<bool>,
     /// Scheduler in use.
     pub scheduler: Option<String>,
@@ -62,11 +62,11 @@ pub struct Disk {
     pub queue_requests: Option<u64>,
     /// What the kernel reads ahead at most.
     pub read_ahead_bytes: Option<u64>,
-    /// Whether it takes notice of blocks that are free again.
+    /// Whether it can discard blocks that are free again.
     pub discards: Option<bool>,
-    /// The file that a loop device stands for.
+    /// The file under a loop device.
     pub loop_file: Option<String>,
-    /// The devices that it is put together from.
+    /// The devices that it consists of.
     pub made_of: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ pub struct Volume {
 pub struct Reach {
     /// Which.
     pub cache: Cache,
-    /// Absent: nobody can tell.
+    /// Absent: unknown.
     pub reached: Option<bool>,
     /// How, or why not.
     pub why: String,
@@ -101,13 +101,13 @@ pub struct Program {
     pub name: String,
     /// Where it is; absent: not installed.
     pub path: Option<String>,
-    /// The first line that it says of its version.
+    /// The first line of its own report of its version.
     pub version: Option<String>,
     /// Debian's package.
     pub package: String,
 }
 
-/// A target measured against itself: what differs is noise.
+/// A target measured against itself: any difference is noise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Noise {
     /// The target.
@@ -122,7 +122,7 @@ pub struct Noise {
     pub ratio_low: f64,
     /// Upper end.
     pub ratio_high: f64,
-    /// Whether no difference shows, as it must in 95 % of runs.
+    /// Whether no difference shows, as in 95 % of runs.
     pub even: bool,
     /// Rounds of a minute.
     pub rounds_a_minute: u32,
