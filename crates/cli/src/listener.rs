@@ -11,8 +11,9 @@ use std::{
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Progress;
+use model::spec::Talk;
 
-use crate::{args::Talk, output};
+use crate::output;
 
 /// Stands for no end that is known.
 const OPEN: u64 = u64::MAX;

@@ -3,18 +3,17 @@
 mod args;
 mod commands;
 mod exit;
+mod files;
 mod listener;
-mod measured;
 mod output;
-mod page_file;
 mod plan;
-mod record_file;
 mod studies;
 mod targets;
 
 use std::process::ExitCode;
 
 use lab::Stop;
+use model::spec::RunSpec;
 
 use args::Command;
 
@@ -44,28 +43,29 @@ fn main() -> ExitCode {
     if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
         output::say(&format!("signals cannot be caught: {error}"));
     }
-    exit::code(match &arguments.command {
-        Command::Run(options) => commands::run::run(options, &STOP),
-        Command::Rows(options) => commands::rows::run(options, &STOP),
-        Command::Queue(options) => commands::queue::run(options, &STOP),
-        Command::Age(options) => commands::age::run(options, &STOP),
-        Command::Study(options) => commands::study::run(options, &STOP),
-        Command::RowsWorker => commands::rows::work(),
-        Command::Report(options) => commands::report::run(options),
-        Command::Compare(options) => commands::compare::run(options),
-        Command::Init(options) => commands::init::run(options, &STOP),
-        Command::Stat(options) => commands::stat::run(options),
-        Command::Export(options) => commands::copy::export(options, &STOP),
-        Command::Import(options) => commands::copy::import(options, &STOP),
-        Command::Copy(options) => commands::copy::run(options, &STOP),
-        Command::Verify(options) => commands::verify::run(options, &STOP),
-        Command::Engines(options) => commands::engines::run(options),
-        Command::Doctor(options) => commands::doctor::run(options, &STOP),
-        Command::Cache(options) => commands::cache::run(options),
-        Command::Calibrate(options) => commands::calibrate::run(options, &STOP),
-        Command::Completions(options) => commands::completions::run(options),
-        Command::Man(options) => commands::man::run(options),
-        Command::Help(options) => commands::help::run(options),
+    let measure = |spec| commands::measure::run(spec, &STOP);
+    exit::code(match arguments.command {
+        Command::Run(spec) => measure(RunSpec::Run(spec)),
+        Command::Rows(spec) => measure(RunSpec::Rows(spec)),
+        Command::Queue(spec) => measure(RunSpec::Queue(spec)),
+        Command::Age(spec) => measure(RunSpec::Age(spec)),
+        Command::Study(options) => commands::study::run(&options, &STOP),
+        Command::RowsWorker => commands::worker::run_rows(),
+        Command::Report(options) => commands::report::run(&options),
+        Command::Compare(options) => commands::compare::run(&options),
+        Command::Init(options) => commands::init::run(&options, &STOP),
+        Command::Stat(options) => commands::stat::run(&options),
+        Command::Export(options) => commands::copy::export(&options, &STOP),
+        Command::Import(options) => commands::copy::import(&options, &STOP),
+        Command::Copy(options) => commands::copy::run(&options, &STOP),
+        Command::Verify(options) => commands::verify::run(&options, &STOP),
+        Command::Engines(options) => commands::engines::run(&options),
+        Command::Doctor(options) => commands::doctor::run(&options, &STOP),
+        Command::Cache(options) => commands::cache::run(&options),
+        Command::Calibrate(options) => commands::calibrate::run(&options, &STOP),
+        Command::Completions(options) => commands::completions::run(&options, args::visible()),
+        Command::Man(options) => commands::man::run(&options, args::visible()),
+        Command::Help(options) => commands::help::run(&options, args::visible()),
         Command::Worker => commands::worker::run(&STOP),
     })
 }

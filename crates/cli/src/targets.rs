@@ -6,9 +6,11 @@ use std::{
 };
 
 use engines::registry;
-use model::{Accepts, Blobs, Error, Facet, Result, Settings, Target, without_password};
-
-use crate::plan;
+use model::{
+    Accepts, Blobs, Error, Facet, Result, Settings, Target,
+    spec::{Name, SharedSetting, combinations},
+    without_password,
+};
 
 /// A target string, understood.
 #[derive(Clone)]
@@ -30,7 +32,7 @@ impl Resolved {
         let table = self.engine.settings(Facet::Blobs);
         let known = |name: &str| table.iter().any(|setting| setting.name == name);
         // The cache is set in pages or in bytes: a target's own way replaces the default's.
-        let own_cache = self.settings.iter().any(|(name, _)| name.starts_with("cache"));
+        let own_cache = self.sets_cache();
         let defaults = defaults
             .iter()
             .filter(|(name, _)| known(name) && !(own_cache && name.starts_with("cache")))
@@ -41,15 +43,26 @@ impl Resolved {
     }
 }
 
-/// Settings from options, with all values that are asked for.
-type Shared = [(&'static str, Vec<String>)];
-
 impl Resolved {
+    /// Whether storemark makes the store, on this machine.
+    pub(crate) fn is_scratch(&self) -> bool {
+        self.location.is_none() && self.address.is_none()
+    }
+
+    /// Its name in tables: engine and settings of a scratch store, else what the user wrote.
+    pub(crate) fn label(&self) -> String {
+        if self.is_scratch() {
+            label(self.engine.name(), &self.settings)
+        } else {
+            self.text.clone()
+        }
+    }
+
     /// A target for each combination of the settings that have several values: in `shared`, or in
-    /// the target string, where a comma stands between values unless the setting takes any text.
-    pub(crate) fn swept(mut self, shared: &Shared, zip: bool) -> Result<Vec<Self>> {
-        let cached = self.settings.iter().any(|(name, _)| name.starts_with("cache"));
-        for (name, values) in shared.iter().filter(|(_, values)| values.len() > 1) {
+    /// the target string, where commas separate values unless the setting takes any text.
+    pub(crate) fn swept(mut self, shared: &[SharedSetting], zip: bool) -> Result<Vec<Self>> {
+        let cached = self.sets_cache();
+        for SharedSetting { name, values, .. } in shared.iter().filter(|s| s.values.len() > 1) {
             let own = self.settings.iter().any(|(other, _)| other == name)
                 || (cached && name.starts_with("cache"));
             if self.accepts(name).is_some() && !own {
@@ -58,11 +71,16 @@ impl Resolved {
         }
         let values: Vec<Vec<String>> = self.settings.iter().map(|one| self.values(one)).collect();
         let lists = self.settings.iter().zip(&values);
-        let lists: Vec<_> = lists.filter(|(_, values)| values.len() > 1).collect();
-        let named: Vec<_> =
-            lists.iter().map(|((name, _), all)| (name.clone(), all.len())).collect();
-        let places = plan::combinations(&named, zip).map_err(|e| e.context(&self.text))?;
+        let lists: Vec<_> = lists
+            .filter(|(_, values)| values.len() > 1)
+            .map(|((name, _), values)| (name.clone(), values.len()))
+            .collect();
+        let places = combinations(&lists, zip).map_err(|e| e.context(&self.text))?;
         Ok(places.into_iter().map(|places| self.with(&values, &places)).collect())
+    }
+
+    fn sets_cache(&self) -> bool {
+        self.settings.iter().any(|(name, _)| name.starts_with("cache"))
     }
 
     fn accepts(&self, name: &str) -> Option<Accepts> {
@@ -97,9 +115,24 @@ impl Resolved {
     }
 }
 
-/// Understands a target that may name a store that is there, a server, or none.
+/// `sqlite sync=normal`, in the order written.
+pub(crate) fn label(engine: &str, settings: &[(String, String)]) -> String {
+    let settings = settings.iter();
+    settings.fold(engine.to_owned(), |label, (name, value)| format!("{label} {name}={value}"))
+}
+
+/// What the user named, or what is measured if that is nothing.
+pub(crate) fn or_default<'a>(named: &'a [Name], default: &'a [&str]) -> Vec<&'a OsStr> {
+    if named.is_empty() {
+        default.iter().map(AsRef::as_ref).collect()
+    } else {
+        named.iter().map(AsRef::as_ref).collect()
+    }
+}
+
+/// Understands a target that may name a store that exists, a server, or neither.
 pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
-    // A path that is there wins over any reading of its characters.
+    // A path that exists wins over any reading of its characters.
     if Path::new(text).exists() {
         return bare(Path::new(text), Vec::new(), text);
     }
@@ -155,7 +188,7 @@ fn address(
     Ok(Resolved { text, engine, location: None, address: Some(address), settings })
 }
 
-/// Understands a target that must name a store that is there.
+/// Understands a target that must name a store that exists.
 pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
     let resolved = resolve(text)?;
     match resolved.location.clone() {
@@ -165,7 +198,7 @@ pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
     }
 }
 
-/// `path` must be there: a store to read is never made.
+/// `path` must exist: a store to read is never made.
 pub(crate) fn missing(path: &Path) -> Error {
     let is_engine = registry::all_blobs().any(|engine| path == Path::new(engine.name()));
     let hint =
@@ -179,8 +212,7 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
     }
     let engine = registry::recognise(path).ok_or_else(|| {
         Error::usage(format!(
-            "{}: is no store of a kind that storemark knows; name the engine, as in sqlite:{}",
-            path.display(),
+            "{0}: is no store of a kind that storemark knows; name the engine, as in ENGINE:{0}",
             path.display()
         ))
     })?;
@@ -193,7 +225,7 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
     })
 }
 
-/// What a link leads to: a store's other files stand beside that, not beside the link.
+/// What a link leads to: a store's other files are next to that, not next to the link.
 pub(crate) fn followed(path: PathBuf) -> PathBuf {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_symlink() => path.canonicalize().unwrap_or(path),

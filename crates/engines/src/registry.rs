@@ -133,6 +133,16 @@ fn facet<E: Engine + ?Sized>(
     Err(Error::usage(format!("the engine {name} does not store {what} (accepted: {names})")))
 }
 
+/// The engine of folders of files, which is in every build.
+pub fn folders() -> &'static dyn Blobs {
+    &files::Files
+}
+
+/// The engine of the databases that kvtest reads and writes.
+pub fn databases() -> Result<&'static dyn Blobs> {
+    blobs("sqlite")
+}
+
 /// The engine that takes addresses `scheme://…`.
 pub fn remote(scheme: &str) -> Result<&'static dyn Blobs> {
     let schemes = |engine: &'static dyn Blobs| engine.declaration().schemes;

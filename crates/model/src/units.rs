@@ -76,9 +76,21 @@ pub fn parse_rate(text: &str) -> Result<f64> {
     })
 }
 
+/// A percentage as a share: `5%` is 0.05. Digits alone could be either.
+pub fn parse_percentage(text: &str) -> Result<f64> {
+    let wrong = || {
+        Error::usage(format!(
+            "{text:?} is not accepted: a percentage above 0 and up to 100 is, like 5% or 0.5%"
+        ))
+    };
+    let number = text.strip_suffix('%').ok_or_else(wrong)?;
+    let percent: f64 = number.trim_end().parse().map_err(|_| wrong())?;
+    if percent > 0.0 && percent <= 100.0 { Ok(percent / 100.0) } else { Err(wrong()) }
+}
+
 /// A share from 0.01 to 1, in whole percent.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
-pub fn parse_percent(text: &str) -> Result<u8> {
+pub fn parse_share(text: &str) -> Result<u8> {
     let share = text.parse().ok().filter(|share| (0.01..=1.0).contains(share));
     share.map(|share: f64| (share * 100.0).round() as u8).ok_or_else(|| {
         Error::usage(format!("{text:?} is not a share (accepted: 0.01 to 1, as in 0.5)"))
@@ -214,6 +226,16 @@ mod tests {
             assert!(parse_integer(text).is_err(), "{text}");
         }
         assert!(parse_size("-1").is_err());
+    }
+
+    #[test]
+    fn a_percentage_has_its_sign() {
+        for (text, share) in [("5%", 0.05), ("0.5 %", 0.005), ("100%", 1.0), ("1e1%", 0.1)] {
+            assert!((parse_percentage(text).unwrap() - share).abs() < 1e-15, "{text}");
+        }
+        for text in ["", "%", "5", "0.05", "0%", "-5%", "101%", "nan%", "inf%", "5%%", "five%"] {
+            assert!(parse_percentage(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -5,12 +5,40 @@ use std::{
     time::Duration,
 };
 
+use clap::Args;
 use engines::registry;
 use lab::{DoctorRequest, Stop};
-use model::{DoctorReport, Error, ErrorKind, Result, Severity};
+use model::{DoctorReport, Error, ErrorKind, Result, Severity, spec::Talk, units};
 
-use super::run::fresh_seed;
-use crate::{args::DoctorOptions, exit::Failure, listener::Listener, output};
+use crate::{exit::Failure, listener::Listener, output, plan::fresh_seed};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark doctor                           the current folder's disk, in a minute and a little
+  storemark doctor /srv --quick              another folder's, in ten seconds
+  storemark doctor --strict --json           for scripts";
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorOptions {
+    /// The folder that stores would be in
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+
+    /// Time for measuring how small a difference shows here
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "60s")]
+    pub(crate) time: Duration,
+    /// Ten seconds for that (--time 10s)
+    #[arg(long, conflicts_with = "time")]
+    pub(crate) quick: bool,
+    /// End with code 3 if anything may mislead
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+}
 
 /// One that needs the processor and memory only, and one that needs the file system as well.
 const ENGINES: [&str; 2] = ["memory", "files"];

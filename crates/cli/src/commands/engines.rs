@@ -1,8 +1,20 @@
 //! `storemark engines`: what can be measured with this build on this machine.
 
+use clap::Args;
 use engines::registry;
 
-use crate::{args::EnginesOptions, exit::Failure, output};
+use crate::{exit::Failure, output};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark engines                          all that this build has
+  storemark engines sqlite                   one, with each setting and what it accepts";
+
+#[derive(Debug, Args)]
+pub(crate) struct EnginesOptions {
+    /// Explain this one
+    pub(crate) name: Option<String>,
+}
 
 pub(crate) fn run(options: &EnginesOptions) -> Result<(), Failure> {
     let style = output::style(true, false);

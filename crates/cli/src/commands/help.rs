@@ -1,14 +1,34 @@
 //! `storemark help`: a command's options, or how targets, classes and sizes are written.
 
-use clap::ValueEnum;
+use clap::{Args, Command, ValueEnum};
 use engines::registry;
-use model::{Error, nearest};
+use model::{Error, no_such};
 
-use crate::{
-    args::{self, HelpOptions, Topic},
-    exit::Failure,
-    output,
-};
+use crate::{exit::Failure, output};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark help run                         all options of a command
+  storemark help targets                     how stores are named
+  storemark help durability                  what the classes guarantee, by engine
+  storemark help sizes                       how numbers and times are written";
+
+#[derive(Debug, Args)]
+pub(crate) struct HelpOptions {
+    /// A command, or one of: targets, durability, sizes; none: all commands
+    pub(crate) topic: Option<String>,
+}
+
+/// What is no command and worth a page.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Topic {
+    /// Target strings: engines, forms, settings.
+    Targets,
+    /// Durability classes, and the settings that give them.
+    Durability,
+    /// How sizes, counts and times are written.
+    Sizes,
+}
 
 const SIZES: &str = "\
 Sizes and counts
@@ -25,8 +45,7 @@ Lists
                     (sqlite:?page_size=4096,8192)
 ";
 
-pub(crate) fn run(options: &HelpOptions) -> Result<(), Failure> {
-    let mut all = args::visible();
+pub(crate) fn run(options: &HelpOptions, mut all: Command) -> Result<(), Failure> {
     all.build();
     let text = match &options.topic {
         None => all.render_long_help().to_string(),
@@ -50,11 +69,9 @@ fn page(topic: Topic) -> String {
     }
 }
 
-fn unknown(wanted: &str, all: &clap::Command) -> Error {
+fn unknown(wanted: &str, all: &Command) -> Error {
     let topics = Topic::value_variants().iter().filter_map(Topic::to_possible_value);
     let mut names: Vec<String> = topics.map(|topic| topic.get_name().to_owned()).collect();
     names.extend(all.get_subcommands().map(|command| command.get_name().to_owned()));
-    let hint = nearest(wanted, names.iter().map(String::as_str))
-        .map_or_else(String::new, |near| format!(": did you mean {near}?"));
-    Error::usage(format!("help {wanted}: no such topic{hint} (accepted: {})", names.join(", ")))
+    Error::usage(no_such("topic", wanted, names.iter().map(String::as_str)))
 }

@@ -1,20 +1,31 @@
 //! `storemark man`: manual pages, from what clap knows of the commands.
 
-use std::{fmt::Write, fs, io, path::Path};
+use std::{
+    fmt::Write,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
-use clap::Command;
+use clap::{Args, Command};
 use clap_mangen::Man;
 use model::{Error, ErrorKind, Result};
 
-use crate::{
-    args::{self, ManOptions},
-    exit::Failure,
-    output,
-};
+use crate::{exit::Failure, output};
 
-pub(crate) fn run(options: &ManOptions) -> Result<(), Failure> {
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark man ~/.local/share/man/man1      then: man storemark-run";
+
+#[derive(Debug, Args)]
+pub(crate) struct ManOptions {
+    /// The folder to write them into; created if it does not exist
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}
+
+pub(crate) fn run(options: &ManOptions, all: Command) -> Result<(), Failure> {
     let folder = &options.folder;
-    let pages = pages()?;
+    let pages = pages(all)?;
     ready(folder)?;
     for (name, page) in &pages {
         let path = folder.join(name);
@@ -25,15 +36,14 @@ pub(crate) fn run(options: &ManOptions) -> Result<(), Failure> {
     Ok(output::print(&format!("{}: {count} pages, storemark.1 and others\n", folder.display()))?)
 }
 
-/// Makes the folder if need be; one that cannot be written to is an error before the first page.
+/// Creates the folder if need be; one that cannot be written to is an error before the first page.
 fn ready(folder: &Path) -> Result<()> {
     let unusable = |error| Error::io(folder.display(), error).with_kind(ErrorKind::Usage);
-    fs::create_dir_all(folder).and_then(|()| lab::host::check_writable(folder)).map_err(unusable)
+    fs::create_dir_all(folder).and_then(|()| host::check_writable(folder)).map_err(unusable)
 }
 
-/// Names of files and what stands in them: the program's page, and one for each command.
-fn pages() -> Result<Vec<(String, String)>> {
-    let mut all = args::visible();
+/// Names of files and what is in them: the program's page, and one for each command.
+fn pages(mut all: Command) -> Result<Vec<(String, String)>> {
     all.build();
     let commands: Vec<Command> = all.get_subcommands().cloned().collect();
     let pages = std::iter::once(all).chain(commands).map(|command| {

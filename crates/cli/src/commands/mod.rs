@@ -1,6 +1,5 @@
 //! One file per command.
 
-pub(crate) mod age;
 pub(crate) mod cache;
 pub(crate) mod calibrate;
 pub(crate) mod compare;
@@ -11,13 +10,10 @@ pub(crate) mod engines;
 mod export_hdr;
 pub(crate) mod help;
 pub(crate) mod init;
-mod labels;
 pub(crate) mod man;
-pub(crate) mod queue;
+pub(crate) mod measure;
 mod records;
 pub(crate) mod report;
-pub(crate) mod rows;
-pub(crate) mod run;
 mod run_stats;
 pub(crate) mod stat;
 pub(crate) mod study;

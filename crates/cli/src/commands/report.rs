@@ -1,16 +1,69 @@
 //! `storemark report`: the tables of records, a page with charts, or other forms, from the records
 //! alone.
 
-use std::io::{self, BufWriter};
+use std::{
+    io::{self, BufWriter},
+    path::PathBuf,
+};
 
+use clap::Args;
 use model::{Error, Result, record::Record};
 use report::{Machine, ReportData, report_markdown};
 
 use super::{export_hdr, records};
-use crate::{args::ReportOptions, exit::Failure, output, page_file};
+use crate::{exit::Failure, files, output};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark report run.json                  the tables of `storemark run --json run.json`
+  storemark report run.json --explain        with what explains the differences
+  storemark report run.json --html run.html  a page with charts
+  storemark report run.json --csv            every trial as a row
+  storemark report - --verbose               a record from standard input, with all findings";
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// The record (- for standard input); several of one plan, from different machines or days, make
+    /// one page
+    #[arg(required = true, value_name = "RECORD")]
+    pub(crate) records: Vec<PathBuf>,
+    /// Write a page with charts to FILE, for a browser
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["csv", "markdown", "json"])]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: FormOptions,
+    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+    /// HdrHistogram's listing of percentiles
+    #[arg(long, value_name = "DIR")]
+    pub(crate) export_hdr: Option<PathBuf>,
+    /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Show how passes went over time, in slices of 100 ms, and where they stalled
+    #[arg(long)]
+    pub(crate) over_time: bool,
+    /// Show all findings
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+/// One at most; none: tables for a terminal.
+#[derive(Debug, Default, Args)]
+#[group(multiple = false)]
+pub(crate) struct FormOptions {
+    /// Print every trial as comma-separated values, a row each
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// Print estimates and verdicts as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
-    let page = page_file::open(options.html.as_deref(), &[])?;
+    let page = files::page(options.html.as_deref(), &[])?;
     let all: Vec<Vec<Record>> =
         options.records.iter().map(|path| records::read(path)).collect::<Result<_>>()?;
     if let Some(folder) = &options.export_hdr {

@@ -15,7 +15,7 @@ pub(super) fn show(record: &Record) -> String {
     for ((workload, target), counters) in last {
         for (name, value) in counters {
             let label = &plan.targets[target].label;
-            let operation = plan.workloads[workload].operation;
+            let operation = plan.workloads[workload].work;
             line(&mut text, &format!("{label}, {operation}: {name}"), &value.to_string());
         }
     }

@@ -1,12 +1,30 @@
 //! `storemark stat`: what kvtest's `stat` shows of a database.
 
-use crate::{args::StatOptions, exit::Failure};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::exit::Failure;
 #[cfg(feature = "sqlite")]
 use {
     crate::{output, targets},
     engines::sqlite,
     model::Error,
 };
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark stat test1.db                    number and sizes of blobs, pages, integrity
+  storemark stat test1.db --vacuum           rewritten without free pages first";
+
+#[derive(Debug, Args)]
+pub(crate) struct StatOptions {
+    /// The database to look at
+    pub(crate) database: PathBuf,
+    /// Rewrite it first, without free pages
+    #[arg(long)]
+    pub(crate) vacuum: bool,
+}
 
 /// A build without SQLite says so.
 #[cfg(not(feature = "sqlite"))]

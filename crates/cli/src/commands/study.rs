@@ -1,87 +1,125 @@
-//! `storemark study`: a published experiment, what was published beside what comes out here.
+//! `storemark study`: a published experiment, and its figures next to those measured here.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
-use engines::registry;
+use clap::Args;
 use lab::Stop;
 use model::{
     Error, Result,
-    study::{Job, Size, Step, Study, Value},
+    spec::{RunSpec, Talk},
+    study::{Scale, Step, Study},
+    units,
 };
 use report::StudyStep;
 
-use crate::{
-    args::{self, Command, StudyOptions},
-    commands,
-    exit::Failure,
-    measured::{self, Measured},
-    output, page_file, studies,
-};
+use super::measure::{self, Measured};
+use crate::{exit::Failure, files, output, studies};
 
-/// What targets are called among the options of a step.
-const TARGETS: &str = "targets";
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark study                                 lists all
+  storemark study faster-than-fs --quick          in a few minutes
+  storemark study mass-inserts --full             as large as published
+  storemark study page-cache --records results    keeping a record of each step";
+
+/// Runs a published experiment, and shows its figures next to those measured here.
+#[derive(Debug, Args)]
+pub(crate) struct StudyOptions {
+    /// Which; none: list them
+    pub(crate) name: Option<String>,
+
+    /// A few minutes: little data, few rounds
+    #[arg(long, conflicts_with = "full", help_heading = "Size")]
+    pub(crate) quick: bool,
+    /// As large as published, which may take hours
+    #[arg(long, help_heading = "Size")]
+    pub(crate) full: bool,
+    /// Only this step, counted from 1
+    #[arg(long, value_name = "N", help_heading = "Size")]
+    pub(crate) step: Option<usize>,
+
+    /// Run exactly N rounds of each step, however long they take
+    #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, u32::MAX), help_heading = "Run")]
+    pub(crate) rounds: Option<u32>,
+    /// Folder for scratch stores; default: the current folder
+    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Drives key orders, shuffles and payloads of each step; default: a new one each time, printed
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    pub(crate) seed: Option<u64>,
+
+    /// Write a record of each step into the folder DIR: NAME-1.json and so on
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) records: Option<PathBuf>,
+    /// Write a page with charts to FILE, for a browser
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+}
 
 pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
-    let Some(name) = &options.name else { return Ok(output::print(&list())?) };
+    let Some(name) = &options.name else { return Ok(output::print(&list()?)?) };
     let mut study = studies::find(name)?;
     let chosen = chosen(&study, options)?;
     if let Some(folder) = &options.records {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
     }
-    let html = page_file::open(options.html.as_deref(), &[])?;
+    let html = files::page(options.html.as_deref(), &[])?;
     let style = output::style(options.talk.verbose, false);
     output::print(&report::study_head(&study, &style))?;
-    let mut steps = std::mem::take(&mut study.steps);
-    let mut ended = Ok(());
+    let steps = std::mem::take(&mut study.steps);
+    let mut whole = Ok(());
     let mut done = Vec::new();
-    for (number, step) in steps.iter_mut().enumerate() {
+    for (number, step) in steps.iter().enumerate() {
         if stop.is_set() || !chosen.contains(&number) {
             continue;
         }
         let (shown, outcome) = carry_out(step, number, name, options, stop);
-        ended = ended.and(outcome);
+        whole = whole.and(outcome);
         // Records may be large.
         done.extend(html.is_some().then_some(shown));
     }
     if let Some(html) = html {
         html.write(&report::html_study(&study, &done)).map_err(Failure::PartWay)?;
     }
-    if stop.is_set() { Err(Failure::PartWay(Error::interrupted())) } else { ended }
+    if stop.is_set() { Err(Failure::PartWay(Error::interrupted())) } else { whole }
 }
 
 /// Runs a step and shows it.
 fn carry_out<'a>(
-    part: &'a mut Step,
+    step: &'a Step,
     number: usize,
     name: &str,
     options: &StudyOptions,
     stop: &Stop,
 ) -> (StudyStep<'a>, Result<(), Failure>) {
     if !options.talk.quiet {
-        output::say(&format!("step {}: {}", number + 1, part.title));
+        output::say(&format!("step {}: {}", number + 1, step.title));
     }
-    let mut gaps = leave_out_unusable(part);
-    let words = words(part, options.size(), &common(options, name, number));
-    let Measured { records, ended } = measure(words, stop);
-    let ended = ended.and_then(|outcomes| measured::whole(&outcomes));
+    let mut gaps = Vec::new();
+    let spec = spec(step, number, name, options, &mut gaps);
+    let measured = spec.map_err(Failure::from).and_then(|spec| measure::measured(spec, stop));
+    let (records, ended) = match measured {
+        Ok(Measured { records, ended }) => (records, ended),
+        Err(failure) => (Vec::new(), Err(failure)),
+    };
+    let ended = ended.and_then(|outcomes| measure::check_complete(&outcomes));
     let ended = ended.or_else(|failure| {
         gaps.extend(gap(&failure, records.is_empty()));
         later(failure, records.is_empty())
     });
     let style = output::style(options.talk.verbose, false);
-    let shown = StudyStep { step: part, records, gaps };
+    let shown = StudyStep { step, records, gaps };
     let page = report::study_step(&shown, &style);
     let printed = output::print(&format!("\n{page}")).map_err(Failure::from);
     (shown, printed.and(ended))
 }
 
-fn list() -> String {
+fn list() -> Result<String> {
     let line = |(name, study): (&str, Study)| format!("{name:22}{}\n", study.title);
-    studies::all().into_iter().map(line).collect()
+    Ok(studies::all()?.into_iter().map(line).collect())
 }
 
 /// The places of the steps that run.
@@ -94,89 +132,43 @@ fn chosen(study: &Study, options: &StudyOptions) -> Result<Vec<usize>> {
     }
 }
 
-/// Options that every step is given, and that win over its own.
-fn common(options: &StudyOptions, name: &str, number: usize) -> Vec<(&'static str, OsString)> {
+/// What a step asks for, with the options of the study laid over it. Targets whose engine cannot be
+/// used here are left out; why, is added to `gaps`, a sentence each.
+fn spec(
+    step: &Step,
+    number: usize,
+    name: &str,
+    options: &StudyOptions,
+    gaps: &mut Vec<String>,
+) -> Result<RunSpec> {
+    let mut spec = step.spec(match (options.quick, options.full) {
+        (true, _) => Scale::Quick,
+        (_, true) => Scale::Full,
+        _ => Scale::Default,
+    })?;
+    let mut targets = std::mem::take(spec.targets_mut());
+    targets.retain(|target| {
+        let text = target.as_ref().to_string_lossy();
+        let usable = measure::usable(&spec, &text);
+        gaps.extend(usable.as_ref().err().map(|why| format!("{text} is not measured: {why}")));
+        usable.is_ok()
+    });
+    *spec.targets_mut() = targets;
+    let running = spec.running_mut();
+    if let Some(scratch) = &options.scratch {
+        running.scratch = Some(scratch.into());
+    }
+    if let Some(seed) = options.seed {
+        running.seed = vec![seed.to_string().parse()?];
+    }
+    if let Some(rounds) = options.rounds {
+        running.rounds = vec![rounds.to_string().parse()?];
+    }
     let record = |folder: &PathBuf| folder.join(format!("{name}-{}.json", number + 1));
-    let number = |number: u64| OsString::from(number.to_string());
-    [
-        ("json", options.records.as_ref().map(|folder| record(folder).into())),
-        ("scratch", options.scratch.as_ref().map(OsString::from)),
-        ("seed", options.seed.map(number)),
-        ("rounds", options.rounds.map(|rounds| number(rounds.into()))),
-        ("quiet", options.talk.quiet.then(OsString::new)),
-        ("verbose", options.talk.verbose.then(OsString::new)),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value?)))
-    .collect()
-}
-
-/// The command line of a step.
-pub(crate) fn words(step: &Step, size: Size, common: &[(&str, OsString)]) -> Vec<OsString> {
-    let command = match step.command {
-        Job::Run => "run",
-        Job::Rows => "rows",
-        Job::Queue => "queue",
-        Job::Age => "age",
-    };
-    let options = step.options(size);
-    let own = options
-        .iter()
-        .filter(|(name, _)| *name != TARGETS && !common.iter().any(|(common, _)| common == name));
-    let mut words: Vec<OsString> = vec!["storemark".into(), command.into()];
-    for (name, value) in own {
-        let values = value.words();
-        words.extend(values.iter().filter(|values| values.is_empty()).map(|_| word(name, "")));
-        words.extend(values.iter().flatten().map(|value| word(name, value)));
-    }
-    words.extend(common.iter().map(|(name, value)| word(name, value)));
-    words.push("--".into());
-    let targets = options.get(TARGETS).and_then(Value::words).unwrap_or_default();
-    words.extend(targets.into_iter().map(OsString::from));
-    words
-}
-
-/// `--name=value`; a switch has no value.
-fn word(name: &str, value: impl AsRef<OsStr>) -> OsString {
-    let mut word = OsString::from(format!("--{name}"));
-    if !value.as_ref().is_empty() {
-        word.push("=");
-        word.push(value);
-    }
-    word
-}
-
-fn measure(words: Vec<OsString>, stop: &Stop) -> Measured {
-    let measured =
-        args::understand(words).map_err(Failure::from).and_then(|command| match command {
-            Command::Run(asked) => commands::run::measured(&asked, stop),
-            Command::Age(options) => commands::age::measured(&options, stop),
-            Command::Queue(options) => commands::queue::measured(&options, stop),
-            Command::Rows(options) => commands::rows::measured(&options, stop),
-            _ => Err(Error::unsupported("a study has no such step").into()),
-        });
-    measured.unwrap_or_else(|failure| Measured { records: Vec::new(), ended: Err(failure) })
-}
-
-/// Targets whose engine cannot be used here are left out; why, a sentence each.
-fn leave_out_unusable(step: &mut Step) -> Vec<String> {
-    let rows = step.command == Job::Rows;
-    let mut gaps = Vec::new();
-    let mut usable = |target: &Value| {
-        let Value::Text(text) = target else { return true };
-        let name = text.split(':').next().unwrap_or_default();
-        let found = if rows {
-            registry::rows(name).and_then(|engine| engine.usable())
-        } else {
-            registry::blobs(name).and_then(|engine| engine.usable())
-        };
-        gaps.extend(found.as_ref().err().map(|why| format!("{text} is not measured: {why}")));
-        found.is_ok()
-    };
-    if let Some(Value::List(targets)) = step.options.get_mut(TARGETS) {
-        targets.retain(&mut usable);
-    }
-    gaps
+    let shown = spec.shown_mut();
+    shown.json = options.records.as_ref().map(record).map(Into::into);
+    shown.talk = options.talk;
+    Ok(spec)
 }
 
 /// What is missing of a step that failed.
@@ -185,7 +177,7 @@ fn gap(failure: &Failure, nothing: bool) -> Option<String> {
     Some(if nothing { format!("not measured: {why}") } else { format!("not all measured: {why}") })
 }
 
-/// The rest runs; a step that was begun and failed shows in the exit code, one that cannot be run
+/// The rest runs; a step that was started and failed shows in the exit code, one that cannot be run
 /// here is a gap.
 fn later(failure: Failure, nothing: bool) -> Result<(), Failure> {
     match failure {

@@ -1,12 +1,35 @@
 //! `storemark verify`: the same keys and the same bytes, or which are not.
 
-use std::fmt::Write;
+use std::{ffi::OsString, fmt::Write, path::PathBuf};
+
+use clap::Args;
 
 use lab::{Differences, Stop, Verified};
-use model::units::{show_count, show_size};
+use model::{
+    spec::Talk,
+    units::{show_count, show_size},
+};
 
 use super::copy;
-use crate::{args::VerifyOptions, exit::Failure, listener::Listener, output};
+use crate::{exit::Failure, listener::Listener, output};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark verify thumbs.db thumbs          exit code 3 if anything differs
+  storemark verify thumbs lmdb:thumbs.lmdb";
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyOptions {
+    /// One store
+    pub(crate) a: OsString,
+    /// The other
+    pub(crate) b: OsString,
+    /// Where a store that reading would change is copied to be read; default: beside it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+}
 
 pub(crate) fn run(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
     let (a, b) = (copy::source(&options.a)?, copy::source(&options.b)?);

@@ -1,9 +1,6 @@
-//! `storemark worker`: one of the processes that `run --processes` starts.
+//! `storemark worker`: one of the processes that a measuring command starts.
 
-use std::{
-    io,
-    process::{Command, Stdio},
-};
+use std::io;
 
 use engines::registry;
 use lab::Stop;
@@ -15,9 +12,7 @@ pub(crate) fn run(stop: &'static Stop) -> Result<(), Failure> {
     Ok(lab::serve(registry::blobs, io::stdin(), io::stdout(), stop)?)
 }
 
-/// How to start one.
-pub(crate) fn program() -> io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("worker").stderr(Stdio::inherit());
-    Ok(command)
+/// The same for rows.
+pub(crate) fn run_rows() -> Result<(), Failure> {
+    Ok(lab::rows_worker(registry::rows)?)
 }

@@ -4,6 +4,7 @@
 mod ageing;
 mod blobs;
 mod common;
+mod defaults;
 mod plan_file;
 mod rows;
 mod sweep;
@@ -18,6 +19,7 @@ pub use self::{
     ageing::AgeingSpec,
     blobs::{BlobsSpec, DEFAULT_DATA, SharedSetting},
     common::{MIN_ROUNDS, Output, Placing, Running, Talk},
+    defaults::RowsDefault,
     plan_file::{PLAN_HEAD, PlanFile},
     rows::RowsSpec,
     sweep::{Run, combinations},

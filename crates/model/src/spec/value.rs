@@ -87,7 +87,7 @@ impl Kind for Share {
     type Value = u8;
 
     fn read(text: &str) -> Result<u8> {
-        units::parse_percent(text)
+        units::parse_share(text)
     }
 }
 

@@ -12,8 +12,9 @@ use host::PidFile;
 use model::{Error, Result};
 use pagecache::Found;
 
+use super::CacheOptions;
 use super::{show::Show, summary};
-use crate::{args::CacheOptions, exit::Failure, output};
+use crate::{exit::Failure, output};
 
 /// Set for the process that a daemon's starter starts.
 const MARK: &str = "STOREMARK_CACHE_DAEMON";

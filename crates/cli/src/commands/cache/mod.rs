@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod hold;
+mod options;
 #[cfg(unix)]
 mod show;
 #[cfg(unix)]
@@ -11,9 +12,10 @@ use model::Error;
 #[cfg(unix)]
 use pagecache::{Crawl, Found, Problem, Root};
 
+pub(crate) use self::options::{CacheOptions, EXAMPLES};
 #[cfg(unix)]
 use self::show::Show;
-use crate::{args::CacheOptions, exit::Failure};
+use crate::exit::Failure;
 
 #[cfg(not(unix))]
 pub(crate) fn run(_: &CacheOptions) -> Result<(), Failure> {

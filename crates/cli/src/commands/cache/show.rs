@@ -11,7 +11,8 @@ use model::units::show_size;
 use pagecache::{Pages, Problem, Span, Visitor, residency_map};
 use serde_json::{Value, json};
 
-use crate::{args::CacheOptions, exit::Failure, output};
+use super::CacheOptions;
+use crate::{exit::Failure, output};
 
 /// Characters for the pages without a terminal: as many as vmtouch has.
 const WIDTH: u64 = 60;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use pagecache::{Found, Names, Pages, Skipped, page_size};
 use serde_json::{Map, json};
 
+use super::CacheOptions;
 use super::show::Show;
-use crate::args::CacheOptions;
 
 /// vmtouch's lines in vmtouch's columns; more lines only if there is something to report.
 pub(super) fn text(options: &CacheOptions, found: &Found, elapsed: Duration) -> String {

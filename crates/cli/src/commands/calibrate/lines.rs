@@ -14,7 +14,7 @@ use super::{
     Calibration,
     comparison::{Comparison, Kind},
 };
-use crate::record_file;
+use crate::files::{self, Form};
 
 /// Raised when a reader of the old form would go wrong.
 const FORMAT: u32 = 1;
@@ -29,7 +29,7 @@ enum Line<'a> {
         seed: u64,
         target: &'a str,
         settings: &'a Settings,
-        data: DatasetSummary,
+        data: Option<DatasetSummary>,
         same: Part,
         slowed: Part,
         min_rounds: u32,
@@ -64,12 +64,18 @@ struct Part {
     seconds: f64,
 }
 
+const FORM: Form<'_> = Form {
+    option: "--json",
+    what: "a record of storemark calibrate",
+    head: r#"{"line":"calibration""#,
+};
+
 /// The file, if there is one.
 pub(super) struct Lines(Option<Box<dyn Write>>);
 
 impl Lines {
     pub(super) fn open(path: Option<&Path>) -> Result<Self> {
-        record_file::open(path, record_file::CALIBRATE).map(Self)
+        files::open(path, FORM).map(Self)
     }
 
     pub(super) fn begin(&mut self, calibration: &Calibration) -> Result<()> {
@@ -85,7 +91,7 @@ impl Lines {
             seed: series.seed,
             target: &subject.label,
             settings: &subject.settings,
-            data: plan.summary,
+            data: plan.experiment.summary().copied(),
             same: part(Kind::Same),
             slowed: part(Kind::Slowed),
             min_rounds,

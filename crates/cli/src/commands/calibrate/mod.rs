@@ -3,6 +3,7 @@
 
 mod comparison;
 mod lines;
+mod options;
 mod page;
 mod series;
 mod slowing;
@@ -12,8 +13,13 @@ mod tally;
 use std::{path::Path, time::Duration};
 
 use lab::{Progress, Stop};
-use model::{Blobs, Result, Rounds, record::Record};
+use model::{
+    Blobs, Result, Rounds,
+    record::Record,
+    spec::{MIN_ROUNDS, Running},
+};
 
+pub(crate) use self::options::{CalibrateOptions, EXAMPLES};
 use self::{
     comparison::{Comparison, Kind},
     lines::Lines,
@@ -22,8 +28,7 @@ use self::{
     subject::Subject,
     tally::Tally,
 };
-use super::run::{MIN_ROUNDS, rounds};
-use crate::{args::CalibrateOptions, exit::Failure, listener::Listener, output};
+use crate::{exit::Failure, listener::Listener, output};
 
 /// More false alarms than this are too many.
 const FALSE_ALARMS: f64 = 0.05;
@@ -62,7 +67,7 @@ impl Calibration {
     ) -> Result<Self> {
         let subject = Subject::ready(options, series.seed, listener, stop)?;
         listener.stage("timing an operation", None);
-        let rounds = Rounds { max: Some(MIN_ROUNDS), ..rounds(None, Duration::ZERO) };
+        let rounds = Rounds { max: Some(MIN_ROUNDS), ..rounds(Duration::ZERO) };
         let (pace, _) = subject.run(&[subject.engine], series.seed, rounds, stop)?;
         let slowing = Slowing::of(subject.engine, &pace, options.slow_down)?;
         Ok(Self { series, subject, pace, slowing })
@@ -93,10 +98,15 @@ impl Calibration {
             Kind::Same => itself,
             Kind::Slowed => self.slowing.engine,
         };
-        let rounds = rounds(None, self.series.time(kind));
+        let rounds = rounds(self.series.time(kind));
         let (record, ended) = self.subject.run(&[itself, other], seed, rounds, stop)?;
         Comparison::of(kind, &record, ended)
     }
+}
+
+/// As many rounds as `run` needs, within the time.
+fn rounds(time: Duration) -> Rounds {
+    Running::default().rounds(time)
 }
 
 /// On standard output, unless that carries the lines.

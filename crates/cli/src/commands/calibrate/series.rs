@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use model::{Error, Result};
 
+use super::CalibrateOptions;
 use super::comparison::Kind;
-use crate::{args::CalibrateOptions, commands::run::fresh_seed};
+use crate::plan::fresh_seed;
 
 /// All comparisons of a calibration, each with its seed.
 pub(super) struct Series {

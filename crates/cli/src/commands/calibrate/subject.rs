@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use engines::registry;
-use lab::{
-    CopyJob, Data, Place, Progress, Recorder, Request, Requested, Silent, Stop, host::Scratch,
-};
+use host::Scratch;
+use lab::{CopyJob, Data, Place, Progress, Recorder, Request, Silent, Stop, Target};
 use model::{
     Blobs, Error, Result, Rounds, Settings,
     record::{Ended, Record},
+    spec::DEFAULT_DATA,
 };
 
 use crate::{
-    args::CalibrateOptions,
-    commands::run::{DEFAULT_DATA, made_up},
+    commands::calibrate::CalibrateOptions,
     targets::{self, Resolved},
 };
 
@@ -49,7 +48,7 @@ impl Subject {
             let scratch = Scratch::new_in(&parent)?;
             let path = scratch.path().join(engine.name());
             let CalibrateOptions { keys, size, variance, .. } = *options;
-            let from = lab::made(made_up(DEFAULT_DATA, keys, size, variance, seed))?;
+            let from = lab::made(DEFAULT_DATA.shaped(keys, size, variance, seed))?;
             let to = Place { engine, path: path.clone(), settings: settings.clone() };
             let job = CopyJob { from, to, force: false, resume: false, scratch: None };
             lab::copy(&job, progress, stop)?;
@@ -71,19 +70,16 @@ impl Subject {
     ) -> Result<(Record, Ended)> {
         let mut recorder = Recorder::new(None);
         let ended =
-            lab::run(&self.request(engines, seed, rounds), &mut recorder, &Silent, stop)?.ended;
+            lab::measure(&self.request(engines, seed, rounds), &mut recorder, &Silent, stop)?.ended;
         let record = recorder.record().filter(|_| ended != Ended::Interrupted);
         Ok((record.cloned().ok_or_else(Error::interrupted)?, ended))
     }
 
     fn request(&self, engines: &[&'static dyn Blobs], seed: u64, rounds: Rounds) -> Request {
-        let targets = (1..).zip(engines).map(|(number, engine)| Requested {
-            label: format!("{} #{number}", self.label),
-            engine: *engine,
+        let targets = (1..).zip(engines).map(|(number, engine)| Target {
             location: Some(self.path.clone()),
-            address: None,
             settings: self.settings.clone(),
-            site: None,
+            ..Target::scratch(&format!("{} #{number}", self.label), *engine)
         });
         Request::reading(Data::Targets, targets.collect(), rounds, seed)
     }
@@ -107,7 +103,7 @@ fn check(options: &CalibrateOptions, target: &Resolved) -> Result<()> {
     }
     if options.keys.is_some() || options.size.is_some() || options.variance.is_some() {
         return Err(Error::usage(format!(
-            "--keys, --size and --variance shape made-up data; {text} has its own"
+            "--keys, --size and --variance shape generated data; {text} has its own"
         )));
     }
     Ok(())

@@ -8,7 +8,7 @@ use pagecache::Span;
 #[cfg(unix)]
 use pagecache::{Action, CrawlOptions};
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 SIZE and RANGE take K, M, G and T for powers of 1024: 4096, 4k, 100M, 1.5G, and 4k-50k, 1M-,
 -10k or 10k. A range begins with the page that holds its first byte.
 

@@ -1,11 +1,15 @@
-//! What the user typed after `calibrate`.
+//! The options of `storemark calibrate`.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::{Args, builder::RangedU64ValueParser};
-use model::{Error, Result, units};
+use model::{spec::Talk, units};
 
-use super::Talk;
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  storemark calibrate                        false alarms and detections, in about five minutes
+  storemark calibrate sqlite: --same 20 --slowed 0
+  storemark calibrate thumbs.db --slow-down 10% --check";
 
 /// How often a comparison is wrong: compares a store with itself, and with itself slowed down by a
 /// known time per operation, many times in shuffled order, and counts what `run` would have said.
@@ -28,7 +32,7 @@ pub(crate) struct CalibrateOptions {
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "15s", help_heading = "Comparisons")]
     pub(crate) slowed_time: Duration,
     /// How much time slowing down adds
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, default_value = "5%", help_heading = "Comparisons")]
+    #[arg(long, value_name = "PERCENT", value_parser = units::parse_percentage, default_value = "5%", help_heading = "Comparisons")]
     pub(crate) slow_down: f64,
 
     /// Blobs in a made-up dataset
@@ -61,31 +65,4 @@ pub(crate) struct CalibrateOptions {
 /// What is left out is 0. More than the limit would take weeks.
 fn count() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(0..=1_000_000)
-}
-
-/// `5%` as a share, 0.05. A bare 0.05 could be either.
-pub(super) fn parse_percent(text: &str) -> Result<f64> {
-    let wrong = || {
-        Error::usage(format!(
-            "{text:?} is not accepted: a percentage above 0 and up to 100 is, like 5% or 0.5%"
-        ))
-    };
-    let number = text.strip_suffix('%').ok_or_else(wrong)?;
-    let percent: f64 = number.trim_end().parse().map_err(|_| wrong())?;
-    if percent > 0.0 && percent <= 100.0 { Ok(percent / 100.0) } else { Err(wrong()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentage_has_its_sign_and_is_one() {
-        for (text, share) in [("5%", 0.05), ("0.5 %", 0.005), ("100%", 1.0), ("1e1%", 0.1)] {
-            assert!((parse_percent(text).unwrap() - share).abs() < 1e-15, "{text}");
-        }
-        for text in ["", "%", "5", "0.05", "0%", "-5%", "101%", "nan%", "inf%", "5%%", "five%"] {
-            assert!(parse_percent(text).is_err(), "{text}");
-        }
-    }
 }

@@ -1,0 +1,163 @@
+//! The request of `storemark run`.
+
+use std::path::Path;
+
+use engines::registry;
+use host::Placements;
+use lab::{BlobWork, BlobsRequest, Data, ExperimentRequest, Request, Target, WorkerProcesses};
+use model::{
+    Blobs, Error, Facet, Result, Settings, Work,
+    spec::{BlobsSpec, one},
+};
+
+use super::{common, labels, worker};
+use crate::{
+    commands::copy,
+    plan::fresh_seed,
+    targets::{self, Resolved},
+};
+
+pub(super) fn request(spec: &BlobsSpec, placements: &Placements) -> Result<Request> {
+    let resolved = resolve(spec)?;
+    check_on(spec, &resolved)?;
+    let seed = one(&spec.running.seed).unwrap_or_else(fresh_seed);
+    let work = spec.work(resolved.iter().any(|target| target.location.is_some()));
+    let durability = spec.durability(resolved.len(), &work);
+    let targets = chosen(spec, &resolved, placements)?;
+    let names = targets.iter().map(|target| target.label.as_str());
+    let baseline = labels::baseline(one(&spec.running.baseline), None, names)?;
+    let blobs = BlobsRequest {
+        data: data(spec, &resolved, seed)?,
+        targets,
+        work: work.into_iter().filter_map(blob_work).collect(),
+        caches: spec.caches(),
+        count: spec.count()?,
+        max_key: one(&spec.data.max_id),
+        start: one(&spec.work.start),
+        batch: spec.batch()?,
+        threads: one(&spec.work.threads).unwrap_or(1),
+        processes: processes(spec)?,
+        memory: one(&spec.work.memory),
+        over_time: spec.extras.over_time,
+        in_place: spec.ways.in_place,
+        integrity_check: spec.ways.integrity_check,
+        short_of_room: spec.extras.yes,
+    };
+    let experiment = ExperimentRequest::Blobs(blobs);
+    Ok(Request {
+        durability,
+        scratch: spec.running.scratch.as_ref().map(|scratch| scratch.path().to_owned()),
+        ..common(experiment, &spec.running, spec.rounds(), baseline)
+    })
+}
+
+fn blob_work(work: Work) -> Option<BlobWork> {
+    match work {
+        Work::Blobs { operation, order, rate } => Some(BlobWork { operation, order, rate }),
+        _ => None,
+    }
+}
+
+/// One process works itself.
+fn processes(spec: &BlobsSpec) -> Result<Option<WorkerProcesses>> {
+    match one(&spec.work.processes).unwrap_or(1) {
+        1 => Ok(None),
+        count => Ok(Some(WorkerProcesses { count, command: worker("worker")? })),
+    }
+}
+
+/// The targets, one for each combination of settings that are lists.
+fn resolve(spec: &BlobsSpec) -> Result<Vec<Resolved>> {
+    let shared = spec.settings.settings()?;
+    let mut all = Vec::new();
+    for text in targets::or_default(&spec.targets, BlobsSpec::default_targets()) {
+        all.extend(targets::resolve(text)?.swept(&shared, spec.ways.zip)?);
+    }
+    Ok(all)
+}
+
+fn chosen(
+    spec: &BlobsSpec,
+    resolved: &[Resolved],
+    placements: &Placements,
+) -> Result<Vec<Target<dyn Blobs>>> {
+    let shared = spec.settings.settings()?;
+    let single = shared.iter().filter(|setting| setting.values.len() == 1);
+    let mut targets: Vec<Target<dyn Blobs>> = Vec::new();
+    for target in resolved {
+        let own = single.clone();
+        let own = own.filter(|one| one.engine.is_none_or(|name| name == target.engine.name()));
+        let mut defaults: Vec<_> = own.map(|one| (one.name, one.values[0].clone())).collect();
+        defaults.extend(equal_cache(spec, target).map(|bytes| ("cache", bytes)));
+        let settings = target.settings(&defaults)?;
+        if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
+            return Err(targets::missing(path));
+        }
+        for placement in placements.or_none() {
+            let on = placement.map_or_else(String::new, |on| format!(" on {}", on.name));
+            let taken = targets.iter().map(|target| target.label.as_str());
+            targets.push(Target {
+                label: labels::unique(target.label() + &on, taken),
+                engine: target.engine,
+                location: target.location.clone(),
+                address: target.address.clone(),
+                settings: settings.clone(),
+                placement: placement.cloned(),
+            });
+        }
+    }
+    Ok(targets)
+}
+
+/// Only stores that storemark makes on a disk can be placed on several file systems.
+fn check_on(spec: &BlobsSpec, resolved: &[Resolved]) -> Result<()> {
+    let fixed =
+        |target: &&Resolved| !target.is_scratch() || !target.engine.capabilities().persistent;
+    match resolved.iter().find(fixed).filter(|_| !spec.placing.on.is_empty()) {
+        None => Ok(()),
+        Some(target) => Err(Error::usage(format!(
+            "--on places scratch stores on file systems; {} is not made on a disk",
+            target.text
+        ))),
+    }
+}
+
+/// What `--memory` gives an engine that has a cache of its own.
+fn equal_cache(spec: &BlobsSpec, target: &Resolved) -> Option<String> {
+    let [threads, processes] =
+        [&spec.work.threads, &spec.work.processes].map(|of| one(of).unwrap_or(1));
+    let (memory, workers) = (one(&spec.work.memory)?, threads.saturating_mul(processes));
+    lab::equal_cache(target.engine, memory, workers).map(|bytes| bytes.to_string())
+}
+
+const SHAPES: &str = "--keys, --bytes, --size, --variance and --compressible shape generated data";
+
+fn data(spec: &BlobsSpec, resolved: &[Resolved], seed: u64) -> Result<Data> {
+    let located = resolved.iter().find(|target| target.location.is_some());
+    let shaped = spec.data.shapes_data();
+    match (&spec.data.data, located) {
+        (Some(_), Some(target)) => Err(Error::usage(format!(
+            "--data names the data, so {} cannot have its own: leave out its location",
+            target.text
+        ))),
+        (_, Some(target)) if shaped => {
+            Err(Error::usage(format!("{SHAPES}; {} has its own", target.text)))
+        }
+        (Some(_), None) if shaped => Err(Error::usage(format!("{SHAPES}; --data has its own"))),
+        (Some(folder), None) => directory(folder.path()),
+        (None, Some(_)) => Ok(Data::Targets),
+        (None, None) => Ok(Data::Generated(spec.generated(seed))),
+    }
+}
+
+/// A user's folder, every file by its path.
+fn directory(path: &Path) -> Result<Data> {
+    if !path.is_dir() {
+        let what = if path.exists() { "is not a folder" } else { "no such folder" };
+        return Err(Error::usage(format!("--data {}: {what}", path.display())));
+    }
+    copy::report_left_out(path)?;
+    let engine = registry::folders();
+    let settings = Settings::check(engine.settings(Facet::Blobs), [("layout", "names")])?;
+    Ok(Data::Store { engine, path: path.to_owned(), settings })
+}
