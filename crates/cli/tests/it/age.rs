@@ -1,13 +1,11 @@
 //! `storemark age` from outside.
 
-use std::{
-    fs,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::fs;
 
-use crate::world::World;
+use crate::{
+    running::{SAMPLE, signal},
+    world::World,
+};
 
 const SMALL: &str = "--objects 30 --size 20k --ages 0,1 --rounds 1 -q";
 
@@ -101,20 +99,9 @@ fn bad_input_is_refused_in_one_line() {
 fn an_interrupted_run_keeps_what_was_measured_and_removes_its_stores() {
     let world = World::new();
     let line = "age --objects 50 --size 20k --ages 0,1,2,3 --rounds 100000 -q --json r.jsonl";
-    let mut command = world.command(line);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let measured = || {
-        let record = fs::read_to_string(world.path("r.jsonl")).unwrap_or_default();
-        record.matches(r#"{"line":"sample""#).count() >= 3
-    };
-    let begun = (0..1200).any(|_| {
-        thread::sleep(Duration::from_millis(50));
-        measured()
-    });
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    let mut child = world.under_way(line, "r.jsonl", SAMPLE, 3);
+    signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(2));
-    assert!(begun, "no trial finished in a minute");
     let left: Vec<_> = world.tree().into_keys().collect();
     assert_eq!(left, [world.path("r.jsonl")]);
     let ran = world.ok("report r.jsonl");

@@ -16,7 +16,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::world::{Ran, World};
+use crate::{
+    running::{signal, within},
+    world::{Ran, World},
+};
 
 /// Three files of 3, 1 and no pages, in two folders below `tree`.
 fn tree() -> World {
@@ -162,15 +165,24 @@ fn special_files_and_link_loops_are_skipped_and_counted() {
 #[test]
 fn a_map_shows_each_file() {
     let world = tree();
+    world.ok("cache -t tree");
     let ran = world.ok("cache -v tree");
-    for file in ["tree/a", "tree/deep/b", "tree/deep/empty"] {
+    let list = json(&world, "-v tree")["list"].clone();
+    let files = [("tree/a", 10_000), ("tree/deep/b", 1), ("tree/deep/empty", 0)];
+    assert_eq!(list.as_array().unwrap().len(), files.len());
+    for ((file, bytes), listed) in files.into_iter().zip(list.as_array().unwrap()) {
         let map = ran.out.lines().skip_while(|line| *line != file).nth(1);
         let map = map.unwrap_or_else(|| panic!("{file}: {}", ran.out));
-        assert!(map.starts_with('[') && map.contains("] "), "{map}");
+        let (cells, counts) = map.strip_prefix('[').unwrap().split_once("] ").unwrap();
+        // So small a file has a cell for each page.
+        let pages = in_pages(&world, bytes);
+        assert_eq!((cells.len() as u64, &listed["path"]), (pages, &Value::from(file)), "{map}");
+        let resident = cells.matches('O').count();
+        assert_eq!(counts, format!("{resident}/{pages}"));
+        assert_eq!(listed["pages"].as_u64(), Some(pages));
+        // Another program may empty the caches at any time, but not of what was just read.
+        assert_eq!(listed["resident"].as_u64(), Some(resident as u64), "{map}");
     }
-    let list = json(&world, "-v tree")["list"].clone();
-    assert_eq!(list.as_array().unwrap().len(), 3);
-    assert_eq!(list[0]["path"], "tree/a");
 }
 
 #[test]
@@ -326,36 +338,26 @@ fn a_limit_on_locked_memory_is_named() {
     }
 }
 
-fn kill(id: &str, signal: &str) {
-    assert!(Command::new("kill").args(["-s", signal, id]).status().unwrap().success());
-}
-
-/// Waits for the file to be there, or to be gone.
-fn wait_for(world: &World, name: &str, there: bool) {
-    for _ in 0..600 {
-        if world.path(name).exists() == there {
-            return;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    panic!("{name} did not change in 30 s");
+/// Waits until the file exists, or until it is removed.
+fn wait_for(world: &World, name: &str, exists: bool) {
+    assert!(within(30, || world.path(name).exists() == exists), "{name} did not change in 30 s");
 }
 
 /// Where no memory may be locked at all, the refusal is the honest answer.
 fn may_lock(world: &World) -> bool {
     let mut child = world.command("cache -q -l -P probe tree/a").spawn().unwrap();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            assert_eq!(status.code(), Some(2));
-            return false;
-        }
-        if world.path("probe").exists() {
-            kill(&child.id().to_string(), "TERM");
-            assert_eq!(child.wait().unwrap().code(), Some(0));
-            return true;
-        }
-        thread::sleep(Duration::from_millis(20));
+    let mut ended = None;
+    assert!(within(60, || {
+        ended = child.try_wait().unwrap();
+        ended.is_some() || world.path("probe").exists()
+    }));
+    if let Some(status) = ended {
+        assert_eq!(status.code(), Some(2));
+        return false;
     }
+    signal(child.id(), "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    true
 }
 
 fn read_to_end(child: &mut Child) -> String {
@@ -370,14 +372,14 @@ fn locks_are_held_until_a_signal_comes() {
     if !may_lock(&world) {
         return;
     }
-    for (line, signal) in [("cache -l -P pid tree", "INT"), ("cache -l -P pid tree", "TERM")] {
+    for (line, name) in [("cache -l -P pid tree", "INT"), ("cache -l -P pid tree", "TERM")] {
         let mut child = world.command(line).stdout(Stdio::piped()).spawn().unwrap();
         wait_for(&world, "pid", true);
-        kill(&child.id().to_string(), signal);
-        let said = read_to_end(&mut child);
+        signal(child.id(), name);
+        let printed = read_to_end(&mut child);
         assert_eq!(child.wait().unwrap().code(), Some(0));
         let pages = in_pages(&world, 10_000) + 1;
-        assert!(said.starts_with(&format!("LOCKED {pages} pages (")), "{said}");
+        assert!(printed.starts_with(&format!("LOCKED {pages} pages (")), "{printed}");
         assert!(!world.path("pid").exists());
     }
 }
@@ -390,17 +392,17 @@ fn a_daemon_goes_on_alone_and_removes_its_pidfile() {
     }
     let ran = world.ok("cache -l -d -P pid tree");
     assert!(ran.out.starts_with("LOCKED "), "{}", ran.out);
-    let id = fs::read_to_string(world.path("pid")).unwrap();
+    let id: u32 = fs::read_to_string(world.path("pid")).unwrap().trim().parse().unwrap();
     #[cfg(target_os = "linux")]
     {
-        let status = fs::read_to_string(format!("/proc/{}/status", id.trim())).unwrap();
+        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
         let locked = status.lines().find(|line| line.starts_with("VmLck:")).unwrap();
         assert!(!locked.contains(" 0 kB"), "{locked}");
     }
-    kill(id.trim(), "TERM");
+    signal(id, "TERM");
     wait_for(&world, "pid", false);
     assert_eq!(world.ok("cache -q -l -d -P pid tree").out, "");
-    kill(fs::read_to_string(world.path("pid")).unwrap().trim(), "INT");
+    signal(fs::read_to_string(world.path("pid")).unwrap().trim().parse().unwrap(), "INT");
     wait_for(&world, "pid", false);
 }
 

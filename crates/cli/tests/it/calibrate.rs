@@ -1,16 +1,11 @@
 //! Comparisons whose truth is known. What they show depends on the machine; that it is counted
 //! right does not.
 
-use std::{
-    fs,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::fs;
 
 use serde_json::Value;
 
-use crate::world::World;
+use crate::{running::signal, world::World};
 
 /// Five rounds each, whatever the time.
 const TINY: &str = "--keys 50 --size 1k --same-time 0 --slowed-time 0";
@@ -114,20 +109,9 @@ fn lines_on_standard_output_stand_alone() {
 #[test]
 fn an_interrupted_calibration_shows_and_keeps_what_is_done() {
     let world = World::new();
-    let mut command = world.command(&format!("calibrate {TINY} --same 100000 --json out.jsonl"));
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let compared = || {
-        let text = fs::read_to_string(world.path("out.jsonl")).unwrap_or_default();
-        text.matches(r#"{"line":"comparison""#).count()
-    };
-    for _ in 0..1200 {
-        if compared() > 0 {
-            break;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    let line = format!("calibrate {TINY} --same 100000 --json out.jsonl");
+    let child = world.under_way(&line, "out.jsonl", r#"{"line":"comparison""#, 1);
+    signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(2), "{out}");

@@ -3,26 +3,23 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
+    process::{Child, Stdio},
 };
 
-use crate::world::World;
+use crate::{
+    running::{signal, within},
+    world::World,
+};
 
-fn signal(child: &Child) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-}
-
-/// Runs `line`, interrupts it once it told to be at `stage`, and returns what it said after that.
+/// Runs `line`, interrupts it once it reports to be at `stage`, and returns what it printed after
+/// that.
 fn interrupted(world: &World, line: &str, stage: &str) -> Vec<String> {
     let mut command = world.command(&format!("{line} --verbose"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(said.any(|told| told.contains(stage)), "{line}: never at {stage:?}");
-    signal(&child);
-    let after = said.collect();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains(stage)), "{line}: never at {stage:?}");
+    signal(child.id(), "INT");
+    let after = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(2), "{line}: {after:?}");
     after
 }
@@ -72,10 +69,8 @@ fn what_measures_shows_what_it_has() {
         "age files: sqlite: --objects 20 --size 2k --rounds 100000",
         "calibrate pack: --keys 50 --same 100000 --same-time 0s",
     ] {
-        let mut command = world.command(&format!("{line} --json record.json"));
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        await_lines(&world, "record.json", 4);
-        signal(&child);
+        let child = world.under_way(&format!("{line} --json record.json"), "record.json", "\n", 4);
+        signal(child.id(), "INT");
         let output = child.wait_with_output().unwrap();
         let (out, err) =
             [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b)).into();
@@ -91,9 +86,8 @@ fn what_measures_shows_what_it_has() {
 fn a_study_shows_the_step_it_was_at_and_goes_no_further() {
     let world = World::new();
     let line = "study faster-than-fs --quick --rounds 100000 --records .";
-    let child = world.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    await_lines(&world, "faster-than-fs-1.json", 4);
-    signal(&child);
+    let child = world.under_way(line, "faster-than-fs-1.json", "\n", 4);
+    signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{err}");
@@ -108,22 +102,21 @@ fn the_doctor_tells_what_was_seen() {
     assert_eq!(names(&world), [""; 0]);
 }
 
-/// Output that nobody reads holds up whoever writes it, so that the first signal is not heard.
+/// Output that nobody reads blocks its writer, so that the first signal has no effect.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_second_signal_ends_what_does_not_listen() {
+fn a_second_signal_ends_a_command_that_is_blocked() {
     use std::io::Write;
 
     let (_reader, mut full) = std::io::pipe().unwrap();
     full.write_all(&vec![0; PIPE]).unwrap();
     let mut child = World::new().command("engines").stdout(full).spawn().unwrap();
-    while !catches_interrupts(&child) {
-        thread::sleep(Duration::from_millis(10));
-    }
-    signal(&child);
-    thread::sleep(Duration::from_millis(300));
+    assert!(within(30, || waits_for_signals(&child).is_some()));
+    let waits = waits_for_signals(&child);
+    signal(child.id(), "INT");
+    assert!(within(30, || waits_for_signals(&child) > waits), "it handled the first signal");
     assert_eq!(child.try_wait().unwrap(), None);
-    signal(&child);
+    signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
@@ -131,23 +124,15 @@ fn a_second_signal_ends_what_does_not_listen() {
 #[cfg(target_os = "linux")]
 const PIPE: usize = 65_536;
 
-/// Whether `child` has set up what happens at a signal.
+/// How often the thread of `child` that handles signals has waited for one, if it waits now.
 #[cfg(target_os = "linux")]
-fn catches_interrupts(child: &Child) -> bool {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    // The lowest bit is signal 1; interrupting is 2.
-    u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
-}
-
-/// Waits until the record `name` has so many lines.
-fn await_lines(world: &World, name: &str, count: usize) {
-    for _ in 0..1200 {
-        let text = fs::read_to_string(world.path(name)).unwrap_or_default();
-        if text.lines().count() >= count {
-            return;
-        }
-        thread::sleep(Duration::from_millis(50));
+fn waits_for_signals(child: &Child) -> Option<u64> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().flatten();
+    let statuses = tasks.filter_map(|task| fs::read_to_string(task.path().join("status")).ok());
+    let status = statuses.into_iter().find(|status| status.starts_with("Name:\tctrl-c\n"))?;
+    let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+    if !value("State:\t")?.starts_with('S') {
+        return None;
     }
-    panic!("{name} has no {count} lines in a minute");
+    value("voluntary_ctxt_switches:\t")?.parse().ok()
 }

@@ -26,6 +26,7 @@ mod processes;
 mod queue;
 mod record;
 mod rows;
+mod running;
 mod safety;
 mod servers;
 mod servers_postgres;

@@ -4,9 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
+    process::Child,
 };
 
 use model::{
@@ -15,6 +13,7 @@ use model::{
 };
 
 use crate::{
+    running::{SAMPLE, signal, within},
     servers::{self, without},
     states::{as_ordinary_user, is_root},
     world::World,
@@ -173,24 +172,11 @@ fn groups(id: u32) -> Vec<PathBuf> {
 /// A long run under a limit; whether there is one.
 fn under_way(world: &World) -> (Child, bool) {
     let run = "run files: --keys 200 --size 10k --read --memory 64MiB --rounds 100000";
-    let mut command = world.command(&format!("{run} --processes 2 --json r.json"));
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    for _ in 0..600 {
-        let text = fs::read_to_string(world.path("r.json")).unwrap_or_default();
-        if text.contains(r#"{"line":"sample""#) {
-            let limited = !text.contains("memory-not-limited");
-            assert_eq!(groups(child.id()).len(), usize::from(limited));
-            return (child, limited);
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    child.kill().unwrap();
-    panic!("no trial finished in 30 s: {:?}", child.wait());
-}
-
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    let line = format!("{run} --processes 2 --json r.json");
+    let child = world.under_way(&line, "r.json", SAMPLE, 1);
+    let limited = world.count("r.json", "memory-not-limited") == 0;
+    assert_eq!(groups(child.id()).len(), usize::from(limited));
+    (child, limited)
 }
 
 #[test]
@@ -202,20 +188,15 @@ fn a_group_goes_with_its_run_however_that_ends() {
         let inside = fs::read_to_string(folder.join("cgroup.procs")).unwrap();
         assert_eq!(inside.lines().count(), 3, "itself and its two workers");
     }
-    signal(&child, "INT");
+    signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(2));
     assert_eq!(groups(child.id()), [] as [&Path; 0]);
 
     fs::remove_file(world.path("r.json")).unwrap();
     let (mut child, _) = under_way(&world);
-    signal(&child, "KILL");
+    signal(child.id(), "KILL");
     child.wait().unwrap();
     // Its workers end by themselves; until then the group stays.
-    for _ in 0..200 {
-        if groups(child.id()).is_empty() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
-    panic!("the group of a killed run was not removed");
+    let removed = within(20, || groups(child.id()).is_empty());
+    assert!(removed, "the group of a killed run was not removed");
 }

@@ -6,13 +6,14 @@ use std::{
     collections::BTreeSet,
     fs,
     process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
 };
 
 use model::record::{Line, Record};
 
-use crate::world::World;
+use crate::{
+    running::{SAMPLE, signal, within},
+    world::World,
+};
 
 fn record(world: &World) -> Record {
     let text = fs::read_to_string(world.path("r.json")).unwrap();
@@ -164,19 +165,11 @@ fn a_worker_is_not_started_by_hand() {
 /// A long run with two worker processes, under way.
 fn under_way(world: &World, targets: &str) -> (Child, Vec<u32>) {
     let run = format!("run {targets} --keys 300 --size 2k --update --batch 1 --processes 2");
-    let mut command = world.command(&format!("{run} --rounds 100000 --json r.json"));
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    for _ in 0..600 {
-        let record = fs::read_to_string(world.path("r.json")).unwrap_or_default();
-        if record.contains(r#"{"line":"sample""#) {
-            let workers = workers_of(child.id());
-            assert_eq!(workers.len(), 2, "{workers:?}");
-            return (child, workers);
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    child.kill().unwrap();
-    panic!("no trial finished in 30 s: {:?}", child.wait());
+    let line = format!("{run} --rounds 100000 --json r.json");
+    let child = world.under_way(&line, "r.json", SAMPLE, 1);
+    let workers = workers_of(child.id());
+    assert_eq!(workers.len(), 2, "{workers:?}");
+    (child, workers)
 }
 
 /// Workers that `of` started; it has other children too.
@@ -190,11 +183,6 @@ fn workers_of(of: u32) -> Vec<u32> {
     own.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
 }
 
-fn signal(id: u32, name: &str) {
-    let id = id.to_string();
-    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
-}
-
 /// None of `workers` is left after some seconds.
 fn ended(workers: &[u32]) {
     let alive = || {
@@ -206,13 +194,7 @@ fn ended(workers: &[u32]) {
         let ids: BTreeSet<u32> = living.filter_map(|(pid, _)| pid.parse().ok()).collect();
         workers.iter().any(|worker| ids.contains(worker))
     };
-    for _ in 0..200 {
-        if !alive() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    panic!("a worker outlived its run by 10 s");
+    assert!(within(10, || !alive()), "a worker outlived its run by 10 s");
 }
 
 fn scratch_left(world: &World) -> bool {
@@ -270,10 +252,7 @@ fn a_worker_that_dies_fails_one_target_and_the_others_go_on() {
         let (_, after) = text.split_once("ended before its work was done")?;
         Some(after.matches(r#"{"line":"sample""#).count())
     };
-    let on = (0..600).any(|_| {
-        thread::sleep(Duration::from_millis(50));
-        since(text()) >= Some(3)
-    });
+    let on = within(30, || since(text()) >= Some(3));
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     assert!(on && output.status.code() == Some(2), "{output:?}: {}", text());

@@ -3,11 +3,12 @@
 use std::{
     fs,
     process::{Child, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
-use crate::world::{Ran, World};
+use crate::{
+    running::{SAMPLE, signal, within},
+    world::{Ran, World},
+};
 
 const QUICK: &str = "--workers 4 --tasks 2 --rounds 1 -q";
 
@@ -131,18 +132,6 @@ fn held(world: &World) -> Vec<String> {
     all.filter(|line| line.contains(&folder)).collect()
 }
 
-/// Waits until `happens`, or is missed.
-fn soon(happens: impl Fn() -> bool) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(60) {
-        if happens() {
-            return true;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    false
-}
-
 /// Why images cannot be mounted here, in words that an honest answer has.
 #[cfg(target_os = "linux")]
 fn refusal(ran: &Ran) -> bool {
@@ -212,14 +201,15 @@ fn under_way(world: &World, measuring: &str) -> Option<Child> {
     let on = "--on ext4,btrfs --image-size 120MiB --rounds 100000 --json r.jsonl";
     let mut command = world.command(&format!("{measuring} {on}"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let record = || fs::read_to_string(world.path("r.jsonl")).unwrap_or_default();
-    while !record().contains(r#"{"line":"sample""#) {
-        if child.try_wait().unwrap().is_some() {
-            let ran = Ran::from(child.wait_with_output().unwrap());
-            assert!(ran.code == Some(1) && refusal(&ran), "{}", ran.err);
-            return None;
-        }
-        thread::sleep(Duration::from_millis(20));
+    let mut has_ended = false;
+    assert!(within(60, || {
+        has_ended = child.try_wait().unwrap().is_some();
+        has_ended || world.count("r.jsonl", SAMPLE) > 0
+    }));
+    if has_ended {
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert!(ran.code == Some(1) && refusal(&ran), "{}", ran.err);
+        return None;
     }
     assert!(held(world).len() >= 2, "{:?}", held(world));
     Some(child)
@@ -255,13 +245,7 @@ fn killed_it_is_unmounted_soon() {
             let entries = fs::read_dir(world.path("")).unwrap().flatten();
             entries.map(|entry| entry.file_name()).collect()
         };
-        let gone = soon(|| held(&world).is_empty() && names() == ["r.jsonl"]);
+        let gone = within(60, || held(&world).is_empty() && names() == ["r.jsonl"]);
         assert!(gone, "{measuring}: {:?} {:?}", held(&world), names());
     }
-}
-
-#[cfg(target_os = "linux")]
-fn signal(pid: u32, name: &str) {
-    let mut kill = std::process::Command::new("kill");
-    assert!(kill.args(["-s", name, &pid.to_string()]).status().unwrap().success());
 }

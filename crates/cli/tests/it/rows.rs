@@ -2,12 +2,13 @@
 
 use std::{
     fs,
-    process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
+    process::{Child, Stdio},
 };
 
-use crate::world::World;
+use crate::{
+    running::{SAMPLE, signal, within},
+    world::World,
+};
 
 const QUICK: &str = "--rows 600 --rounds 1 -q";
 
@@ -176,9 +177,9 @@ fn a_killed_run_leaves_no_server() {
     assert!(servers() > 0, "a server is at work");
     signal(child.id(), "KILL");
     child.wait().unwrap();
-    assert!(soon(|| servers() == 0), "a server outlived the run");
+    assert!(within(20, || servers() == 0), "a server outlived the run");
     let left = || world.tree().into_keys().collect::<Vec<_>>();
-    assert!(soon(|| left() == [world.path("r.jsonl")]), "{:?}", left());
+    assert!(within(20, || left() == [world.path("r.jsonl")]), "{:?}", left());
 }
 
 #[test]
@@ -227,21 +228,7 @@ fn under_way(world: &World) -> Child {
 
 /// A run that has finished a trial.
 fn begun(world: &World, line: &str) -> Child {
-    let mut command = world.command(line);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    for _ in 0..600 {
-        let record = fs::read_to_string(world.path("r.jsonl")).unwrap_or_default();
-        if record.matches(r#"{"line":"sample""#).count() >= 4 {
-            return child;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    child.kill().unwrap();
-    panic!("no trial finished in 30 s: {:?}", child.wait());
-}
-
-fn signal(pid: u32, name: &str) {
-    assert!(Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap().success());
+    world.under_way(line, "r.jsonl", SAMPLE, 4)
 }
 
 /// Workers whose parent is `pid`; it has other children too.
@@ -256,18 +243,6 @@ fn workers(pid: u32) -> Vec<u32> {
 fn is_worker(pid: u32) -> bool {
     let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     line.contains("rows-worker")
-}
-
-/// Waits until `happens`, or is missed.
-fn soon(happens: impl Fn() -> bool) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(20) {
-        if happens() {
-            return true;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    false
 }
 
 #[test]
@@ -289,11 +264,11 @@ fn interrupted_it_keeps_what_was_measured_and_leaves_nothing() {
 fn workers_end_with_the_one_that_started_them() {
     let world = World::new();
     let mut child = under_way(&world);
-    assert!(soon(|| workers(child.id()).len() == 2), "two workers are at work");
+    assert!(within(20, || workers(child.id()).len() == 2), "two workers are at work");
     let workers = workers(child.id());
     signal(child.id(), "KILL");
     child.wait().unwrap();
-    assert!(soon(|| !workers.iter().any(|id| is_worker(*id))), "a worker outlived the run");
+    assert!(within(20, || !workers.iter().any(|id| is_worker(*id))), "a worker outlived the run");
     // The folder that is left is swept by the next run.
     world.ok(&format!("rows csv: {QUICK}"));
     let left: Vec<_> = world.tree().into_keys().collect();
@@ -308,7 +283,7 @@ fn a_worker_that_is_killed_fails_its_trial_and_the_rest_goes_on() {
         "rows sqlite: --style text,prepared --rows 20000 --batch 20 --rounds 2 -q --json r.jsonl";
     let mut command = world.command(line);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    assert!(soon(|| !workers(child.id()).is_empty()), "a worker is at work");
+    assert!(within(20, || !workers(child.id()).is_empty()), "a worker is at work");
     signal(workers(child.id())[0], "KILL");
     let ran = crate::world::Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);

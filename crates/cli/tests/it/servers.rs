@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+pub(crate) use crate::running::{signal, within};
 use crate::world::{Ran, World};
 
 /// Whether the engine `name` is left out since its server is not installed, which is told past
@@ -31,17 +32,6 @@ pub(crate) fn world() -> World {
     let world = World::new();
     fs::set_permissions(world.path("."), Permissions::from_mode(0o711)).unwrap();
     world
-}
-
-/// Waits up to `seconds` until `is_so`.
-pub(crate) fn within(seconds: u64, mut is_so: impl FnMut() -> bool) -> bool {
-    (0..seconds * 20).any(|_| {
-        if is_so() {
-            return true;
-        }
-        sleep(Duration::from_millis(50));
-        false
-    })
 }
 
 /// Processes with `text` in their command lines.
@@ -82,10 +72,6 @@ fn under_way(world: &World, targets: &str, rounds: u32) -> Child {
     }
     child.kill().unwrap();
     panic!("no trial finished: {:?}", child.wait_with_output());
-}
-
-pub(crate) fn signal(pid: u32, name: &str) {
-    assert!(Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap().success());
 }
 
 pub(crate) fn nothing_is_left(world: &World) {

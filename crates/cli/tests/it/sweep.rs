@@ -1,11 +1,6 @@
 //! Lists of values: a run each, in one record.
 
-use std::{
-    process::{Command, Stdio},
-    time::Duration,
-};
-
-use crate::world::World;
+use crate::{running::signal, world::World};
 
 const SWEEP: &str = "run files: sqlite: --read --size 1k,4k --keys 20 --rounds 2 --seed 7";
 
@@ -144,18 +139,8 @@ fn what_was_measured_before_an_interruption_is_kept_and_shown() {
     let world = World::new();
     let line =
         "run memory: --read --keys 50 --size 100 --count 10,900m --rounds 50 --json run.json --yes";
-    let child = world.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let began = || {
-        let text = std::fs::read_to_string(world.path("run.json")).unwrap_or_default();
-        text.matches(r#"{"line":"end""#).count() == 1
-    };
-    let mut waited = 0;
-    while !began() && waited < 600 {
-        std::thread::sleep(Duration::from_millis(100));
-        waited += 1;
-    }
-    let id = child.id().to_string();
-    Command::new("kill").args(["-INT", &id]).status().unwrap();
+    let child = world.under_way(line, "run.json", r#"{"line":"end""#, 1);
+    signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(2), "{out}");
@@ -251,18 +236,8 @@ fn nothing_is_left_of_shared_stores_after_an_interruption() {
     let world = World::new();
     let line =
         "run files: sqlite: --read --keys 40 --count 10,900m --rounds 5 --json run.json --yes";
-    let mut command = world.command(line);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let second = || {
-        let text = std::fs::read_to_string(world.path("run.json")).unwrap_or_default();
-        text.matches(r#"{"line":"header""#).count() == 2
-    };
-    let mut waited = 0;
-    while !second() && waited < 600 {
-        std::thread::sleep(Duration::from_millis(100));
-        waited += 1;
-    }
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let mut child = world.under_way(line, "run.json", r#"{"line":"header""#, 2);
+    signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(2));
-    assert!(waited < 600 && world.tree().len() == 1, "{:?}", world.tree().keys());
+    assert_eq!(world.tree().len(), 1, "{:?}", world.tree().keys());
 }
