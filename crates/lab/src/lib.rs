@@ -1,10 +1,8 @@
 //! The verbs of storemark: plan, run, copy, verify. Knows engines only by their traits.
 
 mod age;
-mod amount;
 mod check;
 mod chores;
-mod clone;
 mod copy;
 mod course;
 mod crew;
@@ -15,7 +13,6 @@ mod experiment;
 mod forecast;
 mod histogram;
 mod limit;
-mod made;
 mod measure;
 mod outcome;
 mod over_time;
@@ -23,7 +20,6 @@ mod pace;
 mod pass;
 mod payload;
 mod pilot;
-mod place;
 mod precise;
 mod prepare;
 mod prepared;
@@ -48,8 +44,7 @@ mod verify;
 mod worker;
 
 pub use ::host::{self, Stop};
-pub use amount::Amount;
-pub use copy::{Copied, CopyJob, copy};
+pub use copy::{Amount, Copied, CopyJob, Place, copy, generated};
 pub use crew::serve;
 pub use doctor::{DoctorRequest, doctor};
 pub use drill::{Drawn, Drill};
@@ -59,10 +54,8 @@ pub use experiment::request::{
 };
 pub use forecast::{Forecast, Room, forecast};
 pub use limit::equal_cache;
-pub use made::made;
 pub use measure::{measure, measure_with};
 pub use outcome::Outcome;
-pub use place::Place;
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;
 pub use rows::rows_worker;

@@ -14,7 +14,7 @@ use model::{
 
 use crate::{
     Amount, Progress, Stop, check,
-    clone::clone_store,
+    copy::clone_store,
     dataset::{Dataset, Entry},
     host::{self, Scratch},
     prepared::{Prepared, PreparedTarget},

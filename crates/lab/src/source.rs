@@ -6,9 +6,8 @@ use model::{Error, Generated, How, Item, KeyKind, Mode, Put, Result, Session, St
 
 use crate::{
     Amount, Place, Progress, Stop,
+    copy::{Readable, generated},
     dataset::{Dataset, Sampler},
-    made::made,
-    place::Readable,
     request::{Data, Request},
 };
 
@@ -29,7 +28,7 @@ impl Source {
     pub(crate) fn open(request: &Request, progress: &dyn Progress, stop: &Stop) -> Result<Self> {
         let (engine, path, settings) = match &request.data {
             Data::Generated(spec) => {
-                let store = made(*spec)?.open()?;
+                let store = generated(*spec)?.open()?;
                 return Ok(Self { keys: store.keys(), from: From::Made(store, *spec) });
             }
             Data::Store { engine, path, settings } => (*engine, path, settings),

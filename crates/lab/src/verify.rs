@@ -1,4 +1,4 @@
-//! Whether two stores hold the same data: the same keys, and under each the same bytes.
+//! Compares the data of two stores: the same keys, and under each the same bytes.
 
 use std::{
     ops::ControlFlow,
@@ -15,7 +15,7 @@ use crate::{
     source::tick,
 };
 
-/// What two stores have in common and what not.
+/// What two stores have in common, and what differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Keys with the same bytes on both sides.
@@ -29,7 +29,7 @@ pub struct Verified {
     /// Keys whose bytes differ.
     pub different: Differences,
     /// The digest of either dataset, in hex, to compare across machines. It is the BLAKE3 hash
-    /// of every item in key order: the key (an integer as 8 bytes; a name led by its length),
+    /// of every item in key order: the key (an integer as 8 bytes; a name after its length),
     /// the length of the value, the BLAKE3 hash of the value. Lengths are 8 bytes; numbers are
     /// little-endian.
     pub digests: [String; 2],
@@ -65,7 +65,7 @@ impl Differences {
 
 /// Compares two stores key by key, by the BLAKE3 hashes of their values. Modes and times of
 /// named values are not compared: not every engine keeps them.
-/// A store that reading would change is read as a copy, in `scratch` or else beside it.
+/// A store that reading would change is read as a copy, in `scratch` (default: next to it).
 pub fn verify(
     [a, b]: [&Place; 2],
     scratch: Option<&Path>,
@@ -83,7 +83,7 @@ pub fn verify(
     let shown = paths.map(Path::display);
     if kind != other {
         return Err(Error::usage(format!(
-            "{} holds {kind} and {} holds {other}: only keys of one kind compare",
+            "{} holds {kind} and {} holds {other}; only keys of one kind can be compared",
             shown[0], shown[1]
         )));
     }
@@ -109,7 +109,7 @@ fn compare(
             (scope.spawn(move || hash(store, path, &sender, stop)), Column::new(receiver, path))
         });
         let merged = merge(a, b, progress);
-        // The failure of a reader ends its column early: it is the one to tell.
+        // A reader that failed ends its column early: its error is the cause.
         let digests = [finish(left)?, finish(right)?];
         Ok(Verified { digests, ..merged? })
     })
@@ -145,7 +145,7 @@ fn hash(
         sheet.push(item.key, print).map_err(|e| e.context(path.display()))?;
         if sheet.len() == ROWS && sender.send(std::mem::replace(&mut sheet, Sheet::new())).is_err()
         {
-            // The merging thread is gone and has told why.
+            // The merging thread has failed, and returns why.
             return Ok(ControlFlow::Break(()));
         }
         Ok(ControlFlow::Continue(()))
@@ -175,7 +175,7 @@ impl<'p> Column<'p> {
         Self { path, receiver, sheet: Sheet::new(), row: 0 }
     }
 
-    /// Waits until a row is at hand or the store has no more.
+    /// Waits until there is a row, or the store has no more.
     fn fill(&mut self) -> Result<()> {
         while self.row == self.sheet.len()
             && let Ok(next) = self.receiver.recv()

@@ -41,7 +41,7 @@ pub(crate) struct InitOptions {
 pub(crate) fn run(options: &InitOptions, stop: &lab::Stop) -> Result<(), Failure> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let InitOptions { count, size, variance, .. } = *options;
-    let from = lab::made(Generated { seed, count, size, variance, random_percent: 100 })?;
+    let from = lab::generated(Generated { seed, count, size, variance, random_percent: 100 })?;
     let to = copy::place(
         registry::databases()?,
         &options.database,

@@ -49,7 +49,7 @@ fn copies_of_all_kinds_keep_what_they_have_for_resuming() {
     ] {
         let before = names(&world);
         let after = interrupted(&world, line, "storemark: copying");
-        assert!(after.last().unwrap().contains("--resume goes on"), "{line}: {after:?}");
+        assert!(after.last().unwrap().contains("--resume continues"), "{line}: {after:?}");
         let partial = format!("{to}.storemark-partial");
         let mut expected = [before, vec![partial.clone()]].concat();
         expected.sort();

@@ -127,7 +127,7 @@ fn a_store_that_is_read_as_a_copy_needs_room_for_it() {
     for line in ["run a.fjall pack: --rounds 1", "verify a.db a.fjall", "copy a.fjall pack:b"] {
         let ran = world.run(line);
         assert_eq!(ran.code, Some(1), "{line}: {}", ran.err);
-        let says = "a.fjall is read as a copy, which takes 1.06 PB";
+        let says = "a.fjall: it is read as a copy of 1.06 PB";
         assert!(ran.err.contains(says) && ran.err.contains(" free: --scratch"), "{}", ran.err);
     }
 }

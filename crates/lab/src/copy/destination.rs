@@ -1,4 +1,4 @@
-//! What may stand at the destination.
+//! What may be at the destination before the copy.
 
 use std::{
     fs, io,
@@ -7,12 +7,11 @@ use std::{
 
 use model::{Access, Error, ErrorKind, KeyKind, OpenOptions, Result, Settings};
 
-use super::{CopyJob, partial};
-use crate::Place;
+use super::{CopyJob, Place, partial};
 
-/// What stands at the destination and may give way to the copy.
+/// What is at the destination and may be replaced by the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Existing {
     Nothing,
     EmptyFolder,
     File,
@@ -20,7 +19,7 @@ pub(super) enum Standing {
 }
 
 /// Refuses a destination where something would be lost. Changes nothing.
-pub(super) fn check(job: &CopyJob) -> Result<Standing> {
+pub(super) fn check(job: &CopyJob) -> Result<Existing> {
     check_place(&job.to)?;
     check_apart(&job.from.path, &job.to.path)?;
     let meta = match fs::symlink_metadata(&job.to.path) {
@@ -30,11 +29,11 @@ pub(super) fn check(job: &CopyJob) -> Result<Standing> {
     };
     let to = job.to.path.display();
     if meta.is_symlink() {
-        return exists(format!("{to} is a symbolic link; name what it leads to"));
+        return exists(format!("{to} is a symbolic link; name what it points to"));
     }
     if meta.is_dir() && is_empty(&job.to.path)? && job.to.engine.recognises(&job.to.path) {
         check_no_mount(&job.to.path)?;
-        return Ok(Standing::EmptyFolder);
+        return Ok(Existing::EmptyFolder);
     }
     if !job.force
         && job.to.engine.recognises(&job.to.path)
@@ -42,20 +41,20 @@ pub(super) fn check(job: &CopyJob) -> Result<Standing> {
     {
         return exists(format!("{to} exists; --force replaces it"));
     }
-    // What --force would not replace either is told at once.
-    let standing = match (meta.is_dir(), meta.is_file()) {
+    // What --force would not replace either is refused for that reason.
+    let existing = match (meta.is_dir(), meta.is_file()) {
         (true, _) => {
             check_replaceable(&job.to)?;
             check_no_mount(&job.to.path)?;
-            Standing::Folder
+            Existing::Folder
         }
         (_, true) => {
             check_replaceable(&job.to)?;
-            Standing::File
+            Existing::File
         }
         _ => return exists(format!("{to} is neither a file nor a folder; it is not replaced")),
     };
-    if job.force { Ok(standing) } else { exists(format!("{to} exists; --force replaces it")) }
+    if job.force { Ok(existing) } else { exists(format!("{to} exists; --force replaces it")) }
 }
 
 fn exists<T>(message: String) -> Result<T> {
@@ -66,7 +65,7 @@ fn check_place(to: &Place) -> Result<()> {
     let path = to.path.display();
     if !to.engine.capabilities().persistent {
         let name = to.engine.name();
-        return Err(Error::usage(format!("{name} keeps nothing: a copy needs a store on disk")));
+        return Err(Error::usage(format!("{name} keeps nothing; a copy needs a store on disk")));
     }
     if to.path.file_name().is_none() {
         return Err(Error::usage(format!("{path:?} does not end in the name of a file or folder")));
@@ -80,7 +79,7 @@ fn check_place(to: &Place) -> Result<()> {
     let old = old(&to.path);
     if fs::symlink_metadata(&old).is_ok() {
         return exists(format!(
-            "{} is what an interrupted --force left: rename it to {path}, or remove it",
+            "{} was left by an interrupted --force; rename it to {path}, or remove it",
             old.display()
         ));
     }
@@ -91,7 +90,7 @@ fn check_place(to: &Place) -> Result<()> {
 fn check_apart(from: &Path, to: &Path) -> Result<()> {
     let refuse =
         |what: &str| Err(Error::usage(format!("{} {what} {}", to.display(), from.display())));
-    // A source that cannot be found cannot be opened either, which says it better.
+    // A source that cannot be found cannot be opened either, and that error is clearer.
     let Ok(source) = from.canonicalize() else { return Ok(()) };
     let name = to.file_name().unwrap_or_default();
     let target = parent(to).canonicalize().map_err(|e| Error::io(to.display(), e))?.join(name);
@@ -99,7 +98,7 @@ fn check_apart(from: &Path, to: &Path) -> Result<()> {
         return refuse("is the same as");
     }
     if target.starts_with(&source) {
-        return refuse("lies within");
+        return refuse("is inside");
     }
     if source.starts_with(&target) || source.starts_with(partial::folder_for(&target)) {
         return refuse("contains");
@@ -107,31 +106,33 @@ fn check_apart(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The store's other files must be absent too: they would pass for the copy's.
-fn nothing(to: &Place) -> Result<Standing> {
+/// The store's other files must be absent too: they would be taken for the copy's.
+fn nothing(to: &Place) -> Result<Existing> {
     match to.engine.files(&to.path).into_iter().find(|file| fs::symlink_metadata(file).is_ok()) {
-        None => Ok(Standing::Nothing),
+        None => Ok(Existing::Nothing),
         Some(file) => exists(format!(
-            "{} exists, without {}: it would be taken for a part of the copy",
+            "{} exists without {}; it would be taken for a part of the copy",
             file.display(),
             to.path.display()
         )),
     }
 }
 
-/// Whether nothing but a dataset would be lost.
+/// Refuses if more than a dataset would be lost.
 fn check_replaceable(to: &Place) -> Result<()> {
     let path = to.path.display();
     let not = |why: String| exists(format!("{path} is not replaced: {why}"));
     if !to.engine.recognises(&to.path) {
-        return not(format!("it is no {} store", to.engine.name()));
+        return not(format!("it is not a {} store", to.engine.name()));
     }
     let keys = match keys(to) {
         Ok(keys) => keys,
         Err(error) => return not(error.to_string()),
     };
     if to.path.is_dir() && keys == KeyKind::Names {
-        return not("only kvtest's numbered files are, and this may be anyone's folder".to_owned());
+        return not(
+            "only folders of kvtest's numbered files are, and this one has names".to_owned()
+        );
     }
     match to.engine.others(&to.path)?.as_slice() {
         [] => Ok(()),
@@ -166,15 +167,15 @@ pub(super) fn parent(path: &Path) -> PathBuf {
 }
 
 /// `path` with `suffix` at the end of its name.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
     path.with_file_name(name)
 }
 
-/// Where a folder stands while its replacement takes its place.
+/// The name of a replaced folder until the copy has its name.
 pub(super) fn old(destination: &Path) -> PathBuf {
-    beside(destination, ".storemark-old")
+    sibling(destination, ".storemark-old")
 }
 
 pub(super) fn is_empty(folder: &Path) -> Result<bool> {
@@ -182,7 +183,7 @@ pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(entries.next().is_none())
 }
 
-/// Device and inode of what `path` leads to.
+/// Device and inode of what `path` points to.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;

@@ -22,14 +22,14 @@ impl Mark {
         Self { digest, meta: item.meta.map(|Meta { mode, seconds, .. }| (mode, seconds)) }
     }
 
-    /// A source without modes and times has nothing to say about them.
+    /// A source without modes and times does not decide about them.
     fn is_mark_of(&self, item: &Item<'_>) -> bool {
         let source = Self::of(item);
         self.digest == source.digest && (source.meta.is_none() || self.meta == source.meta)
     }
 }
 
-/// What the destination holds already, compared with the source as that is read in key order.
+/// What the destination already holds, compared with the source as that is read in key order.
 pub(super) struct Inventory {
     there: Sheet<Mark>,
     /// Rows before this one have been compared.
@@ -45,8 +45,8 @@ impl Inventory {
         Self { there: Sheet::new(), row: 0, extra: Vec::new(), same: 0 }
     }
 
-    /// Opens the store at `path` and reads all of it. A store that does not hold together is an
-    /// error: what a power cut did to it need not show in its values.
+    /// Opens the store at `path` and reads all of it. A store that fails its integrity check is an
+    /// error: damage by a power cut need not show in its values.
     pub(super) fn open(
         engine: &dyn Blobs,
         path: &Path,
@@ -70,7 +70,7 @@ impl Inventory {
         Ok((store, inventory))
     }
 
-    /// How the next item of the source has to be put; `None`: it is there.
+    /// How the next item of the source has to be put; `None`: it is already copied.
     pub(super) fn how(&mut self, item: &Item<'_>) -> Option<How> {
         while let Some((key, mark)) = self.there.get(self.row)
             && key <= item.key

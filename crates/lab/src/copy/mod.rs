@@ -1,13 +1,16 @@
-//! Copying a store: into a folder beside the destination, and under its own name only when it
-//! is whole and on disk.
+//! Copies a store: into a folder next to the destination, and under its own name only when it is
+//! whole and on disk.
 
+mod amount;
+mod clone;
 mod destination;
+mod generated_store;
 mod inventory;
 mod parcel;
 mod partial;
+mod place;
 mod placing;
 mod pump;
-mod room;
 
 use std::path::{Path, PathBuf};
 
@@ -16,22 +19,27 @@ use model::{
     units::{show_count, show_size},
 };
 
-use crate::{Amount, Place, Progress, Stop, host};
+use crate::{Progress, Stop, host};
+pub use amount::Amount;
+pub(crate) use clone::clone_store;
+pub use generated_store::generated;
 use inventory::Inventory;
 use partial::Partial;
+pub use place::Place;
+pub(crate) use place::Readable;
 use pump::{Moved, Pump};
 
 /// A copy as asked for.
 pub struct CopyJob {
     /// The store to read.
     pub from: Place,
-    /// Where the copy shall stand.
+    /// Where the copy goes.
     pub to: Place,
-    /// Replace what is there, if it is a dataset and nothing else.
+    /// Replace an existing store, if it is a dataset and nothing else.
     pub force: bool,
-    /// Go on with what an interrupted copy left.
+    /// Continue an interrupted copy.
     pub resume: bool,
-    /// Where a source that reading would change is copied to be read; absent: beside it.
+    /// Where a source that reading would change is copied to be read; absent: next to it.
     pub scratch: Option<PathBuf>,
 }
 
@@ -42,12 +50,12 @@ pub struct Copied {
     pub count: u64,
     /// Bytes of their values.
     pub bytes: u64,
-    /// How many of the items an interrupted copy had left.
+    /// How many of the items an interrupted copy had already copied.
     pub resumed: u64,
 }
 
-/// Copies a store. What is at the destination stays as it is until the copy is whole and
-/// flushed; an interrupted copy can be resumed.
+/// Copies a store. The destination stays unchanged until the copy is whole and flushed; an
+/// interrupted copy can be resumed.
 pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
     destination::check(job)?;
     job.from.check_room(job.scratch.as_deref())?;
@@ -93,7 +101,7 @@ impl Copier<'_> {
             None => self.start(partial, &fill)?,
         };
         let moved = self.move_all(&*store, &fill, inventory);
-        // An interrupted copy too is closed whole, so that it can be resumed.
+        // An interrupted copy is closed too, so that it can be resumed.
         let closed = store.settle().and_then(|()| store.close());
         let moved = moved?;
         closed?;
@@ -106,7 +114,7 @@ impl Copier<'_> {
         Ok(moved.copied())
     }
 
-    /// The options under which the copy is filled: as asked, but fast.
+    /// The options to fill the copy with: as asked for, but fast.
     fn options(&self, fill: &Fill) -> OpenOptions {
         let fast = fill.settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
         let mut options = self.job.to.options(Access::Write, self.source.keys());
@@ -114,15 +122,15 @@ impl Copier<'_> {
         options
     }
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     fn start(&self, partial: &Partial, fill: &Fill) -> Result<(Box<dyn Store>, Inventory)> {
         partial.empty()?;
-        room::check(self.amount, fill, partial.folder())?;
+        self.amount.check_room(fill, partial.folder())?;
         let store = self.job.to.engine.create(&partial.store(), &self.options(fill))?;
         Ok((store, Inventory::none()))
     }
 
-    /// Opens what an interrupted copy left, if that is wanted and it can be used.
+    /// Opens what an interrupted copy left, if it is to be resumed and can be.
     fn resume(
         &self,
         partial: &Partial,
@@ -131,7 +139,7 @@ impl Copier<'_> {
         if !self.job.resume || !partial.has_store() {
             return Ok(None);
         }
-        self.progress.stage("looking at what is there already", None);
+        self.progress.stage("looking at what is already copied", None);
         let options = self.options(fill);
         match Inventory::open(self.job.to.engine, &partial.store(), &options, self.stop) {
             Ok(found) => Ok(Some(found)),
@@ -150,8 +158,8 @@ impl Copier<'_> {
         pump.run(inventory, fill.sessions)
     }
 
-    /// Opens the whole copy once as asked, for settings that a store keeps (a journal
-    /// mode, say).
+    /// Opens the whole copy once as asked for, for settings that a store keeps (a journal mode,
+    /// say).
     fn reopen(&self, path: &Path) -> Result<()> {
         if self.job.to.settings.is_empty() {
             return Ok(());

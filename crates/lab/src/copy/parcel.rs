@@ -6,14 +6,14 @@ use model::{How, Item, Key, Put};
 
 use crate::sheet::Held;
 
-/// Bytes after which a parcel goes off: few enough to stay in the processor's cache on the way,
-/// enough that a handover costs nothing beside it.
+/// Bytes after which a parcel is sent: few enough to stay in the processor's cache on the way,
+/// enough that the handover costs nothing in comparison.
 const BYTES: usize = 1 << 20;
 
-/// Items after which it goes off, however small they are.
+/// Items after which it is sent, however small they are.
 const ITEMS: usize = 1024;
 
-/// A buffer that a large value has grown past this is not used again.
+/// A buffer that a large value has made larger than this is not reused.
 const KEEP: usize = 4 * BYTES;
 
 struct Packed {

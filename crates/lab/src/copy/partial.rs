@@ -1,6 +1,6 @@
-//! The folder beside the destination in which the copy is made: `NAME.storemark-partial`, with
-//! the store under the name `store`. Its lock tells that a copy is under way; the system drops
-//! the lock with the process, however that ends.
+//! The folder next to the destination in which the copy is written: `NAME.storemark-partial`, with
+//! the store under the name `store`. Its lock shows that a copy is running; the system drops the lock
+//! with the process, however that ends.
 
 use std::{
     fs::{self, DirBuilder, File, TryLockError},
@@ -10,8 +10,7 @@ use std::{
 
 use model::{Access, Error, ErrorKind, KeyKind, OpenOptions, Result, Settings};
 
-use super::destination;
-use crate::Place;
+use super::{Place, destination};
 
 const SUFFIX: &str = ".storemark-partial";
 const STORE: &str = "store";
@@ -20,22 +19,22 @@ const LOCK: &str = "lock";
 /// The folder, held by this copy.
 pub(super) struct Partial {
     folder: PathBuf,
-    /// Absent where the file system has no locks.
+    /// Absent if the file system has no locks.
     _lock: Option<File>,
 }
 
 /// The folder for a copy to `destination`.
 pub(super) fn folder_for(destination: &Path) -> PathBuf {
-    destination::beside(destination, SUFFIX)
+    destination::sibling(destination, SUFFIX)
 }
 
 impl Partial {
-    /// Makes the folder, or takes over one that an earlier copy left.
+    /// Creates the folder, or takes over one that an earlier copy left.
     pub(super) fn claim(destination: &Path) -> Result<Self> {
         let folder = folder_for(destination);
-        match make(&folder) {
+        match create(&folder) {
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => check_ours(&folder)?,
-            made => made.map_err(|cause| refused(destination, cause))?,
+            created => created.map_err(|cause| refused(destination, cause))?,
         }
         let lock = lock(&folder.join(LOCK)).map_err(|error| error.context(folder.display()))?;
         Ok(Self { folder, _lock: lock })
@@ -45,7 +44,7 @@ impl Partial {
         &self.folder
     }
 
-    /// Where the copy is made.
+    /// Where the copy is written.
     pub(super) fn store(&self) -> PathBuf {
         self.folder.join(STORE)
     }
@@ -66,25 +65,25 @@ impl Partial {
         Ok(())
     }
 
-    /// Removes the folder, as far as it can be: what stays, the next copy takes over.
+    /// Removes the folder as far as possible: the next copy takes over what remains.
     pub(super) fn release(self) {
         let _ = self.empty();
-        // The lock goes last, so that what stays is known for ours.
+        // The lock goes last, so that what remains is recognised as ours.
         let _ = fs::remove_file(self.folder.join(LOCK));
         let _ = fs::remove_dir(&self.folder);
     }
 
-    /// Keeps what can be resumed, removes what cannot, and says which.
+    /// Keeps what can be resumed, removes what cannot, and returns an error that says which.
     pub(super) fn explain(self, error: Error, to: &Place, keys: KeyKind) -> Error {
         let place = to.path.display();
         // What is wrong with the data stays wrong.
         let may_go_on = matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::Failed);
         if !may_go_on || !self.resumable(to, keys) {
             self.release();
-            return error.context(format!("{place} was not made"));
+            return error.context(format!("{place} was not created"));
         }
         let kept =
-            format!("{place} is not complete: --resume goes on with {}", self.folder.display());
+            format!("{place} is not complete; --resume continues with {}", self.folder.display());
         match error.kind() {
             ErrorKind::Interrupted => Error::new(ErrorKind::Interrupted, kept),
             _ => error.context(kept),
@@ -99,19 +98,19 @@ impl Partial {
 }
 
 #[cfg(unix)]
-fn make(folder: &Path) -> io::Result<()> {
+fn create(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     // A server's user passes through it to the store.
     DirBuilder::new().mode(0o711).create(folder)
 }
 
 #[cfg(not(unix))]
-fn make(folder: &Path) -> io::Result<()> {
+fn create(folder: &Path) -> io::Result<()> {
     DirBuilder::new().create(folder)
 }
 
-/// What has our name may still be someone else's: only a folder of this user with a lock in it,
-/// or with nothing, is taken over.
+/// A folder of that name may not be ours: only a folder of this user that is empty or has a lock in
+/// it is taken over.
 fn check_ours(folder: &Path) -> Result<()> {
     let failed = |cause| Error::io(folder.display(), cause);
     let meta = fs::symlink_metadata(folder).map_err(failed)?;
@@ -121,7 +120,10 @@ fn check_ours(folder: &Path) -> Result<()> {
     }
     Err(Error::new(
         ErrorKind::Exists,
-        format!("{} is not of storemark's making; the copy needs that name", folder.display()),
+        format!(
+            "{} was not created by storemark, and the copy needs that name; rename it",
+            folder.display()
+        ),
     ))
 }
 
@@ -137,9 +139,9 @@ fn is_mine(_: &fs::Metadata) -> bool {
 }
 
 fn lock(path: &Path) -> Result<Option<File>> {
-    let busy = || Error::new(ErrorKind::Exists, "another copy to the same place is under way");
+    let busy = || Error::new(ErrorKind::Exists, "another copy to the same place is running");
     let file = File::options().write(true).create(true).truncate(false).open(path);
-    let file = file.map_err(|cause| Error::io("cannot make its lock", cause))?;
+    let file = file.map_err(|cause| Error::io("cannot create its lock", cause))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(busy()),
         Err(TryLockError::Error(_)) => Ok(None),

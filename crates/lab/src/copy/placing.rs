@@ -1,4 +1,4 @@
-//! Giving the whole copy its own name.
+//! Gives the whole copy its own name.
 
 use std::{
     fs, io,
@@ -8,22 +8,22 @@ use std::{
 use model::{Access, Error, ErrorKind, KeyKind, OpenOptions, Result, Settings};
 
 use super::{
-    CopyJob,
-    destination::{self, Standing},
+    CopyJob, Place,
+    destination::{self, Existing},
 };
-use crate::{Place, host};
+use crate::host;
 
-/// Renames the store at `new` to the destination, which is looked at once more: it may have
-/// changed while the copy was made. A replaced store's mode is kept.
+/// Renames the store at `new` to the destination, which is checked again: it may have changed since
+/// the copy started. A replaced store's mode is kept.
 pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
     let to = &job.to.path;
-    let standing = destination::check(job)?;
+    let existing = destination::check(job)?;
     check_single(new, &job.to)?;
-    match standing {
-        Standing::Nothing => host::rename_new(new, to),
-        Standing::EmptyFolder => instead_of_empty(new, to),
-        Standing::File => over_file(new, &job.to),
-        Standing::Folder => instead_of_folder(new, to),
+    match existing {
+        Existing::Nothing => host::rename_new(new, to),
+        Existing::EmptyFolder => instead_of_empty(new, to),
+        Existing::File => over_file(new, &job.to),
+        Existing::Folder => instead_of_folder(new, to),
     }
 }
 
@@ -55,7 +55,7 @@ fn side_file(place: &Place, path: &Path) -> Option<PathBuf> {
 fn instead_of_empty(new: &Path, to: &Path) -> Result<()> {
     let failed = |cause| Error::io(to.display(), cause);
     let mode = fs::metadata(to).map_err(failed)?.permissions();
-    // Fails if it is empty no longer.
+    // Fails if it is no longer empty.
     fs::remove_dir(to).map_err(failed)?;
     host::rename_new(new, to)?;
     fs::set_permissions(to, mode).map_err(failed)
@@ -69,8 +69,8 @@ fn over_file(new: &Path, to: &Place) -> Result<()> {
     fs::rename(new, &to.path).map_err(failed)
 }
 
-/// Lets the engine merge what stands beside the old store (a write-ahead log, say), which would
-/// be taken for a part of the new one.
+/// Lets the engine merge the old store's other files (a write-ahead log, say), which would be taken
+/// for a part of the new one.
 fn tidy(to: &Place) -> Result<()> {
     if side_file(to, &to.path).is_none() {
         return Ok(());
@@ -84,12 +84,12 @@ fn tidy(to: &Place) -> Result<()> {
         None => Ok(()),
         Some(file) => Err(Error::new(
             ErrorKind::Exists,
-            format!("{} is in use: {} stands beside it", to.path.display(), file.display()),
+            format!("{} is in use: {} exists", to.path.display(), file.display()),
         )),
     }
 }
 
-/// At every moment the old folder or the new one is whole, under its own name or beside it.
+/// At every moment the old folder or the new one is whole, under its own name or next to it.
 fn instead_of_folder(new: &Path, to: &Path) -> Result<()> {
     let old = destination::old(to);
     let failed = |cause| Error::io(to.display(), cause);

@@ -20,8 +20,8 @@ const BATCH_BYTES: usize = 32 << 20;
 /// … or so many items.
 const BATCH_ITEMS: usize = 4096;
 
-/// Parcels under way to each writer.
-const UNDER_WAY: usize = 2;
+/// Parcels that wait for each writer.
+const WAITING: usize = 2;
 
 /// What was moved.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Pump<'_> {
         let (read, written) = thread::scope(|scope| {
             let (senders, threads): (Vec<_>, Vec<_>) = (0..writers)
                 .map(|_| {
-                    let (sender, parcels) = sync_channel(UNDER_WAY);
+                    let (sender, parcels) = sync_channel(WAITING);
                     let spare = spare.clone();
                     let done = &done;
                     (sender, scope.spawn(move || self.write(&parcels, &spare, done)))
@@ -65,7 +65,7 @@ impl Pump<'_> {
             let written = threads.into_iter().map(join).collect::<Vec<_>>();
             (read, written)
         });
-        // A writer that failed also ends the reading: its error is the one to tell.
+        // A writer that failed also ends the reading: its error is the cause.
         written.into_iter().find(failed).transpose()?;
         let (moved, inventory) = read?;
         self.stop.check()?;
@@ -81,7 +81,7 @@ impl Pump<'_> {
         Ok(reader.end())
     }
 
-    /// Writes what arrives until no more does. After a failure the uncommitted batch is lost.
+    /// Writes what arrives until the reader ends. After a failure the uncommitted batch is lost.
     fn write(
         &self,
         parcels: &Receiver<Parcel>,
@@ -101,7 +101,7 @@ impl Pump<'_> {
                 written += 1;
             }
             self.progress.done(done.fetch_add(written, Relaxed) + written);
-            // The reader may have read all; then nobody waits for spares.
+            // Once the reader has read everything, nobody waits for spares.
             let _ = spare.send(parcel.emptied());
         }
         session.commit()
@@ -129,7 +129,7 @@ fn failed(end: &Result<()>) -> bool {
 fn taken(key: model::Key<'_>) -> Error {
     Error::new(
         ErrorKind::Exists,
-        format!("{key}: another key has taken its place (do two names differ in case only?)"),
+        format!("{key}: another key has taken its place; do two names differ in case only?"),
     )
 }
 
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
 
     fn end(mut self) -> (Moved, Inventory) {
         if !self.parcel.is_empty() {
-            // A failed writer tells by itself.
+            // A failed writer returns its own error.
             let _ = self.send();
         }
         self.moved.same = self.inventory.same;

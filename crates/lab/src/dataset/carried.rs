@@ -1,5 +1,4 @@
-//! A dataset on its way to another process: its entries in their order, 16 bytes each, then the
-//! names as they are kept.
+//! A dataset sent to another process: its entries in their order, 16 bytes each, then the names.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Dataset, Entry};
 
-/// What is said before the bytes.
+/// What precedes the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Luggage {
     keys: KeyKind,
@@ -44,18 +43,18 @@ impl Dataset {
             });
         }
         let read = from.take(luggage.name_bytes).read_to_end(&mut dataset.names)?;
-        let whole = read as u64 == luggage.name_bytes && dataset.names_are_there();
+        let whole = read as u64 == luggage.name_bytes && dataset.has_all_names();
         if whole { Ok(dataset) } else { Err(ErrorKind::InvalidData.into()) }
     }
 
     /// Whether every entry of a dataset of names has one.
-    fn names_are_there(&self) -> bool {
-        let there = |entry: &Entry| {
+    fn has_all_names(&self) -> bool {
+        let name = |entry: &Entry| {
             let rest = self.names.get(usize::try_from(entry.id).ok()?..)?;
             let (length, name) = rest.split_first_chunk()?;
             name.get(..usize::from(u16::from_le_bytes(*length)))
         };
-        self.keys == KeyKind::Integers || self.entries.iter().all(|entry| there(entry).is_some())
+        self.keys == KeyKind::Integers || self.entries.iter().all(|entry| name(entry).is_some())
     }
 }
 
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_or_harmless() {
+    fn damage_is_refused_or_harmless() {
         let dataset = named();
         for bytes in host::mutilations(&sent(&dataset)) {
             if let Ok(arrived) = Dataset::receive(dataset.luggage(), &mut &*bytes) {

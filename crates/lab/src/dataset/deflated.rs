@@ -11,7 +11,7 @@ const PIECE: usize = 16 << 10;
 /// Values of the sample at most, however small.
 const PIECES: usize = 16 << 10;
 
-/// Takes a sample of values as they go by, spread evenly over all of them however many come.
+/// Takes a sample of values, spread evenly over all of them however many there are.
 pub(crate) struct Sampler {
     pieces: Vec<Vec<u8>>,
     bytes: usize,
@@ -38,7 +38,7 @@ impl Sampler {
         self.seen += 1;
     }
 
-    /// Gives up every second piece. What stays are the values that twice the stride meets.
+    /// Drops every second piece. What remains are the values of twice the stride.
     fn thin(&mut self) {
         let mut keep = false;
         self.pieces.retain(|_| {
@@ -72,15 +72,15 @@ mod tests {
     }
 
     #[test]
-    fn made_up_values_compress_as_they_are_told_to() {
-        assert!((0.999..1.01).contains(&made_up(100)), "{}", made_up(100));
+    fn generated_values_compress_as_asked_for() {
+        assert!((0.999..1.01).contains(&generated(100)), "{}", generated(100));
         for percent in [90, 50, 20, 5] {
-            let (ratio, wanted) = (made_up(percent), f64::from(percent) / 100.0);
+            let (ratio, wanted) = (generated(percent), f64::from(percent) / 100.0);
             assert!((ratio - wanted).abs() < 0.04, "{percent} %: {ratio}");
         }
     }
 
-    fn made_up(random_percent: u8) -> f64 {
+    fn generated(random_percent: u8) -> f64 {
         let spec = Generated { seed: 7, count: 300, size: 10_000, variance: 2_000, random_percent };
         let generator = Generator::new(spec).unwrap();
         let ratio = deflated((1..=300).map(|key| {

@@ -1,5 +1,5 @@
-//! Datasets made from a seed. Every value comes from a generator of its own, seeded by the
-//! dataset's seed and the key, so that any value can be made again at any time.
+//! Datasets generated from a seed. Every value comes from a generator of its own, seeded by the
+//! dataset's seed and the key, so that any value can be generated again at any time.
 
 use model::{Error, Generated, Result};
 use rand_core::SeedableRng;
@@ -8,17 +8,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::order::below;
 use crate::payload::fill;
 
-/// Makes the values of a [`Generated`] dataset.
+/// Generates the values of a [`Generated`] dataset.
 pub(crate) struct Generator {
     spec: Generated,
 }
 
 impl Generator {
-    /// Checks that sizes stay between 0 and what fits in memory.
+    /// Refuses sizes below 0 and those that do not fit in memory.
     pub(crate) fn new(spec: Generated) -> Result<Self> {
         let Generated { count, size, variance, .. } = spec;
         if count == 0 {
-            return Err(Error::usage("a dataset of 0 blobs: at least one is needed"));
+            return Err(Error::usage("a dataset of 0 blobs; at least one is needed"));
         }
         if variance > size {
             return Err(Error::usage(format!(
@@ -39,7 +39,7 @@ impl Generator {
         Ok(Self { spec })
     }
 
-    /// Keys run from 1 to this.
+    /// The largest key; the smallest is 1.
     pub(crate) fn count(&self) -> u64 {
         self.spec.count
     }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_can_be_made_again_and_differs_from_its_neighbours() {
+    fn a_value_can_be_generated_again_and_differs_from_its_neighbours() {
         let generator = generator(10, 64, 0).unwrap();
         let value = |key| {
             let mut value = Vec::new();

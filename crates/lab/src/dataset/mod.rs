@@ -1,5 +1,5 @@
 //! The dataset of a run: every key with the length and a checksum of its value, in the order
-//! in which a pass touches them. 16 bytes a key, and the names themselves where keys are names.
+//! in which a pass touches them. 16 bytes a key, and the names themselves if keys are names.
 
 mod carried;
 mod deflated;
@@ -17,7 +17,7 @@ pub(crate) use order::{Cursor, below, shuffle};
 /// A key, with the length and checksum of its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// The integer itself, or where the name begins in the dataset's names.
+    /// The integer itself, or where the name starts in the dataset's names.
     id: i64,
     /// Length of the value in bytes.
     pub(crate) size: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub(crate) check: u32,
 }
 
-/// Keys with what is known of their values.
+/// Keys with the lengths and checksums of their values.
 #[derive(Debug)]
 pub(crate) struct Dataset {
     keys: KeyKind,
@@ -36,8 +36,8 @@ pub(crate) struct Dataset {
     pub(crate) deflated: Option<f64>,
 }
 
-/// First four bytes of the BLAKE3 digest: enough to tell a wrong value from the right one with
-/// one mistake in 4 billion.
+/// First four bytes of the BLAKE3 digest: enough to distinguish a wrong value from the
+/// right one with one mistake in 4 billion.
 pub(crate) fn checksum(value: &[u8]) -> u32 {
     let digest = blake3::hash(value);
     let [a, b, c, d, ..] = *digest.as_bytes();
@@ -57,7 +57,7 @@ impl Dataset {
         self.enter(key, size, checksum(value))
     }
 
-    /// Adds a key whose value is not made yet.
+    /// Adds a key whose value is not written yet.
     pub(crate) fn push_sized(&mut self, key: Key<'_>, size: u32) -> Result<()> {
         self.enter(key, size, 0)
     }

@@ -1,5 +1,5 @@
 //! The order in which a pass touches the keys. Entries are reordered in place, so that an order
-//! costs no memory. Where keys are drawn (`steps`), they stand in key order.
+//! costs no memory. If keys are drawn at random (`op_stream`), they are in key order.
 
 use model::Order;
 use rand_core::{Rng, SeedableRng};
@@ -34,7 +34,7 @@ impl Dataset {
     }
 
     /// Puts the entries into the order of one round. `start` is the first key of a fixed order,
-    /// which goes round at its end as kvtest's does.
+    /// which continues with the first key at its end, as kvtest's does.
     pub(crate) fn arrange(&mut self, order: Order, start: Option<i64>, seed: u64) {
         match order {
             Order::Permutation => {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_orders_begin_at_start_and_go_round() {
+    fn fixed_orders_start_where_asked_and_wrap_around() {
         let mut set = dataset([1, 3, 5, 7]);
         set.arrange(Order::Asc, Some(4), 0);
         assert_eq!(keys(&set), [5, 7, 1, 3]);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_goes_round() {
+    fn a_cursor_wraps_around() {
         let set = dataset([10, 20, 30]);
         let mut cursor = Cursor::new(&set.entries);
         let walked: Vec<_> = (0..5).map(|_| cursor.advance().id).collect();

@@ -94,7 +94,11 @@ fn files_of_another_kind_are_not_replaced() {
         let (kind, line) = complaint(force(&source, &at(engine, folder.path(), name)));
         assert_eq!(kind, ErrorKind::Exists, "{line}");
         assert!(line.contains(" is not replaced: "), "{line}");
-        assert_eq!(line.ends_with(&format!("it is no {engine} store")), name != "torn", "{line}");
+        assert_eq!(
+            line.ends_with(&format!("it is not a {engine} store")),
+            name != "torn",
+            "{line}"
+        );
     }
     assert_eq!(contents(folder.path()), before);
 }

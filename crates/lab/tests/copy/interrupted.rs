@@ -75,7 +75,7 @@ fn an_interrupted_copy_goes_on_where_it_was() {
             let job = CopyJob { resume: true, ..job(&source, &to) };
             let (kind, line) = interrupt(&job, after, "");
             assert_eq!(kind, ErrorKind::Interrupted);
-            assert!(line.contains("--resume goes on with"), "{line}");
+            assert!(line.contains("--resume continues with"), "{line}");
             assert!(line.ends_with("copy.storemark-partial"), "{line}");
             assert_eq!(entries(folder.path()), ["copy.storemark-partial", "source"]);
         }
@@ -230,7 +230,7 @@ fn a_name_that_is_taken_by_others_is_not_used() {
     fs::write(own.join("letter"), "mine").unwrap();
     let (kind, line) = complaint(copy(&source, &to));
     assert_eq!(kind, ErrorKind::Exists);
-    assert!(line.contains("is not of storemark's making"), "{line}");
+    assert!(line.contains("was not created by storemark"), "{line}");
     assert_eq!(entries(&own), ["letter"]);
 }
 
@@ -254,6 +254,6 @@ fn two_copies_to_one_place_do_not_mix() {
     let refused = Mutex::new(String::new());
     lab::copy(&job(&source, &to), &Second(&refused, &source, &to), &Stop::new()).unwrap();
     let refused = refused.into_inner().unwrap();
-    assert!(refused.contains("another copy to the same place is under way"), "{refused}");
+    assert!(refused.contains("another copy to the same place is running"), "{refused}");
     assert_equal(&source, &to);
 }

@@ -53,7 +53,7 @@ fn a_store_is_not_copied_onto_into_or_over_itself() {
     for (from, to, word) in [
         (&source, at("files", folder.path(), "top/source"), "same"),
         (&source, at("files", folder.path(), "top/../top/source"), "same"),
-        (&source, at("sqlite", folder.path(), "top/source/db"), "within"),
+        (&source, at("sqlite", folder.path(), "top/source/db"), "is inside"),
         (&source, at("files", folder.path(), "top"), "contains"),
         (&pack, at("pack", folder.path(), "linked"), "same"),
     ] {
@@ -92,7 +92,7 @@ fn odd_destinations_are_refused() {
     fs::write(folder.path().join("db-journal"), "left").unwrap();
     let (kind, line) = complaint(copy(&source, &at("sqlite", folder.path(), "db")));
     assert_eq!(kind, ErrorKind::Exists);
-    assert!(line.contains("db-journal exists, without"), "{line}");
+    assert!(line.contains("db-journal exists without"), "{line}");
 }
 
 #[cfg(unix)]

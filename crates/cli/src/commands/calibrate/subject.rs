@@ -48,7 +48,7 @@ impl Subject {
             let scratch = Scratch::new_in(&parent)?;
             let path = scratch.path().join(engine.name());
             let CalibrateOptions { keys, size, variance, .. } = *options;
-            let from = lab::made(DEFAULT_DATA.shaped(keys, size, variance, seed))?;
+            let from = lab::generated(DEFAULT_DATA.shaped(keys, size, variance, seed))?;
             let to = Place { engine, path: path.clone(), settings: settings.clone() };
             let job = CopyJob { from, to, force: false, resume: false, scratch: None };
             lab::copy(&job, progress, stop)?;

@@ -1,4 +1,4 @@
-//! Copying a store file by file, so that the copy is laid out as it is.
+//! Copies a store file by file, so that the copy has the same layout.
 
 use std::{fs, path::Path};
 

@@ -6,19 +6,19 @@ use model::{
     Access, Blobs, Error, KeyKind, OpenOptions, Result, Settings, Store, units::show_size,
 };
 
+use super::clone::clone_store;
 use crate::{
     Progress, Stop,
-    clone::clone_store,
     host::{self, Scratch},
 };
 
-/// A store to read, and what is removed with it.
+/// A store that can be read, and the scratch folder that it may be in.
 pub(crate) struct Readable {
     pub(crate) place: Place,
     _scratch: Option<Scratch>,
 }
 
-/// A store on disk: its engine, its path, and the settings to open or make it with.
+/// A store on disk: its engine, its path, and the settings to open or create it with.
 #[derive(Clone)]
 pub struct Place {
     /// The kind of store.
@@ -30,7 +30,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where the store that is there may be opened: itself, or a copy in `scratch`, else beside it.
+    /// Returns the store, or a copy in `scratch` (default: next to it) if even reading would change
+    /// the store.
     pub(crate) fn readable(
         &self,
         scratch: Option<&Path>,
@@ -49,16 +50,16 @@ impl Place {
         Ok(Readable { place, _scratch: Some(scratch) })
     }
 
-    /// Where the copy stands that is opened to read; `None`: the store itself may be.
+    /// The folder for a copy that is read instead; `None`: the store itself can be read.
     fn copied_to<'a>(&'a self, scratch: Option<&'a Path>) -> Result<Option<&'a Path>> {
         if !self.engine.capabilities().persistent || !self.engine.reads_a_copy(&self.path)? {
             return Ok(None);
         }
-        let beside = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        Ok(Some(scratch.or(beside).unwrap_or(Path::new("."))))
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Ok(Some(scratch.or(parent).unwrap_or(Path::new("."))))
     }
 
-    /// Finds out whether there is room for the copy that [`Self::readable`] makes.
+    /// Refuses if there is no room for the copy that [`Self::readable`] makes.
     pub(crate) fn check_room(&self, scratch: Option<&Path>) -> Result<()> {
         let Some(parent) = self.copied_to(scratch)? else { return Ok(()) };
         let space = host::space(&self.engine.files(&self.path))?;
@@ -66,7 +67,7 @@ impl Place {
         let needed = space.apparent.max(space.allocated);
         let Some(free) = host::shortage(parent, needed)? else { return Ok(()) };
         Err(Error::usage(format!(
-            "{} is read as a copy, which takes {}; {} has {} free: --scratch DIR names another place",
+            "{}: it is read as a copy of {}, and {} has {} free; --scratch DIR names another folder",
             self.path.display(),
             show_size(needed),
             parent.display(),
@@ -74,7 +75,7 @@ impl Place {
         )))
     }
 
-    /// Opens the store that is there, to read.
+    /// Opens the existing store to read.
     pub(crate) fn open(&self) -> Result<Box<dyn Store>> {
         self.engine.open(&self.path, &self.options(Access::Read, KeyKind::Integers))
     }

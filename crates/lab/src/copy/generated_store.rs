@@ -10,11 +10,12 @@ use model::{
     Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
 };
 
-use crate::{Place, dataset::Generator};
+use super::Place;
+use crate::dataset::Generator;
 
-/// Where a generated dataset is: nowhere, until it is copied.
-pub fn made(spec: Generated) -> Result<Place> {
-    // Impossible sizes are told here, before anything is looked at.
+/// The place of a generated dataset, which can only be read: no path, and the data as settings.
+pub fn generated(spec: Generated) -> Result<Place> {
+    // Refuses impossible sizes before anything is read.
     Generator::new(spec)?;
     let mut settings = Settings::default();
     let Generated { seed, count, size, variance, random_percent } = spec;
@@ -28,18 +29,18 @@ pub fn made(spec: Generated) -> Result<Place> {
     for (name, value) in pairs {
         settings.set(name, value);
     }
-    Ok(Place { engine: &Made, path: PathBuf::new(), settings })
+    Ok(Place { engine: &GeneratedEngine, path: PathBuf::new(), settings })
 }
 
-/// The engine of what exists only as a seed.
-struct Made;
+/// An engine whose stores exist only as a seed.
+struct GeneratedEngine;
 
 static DECLARATION: Declaration = Declaration {
     capabilities: Capabilities { meta: false, concurrent_writes: false, ..Capabilities::IN_MEMORY },
-    ..Declaration::new("made", "values made from a seed, only to be read")
+    ..Declaration::new("generated", "values generated from a seed, only to be read")
 };
 
-impl Engine for Made {
+impl Engine for GeneratedEngine {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
     }
@@ -49,7 +50,7 @@ impl Engine for Made {
     }
 }
 
-impl Blobs for Made {
+impl Blobs for GeneratedEngine {
     fn create(&self, _: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
         Err(only_read())
     }
@@ -68,23 +69,23 @@ impl Blobs for Made {
             variance: number("variance")?,
             random_percent: u8::try_from(number("random")?).unwrap_or(100),
         };
-        Ok(Box::new(MadeStore(Generator::new(spec)?)))
+        Ok(Box::new(GeneratedStore(Generator::new(spec)?)))
     }
 }
 
 fn only_read() -> Error {
-    Error::unsupported("a dataset made from a seed is only read")
+    Error::unsupported("a dataset generated from a seed can only be read")
 }
 
-struct MadeStore(Generator);
+struct GeneratedStore(Generator);
 
-impl Store for MadeStore {
+impl Store for GeneratedStore {
     fn keys(&self) -> KeyKind {
         KeyKind::Integers
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(MadeSession(&self.0)))
+        Ok(Box::new(GeneratedSession(&self.0)))
     }
 
     fn in_effect(&self) -> Result<Settings> {
@@ -96,16 +97,16 @@ impl Store for MadeStore {
     }
 }
 
-struct MadeSession<'a>(&'a Generator);
+struct GeneratedSession<'a>(&'a Generator);
 
-impl MadeSession<'_> {
+impl GeneratedSession<'_> {
     fn keys(&self) -> RangeInclusive<i64> {
         // The generator bounds count × size by 2^63, so that a count fits wherever sizes do.
         1..=i64::try_from(self.0.count()).unwrap_or(i64::MAX)
     }
 }
 
-impl Session for MadeSession<'_> {
+impl Session for GeneratedSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let Key::Int(key) = key else { return Ok(None) };
         if !self.keys().contains(&key) {
@@ -162,7 +163,7 @@ impl Session for MadeSession<'_> {
     }
 }
 
-impl MadeSession<'_> {
+impl GeneratedSession<'_> {
     fn visit(
         &self,
         keys: RangeInclusive<i64>,
