@@ -1,7 +1,7 @@
-//! Puts the HTML report's script and style where the crate takes them from.
+//! Copies the HTML report's script and style to where the crate includes them from.
 //!
-//! They are bundled once by npm from `web/` into `web/dist`, beside a stamp of the sources they were
-//! made of. As long as the stamp holds, as in a packaged crate, no npm is needed.
+//! npm bundles them once from `web/` into `web/dist`, with a stamp of their sources. As long as the
+//! stamp is that of the sources, as in a packaged crate, npm is not needed.
 
 use std::{
     env, fs,
@@ -40,14 +40,14 @@ fn bundle() -> Result<(), String> {
     if !is_fresh(&dist, &stamp) {
         let _one_at_a_time = lock(&dist).map_err(|error| format!("locking {WEB}/dist: {error}"))?;
         if !is_fresh(&dist, &stamp) {
-            make(web, &dist, &stamp)?;
+            build(web, &dist, &stamp)?;
         }
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     copy(&dist, &out).map_err(|error| format!("copying {WEB}/dist: {error}"))
 }
 
-/// Other builds wait here, as long as the file is open.
+/// Other builds wait here until the file is closed.
 fn lock(dist: &Path) -> io::Result<File> {
     fs::create_dir_all(dist)?;
     let file = File::create(dist.join("lock"))?;
@@ -64,8 +64,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     BUNDLE.iter().try_for_each(|file| fs::copy(from.join(file), to.join(file)).map(drop))
 }
 
-/// The stamp goes first and comes last: what it stands beside is whole.
-fn make(web: &Path, dist: &Path, stamp: &str) -> Result<(), String> {
+/// The stamp is removed first and written last: files with a stamp are complete.
+fn build(web: &Path, dist: &Path, stamp: &str) -> Result<(), String> {
     let failed = |error: io::Error| format!("writing {WEB}/dist: {error}");
     remove(&dist.join("stamp")).map_err(failed)?;
     npm(web, &["ci", "--loglevel=error"])?;
@@ -96,10 +96,10 @@ fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Lines of npm that name where the machine gets packages from, or where its logs are.
+/// In lines of npm that name where this machine gets packages from, or where its logs are.
 const OF_THIS_MACHINE: [&str; 5] = ["://", "registry", "network", "getaddrinfo", "_logs"];
 
-/// What npm said, in one line and without what is of this machine only.
+/// What npm reported, in one line and without what concerns this machine only.
 fn reason(stderr: &[u8]) -> String {
     String::from_utf8_lossy(stderr)
         .lines()
@@ -111,7 +111,7 @@ fn reason(stderr: &[u8]) -> String {
         .join("; ")
 }
 
-/// A sum of all that the bundle is made of, by name and content.
+/// A hash of the names and contents of everything that the bundle is built from.
 fn stamp(web: &Path) -> io::Result<String> {
     let mut files: Vec<PathBuf> = SETTINGS.iter().map(|file| web.join(file)).collect();
     for entry in fs::read_dir(web.join("src"))? {
@@ -126,7 +126,7 @@ fn stamp(web: &Path) -> io::Result<String> {
     Ok(format!("{:016x}\n", sum.0))
 }
 
-/// FNV-1a, 64 bits: the same on every system and with every compiler.
+/// FNV-1a with 64 bits: the same on every system and with every compiler.
 struct Fnv(u64);
 
 impl Fnv {
@@ -134,7 +134,7 @@ impl Fnv {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// The length goes along, so that no two lists of parts run into the same bytes.
+    /// Includes the length, so that no two lists of parts have the same bytes.
     fn add(&mut self, part: &[u8]) {
         let length = (part.len() as u64).to_le_bytes();
         for byte in length.iter().chain(part) {

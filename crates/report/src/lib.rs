@@ -1,65 +1,52 @@
-//! From a record to figures, doubts and tables: from the record alone, recomputed each time.
+//! From records to figures, tables and pages: from the records alone, recomputed each time.
 //!
-//! [`read()`] takes a record in, [`figures()`], [`stores()`] and [`explained()`] compute,
-//! [`Judgement`] judges, [`comparison()`] compares two records, [`differences()`] names what goes along
-//! with that, [`remarks()`] gathers the doubts, [`terminal()`] prints, [`html()`] makes a page with
-//! charts.
+//! [`read()`] reads records. `figures` computes what `checks` does not, [`studies`] has what was
+//! published, `tables` declares a [`table::Table`] for each question, and `pages` puts tables,
+//! sentences and findings in order. The forms only print them: [`terminal`], [`markdown`], [`html()`];
+//! [`csv`] has the trials, [`ReportData`] and [`ComparisonData`] are JSON.
 
-mod ages;
-mod comparison;
-mod data;
-mod difference;
-mod environments;
-mod explain;
+pub mod csv;
+mod figures;
 mod html;
-mod latencies;
-mod markdown;
-mod merging;
-mod plans;
-mod published;
-mod queue;
+mod json;
+pub mod markdown;
+mod number;
+pub mod pages;
 mod read;
-mod rows;
-mod sheet;
-mod stores;
-mod study;
-mod sweep;
+pub mod studies;
+pub mod table;
+mod tables;
 mod terminal;
-mod together;
-mod unlike;
+mod text;
+mod words;
 
-pub use ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces, has_ages};
 pub use checks::{
     Chores, CpuTime, Figures, Judgement, Percentiles, Point, Remark, Schedule, Stall, Timeline,
     advice, derived, figures, remarks, timelines,
 };
 use checks::{
-    Place, histogram, p99s, percentiles, ratio_between, ratios, remarks_of_all, times,
-    usable_samples,
+    Place, p99s, percentiles, ratio_between, ratios, remarks_of_all, times, usable_samples,
 };
-pub use comparison::{Change, ComparedCase, ComparedDoubt, Comparison, Whose, comparison};
-pub use data::{ComparisonData, ReportData};
-pub use difference::{Aspect, Difference, differences};
-pub use environments::environment_differences;
-pub use explain::{Explained, explained};
+pub use csv::{csv, csv_columns};
+pub use figures::{
+    ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
+    comparison::{Change, ComparedCase, ComparedFinding, Comparison, comparison},
+    differences::{Aspect, Difference, differences},
+    environments::environment_differences,
+    explained::{Explained, explained},
+    latencies::{Latencies, latencies},
+    plans::plan_differences,
+    rows::{RowCell, RowFigures, RowGroup, row_groups},
+    stores::{Space, StoreFigures, stores},
+    study::{Against, Here, StudyFigure, study_figures},
+    sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices},
+    tasks::{TaskFigures, task_figures},
+    unlike::Unlike,
+    workers::{Rates, Waits, Workers, workers},
+};
 pub use html::{HTML_HEAD, Machine, html, html_study};
-pub use latencies::{Latencies, latencies};
-pub use markdown::{comparison_markdown, report_markdown};
-pub use plans::plan_differences;
-pub use published::{
-    Published, published,
-    tasks::{PublishedQueue, published_queues},
-};
-pub use queue::{QueueFigures, queue_figures};
+pub use json::{ComparisonData, ReportData};
+pub use pages::StudyStep;
 pub use read::{read, read_header};
-pub use rows::{RowCell, RowFigures, RowGroup, row_groups};
-pub use sheet::{csv, csv_columns};
-pub use stores::{Space, StoreFigures, stores};
-pub use study::{Against, Held, Here, held};
-pub use sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices};
-pub use terminal::{
-    StudyStep, Style, checkup, comparison_page, durability, engine, engines, head, over_time, page,
-    study_head, study_step, targets, terminal, worse_rows,
-};
-pub use together::{Rates, Together, Waits, together};
-pub use unlike::Unlike;
+pub use tables::worse_rows;
+pub use terminal::Style;

@@ -1,163 +1,84 @@
-//! Prints a record for a person at a terminal.
+//! Prints a page for a person at a terminal.
 
-pub(crate) mod ages;
 mod bar;
-mod checkup;
-mod comparison;
-pub(crate) mod doubts;
-mod engines;
-mod explain;
-pub(crate) mod head;
-mod latencies;
-mod limited;
-pub(crate) mod number;
-mod over_time;
-mod page;
-pub(crate) mod queue;
-pub(crate) mod rows;
-mod settings;
-mod space;
-pub(crate) mod study;
-pub(crate) mod summary;
-pub(crate) mod sweep;
+mod paper;
 mod table;
-mod text;
-pub(crate) mod times;
-mod topics;
-mod workers;
 
-use model::{Experiment, record::Record};
+use model::Severity;
 
-use crate::{figures, queue_figures, remarks, row_groups, stores};
-pub use checkup::checkup;
-pub(crate) use comparison::{asides, verdict_words as change_words};
-pub use comparison::{comparison as comparison_page, worse_rows};
-pub(crate) use doubts::sentence as remark_sentence;
-pub use engines::{engine, engines};
-pub(crate) use head::what_and_where;
-pub(crate) use number::{figure_or_none, interval_or_none};
-pub use over_time::over_time;
-use page::Page;
-pub use study::{StudyStep, study_head, study_step};
-pub(crate) use summary::ended as run_ended;
-pub(crate) use text::harmless;
-pub(crate) use times::{judged as verdict_words, name as workload_name};
-pub use topics::{durability, targets};
+use self::paper::Paper;
+use crate::{
+    pages::Page,
+    table::{Block, Line, Lines, Tone},
+};
 
-/// Narrower terminals wrap what was laid out for this many columns.
-const NARROWEST: usize = 80;
-
-/// The same for the tables of records, which leave columns out.
-const NARROWEST_TABLE: usize = 60;
+/// Narrower terminals wrap what was laid out for this many columns: tables leave columns out.
+const NARROWEST: usize = 60;
+/// The same for sentences.
+const NARROWEST_PROSE: usize = 80;
+/// However wide the terminal is.
+const WIDEST_PROSE: usize = 100;
 
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Style {
-    /// Columns of the terminal; no line is wider, unless it has fewer than 60 or,
-    /// for other pages than those of records, fewer than 80.
+    /// Columns of the terminal; no line is wider, unless it has fewer than 60 or, for pages of
+    /// sentences, fewer than 80.
     pub width: u16,
     /// Whether the terminal shows colours.
     pub color: bool,
-    /// Whether it shows block characters: bars stand beside ratios then.
+    /// Whether it shows block characters: ratios then have bars.
     pub bars: bool,
-    /// Print every finding, not only the weightiest.
-    pub all_findings: bool,
-    /// Print what goes along with the differences.
-    pub explain: bool,
 }
 
-/// A record as a person reads it: what was compared and where, a table for each workload, what
-/// explains it, the stores, doubts, and how the run ended.
-pub fn terminal(record: &Record, style: &Style) -> String {
-    match record.header.plan.experiment {
-        Experiment::Rows { .. } => return of_rows(record, *style),
-        Experiment::Tasks { .. } => return of_queue(record, *style),
-        Experiment::Ageing { .. } => return of_ages(record, *style),
-        Experiment::Blobs { .. } => {}
+impl Page {
+    /// The page as text.
+    #[must_use]
+    pub fn terminal(&self, style: &Style) -> String {
+        let width = usize::from(style.width);
+        let width = if self.prose {
+            width.clamp(NARROWEST_PROSE, WIDEST_PROSE)
+        } else {
+            width.max(NARROWEST)
+        };
+        let mut paper = Paper::new(width, style.color);
+        for block in &self.blocks {
+            match block {
+                Block::Table(table) => table::print(&mut paper, table, style.bars),
+                Block::Lines(lines) => print_lines(&mut paper, lines),
+                Block::Findings { findings, all } => print_findings(&mut paper, findings, *all),
+            }
+        }
+        paper.into_text()
     }
-    let figures = figures(record);
-    let stores = stores(record);
-    let mut page = blank(*style);
-    head::print(&mut page, record);
-    times::print(&mut page, record, &figures);
-    if style.explain {
-        explain::print(&mut page, record, &figures);
+}
+
+fn print_lines(paper: &mut Paper, block: &Lines) {
+    if block.title.is_empty() && block.lines.is_empty() {
+        return;
     }
-    space::print(&mut page, record, &stores);
-    settings::print(&mut page, record, &stores);
-    doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
-    summary::print(&mut page, record);
-    page.into_text()
+    paper.gap();
+    paper.title(&block.title);
+    block.lines.iter().for_each(|line| paper.sentence(line));
 }
 
-/// The page of a record; of the runs of a sweep, one that compares them, with their own pages before
-/// it where all is asked for.
-pub fn page(records: &[Record], style: &Style) -> String {
-    let swept = records.first().is_some_and(|record| record.header.point().is_some());
-    let each = !swept || style.all_findings || style.explain;
-    let mut pages: Vec<String> = Vec::new();
-    if each {
-        pages.extend(records.iter().map(|record| terminal(record, style)));
+/// Lines of findings, unless all are asked for. Only notes are left out for it.
+const FEW: usize = 6;
+
+fn print_findings(paper: &mut Paper, findings: &[(Severity, String)], all: bool) {
+    if findings.is_empty() {
+        return;
     }
-    if swept {
-        let mut page = blank(*style);
-        sweep::print(&mut page, records, style.all_findings);
-        pages.push(page.into_text());
+    paper.gap();
+    let weighty = findings.iter().filter(|(severity, _)| *severity > Severity::Note).count();
+    let shown = if all { findings.len() } else { findings.len().min(weighty.max(FEW)) };
+    for (severity, sentence) in &findings[..shown] {
+        paper.sentence(&Line::finding(*severity, sentence));
     }
-    pages.join("\n")
-}
-
-/// The page of `storemark rows`.
-fn of_rows(record: &Record, style: Style) -> String {
-    let mut page = blank(style);
-    rows::print(&mut page, record, &row_groups(record), style.all_findings);
-    conclude(page, record, style)
-}
-
-/// The page of `storemark queue`.
-fn of_queue(record: &Record, style: Style) -> String {
-    let mut page = blank(style);
-    queue::print(&mut page, record, &queue_figures(record), style.all_findings);
-    conclude(page, record, style)
-}
-
-/// What stands below either: what explains it, doubts, and how the run ended.
-fn conclude(mut page: Page, record: &Record, style: Style) -> String {
-    let figures = figures(record);
-    if style.explain {
-        explain::print(&mut page, record, &figures);
-    }
-    doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
-    summary::print(&mut page, record);
-    page.into_text()
-}
-
-/// The page of `storemark age`.
-fn of_ages(record: &Record, style: Style) -> String {
-    let figures = figures(record);
-    let mut page = blank(style);
-    head::print(&mut page, record);
-    ages::print(&mut page, record, &figures);
-    if style.explain {
-        // Writes are measured in one state, and what is not measured explains nothing.
-        let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
-        explain::print(&mut page, record, &measured);
-    }
-    settings::print(&mut page, record, &stores(record));
-    doubts::print(&mut page, record, &remarks(record, &figures), style.all_findings);
-    summary::print(&mut page, record);
-    page.into_text()
-}
-
-/// What [`terminal`] begins with: what was compared, and where.
-pub fn head(record: &Record, style: &Style) -> String {
-    let mut page = blank(*style);
-    head::print(&mut page, record);
-    page.into_text()
-}
-
-fn blank(style: Style) -> Page {
-    let width = usize::from(style.width).max(NARROWEST_TABLE);
-    Page::new(width, style.color).with_bars(style.bars)
+    let more = match findings.len() - shown {
+        0 => return,
+        1 => "and 1 note more (--verbose shows all)".to_owned(),
+        n => format!("and {n} notes more (--verbose shows all)"),
+    };
+    paper.paragraph("  ", &more, Tone::Dim);
 }

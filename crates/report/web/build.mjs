@@ -7,16 +7,16 @@ import { build } from "esbuild";
 const folder = process.argv[2] ?? "dist";
 const here = (path) => new URL(path, import.meta.url);
 const text = (path) => readFileSync(here(`node_modules/${path}`), "utf8")
-  // A page reads CR LF as LF, and its policy knows the script by the sum of what is read.
+  // Browsers read CR LF as LF, and the page's policy has the hash of what they read.
   .replaceAll("\r\n", "\n").trim();
 
-// Every page is a copy of these libraries: their licences ask to go along.
+// Every page has a copy of these libraries, whose licences require their notices.
 const notices = [
   text("echarts/NOTICE"), text("echarts/LICENSE"), text("echarts/licenses/LICENSE-d3"),
   text("zrender/LICENSE"), text("tslib/LICENSE.txt"),
 ].join("\n\n---\n\n");
 
-// Only cargo knows that a bundle is of these very sources: see ../build.rs.
+// Only cargo knows that a bundle is built from these sources: see ../build.rs.
 rmSync(here(`${folder}/stamp`), { force: true });
 
 const { metafile } = await build({
@@ -38,7 +38,7 @@ await build({
   entryPoints: { report: "src/report.css" },
   outdir: folder,
   minify: true,
-  // Newer than every function the style uses, so that none is rewritten.
+  // Has every function that the style uses, so that none is rewritten.
   target: "chrome123",
 });
 

@@ -1,15 +1,13 @@
-//! What came out, in a sentence or two, as a person would say it.
+//! The answer, in a sentence or two, as a person would say it.
 
 use maud::{Markup, html};
 use stats::Estimate;
 
-use super::machine::{Job, Part, Run, Side};
+use super::part::{Part, Run, Side};
 use crate::{
     Figures, Judgement, break_evens,
-    terminal::{
-        number::{faster_or_slower, with_interval},
-        sweep,
-    },
+    number::{faster_or_slower, with_interval},
+    tables::break_even,
 };
 
 /// Places named one by one.
@@ -20,106 +18,94 @@ pub(super) fn markup(part: &Part<'_>) -> Markup {
         @for side in &part.sides {
             p.answer {
                 @if part.sides.len() > 1 { strong { (side.name) ": " } }
-                (sentences(part.job(), side).join(" "))
+                (sentences(part, side).join(" "))
             }
         }
     }
 }
 
-fn sentences(job: Job, side: &Side<'_>) -> Vec<String> {
-    let evens = if job == Job::Sweep { even(side) } else { vec![] };
-    if !evens.is_empty() {
-        return evens;
+fn sentences(part: &Part<'_>, side: &Side<'_>) -> Vec<String> {
+    let crossings = crossings(part, side);
+    if !crossings.is_empty() {
+        return crossings;
     }
-    let one = |run: Run<'_>| run.record.header.plan.targets.len() == 1;
-    if side.runs().all(one) {
+    if part.plan().targets.len() == 1 {
         return alone(side);
     }
-    let leads: Vec<Lead<'_>> = side.runs().flat_map(|run| of_run(job, run)).collect();
+    let leads: Vec<Lead<'_>> = side.runs().flat_map(leads).collect();
     let mut groups: Vec<Vec<&Lead<'_>>> = Vec::new();
     for lead in &leads {
-        match groups.iter_mut().find(|group| group[0].ahead.is_like(&lead.ahead)) {
+        match groups.iter_mut().find(|group| group[0].ahead == lead.ahead) {
             Some(group) => group.push(lead),
             None => groups.push(vec![lead]),
         }
     }
-    groups.iter().map(|group| said(group, leads.len())).collect()
+    groups.iter().map(|group| sentence(part.baseline(), group, leads.len())).collect()
 }
 
-/// Who is ahead in one comparison.
+/// Which target is fastest in one comparison.
 struct Lead<'a> {
     place: String,
-    baseline: &'a str,
     ahead: Ahead<'a>,
+    /// Its time over the baseline's.
+    ratio: Option<Estimate>,
 }
 
+#[derive(PartialEq)]
 enum Ahead<'a> {
-    /// This target, by this ratio.
-    Target(&'a str, Estimate),
-    /// The baseline, of all.
+    Target(&'a str),
     Baseline,
-    /// Nobody for sure.
+    /// No target is shown to be.
     Nobody,
-    /// It cannot be said.
     Unknown,
 }
 
-impl Ahead<'_> {
-    fn is_like(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Target(one, _), Self::Target(other, _)) => one == other,
-            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
-        }
-    }
+/// One for each case that was measured.
+fn leads(run: Run<'_>) -> impl Iterator<Item = Lead<'_>> {
+    let measured = run.cases().filter(|rows| rows.iter().any(|row| row.rounds > 0));
+    measured.map(move |rows| {
+        let (ahead, ratio) = ahead(run, rows);
+        Lead { place: run.place(rows[0].case), ahead, ratio }
+    })
 }
 
-fn of_run(job: Job, run: Run<'_>) -> Vec<Lead<'_>> {
-    let place = |rows: &[Figures]| {
-        let name = run.case(rows[0].case);
-        if job == Job::Sweep { format!("{name}, {}", sweep::varied(run.record)) } else { name }
-    };
-    let measured = |rows: &&[Figures]| rows.iter().any(|row| row.rounds > 0);
-    let lead = |rows: &[Figures]| Lead {
-        place: place(rows),
-        baseline: run.baseline(),
-        ahead: ahead(run, rows),
-    };
-    run.cases().filter(measured).map(lead).collect()
-}
-
-fn ahead<'a>(run: Run<'a>, rows: &[Figures]) -> Ahead<'a> {
+fn ahead<'a>(run: Run<'a>, rows: &[Figures]) -> (Ahead<'a>, Option<Estimate>) {
     let faster = rows.iter().filter(|row| row.judgement == Judgement::Faster);
-    let told = faster.filter_map(|row| Some((row.target, row.ratio?)));
-    if let Some((target, ratio)) = told.min_by(|one, other| one.1.point.total_cmp(&other.1.point)) {
-        return Ahead::Target(run.label(target), ratio);
+    let ratios = faster.filter_map(|row| Some((row.target, row.ratio?)));
+    let least = ratios.min_by(|one, other| one.1.point.total_cmp(&other.1.point));
+    if let Some((target, ratio)) = least {
+        return (Ahead::Target(run.label(target)), Some(ratio));
     }
     let any = |judgement| rows.iter().any(|row| row.judgement == judgement);
-    match (any(Judgement::NoDifference), any(Judgement::Slower)) {
+    let ahead = match (any(Judgement::NoDifference), any(Judgement::Slower)) {
         (true, _) => Ahead::Nobody,
         (false, true) => Ahead::Baseline,
         (false, false) => Ahead::Unknown,
-    }
+    };
+    (ahead, None)
 }
 
-/// Of comparisons that came out alike, `all` being how many there are.
-fn said(group: &[&Lead<'_>], all: usize) -> String {
-    let baseline = group[0].baseline;
-    match &group[0].ahead {
-        Ahead::Target(label, _) if group.len() > NAMED => {
-            let places = places(group, all);
-            format!("{label} takes the least time {places}: {} than {baseline}.", extremes(group))
+/// A sentence on comparisons with the same result, out of `all`.
+fn sentence(baseline: &str, group: &[&Lead<'_>], all: usize) -> String {
+    let places = places(group, all);
+    match group[0].ahead {
+        Ahead::Target(label) if group.len() > NAMED => {
+            format!("{label} is fastest {places}: {} than {baseline}.", extremes(group))
         }
-        Ahead::Target(label, _) => {
-            let each: Vec<_> = group.iter().filter_map(|lead| lead.by()).collect();
-            format!("{label} takes the least time: {}.", each.join("; "))
+        Ahead::Target(label) => {
+            let each = group.iter().filter_map(|lead| {
+                let ratio = lead.ratio?;
+                let (words, interval) = (faster_or_slower(ratio.point), with_interval(&ratio));
+                let place = &lead.place;
+                Some(format!("in “{place}” {words} than {baseline} (time ratio {interval})"))
+            });
+            format!("{label} is fastest: {}.", each.collect::<Vec<_>>().join("; "))
         }
-        Ahead::Baseline => format!("{baseline} takes the least time {}.", places(group, all)),
-        Ahead::Nobody => {
-            format!("No target is shown to be faster than {baseline} {}.", places(group, all))
-        }
+        Ahead::Baseline => format!("{baseline} is fastest {places}."),
+        Ahead::Nobody => format!("No target is shown to be faster than {baseline} {places}."),
         Ahead::Unknown => format!(
-            "It cannot be said who is faster {}: too few rounds, or promises that differ.",
-            places(group, all)
+            "It is unknown which target is fastest {places}: too few rounds, or different \
+             durability."
         ),
     }
 }
@@ -135,43 +121,21 @@ fn places(group: &[&Lead<'_>], all: usize) -> String {
 
 /// `faster by 22 % to 3.2 × faster`.
 fn extremes(group: &[&Lead<'_>]) -> String {
-    let points = || group.iter().filter_map(|lead| lead.ratio()).map(|ratio| ratio.point);
+    let points = || group.iter().filter_map(|lead| Some(lead.ratio?.point));
     let (most, least) = (points().fold(1.0, f64::min), points().fold(0.0, f64::max));
     format!("{} to {}", faster_or_slower(least), faster_or_slower(most))
 }
 
-impl Lead<'_> {
-    fn ratio(&self) -> Option<&Estimate> {
-        match &self.ahead {
-            Ahead::Target(_, ratio) => Some(ratio),
-            _ => None,
-        }
-    }
-
-    /// `in “read, warm” 3.2 × faster than files (0.31 of its time, 95 % interval 0.24 to 0.41)`.
-    fn by(&self) -> Option<String> {
-        let ratio = self.ratio()?;
-        let (said, interval) = (faster_or_slower(ratio.point), with_interval(ratio));
-        let Self { place, baseline, .. } = self;
-        Some(format!("in “{place}” {said} than {baseline} (time ratio {interval})"))
-    }
-}
-
-/// Break-evens, where sizes were swept.
-fn even(side: &Side<'_>) -> Vec<String> {
-    let run = side.runs().next();
-    let baseline = run.map_or("", Run::baseline);
-    let evens = break_evens(side.records());
+/// Where the baseline overtakes, if sizes were swept.
+fn crossings(part: &Part<'_>, side: &Side<'_>) -> Vec<String> {
+    let (first, baseline) = (part.first(), part.baseline());
+    let evens = break_evens(side.records);
     let named = evens.iter().take(NAMED).map(|even| {
-        let place = run.map_or_else(String::new, |run| run.case(even.case));
-        format!(
-            "{baseline} overtakes {} in “{place}”: {}.",
-            even.target,
-            sweep::told(even, baseline)
-        )
+        let (target, place) = (&even.target, first.case(even.case));
+        format!("{baseline} overtakes {target} in “{place}”: {}.", break_even(even, baseline))
     });
     let more = evens.len().saturating_sub(NAMED);
-    let more = (more > 0).then(|| format!("{more} more stand below."));
+    let more = (more > 0).then(|| format!("{more} more are listed below."));
     named.chain(more).collect()
 }
 
@@ -180,9 +144,9 @@ fn alone(side: &Side<'_>) -> Vec<String> {
     let times = side.runs().flat_map(|run| {
         run.figures.iter().filter_map(move |row| Some((run, row, row.us_per_op.as_ref()?)))
     });
-    let told = times.map(|(run, row, time)| {
+    let sentences = times.map(|(run, row, time)| {
         let (label, place) = (run.label(row.target), run.case(row.case));
         format!("{label} takes {} µs an operation in “{place}”.", with_interval(time))
     });
-    told.take(NAMED).collect()
+    sentences.take(NAMED).collect()
 }

@@ -1,213 +1,278 @@
-//! A chart as data: what the script in the page draws. Numbers are raw, in the units of their axes.
+//! A chart: its data, which the page's script draws, and what the page shows around it. Numbers are
+//! in the units of their axes.
 
+use maud::{Markup, html};
 use serde::Serialize;
 use stats::Estimate;
 
-/// What the script finds in the page.
+use super::table;
+use crate::table::Table;
+
+/// What the script reads in the page.
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
-    /// Of this form; the script refuses others.
+    /// Version of this form; the script refuses others.
     pub(super) version: u32,
-    pub(super) targets: Vec<Target<'a>>,
+    /// Labels of all targets; each has the same colour throughout the page.
+    pub(super) targets: Vec<&'a str>,
     pub(super) charts: Vec<&'a Chart>,
 }
 
-/// A target, which has one colour throughout the page.
-#[derive(Serialize)]
-pub(super) struct Target<'a> {
-    pub(super) name: &'a str,
-    /// Place in the palette.
-    pub(super) colour: usize,
-}
-
-#[derive(Clone, Debug, Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Chart {
     /// Unique in the page.
     pub(super) id: String,
-    pub(super) title: String,
-    #[serde(flatten)]
-    pub(super) form: Form,
+    kind: Kind,
+    /// The axis that the points are on.
+    along: Axis,
+    /// What the series of a matrix are for; their names are in the unit of `along`.
+    pub(super) rows: &'static str,
+    value: Axis,
+    /// The value that the points are compared with.
+    reference: Option<f64>,
+    pub(super) series: Vec<Series>,
+    pub(super) marks: Vec<Mark>,
+    #[serde(skip)]
+    title: String,
+    /// How to read it.
+    #[serde(skip)]
+    read: &'static str,
+    /// What it shows, if a sentence says it better.
+    #[serde(skip)]
+    pub(super) sentences: Vec<String>,
+    /// Its figures.
+    #[serde(skip)]
+    tables: Vec<Table>,
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub(super) enum Form {
-    /// A dot with whiskers for each target in each group.
-    Intervals {
-        value: Axis,
-        /// Where a line stands that the points are compared with.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reference: Option<f64>,
-        groups: Vec<String>,
-        points: Vec<Point>,
-    },
-    Lines {
-        x: Axis,
-        y: Axis,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reference: Option<f64>,
-        series: Vec<Series>,
-        marks: Vec<Mark>,
-    },
-    Bars {
-        value: Axis,
-        groups: Vec<String>,
-        series: Vec<Bars>,
-    },
-    Matrix {
-        x: Edge,
-        y: Edge,
-        value: Axis,
-        cells: Vec<Cell>,
-        best: Vec<(usize, usize)>,
-    },
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    /// A dot with whiskers for each series in each group.
+    #[default]
+    Dots,
+    /// A bar for each series in each group.
+    Bars,
+    /// A line for each series.
+    Lines,
+    /// A row of cells for each series.
+    Matrix,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Axis {
-    pub(super) label: String,
-    pub(super) unit: Unit,
-    pub(super) scale: Scale,
+    label: String,
+    unit: Unit,
+    /// Whether its scale is logarithmic.
+    log: bool,
+    /// Of groups or columns; points are at their indices.
+    names: Vec<String>,
 }
 
-/// What numbers are of, so that the script can write them as people do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The unit of numbers, so that the script can print them in a readable one.
+#[derive(Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Unit {
-    #[serde(rename = "ns")]
+    #[default]
+    Count,
     Nanoseconds,
-    #[serde(rename = "bytes")]
     Bytes,
-    #[serde(rename = "bytes/s")]
     BytesPerSecond,
-    #[serde(rename = "/s")]
     PerSecond,
     /// One figure over another.
-    #[serde(rename = "ratio")]
     Ratio,
     /// From 0 to 100.
-    #[serde(rename = "percentile")]
     Percentile,
-    #[serde(rename = "age")]
-    Age,
-    /// Things that are counted.
-    #[serde(rename = "count")]
-    Count,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Scale {
-    Linear,
-    Log,
-}
-
-/// A figure of a target in a group.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Point {
-    pub(super) target: usize,
-    pub(super) group: usize,
-    #[serde(flatten)]
-    pub(super) value: Interval,
-    pub(super) note: Option<String>,
-    /// Only the two ends are known: what lies between them is no estimate.
-    pub(super) ends: bool,
-}
-
-/// A figure, with the ends of its interval where it has one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Interval {
-    pub(super) value: f64,
-    pub(super) low: Option<f64>,
-    pub(super) high: Option<f64>,
-}
-
-#[derive(Clone, Debug, Serialize)]
+#[derive(Serialize)]
 pub(super) struct Series {
-    pub(super) target: usize,
-    pub(super) name: String,
-    pub(super) points: Vec<LinePoint>,
+    /// The label of its target, which decides about its colour.
+    target: Option<String>,
+    name: String,
+    points: Vec<Point>,
 }
 
-/// `[x, y, low, high]`.
-pub(super) type LinePoint = (f64, f64, Option<f64>, Option<f64>);
+#[derive(Serialize)]
+struct Point {
+    at: f64,
+    #[serde(flatten)]
+    value: Interval,
+}
 
-/// A place on the x axis of lines.
-#[derive(Clone, Debug, Serialize)]
+/// A figure with the ends of its interval, as far as they are known.
+#[derive(Serialize)]
+pub(super) struct Interval {
+    /// Absent: only the two ends of a range are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    high: Option<f64>,
+    /// A word about it in its tooltip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// A labelled place on the axis of lines.
+#[derive(Serialize)]
 pub(super) struct Mark {
-    pub(super) target: usize,
+    pub(super) target: String,
     pub(super) label: String,
-    pub(super) x: f64,
+    pub(super) at: f64,
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
 }
 
-/// A bar in each group.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Bars {
-    pub(super) target: Option<usize>,
-    pub(super) name: String,
-    pub(super) values: Vec<Option<f64>>,
-}
+impl Chart {
+    pub(super) fn new(id: &str, kind: Kind, along: Axis, value: Axis) -> Self {
+        Self { id: id.to_owned(), kind, along, value, ..Self::default() }
+    }
 
-/// One side of a matrix.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Edge {
-    pub(super) label: String,
-    pub(super) unit: Unit,
-    pub(super) values: Vec<u64>,
-}
+    pub(super) fn dots(id: &str, value: Axis) -> Self {
+        Self::new(id, Kind::Dots, Axis::default(), value)
+    }
 
-/// `[x, y, value, low, high]`: places on both sides, and the figure there.
-pub(super) type Cell = (usize, usize, f64, Option<f64>, Option<f64>);
+    pub(super) fn lines(id: &str, along: Axis, value: Axis) -> Self {
+        Self::new(id, Kind::Lines, along, value)
+    }
+
+    /// Adds the line of ratios that are equal.
+    pub(super) fn around_one(self) -> Self {
+        Self { reference: Some(1.0), ..self }
+    }
+
+    /// Adds what the page shows around it. A table without a title has the chart's.
+    pub(super) fn described(
+        self,
+        title: impl Into<String>,
+        read: &'static str,
+        tables: impl IntoIterator<Item = Table>,
+    ) -> Self {
+        let title = title.into();
+        let titled = |mut table: Table| {
+            if table.title.is_empty() {
+                table.title.clone_from(&title);
+            }
+            table
+        };
+        let tables = tables.into_iter().map(titled).collect();
+        Self { title, read, tables, ..self }
+    }
+
+    /// Adds a point of `target` in the group called `group`, which its first point creates.
+    pub(super) fn in_group(
+        &mut self,
+        group: &str,
+        target: &str,
+        value: Option<impl Into<Interval>>,
+    ) {
+        let Some(value) = value else { return };
+        let names = &mut self.along.names;
+        let at = names.iter().position(|name| name == group).unwrap_or_else(|| {
+            names.push(group.to_owned());
+            names.len() - 1
+        });
+        self.point(Some(target), target, at as f64, Some(value));
+    }
+
+    /// Adds a point to the series called `name`, which its first point creates.
+    pub(super) fn point(
+        &mut self,
+        target: Option<&str>,
+        name: &str,
+        at: f64,
+        value: Option<impl Into<Interval>>,
+    ) {
+        let Some(value) = value else { return };
+        let known = self.series.iter().position(|series| series.name == name);
+        let place = known.unwrap_or_else(|| {
+            let target = target.map(str::to_owned);
+            self.series.push(Series { target, name: name.to_owned(), points: vec![] });
+            self.series.len() - 1
+        });
+        self.series[place].points.push(Point { at, value: value.into() });
+    }
+
+    /// Sorts the points of lines, whose runs may be in any order.
+    pub(super) fn sort(&mut self) {
+        for series in self.series.iter_mut().filter(|_| self.kind == Kind::Lines) {
+            series.points.sort_by(|one, other| one.at.total_cmp(&other.at));
+        }
+    }
+
+    pub(super) fn markup(&self) -> Markup {
+        let Self { id, title, .. } = self;
+        html! {
+            figure.chart id={ "chart-" (id) } {
+                figcaption { strong.chart-title { (title) } " " (self.read) }
+                @if !self.sentences.is_empty() {
+                    ul { @for sentence in &self.sentences { li { (sentence) } } }
+                }
+                div.plot data-chart=(id) role="img"
+                    aria-label={ (title) ". The table below has its figures." } {}
+                details {
+                    summary aria-label={ "Table: " (title) } { "Table" }
+                    @for table in &self.tables { (table::markup(table)) }
+                }
+            }
+        }
+    }
+}
 
 impl Axis {
     pub(super) fn linear(label: impl Into<String>, unit: Unit) -> Self {
-        Self { label: label.into(), unit, scale: Scale::Linear }
+        Self { label: label.into(), unit, ..Self::default() }
     }
 
     pub(super) fn log(label: impl Into<String>, unit: Unit) -> Self {
-        Self { label: label.into(), unit, scale: Scale::Log }
+        Self { log: true, ..Self::linear(label, unit) }
+    }
+
+    /// The sizes of a matrix's columns, in bytes.
+    pub(super) fn sizes(label: &str, sizes: &[u64]) -> Self {
+        let names = sizes.iter().map(u64::to_string).collect();
+        Self { names, ..Self::linear(label, Unit::Bytes) }
     }
 }
 
 impl Interval {
-    /// Of a figure that was counted, or published without one.
+    /// A figure that was counted, or published without an interval.
     pub(super) fn exact(value: f64) -> Self {
-        Self { value, low: None, high: None }
+        Self { value: Some(value), low: None, high: None, note: None }
     }
 
-    /// In another unit.
+    pub(super) fn range(low: f64, high: f64) -> Self {
+        Self { value: None, low: Some(low), high: Some(high), note: None }
+    }
+
+    pub(super) fn with_ends(self, low: Option<f64>, high: Option<f64>) -> Self {
+        Self { low, high, ..self }
+    }
+
+    pub(super) fn noted(self, note: impl Into<Option<String>>) -> Self {
+        Self { note: note.into(), ..self }
+    }
+
+    /// Converts it to another unit.
     pub(super) fn times(self, factor: f64) -> Self {
-        Self {
-            value: self.value * factor,
-            low: self.low.map(|low| low * factor),
-            high: self.high.map(|high| high * factor),
-        }
-    }
-
-    pub(super) fn at(self, x: f64) -> LinePoint {
-        (x, self.value, self.low, self.high)
+        let times = |end: Option<f64>| end.map(|end| end * factor);
+        let Self { value, low, high, note } = self;
+        Self { value: times(value), low: times(low), high: times(high), note }
     }
 }
 
-impl From<&Estimate> for Interval {
+impl From<Estimate> for Interval {
     /// One round has no interval.
-    fn from(estimate: &Estimate) -> Self {
+    fn from(estimate: Estimate) -> Self {
         let end = |end| (estimate.n > 1).then_some(end);
-        Self { value: estimate.point, low: end(estimate.low), high: end(estimate.high) }
+        Self::exact(estimate.point).with_ends(end(estimate.low), end(estimate.high))
     }
 }
 
-impl Form {
-    /// Whether there is nothing to draw.
-    pub(super) fn is_empty(&self) -> bool {
-        match self {
-            Self::Intervals { points, .. } => points.is_empty(),
-            Self::Lines { series, .. } => series.iter().all(|series| series.points.is_empty()),
-            Self::Bars { series, .. } => {
-                series.iter().all(|s| s.values.iter().all(Option::is_none))
-            }
-            Self::Matrix { cells, .. } => cells.is_empty(),
-        }
+impl From<f64> for Interval {
+    fn from(value: f64) -> Self {
+        Self::exact(value)
     }
 }

@@ -1,22 +1,23 @@
-//! Doubts: on top those that weaken the answer, below all of them.
+//! Findings: at the top those that weaken the answer, below the charts all of them.
 
 use maud::{Markup, html};
 use model::Severity;
 
-use super::machine::{Part, Side};
-use crate::{Remark, terminal::doubts::sentence};
+use super::part::{Part, Side};
+use crate::{Remark, words};
 
-/// Those that stand on top.
+/// Those that are shown at once.
 const FEW: usize = 6;
 
 /// Those above a note.
 pub(super) fn weighty(part: &Part<'_>) -> Markup {
-    let all = told(part, |remark| remark.kind.severity() > Severity::Note);
+    let all = findings(part, |remark| remark.kind.severity() > Severity::Note);
     html! {
         @if all.is_empty() {
-            p.findings-none { "No finding weakens this." }
+            p { "No finding weakens this." }
         } @else {
-            p { (count(all.len())) }
+            @let verb = if all.len() == 1 { "weakens" } else { "weaken" };
+            p { (words::counted(all.len() as u64, "finding")) " " (verb) " this:" }
             (list(&all[..all.len().min(FEW)]))
             @if all.len() > FEW {
                 details {
@@ -28,13 +29,9 @@ pub(super) fn weighty(part: &Part<'_>) -> Markup {
     }
 }
 
-fn count(n: usize) -> String {
-    if n == 1 { "1 finding weakens this:".to_owned() } else { format!("{n} findings weaken this:") }
-}
-
 /// All of them, notes too.
 pub(super) fn all(part: &Part<'_>) -> Markup {
-    let all = told(part, |_| true);
+    let all = findings(part, |_| true);
     html! {
         @if !all.is_empty() {
             section {
@@ -45,41 +42,30 @@ pub(super) fn all(part: &Part<'_>) -> Markup {
     }
 }
 
-fn told(part: &Part<'_>, wanted: impl Fn(&Remark) -> bool) -> Vec<(Severity, String)> {
+fn findings(part: &Part<'_>, wanted: fn(&Remark) -> bool) -> Vec<(Severity, String)> {
     let of = |side: &Side<'_>| {
-        let plan = &side.records()[0].header.plan;
-        let told = side.remarks.iter().filter(|remark| wanted(remark)).map(|remark| {
-            let said = sentence(plan, remark);
-            let said = if part.sides.len() > 1 { format!("{}: {said}", side.name) } else { said };
-            (remark.kind.severity(), said)
-        });
-        told.collect::<Vec<_>>()
+        let remarks = side.remarks.iter().filter(|remark| wanted(remark));
+        let machine = if part.sides.len() > 1 { format!("{}: ", side.name) } else { String::new() };
+        let words = |remark: &Remark| format!("{machine}{}", words::finding(part.plan(), remark));
+        remarks.map(|remark| (remark.kind.severity(), words(remark))).collect::<Vec<_>>()
     };
     part.sides.iter().flat_map(of).collect()
 }
 
 fn list(findings: &[(Severity, String)]) -> Markup {
     html! {
-        ul.findings {
-            @for (severity, said) in findings {
-                li class=(class(*severity)) { strong { (word(*severity)) ": " } (said) }
+        ul {
+            @for (severity, sentence) in findings {
+                li { strong { (word(*severity)) ": " } (sentence) }
             }
         }
-    }
-}
-
-fn class(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Wrong => "wrong",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
     }
 }
 
 fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Wrong => "Wrong",
-        Severity::Warning => "FindingKind",
+        Severity::Warning => "Warning",
         Severity::Note => "Note",
     }
 }

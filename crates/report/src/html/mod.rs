@@ -1,8 +1,7 @@
-//! Makes one HTML file of records: it holds all it needs, loads nothing and runs one script, which
-//! draws the charts.
+//! Writes records as one HTML file, which loads nothing and runs one script: it draws the charts.
 //!
-//! [`machine`] is what is shown, [`charts`] makes data and tables of it, [`answer`] says in a
-//! sentence or two what came out, [`document`] puts the page together.
+//! [`part`] is what a page shows, [`charts`] turns it into data and tables, [`answer`] sums it up in
+//! a sentence or two, [`document`] puts the page together.
 
 mod answer;
 mod chart;
@@ -10,58 +9,46 @@ mod charts;
 mod document;
 mod environment;
 mod explanation;
-mod figure;
 mod findings;
-mod groups;
-mod lines;
-mod machine;
 mod method;
+mod part;
 mod plan;
 mod table;
-mod targets;
 mod trials;
 
 use model::{Result, study::Study};
 
-pub use machine::Machine;
+pub use part::Machine;
 
-use crate::StudyStep;
+use crate::{StudyStep, words};
 use document::Chapter;
-use machine::Part;
+use part::Part;
 
 /// The first bytes of every page.
 pub const HTML_HEAD: &str = "<!DOCTYPE html><html lang=\"en\" data-by=\"storemark\">";
 
-/// A page of what was measured by one plan, on at least one machine. An error where the plans differ.
+/// A page of what one plan measured, on one or more machines. An error if the plans differ.
 pub fn html(machines: &[Machine<'_>]) -> Result<String> {
-    machine::alike(machines)?;
+    part::check_same_plan(machines)?;
     let part = Part::new(machines, None);
-    Ok(document::page(&title(&part), None, &[Chapter { part: Some(part), step: None }]))
+    let labels: Vec<_> = part.plan().targets.iter().map(|target| target.label.clone()).collect();
+    let families = charts::families(&part, "");
+    let chapter = Chapter { part: Some(part), step: None, families };
+    Ok(document::page(&words::listed(&labels, LISTED), None, &[chapter]))
 }
+
+/// Targets in the title.
+const LISTED: usize = 4;
 
 /// A page of a study, with a chapter for each step.
 pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
-    let chapters: Vec<_> = steps.iter().map(chapter).collect();
+    let chapters = steps.iter().enumerate().map(|(place, step)| {
+        let machine = Machine { file: None, records: &step.records };
+        let part = (!step.records.is_empty()).then(|| Part::new(&[machine], Some(step)));
+        let prefix = if steps.len() > 1 { format!("{}-", place + 1) } else { String::new() };
+        let families = part.as_ref().map(|part| charts::families(part, &prefix));
+        Chapter { part, step: Some(step), families: families.unwrap_or_default() }
+    });
+    let chapters: Vec<_> = chapters.collect();
     document::page(&format!("“{}”", study.title), Some(study), &chapters)
-}
-
-fn chapter<'a>(step: &'a StudyStep<'a>) -> Chapter<'a> {
-    let machine = Machine { file: None, records: &step.records };
-    let part = (!step.records.is_empty()).then(|| Part::new(&[machine], Some(step)));
-    Chapter { part, step: Some(step) }
-}
-
-/// `files, sqlite and 3 more`.
-fn title(part: &Part<'_>) -> String {
-    let labels: Vec<_> =
-        part.first().header.plan.targets.iter().map(|target| target.label.as_str()).collect();
-    match labels.as_slice() {
-        [] => "storemark".to_owned(),
-        [one] => (*one).to_owned(),
-        [some @ .., last] if labels.len() < 5 => format!("{} and {last}", some.join(", ")),
-        [first, second, third, rest @ ..] => {
-            format!("{first}, {second}, {third} and {} more", rest.len())
-        }
-        _ => labels.join(", "),
-    }
 }

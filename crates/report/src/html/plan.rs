@@ -1,82 +1,62 @@
-//! What was to be measured: data, targets, workloads, states and when to stop.
+//! The plan: data, targets, workloads, cache states and when to stop.
 
 use maud::{Markup, html};
-use model::{Owner, PlannedTarget, Settings, record::Record, spec::RunSpec, units::show_size};
+use model::{Owner, PlannedTarget, Settings, spec::RunSpec, units::show_size};
 
-use super::{
-    machine::{Job, Part},
-    table::{Column, Table},
-};
+use super::{part::Part, table};
 use crate::{
-    stores,
-    terminal::{head, number::NONE, queue, rows, summary, sweep, times},
+    StoreFigures, stores,
+    table::{Column, Table},
+    tables, words,
 };
 
 pub(super) fn markup(part: &Part<'_>) -> Markup {
     html! {
         section {
             h2 { "Plan" }
-            (whole(part).markup())
-            (targets(part).markup())
+            (table::markup(&measured(part)))
+            (table::markup(&targets(part)))
         }
     }
 }
 
-fn whole(part: &Part<'_>) -> Table {
-    let record = part.first();
-    let plan = &record.header.plan;
-    let mut table = Table::new("What was measured", vec![Column::text(""), Column::text("")]);
-    let mut row = |name: &str, value: String| table.row(vec![name.to_owned(), value]);
-    row("data", data(part));
-    for case in plan.cases() {
-        row("workload", times::title(record, case));
-    }
-    if let Some(class) = plan.durability {
-        row("durability asked for", class.to_string());
-    }
-    if let Some(memory) = plan.memory {
+fn measured(part: &Part<'_>) -> Table {
+    let (plan, record) = (part.plan(), part.first().record);
+    let data = if part.is_sweep() {
+        tables::sweep_title(part.sides[0].records)
+    } else {
+        words::data(plan)
+    };
+    let workloads = plan.cases().map(|case| ("workload", words::case_title(record, case)));
+    let durability = plan.durability.map(|class| ("durability asked for", class.to_string()));
+    let memory = plan.memory.map(|memory| {
         let limit = memory.limit_bytes.map_or_else(|| "no limit".to_owned(), show_size);
-        row("memory of each target", format!("{limit}, cache {}", show_size(memory.cache_bytes)));
-    }
-    for (name, values) in record.header.spec.iter().flat_map(RunSpec::texts) {
-        row(&format!("--{name}"), values);
-    }
-    for side in &part.sides {
-        row(&part.on("rounds", side), ended(side.records()));
-    }
-    table
-}
-
-fn data(part: &Part<'_>) -> String {
-    match part.job() {
-        Job::Rows => rows::title(part.first()),
-        Job::Queue => queue::title(part.first()),
-        Job::Sweep => sweep::told_of_runs(part.sides[0].records()),
-        _ => head::data(&part.first().header.plan),
-    }
-}
-
-fn ended(records: &[Record]) -> String {
-    match records {
-        [one] => summary::ended(one),
-        all => sweep::ended(all),
-    }
+        let cache = show_size(memory.cache_bytes);
+        ("memory of each target", format!("{limit}, cache {cache}"))
+    });
+    let named = [("data", data)].into_iter().chain(workloads).chain(durability).chain(memory);
+    let options = record.header.spec.iter().flat_map(RunSpec::texts);
+    let options = options.map(|(name, values)| (format!("--{name}"), values));
+    let rounds = part.sides.iter().map(|side| (side.on("rounds"), words::ended(side.records)));
+    let named = named.map(|(name, value)| (name.to_owned(), value));
+    let rows: Vec<_> = named.chain(options).chain(rounds).collect();
+    Table::of("What was measured", &rows)
+        .with(Column::text(""), |(name, _)| name.clone())
+        .with(Column::text(""), |(_, value)| value.clone())
+        .done()
 }
 
 fn targets(part: &Part<'_>) -> Table {
-    let record = part.first();
-    let names = ["target", "engine", "store", "settings asked for", "settings in effect"];
-    let mut table = Table::new("Targets", names.map(Column::text).to_vec());
-    for (target, store) in record.header.plan.targets.iter().zip(stores(record)) {
-        table.row(vec![
-            target.label.clone(),
-            target.engine.clone(),
-            place(target),
-            settings(&target.settings),
-            settings(&store.in_effect),
-        ]);
-    }
-    table
+    let stores = stores(part.first().record);
+    let targets: Vec<(&PlannedTarget, StoreFigures)> =
+        part.plan().targets.iter().zip(stores).collect();
+    Table::of("Targets", &targets)
+        .with(Column::text("target"), |(target, _)| &*target.label)
+        .with(Column::text("engine"), |(target, _)| &*target.engine)
+        .with(Column::text("store"), |(target, _)| place(target))
+        .with(Column::text("settings asked for"), |(target, _)| settings(&target.settings))
+        .with(Column::text("settings in effect"), |(_, store)| settings(&store.in_effect))
+        .done()
 }
 
 fn place(target: &PlannedTarget) -> String {
@@ -91,7 +71,8 @@ fn place(target: &PlannedTarget) -> String {
     [Some(owner.to_owned()), location, on].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn settings(settings: &Settings) -> String {
+/// Absent: there are none.
+fn settings(settings: &Settings) -> Option<String> {
     let all: Vec<_> = settings.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    if all.is_empty() { NONE.to_owned() } else { all.join(" ") }
+    (!all.is_empty()).then(|| all.join(" "))
 }

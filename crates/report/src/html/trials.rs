@@ -1,82 +1,70 @@
-//! Raw rows: what each trial measured.
+//! What each trial measured.
 
 use maud::{Markup, html};
-use model::{Latency, Sample, units::show_count};
+use model::{Case, Latency, Sample, units::show_count};
 
 use super::{
-    machine::{Part, Run},
-    table::{Column, Table},
+    part::{Part, Run},
+    table,
 };
-use crate::terminal::number::{figure, figure_or_none};
+use crate::table::{Column, Table};
 
-/// More make a page that browsers are slow with.
+/// Browsers are slow with a page of more.
 const MOST: usize = 5_000;
 
 pub(super) fn markup(part: &Part<'_>) -> Markup {
-    let count: usize = part.runs().map(|run| run.record.samples.len()).sum();
+    let trials: Vec<_> = part.runs().flat_map(of_run).collect();
+    let count = show_count(trials.len() as u64);
     html! {
         section {
             h2 { "Trials" }
-            @if count > MOST {
+            @if trials.len() > MOST {
                 p {
-                    "The " (show_count(count as u64)) " trials are too many for a page; "
+                    "The " (count) " trials are too many for a page; "
                     code { "storemark report RECORD --csv" }
                     " writes a line for each."
                 }
             } @else {
                 details {
-                    summary { "All " (show_count(count as u64)) " trials, in the order in which they ran" }
-                    (table(part).markup())
+                    summary { "All " (count) " trials, in the order in which they ran" }
+                    (table::markup(&trial_table(&trials)))
                 }
             }
         }
     }
 }
 
-fn table(part: &Part<'_>) -> Table {
-    let mut table = Table::new("Trials", columns());
-    for run in part.runs() {
-        for sample in &run.record.samples {
-            table.row(cells(part, run, sample));
-        }
-    }
-    table
+type Trial<'a> = (Run<'a>, &'a Sample);
+
+fn of_run(run: Run<'_>) -> impl Iterator<Item = Trial<'_>> {
+    run.record.samples.iter().map(move |sample| (run, sample))
 }
 
-fn columns() -> Vec<Column> {
-    let mut columns = vec![
-        Column::text("target"),
-        Column::text("in"),
-        Column::number("round", ""),
-        Column::number("operations", ""),
-        Column::number("time", "µs/op"),
-    ];
-    columns.extend(["p50", "p99", "max", "user", "kernel"].map(|name| Column::number(name, "µs")));
-    columns.extend([Column::number("opened in", "ms"), Column::text("in its state")]);
-    columns
-}
-
-fn cells(part: &Part<'_>, run: Run<'_>, sample: &Sample) -> Vec<String> {
-    let us = |of: fn(&Latency) -> u64| {
-        figure_or_none(sample.latency().map(|latency| of(latency) as f64 / 1e3))
+fn trial_table(trials: &[Trial<'_>]) -> Table {
+    let latency = |of: fn(&Latency) -> u64| {
+        move |(_, sample): &Trial<'_>| Some(of(sample.latency()?) as f64 / 1e3)
     };
-    let each = |ns: u64| figure(ns as f64 / 1e3 / sample.operations as f64);
-    let case = model::Case { workload: sample.workload, cache: sample.cache };
-    let varied = crate::terminal::sweep::varied(run.record);
-    let place = [run.case(case), varied].into_iter().filter(|word| !word.is_empty());
-    let place = place.collect::<Vec<_>>().join(", ");
-    vec![
-        run.label(sample.target).to_owned(),
-        part.on(place, run.side),
-        (u64::from(sample.round) + 1).to_string(),
-        sample.operations.to_string(),
-        figure(sample.ns_per_operation() / 1e3),
-        us(|latency| latency.p50_ns),
-        us(|latency| latency.p99_ns),
-        us(|latency| latency.max_ns),
-        each(sample.cost.user_ns),
-        each(sample.cost.system_ns),
-        figure(sample.open_ns as f64 / 1e6),
-        if run.record.in_state(sample) { "yes" } else { "no" }.to_owned(),
-    ]
+    let each = |sample: &Sample, ns: u64| ns as f64 / 1e3 / sample.operations as f64;
+    Table::of("Trials", trials)
+        .with(Column::text("target"), |(run, sample)| run.label(sample.target))
+        .with(Column::text("in"), |(run, sample)| {
+            let case = Case { workload: sample.workload, cache: sample.cache };
+            run.on(run.place(case))
+        })
+        .with(Column::number("round", ""), |(_, sample)| u64::from(sample.round) + 1)
+        .with(Column::number("operations", ""), |(_, sample)| sample.operations)
+        .with(Column::number("time", "µs/op"), |(_, sample)| sample.ns_per_operation() / 1e3)
+        .with(Column::number("p50", "µs"), latency(|latency| latency.p50_ns))
+        .with(Column::number("p99", "µs"), latency(|latency| latency.p99_ns))
+        .with(Column::number("max", "µs"), latency(|latency| latency.max_ns))
+        .with(Column::number("user", "µs"), |(_, sample)| each(sample, sample.cost.user_ns))
+        .with(Column::number("kernel", "µs"), |(_, sample)| each(sample, sample.cost.system_ns))
+        .with(Column::number("opened in", "ms"), |(_, sample)| sample.open_ns as f64 / 1e6)
+        .with(
+            Column::text("in its state"),
+            |(run, sample)| {
+                if run.record.in_state(sample) { "yes" } else { "no" }
+            },
+        )
+        .done()
 }

@@ -3,11 +3,6 @@
 
 use stats::Estimate;
 
-use super::{
-    page::Page,
-    table::{Cell, Column, Side},
-};
-
 /// How far a bar reaches.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
@@ -28,34 +23,23 @@ const SCALES: [Scale; 4] = [
 /// Columns on either side of 1.
 const HALF: i32 = 6;
 
-/// A ratio, its bar and its verdict.
-pub(super) fn beside<T>([ratio, verdict]: [T; 2], bar: Option<T>) -> impl Iterator<Item = T> {
-    [ratio].into_iter().chain(bar).chain([verdict])
-}
-
 impl Scale {
-    /// The narrowest on which all of `ratios` lie, or the widest.
-    pub(super) fn of<'a>(ratios: impl IntoIterator<Item = Option<&'a Estimate>>) -> Self {
+    /// The narrowest that shows all of `ratios`, or the widest.
+    pub(super) fn of<'a>(ratios: impl IntoIterator<Item = &'a Estimate>) -> Self {
         let far = |ratio: &Estimate| ratio.point.ln().abs();
-        let farthest = ratios.into_iter().flatten().map(far).fold(0.0, f64::max);
+        let farthest = ratios.into_iter().map(far).fold(0.0, f64::max);
         let [.., widest] = SCALES;
         SCALES.into_iter().find(|scale| farthest <= scale.most.ln()).unwrap_or(widest)
     }
 
-    /// A column of bars, where the page has them.
-    pub(super) fn column(self, page: &Page) -> Option<Column> {
-        let column = Column { name: self.head, unit: "", side: Side::Left, gives: &[] };
-        page.bars().then_some(column)
+    /// Its ends and its middle.
+    pub(super) fn head(self) -> &'static str {
+        self.head
     }
 
-    /// A cell of it; empty without a ratio.
-    pub(super) fn cell(self, page: &Page, ratio: Option<&Estimate>) -> Option<Cell> {
-        page.bars().then(|| Cell::new(ratio.map_or_else(String::new, |ratio| self.bar(ratio))))
-    }
-
-    /// `░░█░  │      `: the interval in a light shade, the ratio dark, the line at 1. What lies
-    /// beyond an end stands there as `<` or `>`.
-    fn bar(self, ratio: &Estimate) -> String {
+    /// `░░█░  │      `: the interval in a light shade, the ratio dark, the line at 1. What is
+    /// beyond an end is shown as `<` or `>`.
+    pub(super) fn bar(self, ratio: &Estimate) -> String {
         let [low, point, high] = [ratio.low, ratio.point, ratio.high].map(|ratio| self.step(ratio));
         let (low, high) = if ratio.n < 2 { (point, point) } else { (low, high) };
         (-HALF..=HALF).map(|step| mark(step, low, point, high)).collect()
@@ -90,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_shows_where_the_interval_lies() {
+    fn a_bar_shows_the_interval() {
         assert_eq!(bar(1.0, 1.0, 1.0), "      █      ");
         assert_eq!(bar(0.5, 0.4, 0.63), "  ░█░ │      ");
         assert_eq!(bar(1.26, 0.79, 2.0), "     ░│█░░   ");
@@ -115,7 +99,7 @@ mod tests {
                 .iter()
                 .map(|point| Estimate { point: *point, low: 0.0, high: 1.0, n: 5 })
                 .collect();
-            Scale::of(all.iter().map(Some).chain([None])).head
+            Scale::of(&all).head
         };
         assert_eq!(
             [of(&[]), of(&[1.1, 0.9]), of(&[1.1, 0.3])],
@@ -130,7 +114,7 @@ mod tests {
     #[test]
     fn heads_are_as_wide_as_bars() {
         for scale in SCALES {
-            assert_eq!(super::super::text::width(scale.head), 13, "{}", scale.head);
+            assert_eq!(crate::text::width(scale.head), 13, "{}", scale.head);
             assert_eq!(
                 scale.bar(&Estimate { point: 1.1, low: 1.0, high: 1.2, n: 5 }).chars().count(),
                 13

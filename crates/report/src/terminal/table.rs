@@ -1,58 +1,182 @@
 //! A table that fits the page: numbers keep their width, text gives way.
 
-use super::{
-    page::{Page, Paint},
+use super::{bar::Scale, paper::Paper};
+use crate::{
+    table::{Column, Room, Table, Tone},
     text::{elide, harmless, width, wrap},
 };
 
 /// Columns between columns.
 const GAP: usize = 2;
 
-/// Lines a cell may take.
+/// Lines that a cell may take.
 const TALLEST: usize = 2;
 
-/// On which side a column's cells end evenly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Left,
-    Right,
-}
+/// From this width on all columns fit next to a name that can be read.
+const ROOMY: usize = 104;
 
-/// Name, unit and side of a column.
-pub(super) struct Column {
-    pub(super) name: &'static str,
-    pub(super) unit: &'static str,
-    pub(super) side: Side,
-    /// How far it may be narrowed, in turns: in the first turn each column down to its first
-    /// figure, and so on. Empty: never.
-    pub(super) gives: &'static [usize],
-}
-
-impl Column {
-    /// A column of figures.
-    pub(super) const fn number(name: &'static str, unit: &'static str) -> Self {
-        Self { name, unit, side: Side::Right, gives: &[] }
+pub(super) fn print(paper: &mut Paper, table: &Table, bars: bool) {
+    if table.rows.is_empty() && table.title.is_empty() {
+        return;
+    }
+    paper.gap();
+    paper.title(&table.title);
+    let mut layout = Layout::of(table, bars);
+    layout.fit(paper.width());
+    layout.print(paper);
+    for note in &table.notes {
+        paper.paragraph("  ", note, Tone::Dim);
     }
 }
 
-/// A painted text.
-#[derive(Clone, Default)]
-pub(super) struct Cell {
+/// What a cell shows.
+#[derive(Clone)]
+struct Text {
     text: String,
-    paint: Paint,
+    tone: Tone,
 }
 
-impl Cell {
-    pub(super) fn new(text: impl AsRef<str>) -> Self {
-        Self { text: harmless(text.as_ref()), paint: Paint::Plain }
+/// A column with its cells.
+struct Laid {
+    head: [Text; 2],
+    cells: Vec<Text>,
+    number: bool,
+    narrow: &'static [usize],
+    leaves: Leaves,
+}
+
+/// In which order columns are left out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Leaves {
+    /// Before names are cut.
+    Wide,
+    Bar,
+    /// If nothing else helps.
+    Spare(u8),
+    Last,
+}
+
+struct Layout(Vec<Laid>);
+
+impl Layout {
+    fn of(table: &Table, bars: bool) -> Self {
+        let mut columns = Vec::new();
+        for (place, column) in table.columns.iter().enumerate() {
+            let cells = table.rows.iter().map(|row| &row[place]);
+            let texts = cells.clone().map(|cell| Text::new(&cell.text(false), cell.tone));
+            columns.push(Laid::of(column, texts.collect()));
+            if bars && column.bars {
+                let scale = Scale::of(cells.clone().filter_map(|cell| cell.estimate()));
+                let bar = |ratio| scale.bar(ratio);
+                let bars = cells.map(|cell| cell.estimate().map_or_else(String::new, bar));
+                let bars = bars.map(|bar| Text::new(&bar, Tone::Plain)).collect();
+                columns.push(Laid::of_bars(scale.head(), bars));
+            }
+        }
+        Self(columns)
     }
 
-    pub(super) fn painted(mut self, paint: Paint) -> Self {
-        self.paint = paint;
-        self
+    /// Leaves columns out until the others fit.
+    fn fit(&mut self, available: usize) {
+        if available < ROOMY {
+            self.0.retain(|column| column.leaves != Leaves::Wide);
+        }
+        let fits = |own: &Self, turns| own.total(&own.widths(available, turns)) <= available;
+        while !fits(self, 1) && self.first_to_leave() <= Leaves::Bar {
+            self.leave_out();
+        }
+        while !fits(self, usize::MAX) && self.0.len() > 1 {
+            self.leave_out();
+        }
     }
 
-    /// The cell in lines of at most `columns`.
+    fn first_to_leave(&self) -> Leaves {
+        self.0.iter().map(|column| column.leaves).min().unwrap_or(Leaves::Last)
+    }
+
+    fn leave_out(&mut self) {
+        let first = self.first_to_leave();
+        // Of those that are needed the last one.
+        let found = self.0.iter().rposition(|column| column.leaves == first);
+        if let Some(place) = found {
+            self.0.remove(place);
+        }
+    }
+
+    fn total(&self, widths: &[usize]) -> usize {
+        widths.iter().sum::<usize>() + GAP * self.0.len().saturating_sub(1)
+    }
+
+    /// The width of each column, in a page of `available`, after at most so many turns of giving way.
+    fn widths(&self, available: usize, most: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.0.iter().map(Laid::natural_width).collect();
+        let turns = self.0.iter().map(|column| column.narrow.len()).max().unwrap_or(0);
+        for turn in 0..turns.min(most) {
+            for (i, column) in self.0.iter().enumerate() {
+                let excess = self.total(&widths).saturating_sub(available);
+                let least = column.narrow.get(turn).copied().unwrap_or(widths[i]);
+                widths[i] -= excess.min(widths[i].saturating_sub(least));
+            }
+        }
+        widths
+    }
+
+    fn print(&self, paper: &mut Paper) {
+        let widths = self.widths(paper.width(), usize::MAX);
+        for line in 0..2 {
+            if self.0.iter().any(|column| !column.head[line].text.is_empty()) {
+                self.print_row(paper, &widths, |column| &column.head[line]);
+            }
+        }
+        for row in 0..self.0.first().map_or(0, |column| column.cells.len()) {
+            self.print_row(paper, &widths, |column| &column.cells[row]);
+        }
+    }
+
+    fn print_row(&self, paper: &mut Paper, widths: &[usize], of: impl Fn(&Laid) -> &Text) {
+        let cells = self.0.iter().zip(widths);
+        let lines: Vec<Vec<String>> = cells.map(|(c, width)| of(c).lines(*width)).collect();
+        let height = lines.iter().map(Vec::len).max().unwrap_or(0);
+        for i in 0..height {
+            paper.line(self.0.iter().enumerate().flat_map(|(place, column)| {
+                let text = lines[place].get(i).map_or("", String::as_str);
+                let free = widths[place] - width(text);
+                let gap = if place == 0 { 0 } else { GAP };
+                let (before, after) = if column.number { (gap + free, 0) } else { (gap, free) };
+                let space = |columns| (" ".repeat(columns), Tone::Plain);
+                [space(before), (text.to_owned(), of(column).tone), space(after)]
+            }));
+        }
+    }
+}
+
+impl Laid {
+    fn of(column: &Column, cells: Vec<Text>) -> Self {
+        let leaves = match column.room {
+            Room::Wide => Leaves::Wide,
+            Room::Spare(turn) => Leaves::Spare(turn),
+            Room::Needed => Leaves::Last,
+        };
+        let head = [Text::new(&column.head, Tone::Bold), Text::new(&column.unit, Tone::Dim)];
+        Self { head, cells, number: column.number, narrow: column.narrow, leaves }
+    }
+
+    fn of_bars(scale: &str, cells: Vec<Text>) -> Self {
+        let head = [Text::new(scale, Tone::Bold), Text::new("", Tone::Dim)];
+        Self { head, cells, number: false, narrow: &[], leaves: Leaves::Bar }
+    }
+
+    fn natural_width(&self) -> usize {
+        self.head.iter().chain(&self.cells).map(|cell| width(&cell.text)).max().unwrap_or(0)
+    }
+}
+
+impl Text {
+    fn new(text: &str, tone: Tone) -> Self {
+        Self { text: harmless(text), tone }
+    }
+
+    /// The text in lines of at most `columns`.
     fn lines(&self, columns: usize) -> Vec<String> {
         // What fits keeps its spaces.
         if width(&self.text) <= columns {
@@ -67,123 +191,5 @@ impl Cell {
             .into_iter()
             .map(|line| line.replace('\u{a0}', " "))
             .collect()
-    }
-}
-
-/// Columns and rows.
-pub(super) struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
-    /// Columns by their indices that are left out, the first of them first, before text is cut to
-    /// less than its first figure, and those that are left out only where nothing else helps.
-    spared: [Vec<usize>; 2],
-}
-
-impl Table {
-    pub(super) fn new(columns: Vec<Column>) -> Self {
-        Self { columns, rows: vec![], spared: [vec![], vec![]] }
-    }
-
-    /// The same with columns that may be left out: `gladly`, and `where_it_must_be`.
-    pub(super) fn sparing(mut self, gladly: Vec<usize>, where_it_must_be: Vec<usize>) -> Self {
-        self.spared = [gladly, where_it_must_be];
-        self
-    }
-
-    /// A row with a cell for each column.
-    pub(super) fn row(&mut self, cells: Vec<Cell>) {
-        self.rows.push(cells);
-    }
-
-    pub(super) fn print(mut self, page: &mut Page) {
-        self.fit(page.width());
-        let widths = self.widths(page.width(), usize::MAX);
-        let heads: [fn(&Column) -> &'static str; 2] = [|c| c.name, |c| c.unit];
-        let told = |head: &fn(&Column) -> &'static str| {
-            self.columns.iter().any(|column| !head(column).is_empty())
-        };
-        let heads = heads.into_iter().filter(told);
-        for (head, paint) in heads.zip([Paint::Bold, Paint::Dim]) {
-            let cells: Vec<Cell> =
-                self.columns.iter().map(|column| Cell::new(head(column)).painted(paint)).collect();
-            self.print_row(page, &cells, &widths);
-        }
-        for row in &self.rows {
-            self.print_row(page, row, &widths);
-        }
-    }
-
-    /// Leaves columns out until the others fit: those that are spared, then the last ones.
-    fn fit(&mut self, available: usize) {
-        let [gladly, must] = std::mem::take(&mut self.spared);
-        let gladly = gladly.into_iter().map(|column| (column, 1));
-        let must = must.into_iter().chain(std::iter::repeat(usize::MAX));
-        let mut gone: Vec<usize> = Vec::new();
-        for (column, turns) in gladly.chain(must.map(|column| (column, usize::MAX))) {
-            let fits = self.total(&self.widths(available, turns)) <= available;
-            if !fits && self.columns.len() > 1 {
-                let before = gone.iter().filter(|other| **other < column).count();
-                self.remove(column.saturating_sub(before).min(self.columns.len() - 1));
-                gone.push(column);
-            } else if turns > 1 {
-                return;
-            }
-        }
-    }
-
-    fn remove(&mut self, column: usize) {
-        self.columns.remove(column);
-        for row in &mut self.rows {
-            row.remove(column);
-        }
-    }
-
-    fn total(&self, widths: &[usize]) -> usize {
-        widths.iter().sum::<usize>() + GAP * self.columns.len().saturating_sub(1)
-    }
-
-    fn print_row(&self, page: &mut Page, cells: &[Cell], widths: &[usize]) {
-        let lines: Vec<Vec<String>> =
-            cells.iter().zip(widths).map(|(cell, width)| cell.lines(*width)).collect();
-        let height = lines.iter().map(Vec::len).max().unwrap_or(0);
-        for i in 0..height {
-            page.line(lines.iter().enumerate().flat_map(|(column, lines)| {
-                let text = lines.get(i).map_or("", String::as_str);
-                let (before, after) = self.padding(column, widths[column] - width(text));
-                let paint = cells[column].paint;
-                [(before, Paint::Plain), (text.to_owned(), paint), (after, Paint::Plain)]
-            }));
-        }
-    }
-
-    /// What stands on both sides of a cell that leaves `free` columns.
-    fn padding(&self, column: usize, free: usize) -> (String, String) {
-        let gap = if column == 0 { 0 } else { GAP };
-        let (before, after) = match self.columns[column].side {
-            Side::Left => (gap, free),
-            Side::Right => (gap + free, 0),
-        };
-        (" ".repeat(before), " ".repeat(after))
-    }
-
-    /// The width of each column, in a page of `available`, after at most so many turns of giving way.
-    fn widths(&self, available: usize, most: usize) -> Vec<usize> {
-        let mut widths: Vec<usize> =
-            (0..self.columns.len()).map(|column| self.natural_width(column)).collect();
-        let turns = self.columns.iter().map(|column| column.gives.len()).max().unwrap_or(0);
-        for turn in 0..turns.min(most) {
-            for (i, column) in self.columns.iter().enumerate() {
-                let excess = self.total(&widths).saturating_sub(available);
-                let least = column.gives.get(turn).copied().unwrap_or(widths[i]);
-                widths[i] -= excess.min(widths[i].saturating_sub(least));
-            }
-        }
-        widths
-    }
-
-    fn natural_width(&self, column: usize) -> usize {
-        let Column { name, unit, .. } = self.columns[column];
-        let cells = self.rows.iter().map(|row| width(&row[column].text));
-        cells.chain([width(name), width(unit)]).max().unwrap_or(0)
     }
 }

@@ -4,9 +4,12 @@ use model::{
     Arrangement, Cache, Experiment, FileBytes, Fragments, Measured, Operation, Residency, Sample,
     Work, Workload, record::Record,
 };
-use storemark_report::{Judgement, Style, age_groups, age_spaces, figures, terminal};
+use storemark_report::{
+    Judgement, Style, age_groups, age_spaces, figures,
+    pages::{self, Detail},
+};
 
-use crate::made::{generated, record, sample, summary, workload};
+use crate::made::{generated, page, record, sample, style, summary, workload};
 
 /// Files, and a database that is twice as fast when new and as fast at age 2, where its objects lie
 /// in four pieces.
@@ -86,8 +89,9 @@ fn pieces_that_nobody_tells_of_are_no_zero() {
 fn the_page_fits_and_tells_all() {
     for width in [60, 80, 120] {
         for explain in [false, true] {
-            let style = Style { width, color: false, bars: explain, all_findings: true, explain };
-            let page = terminal(&aged(), &style);
+            let style = Style { bars: explain, ..style(width) };
+            let detail = Detail { all: true, explain, ..Detail::default() };
+            let page = pages::records(&[aged()], detail).terminal(&style);
             assert!(page.lines().all(|line| line.chars().count() <= width.into()), "{page}");
             for shown in ["storage age", "data-cold", "faster", "4.00", "–"] {
                 assert!(page.contains(shown), "{shown}\n{page}");
@@ -100,6 +104,6 @@ fn the_page_fits_and_tells_all() {
 fn a_record_without_trials_is_shown() {
     let mut record = aged();
     record.samples.clear();
-    let style = Style { width: 80, color: false, bars: false, all_findings: true, explain: true };
-    assert!(terminal(&record, &style).contains("cut off"));
+    let detail = Detail { all: true, explain: true, ..Detail::default() };
+    assert!(page(&record, 80, detail).contains("cut off"));
 }

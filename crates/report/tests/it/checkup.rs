@@ -4,11 +4,11 @@ use model::{
     Cache, Cpu, Disk, DoctorReport, Environment, Filesystem, FindingKind, Flush, Folder, Noise,
     Program, Reach, Volume,
 };
-use storemark_report::{Style, advice, checkup};
+use storemark_report::{advice, pages};
 use unicode_width::UnicodeWidthStr;
 
-fn page(told: &DoctorReport, width: u16) -> String {
-    checkup(told, &Style { width, color: false, bars: false, all_findings: true, explain: false })
+fn page(found: &DoctorReport, width: u16) -> String {
+    pages::doctor(found).terminal(&crate::made::style(width))
 }
 
 fn full() -> DoctorReport {
@@ -73,7 +73,7 @@ fn full() -> DoctorReport {
 }
 
 #[test]
-fn all_that_is_known_is_told() {
+fn all_that_is_known_is_shown() {
     let page = page(&full(), 100);
     for said in [
         "1 CPU, governor powersave",
@@ -94,23 +94,23 @@ fn all_that_is_known_is_told() {
 }
 
 #[test]
-fn doubts_of_a_kind_are_one_piece_of_advice_the_worst_first() {
+fn findings_of_a_kind_are_one_suggestion_the_worst_first() {
     let page = page(&full(), 100);
     let advice = page.split_once("What to do\n").unwrap().1;
     assert!(
-        advice.starts_with("  ! times are too long: other processes used up to 0.900"),
+        advice.starts_with("! times are too long: other processes used up to 0.900"),
         "{advice}"
     );
     assert!(
-        !advice.contains("0.200") && advice.contains("  · times may be too long: this system"),
+        !advice.contains("0.200") && advice.contains("\n· times may be too long: this system"),
         "{advice}"
     );
 }
 
 #[test]
-fn a_machine_that_tells_nothing_makes_a_page_too() {
+fn a_machine_of_which_nothing_is_known_has_a_page_too() {
     let page = page(&DoctorReport::default(), 100);
-    assert!(page.contains("no doubt came up"), "{page}");
+    assert!(page.contains("no finding"), "{page}");
     assert!(page.contains("not measured"), "{page}");
 }
 

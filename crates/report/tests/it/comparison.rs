@@ -5,10 +5,12 @@ use model::{
     record::{Point, Record},
 };
 use storemark_report::{
-    Comparison, Judgement, Style, comparison, comparison_markdown, comparison_page, worse_rows,
+    Comparison, Judgement, Style, comparison,
+    pages::{self, Detail},
+    worse_rows,
 };
 
-use crate::made::{dataset, doubtful, record, sample, typical, workload};
+use crate::made::{dataset, doubtful, record, sample, style, typical, workload};
 
 /// Files and a pack over ten rounds that spread by 1 %, with times multiplied by `times`.
 fn run(times: [f64; 2]) -> Record {
@@ -32,9 +34,9 @@ fn refused(old: &Record, new: &Record) -> String {
     comparison(std::slice::from_ref(old), std::slice::from_ref(new)).unwrap_err().to_string()
 }
 
-fn page(told: &Comparison, width: u16, bars: bool) -> String {
-    let style = Style { width, color: false, bars, all_findings: false, explain: false };
-    comparison_page(told, ["old.json", "new.json"], &style)
+fn page(compared: &Comparison, width: u16, bars: bool) -> String {
+    let page = pages::comparison(compared, ["old.json", "new.json"], Detail::default());
+    page.terminal(&Style { bars, ..style(width) })
 }
 
 #[test]
@@ -46,7 +48,10 @@ fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
     assert!(row.starts_with("read, warm: pack: time new ÷ old 1.10 (1.09–1.11)"), "{row}");
     assert!(worse_rows(&told, 1.12).is_empty());
     let page = page(&told, 100, false);
-    assert!(page.starts_with("new.json against old.json\n\nread, warm: read, random"), "{page}");
+    assert!(
+        page.starts_with("new.json against old.json\n1 worse, 0 better, 1 without a difference"),
+        "{page}"
+    );
     let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
     assert!(row.ends_with("worse: slower by 10 %"), "{row}");
 }
@@ -90,7 +95,7 @@ fn what_only_one_record_has_is_named() {
     assert!(page.contains("! only in the old record: pack io=mmap\n"), "{page}");
     assert!(page.contains("! only in the new record: pack\n"), "{page}");
     assert!(page.contains("! only in the new record: update, random permutation"), "{page}");
-    assert!(page.contains("1 worker, cold\n"), "{page}");
+    assert!(page.contains("1 thread, cold\n"), "{page}");
     assert_eq!(told.changes().count(), 1);
 }
 
@@ -105,7 +110,10 @@ fn records_that_have_nothing_in_common_are_refused() {
     new = run([1.0, 1.0]);
     *dataset(&mut new) = DatasetSpec::Targets;
     let said = refused(&old, &new);
-    assert!(said.starts_with("the records are of different plans: data: 1,000 blobs"), "{said}");
+    assert!(
+        said.starts_with("the records are of different plans: data: 1,000 generated"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -158,7 +166,10 @@ fn what_may_lie_behind_a_change_stands_with_it() {
     old.findings.push(Finding::run(FindingKind::Steal { share: 0.05 }));
     let page = page(&compared(&old, &new), 200, false);
     assert!(page.contains("! environments differ: kernel: 6.18.5 against 6.12.1\n"), "{page}");
-    assert!(page.contains("! wrong: new: no figure counts: storemark was built without"), "{page}");
+    assert!(
+        page.contains("! wrong: new: no figure counts: storemark was built without optimisation"),
+        "{page}"
+    );
     assert!(page.contains("! both: times are too long: the hypervisor took up to 5.0 %"), "{page}");
     assert!(page.contains("notes more (--verbose shows all)"), "{page}");
 }
@@ -205,12 +216,14 @@ fn markdown_shows_names_and_runs_nothing() {
     for record in [&mut old, &mut new] {
         record.header.plan.targets[1].label = "a|b<img src=x>`".to_owned();
     }
-    let text = comparison_markdown(&compared(&old, &new), ["old.json", "<b>.json"]);
+    let text =
+        pages::comparison(&compared(&old, &new), ["old.json", "<b>.json"], Detail::default());
+    let text = text.markdown();
     assert!(
         text.starts_with("### &lt;b&gt;.json against old.json\n\n1 worse, 0 better, 1 without")
     );
     let row = text.lines().find(|line| line.contains("worse: slower")).unwrap();
-    assert!(row.starts_with("| a\\|b&lt;img src=x&gt;\\` | 4.00 |"), "{row}");
+    assert!(row.starts_with("| a\\|b&lt;img src=x&gt;\\` | 4.00 (3.97–4.02) |"), "{row}");
     let columns = row.replace("\\|", "").matches('|').count();
     assert_eq!(columns, 7, "{row}");
 }

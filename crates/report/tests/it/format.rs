@@ -4,9 +4,9 @@ use std::{fs, path::PathBuf};
 
 use model::record::Line;
 use serde_json::Value;
-use storemark_report::{Style, read, terminal};
+use storemark_report::{pages::Detail, read};
 
-use crate::made::{doubtful, file};
+use crate::made::{doubtful, file, page};
 
 /// Set, `docs/record.schema.json` is written anew instead of compared.
 const BLESS: &str = "STOREMARK_BLESS";
@@ -61,10 +61,7 @@ fn format_2_stays_readable() {
     let record = &records[0];
     assert_eq!(warnings, [""; 0]);
     assert_eq!((record.header.format, record.stores.len(), record.samples.len()), (2, 2, 12));
-    let page = terminal(
-        record,
-        &Style { width: 100, color: false, bars: false, all_findings: false, explain: false },
-    );
+    let page = page(record, 100, Detail::default());
     assert!(page.contains("0.78 (0.7"), "{page}");
     assert!(page.contains("faster by 22 %"), "{page}");
 }

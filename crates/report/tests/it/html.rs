@@ -1,4 +1,4 @@
-//! The page: what its charts hold, against the figures; and what it lets in and out.
+//! The page: the figures of its charts, and what it loads and runs.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use model::{
@@ -10,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use storemark_report::{
     HTML_HEAD, Machine, StudyStep, break_evens, figures, html, html_study, latencies,
-    page_matrices, queue_figures, read, stores,
+    page_matrices, read, stores, task_figures,
 };
 
 use crate::{
@@ -26,7 +26,7 @@ fn page(records: &[Record]) -> String {
     html(&[Machine { file: None, records }]).unwrap()
 }
 
-/// What stands between `from` and the next `to`.
+/// The text between `from` and the next `to`.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let rest = text.split_once(from).unwrap_or_else(|| panic!("no {from}")).1;
     rest.split_once(to).unwrap().0
@@ -43,11 +43,24 @@ fn chart(page: &str, id: &str) -> Value {
     found.unwrap_or_else(|| panic!("no chart {id}")).clone()
 }
 
-/// All that is not the script or the style.
+/// Everything but the script and the style.
 fn outside(page: &str) -> String {
     let style = between(page, "<style>", "</style>");
     let (before, _) = page.rsplit_once("<script>").unwrap();
     before.replace(style, "")
+}
+
+/// The points of a chart's series.
+fn points(series: &Value) -> &Vec<Value> {
+    series["points"].as_array().unwrap()
+}
+
+/// The points of all series in a group, in the order of the series.
+fn in_group<'a>(chart: &'a Value, group: &str) -> Vec<&'a Value> {
+    let names = chart["along"]["names"].as_array().unwrap();
+    let at = names.iter().position(|name| name == group).unwrap() as f64;
+    let all = chart["series"].as_array().unwrap().iter().flat_map(points);
+    all.filter(|point| point["at"] == at).collect()
 }
 
 fn same(value: &Value, expected: f64) {
@@ -61,20 +74,19 @@ fn ratios_and_times_are_those_of_the_figures() {
     let page = page(std::slice::from_ref(&record));
     let rows = figures(&record);
     let ratios = chart(&page, "ratio-1");
-    assert_eq!((&ratios["kind"], &ratios["reference"]), (&"intervals".into(), &1.0.into()));
-    assert_eq!(ratios["groups"], serde_json::json!(["read, warm"]));
-    let points = ratios["points"].as_array().unwrap();
-    assert_eq!(points.len(), 2, "the baseline has no ratio");
-    for (point, row) in points.iter().zip(&rows[1..]) {
-        let ratio = row.ratio.unwrap();
-        assert_eq!(point["target"], row.target);
+    assert_eq!((&ratios["kind"], &ratios["reference"]), (&"dots".into(), &1.0.into()));
+    assert_eq!(ratios["along"]["names"], serde_json::json!(["read, warm"]));
+    let series = ratios["series"].as_array().unwrap();
+    assert_eq!(series.len(), 2, "the baseline has no ratio");
+    for (series, row) in series.iter().zip(&rows[1..]) {
+        let (ratio, point) = (row.ratio.unwrap(), &series["points"][0]);
+        assert_eq!(series["target"], record.header.plan.targets[row.target].label);
         same(&point["value"], ratio.point);
         same(&point["low"], ratio.low);
         same(&point["high"], ratio.high);
     }
-    assert_eq!(points[0]["note"], "faster by 22 %");
-    let times = chart(&page, "time-1");
-    for (point, row) in times["points"].as_array().unwrap().iter().zip(&rows) {
+    assert_eq!(series[0]["points"][0]["note"], "faster by 22 %");
+    for (point, row) in in_group(&chart(&page, "time-1"), "read, warm").into_iter().zip(&rows) {
         same(&point["value"], row.us_per_op.unwrap().point * 1e3);
     }
 }
@@ -86,12 +98,12 @@ fn latencies_are_those_of_the_histograms() {
     let drawn = chart(&page, "latency-1");
     for (target, series) in drawn["series"].as_array().unwrap().iter().enumerate() {
         let all = latencies(&record, WARM, target).remove(0).histogram;
-        for point in series["points"].as_array().unwrap() {
-            let percent = point[0].as_f64().unwrap();
-            same(&point[1], all.value_at_percentile(percent) as f64);
+        for point in points(series) {
+            let percent = point["at"].as_f64().unwrap();
+            same(&point["value"], all.value_at_percentile(percent) as f64);
         }
-        let last = series["points"].as_array().unwrap().last().unwrap();
-        assert_eq!((&last[0], &last[1]), (&100.0.into(), &(all.max() as f64).into()));
+        let last = points(series).last().unwrap();
+        assert_eq!((&last["at"], &last["value"]), (&100.0.into(), &(all.max() as f64).into()));
     }
 }
 
@@ -100,7 +112,7 @@ fn one_round_has_no_whiskers() {
     let mut record = typical();
     record.samples.truncate(3);
     let ratios = chart(&page(&[record]), "ratio-1");
-    let point = &ratios["points"][0];
+    let point = &ratios["series"][0]["points"][0];
     assert!(point["value"].is_number() && point["low"].is_null() && point["high"].is_null());
 }
 
@@ -108,10 +120,10 @@ fn one_round_has_no_whiskers() {
 fn space_is_that_of_the_stores() {
     let record = typical();
     let space = chart(&page(std::slice::from_ref(&record)), "space-1");
-    assert_eq!(space["groups"], serde_json::json!(["length", "on disk"]));
+    assert_eq!(space["along"]["names"], serde_json::json!(["length", "on disk"]));
     for (series, store) in space["series"].as_array().unwrap().iter().zip(stores(&record)) {
-        same(&series["values"][0], store.apparent.unwrap().per_byte.unwrap());
-        same(&series["values"][1], store.allocated.unwrap().per_byte.unwrap());
+        same(&series["points"][0]["value"], store.apparent.unwrap().per_byte.unwrap());
+        same(&series["points"][1]["value"], store.allocated.unwrap().per_byte.unwrap());
     }
 }
 
@@ -123,22 +135,26 @@ fn a_sweep_over_sizes_has_its_crossing_and_its_matrix() {
     for (number, run) in runs.iter().enumerate() {
         for row in &figures(run)[1..] {
             let point = &lines["series"][row.target - 1]["points"][number];
-            same(&point[1], row.ratio.unwrap().point);
-            same(&point[3], row.ratio.unwrap().high);
+            same(&point["value"], row.ratio.unwrap().point);
+            same(&point["high"], row.ratio.unwrap().high);
         }
     }
     let crossing = break_evens(&runs)[0].found.crossings[0];
     let marks = lines["marks"].as_array().unwrap();
     assert_eq!(marks.len(), 1);
-    same(&marks[0]["x"], crossing.size);
+    same(&marks[0]["at"], crossing.size);
     same(&marks[0]["low"], crossing.low.unwrap());
     let matrix = chart(&page, "pages-1");
     let found = page_matrices(&runs).remove(0);
-    for cell in matrix["cells"].as_array().unwrap() {
-        let place = |index: usize| usize::try_from(cell[index].as_u64().unwrap()).unwrap();
-        same(&cell[2], found.rows[place(1)].1[place(0)].unwrap().point);
+    let mut best = Vec::new();
+    for (series, (_, ratios)) in matrix["series"].as_array().unwrap().iter().zip(&found.rows) {
+        for (column, (point, ratio)) in points(series).iter().zip(ratios).enumerate() {
+            same(&point["value"], ratio.unwrap().point);
+            best.extend(point["note"].as_str().map(|note| (column, &series["name"], note)));
+        }
     }
-    assert_eq!(matrix["best"], serde_json::json!([[0, 0], [1, 1]]));
+    let sizes = ["512", "4096"].map(Value::from);
+    assert_eq!(best, [(0, &sizes[0], "the best"), (1, &sizes[1], "the best")]);
     assert!(
         page.contains("files overtakes sqlite page_size=512 in “read, warm”: at 4.0"),
         "answer"
@@ -146,23 +162,17 @@ fn a_sweep_over_sizes_has_its_crossing_and_its_matrix() {
 }
 
 #[test]
-fn a_queue_stands_beside_what_was_published() {
+fn tasks_are_next_to_what_was_published() {
     let record = queue();
     let page = page(std::slice::from_ref(&record));
     let times = chart(&page, "queue-1");
-    let rows = queue_figures(&record);
-    let of = |group: &str| {
-        let groups = times["groups"].as_array().unwrap();
-        let group = groups.iter().position(|name| name == group).unwrap();
-        let points = times["points"].as_array().unwrap().iter();
-        points.filter(move |point| point["group"] == group).collect::<Vec<_>>()
-    };
-    for (point, row) in of("a task").into_iter().zip(&rows) {
+    let rows = task_figures(&record);
+    for (point, row) in in_group(&times, "a task").into_iter().zip(&rows) {
         same(&point["value"], row.figures.us_per_op.unwrap().point * 1e3);
     }
     let published: Vec<f64> = rows.iter().filter_map(|row| row.published_ms).collect();
     assert!(!published.is_empty());
-    for (point, ms) in of("a task (published)").into_iter().zip(published) {
+    for (point, ms) in in_group(&times, "a task (published)").into_iter().zip(published) {
         same(&point["value"], ms * 1e6);
         assert!(point["low"].is_null());
     }
@@ -187,21 +197,20 @@ fn a_study_shows_published_figures_and_what_is_missing() {
     };
     let page = html_study(&study, &steps);
     let drawn = chart(&page, "1-study-1");
-    assert_eq!(drawn["groups"], serde_json::json!(["read, warm", "read, warm (published)"]));
-    let ratio = figures(&typical())[1].ratio.unwrap();
-    same(&drawn["points"][0]["value"], ratio.point);
-    assert_eq!(drawn["points"][0]["note"], "higher");
-    assert_eq!(
-        (&drawn["points"][1]["low"], &drawn["points"][1]["high"]),
-        (&0.5.into(), &0.72.into())
-    );
+    let names = ["read, warm", "read, warm (published)"];
+    assert_eq!(drawn["along"]["names"], serde_json::json!(names));
+    let [here, published] = [0, 1].map(|point| &drawn["series"][0]["points"][point]);
+    same(&here["value"], figures(&typical())[1].ratio.unwrap().point);
+    assert_eq!(here["note"], "higher");
+    assert!(published["value"].is_null(), "only the ends of a range are known");
+    assert_eq!((&published["low"], &published["high"]), (&0.5.into(), &0.72.into()));
     for said in ["“Faster”", "not measured: no root", "the machine"] {
         assert!(page.contains(said), "{said}");
     }
 }
 
 #[test]
-fn charts_without_data_are_not_made() {
+fn charts_without_data_are_left_out() {
     let nothing = page(&[record(&["files", "sqlite"])]);
     assert_eq!(data(&nothing)["charts"], serde_json::json!([]));
     assert!(!outside(&nothing).contains("<figure"));
@@ -216,7 +225,7 @@ fn charts_without_data_are_not_made() {
 }
 
 #[test]
-fn every_chart_has_a_place_and_a_table_and_headings_descend() {
+fn every_chart_has_a_place_and_a_table_and_headings_have_an_order() {
     for page in [page(&[typical()]), page(&swept()), page(&[queue()]), page(&[long(1)])] {
         let text = outside(&page);
         for chart in data(&page)["charts"].as_array().unwrap() {
@@ -254,12 +263,12 @@ fn text_that_looks_like_a_page_is_shown_and_never_run() {
     assert!(!text.contains("<script>") && !text.contains("<img") && !text.contains('\u{202e}'));
     assert_eq!(text.matches("<script").count(), 1, "the data");
     assert!(text.contains("&lt;img src=x onerror=alert(2)&gt;"));
-    let shown = data(&page)["targets"][1]["name"].as_str().unwrap().to_owned();
+    let shown = data(&page)["targets"][1].as_str().unwrap().to_owned();
     assert_eq!(shown, evil.trim_end_matches('\u{202e}'));
 }
 
 #[test]
-fn only_the_script_and_the_style_that_are_there_may_count() {
+fn only_the_pages_own_script_and_style_are_allowed() {
     let page = page(&[typical()]);
     let policy = between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
@@ -277,13 +286,11 @@ fn only_the_script_and_the_style_that_are_there_may_count() {
 }
 
 #[test]
-fn the_answer_stands_on_top_with_what_weakens_it() {
+fn the_answer_is_on_top_with_the_findings_that_weaken_it() {
     let page = page(&[doubtful()]);
     let top = between(&page, "<header>", "</header>");
     assert!(
-        top.contains(
-            "sqlite api=blob takes the least time: in “read, warm” faster by 22 % than files"
-        ),
+        top.contains("sqlite api=blob is fastest: in “read, warm” faster by 22 % than files"),
         "{top}"
     );
     assert!(top.contains("findings weaken this") && top.contains("Wrong"), "{top}");
@@ -291,7 +298,7 @@ fn the_answer_stands_on_top_with_what_weakens_it() {
 }
 
 #[test]
-fn machines_stand_side_by_side_and_what_differs_is_named() {
+fn machines_are_side_by_side_and_what_differs_is_named() {
     let (one, mut other) = (typical(), typical());
     other.header.environment.kernel = Some("6.1.0".to_owned());
     let machine = |name: &str, record| Machine {
@@ -299,7 +306,7 @@ fn machines_stand_side_by_side_and_what_differs_is_named() {
         records: std::slice::from_ref(record),
     };
     let page = html(&[machine("a.json", &one), machine("b.json", &other)]).unwrap();
-    let groups = chart(&page, "ratio-1")["groups"].clone();
+    let groups = chart(&page, "ratio-1")["along"]["names"].clone();
     let numbered = ["read, warm · AMD EPYC 9B14 (1)", "read, warm · AMD EPYC 9B14 (2)"];
     assert_eq!(groups, serde_json::json!(numbered));
     for said in ["The environments differ in: kernel.", "kernel: 6.18.5 against 6.1.0", "b.json"] {
@@ -334,7 +341,7 @@ fn a_large_run_makes_a_page_of_at_most_1_2_mb() {
 
 #[test]
 fn a_very_long_record_keeps_its_figures_and_no_trials_in_the_page() {
-    // More trials than are kept as they stand.
+    // More trials than are kept one by one.
     let record = long(210);
     let (read, _) = read(file(&record).as_bytes()).unwrap();
     assert!(read[0].merged && !record.merged);

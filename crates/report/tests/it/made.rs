@@ -15,6 +15,11 @@ use model::{
     record::{End, Ended, FORMAT, Header, Line, Record},
 };
 
+use storemark_report::{
+    Style,
+    pages::{self, Detail},
+};
+
 /// Operations of a pass, of 10,000 bytes each.
 pub(crate) const OPERATIONS: u64 = 1000;
 
@@ -67,6 +72,22 @@ pub(crate) fn doubtful() -> Record {
         Finding::run(FindingKind::ToolShare { share: 0.08 }),
     ];
     record
+}
+
+/// A terminal of `width` columns without colours and block characters.
+pub(crate) fn style(width: u16) -> Style {
+    Style { width, color: false, bars: false }
+}
+
+/// The page of a record.
+pub(crate) fn page(record: &Record, width: u16, detail: Detail) -> String {
+    pages::records(std::slice::from_ref(record), detail).terminal(&style(width))
+}
+
+/// The cells of the `nth` line that starts with `start`, spaces run together.
+pub(crate) fn cells(page: &str, start: &str, nth: usize) -> String {
+    let line = page.lines().filter(|line| line.starts_with(start)).nth(nth).unwrap_or_default();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The lines of a file that holds `record`.

@@ -3,9 +3,9 @@
 use model::{
     Cache, Case, Chore, FindingKind, Longest, OverTime, Residency, Sample, Slice, record::Record,
 };
-use storemark_report::{Remark, Stall, Style, Timeline, figures, over_time, remarks, timelines};
+use storemark_report::{Remark, Stall, Timeline, figures, pages::Detail, remarks, timelines};
 
-use crate::made::{passes, record, sample};
+use crate::made::{page, passes, record, sample};
 
 const MS: u64 = 1_000_000;
 const CASE: Case = Case { workload: 0, cache: Cache::Warm };
@@ -26,6 +26,10 @@ pub(crate) fn with(over_time: OverTime) -> Sample {
     passes(&mut sample).latency.wall_ns = over_time.slices.len() as u64 * 100 * MS;
     passes(&mut sample).over_time = Some(over_time);
     sample
+}
+
+fn over_time_page(record: &Record) -> String {
+    page(record, 80, Detail { over_time: true, all: true, ..Detail::default() })
 }
 
 fn line(over_time: OverTime) -> Timeline {
@@ -124,8 +128,7 @@ fn the_page_fits_eighty_columns_and_tells_stalls_and_chores() {
     told.chores = vec![chore("checkpoint", 505, 700), chore("checkpoint", 5, 10)];
     let mut record = record(&["sqlite api=blob journal=wal mmap=1GiB page_size=65536"]);
     record.samples.push(with(told));
-    let style = Style { width: 80, color: false, all_findings: false, explain: false, bars: false };
-    let page = over_time(&[record], &style);
+    let page = over_time_page(&record);
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     for said in [
         "5,000",
@@ -142,16 +145,12 @@ fn the_page_fits_eighty_columns_and_tells_stalls_and_chores() {
 fn a_record_without_it_says_so_once() {
     let mut record = record(&["files", "pack"]);
     record.samples = vec![sample(0, 0, 4000), sample(0, 1, 4000)];
-    let style = Style { width: 80, color: false, all_findings: false, explain: false, bars: false };
-    let page = over_time(&[record.clone()], &style);
-    assert_eq!(page.matches("nothing of it stands in this record").count(), 1, "{page}");
+    let page = over_time_page(&record);
+    assert_eq!(page.matches("this record has no slices").count(), 1, "{page}");
     passes(&mut record.samples[0]).over_time = Some(over(&[1, 1, 1]));
     record.samples[0].before = Some(Residency { pages: 100, ..Residency::default() });
-    let page = over_time(&[record], &style);
-    assert!(
-        page.contains("no pass of which it stands in this record was in its cache state"),
-        "{page}"
-    );
+    let page = over_time_page(&record);
+    assert!(page.contains("no pass with slices in this record was in its cache state"), "{page}");
 }
 
 #[test]
@@ -168,9 +167,7 @@ fn what_cannot_be_never_panics() {
                 Some(OverTime { slice_ns, slices, chores: chores.clone() });
             let mut record = record(&["files"]);
             record.samples.push(sample);
-            let style =
-                Style { width: 80, color: false, all_findings: true, explain: false, bars: false };
-            let page = over_time(&[record.clone()], &style);
+            let page = over_time_page(&record);
             assert!(!page.contains(['\u{1b}']) && !page.contains("NaN"), "{page}");
             remarks(&record, &figures(&record));
         }

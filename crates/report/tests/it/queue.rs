@@ -4,9 +4,13 @@ use model::{
     Device, Durability, Experiment, FileBytes, Latency, Measured, Operation, Sample, Settings,
     Work, Workload, record::Record, tasks::Step,
 };
-use storemark_report::{Judgement, Style, queue_figures, terminal};
+use storemark_report::{
+    Judgement, Style,
+    pages::{self, Detail},
+    task_figures,
+};
 
-use crate::made::{histogram, record, store, workload};
+use crate::made::{self, cells, histogram, record, store, style, workload};
 
 const TASKS: u64 = 1000;
 
@@ -75,16 +79,7 @@ fn latency(ns: u64, operations: u64) -> Latency {
 }
 
 fn page(record: &Record) -> String {
-    terminal(
-        record,
-        &Style { width: 150, color: false, bars: false, all_findings: false, explain: false },
-    )
-}
-
-/// The cells of the `nth` line that begins so.
-fn cells(page: &str, begins: &str, nth: usize) -> String {
-    let line = page.lines().filter(|line| line.starts_with(begins)).nth(nth).unwrap_or_default();
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+    made::page(record, 150, Detail::default())
 }
 
 #[test]
@@ -102,8 +97,9 @@ fn published_figures_stand_beside_those_of_their_file_system() {
 
 #[test]
 fn targets_are_compared_within_their_file_system() {
-    let rows = queue_figures(&queue());
-    let over = |row: usize| rows[row].over_same_site.as_ref().map(|(ratio, of)| (ratio.point, *of));
+    let rows = task_figures(&queue());
+    let over =
+        |row: usize| rows[row].over_same_filesystem.as_ref().map(|(ratio, of)| (ratio.point, *of));
     assert_eq!((over(0), over(2)), (None, None));
     let (on_ext4, published) = over(1).unwrap();
     assert!((on_ext4 - 0.5).abs() < 0.001 && (published.unwrap() - 0.493).abs() < 0.001);
@@ -127,7 +123,7 @@ fn other_numbers_of_workers_or_rewrites_have_no_published_figure() {
     let published = |change: fn(&mut Record)| {
         let mut record = queue();
         change(&mut record);
-        queue_figures(&record)[0].published_ms
+        task_figures(&record)[0].published_ms
     };
     assert!(published(|_| {}).is_some());
     assert_eq!(published(|r| r.header.plan.workloads[0].threads = 99), None);
@@ -142,7 +138,7 @@ fn other_numbers_of_workers_or_rewrites_have_no_published_figure() {
 fn a_record_that_has_only_begun_has_a_page() {
     let mut record = queue();
     record.samples.clear();
-    assert!(queue_figures(&record).is_empty());
+    assert!(task_figures(&record).is_empty());
     assert!(page(&record).contains("100 workers"));
     record.header.plan.workloads.clear();
     page(&record);
@@ -151,8 +147,8 @@ fn a_record_that_has_only_begun_has_a_page() {
 #[test]
 fn bars_fit_beside_ratios() {
     for width in [60, 80, 150] {
-        let style = Style { width, color: false, bars: true, all_findings: false, explain: false };
-        let page = terminal(&queue(), &style);
+        let style = Style { bars: true, ..style(width) };
+        let page = pages::records(&[queue()], Detail::default()).terminal(&style);
         let too_wide = page.lines().find(|line| line.chars().count() > width.into());
         assert_eq!(too_wide, None, "{page}");
         assert_eq!(page.contains('█'), width == 150, "{page}");

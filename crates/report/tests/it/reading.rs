@@ -5,9 +5,9 @@ use model::{
     record::{Point, Record},
 };
 use proptest::prelude::*;
-use storemark_report::{Style, read, terminal};
+use storemark_report::{pages::Detail, read};
 
-use crate::made::{doubtful, file, passes, record, sample, typical};
+use crate::made::{doubtful, file, page, passes, record, sample, typical};
 
 fn read_text(text: &str) -> (Record, Vec<String>) {
     let (mut records, warnings) = read(text.as_bytes()).unwrap();
@@ -185,7 +185,7 @@ proptest! {
         let end = (place + bytes.len()).min(text.len());
         text.splice(place..end, bytes);
         if let Ok((records, _)) = read(text.as_slice()) {
-            terminal(&records[0], &Style { width: 100, color: true, bars: false, all_findings: true, explain: false });
+            page(&records[0], 100, Detail { all: true, ..Detail::default() });
         }
     }
 }

@@ -1,12 +1,16 @@
 //! What only the runs of a sweep together show, on runs whose crossing is known.
 
 use model::record::{Point, Record};
-use storemark_report::{Style, break_evens, page, page_matrices};
+use storemark_report::{
+    Style, break_evens, page_matrices,
+    pages::{self, Detail},
+};
 
-use crate::made::{record, sample, set_size};
+use crate::made::{record, sample, set_size, style};
 
-const STYLE: Style =
-    Style { width: 100, color: false, bars: false, all_findings: false, explain: false };
+fn page(runs: &[Record], style: Style) -> String {
+    pages::records(runs, Detail::default()).terminal(&style)
+}
 
 /// Runs over blobs of 1,000 and 16,000 bytes: files, and databases with two page sizes, whose time
 /// over that of files goes from 0.5 to 2, and from 0.8 to 0.4.
@@ -64,7 +68,7 @@ fn the_best_page_size_is_that_of_each_size() {
 
 #[test]
 fn the_page_shows_both() {
-    let text = page(&swept(), &STYLE);
+    let text = page(&swept(), style(100));
     for said in [
         "a sweep of 2 runs: size 1000, 16000",
         "break-even, read, warm: the size of blobs at which files overtakes",
@@ -82,17 +86,17 @@ fn a_sweep_that_was_cut_off_shows_what_there_is() {
     let mut runs = swept();
     runs[1].samples.clear();
     assert!(break_evens(&runs).is_empty());
-    let text = page(&runs, &STYLE);
+    let text = page(&runs, style(100));
     assert!(text.contains("size=16000") && text.contains("cut off"), "{text}");
-    assert!(page(&runs[..1], &STYLE).contains("1 of 2 runs"));
-    assert_eq!(page(&[], &STYLE), "");
+    assert!(page(&runs[..1], style(100)).contains("1 of 2 runs"));
+    assert_eq!(page(&[], style(100)), "");
 }
 
 #[test]
 fn the_page_fits_with_and_without_bars() {
     for width in [60, 80, 120] {
         for bars in [false, true] {
-            let page = page(&swept(), &Style { width, bars, ..STYLE });
+            let page = page(&swept(), Style { bars, ..style(width) });
             let too_wide = page.lines().find(|line| line.chars().count() > width.into());
             assert_eq!(too_wide, None, "{page}");
             assert_eq!(page.contains('█'), bars && width == 120, "{page}");

@@ -4,12 +4,13 @@ use model::{
     BUSY_RETRIES, Cache, LOCK_WAITS, MemoryLimit, Operation, Residency, Sample, Worker, Workload,
     record::Record,
 };
-use storemark_report::{Style, figures, terminal, together};
+use storemark_report::{figures, pages::Detail, workers};
 
-use crate::made::{OPERATIONS, record, sample, workload};
+use crate::made::{self, OPERATIONS, record, sample, workload};
 
-const STYLE: Style =
-    Style { width: 100, color: false, bars: false, all_findings: true, explain: false };
+fn page(record: &Record) -> String {
+    made::page(record, 100, Detail { all: true, ..Detail::default() })
+}
 
 /// Two rounds in which the second worker takes half of the first one's time.
 fn shared() -> Record {
@@ -29,13 +30,13 @@ fn shared() -> Record {
 #[test]
 fn rates_are_those_of_the_slowest_the_fastest_and_all() {
     let record = shared();
-    let rates = together(&record, &figures(&record)[0]).rates.unwrap();
+    let rates = workers(&record, &figures(&record)[0]).rates.unwrap();
     // 500 operations in 4 ms and in 2 ms, 1,000 in 4 ms.
     for (rate, expected) in [(rates.slowest, 125.0), (rates.fastest, 250.0), (rates.total, 250.0)] {
         assert!((rate / expected - 1.0_f64).abs() < 1e-9, "{rates:?}");
     }
-    let out = terminal(&record, &STYLE);
-    assert!(out.contains("2 processes of 1 thread"), "{out}");
+    let out = page(&record);
+    assert!(out.contains("a commit, 2 processes\n"), "{out}");
     assert!(out.contains("each worker: files 125 to 250, 250 in all; sqlite 125 to 250"), "{out}");
     assert!(!out.contains("lock waits") && !out.contains("busy retries"), "{out}");
 }
@@ -46,7 +47,7 @@ fn rates_beside_each_other_are_written_alike() {
     for sample in record.samples.iter_mut().filter(|sample| sample.target == 0) {
         sample.workers[1].wall_ns = sample.wall_ns / 1000;
     }
-    let out = terminal(&record, &STYLE);
+    let out = page(&record);
     assert!(out.contains("files 125 to 125,000, 250 in all"), "{out}");
 }
 
@@ -62,7 +63,7 @@ fn a_median_far_below_the_time_is_explained_by_reading_ahead_where_blobs_are_rea
             sample.before = Some(Residency { pages: 10, resident: 1, ..Residency::default() });
             sample.wall_ns *= 10;
         }
-        let out = terminal(&record, &STYLE);
+        let out = page(&record);
         assert_eq!(out.contains("most blobs were read ahead"), says, "{operation}: {out}");
     }
 }
@@ -73,10 +74,10 @@ fn waits_are_shown_where_there_were_any_however_few() {
     for sample in record.samples.iter_mut().filter(|sample| sample.target == 1) {
         sample.counters = [(LOCK_WAITS.to_owned(), 0), (BUSY_RETRIES.to_owned(), 0)].into();
     }
-    assert_eq!(together(&record, &figures(&record)[1]).waits, None);
+    assert_eq!(workers(&record, &figures(&record)[1]).waits, None);
     let last = record.samples.last_mut().unwrap();
     last.counters = [(LOCK_WAITS.to_owned(), 1), (BUSY_RETRIES.to_owned(), 50)].into();
-    let out = terminal(&record, &STYLE);
+    let out = page(&record);
     assert!(out.contains("lock waits per operation: sqlite 5.0e-4\n"), "{out}");
     assert!(out.contains("busy retries per operation: sqlite 0.025\n"), "{out}");
 }
@@ -85,8 +86,8 @@ fn waits_are_shown_where_there_were_any_however_few() {
 fn one_worker_alone_has_no_rates_of_its_own() {
     let mut record = record(&["files"]);
     record.samples = vec![sample(0, 0, 4_000)];
-    assert_eq!(together(&record, &figures(&record)[0]).rates, None);
-    assert!(!terminal(&record, &STYLE).contains("each worker"));
+    assert_eq!(workers(&record, &figures(&record)[0]).rates, None);
+    assert!(!page(&record).contains("each worker"));
 }
 
 #[test]
@@ -102,8 +103,8 @@ fn a_limited_state_shows_its_limit_and_what_of_the_store_stayed() {
     }
     // 2,000 pages are more than 8 MB: the last round was not in its state.
     assert_eq!(figures(&record)[0].rounds, 2);
-    let out = terminal(&record, &STYLE).split_whitespace().collect::<Vec<_>>().join(" ");
+    let out = page(&record).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(out.contains("read, limited: 1,000 operations"), "{out}");
     assert!(out.contains("memory limited to 8.00 MB, 4.00 MB of it for"), "{out}");
-    assert!(out.contains("pages in memory when a trial began: files 25.0 %"), "{out}");
+    assert!(out.contains("pages in memory when a trial started: files 25.0 %"), "{out}");
 }

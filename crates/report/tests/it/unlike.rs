@@ -123,10 +123,10 @@ fn plans_differ_in_what_is_done() {
         said,
         [
             "targets: files; pack against files (layout=tree)",
-            "workloads: – against update, random permutation, all operations a commit, 1 worker",
+            "workloads: – against update, random permutation, all operations a commit, 1 thread",
             "cache states: – against cold",
             "baseline: files against sqlite api=blob",
-            "data: 1,000 blobs made up, of 10,000 ± 2,000 bytes against what the targets hold, \
+            "data: 1,000 generated blobs of 10,000 ± 2,000 bytes against what the targets hold, \
              1,000 (10.0 MB)",
             "durability: as each target is set against durable",
             "memory: not limited against 64.0 MB for caches alone",

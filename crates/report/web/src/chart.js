@@ -1,21 +1,20 @@
-// One figure: its plot, its legend, its keys.
+// One chart: its plot, its legend and its keys.
 
-import { bars } from "./bars.js";
 import { echarts } from "./echarts.js";
 import { element } from "./element.js";
-import { intervals } from "./intervals.js";
+import { bars, dots } from "./groups.js";
 import { steer } from "./keyboard.js";
-import { legend, paint } from "./legend.js";
+import { legend } from "./legend.js";
 import { lines } from "./lines.js";
 import { matrix } from "./matrix.js";
 import { lookOf } from "./theme.js";
 import { tooltip } from "./tooltip.js";
 
-const KINDS = new Map(Object.entries({ intervals, lines, bars, matrix }));
+const KINDS = new Map(Object.entries({ dots, lines, bars, matrix }));
 
 const KEYS = "Arrow keys go from mark to mark.";
 
-/** Draws `chart` into `plot`. @returns a function that draws it again, for the page as it is now. */
+/** Draws `chart` into `plot`. Returns a function that draws it again when the page has changed. */
 export function drawChart(plot, chart, targets) {
   const kind = KINDS.get(chart.kind);
   if (!kind) throw new Error(`this page cannot draw a chart of the kind "${chart.kind}"`);
@@ -46,7 +45,7 @@ export function drawChart(plot, chart, targets) {
   return draw;
 }
 
-/** What all charts share. */
+/** Adds the options that all charts share. */
 function complete(option, plot, label, selected, look) {
   return {
     animation: false,
@@ -61,7 +60,7 @@ function complete(option, plot, label, selected, look) {
 const entriesOf = ({ series }) => series.filter(({ swatch }) => swatch)
   .map(({ name, itemStyle, swatch }) => ({ name, colour: itemStyle.color, swatch }));
 
-/** The number of marks that ECharts has drawn, without whiskers and furniture, for tests. */
+/** Notes for tests how many marks ECharts has drawn, without whiskers and heads of groups. */
 function count(plot, instance) {
   let drawn = 0;
   instance.getModel().eachSeries((series) => {

@@ -1,14 +1,14 @@
 // Colours and shapes of series, in light and dark.
-// The hues are Okabe and Ito's (https://jfly.uni-koeln.de/color/), moved until every colour has a
-// contrast of 3 against its paper (WCAG 2.2, 1.4.11) and every pair stays apart for the three kinds
-// of colour blindness; `test/colours.test.js` computes both.
+// The hues are Okabe and Ito's (https://jfly.uni-koeln.de/color/), shifted until every colour has
+// a contrast of 3 against its paper (WCAG 2.2, 1.4.11) and every pair can be distinguished with the three
+// kinds of colour blindness; `test/colours.test.js` computes both.
 
 export const SERIES = {
   light: ["#02349c", "#b08f1c", "#02a493", "#821f04", "#046dcf", "#5c2453", "#886803", "#58626f"],
   dark: ["#467ce6", "#f8a900", "#01e0aa", "#df6609", "#7eabe2", "#ae6c88", "#f9f75e", "#b1ffff"],
 };
 
-// From little to much: away from the paper, so that much stands out in both themes.
+// From little to much: away from the paper's colour, so that much is prominent in both themes.
 const RAMP = {
   light: ["#f2f6fb", "#a9c9e8", "#3d7fbf", "#0b3a75"],
   dark: ["#1d2733", "#27507d", "#4f93cf", "#cfe7fb"],
@@ -19,14 +19,10 @@ const DASHES = ["solid", [7, 4], [2, 3], [9, 3, 2, 3]];
 
 export const colourOf = (index, theme) => SERIES[theme][index % SERIES[theme].length];
 
-// Seven shapes against eight colours: 56 targets before a pair comes again.
+// Seven shapes and eight colours: 56 targets before a pair is repeated.
 export const symbolOf = (index) => SYMBOLS[index % SYMBOLS.length];
 
 export const dashOf = (index) => DASHES[index % DASHES.length];
-
-/** What belongs to no target is grey: the nth of `count`, from strong to faint. */
-export const greyOf = (nth, count, { ink, paper }) =>
-  mix(ink, paper, 0.25 + (0.35 * nth) / Math.max(1, count - 1));
 
 /** The colour at `share` (0 to 1) of the ramp. */
 export function rampAt(share, theme) {
@@ -36,7 +32,7 @@ export function rampAt(share, theme) {
   return mix(stops[below], stops[below + 1], at - below);
 }
 
-/** Black or white, whichever is read more easily on `colour`. */
+/** Black or white, whichever is easier to read on `colour`. */
 export const inkOn = (colour) =>
   contrast(colour, "#000000") > contrast(colour, "#ffffff") ? "#000000" : "#ffffff";
 

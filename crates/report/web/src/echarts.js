@@ -1,4 +1,4 @@
-// The parts of Apache ECharts that the charts use; all others stay out of the bundle.
+// The parts of Apache ECharts that the charts use; the bundle has no others.
 
 import { CustomChart, LineChart } from "echarts/charts";
 import { AriaComponent, GridComponent, LegendPlainComponent, TooltipComponent } from "echarts/components";

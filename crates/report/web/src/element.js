@@ -8,8 +8,8 @@ export const element = (name, attributes, children) =>
 export const drawing = (name, attributes, children) =>
   filled(document.createElementNS(SVG, name), attributes, children);
 
-function filled(made, attributes = {}, children = []) {
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
+function filled(one, attributes = {}, children = []) {
+  for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value);
+  one.append(...children);
+  return one;
 }

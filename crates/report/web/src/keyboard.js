@@ -1,11 +1,11 @@
-// A chart by keyboard: arrows go from mark to mark, Escape leaves. What is reached is shown as when
-// pointed at, and said in a live region.
+// A chart by keyboard: arrow keys go from mark to mark, Escape leaves. The mark that is reached shows
+// its tooltip, and a live region reads it out.
 
 import { sentence } from "./tooltip.js";
 
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 
-/** @param say takes the sentence for what was reached. */
+/** Handles a plot's keys; `say` takes the sentence for the mark that was reached. */
 export function steer(plot, instance, say) {
   let place = null;
   plot.tabIndex = 0;
@@ -34,7 +34,7 @@ function marksOf(instance) {
   return series;
 }
 
-/** Past a series' end comes the next one; between series the place in them is kept. */
+/** Past a series' end the next one follows; from series to series the place in them is kept. */
 function next(series, place, [down, right]) {
   if (series.length === 0) return null;
   const s = series.findIndex(({ seriesIndex }) => seriesIndex === place?.seriesIndex);

@@ -1,36 +1,36 @@
-// The names of a chart's series as buttons that hide and show them. Buttons wrap on any width and
-// are reached by the keyboard, which ECharts' own legend is not.
+// The names of a chart's series as buttons that hide and show them. Buttons wrap at any width and
+// can be reached by keyboard; ECharts' own legend cannot.
 
 import { drawing, element } from "./element.js";
 import { outline } from "./shapes.js";
 
 /**
- * @param toggle is called with the name of a series and whether it is shown from now on.
- * @returns the list, and what gives each series its button, in the colours of the theme.
+ * Calls `toggle` with the name of a series and whether it is now shown. Returns the list, and
+ * `paint`, which gives each series its button in the colours of the theme.
  */
 export function legend(toggle) {
   const list = element("div", { class: "legend", role: "group", "aria-label": "Series shown" });
   const paint = (entries) => {
     list.hidden = entries.length < 2;
     entries.forEach(({ name, colour, swatch }, i) => {
-      const made = list.children[i] ?? list.appendChild(button(name, toggle));
-      made.firstElementChild.replaceChildren(sample(colour, swatch));
+      const item = list.children[i] ?? list.appendChild(button(name, toggle));
+      item.firstElementChild.replaceChildren(sample(colour, swatch));
     });
   };
   return { list, paint };
 }
 
 function button(name, toggle) {
-  const made = element("button", { type: "button", "aria-pressed": "true" }, [
+  const item = element("button", { type: "button", "aria-pressed": "true" }, [
     element("span", { class: "swatch" }),
     element("span", {}, [name]),
   ]);
-  made.addEventListener("click", () => {
-    const shown = made.getAttribute("aria-pressed") !== "true";
-    made.setAttribute("aria-pressed", String(shown));
+  item.addEventListener("click", () => {
+    const shown = item.getAttribute("aria-pressed") !== "true";
+    item.setAttribute("aria-pressed", String(shown));
     toggle(name, shown);
   });
-  return made;
+  return item;
 }
 
 function sample(colour, { symbol, dash }) {

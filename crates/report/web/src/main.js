@@ -1,12 +1,12 @@
-// Reads the data that the page carries and draws each chart into its place. A chart that cannot be
-// drawn says why; its table is there in any case.
+// Reads the page's data and draws each chart into its place. Where a chart cannot be drawn, the page
+// shows why; its table is there in any case.
 
 import { drawChart } from "./chart.js";
 import { element } from "./element.js";
 import { watchPrint } from "./print.js";
 import { watchTheme } from "./theme.js";
 
-const VERSION = 1;
+const VERSION = 2;
 
 function main() {
   const source = document.getElementById("storemark-data");
@@ -25,19 +25,19 @@ function main() {
 function attempt(plot, data) {
   try {
     if (data.version !== VERSION) {
-      throw new Error(`its data are of version ${data.version}, and this page draws ${VERSION}`);
+      throw new Error(`its data has version ${data.version}, and this page draws ${VERSION}`);
     }
     const chart = data.charts.find(({ id }) => id === plot.dataset.chart);
-    if (!chart) throw new Error("the page holds no data for it");
+    if (!chart) throw new Error("the page has no data for it");
     return drawChart(plot, chart, data.targets);
   } catch (error) {
-    const said = `This chart is not drawn: ${error.message}. Its table has the figures.`;
-    plot.replaceWith(element("p", { class: "undrawn" }, [said]));
+    const reason = `This chart is not drawn: ${error.message}. Its table has the figures.`;
+    plot.replaceWith(element("p", { class: "undrawn" }, [reason]));
     return null;
   }
 }
 
-/** One redraw a frame, and only where the width has changed. */
+/** Redraws at most once a frame, and only if the width has changed. */
 function watchWidth(redraw) {
   let width = document.body.clientWidth;
   new ResizeObserver(() => {

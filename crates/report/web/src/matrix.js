@@ -1,70 +1,79 @@
-// A matrix of cells, dark for much, the best ones framed.
+// A matrix: a row of cells for each series, dark for much, a frame around cells with a note.
 
+import { small } from "./axis.js";
 import { inkOn, rampAt } from "./colours.js";
-import { text } from "./shapes.js";
 import { scaleOf } from "./scale.js";
-import { range, show, title } from "./units.js";
+import { text } from "./shapes.js";
+import { figureLine } from "./tooltip.js";
+import { show } from "./units.js";
 
 const CELL = 40;
-// Cells narrower than this have shorter figures, and none at all below the second.
+// Narrower cells have shorter figures, and none at all below the second width.
 const NARROW = 56;
 const NONE = 30;
 const ABOUT = 70;
 
 export function matrix(chart, look) {
-  const values = chart.cells.map(([, , value]) => value);
-  const scale = scaleOf(chart.value, values);
-  const [least, most] = [Math.min(...values), Math.max(...values)].map(scale.to);
-  const share = (value) => (most > least ? (scale.to(value) - least) / (most - least) : 0.5);
+  const cells = chart.series.flatMap(({ points }, row) => points.map((point) => ({ ...point, row })));
   return {
-    height: chart.y.values.length * CELL + ABOUT,
+    height: chart.series.length * CELL + ABOUT,
     grid: {
       left: 8, right: 8, top: 28, bottom: 46,
       outerBoundsMode: "same", outerBoundsContain: "axisLabel",
     },
-    xAxis: { ...axis(chart.x, look), nameLocation: "middle", nameGap: 30 },
+    xAxis: {
+      ...axis(chart.along.label, chart.along.names.map(nameOf(chart)), look),
+      nameLocation: "middle", nameGap: 30,
+    },
     yAxis: {
-      ...axis(chart.y, look), inverse: true, nameLocation: "start", nameGap: 12,
-      nameTextStyle: { color: look.soft, fontSize: 12, align: "left" },
+      ...axis(chart.rows, chart.series.map(({ name }) => nameOf(chart)(name)), look),
+      inverse: true, nameLocation: "start", nameGap: 12,
+      nameTextStyle: { ...small(look), align: "left" },
     },
     tooltip: { trigger: "item" },
-    series: [cells(chart, share, look)],
+    series: [drawn(cells, chart, look)],
   };
 }
 
-function axis(of, look) {
+function axis(name, data, look) {
   return {
-    type: "category", data: of.values.map((value) => show(value, of.unit)), name: title(of),
+    type: "category", data, name,
     axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false },
-    axisLabel: { color: look.soft, fontSize: 12, hideOverlap: true },
-    nameTextStyle: { color: look.soft, fontSize: 12 },
+    axisLabel: { ...small(look), hideOverlap: true },
+    nameTextStyle: small(look),
   };
 }
 
-function cells(chart, share, look) {
-  const best = new Set((chart.best ?? []).map(([x, y]) => `${x} ${y}`));
+function drawn(cells, chart, look) {
+  const share = shareOf(cells.map(({ value }) => value), chart.value);
   return {
-    id: "cells", name: title(chart.value), type: "custom", counted: true, clip: false,
-    data: chart.cells.map((cell) => ({ value: cell.slice(0, 3), tip: tip(cell, chart, best) })),
+    id: "cells", name: chart.value.label, type: "custom", counted: true, clip: false,
+    data: cells.map((cell) => ({ value: [cell.at, cell.row, cell.value], tip: tip(cell, chart) })),
     renderItem(params, api) {
-      const [x, y, value] = chart.cells[params.dataIndex];
+      const { at, row, value, note } = cells[params.dataIndex];
       const [width, height] = api.size([1, 1]).map((side) => side - 3);
-      const [cx, cy] = api.coord([x, y]);
-      const isBest = best.has(`${x} ${y}`);
+      const [x, y] = api.coord([at, row]);
       const fill = rampAt(share(value), look.theme);
       return {
         type: "group",
         children: [
           {
             type: "rect",
-            shape: { x: cx - width / 2, y: cy - height / 2, width, height, r: 2 },
-            style: { fill, stroke: look.ink, lineWidth: isBest ? 2.5 : 0 },
+            shape: { x: x - width / 2, y: y - height / 2, width, height, r: 2 },
+            style: { fill, stroke: look.ink, lineWidth: note ? 2.5 : 0 },
           },
-          ...label(value, chart.value.unit, [cx, cy], width, inkOn(fill), isBest),
+          ...label(value, chart.value.unit, [x, y], width, inkOn(fill), note),
         ],
       };
     },
   };
+}
+
+/** Returns how far a value is from the least to the greatest, 0 to 1. */
+function shareOf(values, axis) {
+  const { to } = scaleOf(axis, values);
+  const [least, most] = [Math.min(...values), Math.max(...values)].map(to);
+  return (value) => (most > least ? (to(value) - least) / (most - least) : 0.5);
 }
 
 function label(value, unit, [x, y], width, fill, strong) {
@@ -77,13 +86,14 @@ function label(value, unit, [x, y], width, fill, strong) {
   })];
 }
 
-function tip([x, y, value, low, high], chart, best) {
-  const { unit } = chart.value;
-  const head = `${chart.y.label} ${show(chart.y.values[y], chart.y.unit)}, `
-    + `${chart.x.label} ${show(chart.x.values[x], chart.x.unit)}`;
-  const note = best.has(`${x} ${y}`) ? "the best" : null;
+function tip(cell, chart) {
+  const { series, rows, along, value } = chart;
+  const [row, column] = [series[cell.row].name, along.names[cell.at]].map(nameOf(chart));
   return {
-    head,
-    line: { name: title(chart.value), value: show(value, unit), range: range(low, high, unit), note },
+    head: `${rows} ${row}, ${along.label} ${column}`,
+    line: figureLine(cell, value.label, value.unit),
   };
 }
+
+/** Rows and columns are called by numbers in the same unit. */
+const nameOf = ({ along }) => (name) => show(Number(name), along.unit);

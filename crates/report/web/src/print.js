@@ -1,9 +1,9 @@
-// On paper: light colours, and the table of every chart open.
+// On paper: light colours, and every chart's table open.
 
 const root = document.documentElement;
 const paper = matchMedia("print");
 
-/** Browsers tell of printing by an event, of its preview by the medium: either may come first. */
+/** Browsers report printing by an event and its preview by the medium; either may be first. */
 export function watchPrint(redraw) {
   let before = null;
   const change = (printing) => {

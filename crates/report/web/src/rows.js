@@ -1,6 +1,6 @@
-// The layout that dots with whiskers and bars share: groups below each other, in each group a row
-// for each of its entries. Where there is room, rows have their names on the left and their figures
-// on the right; where there is none, the legend names them.
+// The layout of dots and bars: groups below each other, in each group a row for each series that
+// has a point in it. On a wide page rows have their names on the left and their figures on the
+// right; on a narrow one only the legend names them.
 
 import { horizontal } from "./axis.js";
 import { text } from "./shapes.js";
@@ -14,12 +14,13 @@ const NAMES = 210;
 const FITS = 30;
 
 /**
- * @param groups `[{ name, rows: [{ key, name }] }]`
- * @returns where each row and head stands; `at(group, key)` is the middle of a row, in rows.
+ * Returns where each row and each head of a group is; `at(group, series)` is the middle of a row,
+ * in rows.
  */
-export function layOut(groups, look) {
+export function layOut(chart, look) {
   const wide = look.width >= WIDE;
-  // A group of one row needs no head where the row itself can bear the group's name.
+  const groups = chart.along.names.map((name, g) => ({ name, rows: rowsOf(chart, g) }));
+  // A group of one row needs no head: the row itself has the group's name.
   const flat = wide && groups.every(({ rows }) => rows.length <= 1);
   const heads = [];
   const names = [];
@@ -28,17 +29,20 @@ export function layOut(groups, look) {
   groups.forEach((group, g) => {
     if (!flat) heads.push({ name: group.name, at: (next += 1) - 0.5 });
     for (const row of group.rows) {
-      places.set(`${g} ${row.key}`, next + 0.5);
+      places.set(`${g} ${row.series}`, next + 0.5);
       names.push({ name: flat ? group.name : row.name, at: next + 0.5 });
       next += 1;
     }
     if (!flat) next += 0.35;
   });
-  const at = (group, key) => places.get(`${group} ${key}`);
+  const at = (group, series) => places.get(`${group} ${series}`);
   return { wide, heads, names: wide ? names : [], at, count: next, height: next * ROW + BELOW };
 }
 
-/** The option that both kinds begin with. */
+const rowsOf = ({ series }, group) => series.flatMap(({ name, points }, s) =>
+  (points.some(({ at }) => at === group) ? [{ name, series: s }] : []));
+
+/** The options that dots and bars share. */
 export function frame(axis, scale, layout, look) {
   const room = look.width - (layout.wide ? NAMES + FIGURES : 0);
   return {
@@ -69,16 +73,16 @@ function rowNames({ names, count }, look) {
   };
 }
 
-/** Names often differ at their ends, so the middle goes. */
+/** Names often differ at their ends, so the middle is left out. */
 const shortened = (name) =>
   (name.length <= FITS ? name : `${name.slice(0, 10)}…${name.slice(11 - FITS)}`);
 
-/** The heads of the groups and the line of reference, as one silent series. */
-export function furniture(layout, look, reference) {
+/** The heads of the groups and the line of reference, as one series without tooltips. */
+export function background(layout, look, reference) {
   const drawings = layout.heads.map((head) => ({ value: [0, head.at], head: head.name }));
   if (reference != null) drawings.push({ value: [reference, 0], reference: true });
   return {
-    id: "furniture", type: "custom", silent: true, clip: false, data: drawings, z: 1,
+    id: "background", type: "custom", silent: true, clip: false, data: drawings, z: 1,
     tooltip: { show: false },
     renderItem(params, api) {
       const { x, y, width, height } = params.coordSys;
@@ -97,7 +101,7 @@ export function furniture(layout, look, reference) {
   };
 }
 
-/** A row's figure, right of the grid. */
+/** A row's figure, on the right of the grid. */
 export function figure(content, coordSys, y, look) {
   return text(content, coordSys.x + coordSys.width + 10, y, {
     fill: look.ink, verticalAlign: "middle",

@@ -1,18 +1,18 @@
-// From values to places on an axis and back. ECharts draws a plain axis from `min` to `max`; what
-// makes it logarithmic, and where its ticks stand, is decided here.
+// From values to places on an axis. ECharts draws a plain axis from `min` to `max`; this module makes
+// it logarithmic and places its ticks.
 
 /**
  * @typedef {{ to: (value: number) => number, min: number, max: number,
  *             ticks: (most: number) => number[] }} Scale
- * `to` gives the place of a value, `ticks` at most so many values worth a tick.
+ * `to` returns the place of a value, `ticks` at most `most` values to label.
  */
 
 // A few measured places are better ticks than round numbers between them.
 const FEW = 12;
 
 /**
- * @returns {Scale} for all `values`; with `zero`, a linear scale begins at 0. Of few `places`, such
- * as the sizes of a sweep, each is a tick.
+ * @returns {Scale} of all `values`; with `zero`, a linear scale starts at 0. If there are few
+ * `places`, such as the sizes of a sweep, each is a tick.
  */
 export function scaleOf(axis, values, { zero = false, places = [] } = {}) {
   const known = values.filter(Number.isFinite);
@@ -25,7 +25,7 @@ export function scaleOf(axis, values, { zero = false, places = [] } = {}) {
 function plainScale(axis, values, zero) {
   if (axis.unit === "percentile") return percentiles(values);
   const positive = values.every((value) => value > 0);
-  return axis.scale === "log" && positive ? logarithmic(values) : linear(values, zero);
+  return axis.log && positive ? logarithmic(values) : linear(values, zero);
 }
 
 function linear(values, zero) {
@@ -49,7 +49,7 @@ const PERCENTILES = [0, 50, 90, 99, 99.9, 99.99, 99.999, 99.9999, 100];
 
 /**
  * Each further nine takes the same room: 90, 99, 99.9. The greatest value, the 100th percentile,
- * has no place on such an axis and stands half a nine beyond the last one.
+ * has no place on such an axis; it is drawn half a nine beyond the last one.
  */
 function percentiles(values) {
   const nines = (value) => -Math.log10(1 - value / 100);
@@ -61,7 +61,7 @@ function percentiles(values) {
   return { ...scale, ticks: (most) => thinned(shown, most, scale) };
 }
 
-/** The greatest and every one that stands a fair share of the axis from those already taken. */
+/** Returns the greatest value and all that are far enough from those already taken. */
 function thinned(values, most, { to, min, max }) {
   const gap = (max - min) / (most + 1);
   const taken = [];
@@ -71,7 +71,7 @@ function thinned(values, most, { to, min, max }) {
   return taken.reverse();
 }
 
-/** Ticks at 1, 2 or 5 times a power of ten, evenly apart. */
+/** Evenly spaced ticks at 1, 2 or 5 times a power of ten. */
 function even(min, max, most) {
   const raw = (max - min) / Math.max(1, most - 1);
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -84,7 +84,7 @@ function even(min, max, most) {
   return ticks;
 }
 
-/** Where a decade is wide, more ticks of it; where it is narrow, every second or third decade. */
+/** Several ticks in a wide decade; of narrow decades only every second, third or sixth. */
 function decades(low, high, most) {
   if (high / low < 4) return even(low, high, most).filter((value) => value > 0);
   const from = Math.floor(Math.log10(low));

@@ -1,4 +1,4 @@
-// Marks and whiskers as ECharts' custom series draws them.
+// Marks and whiskers for ECharts' custom series.
 
 // Half the width of a mark, and of a whisker's end, in pixels.
 const HALF = 5;
@@ -23,17 +23,17 @@ export function mark(symbol, [cx, cy], colour, half = HALF) {
   return { type: "polygon", shape: { points }, style: { fill: colour } };
 }
 
-/** The corners of a mark that is no circle. */
+/** The corners of a mark that is not a circle. */
 export const outline = (symbol, [cx, cy], half) =>
   OUTLINES[symbol].map(([x, y]) => [cx + x * half, cy + y * half]);
 
-/** The same as the path that a line of ECharts takes for its points. */
+/** The same as a path, as ECharts' lines need it for their points. */
 export function symbolPath(symbol) {
   if (symbol === "circle") return "circle";
   return `path://M${OUTLINES[symbol].map(([x, y]) => `${x * 10} ${y * 10}`).join("L")}Z`;
 }
 
-/** A whisker from one point to another, capped at the ends that are known. */
+/** A whisker from one point to another, with caps at the ends that are known. */
 export function whisker([x1, y1], [x2, y2], colour, capped = [true, true]) {
   const style = { stroke: colour, lineWidth: 1.5 };
   const line = (a, b, c, d) => ({ type: "line", shape: { x1: a, y1: b, x2: c, y2: d }, style });

@@ -1,22 +1,22 @@
-// Light or dark: as the system has it, until the button says otherwise; on paper always light.
-// The colours themselves stand in `report.css`; here they are read back for ECharts.
+// Light or dark: as the system is set, until the button changes it; on paper always light.
+// The colours are defined in `report.css`; here they are read back for ECharts.
 
 import { colourOf, luminance, symbolOf } from "./colours.js";
 import { element } from "./element.js";
 
 const root = document.documentElement;
 
-/** What a drawing needs to know of the page: colours, targets and the width at hand. */
+/** What a drawing needs of the page: colours, the look of each target and the width. */
 export function lookOf(width, targets) {
   const style = getComputedStyle(root);
   const [paper, ink, soft, rule] = ["--paper", "--ink", "--soft", "--rule"]
     .map((name) => style.getPropertyValue(name));
   const theme = luminance(paper) < 0.5 ? "dark" : "light";
-  const target = (index) => {
-    const { name, colour } = targets[index];
-    return { name, colour: colourOf(colour, theme), symbol: symbolOf(colour) };
+  const target = (name) => {
+    const nth = targets.indexOf(name);
+    return { nth, colour: colourOf(nth, theme), symbol: symbolOf(nth) };
   };
-  return { paper, ink, soft, rule, theme, width, targets, target };
+  return { paper, ink, soft, rule, theme, width, target };
 }
 
 const system = matchMedia("(prefers-color-scheme: dark)");

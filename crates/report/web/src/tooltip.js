@@ -1,9 +1,17 @@
-// What stands beside a mark that is pointed at. Built of elements, never of markup: names of targets
-// are text, and the page's policy allows no style attribute.
+// The tooltip of a mark. It is built of elements, never of markup: names of targets are text, and
+// the page's policy allows no style attribute.
 
 import { element } from "./element.js";
+import { range, show } from "./units.js";
 
-/** The part of an option that all charts share. */
+/** The tooltip's line for a point; where only the ends of a range are known, they are its value. */
+export function figureLine({ value, low, high, note }, name, unit) {
+  const interval = range(low, high, unit);
+  return value == null ? { name, value: interval, range: "", note }
+    : { name, value: show(value, unit), range: interval, note };
+}
+
+/** The tooltip options that all charts share. */
 export function tooltip(look) {
   return {
     confine: true,
@@ -31,15 +39,15 @@ function content(pointed) {
 function row(colour, { name, value, range, note }) {
   const dot = element("span", { class: "tip-dot" });
   if (typeof colour === "string") dot.style.background = colour;
-  const beside = [range, note].filter(Boolean).join(", ");
+  const details = [range, note].filter(Boolean).join(", ");
   return [
     element("span", { class: "tip-name" }, [dot, name]),
     element("span", { class: "tip-value" }, [value]),
-    element("span", { class: "tip-range" }, [beside]),
+    element("span", { class: "tip-range" }, [details]),
   ];
 }
 
-/** The same in a sentence, for those who hear the page. */
+/** The same as a sentence, for screen readers. */
 export function sentence({ head, line: { name, value, range, note } }) {
   const interval = range && `, ${range}`;
   return `${head}, ${name}: ${value}${interval}${note ? `, ${note}` : ""}`;

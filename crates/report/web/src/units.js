@@ -1,56 +1,44 @@
-// Figures in the units that people read. The data hold bare numbers: nanoseconds, bytes, a second.
+// Figures in the units that people read. The data has plain numbers: nanoseconds, bytes, a second.
 
 const TIMES = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]];
 const SIZES = [["B", 1], ["kB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12]];
 const BINARY = [["KiB", 1024], ["MiB", 1024 ** 2], ["GiB", 1024 ** 3]];
-const NANOSECONDS = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 };
 
-// A number and its unit are not parted by a line's end.
+// A line never ends between a number and its unit.
 const SPACE = "\u00a0";
 
 /** `value` with its unit, to `digits` significant digits. */
 export function show(value, unit, digits = 4) {
-  if (unit in NANOSECONDS) return scaled(value * NANOSECONDS[unit], TIMES, digits);
   switch (unit) {
+    case "nanoseconds":
+      return scaled(value, TIMES, digits);
     case "bytes":
       return bytes(value, digits);
-    case "bytes/s":
+    case "bytes-per-second":
       return `${scaled(value, SIZES, digits)}/s`;
-    case "/s":
+    case "per-second":
       return `${number(value, digits)}/s`;
     case "ratio":
       return `${number(value, digits)}×`;
     case "percentile":
       return percentile(value);
-    case "percent":
-    case "%":
-      return `${number(value, digits)}${SPACE}%`;
     default:
       return plain(value);
   }
 }
 
-/** The same as short as it goes, for an axis. */
+/** The same as short as possible, for an axis. */
 export const tick = (value, unit) =>
   value === 0 ? "0" : show(value, unit, 3).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 
-// Their axes say in words what is counted.
-const WORDLESS = ["age", "count", ""];
-
-/** An axis' title; units that its figures do not carry stand in brackets. */
-export function title({ label, unit = "" }) {
-  const bare = show(1, unit) === plain(1) && !WORDLESS.includes(unit);
-  return bare ? `${label} (${unit})` : label;
-}
-
-/** `low` to `high`, where both are known. */
+/** `low` to `high`, with "?" for an end that is not known. */
 export function range(low, high, unit) {
   if (low == null && high == null) return "";
   const end = (value) => (value == null ? "?" : show(value, unit));
   return `${end(low)} to ${end(high)}`;
 }
 
-/** Whole KiB are shown so, unless they are whole kB as well: 4 KiB, but 256 kB. */
+/** Whole KiB are shown as KiB, unless they are whole kB as well: 4 KiB, but 256 kB. */
 function bytes(value, digits) {
   const unit = value % 1000 === 0 ? null
     : BINARY.findLast(([, size]) => value >= size && value % size === 0);
@@ -67,7 +55,7 @@ const percentile = (value) => (value >= 100 ? "max" : `p${+value.toPrecision(8)}
 
 const plain = (value) => value.toLocaleString("en-GB", { maximumSignificantDigits: 6 });
 
-/** At most `digits` significant digits, but no whole ones left out; at least `least`. */
+/** At most `digits` significant digits, but never fewer than the whole ones; at least `least`. */
 function number(value, digits, least = digits) {
   if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(digits - 1);
   const whole = Math.abs(value) >= 10 ** digits;

@@ -38,7 +38,7 @@ function seen(colour, matrix) {
 const apart = (one, other) => Math.hypot(...one.map((c, i) => c - other[i]));
 
 for (const theme of ["light", "dark"]) {
-  test(`${theme}: every colour of a series stands out from the paper`, () => {
+  test(`${theme}: every colour of a series has contrast to the paper`, () => {
     for (const colour of SERIES[theme]) {
       assert.ok(contrast(colour, PAPER[theme]) >= 3, `${colour} on ${PAPER[theme]}`);
     }
@@ -46,7 +46,7 @@ for (const theme of ["light", "dark"]) {
 
   // Okabe's and Ito's own palette has pairs 0.076 apart.
   for (const [vision, matrix] of Object.entries(VISION)) {
-    test(`${theme}: no two colours look alike with ${vision}`, () => {
+    test(`${theme}: no two colours look the same with ${vision}`, () => {
       const all = SERIES[theme].map((colour) => seen(colour, matrix));
       all.forEach((one, i) => all.slice(0, i).forEach((other, j) => {
         assert.ok(apart(one, other) >= 0.09, `${SERIES[theme][i]} and ${SERIES[theme][j]}`);

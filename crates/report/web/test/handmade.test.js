@@ -1,5 +1,5 @@
-// How a page behaves: pointed at, by keyboard, in both themes, on paper, and with what it does not
-// know. The page is made by hand and has every kind of chart.
+// How a page behaves: with a pointer, by keyboard, in both themes, on paper, and with unknown data.
+// The page is handmade and has every kind of chart.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -63,7 +63,7 @@ for (const width of [360, 768, 1440]) {
 
 describe("the tooltip", () => {
   test("shows the exact figure of a dot", withPage(async (page) => {
-    const point = chart("ratio").points.find(({ target }) => target === 1);
+    const [point] = chart("ratio").series[1].points;
     await page.mouse.move(...await middle(page, "ratio", SERIES.light[1], 0));
     const tip = plot(page, "ratio").locator(".tip");
     await tip.waitFor();
@@ -81,7 +81,7 @@ describe("the tooltip", () => {
     const said = await tip.innerText();
     assert.ok(said.includes("p99"), said);
     for (const { name, points } of chart("latency").series) {
-      assert.ok(said.includes(name) && said.includes(show(points[3][1], "ns")), `${name} in ${said}`);
+      assert.ok(said.includes(name) && said.includes(show(points[3].value, "nanoseconds")), `${name} in ${said}`);
     }
   }));
 
@@ -101,8 +101,9 @@ describe("the legend", () => {
     const button = page.locator("#chart-ratio .legend button", { hasText: "lmdb" });
     const colour = SERIES.light[3];
     const shapes = plot(page, "ratio").locator(`svg [fill="${colour}"]`);
-    const groups = chart("ratio").groups.length;
-    assert.equal(await shapes.count(), groups);
+    const groups = chart("ratio").along.names.length;
+    // A range has a mark at each end.
+    assert.equal(await shapes.count(), groups + 1);
     await button.click();
     assert.equal(await button.getAttribute("aria-pressed"), "false");
     assert.equal(await shapes.count(), 0);
@@ -112,7 +113,7 @@ describe("the legend", () => {
     await emulate(page, { colorScheme: "light" });
     await button.click();
     assert.equal(await button.getAttribute("aria-pressed"), "true");
-    assert.equal(await shapes.count(), groups);
+    assert.equal(await shapes.count(), groups + 1);
     assert.equal(await drawn(page, "ratio"), asked(chart("ratio")));
   }));
 
@@ -182,18 +183,18 @@ describe("the keyboard", () => {
     assert.ok(await page.locator("#chart-ratio table").isVisible());
   }));
 
-  test("goes from mark to mark, shows and says each", withPage(async (page) => {
+  test("goes from mark to mark, shows and reads out each", withPage(async (page) => {
     await plot(page, "break-even").focus();
     const spoken = page.locator("#chart-break-even .spoken");
     const [first, second] = chart("break-even").series;
     await page.keyboard.press("ArrowRight");
     const said = (await spoken.textContent()).replaceAll("\u00a0", " ");
-    assert.match(said, new RegExp(`1 KiB, sqlite.*: ${show(first.points[0][1], "ratio")}`));
+    assert.match(said, new RegExp(`1 KiB, sqlite.*: ${show(first.points[0].value, "ratio")}`));
     await page.keyboard.press("ArrowRight");
-    assert.ok((await spoken.textContent()).includes(show(first.points[1][1], "ratio")));
+    assert.ok((await spoken.textContent()).includes(show(first.points[1].value, "ratio")));
     assert.ok(await plot(page, "break-even").locator(".tip").isVisible());
     await page.keyboard.press("ArrowDown");
-    assert.ok((await spoken.textContent()).includes(show(second.points[1][1], "ratio")));
+    assert.ok((await spoken.textContent()).includes(show(second.points[1].value, "ratio")));
     await page.keyboard.press("Escape");
     assert.equal(await spoken.textContent(), "");
   }));
@@ -232,7 +233,7 @@ test("charts follow the window's width", withPage(async (page) => {
   assert.deepEqual(await marks(page, "light"), []);
 }));
 
-describe("what the page does not know", () => {
+describe("unknown data", () => {
   const said = async (data) => {
     const { page, troubles } = await opened(data);
     assert.deepEqual(troubles, []);
@@ -242,7 +243,7 @@ describe("what the page does not know", () => {
     return sentences;
   };
 
-  test("a kind of chart: it says so, and draws the others", async () => {
+  test("a kind of chart: the page reports it and draws the others", async () => {
     const data = everyKind();
     data.charts[1].kind = "pie";
     const sentences = await said(data);
@@ -251,8 +252,8 @@ describe("what the page does not know", () => {
   });
 
   test("a version of the data", async () => {
-    const sentences = await said({ ...everyKind(), version: 2 });
+    const sentences = await said({ ...everyKind(), version: 3 });
     assert.equal(sentences.length, everyKind().charts.length);
-    assert.match(sentences[0], /version 2, and this page draws 1/);
+    assert.match(sentences[0], /version 3, and this page draws 2/);
   });
 });

@@ -1,4 +1,4 @@
-// Pages of real runs, as the binary makes them.
+// Pages that the binary writes for real runs.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -58,7 +58,7 @@ for (const run of RUNS) {
 test("names that look like markup are shown", async () => {
   const { page, troubles } = await open(browser, `${folder}/hostile.html`);
   const { targets } = await dataOf(page);
-  assert.ok(targets.some(({ name }) => name.includes("<img src=x onerror=alert(2)>")), JSON.stringify(targets));
+  assert.ok(targets.some((name) => name.includes("<img src=x onerror=alert(2)>")), JSON.stringify(targets));
   assert.ok((await page.locator("body").innerText()).includes("<img src=x onerror=alert(2)>"));
   assert.equal(await page.locator("img").count(), 0);
   assert.deepEqual(troubles, []);

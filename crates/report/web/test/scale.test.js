@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scaleOf } from "../src/scale.js";
 
-const log = { unit: "ratio", scale: "log" };
-const even = { unit: "ns", scale: "linear" };
-const nines = { unit: "percentile", scale: "log" };
+const log = { unit: "ratio", log: true };
+const even = { unit: "nanoseconds", log: false };
+const nines = { unit: "percentile", log: true };
 
 test("every value has its place on its axis", () => {
   for (const [axis, values] of [
@@ -19,7 +19,7 @@ test("every value has its place on its axis", () => {
   }
 });
 
-test("ticks lie on the axis, are few, and at least two", () => {
+test("ticks are on the axis, few, and at least two", () => {
   for (const [low, high] of [[0.95, 1.05], [0.3, 2.5], [1, 1000], [1e-6, 1e9], [4, 30], [0.011, 0.9]]) {
     for (const most of [3, 5, 8, 12]) {
       for (const axis of [log, even]) {
@@ -35,7 +35,7 @@ test("ticks lie on the axis, are few, and at least two", () => {
   }
 });
 
-test("a ratio's axis has a tick at 1 when 1 lies on it", () => {
+test("a ratio's axis has a tick at 1 when 1 is on it", () => {
   for (const [low, high] of [[0.3, 2.5], [0.01, 40], [0.9, 1.2], [0.0001, 10000]]) {
     for (const most of [4, 8, 12]) {
       assert.ok(scaleOf(log, [low, high]).ticks(most).includes(1), `${low} to ${high}, ${most}`);
@@ -45,7 +45,7 @@ test("a ratio's axis has a tick at 1 when 1 lies on it", () => {
 
 test("few measured places are the ticks, many are not", () => {
   const places = [1024, 4096, 16384];
-  assert.deepEqual(scaleOf({ unit: "bytes", scale: "log" }, places, { places }).ticks(5), places);
+  assert.deepEqual(scaleOf({ unit: "bytes", log: true }, places, { places }).ticks(5), places);
   const many = Array.from({ length: 50 }, (_, i) => i * 7);
   assert.deepEqual(scaleOf(even, many, { places: many }).ticks(5), [0, 100, 200, 300]);
 });
@@ -57,6 +57,6 @@ test("nines are evenly apart, and the greatest value beyond them", () => {
   assert.deepEqual(ticks(9), [50, 90, 99, 99.9, 100]);
 });
 
-test("what is measured from nothing begins at zero", () => {
+test("a scale with zero starts at zero", () => {
   assert.equal(scaleOf(even, [5, 9], { zero: true }).min, 0);
 });

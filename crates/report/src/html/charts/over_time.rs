@@ -1,23 +1,12 @@
-//! Throughput over time: how the latency pass of one round went, slice by slice.
+//! Throughput over time: the latency pass of one round, slice by slice.
 
-use model::{Case, units::show_rate};
+use model::Case;
 
-use crate::{
-    Timeline,
-    html::{
-        chart::{Axis, Interval, Mark, Unit},
-        figure::Figure,
-        lines::Lines,
-        machine::{Job, Part},
-        table::{Column, Table},
-        targets::Targets,
-    },
-    terminal::number::{NONE, figure},
-    timelines,
-};
+use super::{Axis, Cell, Chart, Column, Mark, Part, Table, Unit, Value};
+use crate::{Point, Stall, Timeline, timelines};
 
-const READ: &str = "Of each target the round that stood still longest, to see the worst of it; stalls, \
-                    in which one operation took far longer than usual, are marked below.";
+const READ: &str = "For each target the round with the longest stalls; a stall, in which one operation took far \
+                    longer than usual, is marked below the axis.";
 
 /// Slices of a line; a page of more is slow.
 const MOST_SLICES: usize = 240;
@@ -25,85 +14,88 @@ const MOST_SLICES: usize = 240;
 const MOST_STALLS: usize = 6;
 const MS: f64 = 1e6;
 
-pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
-    match part.job() {
-        Job::Run => part.first().header.plan.cases().map(|case| of(part, targets, case)).collect(),
-        _ => vec![],
-    }
+pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
+    part.plan().cases().map(|case| chart(part, case)).collect()
 }
 
-fn of(part: &Part<'_>, targets: &Targets<'_>, case: Case) -> Figure {
-    let mut lines = Lines::new(
-        Axis::linear("time", Unit::Nanoseconds),
-        Axis::linear("throughput", Unit::PerSecond),
-    );
-    let mut title = String::new();
-    let mut table = Table::new(String::new(), columns());
-    for run in part.runs() {
-        title = format!("Throughput over time: {}", run.case(case));
-        for index in 0..run.record.header.plan.targets.len() {
-            let label = run.label(index);
-            let name = part.on(label, run.side);
-            let all = timelines(run.record, case, index);
-            let Some((line, target)) = worst(&all).zip(targets.place(label)) else { continue };
-            rows(&mut table, &name, line);
-            for point in line.points.iter().filter(|point| point.whole).take(MOST_SLICES) {
-                let value = Interval::exact(point.per_second);
-                lines.point(target, &name, point.start_ms * MS, value);
-            }
-            lines.marks.extend(marks(target, &name, line));
+fn chart(part: &Part<'_>, case: Case) -> Chart {
+    let along = Axis::linear("time", Unit::Nanoseconds);
+    let mut chart = Chart::lines("over-time", along, Axis::linear("throughput", Unit::PerSecond));
+    let mut lines = Vec::new();
+    for (run, row) in part.runs().flat_map(|run| run.rows(case).iter().map(move |row| (run, row))) {
+        let Some(line) = worst(timelines(run.record, case, row.target)) else { continue };
+        let (label, name) = (run.label(row.target), run.label_on(row.target));
+        for point in line.points.iter().filter(|point| point.whole).take(MOST_SLICES) {
+            chart.point(Some(label), &name, point.start_ms * MS, Some(point.per_second));
         }
+        chart.marks.extend(stalls(label, &name, &line));
+        lines.push((name, line));
     }
-    let table = table.called(&title);
-    lines.figure("over-time", title, READ, table)
+    let title = format!("Throughput over time: {}", part.first().case(case));
+    chart.described(title, READ, [table(&lines)])
 }
 
-/// The first of those that stood still for the greatest share.
-fn worst(all: &[Timeline]) -> Option<&Timeline> {
-    all.iter().rev().max_by(|one, other| one.stalled().total_cmp(&other.stalled()))
+/// The first of those that stalled for the greatest share of the time.
+fn worst(all: Vec<Timeline>) -> Option<Timeline> {
+    all.into_iter().rev().max_by(|one, other| one.stalled().total_cmp(&other.stalled()))
 }
 
-fn marks(target: usize, name: &str, line: &Timeline) -> Vec<Mark> {
+/// Marks for the longest stalls.
+fn stalls(target: &str, name: &str, line: &Timeline) -> Vec<Mark> {
     let mut stalls: Vec<_> = line.stalls.iter().collect();
     stalls.sort_by(|one, other| other.length_ms.total_cmp(&one.length_ms));
-    let mark = |stall: &&crate::Stall| Mark {
-        target,
-        label: format!("{name}: {}", stall.cause.as_deref().unwrap_or("cause not told")),
-        x: stall.start_ms * MS,
+    let mark = |stall: &&Stall| Mark {
+        target: target.to_owned(),
+        label: format!("{name}: {}", stall.cause.as_deref().unwrap_or("cause unknown")),
+        at: stall.start_ms * MS,
         low: Some(stall.start_ms * MS),
         high: Some((stall.start_ms + stall.length_ms) * MS),
     };
     stalls.iter().take(MOST_STALLS).map(mark).collect()
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        Column::text("target"),
-        Column::number("round", ""),
-        Column::text("what"),
-        Column::number("from", "ms"),
-        Column::number("for", "ms"),
-        Column::number("throughput", "/s"),
-        Column::number("p99", "µs"),
-        Column::text("cause"),
-    ]
+/// A slice or a stall of a pass.
+struct Moment<'a> {
+    what: &'static str,
+    start_ms: f64,
+    length: Cell,
+    rate: Option<Value>,
+    p99_us: Option<f64>,
+    cause: Option<&'a str>,
 }
 
-/// Its slices, then its stalls.
-fn rows(table: &mut Table, name: &str, line: &Timeline) {
-    let round = (u64::from(line.round) + 1).to_string();
-    let head = |what: &str| vec![name.to_owned(), round.clone(), what.to_owned()];
-    for point in line.points.iter().take(MOST_SLICES) {
-        let p99 = point.p99_us.map_or_else(|| NONE.to_owned(), figure);
-        let length = if point.whole { "" } else { "the rest" };
-        let (from, rate) = (figure(point.start_ms), show_rate(point.per_second));
-        let cells = [from, length.to_owned(), rate, p99, String::new()];
-        table.row(head("slice").into_iter().chain(cells).collect());
+impl<'a> From<&'a Point> for Moment<'a> {
+    fn from(point: &'a Point) -> Self {
+        // All others have the same length.
+        let length = if point.whole { Cell::default() } else { Cell::from("the rest") };
+        let (start_ms, rate) = (point.start_ms, Some(Value::Rate(point.per_second)));
+        Self { what: "slice", start_ms, length, rate, p99_us: point.p99_us, cause: None }
     }
-    for stall in &line.stalls {
-        let cause = stall.cause.clone().unwrap_or_else(|| NONE.to_owned());
-        let (from, length) = (figure(stall.start_ms), figure(stall.length_ms));
-        let cells = [from, length, String::new(), String::new(), cause];
-        table.row(head("stall").into_iter().chain(cells).collect());
+}
+
+impl<'a> From<&'a Stall> for Moment<'a> {
+    fn from(stall: &'a Stall) -> Self {
+        let (length, cause) = (Cell::from(stall.length_ms), stall.cause.as_deref());
+        Self { what: "stall", start_ms: stall.start_ms, length, rate: None, p99_us: None, cause }
     }
+}
+
+/// The slices of each line, then its stalls.
+fn table(lines: &[(String, Timeline)]) -> Table {
+    let moments = lines.iter().flat_map(|(name, line)| {
+        let slices = line.points.iter().take(MOST_SLICES).map(Moment::from);
+        let all = slices.chain(line.stalls.iter().map(Moment::from));
+        all.map(move |moment| (name, u64::from(line.round) + 1, moment))
+    });
+    let rows: Vec<_> = moments.collect();
+    Table::of("", &rows)
+        .with(Column::text("target"), |(name, ..)| name.as_str())
+        .with(Column::number("round", ""), |(_, round, _)| *round)
+        .with(Column::text("what"), |(.., moment)| moment.what)
+        .with(Column::number("from", "ms"), |(.., moment)| moment.start_ms)
+        .with(Column::number("for", "ms"), |(.., moment)| moment.length.clone())
+        .with(Column::number("throughput", "/s"), |(.., moment)| moment.rate.clone())
+        .with(Column::number("p99", "µs"), |(.., moment)| moment.p99_us)
+        .with(Column::text("cause"), |(.., moment)| moment.cause)
+        .done()
 }

@@ -1,99 +1,64 @@
-//! A step of a study: published figures beside those that came out here.
+//! A step of a study: published figures next to those measured here.
 
-use model::study::Figure as Of;
+use model::study::Figure;
 
-use crate::{
-    Held, Here,
-    html::{
-        chart::{Axis, Interval, Unit},
-        figure::Figure,
-        groups::Groups,
-        machine::Part,
-        table::{Column, Table},
-        targets::Targets,
-    },
-    study::held,
-    terminal::{
-        number::NONE,
-        study::{against, here, name, range},
-    },
-};
+use super::{Axis, Chart, Interval, Part, Unit, published};
+use crate::{Here, StudyFigure, study_figures, tables};
 
-const READ: &str = "What was published stands in groups of its own, a mark at the least and at the \
-                    greatest where several figures were; whiskers of what came out here are 95 % intervals.";
+const READ: &str = "Published figures are in groups of their own, with a mark at the least and at the greatest \
+                    if there were several; whiskers of the figures measured here are 95 % intervals.";
 
-pub(super) fn figures(part: &Part<'_>, targets: &Targets<'_>) -> Vec<Figure> {
+pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
     let Some(step) = part.step else { return vec![] };
-    let rows = held(step.step, &step.records);
-    let kinds = [Of::TimeRatio, Of::Microseconds, Of::SpaceRatio, Of::BreakEven];
-    kinds.iter().map(|kind| figure(&rows, targets, *kind)).collect()
+    let mut rows = study_figures(step.step, &step.records);
+    // A ratio that nobody published is in the charts of the run.
+    rows.retain(|row| row.published.is_some());
+    let kinds = [Figure::TimeRatio, Figure::Microseconds, Figure::SpaceRatio, Figure::BreakEven];
+    let of = |kind| rows.iter().filter(|row| row.figure == kind).cloned().collect::<Vec<_>>();
+    kinds.iter().map(|kind| chart(&of(*kind), *kind)).collect()
 }
 
-fn figure(rows: &[Held], targets: &Targets<'_>, kind: Of) -> Figure {
+fn chart(rows: &[StudyFigure], kind: Figure) -> Chart {
     let (title, axis) = match kind {
-        Of::TimeRatio => ("Time ÷ the baseline’s", Axis::log("time ÷ the baseline’s", Unit::Ratio)),
-        Of::Microseconds => ("Time of an operation", Axis::log("time", Unit::Nanoseconds)),
-        Of::SpaceRatio => {
+        Figure::TimeRatio => {
+            ("Time ÷ the baseline’s", Axis::log("time ÷ the baseline’s", Unit::Ratio))
+        }
+        Figure::Microseconds => ("Time of an operation", Axis::log("time", Unit::Nanoseconds)),
+        Figure::SpaceRatio => {
             ("Space ÷ the baseline’s", Axis::log("on disk ÷ the baseline’s", Unit::Ratio))
         }
-        Of::BreakEven => ("Break-even size", Axis::log("size of blobs", Unit::Bytes)),
+        Figure::BreakEven => ("Break-even size", Axis::log("size of blobs", Unit::Bytes)),
     };
-    let title = format!("{title}, published and here");
-    let around_one = matches!(kind, Of::TimeRatio | Of::SpaceRatio);
-    let mut groups = if around_one { Groups::around_one(axis) } else { Groups::new(axis) };
-    let mut table = Table::new(title.clone(), columns());
-    let factor = if kind == Of::Microseconds { 1e3 } else { 1.0 };
-    // A figure that nobody published stands among the others of the run.
-    for row in rows.iter().filter(|row| row.figure == kind && row.published.is_some()) {
-        table.row(cells(row));
-        let Some(target) = targets.place(&row.target) else { continue };
-        for value in row.here.iter().flat_map(measured) {
-            let note = row.against().map(|against| self::against(against).to_owned());
-            groups.point(&row.place, target, value.times(factor), note);
-        }
-        let group = super::published(&row.place);
-        match row.published {
-            // One figure, or one that has no upper end.
-            Some((low, high)) if low.total_cmp(&high).is_eq() || high.is_infinite() => {
-                groups.point(&group, target, Interval::exact(low * factor), None);
-            }
-            Some((low, high)) => groups.ends(&group, target, low * factor, high * factor),
-            None => {}
-        }
+    let mut chart = Chart::dots("study", axis);
+    if matches!(kind, Figure::TimeRatio | Figure::SpaceRatio) {
+        chart = chart.around_one();
     }
-    groups.figure("study", title, READ, table)
+    let factor = if kind == Figure::Microseconds { 1e3 } else { 1.0 };
+    for row in rows {
+        let Some(range) = row.published else { continue };
+        for value in row.here.iter().flat_map(measured) {
+            let note = row.against().map(|against| tables::against_published(against).to_owned());
+            chart.in_group(&row.place, &row.target, Some(value.times(factor).noted(note)));
+        }
+        chart.in_group(&published(&row.place), &row.target, Some(value(range).times(factor)));
+    }
+    chart.described(format!("{title}, published and here"), READ, [tables::study(rows)])
+}
+
+/// A published figure, which may have no upper end, or a range.
+fn value((low, high): (f64, f64)) -> Interval {
+    let one = low.total_cmp(&high).is_eq() || high.is_infinite();
+    if one { Interval::exact(low) } else { Interval::range(low, high) }
 }
 
 /// A break-even may have several crossings, or none.
 fn measured(here: &Here) -> Vec<Interval> {
     match here {
-        Here::Estimate(estimate) => vec![Interval::from(estimate)],
+        Here::Estimate(estimate) => vec![Interval::from(*estimate)],
         Here::Exact(value) => vec![Interval::exact(*value)],
         Here::Even(even) => {
             let crossings = even.found.crossings.iter();
-            crossings.map(|c| Interval { value: c.size, low: c.low, high: c.high }).collect()
+            crossings.map(|c| Interval::exact(c.size).with_ends(c.low, c.high)).collect()
         }
     }
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::text("target"),
-        Column::text("in"),
-        Column::text("figure"),
-        Column::number("published", ""),
-        Column::number("here", ""),
-        Column::text("here is"),
-    ]
-}
-
-fn cells(row: &Held) -> Vec<String> {
-    vec![
-        row.target.clone(),
-        row.place.clone(),
-        name(row.figure).to_owned(),
-        row.published.map_or_else(|| NONE.to_owned(), |of| range(row.figure, of)),
-        row.here.as_ref().map_or_else(|| "not measured".to_owned(), here),
-        row.against().map_or(NONE, against).to_owned(),
-    ]
 }

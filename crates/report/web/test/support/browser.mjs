@@ -1,4 +1,4 @@
-// A browser that takes note of whatever a page of ours must not do.
+// A browser that records what a page must not do.
 
 import { mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ export const browse = () => chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
 });
 
-/** Opens `file` and waits until it is drawn. `troubles` gathers requests, errors and violations. */
+/** Opens `file` and waits until it is drawn. `troubles` lists requests, errors and violations. */
 export async function open(browser, file, { width = 1440, scheme = "light" } = {}) {
   const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
   const address = pathToFileURL(file).href;
@@ -33,7 +33,7 @@ export async function open(browser, file, { width = 1440, scheme = "light" } = {
   return { page, troubles };
 }
 
-/** Sets the medium or the scheme, and waits until the page was told: two frames on it surely was. */
+/** Sets the medium or the scheme, and waits two frames, after which the page has been notified. */
 export async function emulate(page, media) {
   await page.emulateMedia(media);
   await page.evaluate(() => new Promise((done) => {
@@ -41,7 +41,7 @@ export async function emulate(page, media) {
   }));
 }
 
-/** Milliseconds from the beginning of the page's loading until it was drawn. */
+/** Milliseconds from the start of loading until the page was drawn. */
 export const readyAfter = (page) =>
   page.evaluate(() => Math.round(performance.getEntriesByName("ready")[0].startTime));
 

@@ -1,4 +1,4 @@
-// What must hold of every page, at every width, in both themes. Each check returns its complaints.
+// Checks of any page, at every width, in both themes. Each returns its complaints.
 
 import { colourOf } from "../../src/colours.js";
 
@@ -8,7 +8,7 @@ const FEW = 40;
 export const dataOf = (page) =>
   page.$eval("#storemark-data", (element) => JSON.parse(element.textContent));
 
-/** Nothing sticks out to the right. */
+/** Nothing is wider than the window. */
 export async function overflow(page) {
   const { scroll, client } = await page.evaluate(() => ({
     scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth,
@@ -16,7 +16,7 @@ export async function overflow(page) {
   return scroll <= client ? [] : [`the page is ${scroll} wide, the window ${client}`];
 }
 
-/** Every text of a chart lies within it, and on no other text. */
+/** Every text of a chart is within it and covers no other text. */
 export const labels = (page) => page.evaluate(() => {
   const complaints = [];
   for (const plot of document.querySelectorAll(".plot")) {
@@ -32,7 +32,7 @@ export const labels = (page) => page.evaluate(() => {
       for (const [other, against] of boxes.slice(0, i)) {
         const across = Math.min(box.right, against.right) - Math.max(box.left, against.left);
         const down = Math.min(box.bottom, against.bottom) - Math.max(box.top, against.top);
-        if (across > 1 && down > 4) complaints.push(`${id}: "${text}" lies on "${other}"`);
+        if (across > 1 && down > 4) complaints.push(`${id}: "${text}" covers "${other}"`);
       }
     });
   }
@@ -62,7 +62,7 @@ export const contrasts = (page) => page.evaluate(() => {
     }
     return "#ffffff";
   };
-  // Figures in a matrix stand on its cells: `colours.test.js` has them.
+  // Figures in a matrix are on its cells: `colours.test.js` checks them.
   const cell = (element) => element.tagName === "text"
     && ["#000000", "#ffffff"].includes(element.getAttribute("fill"));
   const complaints = new Set();
@@ -82,13 +82,9 @@ export const contrasts = (page) => page.evaluate(() => {
   return [...complaints];
 });
 
-/** How many marks the data of a chart ask for. */
-export const asked = ({ kind, points, series, marks = [], cells }) => ({
-  intervals: () => points.length,
-  lines: () => series.reduce((sum, { points }) => sum + points.length, marks.length),
-  bars: () => series.flatMap(({ values }) => values).filter((value) => value != null).length,
-  matrix: () => cells.length,
-})[kind]();
+/** How many marks a chart's data asks for. */
+export const asked = ({ series, marks }) =>
+  series.reduce((sum, { points }) => sum + points.length, marks.length);
 
 /** The marks in ECharts' model and those in the drawing, against the data. */
 export async function marks(page, theme) {
@@ -124,19 +120,18 @@ function fills(svg) {
   return found;
 }
 
-/** How many marks there must be of each target's colour. */
-function coloursOf(chart, targets, theme) {
+/** How many marks there must be of each target's colour; a range has one at each end. */
+function coloursOf({ kind, series, marks }, targets, theme) {
   const counts = {};
   const add = (target, count) => {
     if (target == null || count === 0) return;
-    const colour = colourOf(targets[target].colour, theme);
+    const colour = colourOf(targets.indexOf(target), theme);
     counts[colour] = (counts[colour] ?? 0) + count;
   };
-  for (const { target } of chart.points ?? []) add(target, 1);
-  for (const { target } of chart.marks ?? []) add(target, 1);
-  for (const { target, points, values } of chart.series ?? []) {
-    if (values) add(target, values.filter((value) => value != null).length);
-    else add(target, points.length <= FEW ? points.length : 0);
+  for (const { target } of marks) add(target, 1);
+  for (const { target, points } of series) {
+    const ends = points.filter(({ value }) => value == null).length;
+    if (kind !== "lines" || points.length <= FEW) add(target, points.length + ends);
   }
   return counts;
 }
@@ -145,41 +140,28 @@ function coloursOf(chart, targets, theme) {
 // bytes; percent for a share.
 const FACTORS = [1, 1e-3, 1e-6, 1e-9, 100];
 
-/** The figures of a chart against the rows of its table: each stands in a row of its target. */
+/** The figures of a chart against its table: each is in a row of its target. */
 export async function tables(page) {
-  const { charts, targets } = await dataOf(page);
+  const { charts } = await dataOf(page);
   const complaints = [];
   for (const chart of charts) {
     const rows = await page.locator(`#chart-${escape(chart.id)} tbody tr`).evaluateAll((found) =>
       found.map((row) => [...row.children].map((cell) => cell.textContent.trim())));
     if (rows.length === 0) complaints.push(`${chart.id}: its table is empty`);
-    const missing = valuesOf(chart).filter(({ name, value }) => !stands(rows, name, value));
-    complaints.push(...missing.map(({ name, value }) => `${chart.id}: ${name} ${value} is not in the table`));
+    const missing = valuesOf(chart).filter(({ target, value }) => !contains(rows, target, value));
+    complaints.push(...missing.map(({ target, value }) => `${chart.id}: ${target} ${value} is not in the table`));
   }
   return complaints;
-
-  function valuesOf(chart) {
-    const nameOf = (target) => (target == null ? null : targets[target].name);
-    switch (chart.kind) {
-      case "intervals":
-        return chart.points.map(({ target, value }) => ({ name: nameOf(target), value }));
-      case "bars":
-        return chart.series.flatMap(({ target, values }) => values.filter((value) => value != null)
-          .map((value) => ({ name: nameOf(target), value })));
-      case "matrix":
-        return chart.cells.map(([, , value]) => ({ name: null, value }));
-      default:
-        // A table of percentiles has the greatest among a few of them.
-        return chart.series.flatMap(({ target, points }) => points
-          .filter(([x]) => chart.x.unit !== "percentile" || x >= 100)
-          .map(([, value]) => ({ name: nameOf(target), value })));
-    }
-  }
 }
 
-/** A figure stands for all that is rounded to it. */
-function stands(rows, name, value) {
-  const own = rows.filter(([head]) => name == null || head.startsWith(name) || name.startsWith(head));
+/** The figures that a chart's table must have: of percentiles only the greatest, it lists but a few. */
+const valuesOf = ({ series, along }) => series.flatMap(({ target, points }) => points
+  .filter(({ at, value }) => value != null && (along.unit !== "percentile" || at >= 100))
+  .map(({ value }) => ({ target, value })));
+
+/** Whether a row of `target` has a figure that `value` is rounded to. */
+function contains(rows, target, value) {
+  const own = rows.filter(([head]) => target == null || head.startsWith(target) || target.startsWith(head));
   const figures = own.flat().map((cell) => cell.replaceAll(",", "").match(/^(\d+)(?:\.(\d+))?(?:e(\d+))?/))
     .filter(Boolean);
   return figures.some(([text, , decimals = "", power = 0]) => FACTORS.some((factor) =>

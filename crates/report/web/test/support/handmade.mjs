@@ -1,5 +1,5 @@
-// A page made by hand, with every kind of chart, for what no small run brings about: many targets,
-// hostile names, kinds and versions that are not known.
+// A handmade page with every kind of chart, for what no small run has: many targets, hostile names,
+// unknown kinds and versions.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -33,98 +33,107 @@ const NAMES = [
   "files", "sqlite?api=blob&mmap=1GiB", "<img src=x onerror=alert(1)>", "lmdb", "redb", "fjall",
   "pack:/srv/data/a-rather-long-folder-name/thumbnails.pack", "rocksdb", "sqlite:old?lib=a.so", "null",
 ];
-export const targets = NAMES.map((name, colour) => ({ name, colour }));
+export const targets = NAMES;
 
-const all = targets.map((_, index) => index);
-const around = (value, share) => [value * (1 - share), value * (1 + share)];
+const around = (value, share) => ({ value, low: value * (1 - share), high: value * (1 + share) });
+
+/** A series for each target of `some`; `pointOf(target, at)` is its point at each of `places`. */
+const seriesOf = (some, places, pointOf) => some.map((target) => ({
+  target: NAMES[target], name: NAMES[target],
+  points: places.map((at, i) => ({ at, ...pointOf(target, i) })),
+}));
+const all = NAMES.map((_, target) => target);
 
 function ratios() {
-  const groups = ["random read, warm", "random read, cold", "update, warm", "update, cold"];
-  const points = groups.flatMap((_, group) => all.map((target) => {
-    const value = target === 0 ? 1 : 0.4 + ((target * 37 + group * 53) % 100) / 45;
-    const [low, high] = target === 0 ? [null, null] : around(value, 0.04 + target / 100);
-    return { target, group, value, low, high, note: target === 4 ? "no difference shown" : null };
-  }));
+  const names = ["random read, warm", "random read, cold", "update, warm", "update, cold"];
+  const pointOf = (target, group) => {
+    if (target === 0) return { value: 1 };
+    const point = around(0.4 + ((target * 37 + group * 53) % 100) / 45, 0.04 + target / 100);
+    return target === 4 ? { ...point, note: "no difference shown" } : point;
+  };
+  const series = seriesOf(all, names.map((_, group) => group), pointOf);
+  // A range of published figures, of which only the two ends are known.
+  series[3].points[3] = { at: 3, low: 0.6, high: 0.9 };
   return {
-    id: "ratio", title: "Time against files", how: "Left of the line is faster.", kind: "intervals",
-    value: { label: "time against files", unit: "ratio", scale: "log" }, reference: 1, groups, points,
+    id: "ratio", title: "Time against files", how: "Left of the line is faster.", kind: "dots",
+    along: { label: "", names }, reference: 1, series,
+    value: { label: "time against files", unit: "ratio", log: true },
   };
 }
 
 function latencies() {
-  const x = [50, 75, 90, 99, 99.9, 99.99, 100];
-  const series = all.map((target) => ({
-    target, name: NAMES[target],
-    points: x.map((p, i) => [p, 1500 * (1 + target / 3) * 1.9 ** i, null, null]),
-  }));
   return {
-    id: "latency", title: "Latency percentiles", kind: "lines", series, marks: [],
-    x: { label: "percentile", unit: "percentile", scale: "log" },
-    y: { label: "latency", unit: "ns", scale: "log" },
+    id: "latency", title: "Latency percentiles", kind: "lines",
+    series: seriesOf(all, [50, 75, 90, 99, 99.9, 99.99, 100],
+      (target, i) => ({ value: 1500 * (1 + target / 3) * 1.9 ** i })),
+    along: { label: "percentile", unit: "percentile", log: true },
+    value: { label: "latency", unit: "nanoseconds", log: true },
   };
 }
 
 function breakEven() {
-  const sizes = [1024, 4096, 16384, 65536, 262144, 1048576];
-  const series = [1, 2, 3].map((target) => ({
-    target, name: NAMES[target],
-    points: sizes.map((size, i) => [size, 0.5 * (1.25 + target / 20) ** i, ...around(0.5 * (1.25 + target / 20) ** i, 0.06)]),
-  }));
   return {
-    id: "break-even", title: "Break-even over size", kind: "lines", series,
+    id: "break-even", title: "Break-even over size", kind: "lines",
+    series: seriesOf([1, 2, 3], [1024, 4096, 16384, 65536, 262144, 1048576],
+      (target, i) => around(0.5 * (1.25 + target / 20) ** i, 0.06)),
     marks: [
-      { target: 1, label: "sqlite: break-even at 20 KiB", x: 20480, low: 15000, high: 31000 },
-      { target: 3, label: "lmdb: break-even at 700 kB", x: 700000, low: 400000, high: null },
+      { target: NAMES[1], label: "sqlite: break-even at 20 KiB", at: 20480, low: 15000, high: 31000 },
+      { target: NAMES[3], label: "lmdb: break-even at 700 kB", at: 700000, low: 400000 },
     ],
-    x: { label: "blob size", unit: "bytes", scale: "log" },
-    y: { label: "time against files", unit: "ratio", scale: "log" },
+    along: { label: "blob size", unit: "bytes", log: true },
+    value: { label: "time against files", unit: "ratio", log: true },
   };
 }
 
 function overTime() {
-  const series = [0, 1].map((target) => ({
-    target, name: NAMES[target],
-    points: Array.from({ length: 120 }, (_, i) => [i * 5e8, 250000 + 90000 * target + 30000 * Math.sin(i / 7 + target), null, null]),
-  }));
+  const times = Array.from({ length: 120 }, (_, i) => i * 5e8);
   return {
-    id: "time", title: "Throughput over time", kind: "lines", series,
-    x: { label: "time", unit: "ns", scale: "linear" }, y: { label: "operations", unit: "/s", scale: "linear" },
+    id: "time", title: "Throughput over time", kind: "lines",
+    series: seriesOf([0, 1], times,
+      (target, i) => ({ value: 250000 + 90000 * target + 30000 * Math.sin(i / 7 + target) })),
+    along: { label: "time", unit: "nanoseconds", log: false },
+    value: { label: "operations", unit: "per-second", log: false },
   };
 }
 
 function space() {
-  const groups = NAMES.slice(0, 8);
+  const series = seriesOf(all.slice(0, 8), [0, 1], (target, i) => ({ value: 1.02e9 + (target + i) * 4.3e7 }));
+  // What was not measured has no bar.
+  series[3].points.pop();
   return {
-    id: "space", title: "Space", kind: "bars", groups,
-    value: { label: "bytes on the device", unit: "bytes", scale: "linear" },
-    series: [
-      { target: null, name: "values", stack: "space", values: groups.map(() => 1.02e9) },
-      { target: null, name: "overhead", stack: "space", values: groups.map((_, i) => (i === 3 ? null : i * 4.3e7)) },
-    ],
+    id: "space", title: "Space", kind: "bars", series,
+    along: { label: "", names: ["length", "on disk"] },
+    value: { label: "bytes on the device", unit: "bytes", log: false },
   };
 }
 
 function written() {
   return {
-    id: "written", title: "Bytes written", kind: "bars", groups: ["insert", "update"],
-    value: { label: "bytes written", unit: "ratio", scale: "linear" },
-    series: [0, 1, 2].map((target) => ({
-      target, name: NAMES[target], stack: null, values: [1.1 + target, 2 + target * 2],
-      low: [1 + target, 1.8 + target * 2], high: [1.2 + target, 2.3 + target * 2],
-    })),
+    id: "written", title: "Bytes written", kind: "bars",
+    series: seriesOf([0, 1, 2], [0, 1], (target, i) => around(i === 0 ? 1.1 + target : 2 + target * 2, 0.1)),
+    along: { label: "", names: ["insert", "update"] },
+    value: { label: "bytes written", unit: "ratio", log: false },
   };
 }
 
 function pages() {
-  const [xs, ys] = [[1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6], [1024, 4096, 8192, 16384, 65536]];
-  const cells = ys.flatMap((_, y) => xs.map((_, x) => [x, y, 0.4 + Math.abs(x - y) / 3, 0.3 + Math.abs(x - y) / 3, 0.5 + Math.abs(x - y) / 3]));
+  const names = [1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6].map(String);
+  const pointOf = (y, x) => ({
+    at: x, value: 0.4 + Math.abs(x - y) / 3, low: 0.3 + Math.abs(x - y) / 3, high: 0.5 + Math.abs(x - y) / 3,
+    ...(x === y && { note: "the best" }),
+  });
+  const series = [1024, 4096, 8192, 16384, 65536].map(String)
+    .map((name, y) => ({ name, points: names.map((_, x) => pointOf(y, x)) }));
   return {
-    id: "pages", title: "Page size by blob size", kind: "matrix", cells, best: [[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]],
-    x: { label: "blob size", unit: "bytes", values: xs }, y: { label: "page size", unit: "bytes", values: ys },
-    value: { label: "time against files", unit: "ratio", scale: "log" },
+    id: "pages", title: "Page size by blob size", kind: "matrix", series, rows: "page size",
+    along: { label: "blob size", unit: "bytes", names },
+    value: { label: "time against files", unit: "ratio", log: true },
   };
 }
 
 export const everyKind = () => ({
-  version: 1, targets, charts: [ratios(), latencies(), breakEven(), overTime(), space(), written(), pages()],
+  version: 2,
+  targets,
+  charts: [ratios(), latencies(), breakEven(), overTime(), space(), written(), pages()]
+    .map((chart) => ({ marks: [], ...chart })),
 });

@@ -1,4 +1,4 @@
-// Pages that the real binary makes of small real runs.
+// Small real runs and their pages.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -6,7 +6,7 @@ import { storemark } from "./places.mjs";
 
 const few = ["--keys", "60", "--rounds", "2", "--seed", "1"];
 
-/** What is run, and how many charts it makes at least. */
+/** What is run, and how many charts its page has at least. */
 export const RUNS = [
   { name: "plain", charts: 4, args: ["run", "files:", "sqlite:", ...few] },
   {
@@ -35,7 +35,7 @@ export const RUNS = [
   },
 ];
 
-/** Makes the page of a run in `folder`. @returns its file. */
+/** Writes the page of a run into `folder` and returns its file. */
 export async function make({ name, args, before = [] }, folder) {
   const file = `${folder}/${name}.html`;
   for (const command of before) await call(command, folder);

@@ -1,0 +1,121 @@
+//! Computes the figures of stores that aged.
+
+use model::{Arrangement, Case, FileBytes, Fragments, Sample, record::Record};
+use stats::Estimate;
+
+use checks::{Figures, ratio_between_cases};
+
+/// Reads in one cache state, or writes, at every age.
+#[derive(Clone, Debug)]
+pub struct AgeGroup {
+    /// Whether they are writes.
+    pub writes: bool,
+    /// By age, then in the order of the targets; only what was measured.
+    pub rows: Vec<AgeRow>,
+}
+
+/// What a target did at one age.
+#[derive(Clone, Debug)]
+pub struct AgeRow {
+    /// Storage age: of writes, the one that they lead up to.
+    pub age: u32,
+    /// Its figures.
+    pub figures: Figures,
+    /// Time over that of the same operation at the least age, paired by round; absent there.
+    pub over_least: Option<Estimate>,
+}
+
+/// What files a target's store had at one age: means over the rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgeSpace {
+    /// Storage age.
+    pub age: u32,
+    /// Index into the plan's targets.
+    pub target: usize,
+    /// Length of its files per live byte.
+    pub length_per_byte: Option<f64>,
+    /// What they occupy on disk, likewise.
+    pub allocated_per_byte: Option<f64>,
+    /// Its files.
+    pub files: f64,
+    /// Pieces of all files on the device; absent: not known.
+    pub extents: Option<f64>,
+    /// Pieces of an object; absent: not known.
+    pub per_object: Option<f64>,
+    /// Share of the pages of its file that are free; absent: not known.
+    pub free: Option<f64>,
+}
+
+/// Reads in each cache state of the plan, then writes.
+pub fn age_groups(record: &Record, figures: &[Figures]) -> Vec<AgeGroup> {
+    let plan = &record.header.plan;
+    let rows = |writes: bool, of: &dyn Fn(&Case) -> bool| -> AgeGroup {
+        let measured = figures.iter().filter(|row| is_measured(record, row) && of(&row.case));
+        let is_written = |row: &Figures| plan.workloads[row.case.workload].work.writes();
+        let rows = measured.filter(|row| is_written(row) == writes);
+        AgeGroup { writes, rows: rows.filter_map(|row| age_row(record, row)).collect() }
+    };
+    let reads = plan.caches.iter().map(|cache| rows(false, &|case| case.cache == *cache));
+    let groups = reads.chain([rows(true, &|_| true)]);
+    groups.filter(|group| !group.rows.is_empty()).collect()
+}
+
+fn is_measured(record: &Record, row: &Figures) -> bool {
+    record.samples_of(row.case, row.target).next().is_some()
+}
+
+fn age_row(record: &Record, row: &Figures) -> Option<AgeRow> {
+    let workloads = &record.header.plan.workloads;
+    let workload = workloads.get(row.case.workload)?;
+    let least = workloads.iter().position(|other| {
+        other.work.age().is_some() && other.work.operation() == workload.work.operation()
+    })?;
+    let least = (least != row.case.workload).then_some(Case { workload: least, ..row.case });
+    let over_least =
+        least.and_then(|least| ratio_between_cases(record, row.target, row.case, least));
+    Some(AgeRow { age: workload.work.age()?, figures: row.clone(), over_least })
+}
+
+/// By age, then in the order of the targets; only stores that have files.
+pub fn age_spaces(record: &Record) -> Vec<AgeSpace> {
+    let plan = &record.header.plan;
+    let written = |workload: &usize| plan.workloads[*workload].work.writes();
+    let workloads = (0..plan.workloads.len()).filter(written);
+    let places = workloads.flat_map(|w| (0..plan.targets.len()).map(move |target| (w, target)));
+    places.filter_map(|(workload, target)| space(record, workload, target)).collect()
+}
+
+fn space(record: &Record, workload: usize, target: usize) -> Option<AgeSpace> {
+    let here = |sample: &&Sample| sample.workload == workload && sample.target == target;
+    let known = |sample: &Sample| Some((sample.files()?, *sample.fragments()?));
+    let known: Vec<_> = record.samples.iter().filter(here).filter_map(known).collect();
+    let per_byte = |bytes: fn(&FileBytes) -> u64| {
+        mean(&known, |(files, pieces)| {
+            (pieces.bytes > 0).then(|| bytes(files) as f64 / pieces.bytes as f64)
+        })
+    };
+    let pieces = |what: fn(&Fragments) -> Option<f64>| mean(&known, |(_, pieces)| what(pieces));
+    Some(AgeSpace {
+        age: record.header.plan.workloads[workload].work.age()?,
+        target,
+        length_per_byte: per_byte(|files| files.apparent),
+        allocated_per_byte: per_byte(|files| files.allocated),
+        files: pieces(|pieces| Some(pieces.files as f64))?,
+        extents: pieces(|pieces| pieces.extents.map(|extents| extents as f64)),
+        per_object: pieces(Fragments::per_object),
+        free: pieces(free),
+    })
+}
+
+fn free(pieces: &Fragments) -> Option<f64> {
+    match pieces.arrangement? {
+        Arrangement::Pages { pages, free, .. } if pages > 0 => Some(free as f64 / pages as f64),
+        _ => None,
+    }
+}
+
+/// A mean over some of the rounds only would be of other stores: absent unless all have a value.
+fn mean<T>(all: &[T], value: impl Fn(&T) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = all.iter().map(value).collect::<Option<_>>()?;
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}

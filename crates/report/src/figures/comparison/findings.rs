@@ -1,0 +1,41 @@
+//! Findings about two records that are compared.
+
+use model::{Severity, record::Record};
+
+use crate::{figures, remarks_of_all, words};
+
+/// A finding about one or both of the records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparedFinding {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// `old`, `new` or `both`.
+    pub whose: &'static str,
+    /// The finding in words.
+    pub sentence: String,
+}
+
+/// All of them, the worst first.
+pub(super) fn findings(old: &[Record], new: &[Record]) -> Vec<ComparedFinding> {
+    let mut all = of(old, "old");
+    for finding in of(new, "new") {
+        match all.iter_mut().find(|other| other.sentence == finding.sentence) {
+            Some(other) => other.whose = "both",
+            None => all.push(finding),
+        }
+    }
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all
+}
+
+fn of(runs: &[Record], whose: &'static str) -> Vec<ComparedFinding> {
+    let Some(first) = runs.first() else { return vec![] };
+    let figures: Vec<_> = runs.iter().map(figures).collect();
+    let remarks = remarks_of_all(runs, &figures);
+    let finding = |remark: &crate::Remark| ComparedFinding {
+        severity: remark.kind.severity(),
+        whose,
+        sentence: words::finding(&first.header.plan, remark),
+    };
+    remarks.iter().map(finding).collect()
+}

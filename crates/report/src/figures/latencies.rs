@@ -1,0 +1,39 @@
+//! Latencies of all rounds together: of all operations, and of each kind in a mix.
+
+use hdrhistogram::Histogram;
+use model::{Action, Case, Sample, record::Record};
+
+use checks::{histogram, usable_samples};
+
+use crate::Percentiles;
+
+/// Latencies of one target in one case, in nanoseconds.
+pub struct Latencies {
+    /// Of which operations; absent: of all.
+    pub action: Option<Action>,
+    /// How many took how long.
+    pub histogram: Histogram<u64>,
+}
+
+impl Latencies {
+    /// In figures.
+    pub fn percentiles(&self) -> Percentiles {
+        Percentiles::of(&self.histogram)
+    }
+}
+
+/// Those of all operations first, then those of each kind where there are several.
+pub fn latencies(record: &Record, case: Case, target: usize) -> Vec<Latencies> {
+    let samples = usable_samples(record, case, target);
+    let of = |action: Option<Action>| {
+        let text = |sample: &&'_ Sample| match action {
+            None => Some(sample.latency()?.histogram.clone()),
+            Some(action) => sample.latency()?.actions.get(&action).cloned(),
+        };
+        let texts: Vec<_> = samples.iter().filter_map(text).collect();
+        let histogram = histogram::merge(texts.iter().map(String::as_str))?;
+        Some(Latencies { action, histogram })
+    };
+    let actions = Action::ALL.into_iter().map(Some);
+    [None].into_iter().chain(actions).filter_map(of).collect()
+}

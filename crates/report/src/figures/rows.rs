@@ -1,0 +1,178 @@
+//! Computes the figures of rows, next to the published ones.
+
+use model::{
+    Experiment, PlannedTarget, Settings, Work, Workload, record::Record, rows::Operation, study,
+};
+use stats::Estimate;
+
+use crate::{Figures, Judgement, figures, ratio_between, studies};
+
+/// The figures of processes that worked at the same time.
+#[derive(Clone, Debug)]
+pub struct RowGroup {
+    /// The workload of the group's first operation.
+    pub workload: Workload,
+    /// A row for each target that was measured.
+    pub targets: Vec<RowFigures>,
+}
+
+impl RowGroup {
+    /// Whether anything was published of its targets.
+    pub(crate) fn has_published(&self) -> bool {
+        let mut cells = self.targets.iter().flat_map(|row| &row.cells);
+        cells.any(|cell| cell.published_seconds.is_some())
+    }
+}
+
+/// What one target did.
+#[derive(Clone, Debug)]
+pub struct RowFigures {
+    /// Index into the plan's targets.
+    pub target: usize,
+    /// Insert, sum, add.
+    pub cells: [RowCell; 3],
+    /// Size of all files after it, in millions of bytes; absent: it has none.
+    pub size_mb: Option<f64>,
+    /// The published size, in units of 1,048,576 bytes.
+    pub published_mib: Option<f64>,
+    /// Time of inserting over that of the baseline's store in the same style, paired by round;
+    /// absent if that was not measured, and for the baseline's store itself.
+    pub over_same_style: Option<Estimate>,
+    /// Counters of waiting for others, over all rounds: name, sum.
+    pub waits: Vec<(&'static str, i64)>,
+}
+
+/// One operation of one target.
+#[derive(Clone, Debug)]
+pub struct RowCell {
+    /// From the common start to the end of the last process.
+    pub seconds: Option<Estimate>,
+    /// The published seconds.
+    pub published_seconds: Option<f64>,
+    /// Time over the baseline's, paired by round; absent for the baseline.
+    pub ratio: Option<Estimate>,
+    /// What the ratio says.
+    pub judgement: Judgement,
+    /// The published ratio to what was published for the baseline.
+    pub published_ratio: Option<f64>,
+}
+
+/// Every group of the plan, in its order.
+pub fn row_groups(record: &Record) -> Vec<RowGroup> {
+    let plan = &record.header.plan;
+    let all = figures(record);
+    let operations = Operation::ALL.len();
+    let firsts = (0..plan.workloads.len()).step_by(operations);
+    let groups = firsts.filter_map(|first| group(record, &all, first, operations));
+    groups.collect()
+}
+
+fn group(record: &Record, all: &[Figures], first: usize, operations: usize) -> Option<RowGroup> {
+    let plan = &record.header.plan;
+    let workload = *plan.workloads.get(first)?;
+    let of = |target: usize| -> Option<RowFigures> {
+        let in_group = |row: &&Figures| {
+            row.target == target && (first..first + operations).contains(&row.case.workload)
+        };
+        let rows: [&Figures; 3] =
+            all.iter().filter(in_group).collect::<Vec<_>>().try_into().ok()?;
+        let measured = rows.iter().any(|row| row.rounds > 0);
+        measured.then(|| row(record, &workload, &rows))
+    };
+    Some(RowGroup { workload, targets: (0..plan.targets.len()).filter_map(of).collect() })
+}
+
+fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures {
+    let plan = &record.header.plan;
+    let target = rows[0].target;
+    let published = published_for(record, target, workload);
+    let base = published_for(record, plan.baseline, workload);
+    let cell = |index: usize| {
+        let seconds_of = |row: Option<&study::RowFigures>| {
+            row.and_then(|row| [row.insert, row.sum, row.update][index])
+        };
+        let (own, base) = (seconds_of(published), seconds_of(base));
+        let ratio = own.zip(base).map(|(own, base)| own / base);
+        RowCell {
+            seconds: seconds(record, rows[index]),
+            published_seconds: own,
+            ratio: rows[index].ratio,
+            judgement: rows[index].judgement,
+            published_ratio: ratio.filter(|_| target != plan.baseline),
+        }
+    };
+    let counterpart = counterpart(&plan.targets, plan.baseline, target);
+    RowFigures {
+        target,
+        cells: [cell(0), cell(1), cell(2)],
+        size_mb: size_mb(record, rows[2]),
+        over_same_style: counterpart
+            .and_then(|other| ratio_between(record, rows[0].case, target, other)),
+        waits: waits(record, rows),
+        published_mib: published.and_then(|row| row.size),
+    }
+}
+
+fn seconds(record: &Record, row: &Figures) -> Option<Estimate> {
+    let operations = record.header.plan.workloads.get(row.case.workload)?.count as f64;
+    let scale = |us: f64| us * operations / 1e6;
+    row.us_per_op.map(|e| Estimate {
+        point: scale(e.point),
+        low: scale(e.low),
+        high: scale(e.high),
+        ..e
+    })
+}
+
+/// What was published for a target. Published figures are of as many rows; of another number there
+/// is nothing to compare with.
+fn published_for(
+    record: &Record,
+    target: usize,
+    workload: &Workload,
+) -> Option<&'static study::RowFigures> {
+    let plan = &record.header.plan;
+    let facts = record.stores.iter().rfind(|facts| facts.target == target)?;
+    let engine = &plan.targets.get(target)?.engine;
+    let all = studies::rows();
+    let own = matches!(workload.work, Work::Rows { own_databases: true, .. });
+    let same_work =
+        plan.experiment == Experiment::Rows { rows: all.rows } && (own || workload.processes == 1);
+    all.figures.iter().filter(|_| same_work).find(|row| {
+        row.processes == workload.processes
+            && facts.in_effect.get("style") == Some(row.style.as_str())
+            && study::is_same_target(&row.target, engine, &facts.in_effect)
+    })
+}
+
+/// The largest of all rounds, after the last operation.
+fn size_mb(record: &Record, row: &Figures) -> Option<f64> {
+    let samples = record.samples_of(row.case, row.target);
+    let bytes = samples.filter_map(|sample| Some(sample.files()?.apparent)).max()?;
+    Some(bytes as f64 / 1e6)
+}
+
+fn waits(record: &Record, rows: &[&Figures; 3]) -> Vec<(&'static str, i64)> {
+    let samples = || rows.iter().flat_map(|row| record.samples_of(row.case, row.target));
+    [model::LOCK_WAITS, model::BUSY_RETRIES]
+        .into_iter()
+        .map(|name| (name, samples().filter_map(|s| s.counters.get(name)).sum()))
+        .filter(|(_, sum)| *sum > 0)
+        .collect()
+}
+
+/// The baseline's store with the style of `target`.
+fn counterpart(targets: &[PlannedTarget], baseline: usize, target: usize) -> Option<usize> {
+    let store = |index: usize| targets.get(index).map(|t| (&t.engine, without_style(&t.settings)));
+    let style = |index: usize| targets.get(index)?.settings.get("style");
+    let own = store(target) == store(baseline);
+    let same = |other: &usize| store(*other) == store(baseline) && style(*other) == style(target);
+    (0..targets.len()).find(same).filter(|_| !own)
+}
+
+/// What is the same for all styles of a store.
+pub(crate) fn without_style(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.0.retain(|name, _| name != "style" && name != "batch");
+    settings
+}

@@ -1,0 +1,180 @@
+//! Computes what only the runs of a sweep together show: the break-even, and the best page size.
+
+use std::collections::BTreeMap;
+
+use model::{Case, DatasetSpec, Experiment, PlannedTarget, record::Record};
+use stats::{BreakEven, Estimate, Sized, break_even};
+
+use crate::{Figures, Judgement, figures, ratios};
+
+/// Where a target and the baseline are even, over the sizes of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetBreakEven {
+    /// Workload and cache state.
+    pub case: Case,
+    /// What else varies, with its values here.
+    pub others: BTreeMap<String, String>,
+    /// The target's label.
+    pub target: String,
+    /// The smallest and the largest size that both were measured at.
+    pub sizes: [u64; 2],
+    /// Where its time over the baseline's crosses 1.
+    pub found: BreakEven,
+}
+
+/// The baseline's time over that of stores that differ in their page size only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageMatrix {
+    /// Workload and cache state.
+    pub case: Case,
+    /// What else varies, with its values here.
+    pub others: BTreeMap<String, String>,
+    /// Its engine, and the settings that all of them have.
+    pub family: String,
+    /// Sizes of blobs, one a column.
+    pub sizes: Vec<u64>,
+    /// Page sizes with a ratio for each size; absent: not measured.
+    pub rows: Vec<(u64, Vec<Option<Estimate>>)>,
+}
+
+impl PageMatrix {
+    /// The row that is the fastest in a column.
+    pub fn best(&self, column: usize) -> Option<usize> {
+        let rows = self.rows.iter().enumerate();
+        let known =
+            rows.filter_map(|(row, (_, ratios))| Some((row, (*ratios.get(column)?)?.point)));
+        known.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(row, _)| row)
+    }
+}
+
+/// Options that shape the data: with them only the size of the blobs counts.
+const OF_SIZE: [&str; 4] = ["size", "keys", "bytes", "variance"];
+
+/// What varies besides the size of the blobs.
+pub(crate) fn others(record: &Record) -> BTreeMap<String, String> {
+    let mut varied = record.header.point().map_or_else(BTreeMap::new, |point| point.varied.clone());
+    varied.retain(|name, _| !OF_SIZE.contains(&name.as_str()));
+    varied
+}
+
+/// The middle size of generated blobs.
+pub(crate) fn size(record: &Record) -> Option<u64> {
+    match record.header.plan.experiment {
+        Experiment::Blobs { dataset: DatasetSpec::Generated(data), .. } => Some(data.size),
+        _ => None,
+    }
+}
+
+/// A run with its figures.
+struct Run<'a> {
+    record: &'a Record,
+    size: u64,
+    figures: Vec<Figures>,
+}
+
+impl Run<'_> {
+    /// The figures of a target in a case, if it does the same work as the baseline.
+    fn row(&self, case: Case, target: &PlannedTarget) -> Option<&Figures> {
+        let place = self.record.header.plan.targets.iter().position(|t| t.label == target.label)?;
+        let row = self.figures.iter().find(|row| row.case == case && row.target == place)?;
+        (row.judgement != Judgement::DurabilityDiffers).then_some(row)
+    }
+}
+
+/// Runs that differ in the size of their blobs only, the smallest first.
+fn by_size(runs: &[Record]) -> Vec<Vec<Run<'_>>> {
+    let mut groups: BTreeMap<_, Vec<Run<'_>>> = BTreeMap::new();
+    for record in runs {
+        if let Some(size) = size(record) {
+            let run = Run { record, size, figures: figures(record) };
+            groups.entry(others(record)).or_default().push(run);
+        }
+    }
+    let mut groups: Vec<_> = groups.into_values().collect();
+    for group in &mut groups {
+        group.sort_by_key(|run| run.size);
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
+/// A row for each target but the baseline in each case, where the size of the blobs varies and at
+/// least two sizes were measured in two rounds.
+pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
+    let mut all = Vec::new();
+    for group in by_size(runs) {
+        let plan = &group[0].record.header.plan;
+        for case in plan.cases() {
+            let others = (0..plan.targets.len()).filter(|target| *target != plan.baseline);
+            all.extend(others.filter_map(|target| even(&group, case, &plan.targets[target])));
+        }
+    }
+    all
+}
+
+fn even(group: &[Run<'_>], case: Case, target: &PlannedTarget) -> Option<TargetBreakEven> {
+    let sized = |run: &Run<'_>| {
+        let ratios = ratios(run.record, case, run.row(case, target)?.target);
+        (ratios.len() > 1).then_some((run.size, ratios))
+    };
+    let measured: Vec<_> = group.iter().filter_map(sized).collect();
+    let range = [measured.first()?.0, measured.last()?.0];
+    let sized = |(size, ratios)| Sized { size: size as f64, ratios };
+    let curve: Vec<Sized> = measured.into_iter().map(sized).collect();
+    Some(TargetBreakEven {
+        case,
+        others: others(group[0].record),
+        target: target.label.clone(),
+        sizes: range,
+        found: break_even(&curve)?,
+    })
+}
+
+/// A matrix for each case and each family of at least two targets that differ in their page size
+/// only, where the size of the blobs varies as well.
+pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
+    let mut all = Vec::new();
+    for group in by_size(runs) {
+        let plan = &group[0].record.header.plan;
+        let mut families: BTreeMap<String, Family<'_>> = BTreeMap::new();
+        for target in &plan.targets {
+            if let Some(pages) = target.settings.number("page_size") {
+                families.entry(family(target)).or_default().insert(pages, target);
+            }
+        }
+        families.retain(|_, targets| targets.len() > 1);
+        for case in plan.cases() {
+            all.extend(families.iter().map(|(name, family)| matrix(&group, case, name, family)));
+        }
+    }
+    all
+}
+
+/// Targets by their page sizes.
+type Family<'a> = BTreeMap<u64, &'a PlannedTarget>;
+
+fn matrix(group: &[Run<'_>], case: Case, name: &str, family: &Family<'_>) -> PageMatrix {
+    let ratio = |run: &Run<'_>, target: &PlannedTarget| run.row(case, target)?.ratio.map(turned);
+    let row = |(pages, target): (&u64, &&PlannedTarget)| {
+        (*pages, group.iter().map(|run| ratio(run, target)).collect())
+    };
+    PageMatrix {
+        case,
+        others: others(group[0].record),
+        family: name.to_owned(),
+        sizes: group.iter().map(|run| run.size).collect(),
+        rows: family.iter().map(row).collect(),
+    }
+}
+
+/// What all targets of a family have in common: `sqlite api=blob`.
+fn family(target: &PlannedTarget) -> String {
+    let others = target.settings.0.iter().filter(|(name, _)| *name != "page_size");
+    let others = others.map(|(name, value)| format!(" {name}={value}"));
+    others.fold(target.engine.clone(), |family, setting| family + &setting)
+}
+
+/// `1 / ratio`, with its interval.
+fn turned(ratio: Estimate) -> Estimate {
+    Estimate { point: 1.0 / ratio.point, low: 1.0 / ratio.high, high: 1.0 / ratio.low, n: ratio.n }
+}

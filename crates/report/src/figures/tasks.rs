@@ -1,0 +1,132 @@
+//! Computes the figures of tasks, next to the published ones.
+
+use std::collections::BTreeMap;
+
+use model::{Experiment, PlannedTarget, Sample, record::Record, study, tasks::Step};
+use stats::Estimate;
+
+use crate::{
+    Figures, Percentiles, Waits, figures, percentiles, ratio_between, studies, usable_samples,
+    workers,
+};
+
+/// What one target did.
+#[derive(Clone, Debug)]
+pub struct TaskFigures {
+    /// Times are those of a task, all workers together; percentiles those of a task in one of them.
+    pub figures: Figures,
+    /// Latencies of each kind of step.
+    pub steps: BTreeMap<Step, Percentiles>,
+    /// How often workers waited for each other, per task.
+    pub waits: Option<Waits>,
+    /// Share of the time in which only the remaining writes were flushed.
+    pub settled: f64,
+    /// Bytes written to the device for each task; absent: not known.
+    pub written_per_task: Option<f64>,
+    /// The most that its files took on disk when the last task was deleted.
+    pub disk_bytes: u64,
+    /// Published milliseconds of a task, on this kind of file system.
+    pub published_ms: Option<f64>,
+    /// The published ratio to the baseline.
+    pub published_ratio: Option<f64>,
+    /// Time over that of the baseline's engine and settings on this target's file system, paired by
+    /// round, and the published ratio; absent if nothing else is on it.
+    pub over_same_filesystem: Option<(Estimate, Option<f64>)>,
+}
+
+/// A row for each target that was measured, in the plan's order.
+pub fn task_figures(record: &Record) -> Vec<TaskFigures> {
+    let all = figures(record).into_iter().filter(|row| row.rounds > 0);
+    all.map(|figures| row(record, figures)).collect()
+}
+
+fn row(record: &Record, figures: Figures) -> TaskFigures {
+    let Figures { case, target, .. } = figures;
+    let baseline = record.header.plan.baseline;
+    let samples = usable_samples(record, case, target);
+    let published = published_for(record, target);
+    let counterpart = counterpart(&record.header.plan.targets, baseline, target);
+    TaskFigures {
+        steps: steps(&samples),
+        waits: workers(record, &figures).waits,
+        settled: sum(&samples, |s| s.settle_ns) / sum(&samples, |s| s.wall_ns),
+        written_per_task: written(&samples),
+        disk_bytes: samples.iter().filter_map(|s| Some(s.files()?.allocated)).max().unwrap_or(0),
+        published_ms: published.first().map(|row| ms_per_task(row)),
+        published_ratio: ratio(&published, &published_for(record, baseline))
+            .filter(|_| target != baseline),
+        over_same_filesystem: counterpart.and_then(|other| {
+            let published = ratio(&published, &published_for(record, other));
+            Some((ratio_between(record, case, target, other)?, published))
+        }),
+        figures,
+    }
+}
+
+fn sum(samples: &[&Sample], part: fn(&Sample) -> u64) -> f64 {
+    samples.iter().map(|sample| part(sample) as f64).sum()
+}
+
+fn steps(samples: &[&Sample]) -> BTreeMap<Step, Percentiles> {
+    let of = |step: Step| {
+        let latencies = samples.iter().filter_map(|s| s.steps()?.get(&step));
+        Some((step, percentiles(latencies)?))
+    };
+    Step::ALL.into_iter().filter_map(of).collect()
+}
+
+fn written(samples: &[&Sample]) -> Option<f64> {
+    let known = samples.iter().filter_map(|s| Some((s.device?.written_bytes, s.operations)));
+    let (bytes, tasks) = known.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    (tasks > 0).then(|| bytes as f64 / tasks as f64)
+}
+
+/// What was published of tasks for a target on its kind of file system. Published figures are of as
+/// many workers and rewrites; others compare with nothing. They are per task, so that the number of
+/// tasks does not matter.
+fn published_for(record: &Record, target: usize) -> Vec<&'static study::TaskFigures> {
+    let plan = &record.header.plan;
+    let all = studies::tasks();
+    let workers = plan.workloads.first().map(|workload| workload.threads);
+    let Experiment::Tasks { rewrites, output, .. } = plan.experiment else { return vec![] };
+    let facts = record.stores.iter().rfind(|facts| facts.target == target);
+    let Some((target, facts)) = plan.targets.get(target).zip(facts) else { return vec![] };
+    if (workers, rewrites, output) != (Some(all.workers), all.rewrites, all.output) {
+        return vec![];
+    }
+    let is_same = |row: &&study::TaskFigures| {
+        row.what == "tasks"
+            && row.on == kind(record, target)
+            && study::is_same_target(&row.target, &target.engine, &facts.in_effect)
+    };
+    all.figures.iter().filter(is_same).collect()
+}
+
+/// Milliseconds that all workers together took for a task, the mean of the runs.
+fn ms_per_task(row: &study::TaskFigures) -> f64 {
+    let all = studies::tasks();
+    row.seconds() / (f64::from(all.workers) * all.tasks as f64) * 1e3
+}
+
+/// The kind of file system that a target is on; its name starts with that.
+fn kind<'a>(record: &'a Record, target: &'a PlannedTarget) -> &'a str {
+    let only = record.header.environment.filesystems.first();
+    let name = target.on.as_deref().or(only.map(|only| only.kind.as_str()));
+    name.and_then(|name| name.split(' ').next()).unwrap_or_default()
+}
+
+/// The ratio in the first table that has both.
+fn ratio(own: &[&study::TaskFigures], base: &[&study::TaskFigures]) -> Option<f64> {
+    let of_same_table = own.iter().flat_map(|own| base.iter().map(move |base| (own, base)));
+    let mut same = of_same_table.filter(|(own, base)| own.table == base.table);
+    same.next().map(|(own, base)| own.seconds() / base.seconds())
+}
+
+/// The baseline's engine and settings, on the file system of `target`.
+fn counterpart(targets: &[PlannedTarget], baseline: usize, target: usize) -> Option<usize> {
+    let store = |index: usize| targets.get(index).map(|t| (&t.engine, &t.settings));
+    let on = |index: usize| targets.get(index).map(|t| &t.on);
+    let own = store(target) == store(baseline);
+    let same = |other: &usize| store(*other) == store(baseline) && on(*other) == on(target);
+    (0..targets.len()).find(same).filter(|_| !own)
+}

@@ -1,0 +1,70 @@
+//! Computes how several workers shared a store.
+
+use model::{BUSY_RETRIES, LOCK_WAITS, Sample, record::Record};
+use stats::geometric_mean;
+
+use checks::{Figures, usable_samples};
+
+/// What the workers of one target in one case did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workers {
+    /// Absent: there was one worker only.
+    pub rates: Option<Rates>,
+    /// Absent: the engine does not count, or nobody ever waited.
+    pub waits: Option<Waits>,
+}
+
+/// Thousands of operations a second: geometric means over the rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// Of the slowest worker of each round.
+    pub slowest: f64,
+    /// Of the fastest.
+    pub fastest: f64,
+    /// Of all together, from the start of the pass until the remaining writes are flushed.
+    pub total: f64,
+}
+
+/// How often workers waited for each other, per operation, over all rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waits {
+    /// Operations that had to wait for a lock.
+    pub locks: f64,
+    /// Attempts that found the store busy and were repeated.
+    pub retries: f64,
+}
+
+/// Computes what the workers of `row` did.
+pub fn workers(record: &Record, row: &Figures) -> Workers {
+    let samples = usable_samples(record, row.case, row.target);
+    Workers { rates: rates(&samples), waits: waits(&samples) }
+}
+
+fn rates(samples: &[&Sample]) -> Option<Rates> {
+    let several = || samples.iter().filter(|sample| sample.workers.len() > 1);
+    let mean = |rate: fn(&Sample) -> Option<f64>| {
+        let rates: Option<Vec<f64>> = several().map(|sample| rate(sample)).collect();
+        geometric_mean(&rates?).map(|mean| mean.point)
+    };
+    Some(Rates {
+        slowest: mean(|sample| of_workers(sample).reduce(f64::min))?,
+        fastest: mean(|sample| of_workers(sample).reduce(f64::max))?,
+        total: mean(|sample| Some(sample.operations as f64 / sample.wall_ns as f64 * 1e6))?,
+    })
+}
+
+/// A worker without operations has no rate.
+fn of_workers(sample: &Sample) -> impl Iterator<Item = f64> {
+    let some = sample.workers.iter().filter(|worker| worker.operations > 0 && worker.wall_ns > 0);
+    some.map(|worker| worker.operations as f64 / worker.wall_ns as f64 * 1e6)
+}
+
+fn waits(samples: &[&Sample]) -> Option<Waits> {
+    let operations: f64 = samples.iter().map(|sample| sample.operations as f64).sum();
+    let per_operation = |name| {
+        let counts = samples.iter().filter_map(|sample| sample.counters.get(name));
+        counts.map(|count| *count as f64).fold(0.0, |sum, count| sum + count) / operations
+    };
+    let waits = Waits { locks: per_operation(LOCK_WAITS), retries: per_operation(BUSY_RETRIES) };
+    (waits.locks > 0.0 || waits.retries > 0.0).then_some(waits)
+}

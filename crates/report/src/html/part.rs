@@ -1,0 +1,192 @@
+//! What a page shows: one machine's records, or several machines' records of the same plan.
+
+use model::{Case, Error, Plan, Result, record::Record};
+
+use crate::{Figures, Remark, StudyStep, figures, plan_differences, remarks_of_all, words};
+
+/// Records of one plan, those of a sweep one after the other.
+pub struct Machine<'a> {
+    /// The file that they are in; absent: they were just measured.
+    pub file: Option<String>,
+    /// At least one.
+    pub records: &'a [Record],
+}
+
+/// A machine's records and what is computed of them once.
+pub(super) struct Side<'a> {
+    /// Distinguishes the machine from the others.
+    pub(super) name: String,
+    /// The file of its records.
+    pub(super) file: Option<String>,
+    pub(super) records: &'a [Record],
+    /// Of each record.
+    figures: Vec<Vec<Figures>>,
+    /// Findings about all of them.
+    pub(super) remarks: Vec<Remark>,
+    /// Whether the page shows no other machine.
+    alone: bool,
+}
+
+/// A part of the page: one plan, on one or more machines.
+pub(super) struct Part<'a> {
+    /// The step of a study that it is.
+    pub(super) step: Option<&'a StudyStep<'a>>,
+    /// At least one.
+    pub(super) sides: Vec<Side<'a>>,
+}
+
+/// One run on one machine.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    pub(super) side: &'a Side<'a>,
+    pub(super) record: &'a Record,
+    pub(super) figures: &'a [Figures],
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new(machines: &[Machine<'a>], step: Option<&'a StudyStep<'a>>) -> Self {
+        let sides = machines.iter().zip(names(machines)).map(|(machine, name)| {
+            let figures: Vec<_> = machine.records.iter().map(figures).collect();
+            let remarks = remarks_of_all(machine.records, &figures);
+            let Machine { file, records } = machine;
+            Side { name, file: file.clone(), records, figures, remarks, alone: machines.len() == 1 }
+        });
+        Self { step, sides: sides.collect() }
+    }
+
+    /// The first run, whose plan is that of all.
+    pub(super) fn first(&self) -> Run<'_> {
+        let side = &self.sides[0];
+        Run { side, record: &side.records[0], figures: &side.figures[0] }
+    }
+
+    pub(super) fn plan(&self) -> &'a Plan {
+        &self.sides[0].records[0].header.plan
+    }
+
+    /// The label of the baseline.
+    pub(super) fn baseline(&self) -> &'a str {
+        let plan = self.plan();
+        plan.targets.get(plan.baseline).map_or("", |target| &target.label)
+    }
+
+    pub(super) fn plans(&self) -> impl Iterator<Item = &'a Plan> {
+        self.sides.iter().flat_map(|side| side.records).map(|record| &record.header.plan)
+    }
+
+    pub(super) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        self.sides.iter().flat_map(Side::runs)
+    }
+
+    /// Whether its runs differ in what an option gives several values for.
+    pub(super) fn is_sweep(&self) -> bool {
+        self.first().record.header.point().is_some()
+    }
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn runs(&'a self) -> impl Iterator<Item = Run<'a>> {
+        let runs = self.records.iter().zip(&self.figures);
+        runs.map(|(record, figures)| Run { side: self, record, figures })
+    }
+
+    /// `what`, and on which machine if there are several.
+    pub(super) fn on(&self, what: impl Into<String>) -> String {
+        let what = what.into();
+        match (self.alone, what.is_empty()) {
+            (true, _) => what,
+            (false, true) => self.name.clone(),
+            (false, false) => format!("{what} · {}", self.name),
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// The rows of each case.
+    pub(super) fn cases(self) -> impl Iterator<Item = &'a [Figures]> {
+        self.figures.chunk_by(|one, next| one.case == next.case)
+    }
+
+    /// The rows of one case.
+    pub(super) fn rows(self, case: Case) -> &'a [Figures] {
+        self.cases().find(|rows| rows[0].case == case).unwrap_or_default()
+    }
+
+    pub(super) fn label(self, target: usize) -> &'a str {
+        self.record.header.plan.targets.get(target).map_or("", |target| &target.label)
+    }
+
+    /// `what`, and on which machine if there are several.
+    pub(super) fn on(self, what: impl Into<String>) -> String {
+        self.side.on(what)
+    }
+
+    /// A target, and on which machine if there are several.
+    pub(super) fn label_on(self, target: usize) -> String {
+        self.on(self.label(target))
+    }
+
+    /// `read, warm`; of rows and tasks, which have one cache state, `insert`.
+    pub(super) fn case(self, case: Case) -> String {
+        words::case(&self.record.header.plan, case)
+    }
+
+    /// A case, and what varies in this run: `read, warm, size=4k`.
+    pub(super) fn place(self, case: Case) -> String {
+        let words = [self.case(case), self.varied()].into_iter();
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// `size=4k threads=2`: the values of a sweep.
+    pub(super) fn varied(self) -> String {
+        words::varied(self.record)
+    }
+}
+
+/// Returns an error if the records are not of the same runs: side by side they would show nothing.
+pub(super) fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
+    let Some((first, others)) = machines.split_first() else {
+        return Err(Error::usage("a page shows one record at least"));
+    };
+    for other in others {
+        if let Some(difference) = difference(first.records, other.records) {
+            let file = |machine: &Machine<'_>| machine.file.clone().unwrap_or_default();
+            return Err(Error::usage(format!(
+                "{} and {} are of different plans, which one page cannot compare: {difference}",
+                file(first),
+                file(other)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn difference(one: &[Record], other: &[Record]) -> Option<String> {
+    if one.len() != other.len() {
+        return Some(format!("runs: {} against {}", one.len(), other.len()));
+    }
+    let varied = |record: &Record| record.header.point().map(|point| point.varied.clone());
+    one.iter().zip(other).find_map(|(one, other)| {
+        let plans = plan_differences(&[&one.header.plan, &other.header.plan]);
+        let mut words: Vec<_> = plans.iter().map(ToString::to_string).collect();
+        if words.is_empty() && varied(one) != varied(other) {
+            words.push("what varies".to_owned());
+        }
+        (!words.is_empty()).then(|| words.join("; "))
+    })
+}
+
+/// Their processors, numbered if several have the same.
+fn names(machines: &[Machine<'_>]) -> Vec<String> {
+    let processor = |machine: &Machine<'_>| {
+        let environment = &machine.records[0].header.environment;
+        environment.cpu.model.clone().unwrap_or_else(|| environment.os.clone())
+    };
+    let all: Vec<String> = machines.iter().map(processor).collect();
+    let count = |name: &String, some: &[String]| some.iter().filter(|other| *other == name).count();
+    let numbered = |(place, name)| match count(name, &all) {
+        1 => name.clone(),
+        _ => format!("{name} ({})", count(name, &all[..=place])),
+    };
+    all.iter().enumerate().map(numbered).collect()
+}

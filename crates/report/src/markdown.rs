@@ -1,0 +1,141 @@
+//! Prints a page as Markdown, as hosts of pull requests show it (GitHub Flavored Markdown, tables
+//! included).
+
+use model::Severity;
+
+use crate::{
+    pages::Page,
+    table::{Block, Lines, Table},
+    text::harmless,
+};
+
+impl Page {
+    /// The page as Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let blocks = self.blocks.iter().enumerate().map(|(place, block)| match block {
+            Block::Table(table) => self::table(table),
+            Block::Lines(block) => lines(block, place == 0),
+            Block::Findings { findings, .. } => {
+                let sentences: Vec<_> = findings.iter().map(weighed).collect();
+                list("Findings", &sentences)
+            }
+        });
+        blocks.filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// `text` so that it is shown as it is: nothing in it is markup, a link, or the end of a cell.
+fn shown(text: &str) -> String {
+    let text = harmless(text);
+    let mut rest = text.chars().peekable();
+    let mut safe = String::new();
+    while let Some(c) = rest.next() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            // A name after it would be notified, a number taken for an issue.
+            '@' => safe.push_str("&#64;"),
+            '#' => safe.push_str("&#35;"),
+            // With it an address would become a link.
+            ':' if rest.peek() == Some(&'/') => safe.push_str("&#58;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => safe.extend(['\\', c]),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// The title in bold up to its first colon.
+fn title(title: &str) -> String {
+    match title.split_once(": ") {
+        _ if title.is_empty() => String::new(),
+        Some((name, rest)) => format!("**{}**: {}\n\n", shown(name), shown(rest)),
+        None => format!("**{}**\n\n", shown(title)),
+    }
+}
+
+fn table(table: &Table) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let heads = table.columns.iter().map(|column| {
+        let words = [&*column.head, &*column.unit].into_iter().filter(|word| !word.is_empty());
+        shown(&words.collect::<Vec<_>>().join(" "))
+    });
+    let sides = table.columns.iter().map(|column| if column.number { "--:" } else { ":--" });
+    let rows = table.rows.iter().map(|row| line(row.iter().map(|cell| shown(&cell.text(true)))));
+    let notes = table.notes.iter().map(|note| format!("\n{}\n", shown(note)));
+    let title = title(&table.title);
+    let (heads, sides) = (line(heads), line(sides.map(str::to_owned)));
+    [title, heads, sides].into_iter().chain(rows).chain(notes).collect()
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// Paragraphs under a heading if it is the first block of a page, else a list.
+fn lines(block: &Lines, first: bool) -> String {
+    let texts: Vec<_> =
+        block.lines.iter().map(|line| format!("{}{}", line.lead.trim_start(), line.text)).collect();
+    let paragraphs = texts.iter().map(|text| shown(text)).collect::<Vec<_>>().join("\n\n");
+    match (first, block.title.is_empty(), texts.is_empty()) {
+        (true, false, true) => format!("### {}\n", shown(&block.title)),
+        (true, false, false) => format!("### {}\n\n{paragraphs}\n", shown(&block.title)),
+        (_, true, false) => format!("{paragraphs}\n"),
+        (false, false, true) => title(&block.title),
+        (false, false, false) => list(&block.title, &texts),
+        (_, true, true) => String::new(),
+    }
+}
+
+/// A finding after its weight.
+fn weighed((severity, sentence): &(Severity, String)) -> String {
+    match severity {
+        Severity::Wrong => format!("wrong: {sentence}"),
+        Severity::Warning => format!("warning: {sentence}"),
+        Severity::Note => format!("note: {sentence}"),
+    }
+}
+
+/// A list; a long one is folded.
+fn list(title: &str, lines: &[String]) -> String {
+    /// A longer one is seen if it is asked for.
+    const LONG: usize = 8;
+    if lines.is_empty() {
+        return String::new();
+    }
+    let items: String = lines.iter().map(|line| format!("- {}\n", shown(line))).collect();
+    if lines.len() <= LONG {
+        return format!("{}\n\n{items}", shown(title));
+    }
+    let title = shown(&format!("{title}: {}", lines.len()));
+    format!("<details><summary>{title}</summary>\n\n{items}\n</details>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Column;
+
+    #[test]
+    fn nothing_in_a_text_is_markup() {
+        assert_eq!(shown("<b>a|b`*_"), "&lt;b&gt;a\\|b\\`\\*\\_");
+        assert_eq!(shown("![x](http://y)"), "!\\[x\\](http&#58;//y)");
+        assert_eq!(shown("@all #1\na\\|"), "&#64;all &#35;1\u{fffd}a\\\\\\|");
+    }
+
+    #[test]
+    fn a_cell_ends_where_it_must() {
+        let rows = Table::of("read, warm: all", &[1.0])
+            .with(Column::text("target"), |_| "a|b")
+            .with(Column::number("time", "µs"), |time| *time)
+            .with(Column::text("verdict"), |_| "");
+        assert_eq!(
+            table(&rows.done()),
+            "**read, warm**: all\n\n| target | time µs | verdict |\n| :-- | --: | :-- |\n| a\\|b | 1.00 |  |\n"
+        );
+    }
+}

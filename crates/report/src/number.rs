@@ -1,0 +1,118 @@
+//! Numbers as they stand in a table.
+
+use model::units::three_digits;
+use stats::Estimate;
+
+/// What stands where there is no figure.
+pub(crate) const NONE: &str = "–";
+
+/// Three significant digits in at most six columns.
+pub(crate) fn figure(value: f64) -> String {
+    match value.abs() {
+        _ if value.is_infinite() => "∞".to_owned(),
+        v if v < 99_999.5 => three_digits(value),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// Seconds, down to a tenth of a millisecond.
+pub(crate) fn seconds(value: f64) -> String {
+    if value < 0.0995 { format!("{value:.4}") } else { figure(value) }
+}
+
+/// `0.78 (0.76–0.80)`: all three with as many decimals as the interval needs to be seen; of one
+/// round, which has none, `0.78 (–)`.
+pub(crate) fn with_interval(estimate: &Estimate) -> String {
+    if estimate.n < 2 {
+        return format!("{} ({NONE})", figure(estimate.point));
+    }
+    let decimals = decimals(estimate);
+    let show = |value: f64| {
+        if value.abs() < 99_999.5 { format!("{value:.decimals$}") } else { figure(value) }
+    };
+    format!("{} ({}–{})", show(estimate.point), show(estimate.low), show(estimate.high))
+}
+
+/// Two digits at least, and one more where the ends of the interval would look the same.
+fn decimals(estimate: &Estimate) -> usize {
+    let (decimals, step) = match estimate.point {
+        v if v >= 99.5 => (0, 1.0),
+        v if v >= 9.95 => (1, 0.1),
+        v if v >= 0.0995 => (2, 0.01),
+        v if v >= 0.00995 => (3, 0.001),
+        _ => (4, 0.0001),
+    };
+    decimals + usize::from(estimate.high - estimate.low < step)
+}
+
+/// How much a ratio of times is faster or slower, as people say it: `by 22 %` of the baseline's
+/// time, beyond twice the time `3.1 ×`.
+pub(crate) fn faster_or_slower(ratio: f64) -> String {
+    let (word, times) = if ratio < 1.0 { ("faster", 1.0 / ratio) } else { ("slower", ratio) };
+    if times > 2.0 {
+        format!("{} × {word}", two_digits(times))
+    } else {
+        format!("{word} by {} %", two_digits((ratio - 1.0).abs() * 100.0))
+    }
+}
+
+fn two_digits(value: f64) -> String {
+    match value {
+        v if v < 9.95 => format!("{v:.1}"),
+        v if v < 99_999.5 => format!("{v:.0}"),
+        v => figure(v),
+    }
+}
+
+/// `±3 %`, from a share of 0.03.
+pub(super) fn plus_minus(share: f64) -> String {
+    format!("±{} %", (share * 1000.0).round() / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(point: f64, low: f64, high: f64) -> String {
+        with_interval(&Estimate { point, low, high, n: 9 })
+    }
+
+    #[test]
+    fn an_interval_shows_its_width() {
+        assert_eq!(shown(0.78, 0.76, 0.80), "0.78 (0.76–0.80)");
+        assert_eq!(shown(0.996, 0.994, 0.999), "0.996 (0.994–0.999)");
+        assert_eq!(shown(0.0123, 0.0118, 0.0129), "0.012 (0.012–0.013)");
+        assert_eq!(shown(12.34, 11.0, 14.0), "12.3 (11.0–14.0)");
+        assert_eq!(shown(0.78, 0.0, f64::INFINITY), "0.78 (0.00–∞)");
+        let once = Estimate { point: 0.78, low: 0.0, high: f64::INFINITY, n: 1 };
+        assert_eq!(with_interval(&once), "0.780 (–)");
+    }
+
+    #[test]
+    fn ratios_read_as_people_say_them() {
+        for (ratio, said) in [
+            (0.78, "faster by 22 %"),
+            (0.996, "faster by 0.4 %"),
+            (1.28, "slower by 28 %"),
+            (2.0, "slower by 100 %"),
+            (3.1, "3.1 × slower"),
+            (0.1, "10 × faster"),
+            (0.32, "3.1 × faster"),
+        ] {
+            assert_eq!(faster_or_slower(ratio), said);
+        }
+    }
+
+    #[test]
+    fn figures_stay_narrow() {
+        for value in [0.0, 0.01, 1.2345, 99.96, 12_345.6, 99_999.9, 1.8e19, f64::INFINITY] {
+            assert!(figure(value).len() <= 6, "{}", figure(value));
+        }
+    }
+
+    #[test]
+    fn a_share_reads_as_percent() {
+        assert_eq!(plus_minus(0.03), "±3 %");
+        assert_eq!(plus_minus(0.025), "±2.5 %");
+    }
+}

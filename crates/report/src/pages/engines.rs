@@ -1,0 +1,163 @@
+//! What engines are, how targets are written, and what the durability classes mean.
+
+use model::{Blobs, Durability, Facet, Library};
+
+use super::Page;
+use crate::table::{Line, Lines, Tone};
+
+/// All engines, a few lines each.
+pub fn engines<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
+    let about = |engine: &'e dyn Blobs| {
+        let settings = engine.settings(Facet::Blobs);
+        let settings: Vec<_> = settings.iter().map(|setting| setting.name).collect();
+        let version = entry("version", version(engine.library().as_ref()));
+        let classes = Durability::ALL.into_iter().map(|class| kept(engine, class));
+        let entries = [version, entry("settings", settings.join(" "))].into_iter().chain(classes);
+        titled(engine, entries.chain([entry("lacks", lacks(engine))]))
+    };
+    Page::prose(engines.into_iter().map(about))
+}
+
+/// One engine, with all that is known of it.
+pub fn engine(engine: &dyn Blobs) -> Page {
+    let library = engine.library();
+    let options = library.as_ref().map_or_else(String::new, |library| library.options.join(" "));
+    let about = titled(
+        engine,
+        [
+            entry("target", target(engine)),
+            entry("version", version(library.as_ref())),
+            entry("built with", options),
+            entry("lacks", lacks(engine)),
+        ],
+    );
+    let settings = engine.settings(Facet::Blobs).into_iter();
+    let settings = settings.map(|s| entry(s.name, format!("{}; accepted: {}", s.help, s.accepts)));
+    let mut settings: Vec<Line> = settings.flatten().collect();
+    if settings.is_empty() {
+        settings.push(Line::new(lead("none"), ""));
+    }
+    let durability = Durability::ALL.into_iter().flat_map(|class| {
+        let by = settings_of(engine, class).filter(|settings| !settings.is_empty());
+        let by = by.and_then(|settings| entry("", format!("by {settings}")));
+        [kept(engine, class), by].into_iter().flatten()
+    });
+    Page::prose([about, Lines::new("Settings", settings), Lines::new("Durability", durability)])
+}
+
+const FORMS: [(&str, &str); 6] = [
+    ("PATH", "an existing store: a folder of files, an SQLite database, a pack file, …"),
+    ("ENGINE:PATH", "its engine named; needed for a store that does not exist yet"),
+    ("ENGINE:", "a scratch store, filled by storemark and removed again"),
+    (
+        "…?NAME=VALUE&…",
+        "settings, as in sqlite:thumbs.db?api=blob&mmap=1GiB; a list of values makes a run for each",
+    ),
+    ("mysql://…", "mysql://user@host:port/database: an existing server; postgres://… likewise"),
+    ("'…'", "shells take ? and & for themselves: a target with settings goes into quotes"),
+];
+
+/// How targets are written: their forms, then each engine with its settings.
+pub fn targets<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
+    let forms = FORMS.map(|(form, what)| Line::new(format!("  {form:<14}  "), what));
+    let head = Lines::new("A target is a path, or an engine with a location and settings", forms);
+    let settings = |engine: &'e dyn Blobs| {
+        let settings = engine.settings(Facet::Blobs).into_iter();
+        let settings = settings.map(|setting| entry(setting.name, setting.accepts.to_string()));
+        titled(engine, [entry("target", target(engine))].into_iter().chain(settings))
+    };
+    let engines = engines.into_iter().map(settings);
+    let more = sentence("`storemark engines NAME` explains each setting.");
+    Page::prose([head].into_iter().chain(engines).chain([more]))
+}
+
+const CALLS: &str = "`storemark engines NAME` names the calls they make. No test cuts the power: whether the \
+                     drive keeps what it acknowledged is its maker's promise.";
+
+/// What each class means, and the settings by which each engine keeps it.
+pub fn durability<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs> + Clone) -> Page {
+    let class = |class| {
+        let settings = |engine: &'e dyn Blobs| {
+            let settings = settings_of(engine, class);
+            let settings = settings.map_or_else(|| "cannot".to_owned(), |settings| settings);
+            let none = settings.is_empty();
+            entry(engine.name(), if none { "as it is set".to_owned() } else { settings })
+        };
+        let meaning = match class {
+            Durability::None => "after a power cut values may be torn or gone",
+            Durability::Consistent => {
+                "after a power cut every value is whole; recent commits may be gone"
+            }
+            Durability::Durable => "an acknowledged commit survives a power cut",
+        };
+        let engines = engines.clone().into_iter().filter_map(settings);
+        Lines::new(format!("{class}: {meaning}"), engines)
+    };
+    let head = Lines::new("--durability gives every engine the same durability", []);
+    let classes = Durability::ALL.into_iter().map(class);
+    Page::prose([head].into_iter().chain(classes).chain([sentence(CALLS)]))
+}
+
+fn sentence(text: &str) -> Lines {
+    Lines::new("", [Line::new("", text)])
+}
+
+fn titled(engine: &dyn Blobs, entries: impl IntoIterator<Item = Option<Line>>) -> Lines {
+    let unusable = engine.usable().err();
+    let unusable = unusable.map(|why| Line::new(lead("not here"), why.to_string()).tone(Tone::Bad));
+    let lines = [unusable].into_iter().chain(entries).flatten();
+    Lines::new(format!("{}: {}", engine.name(), engine.about()), lines)
+}
+
+/// A line about `name`, if there is anything to say.
+fn entry(name: &str, text: impl Into<String>) -> Option<Line> {
+    let text = text.into();
+    (!text.is_empty()).then(|| Line::new(lead(name), text))
+}
+
+fn lead(name: &str) -> String {
+    format!("  {name:<12}  ")
+}
+
+fn version(library: Option<&Library>) -> String {
+    library.map_or_else(String::new, |library| format!("{} {}", library.name, library.version))
+}
+
+/// How a target of this engine is written.
+fn target(engine: &dyn Blobs) -> String {
+    let (name, can) = (engine.name(), engine.capabilities());
+    match (can.remote, can.persistent) {
+        (true, _) => format!("{name}://user@host:port/database"),
+        (false, true) => format!("{name}:PATH, or {name}: for a scratch store"),
+        (false, false) => format!("{name}:"),
+    }
+}
+
+/// How it keeps a class, if it can.
+fn kept(engine: &dyn Blobs, class: Durability) -> Option<Line> {
+    entry(&class.to_string(), engine.durability_settings(class)?.how)
+}
+
+/// With which settings.
+fn settings_of(engine: &dyn Blobs, class: Durability) -> Option<String> {
+    let settings = engine.durability_settings(class)?.settings.iter();
+    let settings = settings.map(|(name, value)| format!("{name}={value}"));
+    Some(settings.collect::<Vec<_>>().join(" "))
+}
+
+/// What it cannot do, in its own words and by its capabilities.
+fn lacks(engine: &dyn Blobs) -> String {
+    let can = engine.capabilities();
+    let classes =
+        Durability::ALL.into_iter().filter(|class| engine.durability_settings(*class).is_none());
+    let classes = classes.map(|class| format!("durability {class}"));
+    let missing = [
+        (can.persistent || can.remote, "a store that outlives the run"),
+        (can.meta || !can.retains, "modes and times of files"),
+        (can.concurrent_writes, "several writers at once"),
+        (can.processes, "several processes at once"),
+    ];
+    let missing = missing.into_iter().filter(|(has, _)| !has).map(|(_, what)| what);
+    let words = missing.chain(engine.limitations().iter().copied()).map(str::to_owned);
+    classes.chain(words).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,242 @@
+//! Pages: tables, sentences and findings in the order in which they are read.
+
+mod doctor;
+mod engines;
+mod study;
+
+use std::collections::BTreeMap;
+
+use model::{Experiment, record::Record};
+
+pub use self::{
+    doctor::doctor,
+    engines::{durability, engine, engines, targets},
+    study::{StudyStep, study_head, study_step},
+};
+use crate::{
+    Comparison, Figures, Remark, RowGroup, age_groups, age_spaces, break_evens, figures,
+    page_matrices, remarks_of_all, row_groups, stores, studies,
+    table::{Block, Line, Lines, Tone},
+    tables, task_figures, words,
+};
+
+/// What is printed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    pub blocks: Vec<Block>,
+    /// Sentences rather than tables: long lines are hard to read.
+    pub prose: bool,
+}
+
+/// How much of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// Every finding and stall, and every run of a sweep.
+    pub all: bool,
+    /// What coincides with the differences.
+    pub explain: bool,
+    /// How passes went over time.
+    pub over_time: bool,
+}
+
+impl Page {
+    fn of(blocks: impl IntoIterator<Item = Block>) -> Self {
+        Self { blocks: blocks.into_iter().collect(), prose: false }
+    }
+
+    fn prose(lines: impl IntoIterator<Item = Lines>) -> Self {
+        Self { blocks: lines.into_iter().map(Block::from).collect(), prose: true }
+    }
+}
+
+/// The page of a record; of the runs of a sweep, one that compares them, after their own pages if all
+/// is asked for.
+pub fn records(records: &[Record], detail: Detail) -> Page {
+    let swept = records.first().is_some_and(|record| record.header.point().is_some());
+    let each = !swept || detail.all || detail.explain;
+    let runs = records.iter().filter(|_| each).flat_map(|record| run(record, detail));
+    let sweep = swept.then(|| sweep(records, detail)).into_iter().flatten();
+    let over_time = records.iter().filter(|_| detail.over_time);
+    let over_time = over_time.flat_map(|record| self::over_time(record, detail));
+    Page::of(runs.chain(sweep).chain(over_time))
+}
+
+/// What was compared, and where.
+pub fn head(record: &Record) -> Page {
+    Page::of([about(record)])
+}
+
+/// How `names`, the old record's and the new one's, compare.
+pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
+    let counts = Line::new("", tables::counts(comparison));
+    let title = Lines::new(format!("{} against {}", names[1], names[0]), [counts]);
+    let cases = comparison.cases.iter().map(|case| tables::compared_case(case).into());
+    let differences = tables::differences(comparison).into_iter().map(|text| Line::new("! ", text));
+    let differences = Lines::new("What else differs", differences);
+    let differences = (!differences.lines.is_empty()).then(|| differences.into());
+    let findings = comparison
+        .findings
+        .iter()
+        .map(|finding| (finding.severity, format!("{}: {}", finding.whose, finding.sentence)));
+    let findings = Block::Findings { findings: findings.collect(), all: detail.all };
+    let blocks = [title.into()].into_iter().chain(cases).chain(differences).chain([findings]);
+    Page::of(blocks)
+}
+
+/// What was measured, the tables of the experiment, findings, and how it ended.
+fn run(record: &Record, detail: Detail) -> Vec<Block> {
+    let figures = figures(record);
+    let tables = match record.header.plan.experiment {
+        Experiment::Blobs { .. } => blobs(record, &figures, detail),
+        Experiment::Rows { .. } => rows(record, detail),
+        Experiment::Tasks { .. } => tasks(record, detail),
+        Experiment::Ageing { .. } => ageing(record, &figures, detail),
+    };
+    let runs = std::slice::from_ref(record);
+    tables.into_iter().chain([findings(runs, &[figures], detail), ended(runs)]).collect()
+}
+
+fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
+    let mut blocks = vec![about(record)];
+    for rows in cases(figures) {
+        blocks.push(tables::times(record, rows).into());
+        blocks.extend(tables::latencies(record, rows).map(Block::from));
+    }
+    blocks.extend(explained(record, figures, detail));
+    let stores = stores(record);
+    blocks.push(tables::stores(record, &stores).into());
+    blocks.extend(tables::settings(record, &stores).map(Block::from));
+    blocks
+}
+
+fn rows(record: &Record, detail: Detail) -> Vec<Block> {
+    let groups = row_groups(record);
+    let published = groups.iter().any(RowGroup::has_published);
+    let source = studies::rows();
+    let source = [&source.title, &source.source, &source.machine];
+    let mut blocks = vec![about_published(record, published.then_some(source))];
+    for group in groups.iter().filter(|group| !group.targets.is_empty()) {
+        blocks.push(tables::row_seconds(record, group).into());
+        blocks.extend(tables::row_ratios(record, group).map(Block::from));
+        blocks.extend(tables::row_styles(record, group).map(Block::from));
+    }
+    blocks.push(tables::row_notes(record, published, detail.all).into());
+    blocks.extend(explained(record, &figures(record), detail));
+    blocks
+}
+
+fn tasks(record: &Record, detail: Detail) -> Vec<Block> {
+    let rows = task_figures(record);
+    let published = rows.iter().any(|row| row.published_ms.is_some());
+    let source = studies::tasks();
+    let source = [&source.title, &source.source, &source.machine];
+    let mut blocks = vec![about_published(record, published.then_some(source))];
+    if !rows.is_empty() {
+        blocks.push(tables::tasks(record, &rows).into());
+        blocks.extend(tables::task_sites(record, &rows).map(Block::from));
+        blocks.extend(tables::task_steps(record, &rows).map(Block::from));
+        blocks.push(tables::task_costs(record, &rows).into());
+    }
+    blocks.push(tables::task_notes(record, published, detail.all).into());
+    blocks.extend(explained(record, &figures(record), detail));
+    blocks
+}
+
+const AGE: &str = "storage age: bytes of replaced objects ÷ bytes of live ones; sizes are drawn again \
+                   with each replacement, each write is committed by itself";
+
+fn ageing(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
+    let mut blocks =
+        vec![about(record), Lines::new("", [Line::new("", AGE).tone(Tone::Dim)]).into()];
+    let groups = age_groups(record, figures);
+    blocks.extend(groups.iter().map(|group| tables::ages(record, group).into()));
+    blocks.extend(tables::age_spaces(record, &age_spaces(record)).map(Block::from));
+    // Writes are measured in one state, and what is not measured explains nothing.
+    let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
+    blocks.extend(explained(record, &measured, detail));
+    blocks.extend(tables::settings(record, &stores(record)).map(Block::from));
+    blocks
+}
+
+/// The runs of a sweep together; there is at least one.
+fn sweep(runs: &[Record], detail: Detail) -> Vec<Block> {
+    let first = &runs[0];
+    let plan = &first.header.plan;
+    let figures: Vec<_> = runs.iter().map(figures).collect();
+    let machine = Line::new("", words::machine(&first.header.environment)).tone(Tone::Dim);
+    let mut blocks = vec![Lines::new(tables::sweep_title(runs), [machine]).into()];
+    for case in plan.cases() {
+        let runs = runs.iter().zip(&figures).map(|(run, rows)| (run, rows.as_slice()));
+        let title = words::about(plan, case, &BTreeMap::new());
+        blocks.push(tables::sweep(title, case, runs).into());
+    }
+    blocks.extend(together(runs));
+    blocks.push(findings(runs, &figures, detail));
+    blocks.push(ended(runs));
+    blocks
+}
+
+/// What only all runs show.
+fn together(runs: &[Record]) -> Vec<Block> {
+    let Some(first) = runs.first() else { return vec![] };
+    let evens = tables::break_evens(first, &break_evens(runs)).into_iter();
+    let matrices = page_matrices(runs);
+    let matrices = matrices.iter().map(|matrix| tables::page_sizes(first, matrix));
+    evens.chain(matrices).map(Block::from).collect()
+}
+
+fn over_time(record: &Record, detail: Detail) -> Vec<Block> {
+    let varied = words::varied(record);
+    let varied = if varied.is_empty() { varied } else { format!(", {varied}") };
+    let figures = figures(record);
+    let cases = cases(&figures).flat_map(|rows| tables::over_time(record, rows, detail.all));
+    let cases: Vec<_> = cases.collect();
+    let noted = record.samples.iter().any(|sample| sample.over_time().is_some());
+    let why = Line::new("  ", if noted { NOT_IN_STATE } else { NOTHING });
+    let why = cases.is_empty().then_some(why);
+    let title = format!("over time{varied}: latency passes in slices of 100 ms");
+    [Lines::new(title, why).into()].into_iter().chain(cases).collect()
+}
+
+const NOTHING: &str = "this record has no slices: no pass with a clock took longer than a slice, or an \
+                       older storemark wrote it; `storemark run --over-time` makes passes that do";
+
+const NOT_IN_STATE: &str = "no pass with slices in this record was in its cache state";
+
+/// The rows of each case.
+fn cases(figures: &[Figures]) -> impl Iterator<Item = &[Figures]> {
+    figures.chunk_by(|one, next| one.case == next.case)
+}
+
+fn explained(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
+    let of_case = |rows| {
+        let tables = tables::explained(record, rows).map(Block::from);
+        tables.into_iter().chain(tables::explained_sentences(record, rows).map(Block::from))
+    };
+    cases(figures).filter(|_| detail.explain).flat_map(of_case).collect()
+}
+
+fn about(record: &Record) -> Block {
+    about_published(record, None)
+}
+
+/// What was measured and where, and the title, source and machine of what was published.
+fn about_published(record: &Record, published: Option<[&String; 3]>) -> Block {
+    let [what, place] = words::what_and_where(record);
+    let published = published
+        .map(|[title, source, machine]| format!("published: “{title}”, {source} ({machine})"));
+    let lines = [place].into_iter().chain(published);
+    Lines::new(what, lines.map(|line| Line::new("", line).tone(Tone::Dim))).into()
+}
+
+/// All findings about `runs`, of which there is at least one.
+fn findings(runs: &[Record], figures: &[Vec<Figures>], detail: Detail) -> Block {
+    let plan = &runs[0].header.plan;
+    let words = |remark: &Remark| (remark.kind.severity(), words::finding(plan, remark));
+    let findings = remarks_of_all(runs, figures).iter().map(words).collect();
+    Block::Findings { findings, all: detail.all }
+}
+
+fn ended(runs: &[Record]) -> Block {
+    Lines::new("", [Line::new("", words::ended(runs))]).into()
+}

@@ -1,0 +1,62 @@
+//! The page of a study: what was published next to what was measured here.
+
+use model::{
+    record::Record,
+    study::{Job, Step, Study},
+};
+
+use super::{Detail, Page, about, ended, findings, run, together};
+use crate::{
+    figures, study_figures,
+    table::{Block, Line, Lines},
+    tables,
+};
+
+/// What a step gave.
+pub struct StudyStep<'a> {
+    /// The step.
+    pub step: &'a Step,
+    /// Its records; none if it could not be run.
+    pub records: Vec<Record>,
+    /// What of it was not measured, and why; a sentence each.
+    pub gaps: Vec<String>,
+}
+
+/// What a study is, and how its set-up differs here.
+pub fn study_head(study: &Study) -> Page {
+    let about =
+        [Line::new("source: ", &*study.source), Line::new("published: ", &*study.published_on)];
+    let differs = study.differs.iter().map(|sentence| Line::new("  · ", &**sentence));
+    Page::of([
+        Lines::new(format!("“{}”", study.title), about).into(),
+        Lines::new("What differs here:", differs).into(),
+    ])
+}
+
+/// A step: published and measured figures, and findings. What other commands than `run` measure has
+/// the published figures on its own page.
+pub fn study_step(done: &StudyStep<'_>, detail: Detail) -> Page {
+    let gaps = done.gaps.iter().map(|gap| Line::new("! ", &**gap));
+    let title = Lines::new(&*done.step.title, gaps).into();
+    let rest = match done.step.command {
+        Job::Run => blobs(done, detail),
+        _ => done.records.iter().flat_map(|record| run(record, detail)).collect(),
+    };
+    Page::of([title].into_iter().chain(rest))
+}
+
+fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
+    let rows = study_figures(done.step, &done.records);
+    let published = rows.iter().filter(|row| row.published.is_some()).count();
+    let left_out = done.step.claims.len().saturating_sub(published);
+    let left_out = (left_out > 0)
+        .then(|| format!("{left_out} published figures are of runs that this sweep leaves out"));
+    let table = tables::study(&rows).with_notes(left_out).into();
+    let Some(first) = done.records.first() else { return vec![table] };
+    let figures: Vec<_> = done.records.iter().map(figures).collect();
+    let mut blocks = vec![about(first), table];
+    blocks.extend(together(&done.records));
+    blocks.push(findings(&done.records, &figures, detail));
+    blocks.extend(done.records.iter().map(|record| ended(std::slice::from_ref(record))));
+    blocks
+}

@@ -1,0 +1,97 @@
+//! Puts the latencies of a long record together while it is read: of each case and target one
+//! histogram stays instead of one a trial, so that a record of a day fits into memory. No figure
+//! changes by it: latencies are told of all trials together only.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use model::{Action, Cache, Sample, record::Record};
+
+use checks::{histogram, is_usable};
+
+/// Of a file, so many trials are kept as they stand in it.
+pub(crate) const KEPT: usize = 10_000;
+
+/// What was taken out of the trials of one record.
+#[derive(Default)]
+pub(crate) struct Merging {
+    /// Samples that were looked at.
+    taken: usize,
+    parts: BTreeMap<(usize, Cache, usize), Parts>,
+}
+
+/// Of one case and target.
+#[derive(Default)]
+struct Parts {
+    /// The sample that they are to stand with.
+    first: usize,
+    all: Option<Histogram<u64>>,
+    actions: BTreeMap<Action, Option<Histogram<u64>>>,
+    lag: Option<Histogram<u64>>,
+}
+
+impl Merging {
+    /// Takes the latencies out of what was read since the last time. They are checked now, as
+    /// nobody can later.
+    pub(crate) fn take(&mut self, record: &mut Record) {
+        record.merged = true;
+        for index in self.taken..record.samples.len() {
+            let sample = &record.samples[index];
+            let contradictions = checks::contradictions_of(record, sample);
+            let usable = is_usable(record, sample);
+            record.findings.extend(contradictions);
+            let sample = &mut record.samples[index];
+            if usable {
+                let place = (sample.workload, sample.cache, sample.target);
+                let first = || Parts { first: index, ..Parts::default() };
+                self.parts.entry(place).or_insert_with(first).add(sample);
+            }
+            strip(sample);
+        }
+        self.taken = record.samples.len();
+    }
+
+    /// Puts them back, all with the first sample of each case and target.
+    pub(crate) fn finish(self, record: &mut Record) {
+        for parts in self.parts.into_values() {
+            let sample = &mut record.samples[parts.first];
+            let text =
+                |merged: Option<Histogram<u64>>| merged.and_then(|all| histogram::encode(&all));
+            if let Some(latency) = sample.latency_mut() {
+                latency.histogram = text(parts.all).unwrap_or_default();
+                let actions = parts.actions.into_iter();
+                latency.actions =
+                    actions.filter_map(|(action, all)| Some((action, text(all)?))).collect();
+            }
+            if let Some(paced) = sample.passes_mut().and_then(|passes| passes.paced.as_mut()) {
+                paced.lag = text(parts.lag).unwrap_or_default();
+            }
+        }
+    }
+}
+
+impl Parts {
+    fn add(&mut self, sample: &Sample) {
+        if let Some(latency) = sample.latency() {
+            histogram::add(&mut self.all, &latency.histogram);
+            for (action, text) in &latency.actions {
+                histogram::add(self.actions.entry(*action).or_default(), text);
+            }
+        }
+        if let Some(paced) = sample.paced() {
+            histogram::add(&mut self.lag, &paced.lag);
+        }
+    }
+}
+
+fn strip(sample: &mut Sample) {
+    if let Some(latency) = sample.latency_mut() {
+        latency.histogram = String::new();
+        latency.actions.clear();
+    }
+    let Some(passes) = sample.passes_mut() else { return };
+    passes.over_time = None;
+    if let Some(paced) = &mut passes.paced {
+        paced.lag = String::new();
+    }
+}

@@ -1,0 +1,224 @@
+//! Reads a record: one JSON object a line, the header first; those of a sweep follow each other.
+
+mod merging;
+
+use std::{
+    fmt::Display,
+    io::{BufRead, Read},
+};
+
+use model::{
+    Error, Result, Sample,
+    record::{FORMAT, Header, Line, Record},
+};
+use serde_json::Value;
+
+use self::merging::{KEPT, Merging};
+
+/// Reads a record, or those of a sweep, at least one; and tells in sentences what of it could not
+/// be read. Only what has no header that can be read is an error.
+pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
+    let mut reading = Reading::new(read_header(&mut input)?);
+    while let Some(line) = next_line(&mut input)? {
+        if !reading.take_up(&line) {
+            break;
+        }
+    }
+    reading.end_record();
+    reading.earlier.push(reading.record);
+    Ok((reading.earlier, reading.doubts.sentences()))
+}
+
+/// The bytes up to and with the next line feed, or up to the end; `None` at the end.
+/// No line of a record is nearly as long; a device or another kind of file may have no end.
+const LONGEST: u64 = 64 << 20;
+
+fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let mut limited = Read::take(Read::by_ref(input), LONGEST);
+    let length = limited.read_until(b'\n', &mut line).map_err(|e| Error::io("the record", e))?;
+    if length as u64 == LONGEST {
+        return Err(Error::usage("this is no record of storemark: a line never ends"));
+    }
+    Ok((length > 0).then_some(line))
+}
+
+/// Reads the header alone.
+pub fn read_header(mut input: impl BufRead) -> Result<Header> {
+    header(&next_line(&mut input)?.unwrap_or_default())
+}
+
+fn header(line: &[u8]) -> Result<Header> {
+    if line.is_empty() {
+        return Err(Error::usage("this is not a record: there is nothing in it"));
+    }
+    let value: Value = serde_json::from_slice(line).map_err(|cause| {
+        Error::usage(if cause.is_eof() && line.starts_with(b"{") {
+            "this record is cut short within line 1, its header: it holds no figures"
+        } else {
+            "this is not a record: line 1 is not JSON"
+        })
+    })?;
+    if kind_of(&value) != Some("header") {
+        return Err(Error::usage(
+            "this is not a record: line 1 is JSON, but it is no header (\"line\":\"header\")",
+        ));
+    }
+    let format = value["format"].as_u64();
+    serde_json::from_value(value).map_err(|cause| no_header(format, &cause))
+}
+
+fn no_header(format: Option<u64>, cause: &serde_json::Error) -> Error {
+    Error::usage(match format {
+        Some(format) if format < u64::from(FORMAT) => format!(
+            "this record has format {format}, older than format {FORMAT}, which this storemark \
+             reads; measure again, or use the storemark that wrote it"
+        ),
+        Some(format) if format > u64::from(FORMAT) => format!(
+            "this record has format {format}, whose header a newer storemark can read; \
+             this one reads format {FORMAT} (line 1: {cause})"
+        ),
+        _ => format!("this is not a record: line 1 is no header that can be read: {cause}"),
+    })
+}
+
+fn kind_of(value: &Value) -> Option<&str> {
+    value.get("line").and_then(Value::as_str)
+}
+
+/// A record on its way in.
+struct Reading {
+    /// Those before it in a sweep.
+    earlier: Vec<Record>,
+    record: Record,
+    /// Trials of those before it.
+    trials: usize,
+    merging: Merging,
+    /// Number of the last line read, counted from 1.
+    number: usize,
+    doubts: Doubts,
+}
+
+/// What could not be read.
+#[derive(Default)]
+struct Doubts {
+    newer: Option<u32>,
+    unknown: usize,
+    damaged: usize,
+    first_damage: Option<String>,
+    end: Option<String>,
+}
+
+impl Reading {
+    fn new(header: Header) -> Self {
+        let newer = Some(header.format).filter(|format| *format > FORMAT);
+        let doubts = Doubts { newer, ..Doubts::default() };
+        Self {
+            earlier: Vec::new(),
+            record: Record::new(header),
+            trials: 0,
+            merging: Merging::default(),
+            number: 1,
+            doubts,
+        }
+    }
+
+    /// Takes up a line; `false`: no more of them belongs to this record.
+    fn take_up(&mut self, line: &[u8]) -> bool {
+        self.number += 1;
+        match serde_json::from_slice(line) {
+            Ok(Line::Header(header)) => return self.second_record(*header),
+            Ok(Line::Sample(sample)) if !self.is_planned(&sample) => {
+                self.damaged("a sample of a target or workload that the plan does not have");
+            }
+            Ok(line) => self.push(line),
+            Err(cause) => self.skip(line, &cause),
+        }
+        true
+    }
+
+    fn is_planned(&self, sample: &Sample) -> bool {
+        let plan = &self.record.header.plan;
+        sample.target < plan.targets.len() && sample.workload < plan.workloads.len()
+    }
+
+    fn damaged(&mut self, cause: impl Display) {
+        let what = format!("line {}: {cause}", self.number);
+        self.doubts.damaged += 1;
+        self.doubts.first_damage.get_or_insert(what);
+    }
+
+    fn push(&mut self, line: Line) {
+        self.record.push(line);
+        if self.trials + self.record.samples.len() > KEPT {
+            self.merging.take(&mut self.record);
+        }
+    }
+
+    fn end_record(&mut self) {
+        self.trials += self.record.samples.len();
+        std::mem::take(&mut self.merging).finish(&mut self.record);
+    }
+
+    fn second_record(&mut self, header: Header) -> bool {
+        let of_sweep = header.point().zip(self.record.header.point());
+        if of_sweep.is_some_and(|(this, last)| this.follows(last)) {
+            self.end_record();
+            self.earlier.push(std::mem::replace(&mut self.record, Record::new(header)));
+            return true;
+        }
+        let number = self.number;
+        self.doubts.end =
+            Some(format!("line {number} begins another record; only the first is shown"));
+        false
+    }
+
+    fn skip(&mut self, line: &[u8], cause: &serde_json::Error) {
+        match serde_json::from_slice::<Value>(line) {
+            Ok(value) if self.may_be_newer(&value) => self.doubts.unknown += 1,
+            // Only the last line can lack its line feed.
+            Err(_) if !line.ends_with(b"\n") => self.doubts.end = Some(self.cut_short()),
+            _ => self.damaged(cause),
+        }
+    }
+
+    /// Kinds of lines and of findings may be added without a new format number.
+    fn may_be_newer(&self, value: &Value) -> bool {
+        match kind_of(value) {
+            Some("header" | "store" | "sample" | "end") => self.doubts.newer.is_some(),
+            kind => kind.is_some(),
+        }
+    }
+
+    fn cut_short(&self) -> String {
+        let all = self.earlier.iter().chain([&self.record]);
+        let shown = match all.map(|record| record.samples.len()).sum() {
+            0_usize => "there is no sample before it".to_owned(),
+            1 => "the sample before it is shown".to_owned(),
+            n => format!("the {n} samples before it are shown"),
+        };
+        format!("line {} is cut short; {shown}", self.number)
+    }
+}
+
+impl Doubts {
+    fn sentences(self) -> Vec<String> {
+        let newer = self.newer.map(|format| {
+            format!(
+                "this record has format {format}, newer than {FORMAT}: \
+                 what of it can be read is shown"
+            )
+        });
+        let unknown = (self.unknown > 0).then(|| {
+            format!("{} left out: this storemark does not know their kind", lines_are(self.unknown))
+        });
+        let damaged = self.first_damage.map(|first| {
+            format!("{} damaged and left out (first {first})", lines_are(self.damaged))
+        });
+        [newer, unknown, damaged, self.end].into_iter().flatten().collect()
+    }
+}
+
+fn lines_are(n: usize) -> String {
+    if n == 1 { "1 line is".to_owned() } else { format!("{n} lines are") }
+}

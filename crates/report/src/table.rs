@@ -1,0 +1,427 @@
+//! A table is declared once and printed by every form: the terminal, Markdown and the HTML page.
+//!
+//! `tables` builds a [`Table`] for each question from figures. Cells keep their numbers, so that a
+//! form chooses how to print them: [`Cell::text`] gives the words, [`Cell::estimate`] the interval
+//! behind them, [`Cell::tone`] how they stand out. [`Table::joined`] puts tables of several cases,
+//! runs or machines below each other, with a column that names where each row is from.
+
+use std::borrow::Cow;
+
+use model::{
+    Severity,
+    units::{show_count, show_rate, show_size},
+};
+use stats::Estimate;
+
+use crate::number::{NONE, figure, seconds, with_interval};
+
+/// A table, with what a reader needs to know about it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    pub title: String,
+    pub columns: Vec<Column>,
+    /// A cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+    /// Sentences below it.
+    pub notes: Vec<String>,
+}
+
+/// The head of a column, and how it gives way on narrow pages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    pub head: Cow<'static, str>,
+    pub unit: Cow<'static, str>,
+    /// Numbers are aligned to the right.
+    pub number: bool,
+    /// How far it may be narrowed, in turns: in the first turn each column down to its first
+    /// figure, and so on. Empty: never.
+    pub narrow: &'static [usize],
+    pub room: Room,
+    /// Whether a bar may be drawn next to its ratios.
+    pub bars: bool,
+}
+
+/// Whether a column may be left out for lack of room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Room {
+    /// Only on pages wide enough for all columns next to a name that can be read.
+    Wide,
+    /// If names would have to be cut: the least number first.
+    Spare(u8),
+    /// Never before those.
+    #[default]
+    Needed,
+}
+
+/// A value in a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    pub value: Value,
+    pub tone: Tone,
+    /// Printed before it, as the star of a ratio of unequal work.
+    pub mark: &'static str,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Value {
+    /// Not measured, or unknown.
+    #[default]
+    Absent,
+    Text(String),
+    /// A number in the unit of its column.
+    Figure(f64),
+    /// An estimate in seconds, down to a tenth of a millisecond.
+    Seconds(Estimate),
+    Percent(f64),
+    Count(u64),
+    /// Operations a second.
+    Rate(f64),
+    /// Bytes.
+    Size(u64),
+    /// A figure whose interval is shown where there is room.
+    Estimate(Estimate),
+    /// A figure whose interval is always shown.
+    Interval(Estimate),
+}
+
+/// How a text stands out. No meaning depends on it alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    #[default]
+    Plain,
+    Bold,
+    /// Less important, or from elsewhere.
+    Dim,
+    Good,
+    Bad,
+}
+
+/// A part of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    Table(Table),
+    Lines(Lines),
+    Findings {
+        /// The worst first.
+        findings: Vec<(Severity, String)>,
+        /// Also on the terminal, which otherwise leaves notes out if there are many.
+        all: bool,
+    },
+}
+
+/// Sentences below a title; without a title they belong together all the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lines {
+    pub title: String,
+    pub lines: Vec<Line>,
+}
+
+/// A sentence; if it takes several lines, they start below its beginning.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// Printed before it on the terminal.
+    pub lead: Cow<'static, str>,
+    pub text: String,
+    pub tone: Tone,
+}
+
+impl Table {
+    /// A table without columns that has a row for each of `rows`: see [`Rows::with`].
+    pub(crate) fn of<R>(title: impl Into<String>, rows: &[R]) -> Rows<'_, R> {
+        let table = Self { title: title.into(), rows: vec![vec![]; rows.len()], ..Self::default() };
+        Rows { rows, table }
+    }
+
+    #[must_use]
+    pub(crate) fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// All rows of `tables` in one table called `title`, each after a cell that says where it is
+    /// from, in a second column called `head`. Columns are the same if head and unit are; a table
+    /// that lacks one has no figure there.
+    #[must_use]
+    pub fn joined(
+        title: impl Into<String>,
+        head: &'static str,
+        tables: impl IntoIterator<Item = (String, Table)>,
+    ) -> Self {
+        let mut all = Self { title: title.into(), ..Self::default() };
+        for (place, table) in tables {
+            if all.columns.is_empty() {
+                all.columns.extend(table.columns.first().cloned());
+                all.columns.push(Column::text(head));
+            }
+            let mut places = Vec::new();
+            for column in table.columns.iter().skip(1) {
+                places.push(all.place(column, &places));
+            }
+            all.rows.iter_mut().for_each(|row| row.resize(all.columns.len(), Cell::default()));
+            for row in table.rows {
+                let mut cells = row.into_iter();
+                let mut joined = vec![Cell::default(); all.columns.len()];
+                joined[0] = cells.next().unwrap_or_default();
+                joined[1] = Cell::from(place.as_str());
+                places.iter().zip(cells).for_each(|(place, cell)| joined[*place] = cell);
+                all.rows.push(joined);
+            }
+        }
+        all
+    }
+
+    /// The index of a column among those of figures and not `taken`, which is added if it is new.
+    fn place(&mut self, column: &Column, taken: &[usize]) -> usize {
+        let same = |own: &Column| (&own.head, &own.unit) == (&column.head, &column.unit);
+        let mut free = (2..self.columns.len()).filter(|place| !taken.contains(place));
+        free.find(|place| same(&self.columns[*place])).unwrap_or_else(|| {
+            self.columns.push(column.clone());
+            self.columns.len() - 1
+        })
+    }
+
+    pub(crate) fn swap(&mut self, one: usize, other: usize) {
+        self.columns.swap(one, other);
+        self.rows.iter_mut().for_each(|row| row.swap(one, other));
+    }
+
+    /// The same with these columns only, by their heads.
+    #[must_use]
+    pub(crate) fn only(mut self, heads: &[&str]) -> Self {
+        let kept: Vec<bool> = self.columns.iter().map(|c| heads.contains(&&*c.head)).collect();
+        let keep = |place: &mut usize| {
+            *place += 1;
+            kept[*place - 1]
+        };
+        for row in &mut self.rows {
+            let mut place = 0;
+            row.retain(|_| keep(&mut place));
+        }
+        let mut place = 0;
+        self.columns.retain(|_| keep(&mut place));
+        self
+    }
+}
+
+/// A table as it gets its columns, with what its rows are made of.
+pub(crate) struct Rows<'a, R> {
+    rows: &'a [R],
+    table: Table,
+}
+
+impl<'a, R> Rows<'a, R> {
+    /// The same with another column, and the cell of each row in it.
+    pub(crate) fn with<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&'a R) -> C) -> Self {
+        self.table.columns.push(column);
+        for (row, cells) in self.rows.iter().zip(&mut self.table.rows) {
+            cells.push(cell(row).into());
+        }
+        self
+    }
+
+    /// The same with another column if `shown`.
+    pub(crate) fn with_if<C: Into<Cell>>(
+        self,
+        shown: bool,
+        column: Column,
+        cell: impl Fn(&'a R) -> C,
+    ) -> Self {
+        if shown { self.with(column, cell) } else { self }
+    }
+
+    pub(crate) fn done(self) -> Table {
+        self.table
+    }
+}
+
+impl Column {
+    pub(crate) const fn text(head: &'static str) -> Self {
+        Self {
+            head: Cow::Borrowed(head),
+            unit: Cow::Borrowed(""),
+            number: false,
+            narrow: &[],
+            room: Room::Needed,
+            bars: false,
+        }
+    }
+
+    pub(crate) const fn number(head: &'static str, unit: &'static str) -> Self {
+        Self {
+            head: Cow::Borrowed(head),
+            unit: Cow::Borrowed(unit),
+            number: true,
+            narrow: &[],
+            room: Room::Needed,
+            bars: false,
+        }
+    }
+
+    pub(crate) const fn narrow(mut self, narrow: &'static [usize]) -> Self {
+        self.narrow = narrow;
+        self
+    }
+
+    pub(crate) const fn room(mut self, room: Room) -> Self {
+        self.room = room;
+        self
+    }
+}
+
+impl Cell {
+    /// As it is printed; with the interval of every figure that has one, if `intervals`.
+    pub fn text(&self, intervals: bool) -> String {
+        let text = match &self.value {
+            Value::Absent => return NONE.to_owned(),
+            Value::Text(text) => text.clone(),
+            Value::Figure(value) => figure(*value),
+            Value::Seconds(time) if !intervals => seconds(time.point),
+            Value::Percent(percent) => format!("{percent:.1} %"),
+            Value::Count(count) => show_count(*count),
+            Value::Rate(rate) => show_rate(*rate),
+            Value::Size(bytes) => show_size(*bytes),
+            Value::Estimate(estimate) if !intervals => figure(estimate.point),
+            Value::Seconds(estimate) | Value::Estimate(estimate) | Value::Interval(estimate) => {
+                with_interval(estimate)
+            }
+        };
+        format!("{}{text}", self.mark)
+    }
+
+    /// The figure with its interval, if it has one.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        match &self.value {
+            Value::Seconds(estimate) | Value::Estimate(estimate) | Value::Interval(estimate) => {
+                Some(estimate)
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn interval(estimate: Option<&Estimate>) -> Self {
+        estimate.map_or(Value::Absent, |estimate| Value::Interval(*estimate)).into()
+    }
+
+    pub(crate) fn tone(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+
+    pub(crate) fn mark(self, mark: &'static str) -> Self {
+        Self { mark, ..self }
+    }
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        Self { value, ..Self::default() }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_owned()).into()
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Value::Text(text).into()
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(value: f64) -> Self {
+        Value::Figure(value).into()
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Value::Count(count).into()
+    }
+}
+
+impl From<Estimate> for Cell {
+    fn from(estimate: Estimate) -> Self {
+        Value::Estimate(estimate).into()
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or_else(Self::default, Into::into)
+    }
+}
+
+impl Lines {
+    pub(crate) fn new(title: impl Into<String>, lines: impl IntoIterator<Item = Line>) -> Self {
+        Self { title: title.into(), lines: lines.into_iter().collect() }
+    }
+}
+
+impl Line {
+    pub(crate) fn new(lead: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+        Self { lead: lead.into(), text: text.into(), tone: Tone::Plain }
+    }
+
+    /// A finding after a mark of its weight.
+    pub(crate) fn finding(severity: Severity, text: &str) -> Self {
+        match severity {
+            Severity::Wrong => Self::new("! wrong: ", text).tone(Tone::Bad),
+            Severity::Warning => Self::new("! ", text),
+            Severity::Note => Self::new("· ", text).tone(Tone::Dim),
+        }
+    }
+
+    pub(crate) fn tone(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+}
+
+impl From<Table> for Block {
+    fn from(table: Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+impl From<Lines> for Block {
+    fn from(lines: Lines) -> Self {
+        Self::Lines(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(heads: &[&'static str]) -> Table {
+        let mut rows = Table::of("", &["files", "pack"]).with(Column::text("target"), |t| *t);
+        for (number, head) in (1..).zip(heads) {
+            rows = rows.with(Column::number(head, "µs"), |_| f64::from(number));
+        }
+        rows.done()
+    }
+
+    fn texts(table: &Table) -> Vec<Vec<String>> {
+        table.rows.iter().map(|row| row.iter().map(|cell| cell.text(true)).collect()).collect()
+    }
+
+    #[test]
+    fn joined_tables_share_columns_and_keep_what_each_has_alone() {
+        let tables = [("warm", table(&["time", "first"])), ("cold", table(&["time", "device"]))];
+        let tables = tables.map(|(place, table)| (place.to_owned(), table));
+        let joined = Table::joined("all", "in", tables);
+        let heads: Vec<_> = joined.columns.iter().map(|column| &*column.head).collect();
+        assert_eq!(heads, ["target", "in", "time", "first", "device"]);
+        let rows = texts(&joined);
+        assert_eq!(rows[0], ["files", "warm", "1.00", "2.00", NONE]);
+        assert_eq!(rows[3], ["pack", "cold", "1.00", NONE, "2.00"]);
+    }
+
+    #[test]
+    fn some_columns_are_kept() {
+        let table = table(&["time", "first"]).only(&["target", "first"]);
+        assert_eq!(texts(&table)[1], ["pack", "2.00"]);
+        assert_eq!(table.columns.len(), 2);
+    }
+}

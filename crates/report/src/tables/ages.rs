@@ -1,0 +1,58 @@
+//! Ageing: what reads and writes take at each age, and how fragmented the stores are then.
+
+use model::{Cache, record::Record};
+
+use super::{TARGET, label, ratio_column, time};
+use crate::{
+    AgeGroup, AgeSpace,
+    table::{Cell, Column, Table, Value},
+};
+
+pub(crate) fn age_title(group: &AgeGroup) -> String {
+    if group.writes {
+        return "writing: filling the store (age 0), then replacing, from one age to the next"
+            .to_owned();
+    }
+    let cache = group.rows.first().map_or(Cache::Warm, |row| row.figures.case.cache);
+    format!("reading all objects in random order, {cache}")
+}
+
+pub(crate) fn ages(record: &Record, group: &AgeGroup) -> Table {
+    let plan = &record.header.plan;
+    let alone = plan.targets.len() == 1;
+    let aged = group.rows.iter().any(|row| row.over_least.is_some());
+    // Filling is other work than replacing.
+    let least = if group.writes { "first replacing" } else { "least age" };
+    Table::of(age_title(group), &group.rows)
+        .with(TARGET, |row| label(plan, row.figures.target))
+        .with(Column::number("age", ""), |row| u64::from(row.age))
+        .with(Column::number("time", "µs/object"), |row| {
+            time(&row.figures, row.figures.us_per_op, alone)
+        })
+        .with(Column::number("rate", "MB/s"), |row| row.figures.mb_per_s)
+        .with_if(aged, ratio_column("time ÷", least).narrow(&[usize::MAX, 15]), |row| {
+            Cell::interval(row.over_least.as_ref())
+        })
+        .compared(plan, |row| &row.figures)
+        .done()
+}
+
+const PIECES: &str = "pieces: neighbouring blocks on the device count as one; an object's are those of its \
+                      own file, in a database its runs of neighbouring pages; –: not known";
+
+/// Absent: no store has files.
+pub(crate) fn age_spaces(record: &Record, spaces: &[AgeSpace]) -> Option<Table> {
+    let title = "space: bytes of the store's files per live byte, and how fragmented they are";
+    let table = Table::of(title, spaces)
+        .with(TARGET, |space| label(&record.header.plan, space.target))
+        .with(Column::number("age", ""), |space| u64::from(space.age))
+        .with(Column::number("length", "B/B"), |space| space.length_per_byte)
+        .with(Column::number("on disk", "B/B"), |space| space.allocated_per_byte)
+        .with(Column::number("files", ""), |space| Value::Figure(space.files))
+        .with(Column::number("pieces", "of all files"), |space| space.extents)
+        .with(Column::number("pieces", "of an object"), |space| space.per_object)
+        .with(Column::number("free pages", "%"), |space| Some(space.free? * 100.0))
+        .done()
+        .with_notes([PIECES.to_owned()]);
+    (!spaces.is_empty()).then_some(table)
+}

@@ -1,0 +1,62 @@
+//! A comparison of two records.
+
+use super::{TARGET, ratio_column, tone};
+use crate::{
+    Change, ComparedCase, Comparison, Judgement,
+    number::with_interval,
+    table::{Cell, Column, Room, Table},
+    words,
+};
+
+pub(crate) fn compared_case(case: &ComparedCase) -> Table {
+    const CHANGE: &str = "new ÷ old";
+    let time = Column { bars: true, ..ratio_column("time", CHANGE) };
+    let p99 = ratio_column("p99", CHANGE).room(Room::Spare(1));
+    Table::of(format!("{}: {}", case.title(), case.workload), &case.changes)
+        .with(TARGET, |change| &*change.target)
+        .with(Column::number("old", "µs/op").room(Room::Spare(2)), |change| change.old_us)
+        .with(Column::number("new", "µs/op").room(Room::Spare(3)), |change| change.new_us)
+        .with(time, |change| Cell::interval(change.time.as_ref()))
+        .with(p99, |change| Cell::interval(change.p99.as_ref()))
+        .with(Column::text("verdict").narrow(&[18]), |change| {
+            Cell::from(change_words(change)).tone(tone(change.judgement))
+        })
+        .done()
+}
+
+/// `worse: slower by 10 %`.
+fn change_words(change: &Change) -> String {
+    words::change_verdict(change.judgement, change.time.as_ref())
+}
+
+/// `2 worse, 1 better, 5 without a difference shown, 1 not judged.`
+pub(crate) fn counts(comparison: &Comparison) -> String {
+    let count = |judgement: Judgement| {
+        comparison.changes().filter(|(_, row)| row.judgement == judgement).count()
+    };
+    let [worse, better, even] =
+        [Judgement::Slower, Judgement::Faster, Judgement::NoDifference].map(count);
+    let rest = comparison.changes().count() - worse - better - even;
+    format!("{worse} worse, {better} better, {even} without a difference shown, {rest} not judged.")
+}
+
+/// Rows that take more than `times` as long as before, the whole interval of them, in words:
+/// `read, warm: files: time new ÷ old 1.10 (1.09–1.11)`.
+pub fn worse_rows(comparison: &Comparison, times: f64) -> Vec<String> {
+    let words = |(case, change): (&ComparedCase, &Change)| {
+        let ratio = change.time.as_ref().map_or_else(String::new, with_interval);
+        format!("{}: {}: time new ÷ old {ratio}", case.title(), change.target)
+    };
+    comparison.worse_than(times).map(words).collect()
+}
+
+/// Sentences on what differs besides the times.
+pub(crate) fn differences(comparison: &Comparison) -> Vec<String> {
+    let only = comparison.only.iter().zip(["old", "new"]).flat_map(|(lacking, whose)| {
+        lacking.iter().map(move |what| format!("only in the {whose} record: {what}"))
+    });
+    let plans = comparison.plans.iter().map(|differs| format!("plans differ: {differs}"));
+    let machines =
+        comparison.environments.iter().map(|differs| format!("environments differ: {differs}"));
+    only.chain(plans).chain(machines).collect()
+}

@@ -1,0 +1,112 @@
+//! The tables of every question, built from figures.
+
+mod ages;
+mod comparison;
+mod explained;
+mod latencies;
+mod over_time;
+mod rows;
+mod stores;
+mod study;
+mod sweep;
+mod tasks;
+mod times;
+
+pub use self::comparison::worse_rows;
+pub(crate) use self::{
+    ages::{age_spaces, age_title, ages},
+    comparison::{compared_case, counts, differences},
+    explained::{explained, explained_sentences},
+    latencies::{latencies, latency_table},
+    over_time::over_time,
+    rows::{row_notes, row_ratios, row_seconds, row_styles},
+    stores::{settings, shared_settings, stores},
+    study::{against_published, study},
+    sweep::{break_even, break_evens, page_sizes, sweep, sweep_title},
+    tasks::{task_costs, task_notes, task_sites, task_steps, tasks},
+    times::times,
+};
+
+use model::Plan;
+use stats::Estimate;
+
+use crate::{
+    Figures, Judgement,
+    number::NONE,
+    table::{Cell, Column, Rows, Tone},
+    words,
+};
+
+/// Narrowed a little first, then before the ratios are, then as far as it must be.
+const TARGET: Column = Column::text("target").narrow(&[20, 12, 8]);
+/// In tables without a ratio that gives way.
+const LONG_TARGET: Column = Column::text("target").narrow(&[30, 20, 12]);
+/// Its least width is that of its longest words.
+const VERDICT: Column = Column::text("verdict").narrow(&[15]);
+
+/// A ratio whose interval takes a second line on narrow pages.
+const fn ratio_column(head: &'static str, unit: &'static str) -> Column {
+    Column::number(head, unit).narrow(&[usize::MAX, 13])
+}
+
+fn label(plan: &Plan, target: usize) -> &str {
+    plan.targets.get(target).map_or("", |target| &target.label)
+}
+
+impl<'a, R> Rows<'a, R> {
+    /// The same with the ratio to the baseline and its verdict, if there is anything to compare.
+    fn compared(self, plan: &Plan, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
+        if plan.targets.len() == 1 {
+            return self;
+        }
+        let ratios = Column { bars: true, ..ratio_column("time ÷", "baseline's") };
+        let row = |row: &'a R| {
+            let row = figures(row);
+            ratio(row.ratio.as_ref(), row.judgement)
+        };
+        self.with(ratios, row).with(VERDICT, |row| verdict(figures(row)))
+    }
+}
+
+/// A ratio with its interval; a star where it compares unequal work.
+fn ratio(ratio: Option<&Estimate>, judgement: Judgement) -> Cell {
+    let mark = if judgement == Judgement::DurabilityDiffers { "*" } else { "" };
+    match (ratio, judgement) {
+        (Some(_), _) => Cell::interval(ratio).mark(mark),
+        (None, Judgement::Baseline) => Cell::from("1"),
+        (None, _) => Cell::default(),
+    }
+}
+
+fn verdict(row: &Figures) -> Cell {
+    Cell::from(words::verdict(row.judgement, row.ratio.as_ref())).tone(tone(row.judgement))
+}
+
+fn tone(judgement: Judgement) -> Tone {
+    match judgement {
+        Judgement::Faster => Tone::Good,
+        Judgement::Slower => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+/// A time: with one target there is nothing to compare it with, so that it has its interval.
+pub(crate) fn time(row: &Figures, time: Option<Estimate>, alone: bool) -> Cell {
+    match time {
+        Some(time) if alone => Cell::interval(Some(&time)),
+        Some(time) => time.into(),
+        None if row.judgement == Judgement::StateNotReached => Cell::from("not in state"),
+        None => Cell::from(NONE),
+    }
+}
+
+/// A figure from elsewhere, dimmed so that it is not taken for one of this machine.
+fn published(value: Option<f64>) -> Cell {
+    Cell::from(value).tone(Tone::Dim)
+}
+
+/// `what: a; b`, if there is any of them.
+fn joined(what: &str, items: impl Iterator<Item = String>) -> Option<String> {
+    let items: Vec<_> = items.collect();
+    (!items.is_empty()).then(|| format!("{what}: {}", items.join("; ")))
+}

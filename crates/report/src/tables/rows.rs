@@ -1,0 +1,159 @@
+//! Rows: for each group of processes the times and the ratios, next to the published ones, and what
+//! the way of handing rows over does to a store.
+
+use model::{PlannedTarget, Work, Workload, record::Record, rows::Style};
+
+use super::{LONG_TARGET, joined, label, published, ratio, ratio_column, shared_settings, tone};
+use crate::{
+    RowCell, RowFigures, RowGroup,
+    figures::rows::without_style,
+    table::{Cell, Column, Line, Lines, Table, Tone, Value},
+    words,
+};
+
+const OPERATIONS: [&str; 3] = ["insert", "sum", "update"];
+const RATIOS: [&str; 3] = ["insert ÷", "sum ÷", "update ÷"];
+
+/// 1,048,576 bytes, of which the published sizes are multiples, in millions of bytes.
+const MIB_IN_MB: f64 = 1.048_576;
+
+/// Times and sizes. Of a single target there is no ratio: its times have their intervals.
+pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
+    let plan = &record.header.plan;
+    let (alone, has_published) = (plan.targets.len() == 1, group.has_published());
+    let seconds = |cell: &RowCell| match &cell.seconds {
+        Some(seconds) if !alone => Value::Seconds(*seconds).into(),
+        seconds => Cell::interval(seconds.as_ref()),
+    };
+    let mut table = Table::of(words::processes(&group.workload), &group.targets)
+        .with(LONG_TARGET, |row| label(plan, row.target));
+    for (place, name) in OPERATIONS.into_iter().enumerate() {
+        table = table.with(Column::number(name, "s"), |row| seconds(&row.cells[place])).with_if(
+            has_published,
+            Column::number("publ.", "s"),
+            |row| published(row.cells[place].published_seconds),
+        );
+    }
+    table
+        .with(Column::number("size", "MB"), |row| row.size_mb)
+        .with_if(has_published, Column::number("publ.", "MB"), |row| {
+            published(row.published_mib.map(|mib| mib * MIB_IN_MB))
+        })
+        .done()
+        .with_notes(waits(record, group))
+}
+
+/// What waiting for others came to: it is part of the times.
+fn waits(record: &Record, group: &RowGroup) -> impl Iterator<Item = String> {
+    group.targets.iter().filter_map(|row| {
+        let label = label(&record.header.plan, row.target);
+        let waits = row.waits.iter().map(|(name, count)| waited(count.unsigned_abs(), name));
+        joined(label, [waits.collect::<Vec<_>>().join(", ")].into_iter().filter(|w| !w.is_empty()))
+            .map(|waits| format!("{waits} in all rounds"))
+    })
+}
+
+/// `2 busy retries`, `1 busy retry`.
+fn waited(count: u64, name: &str) -> String {
+    let one = || match name.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => name.trim_end_matches('s').to_owned(),
+    };
+    let name = if count == 1 { one() } else { name.to_owned() };
+    format!("{} {name}", model::units::show_count(count))
+}
+
+/// Ratios to the baseline; absent with one target.
+pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
+    let plan = &record.header.plan;
+    let baseline = plan.targets.get(plan.baseline).filter(|_| plan.targets.len() > 1)?;
+    let mut cells = group.targets.iter().flat_map(|row| &row.cells);
+    let has_published = cells.any(|cell| cell.published_ratio.is_some());
+    let mut table = Table::of(format!("time ÷ that of {}", baseline.label), &group.targets)
+        .with(LONG_TARGET, |row| label(plan, row.target));
+    for (place, name) in RATIOS.into_iter().enumerate() {
+        table = table
+            .with(Column::number(name, ""), |row: &RowFigures| {
+                let cell = &row.cells[place];
+                ratio(cell.ratio.as_ref(), cell.judgement).tone(tone(cell.judgement))
+            })
+            .with_if(has_published, Column::number("publ.", ""), |row| {
+                published(row.cells[place].published_ratio)
+            });
+    }
+    Some(table.done())
+}
+
+const STYLES: [Style; 4] = [Style::Text, Style::Prepared, Style::Multi, Style::Bulk];
+
+/// Inserting, over the baseline's store in the same style. How far a ratio shrinks from text to
+/// bulk is how much of it was parsing and round trips. Absent if no store has several styles.
+pub(crate) fn row_styles(record: &Record, group: &RowGroup) -> Option<Table> {
+    let plan = &record.header.plan;
+    let baseline = plan.targets.get(plan.baseline)?;
+    let comparable: Vec<_> =
+        group.targets.iter().filter(|row| row.over_same_style.is_some()).collect();
+    let mut stores: Vec<&PlannedTarget> =
+        comparable.iter().map(|r| &plan.targets[r.target]).collect();
+    let in_style = |store: &PlannedTarget, style: Style| {
+        comparable.iter().copied().find(|row| {
+            let target = &plan.targets[row.target];
+            same_store(store, target) && target.settings.get("style") == Some(style.as_str())
+        })
+    };
+    // One style alone is in the table of ratios.
+    stores.retain(|store| STYLES.into_iter().filter(|s| in_style(store, *s).is_some()).count() > 1);
+    stores.dedup_by(|next, store| same_store(next, store));
+    let title = format!("inserting ÷ that of {} in the same style", store_name(baseline));
+    let mut table = Table::of(title, &stores).with(LONG_TARGET, |store| store_name(store)).with(
+        Column::number("publ.", ""),
+        |store| {
+            published(in_style(store, Style::Text).and_then(|row| row.cells[0].published_ratio))
+        },
+    );
+    for style in STYLES {
+        table = table.with(ratio_column(style.as_str(), ""), |store| {
+            Cell::interval(in_style(store, style).and_then(|row| row.over_same_style.as_ref()))
+        });
+    }
+    Some(table.done()).filter(|table| !table.rows.is_empty())
+}
+
+fn same_store(one: &PlannedTarget, other: &PlannedTarget) -> bool {
+    one.engine == other.engine
+        && one.location == other.location
+        && without_style(&one.settings) == without_style(&other.settings)
+}
+
+/// Its label, without the style at the end.
+fn store_name(target: &PlannedTarget) -> &str {
+    let style = target.settings.get("style").unwrap_or_default();
+    target.label.strip_suffix(style).unwrap_or(&target.label).trim_end()
+}
+
+/// How the published set-up differs from this one.
+const PUBLISHED: [&str; 2] = [
+    "published figures are of the machine and the versions above, in PHP, of MySQL over TCP; of SQLite \
+     100,000 rows a transaction, of MySQL 30,000; sizes of MySQL are those that it reported",
+    "text is the published style: one SQL string a row, formatted and parsed for each; SQLite takes it \
+     by a call, a server by a round trip over a socket. prepared leaves out the parsing, multi (1,000 \
+     rows a statement) and bulk the round trips as well: what a ratio of text loses there is not the \
+     store's",
+];
+
+const SHARED: &str =
+    "on one database each process inserts rows of its own, but sums and changes those of all";
+
+/// What to know when reading the tables.
+pub(crate) fn row_notes(record: &Record, published: bool, all: bool) -> Lines {
+    let plan = &record.header.plan;
+    let shared = |(index, workload): (usize, &Workload)| {
+        let shared = matches!(workload.work, Work::Rows { own_databases: false, .. });
+        let measured = record.samples.iter().any(|sample| sample.workload == index);
+        workload.processes > 1 && shared && measured
+    };
+    let shared = plan.workloads.iter().enumerate().any(shared).then_some(SHARED);
+    let notes = PUBLISHED.into_iter().filter(|_| published).chain(shared);
+    let notes = notes.map(|note| Line::new("  ", note).tone(Tone::Dim));
+    Lines::new("", notes.chain(shared_settings(record, all)))
+}

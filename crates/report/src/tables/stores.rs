@@ -1,0 +1,76 @@
+//! What the stores cost besides the time of operations, and their settings.
+
+use std::collections::BTreeMap;
+
+use model::{Settings, record::Record};
+
+use super::{TARGET, label};
+use crate::{
+    Space, StoreFigures,
+    table::{Column, Line, Lines, Room, Table, Tone},
+};
+
+/// Space, filling and opening.
+pub(crate) fn stores(record: &Record, stores: &[StoreFigures]) -> Table {
+    let plan = &record.header.plan;
+    let counted = stores.iter().filter_map(|store| store.apparent).all(|s| s.per_byte.is_some());
+    let title = if counted {
+        "space: bytes of the store's files per byte of data"
+    } else {
+        "space: the store's files"
+    };
+    let megabytes = if counted { Room::Wide } else { Room::Needed };
+    let mb = |space: Option<Space>| Some(space?.mb);
+    let per_byte = |space: Option<Space>| space?.per_byte;
+    Table::of(title, stores)
+        .with(TARGET, |store| label(plan, store.target))
+        .with_if(counted, Column::number("length", "B/B"), |store| per_byte(store.apparent))
+        .with_if(counted, Column::number("on disk", "B/B"), |store| per_byte(store.allocated))
+        .with(Column::number("length", "MB").room(megabytes), |store| mb(store.apparent))
+        .with(Column::number("on disk", "MB").room(megabytes), |store| mb(store.allocated))
+        .with(Column::number("to fill", "s"), |store| store.fill_s)
+        .with(Column::number("to open", "ms"), |store| store.open_ms)
+        .with(Column::text("durability"), |store| Some(store.durability?.to_string()))
+        .done()
+}
+
+/// Settings in effect, a line for each target that has more than its label shows.
+pub(crate) fn settings(record: &Record, stores: &[StoreFigures]) -> Option<Lines> {
+    let lines = stores.iter().filter_map(|store| {
+        let label = label(&record.header.plan, store.target);
+        let settings = beyond(label, &store.in_effect);
+        let line = Line::new("  ", format!("{label}: {settings}")).tone(Tone::Dim);
+        (!settings.is_empty()).then_some(line)
+    });
+    Some(Lines::new("settings in effect", lines)).filter(|lines| !lines.lines.is_empty())
+}
+
+/// The same, once for all targets that share them; a line names three targets, or all.
+pub(crate) fn shared_settings(record: &Record, all: bool) -> Vec<Line> {
+    let mut shared: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for facts in &record.stores {
+        let label = label(&record.header.plan, facts.target);
+        let mut settings = facts.in_effect.clone();
+        settings.0.remove("style");
+        let settings = beyond(label, &settings);
+        let words = format!("{settings} durability={}", facts.durability);
+        shared.entry(words.trim().to_owned()).or_default().push(label);
+    }
+    let line = |(settings, labels): (String, Vec<&str>)| {
+        let named = match labels.as_slice() {
+            [first, second, _, _, ..] if !all => {
+                format!("{first}, {second} and {} more", labels.len() - 2)
+            }
+            labels => labels.join(", "),
+        };
+        Line::new("  ", format!("{named}: {settings}")).tone(Tone::Dim)
+    };
+    shared.into_iter().map(line).collect()
+}
+
+/// `journal=delete sync=full`, without what the label says.
+fn beyond(label: &str, in_effect: &Settings) -> String {
+    let words: Vec<&str> = label.split([' ', '?', '&', ',']).collect();
+    let settings = in_effect.0.iter().map(|(name, value)| format!("{name}={value}"));
+    settings.filter(|setting| !words.contains(&setting.as_str())).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,63 @@
+//! What was published next to what was measured here.
+
+use model::study::Figure;
+
+use super::{break_even, sweep::bytes};
+use crate::{
+    Against, Here, StudyFigure,
+    number::{NONE, figure, with_interval},
+    table::{Cell, Column, Table, Tone},
+};
+
+pub(crate) fn study(rows: &[StudyFigure]) -> Table {
+    const PLACE: &[usize] = &[24, 16, 10];
+    Table::of("", rows)
+        .with(Column::text("in").narrow(PLACE), |row| &*row.place)
+        .with(Column::text("target").narrow(PLACE), |row| &*row.target)
+        .with(Column::text("figure"), |row| name(row.figure))
+        .with(Column::number("published", ""), |row| {
+            let published = row.published.map(|range| published_range(row.figure, range));
+            Cell::from(published).tone(Tone::Dim)
+        })
+        .with(Column::number("here", ""), |row| {
+            row.here.as_ref().map_or_else(|| "not measured".to_owned(), here)
+        })
+        .with(Column::text("here is"), |row| row.against().map_or(NONE, against_published))
+        .done()
+}
+
+fn name(figure: Figure) -> &'static str {
+    match figure {
+        Figure::TimeRatio => "time ÷",
+        Figure::Microseconds => "µs/blob",
+        Figure::SpaceRatio => "on disk ÷",
+        Figure::BreakEven => "break-even",
+    }
+}
+
+fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
+    let figure = |value| if of == Figure::BreakEven { bytes(value) } else { figure(value) };
+    if low.total_cmp(&high).is_eq() {
+        figure(low)
+    } else if high.is_infinite() {
+        format!("{} or more", figure(low))
+    } else {
+        format!("{}–{}", figure(low), figure(high))
+    }
+}
+
+fn here(here: &Here) -> String {
+    match here {
+        Here::Estimate(estimate) => with_interval(estimate),
+        Here::Exact(value) => figure(*value),
+        Here::Even(even) => break_even(even, "the baseline"),
+    }
+}
+
+pub(crate) fn against_published(against: Against) -> &'static str {
+    match against {
+        Against::Agrees => "as published",
+        Against::Lower => "lower",
+        Against::Higher => "higher",
+    }
+}

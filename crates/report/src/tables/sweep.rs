@@ -1,0 +1,125 @@
+//! A sweep: its runs together, and what only all of them show.
+
+use std::collections::BTreeMap;
+
+use model::{Case, record::Record, units::show_size};
+use stats::Crossing;
+
+use super::{TARGET, label, times};
+use crate::{
+    Figures, PageMatrix, TargetBreakEven,
+    table::{Cell, Column, Room, Table, Tone},
+    words,
+};
+
+/// `a sweep of 6 runs: size 1k, 4k, …`.
+pub(crate) fn sweep_title(runs: &[Record]) -> String {
+    let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for point in runs.iter().filter_map(|run| run.header.point()) {
+        for (name, value) in &point.varied {
+            let values = values.entry(name).or_default();
+            if !values.contains(&value.as_str()) {
+                values.push(value);
+            }
+        }
+    }
+    let values = values.iter().map(|(name, values)| format!("{name} {}", values.join(", ")));
+    let all = runs.first().and_then(|run| run.header.point()).map_or(runs.len(), |point| point.of);
+    let part = if all == runs.len() { String::new() } else { format!("{} of ", runs.len()) };
+    format!("a sweep of {part}{all} runs: {}", values.collect::<Vec<_>>().join("; "))
+}
+
+/// The times of all runs in a case.
+pub(crate) fn sweep<'a>(
+    title: String,
+    case: Case,
+    runs: impl IntoIterator<Item = (&'a Record, &'a [Figures])>,
+) -> Table {
+    let tables = runs.into_iter().filter_map(|(run, figures)| {
+        let rows = figures.chunk_by(|one, next| one.case == next.case);
+        let rows = rows.into_iter().find(|rows| rows[0].case == case)?;
+        Some((words::varied(run), times(run, rows)))
+    });
+    let mut table = Table::joined(title, "run", tables)
+        .only(&["target", "run", "time", "latency", "p99", "rate", "time ÷", "verdict"]);
+    for column in &mut table.columns {
+        column.room = match &*column.head {
+            "rate" => Room::Spare(1),
+            "p99" => Room::Spare(2),
+            _ => Room::Needed,
+        };
+        if column.head == "run" {
+            column.narrow = &[20, 12];
+        }
+    }
+    table
+}
+
+/// A table for each case: the size at which the baseline overtakes each target.
+pub(crate) fn break_evens(first: &Record, rows: &[TargetBreakEven]) -> Vec<Table> {
+    let plan = &first.header.plan;
+    let baseline = label(plan, plan.baseline);
+    let table = |rows: &[TargetBreakEven]| {
+        let about = words::about(plan, rows[0].case, &rows[0].others);
+        let title = format!("break-even, {about}: the size of blobs at which {baseline} overtakes");
+        Table::of(title, rows)
+            .with(Column { head: "".into(), ..TARGET }, |row| &*row.target)
+            .with(Column::text("").narrow(&[20]), |row| break_even(row, baseline))
+            .done()
+    };
+    let cases = rows.chunk_by(|one, next| (one.case, &one.others) == (next.case, &next.others));
+    cases.map(table).collect()
+}
+
+pub(crate) fn break_even(row: &TargetBreakEven, baseline: &str) -> String {
+    let [least, most] = row.sizes.map(show_size);
+    if row.found.crossings.is_empty() {
+        let unsure = if row.found.refuted { "" } else { "; no difference is shown at some sizes" };
+        return if row.found.begins_below {
+            format!("never from {least} up to {most}{unsure}")
+        } else {
+            format!("{baseline} is ahead at all sizes from {least} to {most}{unsure}")
+        };
+    }
+    let crossing = |crossing: &Crossing| {
+        let low = crossing.low.map_or_else(|| format!("below {least}"), bytes);
+        let high = crossing.high.map_or_else(|| format!("above {most}"), bytes);
+        let way = if crossing.upwards { "at" } else { "falls back at" };
+        format!("{way} {} ({low} – {high})", bytes(crossing.size))
+    };
+    row.found.crossings.iter().map(crossing).collect::<Vec<_>>().join(", ")
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a size between sizes that were measured, to the byte"
+)]
+pub(super) fn bytes(size: f64) -> String {
+    show_size(size.round() as u64)
+}
+
+/// Ratios by page size and size of blobs.
+pub(crate) fn page_sizes(first: &Record, matrix: &PageMatrix) -> Table {
+    let plan = &first.header.plan;
+    let (baseline, family) = (label(plan, plan.baseline), &matrix.family);
+    let about = words::about(plan, matrix.case, &matrix.others);
+    let title = format!(
+        "{baseline}, time ÷ {family}'s, {about}, by page size (down) and size of blobs (across): above \
+         1 {family} is faster; * its best page size"
+    );
+    let rows: Vec<_> = matrix.rows.iter().enumerate().collect();
+    let mut table =
+        Table::of(title, &rows).with(Column::number("", ""), |(_, (pages, _))| pages.to_string());
+    for (place, size) in matrix.sizes.iter().enumerate() {
+        // Two lines a cell, if they do not fit on one.
+        let column = Column::number("", "").narrow(&[12]);
+        let column = Column { head: show_size(*size).into(), ..column };
+        table = table.with(column, |(row, (_, ratios))| {
+            let cell = Cell::interval(ratios[place].as_ref());
+            let best = matrix.best(place) == Some(*row);
+            if best { cell.mark("*").tone(Tone::Good) } else { cell }
+        });
+    }
+    table.done()
+}

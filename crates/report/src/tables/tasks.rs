@@ -1,0 +1,114 @@
+//! Tasks: the time of a task and its ratio next to the published ones, the latency of each step, and
+//! what else a task took.
+
+use std::collections::BTreeSet;
+
+use model::{record::Record, tasks::Step};
+use stats::Estimate;
+
+use super::{LONG_TARGET, label, published, shared_settings, time};
+use crate::{
+    Percentiles, TaskFigures,
+    table::{Cell, Column, Line, Lines, Table, Tone},
+};
+
+/// Times and ratios.
+pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
+    let plan = &record.header.plan;
+    let alone = plan.targets.len() == 1;
+    let has_published = rows.iter().any(|row| row.published_ms.is_some());
+    let ms = |row: &TaskFigures| row.figures.us_per_op.map(in_ms);
+    let mut table = Table::of("", rows)
+        .with(LONG_TARGET, |row| label(plan, row.figures.target))
+        .with(Column::number("time", "ms/task"), |row| time(&row.figures, ms(row), alone))
+        .with_if(has_published, Column::number("publ.", ""), |row| published(row.published_ms))
+        .with(Column::number("tasks", "/s"), |row| Some(1e3 / ms(row)?.point))
+        .compared(plan, |row| &row.figures)
+        .with_if(has_published && !alone, Column::number("publ.", "÷"), |row| {
+            published(row.published_ratio)
+        })
+        .done();
+    if has_published && !alone {
+        // Next to the ratio that was measured.
+        let last = table.columns.len() - 1;
+        table.swap(last - 1, last);
+    }
+    table
+}
+
+fn in_ms(us: Estimate) -> Estimate {
+    Estimate { point: us.point / 1e3, low: us.low / 1e3, high: us.high / 1e3, ..us }
+}
+
+/// Ratios within each file system, if there are several.
+pub(crate) fn task_sites(record: &Record, rows: &[TaskFigures]) -> Option<Table> {
+    let plan = &record.header.plan;
+    let filesystems: BTreeSet<_> = plan.targets.iter().map(|target| &target.on).collect();
+    let compared: Vec<_> =
+        rows.iter().filter_map(|row| Some((row, row.over_same_filesystem.as_ref()?))).collect();
+    let baseline = plan.targets.get(plan.baseline)?;
+    if filesystems.len() < 2 || compared.is_empty() {
+        return None;
+    }
+    let on = baseline.on.as_ref().map_or_else(String::new, |on| format!(" on {on}"));
+    let name = baseline.label.strip_suffix(&on).unwrap_or(&baseline.label);
+    let has_published = compared.iter().any(|(_, (_, published))| published.is_some());
+    let table = Table::of(format!("time ÷ that of {name} on the same file system"), &compared)
+        .with(LONG_TARGET, |(row, _)| label(plan, row.figures.target))
+        .with(Column::number("time ÷", ""), |(_, (ratio, _))| Cell::interval(Some(ratio)))
+        .with_if(has_published, Column::number("publ.", ""), |(_, (_, of))| published(*of));
+    Some(table.done())
+}
+
+/// Latencies of each kind of step.
+pub(crate) fn task_steps(record: &Record, rows: &[TaskFigures]) -> Option<Table> {
+    if rows.iter().all(|row| row.steps.is_empty()) {
+        return None;
+    }
+    let mut table = Table::of("how long each step takes in its worker, ms", rows)
+        .with(LONG_TARGET, |row| label(&record.header.plan, row.figures.target));
+    for (step, name) in Step::ALL.into_iter().zip(["create", "status", "rewrite", "delete"]) {
+        let ms = |row: &TaskFigures, of: fn(&Percentiles) -> f64| {
+            row.steps.get(&step).map(|percentiles| of(percentiles) / 1e3)
+        };
+        table = table
+            .with(Column::number(name, "p50"), |row| ms(row, |p| p.p50_us))
+            .with(Column::number("", "p99"), |row| ms(row, |p| p.p99_us));
+    }
+    let max = |row: &TaskFigures| row.steps.values().map(|p| p.max_us / 1e3).reduce(f64::max);
+    Some(table.with(Column::number("any", "max"), max).done())
+}
+
+/// The first tasks, processors, waiting, the disk.
+pub(crate) fn task_costs(record: &Record, rows: &[TaskFigures]) -> Table {
+    let cpu = |row: &TaskFigures| {
+        row.figures.cpu.map(|cpu| (cpu.user_us_per_op + cpu.system_us_per_op) / 1e3)
+    };
+    let title = "what else a task takes: the first ones, processors, waiting, bytes to the device";
+    Table::of(title, rows)
+        .with(LONG_TARGET, |row| label(&record.header.plan, row.figures.target))
+        .with(Column::number("first", "ms"), |row| Some(row.figures.first_us_per_op?.point / 1e3))
+        .with(Column::number("CPU", "ms"), cpu)
+        .with(Column::number("lock", "waits"), |row| Some(row.waits?.locks))
+        .with(Column::number("busy", "retries"), |row| Some(row.waits?.retries))
+        .with(Column::number("written", "kB"), |row| Some(row.written_per_task? / 1e3))
+        .with(Column::number("flush", "% of time"), |row| row.settled * 100.0)
+        .with(Column::number("on disk", "kB in all"), |row| row.disk_bytes as f64 / 1e3)
+        .done()
+}
+
+const TIME: &str = "time: from the common start to the last worker's last task, with flushing the \
+                    remaining writes (a checkpoint), over all tasks; on disk: what files took before \
+                    that, when no task was left";
+
+/// How the published set-up differs from this one.
+const PUBLISHED: &str = "published figures are of the machines above, in Go: a pool of connections of which two \
+                         stay open while idle, a statement parsed for each step (connection=pool); \
+                         no file was flushed, a WAL with NORMAL is when it is merged";
+
+/// What to know when reading the tables.
+pub(crate) fn task_notes(record: &Record, published: bool, all: bool) -> Lines {
+    let notes = [TIME].into_iter().chain(published.then_some(PUBLISHED));
+    let notes = notes.map(|note| Line::new("  ", note).tone(Tone::Dim));
+    Lines::new("", notes.chain(shared_settings(record, all)))
+}

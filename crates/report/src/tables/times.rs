@@ -1,0 +1,157 @@
+//! How fast each target was under one workload in one cache state.
+
+use model::{
+    Cache, Operation, Plan, Workload,
+    record::Record,
+    units::{show_count, show_size},
+};
+
+use super::{TARGET, joined, label, time};
+use crate::{
+    Figures, Waits, explained,
+    number::{figure, with_interval},
+    table::{Cell, Column, Room, Rows, Table},
+    words, workers,
+};
+
+/// The table of a case; `rows` are its figures.
+pub(crate) fn times(record: &Record, rows: &[Figures]) -> Table {
+    let plan = &record.header.plan;
+    let table = Table::of(words::case_title(record, rows[0].case), rows)
+        .with(TARGET, |row| label(plan, row.target));
+    let paced = rows.iter().any(|row| row.paced.is_some());
+    let table = if paced { on_schedule(plan, table) } else { measured(plan, table, rows) };
+    table.compared(plan, |row| row).done().with_notes(notes(record, rows))
+}
+
+/// Warm, the first pass after opening, which the time leaves out; cold, where the first pass is the
+/// time, the bytes read from the device for each byte.
+fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows<'a, Figures> {
+    let case = rows[0].case;
+    let alone = plan.targets.len() == 1;
+    let mixed = |workload: &Workload| matches!(workload.work.operation(), Some(Operation::Mix(_)));
+    let mixed = plan.workloads.get(case.workload).is_some_and(mixed);
+    let unit = if mixed { "µs/op" } else { "µs/blob" };
+    let warm = case.cache == Cache::Warm;
+    table
+        .with(Column::number("time", unit), |row| time(row, row.us_per_op, alone))
+        .with_if(warm, Column::number("first", unit).room(Room::Spare(1)), |r| r.first_us_per_op)
+        .with_if(!warm, Column::number("device", "B/B").room(Room::Spare(1)), |row| {
+            row.device_read_per_byte
+        })
+        .with(Column::number("p50", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p50_us))
+        .with(Column::number("p99", "µs"), |row| Some(row.latency?.p99_us))
+        .with(Column::number("CPU", unit).room(Room::Spare(2)), cpu)
+        // The time in another unit.
+        .with(Column::number("rate", "MB/s").room(Room::Wide), |row| row.mb_per_s)
+}
+
+/// Of operations on a schedule: latencies count from when each was due.
+fn on_schedule<'a>(plan: &Plan, table: Rows<'a, Figures>) -> Rows<'a, Figures> {
+    let alone = plan.targets.len() == 1;
+    let done = |row: &Figures| {
+        let kept = row.paced?;
+        let mark = if kept.saturated { "saturated: " } else { "" };
+        Some(Cell::from(crate::table::Value::Rate(kept.reached)).mark(mark))
+    };
+    table
+        .with(Column::number("latency", "µs"), |row| time(row, row.us_per_op, alone))
+        .with(Column::number("p50", "µs").room(Room::Spare(1)), |row| Some(row.latency?.p50_us))
+        .with(Column::number("p99", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p99_us))
+        .with(Column::number("p99.9", "µs"), |row| Some(row.latency?.p999_us))
+        .with(Column::number("CPU", "µs/op").room(Room::Spare(2)), cpu)
+        .with(Column::number("done", "/s"), done)
+}
+
+fn cpu(row: &Figures) -> Option<f64> {
+    row.cpu.map(|cpu| cpu.user_us_per_op + cpu.system_us_per_op)
+}
+
+fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
+    let plan = &record.header.plan;
+    let late = rows.iter().filter_map(|row| {
+        let kept = row.paced?;
+        let [p50, p99] = [kept.lag_p50_us, kept.lag_p99_us].map(figure);
+        Some(format!("{} {p50}, {p99}", label(plan, row.target)))
+    });
+    let over_warm = rows.iter().filter_map(|row| {
+        Some(format!("{} {}", label(plan, row.target), with_interval(row.over_warm.as_ref()?)))
+    });
+    [
+        joined("µs that operations started late, median and p99", late),
+        joined(&format!("time {} ÷ warm", rows[0].case.cache), over_warm),
+        read_ahead(plan, rows),
+        limited(record, rows),
+    ]
+    .into_iter()
+    .flatten()
+    .chain(of_workers(record, rows))
+    .collect()
+}
+
+/// Why the median of a cold state is low.
+fn read_ahead(plan: &Plan, rows: &[Figures]) -> Option<String> {
+    let reads = !plan.workloads.get(rows[0].case.workload)?.work.writes();
+    let ahead = |row: &Figures| {
+        let median = row.latency.map_or(f64::INFINITY, |latency| latency.p50_us);
+        row.case.cache != Cache::Warm && row.us_per_op.is_some_and(|time| time.point > 2.0 * median)
+    };
+    (reads && rows.iter().any(ahead)).then(|| {
+        "a median far below the time: most blobs were read ahead with others, few waited".to_owned()
+    })
+}
+
+/// The limit on memory, and the share of pages that proves it.
+fn limited(record: &Record, rows: &[Figures]) -> Option<String> {
+    let plan = &record.header.plan;
+    let memory = plan.memory.filter(|_| rows[0].case.cache == Cache::Limited)?;
+    let shares = explained(record, rows).into_iter().filter_map(|row| {
+        Some(format!("{} {} %", label(plan, row.target), figure(row.cached_before? * 100.0)))
+    });
+    let (limit, cache) = (show_size(memory.limit_bytes?), show_size(memory.cache_bytes));
+    Some(format!(
+        "memory limited to {limit}, {cache} of it for an engine's own cache; pages in memory when a \
+         trial started: {}",
+        shares.collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// What each of several workers did, and how often they waited for each other.
+fn of_workers(record: &Record, rows: &[Figures]) -> impl Iterator<Item = String> {
+    let plan = &record.header.plan;
+    let all: Vec<_> =
+        rows.iter().map(|row| (label(plan, row.target), workers(record, row))).collect();
+    let rates = all.iter().filter_map(|(label, figures)| {
+        let rates = figures.rates.as_ref()?;
+        let largest = rates.fastest.max(rates.total);
+        let [slowest, fastest, total] =
+            [rates.slowest, rates.fastest, rates.total].map(|rate| grouped(rate, largest));
+        Some(format!("{label} {slowest} to {fastest}, {total} in all"))
+    });
+    let waits = |what, of: fn(&Waits) -> f64| {
+        let some = all.iter().filter_map(|(label, row)| Some((label, of(row.waits.as_ref()?))));
+        let some = some.filter(|(_, waits)| *waits > 0.0);
+        joined(what, some.map(|(label, waits)| format!("{label} {}", small(waits))))
+    };
+    let notes = [
+        joined("thousands of operations/s of each worker", rates),
+        waits("lock waits per operation", |waits| waits.locks),
+        waits("busy retries per operation", |waits| waits.retries),
+    ];
+    notes.into_iter().flatten()
+}
+
+/// Whole, in groups of three, if the largest of its line has four digits or more.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and this one is positive"
+)]
+fn grouped(rate: f64, largest: f64) -> String {
+    if largest < 999.5 { figure(rate) } else { show_count(rate.round() as u64) }
+}
+
+/// A rare event is still one.
+fn small(value: f64) -> String {
+    if value < 0.001 { format!("{value:.1e}") } else { figure(value) }
+}

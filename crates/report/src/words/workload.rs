@@ -1,0 +1,135 @@
+//! What targets and workloads are called.
+
+use std::collections::BTreeMap;
+
+use model::{
+    Case, Operation, Owner, Plan, PlannedTarget, Work, Workload, Ycsb,
+    record::Record,
+    rows,
+    units::{show_count, show_rate},
+};
+
+use super::{counted, pairs};
+
+/// What a target is, wherever its store may be: `sqlite api=blob (journal=wal)`.
+pub(crate) fn target(target: &PlannedTarget) -> String {
+    let named = |word: &String| target.label.split(' ').any(|part| part == word);
+    let settings = target.settings.0.iter().map(|(name, value)| format!("{name}={value}"));
+    let on = target.on.iter().filter(|on| !target.label.contains(*on)).map(|on| format!("on {on}"));
+    let owner = match target.owner {
+        Owner::Scratch => None,
+        Owner::User => Some("a store of the user"),
+        Owner::Copy => Some("a copy"),
+        Owner::InPlace => Some("in place"),
+    };
+    let owner = owner.map(str::to_owned);
+    let more: Vec<String> = settings.filter(|word| !named(word)).chain(on).chain(owner).collect();
+    if more.is_empty() {
+        return target.label.clone();
+    }
+    format!("{} ({})", target.label, more.join(" "))
+}
+
+/// What a workload is: `read, random permutation, all operations a commit, 1 thread`.
+pub(crate) fn workload(workload: &Workload) -> String {
+    let what = match workload.work.operation() {
+        Some(Operation::Mix(mix)) => mix.to_string(),
+        _ => workload.work.to_string(),
+    };
+    let rate = workload.work.rate().map(|rate| format!("at {}/s", show_rate(rate)));
+    let age = workload.work.age().map(|age| format!("age {age}"));
+    let own = matches!(workload.work, Work::Rows { own_databases: true, .. });
+    let own = own.then(|| "a database each".to_owned());
+    let all = [Some(what)].into_iter().chain(conditions(workload)).chain([rate, age, own]);
+    all.flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Order of keys, commits, workers.
+fn conditions(workload: &Workload) -> [Option<String>; 3] {
+    let threads = counted(workload.threads.into(), "thread");
+    let workers = match (workload.processes, workload.threads) {
+        (1, _) => threads,
+        (processes, 1) => format!("{processes} processes"),
+        (processes, _) => format!("{processes} processes of {threads}"),
+    };
+    let order = workload.work.order().map(|order| order.to_string());
+    [order, Some(format!("{} a commit", workload.batch)), Some(workers)]
+}
+
+/// What a workload is called where only a word fits.
+pub(crate) fn workload_name(plan: &Plan, workload: usize) -> String {
+    let Some(one) = plan.workloads.get(workload) else {
+        return format!("workload {}", workload + 1);
+    };
+    match one.work {
+        Work::Ageing { operation: Operation::Insert, .. } => return "filling".to_owned(),
+        Work::Ageing { operation: Operation::Update, age } => {
+            return format!("replacing up to age {age}");
+        }
+        Work::Ageing { operation, age } => return format!("{operation} at age {age}"),
+        Work::Rows { operation, .. } => return rows_name(plan, one, operation),
+        Work::Blobs { .. } | Work::Tasks => {}
+    }
+    let name = blobs_name(one);
+    let namesakes = plan.workloads.iter().filter(|other| blobs_name(other) == name).count();
+    if namesakes == 1 { name } else { format!("{name} {}", workload + 1) }
+}
+
+fn rows_name(plan: &Plan, workload: &Workload, operation: rows::Operation) -> String {
+    // Several groups of processes do the same.
+    let several = plan.workloads.len() > rows::Operation::ALL.len();
+    let by = if several { format!(" by {}", processes(workload)) } else { String::new() };
+    match operation {
+        // What it is called in the published table.
+        rows::Operation::Add => format!("update{by}"),
+        other => format!("{other}{by}"),
+    }
+}
+
+/// By the operation, or by the benchmark that has this mix.
+fn blobs_name(workload: &Workload) -> String {
+    let Work::Blobs { operation, order, rate } = workload.work else {
+        return workload.work.to_string();
+    };
+    let name = Ycsb::of(operation, order).map_or_else(|| operation.to_string(), |o| o.to_string());
+    rate.map_or_else(|| name.clone(), |rate| format!("{name} at {}/s", show_rate(rate)))
+}
+
+/// `1 process`, `4 processes, a database each`, `4 processes on one database`.
+pub(crate) fn processes(workload: &Workload) -> String {
+    match (workload.processes, workload.work) {
+        (1, _) => "1 process".to_owned(),
+        (n, Work::Rows { own_databases: true, .. }) => format!("{n} processes, a database each"),
+        (n, _) => format!("{n} processes on one database"),
+    }
+}
+
+/// `read, warm`; of experiments that have no choice of cache states, `insert`.
+pub(crate) fn case(plan: &Plan, case: Case) -> String {
+    let name = workload_name(plan, case.workload);
+    let states = plan.experiment.summary().is_some();
+    if states { format!("{name}, {}", case.cache) } else { name }
+}
+
+/// `read, warm, threads=2`: a case, and what else varies.
+pub(crate) fn about(plan: &Plan, case: Case, others: &BTreeMap<String, String>) -> String {
+    let others = Some(pairs(others, "=", ", ")).filter(|others| !others.is_empty());
+    [Some(self::case(plan, case)), others].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `read, warm: 5,000 operations, random permutation, 100 operations a commit, 1 thread`.
+pub(crate) fn case_title(record: &Record, case: Case) -> String {
+    let plan = &record.header.plan;
+    let name = workload_name(plan, case.workload);
+    let Some(workload) = plan.workloads.get(case.workload) else { return name };
+    // A cold trial touches no key twice, so that it may have fewer than the plan.
+    let measured =
+        record.samples.iter().find(|s| s.workload == case.workload && s.cache == case.cache);
+    let count = show_count(measured.map_or(workload.count, |sample| sample.operations));
+    let name = match workload.work.operation() {
+        Some(Operation::Mix(mix)) => format!("{name} ({mix})"),
+        _ => name,
+    };
+    let conditions = conditions(workload).into_iter().flatten().collect::<Vec<_>>().join(", ");
+    format!("{name}, {}: {count} operations, {conditions}", case.cache)
+}
