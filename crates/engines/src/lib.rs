@@ -5,6 +5,7 @@ mod files;
 mod first;
 #[cfg(feature = "fjall")]
 mod fjall;
+mod fresh;
 mod lines;
 #[cfg(feature = "lmdb")]
 mod lmdb;
@@ -29,6 +30,7 @@ pub mod registry;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 mod row;
+mod row_folder;
 mod rows;
 #[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
 mod server;

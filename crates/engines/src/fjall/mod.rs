@@ -4,7 +4,7 @@
 mod store;
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     io::{self, Read},
     path::Path,
 };
@@ -14,6 +14,7 @@ use model::{
     Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
+use crate::fresh;
 use store::FjallStore;
 
 pub(crate) struct Fjall;
@@ -133,13 +134,7 @@ impl Blobs for Fjall {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
-        let made = FjallStore::create(location, options);
-        if made.is_err() {
-            // The folder was made a moment ago, by this call.
-            let _ = fs::remove_dir_all(location);
-        }
-        Ok(Box::new(made?))
+        fresh::folder(location, || FjallStore::create(location, options))
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
@@ -161,6 +156,6 @@ mod tests {
     fn the_version_is_the_locked_one() {
         let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
         let locked = format!("name = \"fjall\"\nversion = \"{VERSION}\"\n");
-        assert!(fs::read_to_string(lock).unwrap().contains(&locked));
+        assert!(std::fs::read_to_string(lock).unwrap().contains(&locked));
     }
 }

@@ -11,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::row_folder::{RowFile, RowFolder};
 use model::{
     Accepts, Declaration, Durability, DurabilitySettings, Engine, Error, Result, Rows, Setting,
     Settings,
@@ -83,86 +84,44 @@ impl<F: Form> Rows for Lines<F> {
         Some("its one file has no locks, so that processes would overwrite each other's changes")
     }
 
-    fn start(&self, location: &Path, _: &Settings) -> Result<Box<dyn RowStore>> {
-        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
-        Ok(Box::new(LineStore::<F> { folder: location.to_owned(), form: PhantomData }))
+    fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
+        RowFolder::<LineFile<F>>::start(location, settings)
     }
 
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {
-        Ok(Box::new(LineTables::<F>::new(location, settings)))
+        Ok(RowFolder::<LineFile<F>>::join(location, settings))
     }
 }
 
-struct LineStore<F> {
-    folder: PathBuf,
-    form: PhantomData<F>,
-}
-
-impl<F: Form> RowStore for LineStore<F> {
-    fn location(&self) -> PathBuf {
-        self.folder.clone()
-    }
-
-    fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>> {
-        let mut tables = LineTables::<F>::new(&self.folder, settings);
-        tables.databases = databases;
-        for database in 0..databases {
-            let path = tables.path(database);
-            File::create_new(&path).map_err(|e| Error::io(path.display(), e))?;
-        }
-        if tables.sync {
-            sync_folder(&self.folder)?;
-        }
-        Ok(Box::new(tables))
-    }
-
-    fn close(self: Box<Self>) -> Result<()> {
-        fs::remove_dir(&self.folder).map_err(|e| Error::io(self.folder.display(), e))
-    }
-}
-
-struct LineTables<F> {
-    folder: PathBuf,
-    databases: u32,
+struct LineFile<F> {
     sync: bool,
     form: PhantomData<F>,
 }
 
-impl<F: Form> LineTables<F> {
-    fn new(folder: &Path, settings: &Settings) -> Self {
-        let sync = settings.get("sync") == Some("full");
-        Self { folder: folder.to_owned(), databases: 0, sync, form: PhantomData }
+impl<F: Form> RowFile for LineFile<F> {
+    const EXTENSION: &'static str = F::NAME;
+
+    fn new(settings: &Settings) -> Self {
+        Self { sync: settings.get("sync") == Some("full"), form: PhantomData }
     }
 
-    fn path(&self, database: u32) -> PathBuf {
-        self.folder.join(format!("rows{database}.{}", F::NAME))
-    }
-}
-
-impl<F: Form> RowTables for LineTables<F> {
-    fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>> {
-        let path = self.path(database);
-        Ok(Box::new(LineSession { path, sync: self.sync, form: self.form }))
+    fn create(&self, path: &Path) -> Result<()> {
+        File::create_new(path).map_err(|e| Error::io(path.display(), e))?;
+        if self.sync { sync_folder_of(path) } else { Ok(()) }
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn session(&self, path: &Path) -> Result<Box<dyn RowSession + '_>> {
+        Ok(Box::new(LineSession { path: path.to_owned(), sync: self.sync, form: self.form }))
+    }
+
+    fn in_effect(&self, _: &Path) -> Result<Settings> {
         let mut settings = Settings::default();
         settings.set("sync", if self.sync { "full" } else { "none" });
         Ok(settings)
     }
 
-    fn durability(&self) -> Result<Durability> {
+    fn durability(&self, _: &Path) -> Result<Durability> {
         Ok(if self.sync { Durability::Durable } else { Durability::None })
-    }
-
-    fn files(&self, database: u32) -> Vec<PathBuf> {
-        vec![self.path(database)]
-    }
-
-    fn remove(self: Box<Self>) -> Result<()> {
-        (0..self.databases)
-            .map(|database| self.path(database))
-            .try_for_each(|path| fs::remove_file(&path).map_err(|e| Error::io(path.display(), e)))
     }
 }
 
@@ -221,7 +180,7 @@ impl<F: Form> RowSession for LineSession<F> {
         self.finish(out)?;
         fs::rename(&second, &self.path).map_err(self.wrong())?;
         if self.sync {
-            sync_folder(self.path.parent().expect("a table stands in its store's folder"))?;
+            sync_folder_of(&self.path)?;
         }
         Ok(changed)
     }
@@ -238,8 +197,9 @@ impl<F: Form> RowSession for LineSession<F> {
 
 /// A name in a folder is on the device once the folder is flushed; systems that cannot open one do
 /// that themselves.
-fn sync_folder(folder: &Path) -> Result<()> {
+fn sync_folder_of(path: &Path) -> Result<()> {
     if cfg!(unix) {
+        let folder = path.parent().expect("a table is in its store's folder");
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
         return synced.map_err(|e| Error::io(folder.display(), e));
     }

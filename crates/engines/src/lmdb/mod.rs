@@ -18,7 +18,7 @@ use model::{
     Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
-use crate::lock;
+use crate::{fresh, lock};
 use store::{Environment, LmdbStore};
 
 pub(crate) struct Lmdb;
@@ -109,14 +109,10 @@ impl Blobs for Lmdb {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
-        let made = Environment::open(location, &options.settings, Access::Write, false)
-            .and_then(|environment| LmdbStore::create(Arc::new(environment), options.keys));
-        if made.is_err() {
-            // The folder was made a moment ago, by this call.
-            let _ = fs::remove_dir_all(location);
-        }
-        Ok(Box::new(made?))
+        fresh::folder(location, || {
+            let environment = Environment::open(location, &options.settings, Access::Write, false)?;
+            LmdbStore::create(Arc::new(environment), options.keys)
+        })
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

@@ -53,7 +53,7 @@ impl Blobs for Pack {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(store::Pack::create(location, options)?))
+        crate::fresh::file(location, |file| store::Pack::create(location, file, options))
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

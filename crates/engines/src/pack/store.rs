@@ -72,11 +72,8 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let failed = |e| Error::io(path.display(), e);
-        let file =
-            File::options().read(true).write(true).create_new(true).open(path).map_err(failed)?;
-        at::write(&file, &HEAD, 0).map_err(failed)?;
+    pub(super) fn create(path: &Path, file: File, options: &OpenOptions) -> Result<Self> {
+        at::write(&file, &HEAD, 0).map_err(|e| Error::io(path.display(), e))?;
         let tail = Tail { end: HEAD.len() as u64, settled: false };
         let options = OpenOptions { access: Access::Write, ..options.clone() };
         Self::new(path, file, &options, Table::new(options.keys), tail)

@@ -18,6 +18,7 @@ use model::{
     Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
+use crate::fresh;
 use store::RedbStore;
 
 pub(crate) struct Redb;
@@ -114,19 +115,7 @@ impl Blobs for Redb {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let failed = |e| Error::io(location.display(), e);
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(location)
-            .map_err(failed)?;
-        let made = RedbStore::create(location, file, options);
-        if made.is_err() {
-            // The file was made a moment ago, by this call.
-            let _ = fs::remove_file(location);
-        }
-        Ok(Box::new(made?))
+        fresh::file(location, |file| RedbStore::create(location, file, options))
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

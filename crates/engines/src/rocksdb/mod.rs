@@ -11,6 +11,7 @@ use model::{
     Library, OpenOptions, Result, Setting, Store,
 };
 
+use crate::fresh;
 use store::RocksStore;
 
 pub(crate) struct RocksDb;
@@ -118,13 +119,7 @@ impl Blobs for RocksDb {
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         options::check(&options.settings)?;
-        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
-        let made = RocksStore::create(location, options);
-        if made.is_err() {
-            // The folder was made a moment ago, by this call.
-            let _ = fs::remove_dir_all(location);
-        }
-        Ok(Box::new(made?))
+        fresh::folder(location, || RocksStore::create(location, options))
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

@@ -5,13 +5,12 @@ use std::path::Path;
 use model::{Access, KeyKind, Result};
 
 use super::{
-    check_no_journal, check_whole,
     ffi::{self, Connection},
-    open_kind,
+    file::{check_no_journal, check_whole, opening},
     table::Table,
 };
 
-/// What `stat` tells of a database. Sizes in bytes.
+/// What `stat` reports of a database. Sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stat {
     /// Number of values.
@@ -38,7 +37,7 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     check_whole(path)?;
     let access = if vacuum { Access::Write } else { Access::Read };
     check_no_journal(path, access)?;
-    let db = Connection::open(path, open_kind(path, access))?;
+    let db = Connection::open(path, opening(path, access))?;
     let table = db.first(Table::find)?;
     if vacuum {
         db.execute("VACUUM")?;
@@ -61,12 +60,12 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
 }
 
 /// What is not the dataset's: other tables, views and the like, other columns of `kv`, and what
-/// an archive holds beside files. SQLite's own tables are not among them.
+/// an archive holds besides files. SQLite's own tables are not among them.
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
-    let db = Connection::open(path, open_kind(path, Access::Read))?;
+    let db = Connection::open(path, opening(path, Access::Read))?;
     let table = db.first(Table::find)?;
     let own = table.name.to_string_lossy();
-    let beside = match table.keys {
+    let further = match table.keys {
         KeyKind::Integers => {
             "SELECT 'column '||name FROM pragma_table_info('kv') WHERE name NOT IN ('k','v')"
         }
@@ -78,7 +77,7 @@ pub(super) fn others(path: &Path) -> Result<Vec<String>> {
         "SELECT type||' '||name FROM sqlite_schema \
          WHERE name<>'{own}' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
     ))?;
-    others.extend(db.column(beside)?);
+    others.extend(db.column(further)?);
     Ok(others)
 }
 

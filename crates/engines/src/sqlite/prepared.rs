@@ -1,4 +1,4 @@
-//! A connection with the statements that are used on it, which never part: together they may go
+//! A connection with the statements that are used on it, which stay together: they may move
 //! from thread to thread.
 
 use model::Result;
@@ -40,7 +40,7 @@ impl Prepared {
     }
 
     /// As of [`Connection::waits`].
-    pub(crate) fn waits(&self) -> [(&'static str, i64); 2] {
+    pub(crate) fn waits(&self) -> Vec<(&'static str, i64)> {
         self.db.waits()
     }
 

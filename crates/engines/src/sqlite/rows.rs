@@ -2,22 +2,24 @@
 
 use std::{
     ffi::CStr,
-    fs,
     ops::Range,
     path::{Path, PathBuf},
 };
 
 use model::{
-    Durability, Error, Result, Rows, Settings,
-    rows::{MULTI_ROWS, RowSession, RowStore, RowTables, Style},
+    Durability, Error, Facet, Result, Rows, Settings,
+    rows::{MULTI_ROWS, NULL, RowSession, RowStore, RowTables, Style},
 };
 
 use super::{
-    Sqlite, beside,
-    ffi::{Connection, Open, Statement},
-    store::{checkpoint, configure, durability, read_back},
+    Sqlite,
+    database::{Database, checkpoint, durability},
+    ffi::{Connection, Statement},
 };
-use crate::sql::{self, parts};
+use crate::{
+    row_folder::{RowFile, RowFolder},
+    sql::{self, parts},
+};
 
 /// Rows of a statement with bound values in [`Style::Bulk`]: more make it no faster.
 const BULK_ROWS: u16 = 64;
@@ -31,13 +33,12 @@ impl Rows for Sqlite {
         in_memory(settings).then_some("a database in a process's memory is open to that one alone")
     }
 
-    fn start(&self, location: &Path, _: &Settings) -> Result<Box<dyn RowStore>> {
-        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
-        Ok(Box::new(Databases(location.to_owned())))
+    fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
+        RowFolder::<RowDatabase>::start(location, settings)
     }
 
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {
-        Ok(Box::new(Tables::new(location, settings, 0)))
+        Ok(RowFolder::<RowDatabase>::join(location, settings))
     }
 }
 
@@ -45,117 +46,72 @@ pub(super) fn in_memory(settings: &Settings) -> bool {
     settings.get("store") == Some("memory")
 }
 
-/// A folder for database files.
-struct Databases(PathBuf);
+struct RowDatabase(Settings);
 
-impl RowStore for Databases {
-    fn location(&self) -> PathBuf {
-        self.0.clone()
+impl RowDatabase {
+    fn create_table(&self, db: &Connection) -> Result<()> {
+        db.execute(&sql::create(&self.0))
     }
 
-    fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>> {
-        let tables = Tables::new(&self.0, settings, databases);
-        if !in_memory(settings) {
-            for database in 0..databases {
-                let path = tables.path(database);
-                fs::File::create_new(&path).map_err(|e| Error::io(path.display(), e))?;
-                tables.make_table(&tables.connect(database)?)?;
-            }
-        }
-        Ok(Box::new(tables))
-    }
-
-    fn close(self: Box<Self>) -> Result<()> {
-        fs::remove_dir(&self.0).map_err(|e| Error::io(self.0.display(), e))
-    }
-}
-
-struct Tables {
-    folder: PathBuf,
-    settings: Settings,
-    databases: u32,
-}
-
-impl Tables {
-    fn new(folder: &Path, settings: &Settings, databases: u32) -> Self {
-        Self { folder: folder.to_owned(), settings: settings.clone(), databases }
-    }
-
-    fn path(&self, database: u32) -> PathBuf {
-        self.folder.join(format!("rows{database}.db"))
-    }
-
-    fn connect(&self, database: u32) -> Result<Connection> {
-        let open = if in_memory(&self.settings) { Open::Memory } else { Open::ReadWrite };
-        let db = Connection::open(&self.path(database), open)?;
-        configure(&db, &self.settings, model::Access::Write)?;
-        Ok(db)
-    }
-
-    fn make_table(&self, db: &Connection) -> Result<()> {
-        db.execute(&sql::create(&self.settings))
-    }
-
-    /// A connection to a database with its table; one in memory is made anew.
-    fn open(&self, database: u32) -> Result<Connection> {
-        let db = self.connect(database)?;
-        if in_memory(&self.settings) {
-            self.make_table(&db)?;
+    /// A connection to a database with its table; one in memory is created for it.
+    fn connect(&self, path: &Path) -> Result<Connection> {
+        let db = Database::at(path, &self.0).connect()?;
+        if in_memory(&self.0) {
+            self.create_table(&db)?;
         }
         Ok(db)
     }
 }
 
-impl RowTables for Tables {
-    fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>> {
-        Ok(Box::new(Session { db: self.open(database)?, sql: String::new() }))
+impl RowFile for RowDatabase {
+    const EXTENSION: &'static str = "db";
+
+    fn new(settings: &Settings) -> Self {
+        Self(settings.clone())
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn create(&self, path: &Path) -> Result<()> {
+        if in_memory(&self.0) {
+            return Ok(());
+        }
+        self.create_table(&Database::create(path, &self.0)?.connect()?)
+    }
+
+    fn session(&self, path: &Path) -> Result<Box<dyn RowSession + '_>> {
+        Ok(Box::new(Session { db: self.connect(path)?, sql: String::new() }))
+    }
+
+    fn in_effect(&self, path: &Path) -> Result<Settings> {
         const NOT_NULL: &str = "SELECT min(\"notnull\") FROM pragma_table_info('numbers')";
-        let db = self.open(0)?;
-        let told = read_back(&db, &self.settings)?;
-        let mut settings = Settings::default();
-        for name in ["journal", "sync", "cache"] {
-            settings.set(name, told.get(name).unwrap_or_default());
-        }
+        let db = self.connect(path)?;
+        let mut settings = Database::at(path, &self.0).read_back(&db, Facet::Rows)?;
         let file = db.column("SELECT file FROM pragma_database_list WHERE name='main'")?;
         let in_file = file.first().is_some_and(|file| !file.is_empty());
         settings.set("store", if in_file { "file" } else { "memory" });
-        settings.set("null", if db.number(NOT_NULL)? == 1 { "no" } else { "yes" });
+        settings.set(NULL.name, if db.number(NOT_NULL)? == 1 { "no" } else { "yes" });
         Ok(settings)
     }
 
-    fn durability(&self) -> Result<Durability> {
-        Ok(durability(&self.in_effect()?))
+    fn durability(&self, path: &Path) -> Result<Durability> {
+        Ok(durability(&self.in_effect(path)?))
     }
 
-    fn files(&self, database: u32) -> Vec<PathBuf> {
-        if in_memory(&self.settings) {
-            return Vec::new();
-        }
-        let path = self.path(database);
-        ["", "-journal", "-wal", "-shm"].iter().map(|suffix| beside(&path, suffix)).collect()
+    fn files(&self, path: &Path) -> Vec<PathBuf> {
+        if in_memory(&self.0) { Vec::new() } else { Database::at(path, &self.0).files() }
     }
 
-    fn settle(&self) -> Result<()> {
-        if in_memory(&self.settings) || self.settings.get("journal") != Some("wal") {
+    fn settle(&self, path: &Path) -> Result<()> {
+        let database = Database::at(path, &self.0);
+        if in_memory(&self.0) || !database.has_log() {
             return Ok(());
         }
-        (0..self.databases).try_for_each(|database| checkpoint(&self.connect(database)?))
-    }
-
-    fn remove(self: Box<Self>) -> Result<()> {
-        let files = (0..self.databases).flat_map(|database| self.files(database));
-        files
-            .filter(|file| file.exists())
-            .try_for_each(|file| fs::remove_file(&file).map_err(|e| Error::io(file.display(), e)))
+        checkpoint(&database.connect()?)
     }
 }
 
 struct Session {
     db: Connection,
-    /// The statement of the moment, ended as C has it.
+    /// The statement being run, ended by a NUL.
     sql: String,
 }
 
@@ -246,6 +202,6 @@ impl RowSession for Session {
     }
 
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {
-        self.db.waits().into()
+        self.db.waits()
     }
 }

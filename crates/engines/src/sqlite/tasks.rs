@@ -1,24 +1,25 @@
 //! A queue in SQLite: a table with an index on the status, each step a statement that commits by
-//! itself. Published with a pool of connections of which two stay open while idle; also to be had
-//! are what a service should do: a connection for each worker, or one that all take turns with.
+//! itself. Published with a pool of connections of which two stay open while idle; two
+//! settings do what a service should do: a connection for each worker, or one that all take turns with.
 
 use std::{
-    fs,
+    cell::Cell,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::Mutex,
 };
 
 use model::{
-    Access, Durability, Error, LOCK_WAITS, Result, Settings, Tasks,
+    BUSY_RETRIES, Durability, Error, Facet, LOCK_WAITS, Result, Settings, Tasks,
     tasks::{Queue, QueueWorker, Step, StoredTask, Task},
 };
 
 use super::{
-    Sqlite, beside,
-    ffi::{Connection, Open},
+    Sqlite,
+    database::{self, Database, checkpoint},
+    ffi::Connection,
     prepared::Prepared,
-    store::{checkpoint, configure, durability, read_back},
 };
+use crate::lock;
 
 /// The published table.
 const SCHEMA: [&str; 2] = [
@@ -41,8 +42,7 @@ const IDLE: usize = 2;
 
 impl Tasks for Sqlite {
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>> {
-        fs::File::create_new(location).map_err(|e| Error::io(location.display(), e))?;
-        let database = Database { path: location.to_owned(), settings: settings.clone() };
+        let database = Database::create(location, settings)?;
         let control = database.connect()?;
         SCHEMA.iter().try_for_each(|sql| control.execute(sql))?;
         let connection = match settings.get("connection") {
@@ -51,19 +51,6 @@ impl Tasks for Sqlite {
             _ => Sharing::Own,
         };
         Ok(Box::new(SqliteTasks { database, control: Mutex::new(control), connection }))
-    }
-}
-
-struct Database {
-    path: PathBuf,
-    settings: Settings,
-}
-
-impl Database {
-    fn connect(&self) -> Result<Connection> {
-        let db = Connection::open(&self.path, Open::ReadWrite)?;
-        configure(&db, &self.settings, Access::Write)?;
-        Ok(db)
     }
 }
 
@@ -85,86 +72,56 @@ struct SqliteTasks {
     connection: Sharing,
 }
 
-/// Nothing is half done where a panic elsewhere left a lock.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Queue for SqliteTasks {
     fn worker(&self) -> Result<Box<dyn QueueWorker + '_>> {
         let own = match self.connection {
             Sharing::Own => Some(prepared(self.database.connect()?)),
             Sharing::Shared(_) | Sharing::Pool(_) => None,
         };
-        Ok(Box::new(Worker { queue: self, own, arguments: Vec::new(), waits: Waits::default() }))
+        let (waits, repeats) = (Cell::default(), Cell::default());
+        Ok(Box::new(Worker { queue: self, own, arguments: Vec::new(), waits, repeats }))
     }
 
     fn in_effect(&self) -> Result<Settings> {
-        let told = read_back(&lock(&self.control), &self.database.settings)?;
-        let mut settings = Settings::default();
-        for name in ["journal", "sync", "cache"] {
-            settings.set(name, told.get(name).unwrap_or_default());
-        }
-        let connection = match self.connection {
-            Sharing::Own => "own",
-            Sharing::Shared(_) => "shared",
-            Sharing::Pool(_) => "pool",
-        };
-        settings.set("connection", connection);
-        Ok(settings)
+        self.database.read_back(&lock::hold(&self.control), Facet::Tasks)
     }
 
     fn durability(&self) -> Result<Durability> {
-        Ok(durability(&self.in_effect()?))
+        Ok(database::durability(&self.in_effect()?))
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        ["", "-journal", "-wal", "-shm"].map(|suffix| beside(&self.database.path, suffix)).into()
+        self.database.files()
     }
 
     fn settle(&self) -> Result<()> {
-        if self.database.settings.get("journal") == Some("wal") {
-            checkpoint(&lock(&self.control))?;
+        if self.database.has_log() {
+            checkpoint(&lock::hold(&self.control))?;
         }
         Ok(())
     }
 
     fn count(&self) -> Result<u64> {
-        Ok(lock(&self.control).number("SELECT count(*) FROM tasks")?.unsigned_abs())
+        Ok(lock::hold(&self.control).number("SELECT count(*) FROM tasks")?.unsigned_abs())
     }
 
     fn remove(self: Box<Self>) -> Result<()> {
         let files = self.files();
         drop(self);
-        files
-            .iter()
-            .filter(|file| file.exists())
-            .try_for_each(|file| fs::remove_file(file).map_err(|e| Error::io(file.display(), e)))
-    }
-}
-
-/// What waiting for others came to: calls, attempts.
-#[derive(Default)]
-struct Waits {
-    calls: i64,
-    repeats: i64,
-}
-
-impl Waits {
-    fn add(&mut self, told: [(&'static str, i64); 2]) {
-        for (name, n) in told {
-            *(if name == LOCK_WAITS { &mut self.calls } else { &mut self.repeats }) += n;
-        }
+        database::remove(&files)
     }
 }
 
 struct Worker<'a> {
     queue: &'a SqliteTasks,
-    /// Its connection, where each has one.
+    /// Its connection, if each worker has one.
     own: Option<Prepared>,
-    /// The arguments of the task at hand, as JSON.
+    /// The arguments of the current task, as JSON.
     arguments: Vec<u8>,
-    waits: Waits,
+    /// Times that it waited for others.
+    waits: Cell<i64>,
+    /// Attempts that were repeated for them.
+    repeats: Cell<i64>,
 }
 
 impl Worker<'_> {
@@ -174,17 +131,7 @@ impl Worker<'_> {
             return own.execute(statement, values);
         }
         match &self.queue.connection {
-            Sharing::Shared(shared) => {
-                let mut shared = match shared.try_lock() {
-                    Ok(free) => free,
-                    Err(TryLockError::Poisoned(free)) => free.into_inner(),
-                    Err(TryLockError::WouldBlock) => {
-                        self.waits.calls += 1;
-                        lock(shared)
-                    }
-                };
-                shared.execute(statement, values)
-            }
+            Sharing::Shared(shared) => lock::turn(shared, &self.waits).execute(statement, values),
             Sharing::Pool(pool) => self.execute_pooled(pool, statement, values),
             Sharing::Own => Err(Error::failed("a worker has no connection")),
         }
@@ -192,22 +139,30 @@ impl Worker<'_> {
 
     /// The statement is prepared for this one time, as the published program did.
     fn execute_pooled(
-        &mut self,
+        &self,
         pool: &Mutex<Vec<Connection>>,
         statement: usize,
         values: &[&[u8]],
     ) -> Result<i64> {
-        let idle = lock(pool).pop();
+        let idle = lock::hold(pool).pop();
         let db = idle.map_or_else(|| self.queue.database.connect(), Ok)?;
         let mut prepared = prepared(db);
         let changed = prepared.execute(statement, values);
         let db = prepared.into_connection();
-        self.waits.add(db.waits());
-        let mut pool = lock(pool);
+        self.count(db.waits());
+        let mut pool = lock::hold(pool);
         if pool.len() < IDLE {
             pool.push(db);
         }
         changed
+    }
+
+    /// Adds the counters of a connection.
+    fn count(&self, counters: Vec<(&'static str, i64)>) {
+        for (name, n) in counters {
+            let counter = if name == LOCK_WAITS { &self.waits } else { &self.repeats };
+            counter.set(counter.get() + n);
+        }
     }
 }
 
@@ -236,8 +191,8 @@ impl QueueWorker for Worker<'_> {
     }
 
     fn find(&mut self, id: &str) -> Result<Option<StoredTask>> {
-        let control = lock(&self.queue.control);
-        // An id is hexadecimal digits, so that it can stand in the text.
+        let control = lock::hold(&self.queue.control);
+        // An id is hexadecimal digits, so that it can be put into the text.
         let column = |name: &str| {
             control.column(&format!("SELECT ifnull({name}, '') FROM tasks WHERE id='{id}'"))
         };
@@ -247,9 +202,8 @@ impl QueueWorker for Worker<'_> {
 
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {
         if let Some(own) = &self.own {
-            self.waits.add(own.waits());
+            self.count(own.waits());
         }
-        let Waits { calls, repeats } = std::mem::take(&mut self.waits);
-        vec![(LOCK_WAITS, calls), (model::BUSY_RETRIES, repeats)]
+        vec![(LOCK_WAITS, self.waits.take()), (BUSY_RETRIES, self.repeats.take())]
     }
 }

@@ -13,7 +13,7 @@ use model::{Done, Result};
 use super::Connection;
 
 /// What the hook of a connection needs.
-pub(super) struct Checkpoints {
+pub(crate) struct Checkpoints {
     /// Pages of the WAL from which on it is checkpointed.
     pages: c_int,
     /// Room for them is made beforehand; those beyond it are not noted.
@@ -27,7 +27,7 @@ const SHORTEST: Duration = Duration::from_micros(100);
 
 impl Connection {
     /// From now on automatic checkpoints are timed, if there are any.
-    pub(in crate::sqlite) fn time_checkpoints(&mut self) -> Result<()> {
+    pub(crate) fn time_checkpoints(&mut self) -> Result<()> {
         let pages = self.number("PRAGMA wal_autocheckpoint")?;
         let Some(pages) = c_int::try_from(pages).ok().filter(|pages| *pages > 0) else {
             return Ok(());
@@ -42,7 +42,7 @@ impl Connection {
     }
 
     /// Those since last asked.
-    pub(in crate::sqlite) fn checkpoints(&self) -> Vec<Done> {
+    pub(crate) fn checkpoints(&self) -> Vec<Done> {
         let timed = self.checkpoints.as_ref();
         timed.map_or_else(Vec::new, |timed| timed.done.borrow_mut().drain(..).collect())
     }
@@ -81,10 +81,10 @@ mod tests {
     use std::{fs, path::Path};
 
     use super::*;
-    use crate::sqlite::{beside, ffi::Open};
+    use crate::sqlite::{ffi::Open, file::with_suffix};
 
     /// A database in WAL mode of many pages.
-    fn made(path: &Path) -> Connection {
+    fn created(path: &Path) -> Connection {
         fs::File::create_new(path).unwrap();
         let db = Connection::open(path, Open::ReadWrite).unwrap();
         db.execute("PRAGMA journal_mode=wal; PRAGMA synchronous=off").unwrap();
@@ -106,7 +106,7 @@ mod tests {
     fn it_is_made_after_the_commits_after_which_sqlite_makes_it() {
         let folder = tempfile::tempdir().unwrap();
         let (timed, plain) = (folder.path().join("timed"), folder.path().join("plain"));
-        let (mut timing, by_itself) = (made(&timed), made(&plain));
+        let (mut timing, by_itself) = (created(&timed), created(&plain));
         timing.time_checkpoints().unwrap();
         let mut moved = 0;
         for time in 0..12 {
@@ -117,7 +117,7 @@ mod tests {
             let now = fs::read(&timed).unwrap();
             moved += usize::from(now != before);
             assert!(now == fs::read(&plain).unwrap(), "the databases differ");
-            let log = |path| fs::metadata(beside(path, "-wal")).unwrap().len();
+            let log = |path| fs::metadata(with_suffix(path, "-wal")).unwrap().len();
             assert_eq!(log(&timed), log(&plain));
         }
         assert!((2..12).contains(&moved), "checkpoints after {moved} of 12 commits");
@@ -125,13 +125,13 @@ mod tests {
         assert!(!done.is_empty() && done.len() <= 12, "{done:?}");
         assert!(done.iter().all(|one| one.name == "checkpoint" && one.began < one.ended));
         assert!(done.is_sorted_by(|one, next| one.ended <= next.began));
-        assert_eq!(timing.checkpoints().len(), 0, "they are told once");
+        assert_eq!(timing.checkpoints().len(), 0, "they are returned once");
     }
 
     #[test]
     fn without_automatic_checkpoints_none_is_made() {
         let folder = tempfile::tempdir().unwrap();
-        let mut db = made(&folder.path().join("a"));
+        let mut db = created(&folder.path().join("a"));
         db.execute("PRAGMA wal_autocheckpoint=0").unwrap();
         db.time_checkpoints().unwrap();
         (0..6).for_each(|time| write(&db, time));

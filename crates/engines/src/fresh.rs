@@ -1,0 +1,35 @@
+//! Creating a store where nothing exists yet, and leaving nothing there if that fails.
+
+use std::{
+    fs::{self, File},
+    path::Path,
+};
+
+use model::{Error, Result, Store};
+
+/// A store in a new file, open to read and write.
+pub(crate) fn file<S: Store + 'static>(
+    location: &Path,
+    create: impl FnOnce(File) -> Result<S>,
+) -> Result<Box<dyn Store>> {
+    let file = File::options().read(true).write(true).create_new(true).open(location);
+    let created = create(file.map_err(|e| Error::io(location.display(), e))?);
+    if created.is_err() {
+        let _ = fs::remove_file(location);
+    }
+    Ok(Box::new(created?))
+}
+
+/// A store in a new folder.
+#[cfg(any(feature = "fjall", feature = "lmdb", feature = "rocksdb"))]
+pub(crate) fn folder<S: Store + 'static>(
+    location: &Path,
+    create: impl FnOnce() -> Result<S>,
+) -> Result<Box<dyn Store>> {
+    fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
+    let created = create();
+    if created.is_err() {
+        let _ = fs::remove_dir_all(location);
+    }
+    Ok(Box::new(created?))
+}

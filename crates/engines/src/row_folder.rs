@@ -1,0 +1,116 @@
+//! Rows in files: a folder with a file for each database.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use model::{
+    Durability, Error, Result, Settings,
+    rows::{RowSession, RowStore, RowTables},
+};
+
+/// What is in such a file, with the settings that were asked for.
+pub(crate) trait RowFile: Send + Sync + Sized + 'static {
+    /// The end of the file's name.
+    const EXTENSION: &'static str;
+
+    fn new(settings: &Settings) -> Self;
+
+    /// Creates a database without rows.
+    fn create(&self, path: &Path) -> Result<()>;
+
+    fn session(&self, path: &Path) -> Result<Box<dyn RowSession + '_>>;
+
+    fn in_effect(&self, path: &Path) -> Result<Settings>;
+
+    fn durability(&self, path: &Path) -> Result<Durability>;
+
+    /// The files that hold a database, present or not.
+    fn files(&self, path: &Path) -> Vec<PathBuf> {
+        vec![path.to_owned()]
+    }
+
+    /// Does for a database what [`RowTables::settle`] does.
+    fn settle(&self, path: &Path) -> Result<()> {
+        let _ = path;
+        Ok(())
+    }
+}
+
+/// The folder, and as many databases in it.
+pub(crate) struct RowFolder<F> {
+    folder: PathBuf,
+    databases: u32,
+    file: F,
+}
+
+impl<F: RowFile> RowFolder<F> {
+    /// Creates the folder.
+    pub(crate) fn start(location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
+        fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
+        Ok(Box::new(Self::new(location, 0, settings)))
+    }
+
+    /// The databases that another process created there.
+    pub(crate) fn join(location: &Path, settings: &Settings) -> Box<dyn RowTables> {
+        Box::new(Self::new(location, 0, settings))
+    }
+
+    fn new(folder: &Path, databases: u32, settings: &Settings) -> Self {
+        Self { folder: folder.to_owned(), databases, file: F::new(settings) }
+    }
+
+    fn path(&self, database: u32) -> PathBuf {
+        self.folder.join(format!("rows{database}.{}", F::EXTENSION))
+    }
+
+    fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        (0..self.databases).map(|database| self.path(database))
+    }
+}
+
+impl<F: RowFile> RowStore for RowFolder<F> {
+    fn location(&self) -> PathBuf {
+        self.folder.clone()
+    }
+
+    fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>> {
+        let tables = Self::new(&self.folder, databases, settings);
+        tables.paths().try_for_each(|path| tables.file.create(&path))?;
+        Ok(Box::new(tables))
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        fs::remove_dir(&self.folder).map_err(|e| Error::io(self.folder.display(), e))
+    }
+}
+
+impl<F: RowFile> RowTables for RowFolder<F> {
+    fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>> {
+        self.file.session(&self.path(database))
+    }
+
+    fn in_effect(&self) -> Result<Settings> {
+        self.file.in_effect(&self.path(0))
+    }
+
+    fn durability(&self) -> Result<Durability> {
+        self.file.durability(&self.path(0))
+    }
+
+    fn files(&self, database: u32) -> Vec<PathBuf> {
+        self.file.files(&self.path(database))
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.paths().try_for_each(|path| self.file.settle(&path))
+    }
+
+    fn remove(self: Box<Self>) -> Result<()> {
+        let files = self.paths().flat_map(|path| self.file.files(&path));
+        files
+            .filter(|file| file.exists())
+            .try_for_each(|file| fs::remove_file(&file).map_err(|e| Error::io(file.display(), e)))
+    }
+}

@@ -1,0 +1,102 @@
+//! The calls into SQLite's C interface, and the only unsafe code of this engine.
+//!
+//! Statements and blob handles may outlive their connection here: it is closed with
+//! `sqlite3_close_v2`, which frees it only after the last of them. A handle stays on the thread
+//! that made it (`!Send` by its raw pointer); connections are opened without SQLite's own
+//! mutexes, and [`Connection`] is `Send` because nothing else refers to it while it moves.
+
+mod blob;
+mod busy;
+mod checkpoints;
+mod connection;
+mod statement;
+
+use std::ffi::{CStr, c_char, c_int};
+
+use libsqlite3_sys as sys;
+use model::{Error, ErrorKind, Result};
+
+pub(super) use blob::Blob;
+pub(super) use connection::{Connection, Open};
+pub(super) use statement::Statement;
+
+/// SQLite's version as it reports it.
+pub(super) fn version() -> String {
+    // SAFETY: returns a static NUL-terminated string.
+    unsafe { text(sys::sqlite3_libversion()) }
+}
+
+/// Refuses a library of the system's that is too old.
+pub(super) fn check_version() -> Result<()> {
+    /// The first with `octet_length()`.
+    const LEAST: c_int = 3_043_000;
+    // SAFETY: takes nothing and returns a number.
+    if unsafe { sys::sqlite3_libversion_number() } >= LEAST {
+        return Ok(());
+    }
+    let version = version();
+    Err(Error::unsupported(format!("SQLite {version} is linked; 3.43 or newer is needed")))
+}
+
+/// What SQLite was compiled with.
+pub(super) fn compile_options() -> Vec<String> {
+    // SAFETY: returns a static string, or null past the last.
+    let option = |i| unsafe {
+        let raw = sys::sqlite3_compileoption_get(i);
+        (!raw.is_null()).then(|| text(raw))
+    };
+    (0..).map_while(option).collect()
+}
+
+/// Process-wide memory counters of SQLite, as kvtest's `--stats` shows them: name, current,
+/// highest.
+pub(super) fn memory_counters() -> Vec<(&'static str, i64, i64)> {
+    [
+        ("memory used (bytes)", sys::SQLITE_STATUS_MEMORY_USED),
+        ("outstanding allocations", sys::SQLITE_STATUS_MALLOC_COUNT),
+        ("page cache pages used", sys::SQLITE_STATUS_PAGECACHE_USED),
+        ("page cache overflow (bytes)", sys::SQLITE_STATUS_PAGECACHE_OVERFLOW),
+        ("largest allocation (bytes)", sys::SQLITE_STATUS_MALLOC_SIZE),
+        ("largest page cache allocation (bytes)", sys::SQLITE_STATUS_PAGECACHE_SIZE),
+    ]
+    .into_iter()
+    .map(|(name, which)| {
+        let (mut current, mut highest) = (0, 0);
+        // SAFETY: both pointers are to live integers.
+        unsafe { sys::sqlite3_status64(which, &raw mut current, &raw mut highest, 0) };
+        (name, current, highest)
+    })
+    .collect()
+}
+
+/// # Safety
+/// `raw` points to a NUL-terminated string that lives during the call.
+unsafe fn text(raw: *const c_char) -> String {
+    // SAFETY: promised by the caller.
+    unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned()
+}
+
+/// SQLite has one code for "no such row" and other mistakes; its message tells them apart.
+fn no_such_row(db: *mut sys::sqlite3) -> bool {
+    // SAFETY: the connection is alive as long as a handle on it is.
+    unsafe { CStr::from_ptr(sys::sqlite3_errmsg(db)) }.to_bytes().starts_with(b"no such rowid")
+}
+
+/// What `code` means, by SQLite's own message.
+#[inline]
+fn check(db: *mut sys::sqlite3, code: c_int) -> Result<()> {
+    if code == sys::SQLITE_OK { Ok(()) } else { Err(error(db, code)) }
+}
+
+/// SQLite's own message for `code`.
+#[cold]
+fn error(db: *mut sys::sqlite3, code: c_int) -> Error {
+    // SAFETY: null is allowed where opening failed for lack of memory; otherwise alive.
+    let message = unsafe { text(sys::sqlite3_errmsg(db)) };
+    let kind = match code & 0xff {
+        sys::SQLITE_CORRUPT | sys::SQLITE_NOTADB => ErrorKind::Corrupt,
+        sys::SQLITE_CANTOPEN => ErrorKind::Missing,
+        _ => ErrorKind::Failed,
+    };
+    Error::new(kind, message)
+}

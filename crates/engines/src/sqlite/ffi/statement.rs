@@ -1,0 +1,131 @@
+//! Prepared statements.
+
+use std::{ffi::c_int, slice};
+
+use libsqlite3_sys as sys;
+use model::Result;
+
+use super::{check, error};
+
+/// A prepared statement. Every parameter is bound before each step, so that a bound slice is
+/// never read after the call that bound it.
+pub(crate) struct Statement {
+    pub(super) raw: *mut sys::sqlite3_stmt,
+    pub(super) db: *mut sys::sqlite3,
+}
+
+impl Statement {
+    /// Binds an integer to parameter `index`, counted from 1.
+    pub(crate) fn bind_integer(&mut self, index: c_int, value: i64) -> Result<()> {
+        // SAFETY: the statement is alive.
+        let code = unsafe { sys::sqlite3_bind_int64(self.raw, index, value) };
+        check(self.db, code)
+    }
+
+    /// Binds NULL.
+    pub(crate) fn bind_null(&mut self, index: c_int) -> Result<()> {
+        // SAFETY: the statement is alive.
+        let code = unsafe { sys::sqlite3_bind_null(self.raw, index) };
+        check(self.db, code)
+    }
+
+    /// Binds bytes without copying them.
+    ///
+    /// # Safety
+    /// `value` must stay alive and unchanged until the statement was reset after its last step
+    /// with this binding.
+    pub(crate) unsafe fn bind_blob(&mut self, index: c_int, value: &[u8]) -> Result<()> {
+        // An empty slice may dangle, and a null pointer would bind NULL.
+        let start = if value.is_empty() { c"".as_ptr().cast() } else { value.as_ptr().cast() };
+        // SAFETY: `value` has that many bytes; no destructor: SQLite reads them in place.
+        let code =
+            unsafe { sys::sqlite3_bind_blob64(self.raw, index, start, value.len() as u64, None) };
+        check(self.db, code)
+    }
+
+    /// Binds text without copying it. The bytes need not be UTF-8: SQLite does not look.
+    ///
+    /// # Safety
+    /// As [`Self::bind_blob`].
+    pub(crate) unsafe fn bind_text(&mut self, index: c_int, value: &[u8]) -> Result<()> {
+        // SAFETY: `value` has that many bytes; no destructor: SQLite reads them in place.
+        let code = unsafe {
+            sys::sqlite3_bind_text64(
+                self.raw,
+                index,
+                value.as_ptr().cast(),
+                value.len() as u64,
+                None,
+                UTF8,
+            )
+        };
+        check(self.db, code)
+    }
+
+    /// Steps; `true`: there is a row.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<bool> {
+        // SAFETY: the statement is alive.
+        match unsafe { sys::sqlite3_step(self.raw) } {
+            sys::SQLITE_ROW => Ok(true),
+            sys::SQLITE_DONE => Ok(false),
+            code => {
+                let failure = error(self.db, code);
+                self.reset();
+                Err(failure)
+            }
+        }
+    }
+
+    /// Ends the execution, so that no lock or row stays behind.
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        // SAFETY: the statement is alive. The code repeats the last step's error.
+        unsafe { sys::sqlite3_reset(self.raw) };
+    }
+
+    /// A column's bytes, until the next step or reset. NULL reads as no bytes.
+    #[inline]
+    pub(crate) fn blob(&self, column: c_int) -> &[u8] {
+        // SAFETY: SQLite keeps the bytes in place until the statement is stepped, reset or
+        // finalised, all of which take `&mut self`; length is asked after the conversion.
+        unsafe {
+            let start = sys::sqlite3_column_blob(self.raw, column);
+            if start.is_null() {
+                return &[];
+            }
+            let length = sys::sqlite3_column_bytes(self.raw, column);
+            slice::from_raw_parts(start.cast(), usize::try_from(length).unwrap_or(0))
+        }
+    }
+
+    /// A column's text as UTF-8 bytes, whatever the database's encoding, until the next step or
+    /// reset.
+    pub(crate) fn text(&self, column: c_int) -> &[u8] {
+        // SAFETY: as in `blob`.
+        unsafe {
+            let start = sys::sqlite3_column_text(self.raw, column);
+            if start.is_null() {
+                return &[];
+            }
+            let length = sys::sqlite3_column_bytes(self.raw, column);
+            slice::from_raw_parts(start, usize::try_from(length).unwrap_or(0))
+        }
+    }
+
+    /// A column as an integer.
+    pub(crate) fn integer(&self, column: c_int) -> i64 {
+        // SAFETY: the statement is alive.
+        unsafe { sys::sqlite3_column_int64(self.raw, column) }
+    }
+}
+
+/// `SQLITE_UTF8` as the one-byte encoding argument of `sqlite3_bind_text64`.
+const UTF8: u8 = 1;
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        // SAFETY: finalised once.
+        unsafe { sys::sqlite3_finalize(self.raw) };
+    }
+}
