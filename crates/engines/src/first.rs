@@ -1,4 +1,4 @@
-//! The end of a scan that was told how far to go.
+//! The end of a scan with a limit.
 
 use std::ops::ControlFlow;
 

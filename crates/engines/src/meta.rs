@@ -11,7 +11,7 @@ pub(crate) fn bytes(meta: Meta) -> [u8; 16] {
     bytes
 }
 
-/// What [`bytes`] made; `None` of anything else.
+/// The reverse of [`bytes`]; `None` for any other length.
 pub(crate) fn of(bytes: &[u8]) -> Option<Meta> {
     let (mode, rest) = bytes.split_first_chunk()?;
     let (seconds, rest) = rest.split_first_chunk()?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Keys from `first` on stand in `places` by their distance from it, as long as at least every
-/// other place is taken; all others stand in `rest`.
+/// Keys from `first` on are in `places` at their distance from it, as long as at least every other
+/// place is taken; all others are in `rest`.
 pub(crate) struct Row<V> {
     first: i64,
     places: Vec<Option<V>>,
@@ -63,7 +63,7 @@ impl<V> Row<V> {
     fn reach(&mut self, key: i64, place: usize) {
         self.places.resize_with(place + 1, || None);
         let mut within = self.rest.split_off(&self.first);
-        // `key` itself may be the greatest of all: what stands beyond it begins at it.
+        // `key` itself may be the greatest of all: what is beyond it starts at it.
         self.rest.append(&mut within.split_off(&key));
         let own = self.rest.remove(&key).map(|value| (key, value));
         for (key, value) in within.into_iter().chain(own) {

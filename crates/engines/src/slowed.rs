@@ -1,5 +1,5 @@
 //! An engine made slower by a known time per operation, to see whether a comparison finds it.
-//! It stands in no registry: no target string names it.
+//! It is in no registry: no target string names it.
 
 use std::{
     hint::black_box,
@@ -83,7 +83,7 @@ fn chain(odd: u64, steps: u64) -> u64 {
     black_box(odd)
 }
 
-/// Where chains begin.
+/// Where chains start.
 const ODD: u64 = 3;
 
 /// Nanoseconds of a step, from the fastest of many tries: the others were disturbed.
@@ -216,13 +216,13 @@ impl Store for SlowedStore {
 struct SlowedSession<'s> {
     session: Box<dyn Session + 's>,
     steps: u64,
-    /// The end of the last chain, where the next one begins: a processor that executes out of
+    /// The end of the last chain, where the next one starts: a processor that executes out of
     /// order would run two at a time.
     odd: u64,
 }
 
 impl SlowedSession<'_> {
-    /// `key`, after the wait. It is made from the chain's end, or the processor would look it up
+    /// `key`, after the wait. It is computed from the chain's end, or the processor would look it up
     /// meanwhile.
     #[inline]
     fn wait<'k>(&mut self, key: Key<'k>) -> Key<'k> {

@@ -1,4 +1,4 @@
-//! A map from keys of one kind to anything, with a key order made on demand.
+//! A map from keys of one kind to anything, sorted on demand.
 
 use std::collections::HashMap;
 

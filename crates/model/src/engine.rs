@@ -132,7 +132,7 @@ pub trait Engine: Sync {
 
 /// An engine that stores values under keys.
 pub trait Blobs: Engine {
-    /// The user as whom another process works on its stores, and who must be able to enter their
+    /// The user that another process works as on its stores, which must be able to enter their
     /// folder; `None`: this process's own.
     fn account(&self) -> Option<Account> {
         None
@@ -234,14 +234,14 @@ pub trait Rows: Engine {
     /// exist there. Of the settings only those count that do not belong to a table.
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>>;
 
-    /// The tables that another process made, with the same settings, in the store that it keeps
+    /// The tables that another process created, with the same settings, in the store that it keeps
     /// running. `location` is its [`RowStore::location`].
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>>;
 }
 
 /// An engine that stores tasks.
 pub trait Tasks: Engine {
-    /// Makes an empty queue at `location`, where nothing may stand yet.
+    /// Creates an empty queue at `location`, where nothing may exist yet.
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>>;
 }
 
@@ -285,14 +285,14 @@ pub struct Capabilities {
     pub persistent: bool,
     /// It keeps what is written. `false` only for `null`, which measures the tool.
     pub retains: bool,
-    /// It keeps mode and time beside a named value.
+    /// It keeps mode and time with a named value.
     pub meta: bool,
     /// Several sessions may write at once (they may wait for each other).
     pub concurrent_writes: bool,
     /// Several processes may have a store open at once, see [`Blobs::join`].
     pub processes: bool,
     /// A location is an address of a server that is there (`//user@host/database`), in which
-    /// stores are made (`//user@host/database/table`) and dropped when they are closed.
+    /// stores are created (`//user@host/database/table`) and dropped when they are closed.
     pub remote: bool,
 }
 

@@ -61,7 +61,7 @@ impl fmt::Display for KeyKind {
     }
 }
 
-/// What a file system keeps beside a named value. Engines that cannot hold nanoseconds say so
+/// What a file system keeps with a named value. Engines that cannot hold nanoseconds say so
 /// in their docs and keep whole seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {

@@ -3,8 +3,8 @@
 //!
 //! Small traits again, from kind to running store to one worker's use of it: [`Rows`],
 //! [`RowStore`], [`RowTables`], [`RowSession`]. A store runs for as long as its targets are measured
-//! (a server is started once); each trial makes its tables anew and removes them. The workers are
-//! processes: each [`Rows::join`]s the tables that the first process made.
+//! (a server is started once); each trial creates its tables and removes them. The workers are
+//! processes: each [`Rows::join`](crate::Rows::join)s the tables that the first process created.
 
 use std::{fmt, ops::Range, path::PathBuf, str::FromStr};
 
@@ -49,7 +49,7 @@ impl fmt::Display for Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Style {
-    /// One SQL string a row, made and parsed for each.
+    /// One SQL string a row, built and parsed for each.
     Text,
     /// One statement, prepared once, executed for each row.
     Prepared,
@@ -125,7 +125,7 @@ pub trait RowStore: Send + Sync {
         Vec::new()
     }
 
-    /// Ends the store (a server is stopped) and removes what it has at a location of its own.
+    /// Stops the store (a server) and removes what it has at a location of its own.
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())
     }
@@ -133,7 +133,7 @@ pub trait RowStore: Send + Sync {
 
 /// Databases of a store, a table in each.
 pub trait RowTables: Send + Sync {
-    /// A worker's own use of a database. Made on the thread that uses it.
+    /// A worker's own use of a database. Created on the thread that uses it.
     fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>>;
 
     /// All settings as read back from the engine, asked for or not.
@@ -143,11 +143,11 @@ pub trait RowTables: Send + Sync {
     fn durability(&self) -> Result<Durability>;
 
     /// The files that hold a database's table, present or not; what is asked for its size and
-    /// flushed. A folder stands for all in it. None: it is kept in memory.
+    /// flushed. A folder means all in it. None: it is kept in memory.
     fn files(&self, database: u32) -> Vec<PathBuf>;
 
-    /// Does what is still owed after the last commit: what the durability class asks for, and what
-    /// the engine put off (delayed rows). No session is at work; it counts as measured time.
+    /// Flushes what the last commits left to do: what the durability class asks for, and what the
+    /// engine put off (delayed rows). No session is at work; it counts as measured time.
     fn settle(&self) -> Result<()> {
         Ok(())
     }
@@ -166,8 +166,8 @@ pub trait RowTables: Send + Sync {
 /// (busy, deadlock) is repeated until it is done.
 pub trait RowSession {
     /// Inserts `rows` in order, a transaction for every `batch` of them; the last may be shorter.
-    /// All are committed when it returns, and the durability class holds for them, but for what
-    /// [`RowTables::settle`] owes.
+    /// All are committed when it returns, and the durability class holds for them, except for what
+    /// [`RowTables::settle`] does.
     fn insert(&mut self, rows: Range<i64>, style: Style, batch: u64) -> Result<()>;
 
     /// Sum of the second column over all rows; 0 without any.
@@ -181,7 +181,7 @@ pub trait RowSession {
     fn count(&mut self) -> Result<u64>;
 
     /// The engine's own counters for this session since they were last asked for. Waiting for
-    /// others is told under [`LOCK_WAITS`](crate::LOCK_WAITS) and
+    /// others is counted under [`LOCK_WAITS`](crate::LOCK_WAITS) and
     /// [`BUSY_RETRIES`](crate::BUSY_RETRIES).
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {
         Vec::new()

@@ -9,7 +9,7 @@ pub trait Store: Send + Sync {
     /// The kind of its keys.
     fn keys(&self) -> KeyKind;
 
-    /// A worker's own use of the store. Made on the thread that uses it.
+    /// A worker's own use of the store. Created on the thread that uses it.
     fn session(&self) -> Result<Box<dyn Session + '_>>;
 
     /// All settings as read back from the engine, asked for or not.
@@ -23,23 +23,23 @@ pub trait Store: Send + Sync {
         Vec::new()
     }
 
-    /// What is under way in the background now, each by a name such as `compaction`; `None`: the
-    /// engine does not tell. It is asked many times a second while workers work.
+    /// What the engine does in the background now, each by a name such as `compaction`; `None`: the
+    /// engine does not report it. It is asked many times a second while workers work.
     fn background_work(&self) -> Option<Vec<&'static str>> {
         None
     }
 
-    /// Does what the durability class still owes after the last commit (a checkpoint, say).
+    /// Flushes what the durability class asks for after the last commit (a checkpoint, say).
     fn settle(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What the engine's own integrity check complains of; `None` where it has none.
+    /// What the engine's own integrity check complains of; `None` if it has none.
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
 
-    /// How its values are arranged in its files; `None` where the engine does not tell. It may
+    /// How its values are arranged in its files; `None` if the engine does not report it. It may
     /// read the whole store.
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         Ok(None)
@@ -56,9 +56,9 @@ pub type Visit = Result<ControlFlow<()>>;
 
 /// One worker's use of a store.
 pub trait Session {
-    /// Copies the value of `key` to the front of `into` and returns its length; `None` where
-    /// there is no such key. A value longer than `into` is not copied: the length tells how
-    /// much room it needs.
+    /// Copies the value of `key` to the front of `into` and returns its length; `None` if
+    /// there is no such key. A value longer than `into` is not copied: the length is the room
+    /// that it needs.
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>>;
 
     /// Writes a value. `false`: [`Put::how`] forbade it, and nothing was written.
@@ -67,11 +67,11 @@ pub trait Session {
     /// Removes a value; `false` where there was none.
     fn delete(&mut self, key: Key<'_>) -> Result<bool>;
 
-    /// Begins a batch. Reads and writes stand between `begin` and `commit`; without them, each
+    /// Starts a batch. Reads and writes are between `begin` and `commit`; without them, each
     /// is a batch of its own.
     fn begin(&mut self, mode: Mode) -> Result<()>;
 
-    /// Ends a batch. When it returns, the store's durability class holds for all writes in it.
+    /// Finishes a batch. When it returns, the store's durability class holds for all writes in it.
     fn commit(&mut self) -> Result<()>;
 
     /// Visits every key with the length of its value, in key order.
@@ -94,24 +94,24 @@ pub trait Session {
     ) -> Result<()>;
 
     /// The engine's own counters for this session since they were last asked for, named with
-    /// their units. Waiting for others is told under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
+    /// their units. Waiting for others is counted under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }
 
-    /// What its own calls did beside what they were asked for (a checkpoint, say), since this was
+    /// What its own calls did besides what they were asked for (a checkpoint, say), since this was
     /// last asked for.
     fn background_work(&self) -> Vec<Done> {
         Vec::new()
     }
 }
 
-/// A chore that is done.
+/// Background work that is finished.
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
     /// In the engine's own word.
     pub name: &'static str,
-    /// When it began.
+    /// When it started.
     pub began: Instant,
     /// When it ended.
     pub ended: Instant,
@@ -138,7 +138,7 @@ pub struct Item<'a> {
 pub struct Put {
     /// Whether the key must or must not be there yet.
     pub how: How,
-    /// Mode and time to keep beside a named value.
+    /// Mode and time to keep with a named value.
     pub meta: Option<Meta>,
 }
 

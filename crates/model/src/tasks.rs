@@ -1,8 +1,8 @@
 //! A queue of tasks, and what `storemark queue` asks of an engine: a task is created, its status
 //! is changed, its output is rewritten over and over, and it is deleted.
 //!
-//! Small traits again: [`Tasks`], [`Queue`], [`QueueWorker`]. Each trial makes a queue anew
-//! and removes it.
+//! Small traits again: [`Tasks`](crate::Tasks), [`Queue`], [`QueueWorker`]. Each trial creates a
+//! queue and removes it.
 
 use std::{fmt, path::PathBuf};
 
@@ -26,7 +26,7 @@ pub struct Task<'a> {
     pub output: &'a str,
 }
 
-/// What a store holds of a task, beside what never changes.
+/// What a store holds of a task, without what never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct StoredTask {
     /// Its status.
@@ -69,7 +69,7 @@ impl fmt::Display for Step {
 
 /// A queue, shared by its workers.
 pub trait Queue: Send + Sync {
-    /// A worker's own use of it. Made on the thread that uses it.
+    /// A worker's own use of it. Created on the thread that uses it.
     fn worker(&self) -> Result<Box<dyn QueueWorker + '_>>;
 
     /// All settings as read back from the engine, asked for or not.
@@ -78,11 +78,11 @@ pub trait Queue: Send + Sync {
     /// The durability class that those settings give.
     fn durability(&self) -> Result<Durability>;
 
-    /// The files and folders that hold it, present or not. A folder stands for all in it.
+    /// The files and folders that hold it, present or not. A folder means all in it.
     fn files(&self) -> Vec<PathBuf>;
 
-    /// Does what the durability class still owes after the last step (a checkpoint, say). No worker
-    /// is at it; it counts as measured time.
+    /// Flushes what the durability class asks for after the last step (a checkpoint, say). No worker
+    /// uses it; it counts as measured time.
     fn settle(&self) -> Result<()>;
 
     /// Number of tasks in it. Never timed.
@@ -103,7 +103,7 @@ pub trait QueueWorker {
     fn find(&mut self, id: &str) -> Result<Option<StoredTask>>;
 
     /// The engine's own counters for this worker since they were last asked for. Waiting for
-    /// others is told under [`LOCK_WAITS`](crate::LOCK_WAITS) and
+    /// others is counted under [`LOCK_WAITS`](crate::LOCK_WAITS) and
     /// [`BUSY_RETRIES`](crate::BUSY_RETRIES).
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {
         Vec::new()

@@ -1,4 +1,4 @@
-//! What stands in a user's folder and is no value: for whoever copies it, to report.
+//! What is in a user's folder and is no value, to be reported by a copy.
 
 use std::{
     collections::BTreeSet,
@@ -57,7 +57,7 @@ impl Several {
     }
 }
 
-/// Walks `dir` and tells what is no value there. Opens each file for reading, changes nothing.
+/// Walks `dir` and returns what is no value there. Opens each file for reading, changes nothing.
 pub fn files_left_out(dir: &Path) -> Result<LeftOut> {
     let mut out = LeftOut::default();
     walk(dir, &mut |name, found| {

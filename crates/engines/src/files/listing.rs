@@ -39,7 +39,7 @@ impl Listing {
     }
 }
 
-/// The keys below `dir`. A numbered layout with anything else beside the numbered files is an
+/// The keys below `dir`. A numbered layout with anything else next to the numbered files is an
 /// error that names the first such thing.
 pub(super) fn list(dir: &Path, layout: Layout) -> Result<Listing> {
     match layout {
@@ -72,7 +72,7 @@ impl Numbered {
     pub(super) fn all(mut self, dir: &Path) -> Result<Listing> {
         if let Some(odd) = self.odd {
             return Err(Error::usage(format!(
-                "{} is no dataset: {} stands among kvtest's numbered files; layout=names takes every file by its path",
+                "{} is no dataset: {} is among kvtest's numbered files; layout=names takes every file by its path",
                 dir.display(),
                 os::path(&odd).display()
             )));

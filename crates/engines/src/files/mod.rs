@@ -3,12 +3,12 @@
 //! the keys themselves are (`layout=names`).
 //!
 //! A file is truncated and written, written over its old bytes (`write=overwrite`), or written
-//! beside its place and then renamed (`write=rename`), and flushed or not (`sync`): `file` flushes each file before it is closed, `full` also the
-//! folders, once per batch. Symbolic links and special files are no keys and are left alone;
-//! [`files_left_out`] tells which there are.
+//! to a temporary file and then renamed (`write=rename`), and flushed or not (`sync`): `file` flushes
+//! each file before it is closed, `full` also the folders, once per batch. Symbolic links and special files are no keys and are left alone;
+//! [`files_left_out`] lists them.
 //!
-//! With `write=rename`, two sessions that insert the same key at the same time may both be told
-//! that they did.
+//! With `write=rename`, two sessions that insert the same key at the same time may both
+//! get the answer that they did.
 
 mod layout;
 mod left_out;
@@ -43,7 +43,7 @@ static DECLARATION: Declaration = Declaration {
         Setting::new(
             "write",
             Accepts::Words(&["inplace", "overwrite", "rename"]),
-            "truncate a file and write it, write over its old bytes, or write beside it and rename",
+            "truncate a file and write it, write over its old bytes, or write a new file and rename it",
         ),
         Setting::new(
             "sync",
@@ -61,7 +61,7 @@ static DECLARATION: Declaration = Declaration {
             Durability::Consistent,
             &[("write", "rename"), ("sync", "file")],
             "each value into a new file, fsync(2) of it, rename(2) over the old one: a power cut \
-                 leaves the old value or the new one, whole",
+             leaves the old value or the new one, whole",
         ),
         DurabilitySettings::new(
             Durability::Durable,
@@ -72,7 +72,7 @@ static DECLARATION: Declaration = Declaration {
     limitations: &["an order of its keys: each scan lists and sorts the whole folder"],
 
     // In place: a torn file differs from its source, and a rename would cost more than half as
-    // much again. Files in one folder are made one at a time, but filled side by side.
+    // much again. Files in one folder are created one at a time, but filled concurrently.
     fill: Some(Fill {
         settings: &[("write", "inplace"), ("sync", "none")],
         sessions: 2,

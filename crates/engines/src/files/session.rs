@@ -12,17 +12,17 @@ use super::{
 };
 use crate::{first::first, refusal};
 
-/// Longest path that systems take (Linux's `PATH_MAX`): room for it is made once.
+/// Longest path that systems take (Linux's `PATH_MAX`): its room is allocated once.
 const LONGEST: usize = 4096;
 
 pub(super) struct Worker<'s> {
     store: &'s Folder,
     number: u32,
-    /// Temporary files made so far.
-    made: u64,
+    /// Temporary files created so far.
+    temporaries: u64,
     /// The path of the key at hand, ended by a zero byte.
     path: Vec<u8>,
-    /// The temporary file beside it, likewise.
+    /// The temporary file next to it, likewise.
     temporary: Vec<u8>,
     /// Folders whose entries changed in this batch, each ended by a zero byte. Kept only for
     /// `sync=full`.
@@ -35,7 +35,7 @@ impl<'s> Worker<'s> {
         Self {
             store,
             number,
-            made: 0,
+            temporaries: 0,
             path: Vec::with_capacity(LONGEST),
             temporary: Vec::with_capacity(LONGEST),
             touched: BTreeSet::new(),
@@ -54,13 +54,13 @@ impl<'s> Worker<'s> {
         if self.store.access == Access::Write { Ok(()) } else { Err(refusal::read_only()) }
     }
 
-    /// Writes the file at hand where it stands.
+    /// Writes the current file in place.
     fn write_in_place(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
         let Some(file) = self.open_new(false, put.how)? else { return Ok(false) };
         self.write_to(file, value, put).map(|()| true)
     }
 
-    /// Writes the file at hand beside its place, then renames.
+    /// Writes a temporary file, then renames it to the current one.
     fn write_beside(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
         let there = || self.store.root.facts(&self.path).map(|facts| facts.is_some());
         match put.how {
@@ -68,20 +68,20 @@ impl<'s> Worker<'s> {
             How::Update if !there()? => return Ok(false),
             _ => {}
         }
-        self.made += 1;
-        temporary::beside(&self.path, self.number, self.made, &mut self.temporary);
+        self.temporaries += 1;
+        temporary::next_to(&self.path, self.number, self.temporaries, &mut self.temporary);
         let Some(file) = self.open_new(true, How::Upsert)? else { return Ok(false) };
         let written = self
             .write_to(file, value, put)
             .and_then(|()| self.store.root.rename(&self.temporary, &self.path));
         if written.is_err() {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = self.store.root.remove(&self.temporary);
         }
         written.map(|()| true)
     }
 
-    /// Opens the file at hand or its temporary one, in folders made as needed; `None` where
+    /// Opens the current file or its temporary one, in folders created as needed; `None` if
     /// `how` forbids it.
     fn open_new(&mut self, temporary: bool, how: How) -> io::Result<Option<File>> {
         let open = |worker: &Self| {
@@ -112,7 +112,7 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Makes the folders that the path at hand lies in; `false` if there are none above it.
+    /// Creates the folders of the current path; `false` if there are none above it.
     fn make_folders(&mut self) -> io::Result<bool> {
         let slashes: Vec<_> = (0..self.path.len()).filter(|i| self.path[*i] == b'/').collect();
         for slash in &slashes {

@@ -1,5 +1,5 @@
-//! A queue in an engine of blobs: each task is a value of its own, JSON under its id, written anew
-//! as a whole at every step but the last. There is no index: who looks for a status reads them all.
+//! A queue of values: each task is a value of its own, JSON under its id, which every step but the
+//! last rewrites as a whole. There is no index: a search for a status reads them all.
 
 use std::{
     ops::ControlFlow,

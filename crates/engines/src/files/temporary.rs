@@ -1,4 +1,4 @@
-//! Names of files that are written beside their place and then renamed:
+//! Names of files that are written next to their target and then renamed:
 //! `.storemark-<process>-<session>-<n>.tmp`.
 
 use std::io::Write;
@@ -8,7 +8,7 @@ const TAIL: &[u8] = b".tmp";
 
 /// Puts the `n`-th temporary name of a session into `out`, in the folder of `path`, which and
 /// which also `out` end in a zero byte.
-pub(super) fn beside(path: &[u8], session: u32, n: u64, out: &mut Vec<u8>) {
+pub(super) fn next_to(path: &[u8], session: u32, n: u64, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(folder(path));
     write!(out, ".storemark-{}-{session}-{n}.tmp\0", std::process::id())
@@ -43,7 +43,7 @@ mod tests {
     fn a_temporary_name_stands_beside_and_is_recognised() {
         let mut out = Vec::new();
         for path in [&b"a\0"[..], b"a/b/c\0"] {
-            beside(path, 3, 4, &mut out);
+            next_to(path, 3, 4, &mut out);
             assert_eq!(out.pop(), Some(0));
             assert_eq!(folder(&out), folder(path));
             assert!(is_temporary(&out));

@@ -11,7 +11,7 @@ use model::{Error, Result, Visit};
 
 use super::temporary::is_temporary;
 
-/// What stands at a name.
+/// What a name refers to.
 pub(super) enum Found {
     /// A regular file.
     File,
@@ -25,14 +25,14 @@ pub(super) enum Found {
     Unreadable(io::Error),
 }
 
-/// Visits what stands below `top`, in no particular order, folders only if they are empty or
+/// Visits what is below `top`, in no particular order, folders only if they are empty or
 /// unreadable. Follows no links, opens no files, passes over temporary ones.
 pub(super) fn walk(top: &Path, visit: &mut dyn FnMut(&[u8], Found) -> Visit) -> Result<()> {
     let mut name = Vec::new();
     below(top, &mut name, visit).map(drop)
 }
 
-/// Visits what stands directly in `folder`, folders included.
+/// Visits what is directly in `folder`, folders included.
 pub(super) fn entries(folder: &Path, visit: &mut dyn FnMut(&[u8], FileType)) -> Result<()> {
     let failed = |e| Error::io(folder.display(), e);
     for entry in fs::read_dir(folder).map_err(failed)? {

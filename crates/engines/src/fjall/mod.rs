@@ -19,7 +19,7 @@ use store::FjallStore;
 
 pub(crate) struct Fjall;
 
-/// The library does not tell it; a test holds it against the lock file.
+/// The library does not report it; a test compares it with the lock file.
 const VERSION: &str = "3.1.13";
 
 static DECLARATION: Declaration = Declaration {
@@ -32,21 +32,21 @@ static DECLARATION: Declaration = Declaration {
         Setting::new(
             "compression",
             Accepts::Words(&["none", "lz4"]),
-            "of the journal, blocks and values; fixed once the store is made. none by default \
-               (the library's is lz4): blobs seldom shrink, and other engines do not try",
+            "of the journal, blocks and values; fixed once the store is created. none by default \
+             (the library's is lz4): blobs seldom shrink, and other engines do not try",
         ),
         Setting::new(
             "sync",
             Accepts::Words(&["off", "buffer", "data", "all"]),
             "what a commit does with the journal: leaves it in the library's buffer, or \
-               PersistMode::Buffer, SyncData or SyncAll",
+             PersistMode::Buffer, SyncData or SyncAll",
         ),
         Setting::new(
             "blobs",
             Accepts::Words(&["on", "off"]),
             "values of 1 KiB and more in files of their own (key-value separation), so that \
-               compaction does not move them; fixed once the store is made. on by default (the \
-               library's is off): it is meant for blobs",
+             compaction does not move them; fixed once the store is created. on by default (the \
+             library's is off): it is meant for blobs",
         ),
     ],
     durability: &[
@@ -54,28 +54,28 @@ static DECLARATION: Declaration = Declaration {
             Durability::None,
             &[("sync", "off")],
             "commits end in the library's buffer of the journal, which write(2) empties when \
-                 it is full: a power cut or a killed process may undo the last commits",
+             it is full: a power cut or a killed process may undo the last commits",
         ),
         DurabilitySettings::new(
             Durability::Consistent,
             &[("sync", "buffer")],
             "write(2) of the journal before a commit returns (PersistMode::Buffer), no flush: \
-                 a power cut may undo the last commits, or leave a journal that fjall refuses",
+             a power cut may undo the last commits, or leave a journal that fjall refuses",
         ),
         DurabilitySettings::new(
             Durability::Durable,
             &[("sync", "data")],
             "write(2) and fdatasync(2) of the journal before a commit returns \
-                 (PersistMode::SyncData)",
+             (PersistMode::SyncData)",
         ),
     ],
     limitations: &[
-        "a write does not tell whether its key was there: an insert or update looks first",
+        "a write does not report whether its key existed: an insert or update looks first",
         "a batch is held in memory until it is committed; one session writes at a time",
         "a journal that a power cut tore before its end (a page of a commit missing, a later one \
              there) is refused; nothing torn is read",
         "no way to open a store to read only: opening recovers its journal",
-        "what writers wait for flushes and compactions is not told",
+        "how long writers wait for flushes and compactions is not reported",
     ],
     capabilities: Capabilities { processes: false, ..Capabilities::ON_DISK },
 

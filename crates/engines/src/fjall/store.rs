@@ -27,8 +27,8 @@ pub(super) struct FjallStore {
     database: Database,
     shared: Shared,
     commit: Commit,
-    /// Counters as they were last told.
-    told: [AtomicI64; 2],
+    /// Counters when last asked for.
+    before: [AtomicI64; 2],
 }
 
 /// A word of the setting `sync`.
@@ -62,7 +62,7 @@ fn compression(settings: &Settings) -> CompressionType {
     }
 }
 
-/// The database at `path`, made if there is none. Opened to read it has no threads, which would
+/// The database at `path`, created if there is none. Opened to read it has no threads, which would
 /// rewrite files.
 fn database(path: &Path, settings: &Settings, access: Access) -> Result<Database> {
     let mut builder = Database::builder(path).journal_compression(compression(settings));
@@ -124,7 +124,7 @@ impl FjallStore {
             database,
             shared: Shared::new(keys, options.access),
             commit: Commit::of(&options.settings),
-            told: Default::default(),
+            before: Default::default(),
         }
     }
 
@@ -290,8 +290,8 @@ impl Tree for &FjallStore {
         let count = i64::try_from(self.database.compactions_completed()).unwrap_or(i64::MAX);
         [("compactions", count), ("compaction µs", micros)]
             .into_iter()
-            .zip(&self.told)
-            .map(|((name, now), told)| (name, now - told.swap(now, Relaxed)))
+            .zip(&self.before)
+            .map(|((name, now), before)| (name, now - before.swap(now, Relaxed)))
             .collect()
     }
 }

@@ -1,6 +1,6 @@
 //! `lmdb:DIR` is an LMDB environment: `data.mdb` and `lock.mdb` in a folder of their own. Values
-//! stand in its named database `integers` or `names`, by keys in their order; mode and time of
-//! named ones beside them in `meta`.
+//! are in its named database `integers` or `names`, in the order of their keys; mode and time of
+//! named ones are in `meta`.
 
 mod os;
 mod session;
@@ -39,7 +39,7 @@ static DECLARATION: Declaration = Declaration {
             "sync",
             Accepts::Words(&["off", "data", "full"]),
             "what a commit flushes: nothing (MDB_NOSYNC), the pages (MDB_NOMETASYNC), or also \
-               the page that makes them current",
+             the page that makes them current",
         ),
         Setting::new(
             "readahead",
@@ -52,20 +52,20 @@ static DECLARATION: Declaration = Declaration {
             Durability::None,
             &[("sync", "off")],
             "MDB_NOSYNC: changed pages written to free places of the file, no flush: a power \
-                 cut may leave no readable store",
+             cut may leave no readable store",
         ),
         DurabilitySettings::new(
             Durability::Consistent,
             &[("sync", "data")],
             "MDB_NOMETASYNC: fdatasync(2) of the pages before the page that makes them \
-                 current is written, which the next commit flushes: a power cut may undo the \
-                 last commit",
+             current is written, which the next commit flushes: a power cut may undo the \
+             last commit",
         ),
         DurabilitySettings::new(
             Durability::Durable,
             &[("sync", "full")],
             "fdatasync(2) of the pages, then the page that makes them current is written \
-                 through a descriptor opened with O_DSYNC, before the commit returns",
+             through a descriptor opened with O_DSYNC, before the commit returns",
         ),
     ],
     limitations: &[
@@ -128,8 +128,8 @@ fn environment(location: &Path, options: &OpenOptions) -> Result<Arc<Environment
     check(location)?;
     let mut opened = lock::hold(&OPENED);
     opened.retain(|environment| environment.strong_count() > 0);
-    let alike = opened.iter().filter_map(Weak::upgrade).find(|e| e.serves(location, options));
-    if let Some(environment) = alike {
+    let serving = opened.iter().filter_map(Weak::upgrade).find(|e| e.serves(location, options));
+    if let Some(environment) = serving {
         return Ok(environment);
     }
     let OpenOptions { settings, access, .. } = options;
@@ -139,9 +139,9 @@ fn environment(location: &Path, options: &OpenOptions) -> Result<Arc<Environment
     Ok(environment)
 }
 
-/// Open environments, as LMDB takes each only once in a process: stores opened alike to read share
-/// theirs. Held also while a lock file is looked at: closing it gives up all locks that this
-/// process has on it.
+/// Open environments, as LMDB takes each only once in a process: stores that are opened to read in
+/// the same way share theirs. Held also while a lock file is looked at: closing it gives up all
+/// locks that this process has on it.
 static OPENED: Mutex<Vec<Weak<Environment>>> = Mutex::new(Vec::new());
 
 /// Whether this or another process has the environment open. If none has, it is read without
@@ -162,8 +162,8 @@ fn check(location: &Path) -> Result<()> {
     Err(Error::corrupt(format!("{}: holds no data.mdb that is LMDB's", location.display())))
 }
 
-/// Whether the folder's data file begins as one: its first page is a header, whose length goes
-/// with the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the machine's order.
+/// Whether the folder's data file starts as one: its first page is a header, whose length depends
+/// on the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the machine's order.
 fn is_environment(location: &Path) -> bool {
     const AT: usize = size_of::<usize>() + 8;
     let data = location.join("data.mdb");

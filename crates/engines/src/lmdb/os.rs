@@ -1,10 +1,10 @@
-//! What the system tells of other processes: whether one has an environment open, and whether it
-//! was waited for.
+//! What the system reports about other processes: whether one has an environment open, and whether
+//! it was waited for.
 
 use std::path::Path;
 
 /// Each process that has an environment open locks the first byte of its lock file
-/// (`mdb_env_excl_lock` of `mdb.c`). Where that cannot be told it counts as open.
+/// (`mdb_env_excl_lock` of `mdb.c`). If that is unknown, it counts as open.
 #[cfg(unix)]
 pub(super) fn is_open_elsewhere(lock_file: &Path) -> bool {
     use rustix::process::{Flock, FlockType, fcntl_getlk};
@@ -15,14 +15,14 @@ pub(super) fn is_open_elsewhere(lock_file: &Path) -> bool {
     }
 }
 
-/// Nothing tells here.
+/// Unknown here.
 #[cfg(not(unix))]
 pub(super) fn is_open_elsewhere(_: &Path) -> bool {
     true
 }
 
 /// Whether this thread gave up its processor to wait while `act` ran, which LMDB's lock between
-/// processes makes it do at once. `false` where the system does not tell.
+/// processes makes it do at once. `false` if the system does not report it.
 pub(super) fn waits<T>(act: impl FnOnce() -> T) -> (T, bool) {
     let before = switches();
     let done = act();

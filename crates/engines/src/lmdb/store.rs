@@ -17,7 +17,7 @@ use crate::{lock, ordered::TransactionSession, refusal};
 
 pub(super) type Values = Database<'static, Bytes, Bytes>;
 
-/// Two that a store of names has, and one that is looked for beside them.
+/// Two that a store of names has, and one that is looked for as well.
 const DATABASES: u32 = 3;
 
 /// Readers at once, of all processes; each costs 64 bytes of the lock file.
@@ -105,7 +105,7 @@ impl Environment {
     }
 }
 
-/// A store that is dropped, not closed, is made whole as far as it can be.
+/// A store that is dropped, not closed, is made whole as far as possible.
 impl Drop for Environment {
     fn drop(&mut self) {
         let _ = self.make_whole();
@@ -131,7 +131,7 @@ fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
     )))
 }
 
-/// Maps are made of whole pages, of 4 KiB to 64 KiB.
+/// Maps consist of whole pages, of 4 KiB to 64 KiB.
 fn map_size(settings: &Settings) -> Result<usize> {
     let bytes = settings.number("map").unwrap_or(MAP).next_multiple_of(1 << 16);
     usize::try_from(bytes).map_err(|_| refusal::too_long(bytes))
@@ -202,13 +202,13 @@ impl LmdbStore {
     pub(super) fn create(environment: Arc<Environment>, keys: KeyKind) -> Result<Self> {
         let env = &environment.env;
         let make = || {
-            let made = env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
+            let created = env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
                 let values = opener.create_database(txn, Some(name(keys)))?;
                 let named = keys == KeyKind::Names;
                 let metas = named.then(|| opener.create_database(txn, Some("meta"))).transpose()?;
                 Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit((values, metas)))
             });
-            made.map(CommitOrAbort::unwrap_commit)
+            created.map(CommitOrAbort::unwrap_commit)
         };
         let databases = make().map_err(|e| environment.failed(e))?;
         Ok(Self::new(environment, keys, databases))

@@ -1,11 +1,11 @@
-//! How values stand in the library's bytes: of integers as they are; behind each value of a name
-//! its mode and time, nanoseconds of all ones where none are kept.
+//! How values are stored: those of integers as they are; each value of a name is followed by its
+//! mode and time, whose nanoseconds are all ones if there are none.
 
 use model::{Error, KeyKind, Meta, Result};
 
 use crate::meta;
 
-/// The column family or keyspace that holds a store's dataset tells the kind of its keys.
+/// The column family or keyspace that holds a store's dataset is named after the kind of its keys.
 pub(crate) const COLUMNS: [&str; 2] = ["integers", "names"];
 
 pub(crate) fn name_of(keys: KeyKind) -> &'static str {

@@ -18,7 +18,7 @@
 //! | | 8 | FNV-1a, 64 bits, of the table and the trailer up to here |
 //! | | 7 | `packend` |
 //!
-//! The table is cut off before anything changes and written anew when the store is settled, so
+//! The table is cut off before anything changes and written again when the store is settled, so
 //! that a file whose writer was interrupted ends without a trailer.
 
 use model::{Error, Key, KeyKind, Meta, Result};
@@ -31,7 +31,7 @@ pub(super) const TRAILER: usize = 8 + 8 + 1 + 8 + END.len();
 const MAGIC: &[u8; 14] = b"storemark-pack";
 const END: &[u8; 7] = b"packend";
 
-/// Whether a file that begins with `head` is a pack of any version.
+/// Whether a file that starts with `head` is a pack of any version.
 pub(super) fn is_pack(head: &[u8; HEAD.len()]) -> bool {
     head.starts_with(MAGIC)
 }
@@ -107,7 +107,7 @@ fn encode_meta(meta: Option<&Meta>, out: &mut Vec<u8>) {
     }
 }
 
-/// The slots in `tail`: the table and the trailer, as they stand in the file.
+/// The slots in `tail`: the table and the trailer, as they are in the file.
 pub(super) fn decode(tail: &[u8], trailer: &Trailer) -> Result<Table<Slot>> {
     let (table, rest) = tail.split_at(tail.len() - TRAILER);
     let fields = &rest[..TRAILER - 8 - END.len()];

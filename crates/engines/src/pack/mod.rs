@@ -1,8 +1,8 @@
-//! `pack:FILE` is one file of values and a table of where they stand: the physical limit of a
+//! `pack:FILE` is one file of values and a table of where they are: the physical limit of a
 //! copy, against which other engines are held.
 //!
 //! A read is a table lookup and one copy, by `pread` or out of a map of the file (`io=mmap`)
-//! made when it is opened; values written later lie behind the map and are read by `pread`.
+//! created when it is opened; values written later are behind the map and are read by `pread`.
 //! An update that fits into the room of the old value overwrites it, a longer one is appended;
 //! room that is given up is not used again. Between processes nothing is locked.
 

@@ -79,7 +79,7 @@ impl Session for Reader<'_> {
     }
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
-        // The old guard goes first: taking a second beside it could wait for a writer that
+        // The old guard goes first: taking a second one could wait for a writer that
         // waits for the first.
         self.held = None;
         self.held = (mode == Mode::Read).then(|| self.store.slots());

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{at, lock, refusal, table::Table};
 
-/// Where a value stands. Offset and room never change; the length does, under a shared lock,
+/// Where a value is. Offset and room never change; the length does, under a shared lock,
 /// when the value is overwritten in place. Never astride two cache lines, and an `Option` of it
 /// is no larger.
 #[repr(align(32))]
@@ -34,7 +34,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// `None`: no value stands at offset 0, where the head is.
+    /// `None`: no value is at offset 0, where the head is.
     pub(super) fn new(
         offset: u64,
         length: u64,
@@ -53,14 +53,14 @@ impl Slot {
     }
 }
 
-/// Where the values end, and whether the table stands there.
+/// Where the values end, and whether the table is there.
 struct Tail {
     end: u64,
     settled: bool,
 }
 
-/// Locks are taken in the order `slots`, `tail`. A change to a slot is made first and told to
-/// the tail after, so that a table written meanwhile never passes for current.
+/// Locks are taken in the order `slots`, `tail`. A slot is changed first and
+/// the tail after it, so that a table written meanwhile never passes for current.
 pub(super) struct Pack {
     path: PathBuf,
     file: File,
@@ -145,7 +145,7 @@ impl Pack {
         if offset.checked_add(into.len()).is_none_or(|end| end > map.len()) {
             return false;
         }
-        // SAFETY: the range lies within the map, and within the file: a slot is entered after
+        // SAFETY: the range is within the map, and within the file: a slot is entered after
         // its bytes are written, and the file is never cut below the end of its slots (nothing
         // guards against another process that truncates it). `into` is memory of its own. No
         // reference to the map is formed, as `pwrite` may change it meanwhile.
@@ -184,7 +184,7 @@ impl Pack {
         let offset = self.reserve(length)?;
         at::write(&self.file, value, offset).map_err(|e| self.failed(e))?;
         let slot = Slot::new(offset, length, length, put.meta.map(Box::new))
-            .expect("values stand behind the head");
+            .expect("values are behind the head");
         let mut slots = lock::write(&self.slots);
         match (put.how, slots.get(&key)?.is_some()) {
             (How::Insert, true) | (How::Update, false) => return Ok(false),
@@ -203,7 +203,7 @@ impl Pack {
         Ok(removed)
     }
 
-    /// Room for `length` bytes behind all values. The table, if it stands there, is cut off.
+    /// Room for `length` bytes behind all values. The table, if it is there, is cut off.
     fn reserve(&self, length: u64) -> Result<u64> {
         let mut tail = lock::hold(&self.tail);
         if tail.settled {
@@ -291,7 +291,7 @@ fn check_head(file: &File, length: u64) -> Result<()> {
     } else if format::is_pack(&head) {
         Err(Error::unsupported("a pack of a version that is not known here"))
     } else {
-        Err(Error::corrupt("not a pack: it does not begin as one"))
+        Err(Error::corrupt("not a pack: it does not start as one"))
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) trait Kind: 'static {
     /// Mode and time, where they are kept.
     const METAS: Option<Definition<Self::Stored>>;
 
-    /// The key is taken apart where it stands: copied whole, it would be read back before its
+    /// The key is matched by reference: copied whole, it would be read back before its
     /// parts are written out, which waits for the end of the last value's copy.
     fn stored<'k>(key: &Key<'k>) -> Result<<Self::Stored as Value>::SelfType<'k>>;
 

@@ -1,5 +1,5 @@
-//! `redb:FILE` is a redb database in one file. Values stand in its table `integers` or `names`;
-//! mode and time of named ones beside them in `meta`.
+//! `redb:FILE` is a redb database in one file. Values are in its table `integers` or `names`;
+//! mode and time of named ones are in `meta`.
 
 mod file;
 mod kind;
@@ -34,18 +34,18 @@ static DECLARATION: Declaration = Declaration {
             "sync",
             Accepts::Words(&["off", "deferred", "immediate"]),
             "Durability::Immediate at each commit, the same without its flush (off), or \
-               Durability::None and one immediate commit at the end of a pass (deferred)",
+             Durability::None and one immediate commit at the end of a pass (deferred)",
         ),
         Setting::new(
             "two_phase",
             Accepts::Words(&["off", "on"]),
             "flush the pages before the header that makes them current \
-               (WriteTransaction::set_two_phase_commit)",
+             (WriteTransaction::set_two_phase_commit)",
         ),
         Setting::new(
             "share",
             Accepts::Words(&["none", "readers", "writers"]),
-            "which processes may have it open beside one that writes (ConcurrencyMode)",
+            "which processes may have it open together with one that writes (ConcurrencyMode)",
         ),
     ],
     durability: &[
@@ -53,20 +53,20 @@ static DECLARATION: Declaration = Declaration {
             Durability::None,
             &[("sync", "off")],
             "Durability::Immediate over a file that is written but never flushed: a power \
-                 cut may leave no readable store",
+             cut may leave no readable store",
         ),
         DurabilitySettings::new(
             Durability::Consistent,
             &[("sync", "deferred")],
             "Durability::None: commits stay in the cache, until one with \
-                 Durability::Immediate at the end of a pass (on the clock) writes and flushes \
-                 all; a power cut or a killed process leaves the store as that one left it",
+             Durability::Immediate at the end of a pass (on the clock) writes and flushes \
+             all; a power cut or a killed process leaves the store as that one left it",
         ),
         DurabilitySettings::new(
             Durability::Durable,
             &[("sync", "immediate")],
-            "Durability::Immediate: pages and header written, with checksums that tell \
-                 whether all arrived, and fdatasync(2) before the commit returns",
+            "Durability::Immediate: pages and header written, with checksums that show \
+             whether all arrived, and fdatasync(2) before the commit returns",
         ),
     ],
     limitations: &[
@@ -102,7 +102,7 @@ impl Blobs for Redb {
     }
 
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
-        // Shared, it is read beside its writer.
+        // Shared, it is read while its writer works.
         let alone = settings.get("share").is_none_or(|share| share == "none");
         (alone && header(location)?.wants_repair())
             .then(|| "its writer is at work or was killed, and redb repairs it then".to_owned())
@@ -129,7 +129,7 @@ impl Blobs for Redb {
     }
 }
 
-/// redb does not tell its version: that in Cargo.lock, as a test makes sure.
+/// redb does not report its version; a test compares it with the lock file.
 const VERSION: &str = "4.5.0";
 
 fn check(location: &Path) -> Result<()> {
@@ -139,7 +139,7 @@ fn check(location: &Path) -> Result<()> {
     }
     // redb would make a database of an empty file.
     header(location).map(drop).ok_or_else(|| {
-        Error::corrupt(format!("{}: does not begin as a redb database", location.display()))
+        Error::corrupt(format!("{}: does not start as a redb database", location.display()))
     })
 }
 

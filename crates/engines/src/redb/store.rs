@@ -23,7 +23,7 @@ use crate::{ordered::TransactionSession, refusal};
 /// What [`Builder::new`] says it takes.
 const CACHE: u64 = 1 << 30;
 
-/// How commits are made, and the rest that was asked for.
+/// How commits are flushed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sync {
     Off,
@@ -73,7 +73,7 @@ impl Chosen {
         Ok(builder)
     }
 
-    fn told(&self) -> Settings {
+    fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         settings.set("cache", self.cache);
         settings.set(
@@ -108,7 +108,7 @@ pub(super) struct RedbStore {
     handle: Handle,
     keys: KeyKind,
     /// There are commits that only an immediate one will write out.
-    owes: AtomicBool,
+    unflushed: AtomicBool,
 }
 
 impl RedbStore {
@@ -152,7 +152,7 @@ impl RedbStore {
     }
 
     fn new(path: &Path, chosen: Chosen, handle: Handle, keys: KeyKind) -> Self {
-        Self { path: path.to_owned(), chosen, handle, keys, owes: AtomicBool::new(false) }
+        Self { path: path.to_owned(), chosen, handle, keys, unflushed: AtomicBool::new(false) }
     }
 
     pub(super) fn read(&self) -> Result<ReadTransaction> {
@@ -177,7 +177,7 @@ impl RedbStore {
     pub(super) fn commit(&self, mut txn: WriteTransaction) -> Result<()> {
         if self.chosen.sync == Sync::Deferred {
             txn.set_durability(redb::Durability::None).map_err(|e| self.failed(e))?;
-            self.owes.store(true, Relaxed);
+            self.unflushed.store(true, Relaxed);
         }
         txn.commit().map_err(|e| self.failed(e))
     }
@@ -245,9 +245,9 @@ impl Store for RedbStore {
         })
     }
 
-    /// redb does not tell what it was given; it takes it as it is.
+    /// redb does not report them; it takes what was asked for.
     fn in_effect(&self) -> Result<Settings> {
-        Ok(self.chosen.told())
+        Ok(self.chosen.settings())
     }
 
     fn durability(&self) -> Durability {
@@ -259,8 +259,8 @@ impl Store for RedbStore {
     }
 
     fn settle(&self) -> Result<()> {
-        if self.owes.swap(false, Relaxed) {
-            // Immediate, as a transaction is unless it is told otherwise.
+        if self.unflushed.swap(false, Relaxed) {
+            // Immediate, as a transaction is by default.
             self.write(&Cell::new(0))?.commit().map_err(|e| self.failed(e))?;
         }
         Ok(())

@@ -22,13 +22,13 @@ static DECLARATION: Declaration = Declaration {
             "cache",
             Accepts::Size { min: 0, max: 1 << 47 },
             "block cache in bytes; the library's own default. Values in files of their own \
-               (blobs=on) are not in it",
+             (blobs=on) are not in it",
         ),
         Setting::new(
             "compression",
             Accepts::Words(&["none", "snappy", "lz4", "zstd"]),
             "of blocks and values. none by default (the library's is snappy): blobs seldom \
-               shrink, and other engines do not try",
+             shrink, and other engines do not try",
         ),
         Setting::new(
             "wal",
@@ -44,8 +44,8 @@ static DECLARATION: Declaration = Declaration {
             "blobs",
             Accepts::Words(&["on", "off"]),
             "values of 1 KiB and more in files of their own (enable_blob_files, with garbage \
-               collection), so that compaction does not move them. on by default (the library's \
-               is off): it is meant for blobs",
+             collection), so that compaction does not move them. on by default (the library's \
+             is off): it is meant for blobs",
         ),
     ],
     durability: &[
@@ -53,23 +53,23 @@ static DECLARATION: Declaration = Declaration {
             Durability::None,
             &[("wal", "off"), ("sync", "off")],
             "no log (WriteOptions.disableWAL), values wait in memory for their table: a power \
-                 cut or a killed process undoes what was committed since the last table",
+             cut or a killed process undoes what was committed since the last table",
         ),
         DurabilitySettings::new(
             Durability::Consistent,
             &[("wal", "on"), ("sync", "off")],
             "write(2) of the log before a commit returns, no flush: a power cut may undo the \
-                 last commits",
+             last commits",
         ),
         DurabilitySettings::new(
             Durability::Durable,
             &[("wal", "on"), ("sync", "on")],
             "write(2) of the log, then fdatasync(2) of it before a commit returns (FlushWAL, \
-                 so that sessions that write at once share a flush)",
+             so that sessions that write at once share a flush)",
         ),
     ],
     limitations: &[
-        "a write does not tell whether its key was there: an insert or update reads the old \
+        "a write does not report whether its key existed: an insert or update reads the old \
              value first",
         "a batch is held in memory until it is committed; one session writes at a time, though \
              sessions flush at once",
@@ -134,7 +134,7 @@ impl Blobs for RocksDb {
     }
 }
 
-/// The library does not tell its version to C; the name of the file that is mapped does.
+/// The library does not report its version to C; the name of the mapped file has it.
 fn linked_version() -> Option<String> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let (_, rest) = maps.split_once("/librocksdb.so.")?;

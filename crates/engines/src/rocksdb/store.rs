@@ -28,7 +28,7 @@ pub(super) struct RocksStore {
     shared: Shared,
     settings: Settings,
     durability: Durability,
-    /// Milliseconds that writers were held up, as they were last told.
+    /// Milliseconds that writers were held up, when last asked for.
     stalled: AtomicI64,
 }
 
@@ -37,7 +37,7 @@ fn columns(path: &Path) -> Result<Vec<String>> {
     DB::list_cf(&Options::default(), path).map_err(|e| failed(path, &e))
 }
 
-/// The column families beside the dataset's.
+/// The column families other than the dataset's.
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
     let mut others = columns(path)?;
     others.retain(|name| name != DEFAULT_COLUMN_FAMILY_NAME && lsm::kind_of(name).is_none());
@@ -107,7 +107,7 @@ impl RocksStore {
             if self.number(properties::BACKGROUND_ERRORS)? > 0 {
                 let path = self.path.display();
                 return Err(Error::failed(format!(
-                    "{path}: RocksDB failed in the background; {path}/LOG tells why"
+                    "{path}: RocksDB failed in the background; see {path}/LOG"
                 )));
             }
             thread::sleep(Duration::from_micros(200));

@@ -33,30 +33,88 @@ const MAX_BYTES: u64 = 1 << 47;
 
 static DECLARATION: Declaration = Declaration {
     settings: &[
-    Setting::new("api", Accepts::Words(&["sql", "blob"]), "read and overwrite by SQL statements or by incremental blob handles").only(&[Facet::Blobs]),
-    Setting::new("store", Accepts::Words(&["file", "memory"]), "a database file, or a database in the memory of each process").only(&[Facet::Rows]),
-    Setting::new("connection", Accepts::Words(&["own", "shared", "pool"]), "one for each worker, one for all in turns, or as published: from a pool for each step, where two stay open").only(&[Facet::Tasks]),
-    Setting::new("journal", Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]), "PRAGMA journal_mode"),
-    Setting::new("sync", Accepts::Words(&["off", "normal", "full", "extra"]), "PRAGMA synchronous"),
-    Setting::new("page_size", Accepts::PowerOfTwo { min: 512, max: 65536 }, "PRAGMA page_size; fixed once the database is made").only(&[Facet::Blobs]),
-    Setting::new("cache", Accepts::Size { min: 0, max: MAX_BYTES }, "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)"),
-    Setting::new("cache_pages", Accepts::Integer { min: 0, max: i32::MAX as i64 }, "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size").only(&[Facet::Blobs]),
-    Setting::new("mmap", Accepts::Size { min: 0, max: MAX_BYTES }, "PRAGMA mmap_size in bytes").only(&[Facet::Blobs]),
-    Setting::new("checkpoint", Accepts::Words(&["auto", "none"]), "whether a WAL is checkpointed, automatically and at the end of a pass").only(&[Facet::Blobs]),
-    NULL,
-],
-    durability: &[DurabilitySettings::new(Durability::None, &[("journal", "off"), ("sync", "off")],
-                "pages written in place, no journal, no flush: a power cut may leave no readable \
-                 database"),
-DurabilitySettings::new(Durability::Consistent, &[("journal", "wal"), ("sync", "normal")],
-                "pages appended to the log, fdatasync(2) only at a checkpoint: a power cut may undo \
-                 the last commits"),
-DurabilitySettings::new(Durability::Durable, &[("journal", "wal"), ("sync", "full")],
-                "pages appended to the log, fdatasync(2) of it before the commit returns")],
-
+        Setting::new(
+            "api",
+            Accepts::Words(&["sql", "blob"]),
+            "read and overwrite by SQL statements or by incremental blob handles",
+        )
+        .only(&[Facet::Blobs]),
+        Setting::new(
+            "store",
+            Accepts::Words(&["file", "memory"]),
+            "a database file, or a database in the memory of each process",
+        )
+        .only(&[Facet::Rows]),
+        Setting::new(
+            "connection",
+            Accepts::Words(&["own", "shared", "pool"]),
+            "one for each worker, one for all in turns, or as published: from a pool for each \
+             step, where two stay open",
+        )
+        .only(&[Facet::Tasks]),
+        Setting::new(
+            "journal",
+            Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
+            "PRAGMA journal_mode",
+        ),
+        Setting::new(
+            "sync",
+            Accepts::Words(&["off", "normal", "full", "extra"]),
+            "PRAGMA synchronous",
+        ),
+        Setting::new(
+            "page_size",
+            Accepts::PowerOfTwo { min: 512, max: 65536 },
+            "PRAGMA page_size; fixed once the database is created",
+        )
+        .only(&[Facet::Blobs]),
+        Setting::new(
+            "cache",
+            Accepts::Size { min: 0, max: MAX_BYTES },
+            "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)",
+        ),
+        Setting::new(
+            "cache_pages",
+            Accepts::Integer { min: 0, max: i32::MAX as i64 },
+            "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size",
+        )
+        .only(&[Facet::Blobs]),
+        Setting::new("mmap", Accepts::Size { min: 0, max: MAX_BYTES }, "PRAGMA mmap_size in bytes")
+            .only(&[Facet::Blobs]),
+        Setting::new(
+            "checkpoint",
+            Accepts::Words(&["auto", "none"]),
+            "whether a WAL is checkpointed, automatically and at the end of a pass",
+        )
+        .only(&[Facet::Blobs]),
+        NULL,
+    ],
+    durability: &[
+        DurabilitySettings::new(
+            Durability::None,
+            &[("journal", "off"), ("sync", "off")],
+            "pages written in place, no journal, no flush: a power cut may leave no readable \
+             database",
+        ),
+        DurabilitySettings::new(
+            Durability::Consistent,
+            &[("journal", "wal"), ("sync", "normal")],
+            "pages appended to the log, fdatasync(2) only at a checkpoint: a power cut may undo the \
+             last commits",
+        ),
+        DurabilitySettings::new(
+            Durability::Durable,
+            &[("journal", "wal"), ("sync", "full")],
+            "pages appended to the log, fdatasync(2) of it before the commit returns",
+        ),
+    ],
     // With a journal, so that a killed process leaves its last commit readable. Pages past the
     // old end of the file are not journaled, so that it costs next to nothing.
-    fill: Some(Fill { settings: &[("journal", "delete"), ("sync", "off")], sessions: 1, whole_blocks: false }),
+    fill: Some(Fill {
+        settings: &[("journal", "delete"), ("sync", "off")],
+        sessions: 1,
+        whole_blocks: false,
+    }),
     ..Declaration::new("sqlite", "an SQLite database: table kv for integers, sqlar for names")
 };
 

@@ -131,7 +131,7 @@ impl Session {
         Ok(())
     }
 
-    /// One SQL string for `rows`, made and parsed here.
+    /// One SQL string for `rows`, built and parsed here.
     fn insert_text(&mut self, rows: Range<i64>) -> Result<()> {
         sql::insert(&mut self.sql, rows);
         self.sql.push('\0');

@@ -297,7 +297,7 @@ fn meta_of(row: &Statement, table: &Table) -> Option<Meta> {
     })
 }
 
-/// In an archive made by others, a value shorter than its `sz` is deflated.
+/// In an archive of another program, a value shorter than its `sz` is deflated.
 fn uncompressed(key: Key<'_>, stored: i64, length: i64) -> Result<()> {
     if stored == length {
         return Ok(());

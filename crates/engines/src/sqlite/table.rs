@@ -1,4 +1,4 @@
-//! The tables in which values stand: kvtest's `kv` for integers, `sqlar` for names.
+//! The tables that hold the values: kvtest's `kv` for integers, `sqlar` for names.
 
 use std::ffi::CStr;
 

@@ -82,7 +82,7 @@ fn a_mixture_is_refused_and_names_the_first_odd_file() {
         assert_eq!(error.kind(), ErrorKind::Usage);
         let odd = if pairs == [("layout", "tree")] { "000001" } else { "notes" };
         let says = format!(
-            "{} is no dataset: {odd} stands among kvtest's numbered files; layout=names takes every file by its path",
+            "{} is no dataset: {odd} is among kvtest's numbered files; layout=names takes every file by its path",
             place.path.display()
         );
         assert_eq!(error.to_string(), says);

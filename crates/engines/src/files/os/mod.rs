@@ -13,7 +13,7 @@ pub(super) use other::{File, Root, path};
 #[cfg(unix)]
 pub(super) use unix::{File, Root, path};
 
-/// What the system tells of a regular file.
+/// What the system reports about a regular file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     pub(super) length: u64,
@@ -27,7 +27,7 @@ pub(super) enum Writing {
     Inplace,
     /// Written over its old bytes, and cut only if it was longer.
     Overwrite,
-    /// Written beside its place, then renamed over it.
+    /// Written to a temporary file, then renamed over it.
     Rename,
 }
 

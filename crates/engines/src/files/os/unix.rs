@@ -58,7 +58,7 @@ impl Root {
         }
     }
 
-    /// What the system tells of a regular file; `None` where there is none.
+    /// What the system reports about a regular file; `None` if there is none.
     pub(in crate::files) fn facts(&self, name: &[u8]) -> io::Result<Option<Facts>> {
         match fs::statat(&self.0, c_str(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(facts(&stat)),
@@ -95,7 +95,7 @@ impl Root {
 pub(in crate::files) struct File(OwnedFd);
 
 impl File {
-    /// Reads until `into` is full or the file ends, and returns how much it read.
+    /// Reads until `into` is full or at the end of the file, and returns how much it read.
     #[inline]
     pub(in crate::files) fn fill(&self, into: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;

@@ -1,4 +1,4 @@
-//! Automatic checkpoints of a connection's WAL, made as SQLite makes them, and timed.
+//! Automatic checkpoints of a connection's WAL, run as SQLite runs them, and timed.
 
 use std::{
     cell::RefCell,
@@ -16,7 +16,7 @@ use super::Connection;
 pub(crate) struct Checkpoints {
     /// Pages of the WAL from which on it is checkpointed.
     pages: c_int,
-    /// Room for them is made beforehand; those beyond it are not noted.
+    /// Their room is allocated beforehand; those beyond it are not noted.
     done: RefCell<Vec<Done>>,
 }
 

@@ -102,7 +102,7 @@ impl Connection {
         self.execute_c(&CString::new(sql).expect("SQL of this engine has no NUL byte"))
     }
 
-    /// The same, from a text that ends as C has it.
+    /// The same, from a text that ends with a NUL.
     #[inline]
     pub(crate) fn execute_c(&self, sql: &CStr) -> Result<()> {
         // SAFETY: open handle, NUL-terminated text, no callback.

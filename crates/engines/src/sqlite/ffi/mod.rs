@@ -76,7 +76,7 @@ unsafe fn text(raw: *const c_char) -> String {
     unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned()
 }
 
-/// SQLite has one code for "no such row" and other mistakes; its message tells them apart.
+/// SQLite has one code for "no such row" and other mistakes; only its message differs.
 fn no_such_row(db: *mut sys::sqlite3) -> bool {
     // SAFETY: the connection is alive as long as a handle on it is.
     unsafe { CStr::from_ptr(sys::sqlite3_errmsg(db)) }.to_bytes().starts_with(b"no such rowid")

@@ -77,7 +77,7 @@ impl Statement {
         }
     }
 
-    /// Ends the execution, so that no lock or row stays behind.
+    /// Ends the execution, so that no lock or row is held.
     #[inline]
     pub(crate) fn reset(&mut self) {
         // SAFETY: the statement is alive. The code repeats the last step's error.
