@@ -1,9 +1,9 @@
-//! Numbers as they stand in a table.
+//! Numbers as they are printed.
 
 use model::units::three_digits;
 use stats::Estimate;
 
-/// What stands where there is no figure.
+/// Printed instead of a figure that is not known.
 pub(crate) const NONE: &str = "–";
 
 /// Three significant digits in at most six columns.

@@ -2,8 +2,8 @@
 //!
 //! `tables` builds a [`Table`] for each question from figures. Cells keep their numbers, so that a
 //! form chooses how to print them: [`Cell::text`] gives the words, [`Cell::estimate`] the interval
-//! behind them, [`Cell::tone`] how they stand out. [`Table::joined`] puts tables of several cases,
-//! runs or machines below each other, with a column that names where each row is from.
+//! behind them, [`Cell::tone`] their emphasis. [`Table::joined`] puts tables of several cases,
+//! runs or machines below each other, with a column that names the origin of each row.
 
 use std::borrow::Cow;
 
@@ -84,7 +84,7 @@ pub enum Value {
     Interval(Estimate),
 }
 
-/// How a text stands out. No meaning depends on it alone.
+/// The emphasis of a text. No meaning depends on it alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     #[default]

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-/// Stands for what was cut out.
+/// Replaces what was cut out.
 const ELLIPSIS: char = '…';
 
 /// `text` without what could move the cursor, turn the direction of writing or change the width

@@ -1,11 +1,9 @@
-//! What stands in a cell.
-
-use std::fmt::Display;
+//! What is in a cell.
 
 use crate::text::harmless;
 
-/// A number, or text that no program takes for a formula.
-#[derive(Debug, PartialEq)]
+/// A number, or text that no program takes for a formula. Empty: not known.
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Cell(pub(super) String);
 
 /// With these a spreadsheet takes text for a formula (OWASP, "CSV Injection").
@@ -19,19 +17,35 @@ impl Cell {
         let formula = first.is_some_and(|first| OF_FORMULAS.contains(&first));
         Self(if formula { format!("'{text}") } else { text })
     }
+}
 
-    pub(super) fn number(number: impl Display) -> Self {
-        Self(number.to_string())
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::text(text)
     }
+}
 
-    /// Empty where there is none.
-    pub(super) fn maybe(number: Option<impl Display>) -> Self {
-        number.map_or_else(|| Self(String::new()), Self::number)
+/// Empty for what is not finite.
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        Self(if number.is_finite() { number.to_string() } else { String::new() })
     }
+}
 
-    /// `true` or `false`.
-    pub(super) fn truth(holds: bool) -> Self {
-        Self(holds.to_string())
+macro_rules! from_plain {
+    ($($plain:ty),*) => {
+        $(impl From<$plain> for Cell {
+            fn from(plain: $plain) -> Self {
+                Self(plain.to_string())
+            }
+        })*
+    };
+}
+from_plain!(bool, u32, u64, usize);
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map(Into::into).unwrap_or_default()
     }
 }
 
@@ -48,7 +62,7 @@ mod tests {
             assert!(!Cell::text(control).0.contains(['\t', '\r', '\n']), "{control:?}");
         }
         assert_eq!(Cell::text("sqlite api=blob").0, "sqlite api=blob");
-        assert_eq!(Cell::number(-0.5).0, "-0.5");
-        assert_eq!(Cell::maybe(None::<u64>).0, "");
+        assert_eq!(Cell::from(-0.5).0, "-0.5");
+        assert_eq!(Cell::from(None::<u64>).0, "");
     }
 }

@@ -4,7 +4,7 @@
 mod cell;
 mod columns;
 
-use std::{collections::BTreeSet, io::Write};
+use std::{collections::BTreeSet, io::Write, ops::Deref};
 
 use csv::{QuoteStyle, Writer, WriterBuilder};
 use model::{Error, PlannedTarget, Result, Sample, Workload, record::Record};
@@ -21,12 +21,20 @@ struct Trial<'a> {
     sample: &'a Sample,
 }
 
+impl Deref for Trial<'_> {
+    type Target = Sample;
+
+    fn deref(&self) -> &Sample {
+        self.sample
+    }
+}
+
 /// Name and meaning of each column, but for those of a sweep.
 pub fn csv_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
     COLUMNS.iter().map(|column| (column.name, column.about))
 }
 
-/// Writes every trial of `records`, whose runs are numbered from 1; what varies in a sweep stands in
+/// Writes every trial of `records`, whose runs are numbered from 1; what varies in a sweep is in
 /// columns of its own, before the others.
 pub fn csv(records: &[Record], out: impl Write) -> Result<()> {
     let varied = varied(records);

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Differs, FORM, Interval, Weight};
-use crate::{Change, ComparedCase, Comparison, Judgement};
+use super::{FORM, Interval};
+use crate::{Change, ComparedCase, ComparedFinding, Comparison, Judgement, Unlike};
 
 /// What `storemark compare --json` prints.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -18,11 +18,11 @@ pub struct ComparisonData {
     /// Those that only the new one has.
     only_new: Vec<String>,
     /// What differs between the machines, in the order old, new.
-    environments: Vec<Differs>,
+    environments: Vec<Unlike>,
     /// What differs between the plans.
-    plans: Vec<Differs>,
+    plans: Vec<Unlike>,
     /// Findings, the worst first.
-    findings: Vec<Finding>,
+    findings: Vec<ComparedFinding>,
 }
 
 /// A target in a case.
@@ -50,34 +50,18 @@ struct Row {
     verdict: Judgement,
 }
 
-/// A finding.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Finding {
-    /// How much it weighs.
-    weight: Weight,
-    /// `old`, `new` or `both`.
-    record: &'static str,
-    /// What was found.
-    text: String,
-}
-
 impl ComparisonData {
     /// All of `comparison`.
     pub fn of(comparison: &Comparison) -> Self {
         let [only_old, only_new] = comparison.only.clone();
-        let findings = comparison.findings.iter().map(|finding| Finding {
-            weight: finding.severity.into(),
-            record: finding.whose,
-            text: finding.sentence.clone(),
-        });
         Self {
             form: FORM,
             rows: comparison.changes().map(|(case, change)| row(case, change)).collect(),
             only_old,
             only_new,
-            environments: comparison.environments.iter().map(Differs::from).collect(),
-            plans: comparison.plans.iter().map(Differs::from).collect(),
-            findings: findings.collect(),
+            environments: comparison.environments.clone(),
+            plans: comparison.plans.clone(),
+            findings: comparison.findings.clone(),
         }
     }
 }

@@ -9,7 +9,6 @@ use serde::Serialize;
 use stats::Estimate;
 
 pub use self::{comparison::ComparisonData, report::ReportData};
-use crate::Unlike;
 
 /// Version of both forms. Raised when a reader of the old one would go wrong.
 const FORM: u32 = 1;
@@ -36,42 +35,5 @@ impl Interval {
 
     fn maybe(estimate: Option<&Estimate>) -> Option<Self> {
         estimate.filter(|estimate| estimate.point.is_finite()).map(Self::of)
-    }
-}
-
-/// How much a finding weighs.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Weight {
-    /// Worth knowing.
-    Note,
-    /// Figures may be off.
-    Warning,
-    /// Figures do not count.
-    Wrong,
-}
-
-impl From<model::Severity> for Weight {
-    fn from(severity: model::Severity) -> Self {
-        match severity {
-            model::Severity::Note => Self::Note,
-            model::Severity::Warning => Self::Warning,
-            model::Severity::Wrong => Self::Wrong,
-        }
-    }
-}
-
-/// Something that differs.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Differs {
-    /// What it is.
-    what: String,
-    /// How it is in each, in their order.
-    values: Vec<String>,
-}
-
-impl From<&Unlike> for Differs {
-    fn from(unlike: &Unlike) -> Self {
-        Self { what: unlike.what.clone(), values: unlike.values.clone() }
     }
 }

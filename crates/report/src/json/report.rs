@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Environment, Plan, Settings,
+    Environment, Plan, Settings, Severity,
     record::{Ended, Record},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{FORM, Interval, Weight};
+use super::{FORM, Interval};
 use crate::{
     Figures, Judgement, Percentiles, Remark, StoreFigures, figures, remarks, stores, words,
 };
@@ -119,7 +119,7 @@ struct Store {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Finding {
     /// How much it weighs.
-    weight: Weight,
+    weight: Severity,
     /// What was found, and in what.
     text: String,
 }
@@ -195,5 +195,5 @@ fn store(plan: &Plan, row: &StoreFigures) -> Store {
 }
 
 fn finding(plan: &Plan, remark: &Remark) -> Finding {
-    Finding { weight: remark.kind.severity().into(), text: words::finding(plan, remark) }
+    Finding { weight: remark.kind.severity(), text: words::finding(plan, remark) }
 }

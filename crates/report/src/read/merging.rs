@@ -1,6 +1,6 @@
 //! Puts the latencies of a long record together while it is read: of each case and target one
 //! histogram stays instead of one a trial, so that a record of a day fits into memory. No figure
-//! changes by it: latencies are told of all trials together only.
+//! changes by it: latencies are only reported for all trials together.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use model::{Action, Cache, Sample, record::Record};
 
 use checks::{histogram, is_usable};
 
-/// Of a file, so many trials are kept as they stand in it.
+/// Of a file, so many trials are kept as they are.
 pub(crate) const KEPT: usize = 10_000;
 
 /// What was taken out of the trials of one record.
@@ -23,7 +23,7 @@ pub(crate) struct Merging {
 /// Of one case and target.
 #[derive(Default)]
 struct Parts {
-    /// The sample that they are to stand with.
+    /// The sample that gets them.
     first: usize,
     all: Option<Histogram<u64>>,
     actions: BTreeMap<Action, Option<Histogram<u64>>>,

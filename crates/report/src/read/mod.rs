@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use self::merging::{KEPT, Merging};
 
-/// Reads a record, or those of a sweep, at least one; and tells in sentences what of it could not
-/// be read. Only what has no header that can be read is an error.
+/// Reads a record, or those of a sweep, at least one; returns them with sentences on what of it could
+/// not be read. Only a header that cannot be read is an error.
 pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
     let mut reading = Reading::new(read_header(&mut input)?);
     while let Some(line) = next_line(&mut input)? {
@@ -26,7 +26,7 @@ pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
     }
     reading.end_record();
     reading.earlier.push(reading.record);
-    Ok((reading.earlier, reading.doubts.sentences()))
+    Ok((reading.earlier, reading.problems.sentences()))
 }
 
 /// The bytes up to and with the next line feed, or up to the end; `None` at the end.
@@ -96,12 +96,12 @@ struct Reading {
     merging: Merging,
     /// Number of the last line read, counted from 1.
     number: usize,
-    doubts: Doubts,
+    problems: Problems,
 }
 
 /// What could not be read.
 #[derive(Default)]
-struct Doubts {
+struct Problems {
     newer: Option<u32>,
     unknown: usize,
     damaged: usize,
@@ -112,14 +112,14 @@ struct Doubts {
 impl Reading {
     fn new(header: Header) -> Self {
         let newer = Some(header.format).filter(|format| *format > FORMAT);
-        let doubts = Doubts { newer, ..Doubts::default() };
+        let problems = Problems { newer, ..Problems::default() };
         Self {
             earlier: Vec::new(),
             record: Record::new(header),
             trials: 0,
             merging: Merging::default(),
             number: 1,
-            doubts,
+            problems,
         }
     }
 
@@ -144,8 +144,8 @@ impl Reading {
 
     fn damaged(&mut self, cause: impl Display) {
         let what = format!("line {}: {cause}", self.number);
-        self.doubts.damaged += 1;
-        self.doubts.first_damage.get_or_insert(what);
+        self.problems.damaged += 1;
+        self.problems.first_damage.get_or_insert(what);
     }
 
     fn push(&mut self, line: Line) {
@@ -168,16 +168,16 @@ impl Reading {
             return true;
         }
         let number = self.number;
-        self.doubts.end =
+        self.problems.end =
             Some(format!("line {number} begins another record; only the first is shown"));
         false
     }
 
     fn skip(&mut self, line: &[u8], cause: &serde_json::Error) {
         match serde_json::from_slice::<Value>(line) {
-            Ok(value) if self.may_be_newer(&value) => self.doubts.unknown += 1,
+            Ok(value) if self.may_be_newer(&value) => self.problems.unknown += 1,
             // Only the last line can lack its line feed.
-            Err(_) if !line.ends_with(b"\n") => self.doubts.end = Some(self.cut_short()),
+            Err(_) if !line.ends_with(b"\n") => self.problems.end = Some(self.cut_short()),
             _ => self.damaged(cause),
         }
     }
@@ -185,7 +185,7 @@ impl Reading {
     /// Kinds of lines and of findings may be added without a new format number.
     fn may_be_newer(&self, value: &Value) -> bool {
         match kind_of(value) {
-            Some("header" | "store" | "sample" | "end") => self.doubts.newer.is_some(),
+            Some("header" | "store" | "sample" | "end") => self.problems.newer.is_some(),
             kind => kind.is_some(),
         }
     }
@@ -201,7 +201,7 @@ impl Reading {
     }
 }
 
-impl Doubts {
+impl Problems {
     fn sentences(self) -> Vec<String> {
         let newer = self.newer.map(|format| {
             format!(

@@ -1,4 +1,4 @@
-//! What plans, workloads, findings and endings are called, in every form alike.
+//! What plans, workloads, findings and endings are called, the same in every form.
 
 mod data;
 mod ending;

@@ -1,17 +1,23 @@
 //! Findings about two records that are compared.
 
 use model::{Severity, record::Record};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{figures, remarks_of_all, words};
 
 /// A finding about one or both of the records.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Finding")]
 pub struct ComparedFinding {
     /// How much it weighs.
+    #[serde(rename = "weight")]
     pub severity: Severity,
     /// `old`, `new` or `both`.
+    #[serde(rename = "record")]
     pub whose: &'static str,
     /// The finding in words.
+    #[serde(rename = "text")]
     pub sentence: String,
 }
 

@@ -33,28 +33,20 @@ pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
 fn rates(all: &[(Run<'_>, &AgeGroup)]) -> Chart {
     let along = Axis::linear("storage age", Unit::Count);
     let mut chart = Chart::lines("age", along, Axis::log("throughput", Unit::BytesPerSecond));
-    for (run, group) in all {
-        for row in &group.rows {
-            let target = row.figures.target;
-            let rate = row.figures.mb_per_s.map(|rate| Interval::from(rate).times(1e6));
-            chart.point(Some(run.label(target)), &run.label_on(target), row.age.into(), rate);
-        }
+    for (run, row) in all.iter().flat_map(|(run, group)| group.rows.iter().map(|row| (*run, row))) {
+        let rate = row.figures.mb_per_s.map(|rate| Interval::from(rate).times(1e6));
+        chart.on_line(run, row.figures.target, row.age.into(), rate);
     }
     let title = all.first().map_or_else(String::new, |(_, group)| tables::age_title(group));
-    let table = joined(all, |record, group| tables::ages(record, group));
-    chart.described(title, READ, table)
+    chart.described(title, READ, joined(all, |record, group| tables::ages(record, group)))
 }
 
 fn space(part: &Part<'_>, (title, axis, unit, of): &Shown) -> Chart {
     let along = Axis::linear("storage age", Unit::Count);
     let mut chart = Chart::lines("space", along, Axis::linear(*axis, *unit));
     let all: Vec<_> = part.runs().map(|run| (run, age_spaces(run.record))).collect();
-    for (run, spaces) in &all {
-        for space in spaces {
-            let target = space.target;
-            let (label, name) = (run.label(target), run.label_on(target));
-            chart.point(Some(label), &name, space.age.into(), of(space));
-        }
+    for (run, space) in all.iter().flat_map(|(run, all)| all.iter().map(|space| (*run, space))) {
+        chart.on_line(run, space.target, space.age.into(), of(space));
     }
     let table = joined(&all, |record, spaces| tables::age_spaces(record, spaces));
     chart.described(*title, READ_SPACE, table)

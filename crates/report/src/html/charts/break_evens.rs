@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::Case;
 
-use super::{Axis, Chart, Group, Mark, Part, Unit, groups, table_of};
+use super::{Axis, Chart, Mark, Part, Unit, groups, measured, table_of};
 use crate::{
     break_evens,
     figures::sweep::{others, size},
@@ -34,16 +34,9 @@ fn chart(part: &Part<'_>, case: Case, varied: &Others) -> Chart {
     let mut chart = Chart::lines("break-even", along, value).around_one();
     let mut groups = groups(part, &[case], |run, _| run.varied());
     groups.retain(|group| others(group.run.record) == *varied);
-    for Group { run, rows, .. } in &groups {
+    for (_, run, row) in measured(&groups) {
         let Some(size) = size(run.record) else { continue };
-        for row in rows.iter().filter(|row| row.rounds > 0) {
-            chart.point(
-                Some(run.label(row.target)),
-                &run.label_on(row.target),
-                size as f64,
-                row.ratio,
-            );
-        }
+        chart.on_line(run, row.target, size as f64, row.ratio);
     }
     mark(&mut chart, part, case, varied);
     let place = words::about(part.plan(), case, varied);

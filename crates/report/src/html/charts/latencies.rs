@@ -2,7 +2,7 @@
 
 use model::Case;
 
-use super::{Axis, Chart, Part, Unit, groups, table_of};
+use super::{Axis, Chart, Part, Unit, groups, measured, table_of};
 use crate::{Latencies, latencies, tables};
 
 const READ: &str = "A point at 99 %: 99 percent of the operations took at most so long. The rare slow ones are \
@@ -19,18 +19,10 @@ fn chart(part: &Part<'_>, case: Case) -> Chart {
     let along = Axis::log("share of the operations", Unit::Percentile);
     let mut chart = Chart::lines("latency", along, Axis::log("latency", Unit::Nanoseconds));
     let groups = groups(part, &[case], |_, _| String::new());
-    for (run, row) in groups.iter().flat_map(|group| group.rows.iter().map(|row| (group.run, row)))
-    {
+    for (_, run, row) in measured(&groups) {
         let all = latencies(run.record, case, row.target).into_iter();
-        for one in all.filter(|one| one.action.is_none()) {
-            for (percent, ns) in points(&one) {
-                chart.point(
-                    Some(run.label(row.target)),
-                    &run.label_on(row.target),
-                    percent,
-                    Some(ns),
-                );
-            }
+        for (percent, ns) in all.filter(|one| one.action.is_none()).flat_map(|one| points(&one)) {
+            chart.on_line(run, row.target, percent, Some(ns));
         }
     }
     let title = format!("Latencies: {}", part.first().case(case));

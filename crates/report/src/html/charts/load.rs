@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Case, Plan, Work, Workload, units::show_rate};
 
-use super::{Axis, Chart, Figures, Mark, Part, Run, Unit, groups, table_of};
+use super::{Axis, Chart, Figures, Mark, Part, Run, Unit, groups, measured, table_of};
 use crate::{Percentiles, tables};
 
 const READ: &str = "Operations start on schedule, and latency counts from each one's scheduled start. A line \
@@ -52,8 +52,7 @@ fn chart(part: &Part<'_>, cases: &[Case], (name, of): &Shown) -> Chart {
     let mut chart = Chart::lines("load", along, Axis::log(*name, Unit::Nanoseconds));
     let mut saturated: BTreeMap<String, Mark> = BTreeMap::new();
     let groups = groups(part, cases, Run::place);
-    let rows = groups.iter().flat_map(|group| group.rows.iter().map(|row| (group.run, row)));
-    for (run, row) in rows.filter(|(_, row)| row.rounds > 0) {
+    for (_, run, row) in measured(&groups) {
         let Some(asked) = plan.workloads[row.case.workload].work.rate() else { continue };
         let (target, name) = (run.label(row.target), series(run, row));
         let latency = row.latency.map(|latency| of(&latency) * 1e3);

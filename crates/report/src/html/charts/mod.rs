@@ -99,9 +99,30 @@ fn groups<'a>(
     part.runs().flat_map(of_run).collect()
 }
 
+/// What was measured in all groups, each figure with its group's name and run.
+fn measured<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = (&'a str, Run<'a>, &'a Figures)> {
+    groups.iter().flat_map(|group| {
+        let rows = group.rows.iter().filter(|row| row.rounds > 0);
+        rows.map(|row| (group.name.as_str(), group.run, row))
+    })
+}
+
 /// The tables of all groups in one.
 fn table_of(groups: &[Group<'_>], table: fn(&Record, &[Figures]) -> Table) -> Option<Table> {
     join(groups.iter().map(|group| (group.name.clone(), table(group.run.record, group.rows))))
+}
+
+impl Chart {
+    /// Adds a point to the line of a target in a run.
+    fn on_line(
+        &mut self,
+        run: Run<'_>,
+        target: usize,
+        at: f64,
+        value: Option<impl Into<Interval>>,
+    ) {
+        self.point(Some(run.label(target)), &run.label_on(target), at, value);
+    }
 }
 
 /// The tables of all runs in one; `all` are runs with their figures.

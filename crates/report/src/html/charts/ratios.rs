@@ -2,7 +2,7 @@
 
 use model::Case;
 
-use super::{Axis, Chart, Group, Interval, Part, Run, Unit, groups, table_of};
+use super::{Axis, Chart, Group, Interval, Part, Run, Unit, groups, measured, table_of};
 use crate::{tables, words};
 
 pub(super) const READ: &str = "Left of 1 a target is faster than the baseline; whiskers are 95 % intervals, and \
@@ -29,12 +29,10 @@ fn chart(part: &Part<'_>, place: &str, groups: &[Group<'_>]) -> Chart {
     let baseline = part.baseline();
     let axis = Axis::log(format!("time ÷ that of {baseline}"), Unit::Ratio);
     let mut chart = Chart::dots("ratio", axis).around_one();
-    for group in groups {
-        for row in group.rows.iter().filter(|row| row.rounds > 0) {
-            let verdict = words::verdict(row.judgement, row.ratio.as_ref());
-            let ratio = row.ratio.map(|ratio| Interval::from(ratio).noted(verdict));
-            chart.in_group(&group.name, group.run.label(row.target), ratio);
-        }
+    for (group, run, row) in measured(groups) {
+        let verdict = words::verdict(row.judgement, row.ratio.as_ref());
+        let ratio = row.ratio.map(|ratio| Interval::from(ratio).noted(verdict));
+        chart.in_group(group, run.label(row.target), ratio);
     }
     chart.described(
         format!("Time ÷ that of {baseline}{place}"),

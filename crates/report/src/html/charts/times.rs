@@ -1,6 +1,6 @@
 //! The time of an operation; with several cache states, cold next to warm.
 
-use super::{Axis, Chart, Group, Interval, Part, Run, Unit, groups, table_of};
+use super::{Axis, Chart, Group, Interval, Part, Run, Unit, groups, measured, table_of};
 use crate::{tables, words};
 
 const READ: &str = "Further left is faster; whiskers are 95 % intervals. The scale is logarithmic.";
@@ -22,11 +22,9 @@ pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
 
 fn chart(title: String, groups: &[Group<'_>]) -> Chart {
     let mut chart = Chart::dots("time", Axis::log("time of an operation", Unit::Nanoseconds));
-    for group in groups {
-        for row in group.rows {
-            let time = row.us_per_op.map(|us| Interval::from(us).times(1e3));
-            chart.in_group(&group.name, group.run.label(row.target), time);
-        }
+    for (group, run, row) in measured(groups) {
+        let time = row.us_per_op.map(|us| Interval::from(us).times(1e3));
+        chart.in_group(group, run.label(row.target), time);
     }
     chart.described(title, READ, table_of(groups, tables::times))
 }
