@@ -4,6 +4,7 @@
 //! [`of_sample()`] what a trial shows, and [`of_record()`] what only all samples show together.
 //! [`findings()`] merges all that a record holds.
 
+mod calibration;
 mod earlier_names;
 mod figures;
 pub mod histogram;
@@ -17,6 +18,10 @@ mod tests;
 mod timeline;
 mod verdict;
 
+pub use calibration::{
+    CALIBRATION_FORMAT, Calibration, CalibrationLine, Known, KnownComparison, Part, Tally,
+    wrong_rates,
+};
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures, percentiles};
 pub use merged::{MergedFinding, findings, suggestions};
 pub use record::{contradictions, of_record};

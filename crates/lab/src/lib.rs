@@ -1,6 +1,7 @@
 //! The verbs of storemark: plan, run, copy, verify. Knows engines only by their traits.
 
 mod age;
+mod calibrate;
 mod check;
 mod chores;
 mod copy;
@@ -44,6 +45,7 @@ mod verify;
 mod worker;
 
 pub use ::host::{self, Stop};
+pub use calibrate::{CalibrateRequest, Calibrated, Slow, SlowedEngine, calibrate};
 pub use copy::{Amount, Copied, CopyJob, Place, copy, generated};
 pub use crew::serve;
 pub use doctor::{DoctorRequest, doctor};

@@ -1,5 +1,6 @@
 //! Pages: tables, sentences and findings in the order in which they are read.
 
+mod calibration;
 mod doctor;
 mod engines;
 mod study;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use model::{Experiment, record::Record};
 
 pub use self::{
+    calibration::calibration,
     doctor::doctor,
     engines::{durability, engine, engines, targets},
     study::{StudyStep, study_head, study_step},
