@@ -60,12 +60,16 @@ fn table(table: &Table) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let heads = table.columns.iter().map(|column| {
+    let columns = || table.printed().map(|(_, column)| column);
+    let heads = columns().map(|column| {
         let words = [&*column.head, &*column.unit].into_iter().filter(|word| !word.is_empty());
         shown(&words.collect::<Vec<_>>().join(" "))
     });
-    let sides = table.columns.iter().map(|column| if column.number { "--:" } else { ":--" });
-    let rows = table.rows.iter().map(|row| line(row.iter().map(|cell| shown(&cell.text(true)))));
+    let sides = columns().map(|column| if column.number { "--:" } else { ":--" });
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| line(table.printed().map(|(place, _)| shown(&row[place].text(true)))));
     let notes = table.notes.iter().map(|note| format!("\n{}\n", shown(note)));
     let title = title(&table.title);
     let (heads, sides) = (line(heads), line(sides.map(str::to_owned)));

@@ -44,6 +44,8 @@ pub struct Column {
 /// Whether a column may be left out for lack of room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Room {
+    /// Only on the HTML page, which scrolls.
+    Scroll,
     /// Only on pages wide enough for all columns next to a name that can be read.
     Wide,
     /// If names would have to be cut: the least number first.
@@ -178,6 +180,11 @@ impl Table {
             self.columns.push(column.clone());
             self.columns.len() - 1
         })
+    }
+
+    /// The columns of forms that do not scroll, with their indices.
+    pub(crate) fn printed(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.columns.iter().enumerate().filter(|(_, column)| column.room != Room::Scroll)
     }
 
     pub(crate) fn swap(&mut self, one: usize, other: usize) {

@@ -9,7 +9,7 @@ use stats::Estimate;
 use super::{LONG_TARGET, label, published, shared_settings, time};
 use crate::{
     Percentiles, TaskFigures,
-    table::{Cell, Column, Line, Lines, Table, Tone},
+    table::{Cell, Column, Line, Lines, Room, Table, Tone},
 };
 
 /// Times and ratios.
@@ -73,7 +73,10 @@ pub(crate) fn task_steps(record: &Record, rows: &[TaskFigures]) -> Option<Table>
         };
         table = table
             .with(Column::number(name, "p50"), |row| ms(row, |p| p.p50_us))
-            .with(Column::number("", "p99"), |row| ms(row, |p| p.p99_us));
+            .with(Column::number("", "p90").room(Room::Scroll), |row| ms(row, |p| p.p90_us))
+            .with(Column::number("", "p99"), |row| ms(row, |p| p.p99_us))
+            .with(Column::number("", "p99.9").room(Room::Scroll), |row| ms(row, |p| p.p999_us))
+            .with(Column::number("", "max").room(Room::Scroll), |row| ms(row, |p| p.max_us));
     }
     let max = |row: &TaskFigures| row.steps.values().map(|p| p.max_us / 1e3).reduce(f64::max);
     Some(table.with(Column::number("any", "max"), max).done())

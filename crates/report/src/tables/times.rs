@@ -21,6 +21,8 @@ pub(crate) fn times(record: &Record, rows: &[Figures]) -> Table {
         .with(TARGET, |row| label(plan, row.target));
     let paced = rows.iter().any(|row| row.paced.is_some());
     let table = if paced { on_schedule(plan, table) } else { measured(plan, table, rows) };
+    let table =
+        table.with(Column::number("rounds", "").room(Room::Scroll), |row| row.rounds as u64);
     table.compared(plan, |row| row).done().with_notes(notes(record, rows))
 }
 

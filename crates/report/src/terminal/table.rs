@@ -61,7 +61,7 @@ struct Layout(Vec<Laid>);
 impl Layout {
     fn of(table: &Table, bars: bool) -> Self {
         let mut columns = Vec::new();
-        for (place, column) in table.columns.iter().enumerate() {
+        for (place, column) in table.printed() {
             let cells = table.rows.iter().map(|row| &row[place]);
             let texts = cells.clone().map(|cell| Text::new(&cell.text(false), cell.tone));
             columns.push(Laid::of(column, texts.collect()));
@@ -153,7 +153,7 @@ impl Layout {
 impl Laid {
     fn of(column: &Column, cells: Vec<Text>) -> Self {
         let leaves = match column.room {
-            Room::Wide => Leaves::Wide,
+            Room::Scroll | Room::Wide => Leaves::Wide,
             Room::Spare(turn) => Leaves::Spare(turn),
             Room::Needed => Leaves::Last,
         };

@@ -140,7 +140,13 @@ fn join<T: Into<Option<Table>>>(tables: impl IntoIterator<Item = (String, T)>) -
     match tables.as_slice() {
         [] => None,
         [(place, _)] if place.is_empty() => tables.pop().map(|(_, table)| table),
-        _ => Some(Table::joined("", "in", tables)),
+        _ => {
+            let notes = tables.iter().flat_map(|(place, table)| {
+                table.notes.iter().map(move |note| format!("{place}: {note}"))
+            });
+            let notes: Vec<_> = notes.collect();
+            Some(Table::joined("", "in", tables).with_notes(notes))
+        }
     }
 }
 
