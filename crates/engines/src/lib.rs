@@ -31,7 +31,6 @@ pub mod registry;
 mod rocksdb;
 mod row;
 mod row_folder;
-mod rows;
 #[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
 mod server;
 mod slowed;

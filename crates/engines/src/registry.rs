@@ -37,13 +37,13 @@ static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "rocksdb")]
     &rocksdb::RocksDb,
     #[cfg(all(unix, feature = "mariadb"))]
-    &mariadb::Mariadb,
+    &mariadb::MARIADB,
     #[cfg(all(unix, feature = "mariadb"))]
-    &mariadb::Mysql,
+    &mariadb::MYSQL,
     #[cfg(all(unix, feature = "postgres"))]
-    &postgres::Postgres,
+    &postgres::POSTGRES,
     #[cfg(all(unix, feature = "postgres"))]
-    &postgres::Postgresql,
+    &postgres::POSTGRESQL,
     &files::Files,
     &lines::CSV,
     &lines::JSONL,

@@ -10,10 +10,13 @@ pub(crate) fn create(settings: &Settings) -> String {
     format!("CREATE TABLE numbers (i INT{null}, i2 INT{null})")
 }
 
-/// Inserts `rows`; takes the place of what `sql` held.
-pub(crate) fn insert(sql: &mut String, rows: Range<i64>) {
+/// How a statement starts that inserts rows.
+pub(crate) const INSERT: &str = "INSERT INTO numbers VALUES ";
+
+/// Writes a statement that starts with `start` and inserts `rows`; replaces what `sql` held.
+pub(crate) fn insert(sql: &mut String, start: &str, rows: Range<i64>) {
     sql.clear();
-    sql.push_str("INSERT INTO numbers VALUES ");
+    sql.push_str(start);
     for i in rows.clone() {
         let comma = if i == rows.start { "" } else { ", " };
         write!(sql, "{comma}({i}, {})", 2 * i).expect("a string takes all");

@@ -29,7 +29,6 @@ mod rows;
 mod running;
 mod safety;
 mod servers;
-mod servers_postgres;
 mod states;
 mod study;
 mod sweep;

@@ -18,7 +18,7 @@ impl Kind {
     pub(crate) const ALL: [Self; 5] =
         [Self::Innodb, Self::Myisam, Self::Aria, Self::Memory, Self::Csv];
 
-    /// The one that `word` names in any case, as the server and checked settings do.
+    /// The one that `word` names, in upper or lower case.
     pub(crate) fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word().eq_ignore_ascii_case(word))
     }
@@ -32,7 +32,7 @@ impl Kind {
         Self::WORDS[self as usize]
     }
 
-    /// The variable that sizes its own cache; without one it has none.
+    /// The variable that sizes its cache; `None`: it has no cache.
     pub(crate) fn cache(self) -> Option<&'static str> {
         match self {
             Self::Innodb => Some("innodb_buffer_pool_size"),
@@ -42,19 +42,18 @@ impl Kind {
         }
     }
 
-    /// Whether it takes `INSERT DELAYED`; the others answer with an error (1616).
+    /// Whether it accepts `INSERT DELAYED`; the others return an error (1616).
     pub(crate) fn delays(self) -> bool {
         matches!(self, Self::Myisam | Self::Memory)
     }
 
-    /// Why its tables cannot give `class`: [`Flushing::class`](super::durability::Flushing::class)
-    /// tells it of InnoDB's alone.
-    pub(crate) fn withholds(self, class: Durability) -> Option<String> {
+    /// Why its tables cannot give `class`: only InnoDB's tables can.
+    pub(crate) fn unsupported_reason(self, class: Durability) -> Option<String> {
         let keeps = self == Self::Innodb || class == Durability::None;
         (!keeps).then(|| format!("engine={} promises nothing (none)", self.word()))
     }
 
-    /// Refuses a size for the cache that it does not have.
+    /// An error if it has no cache and the settings have a size for it.
     pub(crate) fn check_cache(self, settings: &Settings) -> Result<()> {
         match (settings.get("cache"), self.cache()) {
             (Some(bytes), None) => {
@@ -73,7 +72,18 @@ impl Kind {
         }
     }
 
-    /// Refuses those that cannot hold blobs by key.
+    /// The extensions of the files that hold a table's rows.
+    pub(crate) fn suffixes(self) -> &'static [&'static str] {
+        match self {
+            Self::Innodb => &["ibd"],
+            Self::Myisam => &["MYD", "MYI"],
+            Self::Aria => &["MAD", "MAI"],
+            Self::Csv => &["CSV"],
+            Self::Memory => &[],
+        }
+    }
+
+    /// An error if it cannot hold blobs by key.
     pub(crate) fn check_blobs(self) -> Result<()> {
         let why = match self {
             Self::Memory => "its tables have no BLOB columns",

@@ -1,78 +1,61 @@
-//! PostgreSQL: `postgres`, a private server whose data stand in the store's own folder, and
-//! `postgresql`, an existing server.
+//! PostgreSQL: `postgres` starts a server of its own on a folder, `postgresql` uses an existing one.
 
-pub(crate) mod cluster;
-mod database;
-pub(crate) mod error;
-pub(crate) mod host;
+mod connection;
+mod dialect;
 mod program;
-mod remote;
-mod session;
-pub(crate) mod store;
-mod table;
-pub(crate) mod variables;
-
-use std::path::Path;
+mod rows;
+mod variables;
 
 use model::{
-    Accepts, Access, Account, Blobs, Declaration, Durability, DurabilitySettings, Engine, Facet,
-    Fill, KeyKind, Library, OpenOptions, Result, Rows, Setting, Settings, Store, rows::NULL,
+    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Facet, Fill, Setting,
+    rows::NULL,
 };
 
-use crate::server;
-use cluster::Cluster;
-use program::Installed;
-pub(crate) use remote::Postgresql;
-use store::PostgresStore;
+use crate::server::ServerEngine;
+use dialect::Postgres;
 
-/// A private server.
-pub(crate) struct Postgres;
+/// A private server for each store.
+pub(crate) static POSTGRES: ServerEngine<Postgres> = ServerEngine::new(&PRIVATE);
 
-pub(crate) const CACHE: Setting = Setting::new(
-    "cache",
-    // 16 pages of 8 KiB, and the most that the server takes.
-    Accepts::Size { min: 131_072, max: (i32::MAX as u64 / 2) * 8192 },
-    "shared_buffers in bytes (whole pages of 8 KiB)",
-);
+/// A server that exists.
+pub(crate) static POSTGRESQL: ServerEngine<Postgres> = ServerEngine::new(&REMOTE);
 
-pub(crate) const SYNC: Setting = Setting::new(
+const SYNC: Setting = Setting::new(
     "sync",
     Accepts::Words(&["off", "async", "on"]),
-    "off: fsync, synchronous_commit and full_page_writes off; async: only synchronous_commit \
-           off; on: all on",
+    "off: fsync, synchronous_commit and full_page_writes off; async: only synchronous_commit off; \
+     on: all on",
 );
 
 const STORAGE: Setting = Setting::new(
     "storage",
     Accepts::Words(&["external", "extended", "main"]),
-    "how the column of the values is stored: external without attempts to compress, extended \
-           and main with them; fixed once the store is made",
-);
+    "how the column of the values is stored: external without attempts to compress, extended and \
+     main with them; fixed once the store is made",
+)
+.only(&[Facet::Blobs]);
 
-pub(crate) const VARIABLE: Setting = Setting::new(
+const VARIABLE: Setting = Setting::new(
     "set.*",
     Accepts::Text,
-    "any server variable that names no place or code, as in set.work_mem=64MB, given at the \
-           start; socket, port and log are storemark's own",
+    "any server variable that names no place or code, as in set.work_mem=64MB, given at the start; \
+     socket, port and log are storemark's own",
 );
 
-/// As whom the private server runs; it refuses to run as root.
-pub(crate) fn account() -> Option<Account> {
-    server::account(&["postgres"])
-}
+const LONG_NAMES: &str =
+    "names longer than 2,692 bytes (an entry of its index must fit a third of a page)";
 
 const CLASSES: &[DurabilitySettings] = &[
     DurabilitySettings::new(
         Durability::None,
         &[("sync", "off")],
-        "WAL and pages written without any flush: a power cut may leave no readable \
-             database",
+        "WAL and pages written without any flush: a power cut may leave no readable database",
     ),
     DurabilitySettings::new(
         Durability::Consistent,
         &[("sync", "async")],
-        "WAL flushed with fdatasync(2) in the background, within 0.6 s of the commit: a \
-             power cut may undo the last commits",
+        "WAL flushed with fdatasync(2) in the background, within 0.6 s of the commit: a power cut \
+         may undo the last commits",
     ),
     DurabilitySettings::new(
         Durability::Durable,
@@ -81,29 +64,33 @@ const CLASSES: &[DurabilitySettings] = &[
     ),
 ];
 
-static DECLARATION: Declaration = Declaration {
+static PRIVATE: Declaration = Declaration {
     settings: &[
-        CACHE,
+        Setting::new(
+            "cache",
+            // 16 pages of 8 KiB, and the most that the server takes.
+            Accepts::Size { min: 131_072, max: (i32::MAX as u64 / 2) * 8192 },
+            "shared_buffers in bytes (whole pages of 8 KiB)",
+        ),
         SYNC,
         NULL,
-        STORAGE.only(&[Facet::Blobs]),
+        STORAGE,
         Setting::new(
             "vacuum",
             Accepts::Words(&["settle", "auto"]),
-            "what removes dead rows: VACUUM at the end of each pass, on the clock, or the \
-               server's autovacuum whenever it gets to it",
+            "what removes dead rows: VACUUM at the end of each pass, on the clock, or the server's \
+             autovacuum whenever it gets to it",
         )
         .only(&[Facet::Blobs]),
         VARIABLE,
     ],
     durability: CLASSES,
     limitations: &[
-        "names longer than 2,692 bytes (an entry of its index must fit a third of a page)",
+        LONG_NAMES,
         "waits for locks shorter than 1 ms are not counted (the server logs them from \
-             deadlock_timeout on)",
+         deadlock_timeout on)",
         "no integrity check: the server checks pages only where checksums were chosen",
     ],
-
     // Every commit reaches the system, so that a killed process leaves what it committed.
     fill: Some(Fill {
         settings: &[("sync", "off"), ("set.synchronous_commit", "on")],
@@ -118,60 +105,34 @@ static DECLARATION: Declaration = Declaration {
     )
 };
 
-impl Engine for Postgres {
-    fn declaration(&self) -> &'static Declaration {
-        &DECLARATION
-    }
-
-    fn library(&self) -> Option<Library> {
-        Installed::find().ok().map(Installed::library)
-    }
-
-    fn usable(&self) -> Result<()> {
-        Installed::find().map(drop)
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
-    }
-
-    fn rows(&'static self) -> Option<&'static dyn Rows> {
-        Some(self)
-    }
-}
-
-impl Blobs for Postgres {
-    fn account(&self) -> Option<Account> {
-        account()
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        Cluster::at(path).is_there()
-    }
-
-    fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
-        Some("a server writes into the folder of its data".to_owned())
-    }
-
-    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        Cluster::at(location).check_free().map(|()| true)
-    }
-
-    fn others(&self, location: &Path) -> Result<Vec<String>> {
-        let settings = Settings::default();
-        let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
-        PostgresStore::open(location, &options)?.others()
-    }
-
-    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(PostgresStore::create(location, options)?))
-    }
-
-    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(PostgresStore::open(location, options)?))
-    }
-
-    fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(PostgresStore::join(location, options)?))
-    }
-}
+static REMOTE: Declaration = Declaration {
+    settings: &[
+        Setting {
+            help: "synchronous_commit of the sessions: on, or async for off; fsync and \
+                   full_page_writes are the server's own and must fit",
+            ..SYNC
+        },
+        STORAGE,
+        Setting {
+            help: "any variable that a session may set, as in set.work_mem=64MB",
+            ..VARIABLE
+        },
+    ],
+    durability: CLASSES,
+    limitations: &[
+        "the server's processor time, memory, space and bytes are not counted, wherever it runs",
+        "its caches are neither emptied nor looked at",
+        "what it leaves to its checkpoints and to autovacuum is not counted",
+        "waits for locks are not counted",
+        "a server whose fsync or full_page_writes do not fit the durability class is refused",
+        LONG_NAMES,
+        "no TLS",
+    ],
+    capabilities: Capabilities::REMOTE,
+    server: true,
+    schemes: &["postgres", "postgresql"],
+    ..Declaration::new(
+        "postgresql",
+        "an existing PostgreSQL server: a table that is made and dropped",
+    )
+};

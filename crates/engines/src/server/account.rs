@@ -1,15 +1,16 @@
-//! As whom a server runs: database servers refuse to run as root, and should not.
+//! The user that a server runs as: database servers refuse to run as root.
 
 use std::{
     fs,
-    os::unix::fs::{MetadataExt, chown},
+    os::unix::fs::{MetadataExt, lchown},
     path::Path,
 };
 
 use model::{Account, Error, Result};
 use rustix::process::geteuid;
 
-/// The first of `users` that is there, when this process is root's; else `None`: as this process.
+/// Returns the first of `users` that exists if this process runs as root; otherwise `None`: the
+/// server runs as the same user.
 pub(crate) fn account(users: &[&str]) -> Option<Account> {
     if !geteuid().is_root() {
         return None;
@@ -18,7 +19,7 @@ pub(crate) fn account(users: &[&str]) -> Option<Account> {
     users.iter().chain(&["nobody"]).find_map(|user| entry(&known, user))
 }
 
-/// `user`'s line of passwd(5).
+/// Returns the numbers of `user` from a file in the format of passwd(5).
 fn entry(passwd: &str, user: &str) -> Option<Account> {
     passwd.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -29,10 +30,19 @@ fn entry(passwd: &str, user: &str) -> Option<Account> {
     })
 }
 
-/// Gives a file or folder to `account`.
+/// Gives a file, or a folder and everything in it, to `account`; links are not followed.
 pub(crate) fn give(path: &Path, account: Option<Account>) -> Result<()> {
     let Some(Account { user, group }) = account else { return Ok(()) };
-    chown(path, Some(user), Some(group)).map_err(|e| Error::io(path.display(), e))
+    let mut left = vec![path.to_owned()];
+    while let Some(path) = left.pop() {
+        let failed = |e| Error::io(path.display(), e);
+        lchown(&path, Some(user), Some(group)).map_err(failed)?;
+        if fs::symlink_metadata(&path).map_err(failed)?.is_dir() {
+            let entries = fs::read_dir(&path).map_err(failed)?;
+            left.extend(entries.filter_map(|entry| Some(entry.ok()?.path())));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a `folder` that `account` cannot enter.
@@ -43,13 +53,13 @@ pub(crate) fn check_enters(folder: &Path, account: Option<Account>) -> Result<()
         return Ok(());
     };
     Err(Error::usage(format!(
-        "{} cannot be entered by user {}, as whom the server runs; --scratch DIR names another place",
+        "{} cannot be entered by user {}, which the server runs as; --scratch DIR names another place",
         closed.display(),
         account.user
     )))
 }
 
-/// By the mode alone: what an access list allows beyond that is not seen.
+/// Decides by the mode alone: access lists are not read.
 fn enters(folder: &Path, account: Account) -> bool {
     fs::metadata(folder).is_ok_and(|meta| {
         let shift = match (meta.uid() == account.user, meta.gid() == account.group) {
@@ -78,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn root_is_never_the_one() {
+    fn no_server_runs_as_root() {
         if let Some(account) = account(&["storemark-no-such-user"]) {
             assert_ne!(account.user, 0);
         } else {

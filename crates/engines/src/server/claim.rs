@@ -1,4 +1,4 @@
-//! A store's folder belongs to one process at a time, also between two starts of its server.
+//! One process at a time uses a store's folder, also between two starts of its server.
 
 use std::{
     fs::{File, TryLockError},
@@ -14,12 +14,12 @@ use crate::lock;
 /// Locked until this process ends, however it ends.
 static CLAIMED: Mutex<Vec<File>> = Mutex::new(Vec::new());
 
-/// Takes `folder` for this process; refused where another one has it.
+/// Locks `folder` for this process; an error if another process has it.
 pub(crate) fn claim(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let file = File::open(folder).map_err(|e| Error::io(&shown, e))?;
     let mut claimed = lock::hold(&CLAIMED);
-    // Those that were removed since.
+    // Folders that were removed no longer need their lock.
     claimed.retain(|file| file.metadata().is_ok_and(|meta| meta.nlink() > 0));
     if claimed.iter().any(|other| identity(other) == identity(&file)) {
         return Ok(());
@@ -28,7 +28,7 @@ pub(crate) fn claim(folder: &Path) -> Result<()> {
         Err(TryLockError::WouldBlock) => {
             Err(Error::usage(format!("{shown}: another process has it open")))
         }
-        // A file system without locks.
+        // The file system has no locks.
         Err(TryLockError::Error(_)) => Ok(()),
         Ok(()) => {
             claimed.push(file);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_claimed_once_is_claimed() {
+    fn a_claimed_folder_is_locked() {
         let folder = tempfile::tempdir().unwrap();
         let other = File::open(folder.path()).unwrap();
         other.lock().unwrap();

@@ -133,7 +133,7 @@ impl Session {
 
     /// One SQL string for `rows`, built and parsed here.
     fn insert_text(&mut self, rows: Range<i64>) -> Result<()> {
-        sql::insert(&mut self.sql, rows);
+        sql::insert(&mut self.sql, sql::INSERT, rows);
         self.sql.push('\0');
         let sql = CStr::from_bytes_with_nul(self.sql.as_bytes()).expect("one NUL, at its end");
         self.db.execute_c(sql)

@@ -7,12 +7,12 @@
 
 mod batches;
 mod case;
+mod cleanup_guard;
 mod folder;
 mod interrupted;
 mod lifecycle;
 #[cfg(feature = "lmdb")]
 mod lmdb;
-mod mariadb;
 mod names;
 #[cfg(any(feature = "lmdb", feature = "redb"))]
 mod neighbour;
@@ -23,6 +23,6 @@ mod random;
 mod redb;
 mod servers;
 mod slowed;
+mod sql_servers;
 mod torn;
-mod undertaker;
 mod values;

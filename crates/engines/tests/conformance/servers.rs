@@ -15,11 +15,11 @@ use storemark_engines::registry;
 
 use crate::{
     case::{Case, Ease, Place},
-    undertaker::undertaker,
+    cleanup_guard::cleanup_guard,
 };
 
 /// Engines with a server of their own.
-const PRIVATE: &[&str] = &["mariadb", "postgres"];
+pub(crate) const PRIVATE: &[&str] = &["mariadb", "postgres"];
 
 /// An engine whose stores stand on a server that is there.
 struct Remote {
@@ -124,7 +124,7 @@ struct Kept {
     path: PathBuf,
     /// One check at a time.
     store: Mutex<Box<dyn Store>>,
-    _undertaker: Child,
+    _guard: Child,
 }
 
 /// Runs `check` with the one store of `case`, emptied.
@@ -160,7 +160,7 @@ fn kept(case: &Case) -> Arc<Kept> {
     }
     let place = Place::new();
     let store = Mutex::new(case.create(&place.path).unwrap());
-    let kept = Kept { case: name, path: place.path, store, _undertaker: undertaker(place.dir) };
+    let kept = Kept { case: name, path: place.path, store, _guard: cleanup_guard(place.dir) };
     all.push(Arc::new(kept));
     Arc::clone(&all[all.len() - 1])
 }

@@ -5,8 +5,8 @@
 
 mod case;
 mod classes;
+#[path = "../conformance/cleanup_guard.rs"]
+mod cleanup_guard;
 mod servers;
 mod sharing;
-#[path = "../conformance/undertaker.rs"]
-mod undertaker;
 mod values;

@@ -12,7 +12,7 @@ use std::{
 use model::{Rows, Settings, rows::RowStore};
 use storemark_engines::registry;
 
-use crate::{case::folder, undertaker::undertaker};
+use crate::{case::folder, cleanup_guard::cleanup_guard};
 
 const SERVERS: &[&str] = &["mariadb", "postgres"];
 
@@ -48,7 +48,7 @@ pub(crate) struct Kept {
     settings: Settings,
     /// One check at a time.
     store: Mutex<Box<dyn RowStore>>,
-    _undertaker: Child,
+    _guard: Child,
 }
 
 impl Kept {
@@ -74,7 +74,7 @@ pub(crate) fn kept(engine: &dyn Rows, settings: &Settings) -> Arc<Kept> {
     let place: PathBuf = folder.path().join("store");
     let store = Mutex::new(engine.start(&place, &settings).unwrap());
     let kept =
-        Arc::new(Kept { engine: engine.name(), settings, store, _undertaker: undertaker(folder) });
+        Arc::new(Kept { engine: engine.name(), settings, store, _guard: cleanup_guard(folder) });
     all.push(Arc::clone(&kept));
     kept
 }

@@ -1,11 +1,11 @@
-# Starts a server and ends it when asked to, or when storemark is gone, however that went.
+# Starts a server and ends it when asked to, or as soon as storemark has ended, however it ended.
 # Arguments: the signal for a clean end, the one for a quick end, the log, the command.
-# Standard input is storemark's: a line asks for a clean end, its end says that storemark is gone.
-# The first line of standard output is the server's process id.
+# Standard input comes from storemark: a line asks for a clean end; its end means that storemark is
+# gone. The first line of standard output is the server's process id.
 clean=$1 quick=$2 log=$3
 shift 3
 trap '' HUP INT
-# Where memory runs out, the server is to be ended and not storemark.
+# If memory runs out, the system should end the server and not storemark.
 { echo 900 >/proc/self/oom_score_adj; } 2>/dev/null
 exec 3<&0 </dev/null
 "$@" 3<&- >>"$log" 2>&1 &
@@ -20,7 +20,7 @@ exec >/dev/null 2>&1
     kill -s "$quick" "$server"
     patience=2
   fi
-  # Short sleeps, since the last one outlives this shell.
+  # The sleeps are short because the last one outlives this shell.
   while [ "$patience" -gt 0 ]; do
     sleep 1
     patience=$((patience - 1))

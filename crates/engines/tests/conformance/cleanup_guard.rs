@@ -1,4 +1,4 @@
-//! Removes folders of stores that stand to the end of a test's process.
+//! Removes folders of stores that are kept to the end of a test's process.
 
 use std::{
     ffi::OsStr,
@@ -8,14 +8,14 @@ use std::{
 
 use tempfile::TempDir;
 
-/// Removes `folder` after this process, which drops nothing that is static: the end of its
-/// standard input says so. Until then a server may still be writing.
-pub(crate) fn undertaker(folder: TempDir) -> Child {
+/// Removes `folder` after the end of this process, which does not drop what is static: the end of
+/// the guard's standard input means that. A server may still be writing for a moment.
+pub(crate) fn cleanup_guard(folder: TempDir) -> Child {
     const SCRIPT: &str = r#"read -r _; n=0
         while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf -- "$1"; n=$((n + 1)); sleep 0.2; done"#;
     let folder = folder.keep();
     Command::new("sh")
-        .args([OsStr::new("-c"), OsStr::new(SCRIPT), OsStr::new("undertaker"), folder.as_os_str()])
+        .args([OsStr::new("-c"), OsStr::new(SCRIPT), OsStr::new("guard"), folder.as_os_str()])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

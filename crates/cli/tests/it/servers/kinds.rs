@@ -1,0 +1,271 @@
+//! The kinds of servers: what each says and refuses, and an existing one of each.
+
+use std::{
+    fs::{self, File, Permissions},
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use crate::{
+    running::{signal, within},
+    world::World,
+};
+
+pub(super) struct Kind {
+    /// The engine that starts one.
+    pub(super) engine: &'static str,
+    /// How an address of an existing one may start.
+    pub(super) scheme: &'static str,
+    pub(super) other_scheme: &'static str,
+    /// A user that may do everything, with its password.
+    pub(super) admin: &'static str,
+    /// The variable that has a password.
+    pub(super) password: &'static str,
+    /// A setting that a session may have.
+    pub(super) session: &'static str,
+    /// A setting that leads out of the folder.
+    pub(super) outside: &'static str,
+    /// Targets without the engine that a private server refuses, and what is said of each.
+    pub(super) refused_settings: &'static [(&'static str, &'static str)],
+    /// Ends of targets that an existing server refuses.
+    pub(super) refused_session: &'static [(&'static str, &'static str)],
+    pub(super) says: Says,
+    /// Gives a new server its database `shop` and its users.
+    setup: &'static [(&'static str, &'static str)],
+    /// Lists the tables of `shop`.
+    tables: &'static str,
+    /// The folder of the socket, or its path, in the folder of the server.
+    socket: &'static str,
+    start: fn(folder: &Path, port: u16) -> Child,
+    client: fn(server: &Existing, database: &str, sql: &str) -> Command,
+}
+
+/// What is said when a connection or a table fails.
+pub(super) struct Says {
+    pub(super) wrong_password: &'static str,
+    pub(super) no_database: &'static str,
+    pub(super) no_privilege: &'static str,
+    pub(super) nobody: &'static str,
+    pub(super) taken: &'static str,
+}
+
+pub(super) const MARIADB: Kind = Kind {
+    engine: "mariadb",
+    scheme: "mysql",
+    other_scheme: "mariadb",
+    admin: "root",
+    password: "MYSQL_PWD",
+    session: "set.sort_buffer_size=1048576",
+    outside: "set.general_log_file=x",
+    refused_settings: &[
+        ("?engine=inodb", "did you mean innodb?"),
+        ("?engine=memory", "no BLOB columns"),
+        ("?engine=csv", "no keys"),
+        ("?engine=aria --update --durability durable", "aria promises nothing"),
+        ("?engine=myisam&sync=commit --durability consistent", "myisam promises nothing"),
+        ("?set.innodb_data_home_dir=x", "names a place or code"),
+        ("?set.log_bin=/tmp/x", "names a place or code"),
+        ("?set.no_such_thing=1", "has no such variable"),
+        ("?set.innodb_page_size=4000", "the server has \"4096\""),
+        ("?set.innodb_data_file_path=nonsense", "[ERROR]"),
+        ("?set.skip_networking=0", "set.skip_networking=0 did not take effect"),
+        ("?set.a-b=1", "no name of a variable"),
+        ("absent", "absent"),
+        ("?sync=always", "none, second, commit"),
+    ],
+    refused_session: &[
+        ("?set.innodb_buffer_pool_size=1000000000", "GLOBAL variable"),
+        ("?set.innodb_page_size=4096", "read only"),
+        ("?set.no_such_thing=1", "Unknown system variable"),
+        ("?sync=none", "the server has sync=commit"),
+        (" --size 2M --variance 0", "max_allowed_packet, which is 1048576 bytes"),
+    ],
+    says: Says {
+        wrong_password: "Access denied for user 'me'",
+        no_database: "Unknown database 'nowhere'",
+        no_privilege: "CREATE command denied",
+        nobody: "nothing answers there",
+        taken: "DROP TABLE `shop`.`storemark_0_read`",
+    },
+    setup: &[
+        ("mysql", "CREATE DATABASE shop"),
+        ("mysql", "CREATE USER me@'%' IDENTIFIED BY 'right'"),
+        ("mysql", "GRANT ALL ON shop.* TO me@'%'"),
+        ("mysql", "CREATE USER poor@'%' IDENTIFIED BY 'right'"),
+        ("mysql", "GRANT SELECT ON shop.* TO poor@'%'"),
+    ],
+    tables: "SHOW TABLES",
+    socket: "socket",
+    start: |folder, port| {
+        let root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
+        let user: &[&str] = if root { &["--user=mysql"] } else { &[] };
+        let data = format!("--datadir={}", folder.join("data").display());
+        let installed = Command::new("mariadb-install-db")
+            .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
+            .args(["--debug-no-sync", &data])
+            .args(user)
+            .output()
+            .unwrap();
+        assert!(installed.status.success(), "{installed:?}");
+        Command::new("/usr/sbin/mariadbd")
+            .args(["--no-defaults", "--bind-address=127.0.0.1", "--max-allowed-packet=1M", &data])
+            .arg(format!("--socket={}", folder.join("socket").display()))
+            .arg(format!("--pid-file={}", folder.join("pid").display()))
+            .arg(format!("--port={port}"))
+            .args(user)
+            .stdout(Stdio::null())
+            .stderr(File::create(folder.join("log")).unwrap())
+            .spawn()
+            .unwrap()
+    },
+    client: |server, database, sql| {
+        let mut command = Command::new("mariadb");
+        command.args(["--no-defaults", "-N", "-uroot", "-D", database, "-e", sql]);
+        command.arg(format!("--socket={}", server.folder.join("socket").display()));
+        command
+    },
+};
+
+pub(super) const POSTGRES: Kind = Kind {
+    engine: "postgres",
+    scheme: "postgres",
+    other_scheme: "postgresql",
+    admin: "admin:right",
+    password: "PGPASSWORD",
+    session: "set.work_mem=8MB",
+    outside: "set.archive_command=true",
+    refused_settings: &[
+        ("?set.work_mme=1MB", "did you mean work_mem?"),
+        ("?set.work_mem=lots", "invalid value for parameter \"work_mem\""),
+        ("?set.no.such=1", "did not take effect: the server has no such variable"),
+        ("?set.port=1", "did not take effect: the server has \"5432\""),
+        ("?set.data_directory=x", "names a place or code"),
+        ("?cache=1k", "accepted: 131072 to"),
+        ("?sync=always", "off, async, on"),
+        ("absent", "absent"),
+    ],
+    refused_session: &[
+        ("?set.shared_buffers=1GB", "cannot be changed without restarting"),
+        ("?set.no_such_thing=1", "unrecognized configuration parameter"),
+        ("?set.no.such=1", "no such variable"),
+        ("?sync=off", "gives durability consistent, not none"),
+    ],
+    says: Says {
+        wrong_password: "password authentication failed",
+        no_database: "\"nowhere\" does not exist",
+        no_privilege: "GRANT CREATE ON SCHEMA public TO poor",
+        nobody: "onnection refused",
+        taken: "DROP TABLE \"storemark_0_read\"",
+    },
+    setup: &[
+        ("postgres", "CREATE DATABASE shop"),
+        ("postgres", "CREATE ROLE me LOGIN PASSWORD 'right'"),
+        ("postgres", "GRANT ALL ON DATABASE shop TO me"),
+        ("shop", "GRANT CREATE ON SCHEMA public TO me"),
+        ("shop", "CREATE ROLE poor LOGIN PASSWORD 'right'"),
+    ],
+    tables: "SELECT tablename FROM pg_tables WHERE schemaname='public'",
+    socket: "",
+    start: |folder, port| {
+        fs::write(folder.join("password"), "right\n").unwrap();
+        let made = as_postgres("initdb")
+            .args(["--no-sync", "--auth=scram-sha-256", "--username=admin", "--pwfile"])
+            .arg(folder.join("password"))
+            .arg(folder.join("data"))
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{made:?}");
+        as_postgres("postgres")
+            .arg("-D")
+            .arg(folder.join("data"))
+            .args(["-c", "listen_addresses=127.0.0.1", "-c", &format!("port={port}")])
+            .args(["-c", "unix_socket_directories=.."])
+            .stderr(File::create(folder.join("log")).unwrap())
+            .spawn()
+            .unwrap()
+    },
+    client: |server, database, sql| {
+        let mut command = Command::new("psql");
+        command
+            .args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-U", "admin", "-p", &server.port.to_string()])
+            .args(["-d", database, "-c", sql, "-h"])
+            .arg(&server.folder)
+            .env("PGPASSWORD", "right");
+        command
+    },
+};
+
+/// A program of PostgreSQL, run by a user that it accepts.
+fn as_postgres(name: &str) -> Command {
+    let version = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let newest = installed.map(|entry| entry.path()).max_by_key(|path| version(path));
+    let program = newest.map_or_else(|| name.into(), |folder| folder.join("bin").join(name));
+    let mut command = if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    command.current_dir("/").stdout(Stdio::null());
+    command
+}
+
+/// A server that storemark did not start, with an empty database `shop`.
+pub(super) struct Existing<'k> {
+    kind: &'k Kind,
+    folder: PathBuf,
+    port: u16,
+    process: Child,
+}
+
+impl<'k> Existing<'k> {
+    pub(super) fn start(kind: &'k Kind, world: &World) -> Self {
+        let (folder, port) = (world.path("existing"), free_port());
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        let process = (kind.start)(&folder, port);
+        let server = Self { kind, folder, port, process };
+        assert!(within(30, || server.sql(kind.setup[0].0, "SELECT 1").is_some()));
+        for (database, statement) in kind.setup {
+            server.sql(database, statement).unwrap();
+        }
+        server
+    }
+
+    /// Runs `sql` as a user that may do everything; `None` if it fails.
+    pub(super) fn sql(&self, database: &str, sql: &str) -> Option<String> {
+        let ran = (self.kind.client)(self, database, sql).output().unwrap();
+        ran.status.success().then(|| String::from_utf8(ran.stdout).unwrap())
+    }
+
+    pub(super) fn tables(&self) -> String {
+        self.sql("shop", self.kind.tables).unwrap()
+    }
+
+    pub(super) fn place(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// The address of `shop` through the socket.
+    pub(super) fn by_socket(&self) -> String {
+        let socket = self.folder.join(self.kind.socket).display().to_string();
+        let socket = socket.trim_end_matches('/').replace('/', "%2F");
+        format!("me:right@{socket}:{}/shop", self.port)
+    }
+}
+
+impl Drop for Existing<'_> {
+    fn drop(&mut self) {
+        // Ends it at once, with its own processes.
+        signal(self.process.id(), "QUIT");
+        let _ = self.process.wait();
+    }
+}
+
+/// A port that was free a moment ago.
+pub(super) fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}

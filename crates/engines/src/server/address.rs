@@ -1,0 +1,189 @@
+//! The address of an existing server, `//user:password@host:port/database/table`.
+
+use std::{env, path::Path};
+
+use model::{Error, Result, without_password};
+
+/// How the addresses of a kind of server are written.
+pub(crate) struct AddressForm {
+    pub(crate) scheme: &'static str,
+    /// What people call the servers that may answer.
+    pub(crate) servers: &'static str,
+    /// The port that the server listens on by default.
+    pub(crate) port: u16,
+    /// Whether an address must name a user; without one it is the user of this process.
+    pub(crate) needs_user: bool,
+    /// The environment variable that has the password if the address has none.
+    pub(crate) password: &'static str,
+    /// What else to know, the end of a sentence.
+    pub(crate) hint: &'static str,
+}
+
+/// The parts of an address.
+#[derive(Debug)]
+pub(crate) struct Address {
+    /// A name or number, or the path of a socket or of its folder, which starts with a slash.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) user: Option<String>,
+    pub(crate) password: Option<String>,
+    pub(crate) database: String,
+    pub(crate) table: String,
+    /// All but the table and the password, for people.
+    pub(crate) shown: String,
+}
+
+impl Address {
+    /// Parses `location`; its last part is the table.
+    pub(crate) fn parse(location: &Path, form: &AddressForm) -> Result<Self> {
+        let text = location.to_str().unwrap_or_default();
+        let (server, table) = text.rsplit_once('/').unwrap_or_default();
+        let scheme = form.scheme;
+        let shown = format!("{scheme}:{}", without_password(server));
+        let wrong = |why: &str| {
+            Error::usage(format!(
+                "{shown}: {why} (accepted: {scheme}://user:password@host:port/database{})",
+                form.hint
+            ))
+        };
+        let (login, rest) = match server.trim_start_matches('/').rsplit_once('@') {
+            Some((login, rest)) => (login, rest),
+            None => ("", server.trim_start_matches('/')),
+        };
+        let (host, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let (user, password) = match login.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (login, None),
+        };
+        let decode = |text: &str| {
+            decoded(text).ok_or_else(|| wrong("a % is followed by no two hexadecimal digits"))
+        };
+        if user.is_empty() && (form.needs_user || password.is_some()) {
+            return Err(wrong("names no user"));
+        }
+        if database.is_empty() || table.is_empty() {
+            return Err(wrong("names no database"));
+        }
+        if database.contains('/') {
+            return Err(wrong("a database's name has no /"));
+        }
+        let (host, port) = host_and_port(host, form.port).map_err(wrong)?;
+        let password = password.map(decode).transpose()?.or_else(|| env::var(form.password).ok());
+        Ok(Self {
+            host: decode(host)?,
+            port,
+            user: (!user.is_empty()).then(|| decode(user)).transpose()?,
+            password,
+            database: decode(database)?,
+            table: table.to_owned(),
+            shown,
+        })
+    }
+}
+
+fn host_and_port(text: &str, default: u16) -> Result<(&str, u16), &'static str> {
+    let (host, port) = match text.rsplit_once(':') {
+        // An IPv6 address without a port ends in its bracket.
+        Some((host, port)) if !port.ends_with(']') => {
+            (host, port.parse().map_err(|_| "its port is no number from 1 to 65535")?)
+        }
+        _ => (text, default),
+    };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    if bare.is_empty() { Err("names no host") } else { Ok((bare, port)) }
+}
+
+/// `text` with its `%XX` replaced.
+fn decoded(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
+        bytes.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ErrorKind;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FORM: AddressForm = AddressForm {
+        scheme: "mysql",
+        servers: "MariaDB",
+        port: 3306,
+        needs_user: true,
+        password: "STOREMARK_TEST_NO_PASSWORD",
+        hint: "",
+    };
+
+    fn parse(text: &str) -> Result<Address> {
+        Address::parse(Path::new(text), &FORM)
+    }
+
+    #[test]
+    fn an_address_has_its_parts() {
+        let address = parse("//me:p%40ss@db.example:3307/shop/storemark_0_read").unwrap();
+        assert_eq!((&*address.host, address.port), ("db.example", 3307));
+        assert_eq!(
+            (address.user.as_deref(), address.password.as_deref()),
+            (Some("me"), Some("p@ss"))
+        );
+        assert_eq!((&*address.database, &*address.table), ("shop", "storemark_0_read"));
+        assert_eq!(address.shown, "mysql://me@db.example:3307/shop");
+        for (text, host, port) in [
+            ("//root@%2Frun%2Fmysqld.sock/db/t", "/run/mysqld.sock", 3306),
+            ("//root@%2Frun:1/db/t", "/run", 1),
+            ("//a@[::1]/d/t", "::1", 3306),
+            ("//a@[::1]:1/d/t", "::1", 1),
+        ] {
+            let address = parse(text).unwrap();
+            assert_eq!((&*address.host, address.port), (host, port));
+        }
+    }
+
+    #[test]
+    fn a_user_may_be_optional() {
+        let form = AddressForm { needs_user: false, ..FORM };
+        let address = Address::parse("//host/db/t".as_ref(), &form).unwrap();
+        assert_eq!((address.user, address.password), (None, None));
+        assert!(Address::parse("//:SECRET@host/db/t".as_ref(), &form).is_err());
+    }
+
+    #[test]
+    fn a_wrong_address_is_shown_without_its_password() {
+        for (text, why) in [
+            ("//host/db/t", "no user"),
+            ("//:SECRET@host/db/t", "no user"),
+            ("//me:SECRET@host", "no user"),
+            ("//me:SECRET@host/", "no database"),
+            ("//me:SECRET@host/t", "no database"),
+            ("//me:SECRET@host//t", "no database"),
+            ("//me:SECRET@host/db/", "no database"),
+            ("//me:SECRET@/t", "no database"),
+            ("//me:SECRET@/db/t", "no host"),
+            ("//me:SECRET@host:port/db/t", "port is no number"),
+            ("//me:SECRET@host:99999/db/t", "port is no number"),
+            ("//me:SECRET%4@host/db/t", "hexadecimal"),
+            ("//me:SECRET@host/a/b/t", "has no /"),
+            ("//", "no user"),
+            ("", "no user"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            let said = error.to_string();
+            assert!(said.contains(why) && !said.contains("SECRET"), "{text}: {said}");
+            assert!(said.contains("accepted: mysql://"), "{said}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_address_panics(text in "//[a-z:@%/0-9é]{0,30}") {
+            let _ = parse(&text);
+        }
+    }
+}
