@@ -12,11 +12,11 @@ pub(crate) enum Failure {
     Error(Error),
     /// The work had begun: what was done is kept.
     PartWay(Error),
-    /// A check was carried out and said no; it was already told how.
+    /// A check failed; what failed was printed.
     Gate,
-    /// It was already told why; the exit code.
+    /// Why was printed; the exit code.
     #[cfg(unix)]
-    Told(u8),
+    Printed(u8),
 }
 
 impl Failure {
@@ -41,7 +41,7 @@ pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Gate) => ExitCode::from(3),
         #[cfg(unix)]
-        Err(Failure::Told(code)) => ExitCode::from(code),
+        Err(Failure::Printed(code)) => ExitCode::from(code),
         Err(Failure::PartWay(error)) => said(&error, 2),
         Err(Failure::Error(error)) => {
             let code = match error.kind() {

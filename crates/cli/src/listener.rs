@@ -15,7 +15,7 @@ use model::spec::Talk;
 
 use crate::output;
 
-/// Stands for no end that is known.
+/// No end is known.
 const OPEN: u64 = u64::MAX;
 
 /// How something looks of which nobody knows when it ends.
@@ -31,7 +31,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Draws on standard error, unless nothing is to be told or that is no terminal.
+    /// Draws on standard error, unless nothing is to be printed or that is not a terminal.
     pub(crate) fn new(talk: Talk) -> Self {
         let bar = ProgressBar::new_spinner();
         bar.set_draw_target(if talk.quiet {

@@ -7,7 +7,6 @@ mod files;
 mod listener;
 mod output;
 mod plan;
-mod studies;
 mod targets;
 
 use std::process::ExitCode;

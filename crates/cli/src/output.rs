@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use model::{Error, Result};
-use report::Style;
+use report::{Style, pages::Page};
 
 /// Writes `text` to standard output. A closed pipe is no error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -48,7 +48,7 @@ impl<W: Write> Write for Quietly<W> {
 
 /// Writes `text` to standard error, for when standard output carries the record.
 pub(crate) fn print_aside(text: &str) {
-    // Nothing is left to tell it to when this fails.
+    // Nothing is left to report it to when this fails.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
@@ -69,9 +69,14 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// A page for standard output.
+pub(crate) fn page(page: &Page) -> String {
+    page.terminal(&style())
+}
+
 /// How tables look: as wide as the terminal, 100 columns elsewhere; coloured on a terminal
 /// unless `NO_COLOR` is set, with bars on one that shows UTF-8.
-pub(crate) fn style(all_findings: bool, explain: bool) -> Style {
+fn style() -> Style {
     let terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| terminal);
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -79,8 +84,6 @@ pub(crate) fn style(all_findings: bool, explain: bool) -> Style {
         width: width.map_or(100, |(terminal_size::Width(columns), _)| columns),
         color: terminal && !plain,
         bars: terminal && shows_utf8(),
-        all_findings,
-        explain,
     }
 }
 

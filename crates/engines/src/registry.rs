@@ -149,7 +149,7 @@ pub fn remote(scheme: &str) -> Result<&'static dyn Blobs> {
     if let Some(engine) = all_blobs().find(|engine| schemes(*engine).contains(&scheme)) {
         return Ok(engine);
     }
-    if OPTIONAL.iter().any(|(name, _)| *name == scheme) {
+    if left_out().any(|name| name == scheme) {
         return blobs(scheme);
     }
     let accepted: Vec<_> = all_blobs().flat_map(schemes).copied().collect();

@@ -165,7 +165,7 @@ pub struct Step {
 pub enum Scale {
     /// In a few minutes for the whole study.
     Quick,
-    /// As it stands.
+    /// As the step is written.
     Default,
     /// As large as what was published.
     Full,

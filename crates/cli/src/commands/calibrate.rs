@@ -99,9 +99,8 @@ pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure
     let mut write = |line: &CalibrationLine<'_>| write(&mut lines, line);
     let done = lab::calibrate(&request, &mut write, &listener, stop)?;
     drop(listener);
-    let style = output::style(false, false);
     let page = report::pages::calibration(&done.calibration, &done.alone, &done.comparisons);
-    show(options, &page.terminal(&style))?;
+    show(options, &output::page(&page))?;
     done.ended.map_err(Failure::PartWay)?;
     let wrong = checks::wrong_rates(&done.comparisons);
     if !options.check || wrong.is_empty() {

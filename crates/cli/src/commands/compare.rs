@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use model::{Error, Result, units};
-use report::{Comparison, ComparisonData, comparison, comparison_markdown};
+use report::{Comparison, ComparisonData, comparison, pages};
 
 use super::records;
 use crate::{exit::Failure, output};
@@ -21,8 +21,7 @@ pub(crate) struct CompareOptions {
     pub(crate) old: PathBuf,
     /// The record to judge (- for standard input)
     pub(crate) new: PathBuf,
-    /// Exit with 3 if any time is surely more than this share above the old one: its whole interval
-    /// lies beyond
+    /// Exit with 3 if any time is more than this share above the old one, by its whole interval
     #[arg(long, value_name = "PERCENT", value_parser = units::parse_percentage)]
     pub(crate) fail_above: Option<f64>,
     /// Print Markdown
@@ -38,39 +37,37 @@ pub(crate) struct CompareOptions {
 
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     let (old, new) = (records::read(&options.old)?, records::read(&options.new)?);
-    let told = comparison(&old, &new)?;
-    output::print(&shown(&told, options)?)?;
-    options.fail_above.map_or(Ok(()), |share| gate(&told, share))
+    let compared = comparison(&old, &new)?;
+    output::print(&shown(&compared, options)?)?;
+    options.fail_above.map_or(Ok(()), |share| gate(&compared, share))
 }
 
-fn shown(told: &Comparison, options: &CompareOptions) -> Result<String> {
+fn shown(compared: &Comparison, options: &CompareOptions) -> Result<String> {
     let names = [&options.old, &options.new].map(|path| path.display().to_string());
     let names = [names[0].as_str(), names[1].as_str()];
     if options.json {
-        return output::json(&ComparisonData::of(told));
+        return output::json(&ComparisonData::of(compared));
     }
-    Ok(if options.markdown {
-        comparison_markdown(told, names)
-    } else {
-        report::comparison_page(told, names, &output::style(options.verbose, false))
-    })
+    let detail = pages::Detail { all: options.verbose, ..Default::default() };
+    let page = pages::comparison(compared, names, detail);
+    Ok(if options.markdown { page.markdown() } else { output::page(&page) })
 }
 
-/// Fails where a time is surely more than `share` longer. What cannot be judged, or is measured no
-/// more, cannot be passed either.
-fn gate(told: &Comparison, share: f64) -> Result<(), Failure> {
-    if !told.is_judged() {
+/// Fails if a time is more than `share` longer. What cannot be judged, or is no longer measured,
+/// fails too.
+fn gate(compared: &Comparison, share: f64) -> Result<(), Failure> {
+    if !compared.is_judged() {
         let why = "--fail-above: no row can be judged; see the verdicts";
         return Err(Failure::PartWay(Error::failed(why)));
     }
-    let worse = report::worse_rows(told, 1.0 + share);
+    let worse = report::worse_rows(compared, 1.0 + share);
     for row in &worse {
         output::say(&format!("worse by more than {} %: {row}", share * 100.0));
     }
     if !worse.is_empty() {
         return Err(Failure::Gate);
     }
-    match told.lost().next() {
+    match compared.lost().next() {
         None => Ok(()),
         Some((case, change)) => {
             let row = format!("{}: {}", case.title(), change.target);

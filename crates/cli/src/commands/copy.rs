@@ -44,7 +44,7 @@ pub(crate) struct CopyFlags {
     /// Go on with what was interrupted
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Where a source that reading would change is copied to be read; default: beside it
+    /// Where a source that reading would change is copied to be read; default: next to it
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
     #[command(flatten)]

@@ -84,7 +84,7 @@ fn folder(path: &Path) -> Result<PathBuf> {
 
 fn show(options: &DoctorOptions, report: &DoctorReport) -> Result<()> {
     if !options.json {
-        return output::print(&report::checkup(report, &output::style(true, false)));
+        return output::print(&output::page(&report::pages::doctor(report)));
     }
     let text = serde_json::to_string_pretty(report);
     let text = text.map_err(|error| Error::failed(format!("the report as JSON: {error}")))?;

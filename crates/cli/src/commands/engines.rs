@@ -2,6 +2,7 @@
 
 use clap::Args;
 use engines::registry;
+use report::pages;
 
 use crate::{exit::Failure, output};
 
@@ -17,10 +18,9 @@ pub(crate) struct EnginesOptions {
 }
 
 pub(crate) fn run(options: &EnginesOptions) -> Result<(), Failure> {
-    let style = output::style(true, false);
     let text = match &options.name {
-        None => report::engines(registry::all_blobs(), &style) + &left_out(),
-        Some(name) => report::engine(registry::blobs(name.trim_end_matches(':'))?, &style),
+        None => output::page(&pages::engines(registry::all_blobs())) + &left_out(),
+        Some(name) => output::page(&pages::engine(registry::blobs(name.trim_end_matches(':'))?)),
     };
     Ok(output::print(&text)?)
 }

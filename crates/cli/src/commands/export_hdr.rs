@@ -12,7 +12,7 @@ use report::{Latencies, latencies};
 
 /// Lines for each halving of the distance to 100 %, as HdrHistogram's own default.
 const TICKS: u32 = 5;
-/// Values are told in microseconds.
+/// Values are in microseconds.
 const NS: f64 = 1e3;
 
 /// Writes a file for each case, target and kind of operation into `folder`, which is made if it is
@@ -76,7 +76,7 @@ fn listing(of: &Latencies, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "#[Buckets = {buckets:12}, SubBuckets     = {:12}]", sub_buckets(all.sigfig()))
 }
 
-/// The least power of two in which twice so many decimal digits can be told apart.
+/// The least power of two in which twice so many decimal digits can be distinguished.
 fn sub_buckets(digits: u8) -> u64 {
     (2 * 10_u64.pow(digits.into())).next_power_of_two()
 }

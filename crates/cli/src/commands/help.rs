@@ -3,6 +3,7 @@
 use clap::{Args, Command, ValueEnum};
 use engines::registry;
 use model::{Error, no_such};
+use report::pages;
 
 use crate::{exit::Failure, output};
 
@@ -32,7 +33,7 @@ pub(crate) enum Topic {
 
 const SIZES: &str = "\
 Sizes and counts
-  4096              as it stands; 0x1000 likewise
+  4096              as written; so is 0x1000
   10k 10kB 4M 1G    powers of 1000
   10KiB 4MiB 1GiB   powers of 1024
   `storemark cache` reads its sizes as vmtouch does: k, M and G are powers of 1024 there
@@ -61,10 +62,9 @@ pub(crate) fn run(options: &HelpOptions, mut all: Command) -> Result<(), Failure
 }
 
 fn page(topic: Topic) -> String {
-    let style = output::style(true, false);
     match topic {
-        Topic::Targets => report::targets(registry::all_blobs(), &style),
-        Topic::Durability => report::durability(registry::all_blobs(), &style),
+        Topic::Targets => output::page(&pages::targets(registry::all_blobs())),
+        Topic::Durability => output::page(&pages::durability(registry::all_blobs())),
         Topic::Sizes => SIZES.to_owned(),
     }
 }

@@ -71,7 +71,7 @@ fn page(man: &Man, command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// `page` with an escape for each character that not every formatter reads as it stands.
+/// `page` with an escape for each character that not every formatter reads.
 fn ascii(page: &[u8]) -> String {
     let mut text = String::new();
     for c in String::from_utf8_lossy(page).chars() {

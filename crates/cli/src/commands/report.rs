@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use model::{Error, Result, record::Record};
-use report::{Machine, ReportData, report_markdown};
+use report::{Machine, ReportData, pages};
 
 use super::{export_hdr, records};
 use crate::{exit::Failure, files, output};
@@ -79,7 +79,7 @@ pub(crate) fn run(options: &ReportOptions) -> Result<(), Failure> {
     Ok(print(all, options)?)
 }
 
-/// One record beside itself would look like two machines that agree.
+/// One record given twice would look like two machines that agree.
 fn refuse_twice(options: &ReportOptions, all: &[Vec<Record>]) -> Result<()> {
     let headers = || options.records.iter().zip(all).map(|(path, runs)| (path, &runs[0].header));
     for (number, (path, header)) in headers().enumerate() {
@@ -96,7 +96,7 @@ fn machines<'a>(options: &ReportOptions, all: &'a [Vec<Record>]) -> Vec<Machine<
     files.zip(all).map(|(file, records)| Machine { file, records }).collect()
 }
 
-/// Tables are those of each record; the other forms tell all runs one after the other.
+/// Tables are those of each record; the other forms print all runs one after the other.
 fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
     let form = &options.form;
     if !(form.csv || form.markdown || form.json) {
@@ -109,16 +109,16 @@ fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
         let out = BufWriter::new(output::Quietly(io::stdout().lock()));
         return report::csv(&runs, out);
     }
-    let text =
-        if form.json { output::json(&ReportData::of(&runs))? } else { report_markdown(&runs) };
+    let text = if form.json {
+        output::json(&ReportData::of(&runs))?
+    } else {
+        pages::records(&runs, pages::Detail::default()).markdown()
+    };
     output::print(&text)
 }
 
 fn page(records: &[Record], options: &ReportOptions) -> String {
-    let style = output::style(options.verbose, options.explain);
-    let mut text = report::page(records, &style);
-    if options.over_time {
-        text.push_str(&report::over_time(records, &style));
-    }
-    text
+    let ReportOptions { verbose, explain, over_time, .. } = *options;
+    let detail = pages::Detail { all: verbose, explain, over_time };
+    output::page(&pages::records(records, detail))
 }

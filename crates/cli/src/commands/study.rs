@@ -10,10 +10,10 @@ use model::{
     study::{Scale, Step, Study},
     units,
 };
-use report::StudyStep;
+use report::{StudyStep, pages, studies};
 
 use super::measure::{self, Measured};
-use crate::{exit::Failure, files, output, studies};
+use crate::{exit::Failure, files, output};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -59,20 +59,18 @@ pub(crate) struct StudyOptions {
 }
 
 pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
-    let Some(name) = &options.name else { return Ok(output::print(&list()?)?) };
-    let mut study = studies::find(name)?;
-    let chosen = chosen(&study, options)?;
+    let Some(name) = &options.name else { return Ok(output::print(&list())?) };
+    let study = studies::find(name)?;
+    let chosen = chosen(study, options)?;
     if let Some(folder) = &options.records {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
     }
     let html = files::page(options.html.as_deref(), &[])?;
-    let style = output::style(options.talk.verbose, false);
-    output::print(&report::study_head(&study, &style))?;
-    let steps = std::mem::take(&mut study.steps);
+    output::print(&output::page(&pages::study_head(study)))?;
     let mut whole = Ok(());
     let mut done = Vec::new();
-    for (number, step) in steps.iter().enumerate() {
+    for (number, step) in study.steps.iter().enumerate() {
         if stop.is_set() || !chosen.contains(&number) {
             continue;
         }
@@ -82,7 +80,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
         done.extend(html.is_some().then_some(shown));
     }
     if let Some(html) = html {
-        html.write(&report::html_study(&study, &done)).map_err(Failure::PartWay)?;
+        html.write(&report::html_study(study, &done)).map_err(Failure::PartWay)?;
     }
     if stop.is_set() { Err(Failure::PartWay(Error::interrupted())) } else { whole }
 }
@@ -110,16 +108,16 @@ fn carry_out<'a>(
         gaps.extend(gap(&failure, records.is_empty()));
         later(failure, records.is_empty())
     });
-    let style = output::style(options.talk.verbose, false);
     let shown = StudyStep { step, records, gaps };
-    let page = report::study_step(&shown, &style);
+    let detail = pages::Detail { all: options.talk.verbose, ..Default::default() };
+    let page = output::page(&pages::study_step(&shown, detail));
     let printed = output::print(&format!("\n{page}")).map_err(Failure::from);
     (shown, printed.and(ended))
 }
 
-fn list() -> Result<String> {
-    let line = |(name, study): (&str, Study)| format!("{name:22}{}\n", study.title);
-    Ok(studies::all()?.into_iter().map(line).collect())
+fn list() -> String {
+    let line = |(name, study): &(&str, Study)| format!("{name:22}{}\n", study.title);
+    studies::all().iter().map(line).collect()
 }
 
 /// The places of the steps that run.

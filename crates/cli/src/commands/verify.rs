@@ -24,7 +24,7 @@ pub(crate) struct VerifyOptions {
     pub(crate) a: OsString,
     /// The other
     pub(crate) b: OsString,
-    /// Where a store that reading would change is copied to be read; default: beside it
+    /// Where a store that reading would change is copied to be read; default: next to it
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
     #[command(flatten)]

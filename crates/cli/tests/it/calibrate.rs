@@ -148,8 +148,8 @@ fn what_cannot_be_compared_is_refused() {
         ("calibrate --slow-down fast", "a percentage above 0"),
         ("calibrate good.db --slow-down 0.0000001%", "shorter than any wait"),
         ("calibrate --scratch absent", "absent does not exist"),
-        ("calibrate --json text", "no record of storemark calibrate"),
-        ("calibrate --json run.json", "no record of storemark calibrate"),
+        ("calibrate --json text", "not a record of storemark calibrate"),
+        ("calibrate --json run.json", "not a record of storemark calibrate"),
         ("calibrate --json absent/out.jsonl", "absent/out.jsonl"),
         ("calibrat", "did you mean calibrate?"),
     ] {

@@ -83,7 +83,7 @@ fn damaged_records_are_said_in_every_form() {
     let text = std::fs::read_to_string(world.path("run.json")).unwrap();
     let last = text.rfind(r#"{"line":"sample""#).unwrap();
     world.write("cut.json", &text[..last + 30]);
-    world.write("newer.json", text.replacen(r#""format":1"#, r#""format":99"#, 1));
+    world.write("newer.json", text.replacen(r#""format":2"#, r#""format":99"#, 1));
     world.write("empty.json", "");
     world.write("foreign.json", "name,age\n");
     for form in ["", "--csv", "--json", "--markdown"] {
@@ -91,7 +91,7 @@ fn damaged_records_are_said_in_every_form() {
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
         assert!(ran.err.contains("is cut short; the 2 samples before it are shown"), "{}", ran.err);
         let ran = world.ok(&format!("report newer.json {form}"));
-        assert!(ran.err.contains("format 99, newer than 1"), "{}", ran.err);
+        assert!(ran.err.contains("format 99, newer than 2"), "{}", ran.err);
         assert!(world.refused(&format!("report empty.json {form}")).contains("nothing in it"));
         assert!(
             world.refused(&format!("report foreign.json {form}")).contains("line 1 is not JSON")

@@ -67,9 +67,9 @@ fn a_place_that_cannot_be_written_is_found_before_measuring() {
     fs::create_dir(world.path("folder.html")).unwrap();
     for (place, said) in [
         ("missing/page.html", "--html missing/page.html"),
-        ("mine.html", "is there and is no page of storemark; it is left as it is"),
-        ("folder.html", "is there and is no page of storemark"),
-        (".", "is there and is no page of storemark"),
+        ("mine.html", "exists and is not a page of storemark; it is left as it is"),
+        ("folder.html", "exists and is not a page of storemark"),
+        (".", "exists and is not a page of storemark"),
     ] {
         for command in [RUN, "rows csv: --rows 5", "queue --tasks 1", "age --objects 5"] {
             let line = world.refused(&format!("{command} --html {place}"));

@@ -7,10 +7,7 @@ use std::{
     process::Child,
 };
 
-use model::{
-    Cache, FindingKind,
-    record::{Line, Record},
-};
+use model::{Cache, FindingKind, record::Record};
 
 use crate::{
     running::{SAMPLE, signal, within},
@@ -18,15 +15,6 @@ use crate::{
     states::{as_ordinary_user, is_root},
     world::World,
 };
-
-fn record(world: &World, path: &str) -> Record {
-    let text = fs::read_to_string(world.path(path)).unwrap();
-    let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
-    let Some(Line::Header(header)) = lines.next() else { panic!("no header") };
-    let mut record = Record::new(*header);
-    lines.for_each(|line| record.push(line));
-    record
-}
 
 /// A limit is in force and read back, or its lack is named; never both. Returns it.
 fn limit(record: &Record) -> Option<u64> {
@@ -47,7 +35,7 @@ fn more_data_than_memory_is_measured_with_the_proof() {
     let world = World::new();
     let run = "run files: sqlite: pack: --keys 3000 --size 20k --memory 24MiB --rounds 1";
     let out = world.ok(&format!("{run} --json r.json --explain")).out;
-    let record = record(&world, "r.json");
+    let record = world.record("r.json");
     let Some(limit) = limit(&record) else {
         assert!(out.contains("memory is not limited: "), "{out}");
         return;
@@ -59,14 +47,14 @@ fn more_data_than_memory_is_measured_with_the_proof() {
     for sample in &record.samples {
         let before = sample.before.unwrap();
         assert!(before.pages * 4096 > 2 * limit, "{before:?}");
-        let doubted = record.findings.iter().any(|finding| {
+        let found = record.findings.iter().any(|finding| {
             matches!(finding.kind, FindingKind::StateNotReached { .. })
                 && finding.round == Some(sample.round)
                 && finding.workload == Some(sample.workload)
         });
         // Other tests that read nothing of this store cannot keep its pages in memory.
-        assert!(!doubted && before.resident * 4096 <= limit, "{before:?}");
-        assert!(record.in_state(sample) && sample.first.is_some(), "{sample:?}");
+        assert!(!found && before.resident * 4096 <= limit, "{before:?}");
+        assert!(record.in_state(sample) && sample.first().is_some(), "{sample:?}");
         let fetched = sample.io.map(|io| io.device_read_bytes);
         let reads = sample.workload == 0;
         assert!(!reads || fetched.is_none_or(|fetched| fetched > sample.bytes / 4), "{sample:?}");
@@ -78,7 +66,7 @@ fn each_engine_has_the_same_cache_of_its_own() {
     let world = World::new();
     let run = "run files: sqlite: sqlite:?cache=1MiB sqlite:?cache_pages=100 --keys 50 --read";
     let out = world.ok(&format!("{run} --memory 64MiB --threads 4 --rounds 1 --json r.json")).out;
-    let record = record(&world, "r.json");
+    let record = world.record("r.json");
     let cache = |target: usize| record.stores[target].in_effect.get("cache").map(str::to_owned);
     assert_eq!(cache(0), None);
     // Each of its four connections has one.
@@ -101,7 +89,7 @@ fn processes_share_the_limit() {
     let world = World::new();
     let run = "run files: sqlite: --keys 2000 --size 20k --read --memory 30MiB --processes 2";
     world.ok(&format!("{run} --rounds 1 --json r.json"));
-    let record = record(&world, "r.json");
+    let record = world.record("r.json");
     let sqlite = record.stores[1].in_effect.get("cache").map(str::to_owned);
     assert_eq!(sqlite, Some((15 << 19).to_string()));
     assert!(limit(&record).is_none() || record.samples.iter().all(|s| record.in_state(s)));
@@ -118,7 +106,7 @@ fn an_ordinary_user_is_told_that_there_is_no_limit() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("memory is not limited: "), "{}", ran.out);
     assert!(ran.out.contains("only the engines' own caches are equal"), "{}", ran.out);
-    assert_eq!(limit(&record(&world, "home/r.json")), None);
+    assert_eq!(limit(&world.record("home/r.json")), None);
 }
 
 #[test]
@@ -141,7 +129,7 @@ fn a_target_that_needs_more_than_the_limit_is_named_and_the_others_are_measured(
     let world = servers::world();
     let run = "run files: mariadb: --update --keys 100 --memory 24MiB --rounds 1 --json r.json";
     let ran = world.run(run);
-    let record = record(&world, "r.json");
+    let record = world.record("r.json");
     if limit(&record).is_none() {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         return;

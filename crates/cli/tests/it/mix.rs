@@ -2,23 +2,11 @@
 
 use std::{collections::BTreeMap, fs};
 
-use model::{
-    Action, Operation,
-    record::{Line, Record},
-};
+use model::{Action, Operation};
 
 use crate::world::World;
 
 const ALL: &str = "read=40,update=20,insert=10,delete=10,scan=10,rmw=10";
-
-fn record(world: &World) -> Record {
-    let text = fs::read_to_string(world.path("r.json")).unwrap();
-    let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
-    let Some(Line::Header(header)) = lines.next() else { panic!("no header") };
-    let mut record = Record::new(*header);
-    lines.for_each(|line| record.push(line));
-    record
-}
 
 #[test]
 fn every_engine_does_every_operation_in_each_order() {
@@ -30,13 +18,14 @@ fn every_engine_does_every_operation_in_each_order() {
             "run {engines} --mix {ALL} --distribution {law} --keys 200 --size 300 --count 600 --rounds 2 --json r.json"
         );
         world.ok(&line);
-        let record = record(&world);
+        let record = world.record("r.json");
         assert_eq!(record.samples.len(), 2 * 10);
         let mut of_first: Option<BTreeMap<Action, bool>> = None;
         for sample in &record.samples {
             assert_eq!(sample.operations, 600);
             let kinds: BTreeMap<_, _> = sample
-                .latency
+                .latency()
+                .unwrap()
                 .actions
                 .iter()
                 .map(|(kind, text)| (*kind, !text.is_empty()))
@@ -80,7 +69,7 @@ fn processes_share_a_mix() {
     world.ok(&format!(
         "run sqlite:?journal=wal files: --processes 2 --threads 2 --mix {ALL} --keys 120 --size 100 --count 240 --rounds 2 --json r.json"
     ));
-    for sample in &record(&world).samples {
+    for sample in &world.record("r.json").samples {
         assert_eq!(sample.workers.iter().map(|worker| worker.operations).sum::<u64>(), 240);
     }
 }
@@ -113,9 +102,11 @@ fn presets_are_those_of_the_paper() {
     ] {
         assert!(out.contains(says), "{says}: {out}");
     }
-    let plan = record(&world).header.plan;
+    let plan = world.record("r.json").header.plan;
     assert_eq!(plan.workloads.len(), 6);
-    assert!(matches!(plan.workloads[4].operation, Operation::Mix(mix) if mix.scan == 95));
+    assert!(
+        matches!(plan.workloads[4].work.operation(), Some(Operation::Mix(mix)) if mix.scan == 95)
+    );
     let again = world.ok("report r.json").out;
     assert!(again.contains("YCSB E"), "{again}");
 }
@@ -165,15 +156,15 @@ fn rates_are_kept_as_a_schedule_and_are_a_workload_each() {
     let out = world.ok(&format!("{line} --threads 2 --json r.json")).out;
     assert!(out.contains("read at 500/s, warm: 100 operations"), "{out}");
     assert!(out.contains("read at 2,000/s") && out.contains("operations began late"), "{out}");
-    let record = record(&world);
+    let record = world.record("r.json");
     assert_eq!(record.samples.len(), 8);
     for sample in &record.samples {
-        let paced = sample.paced.as_ref().unwrap();
+        let paced = sample.paced().unwrap();
         let asked = [500.0_f64, 2000.0][sample.workload];
         assert_eq!(paced.asked.total_cmp(&asked), std::cmp::Ordering::Equal);
         assert!(paced.reached > 0.0);
         assert!(paced.lag_p50_ns <= paced.lag_p99_ns && !paced.lag.is_empty());
-        assert_eq!((sample.operations, sample.latency.operations), (100, 100));
+        assert_eq!((sample.operations, sample.latency().unwrap().operations), (100, 100));
         // Each worker begins its last operation on time: none begins early.
         let shortest = 49.0 * 2.0 / paced.asked;
         assert!(sample.wall_ns as f64 / 1e9 >= shortest, "{} {shortest}", sample.wall_ns);

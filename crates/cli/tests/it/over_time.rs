@@ -1,32 +1,24 @@
 //! Passes over time: slices of 100 ms in the record and on the page, and what the engine did.
 
-use std::fs;
-
-use model::{Sample, record::Line};
+use model::Sample;
 
 use crate::world::World;
-
-fn samples(world: &World) -> Vec<Sample> {
-    let text = fs::read_to_string(world.path("r.json")).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines.filter_map(|line| if let Line::Sample(s) = line { Some(*s) } else { None }).collect()
-}
 
 /// A schedule makes a pass last as long on any machine.
 const SCHEDULE: &str = "--keys 50 --size 100 --rate 1k --count 350 --rounds 2 --json r.json";
 
 /// All operations of a pass stand in its slices.
 fn check(sample: &Sample) {
-    let told = sample.over_time.as_ref().unwrap();
+    let told = sample.over_time().unwrap();
     let counted: u64 = told.slices.iter().map(|slice| slice.operations).sum();
-    assert_eq!(counted, sample.latency.operations);
+    assert_eq!(counted, sample.latency().unwrap().operations);
     assert!(told.slices.len() >= 4, "350 ms: {told:?}");
     let end = told.slices.len() as u64 * told.slice_ns;
-    assert!(end + SLACK >= sample.latency.wall_ns, "{sample:?}");
-    assert!(end <= sample.latency.wall_ns + told.slice_ns + SLACK, "{sample:?}");
+    assert!(end + SLACK >= sample.latency().unwrap().wall_ns, "{sample:?}");
+    assert!(end <= sample.latency().unwrap().wall_ns + told.slice_ns + SLACK, "{sample:?}");
     for slice in &told.slices {
         assert!(slice.p99_ns <= slice.longest.max_ns, "{slice:?}");
-        assert!(slice.longest.max_ns <= sample.latency.max_ns, "{slice:?}");
+        assert!(slice.longest.max_ns <= sample.latency().unwrap().max_ns, "{slice:?}");
     }
 }
 
@@ -34,7 +26,7 @@ fn check(sample: &Sample) {
 fn slices_stand_in_the_record_and_are_printed_when_asked_for() {
     let world = World::new();
     let out = world.ok(&format!("run memory: --update --over-time {SCHEDULE}")).out;
-    let samples = samples(&world);
+    let samples = world.record("r.json").samples;
     assert_eq!(samples.len(), 2);
     samples.iter().for_each(check);
     assert!(out.contains("over time: latency passes in slices of 100 ms"), "{out}");
@@ -50,7 +42,7 @@ fn slices_stand_in_the_record_and_are_printed_when_asked_for() {
 fn slices_of_threads_and_processes_add_up() {
     let world = World::new();
     world.ok(&format!("run sqlite: --read --processes 2 --threads 2 {SCHEDULE}"));
-    samples(&world).iter().for_each(check);
+    world.record("r.json").samples.iter().for_each(check);
 }
 
 #[test]
@@ -60,12 +52,15 @@ fn checkpoints_of_a_write_ahead_log_are_told() {
     let line = "run sqlite:?journal=wal&sync=off --update --batch 1 --keys 500 --size 16k \
                 --count 2000 --rate 4k --rounds 1 --over-time --json r.json";
     let out = world.ok(line).out;
-    let sample = samples(&world).remove(0);
-    let told = sample.over_time.unwrap();
+    let sample = world.record("r.json").samples.remove(0);
+    let told = sample.over_time().unwrap();
     assert!(told.chores.len() >= 7, "{told:?}");
     for chore in &told.chores {
         assert_eq!(chore.name, "checkpoint");
-        assert!(chore.start_ns < chore.end_ns && chore.end_ns <= sample.latency.wall_ns + SLACK);
+        assert!(
+            chore.start_ns < chore.end_ns
+                && chore.end_ns <= sample.latency().unwrap().wall_ns + SLACK
+        );
     }
     // Whoever drops the caches of the machine meanwhile takes the trial out of its state.
     let shown = out.contains(&format!("{} × checkpoint", told.chores.len()));
@@ -78,7 +73,7 @@ const SLACK: u64 = 10_000_000;
 #[test]
 fn a_record_without_it_says_one_clear_thing() {
     let world = World::new();
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-1.jsonl");
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-2.jsonl");
     let plain = world.ok(&format!("report {old}")).out;
     let out = world.ok(&format!("report {old} --over-time")).out;
     let added = out.strip_prefix(&plain).unwrap();

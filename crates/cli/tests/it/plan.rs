@@ -1,5 +1,7 @@
 //! Plan files, and records asked for again.
 
+use model::{Order, Work, record::Header};
+
 use crate::world::World;
 
 const PLAN: &str = "targets = [\"files:\", \"sqlite:?api=blob\"]\nread = true\nkeys = 20\n\
@@ -11,9 +13,8 @@ fn world() -> World {
     world
 }
 
-fn header(world: &World, name: &str) -> serde_json::Value {
-    let text = std::fs::read_to_string(world.path(name)).unwrap();
-    serde_json::from_str(text.lines().next().unwrap()).unwrap()
+fn header(world: &World, name: &str) -> Header {
+    world.record(name).header
 }
 
 #[test]
@@ -21,15 +22,10 @@ fn a_plan_says_what_flags_say() {
     let world = world();
     world.ok("run plan.toml --seed 5 --json plan.json");
     world.ok("run files: sqlite:?api=blob --read --keys 20 --size 1k --rounds 1 --seed 5 --json flags.json");
-    assert_eq!(
-        header(&world, "plan.json")["plan"]["targets"],
-        header(&world, "flags.json")["plan"]["targets"]
-    );
-    assert_eq!(
-        header(&world, "plan.json")["plan"]["summary"],
-        header(&world, "flags.json")["plan"]["summary"]
-    );
-    assert_eq!(header(&world, "plan.json")["asked"], header(&world, "flags.json")["asked"]);
+    let (plan, flags) = (header(&world, "plan.json"), header(&world, "flags.json"));
+    assert_eq!(plan.plan.targets, flags.plan.targets);
+    assert_eq!(plan.plan.experiment, flags.plan.experiment);
+    assert_eq!(plan.spec, flags.spec);
 }
 
 #[test]
@@ -37,11 +33,11 @@ fn what_stands_beside_a_plan_wins() {
     let world = world();
     world.write("plan.toml", PLAN.to_owned() + "asc = true\n");
     world.ok("run plan.toml --keys 7 --desc pack: --json run.json");
-    let plan = &header(&world, "run.json")["plan"];
-    assert_eq!(plan["summary"]["count"], 7);
-    assert_eq!(plan["workloads"][0]["order"], "desc");
-    assert_eq!(plan["targets"].as_array().unwrap().len(), 1);
-    assert_eq!(plan["targets"][0]["label"], "pack");
+    let plan = header(&world, "run.json").plan;
+    assert_eq!(plan.experiment.summary().unwrap().count, 7);
+    assert!(matches!(plan.workloads[0].work, Work::Blobs { order: Order::Desc, .. }));
+    let labels: Vec<_> = plan.targets.iter().map(|target| target.label.as_str()).collect();
+    assert_eq!(labels, ["pack"]);
 }
 
 #[test]
@@ -53,11 +49,11 @@ fn a_saved_plan_and_a_record_measure_the_same_again() {
     world.ok("run first.json --seed 3 --json fourth.json");
     let first = header(&world, "first.json");
     for again in ["second.json", "third.json"] {
-        assert_eq!(header(&world, again)["plan"]["seed"], first["plan"]["seed"]);
-        assert_eq!(header(&world, again)["asked"], first["asked"]);
-        assert_eq!(header(&world, again)["plan"]["dataset"], first["plan"]["dataset"]);
+        assert_eq!(header(&world, again).spec, first.spec);
+        assert_eq!(header(&world, again).plan.seed, first.plan.seed);
+        assert_eq!(header(&world, again).plan.experiment, first.plan.experiment);
     }
-    assert_eq!(header(&world, "fourth.json")["plan"]["seed"], 3);
+    assert_eq!(header(&world, "fourth.json").plan.seed, 3);
 }
 
 #[test]
@@ -68,7 +64,7 @@ fn a_plan_is_only_written_over_a_plan() {
     let saved = std::fs::read_to_string(world.path("saved.toml")).unwrap();
     assert!(saved.contains("keys = 3"), "{saved}");
     world.write("thesis.txt", "years of work");
-    assert!(world.refused("run plan.toml --save-plan thesis.txt").contains("no plan"));
+    assert!(world.refused("run plan.toml --save-plan thesis.txt").contains("is not a plan"));
     assert!(world.refused("run plan.toml --save-plan plan.toml").contains("left as it is"));
     assert!(
         world
@@ -141,12 +137,12 @@ fn what_is_no_whole_record_is_one_clear_line() {
     world.write("cut.json", &text[..100]);
     world.write("foreign.json", "{\"a\":1}\n");
     world.write("empty.json", "");
-    world.write("old", text.replacen(",\"asked\":", ",\"other\":", 1));
+    world.write("old", text.replacen(",\"spec\":", ",\"other\":", 1));
     for (line, says) in [
         ("run cut.json", "cut.json: this record is cut short within line 1"),
         ("run foreign.json", "foreign.json: this is not a record"),
         ("run empty.json", "nothing in it"),
-        ("run old", "old: this record does not tell what was asked for"),
+        ("run old", "old: this record does not have what was asked for"),
         ("run absent.json", "absent.json: no such plan or record"),
     ] {
         let said = world.refused(line);

@@ -8,21 +8,12 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use model::record::{Line, Record};
+use model::record::Record;
 
 use crate::{
     running::{SAMPLE, signal, within},
     world::World,
 };
-
-fn record(world: &World) -> Record {
-    let text = fs::read_to_string(world.path("r.json")).unwrap();
-    let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
-    let Some(Line::Header(header)) = lines.next() else { panic!("no header") };
-    let mut record = Record::new(*header);
-    lines.for_each(|line| record.push(line));
-    record
-}
 
 /// Every sample tells of `processes` × `threads` workers that did all operations.
 fn shared_out(record: &Record, processes: u32, threads: u32) {
@@ -38,7 +29,10 @@ fn shared_out(record: &Record, processes: u32, threads: u32) {
         assert_eq!(operations, sample.operations);
         let longest = sample.workers.iter().map(|worker| worker.wall_ns).max();
         assert_eq!(longest, Some(sample.wall_ns - sample.settle_ns), "first start to last end");
-        assert!(sample.latency.operations > 0 && !sample.latency.histogram.is_empty());
+        assert!(
+            sample.latency().unwrap().operations > 0
+                && !sample.latency().unwrap().histogram.is_empty()
+        );
     }
 }
 
@@ -51,7 +45,7 @@ fn several_processes_update_one_store() {
     assert!(out.contains("2 processes of 4 threads"), "{out}");
     assert!(out.contains("operations/s of each worker: sqlite journal=wal "), "{out}");
     assert_eq!(out.matches("integrity-check: sqlite").count(), 3, "{out}");
-    let record = record(&world);
+    let record = world.record("r.json");
     assert_eq!(record.samples.len(), 4);
     shared_out(&record, 2, 4);
     for sample in record.samples.iter().filter(|sample| sample.target < 3) {
@@ -67,7 +61,7 @@ fn waiting_is_shown_whenever_there_was_any() {
     // All in one batch: the first to begin lets all others wait.
     let run = "run sqlite:?journal=wal --keys 400 --size 20k --count 4000 --update --rounds 1 --json r.json";
     let out = world.ok(&format!("{run} --processes 2 --threads 2")).out;
-    let record = record(&world);
+    let record = world.record("r.json");
     assert!(record.samples[0].counters[model::LOCK_WAITS] >= 1, "{:?}", record.samples[0]);
     assert!(out.contains("lock waits per operation: sqlite"), "{out}");
     assert!(out.contains("busy retries per operation: sqlite"), "{out}");
@@ -81,7 +75,7 @@ fn several_processes_read_what_nobody_writes() {
     let run = "run pack: pack:?io=mmap files: sqlite: null: --keys 300 --size 2k --read";
     let out = world.ok(&format!("{run} --rounds 1 --processes 3 --json r.json")).out;
     assert!(out.contains("3 processes of 1 thread"), "{out}");
-    shared_out(&record(&world), 3, 1);
+    shared_out(&world.record("r.json"), 3, 1);
 }
 
 #[test]
@@ -91,7 +85,7 @@ fn every_order_and_state_and_kind_of_key_works() {
     for order in ["", "--asc", "--desc", "--random"] {
         let run = "run files: sqlite: --data data --rounds 1 --processes 2 --json r.json";
         world.ok(&format!("{run} --cache warm,data-cold {order}"));
-        shared_out(&record(&world), 2, 1);
+        shared_out(&world.record("r.json"), 2, 1);
     }
 }
 
@@ -99,9 +93,9 @@ fn every_order_and_state_and_kind_of_key_works() {
 fn there_are_no_more_workers_than_keys() {
     let world = World::new();
     world.ok("run files: --keys 5 --size 100 --rounds 1 --processes 2 --threads 8 --json r.json");
-    shared_out(&record(&world), 2, 2);
+    shared_out(&world.record("r.json"), 2, 2);
     world.ok("run files: --keys 1 --size 100 --rounds 1 --processes 3 --threads 8 --json r.json");
-    assert!(record(&world).samples.iter().all(|sample| sample.workers.is_empty()));
+    assert!(world.record("r.json").samples.iter().all(|sample| sample.workers.is_empty()));
 }
 
 #[test]
@@ -109,7 +103,7 @@ fn there_are_no_more_workers_than_keys() {
 fn what_the_processes_spend_and_occupy_counts() {
     let world = World::new();
     world.ok("run files: --keys 300 --size 2k --read --rounds 2 --processes 2 --json r.json");
-    for sample in &record(&world).samples {
+    for sample in &world.record("r.json").samples {
         // Each, and the one that asks, has a pool of 8 MiB of payloads.
         assert!(sample.memory_bytes.unwrap() > 24 << 20, "{sample:?}");
         let io = sample.io.unwrap();
@@ -237,7 +231,7 @@ fn a_worker_that_dies_fails_the_run_and_what_was_measured_is_kept() {
     assert_eq!(err.lines().count(), 1, "{err}");
     assert!(err.contains("sqlite journal=wal failed; what was measured"), "{err}");
     ended(&workers);
-    assert!(!scratch_left(&world) && !record(&world).samples.is_empty());
+    assert!(!scratch_left(&world) && !world.record("r.json").samples.is_empty());
     let page = world.ok("report r.json").out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("worker process 2: ended before its work was done"), "{page}");
 }

@@ -35,7 +35,7 @@ fn files_and_sqlite_are_measured_and_leave_nothing() {
     assert!(!ran.out.contains("DBENCH"), "{}", ran.out);
     assert_eq!(left(&world), [world.path("r.jsonl")]);
     let record = fs::read_to_string(world.path("r.jsonl")).unwrap();
-    for told in [r#""steps":{"create":{"#, r#""operation":"task""#, r#""from":"tasks""#] {
+    for told in [r#""steps":{"create":{"#, r#""work":"tasks""#, r#""experiment":{"tasks":{"#] {
         assert!(record.contains(told), "{told}");
     }
     assert_eq!(world.ok("report r.jsonl").out, ran.out);
@@ -95,7 +95,7 @@ fn bad_input_gets_one_line() {
     let world = World::new();
     world.write("file", "x");
     for (line, answer) in [
-        ("queue nosuch:", "no engine of queues \"nosuch\""),
+        ("queue nosuch:", "no engine \"nosuch\""),
         ("queue sqlit:", "did you mean sqlite?"),
         ("queue a.db", "names no engine"),
         ("queue sqlite:a.db", "leave out \"a.db\""),

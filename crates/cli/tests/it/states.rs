@@ -1,23 +1,8 @@
 //! Cache states: reached, proven, or said not to be.
 
-use model::{
-    Cache, Finding, FindingKind,
-    record::{Line, Record},
-};
+use model::{Cache, Finding, FindingKind, record::Record};
 
-use crate::world::{Ran, World};
-
-fn record(world: &World, name: &str) -> Record {
-    read(&std::fs::read_to_string(world.path(name)).unwrap())
-}
-
-fn read(text: &str) -> Record {
-    let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
-    let Some(Line::Header(header)) = lines.next() else { panic!("no header") };
-    let mut record = Record::new(*header);
-    lines.for_each(|line| record.push(line));
-    record
-}
+use crate::world::{Ran, World, records};
 
 pub(crate) fn is_root() -> bool {
     std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok()
@@ -25,19 +10,19 @@ pub(crate) fn is_root() -> bool {
 
 /// Other tests may drop the caches of the whole machine at any moment: a state that was not
 /// reached is fine when it is said.
-fn proven_or_doubted(record: &Record) {
+fn proven_or_found(record: &Record) {
     for sample in &record.samples {
         let before = sample.before.expect("a store with files was looked at");
         assert!(before.pages > 0 && sample.after.is_some(), "{sample:?}");
         let label = &record.header.plan.targets[sample.target].label;
-        let doubted = record.findings.iter().any(|finding| {
+        let found = record.findings.iter().any(|finding| {
             is_about_state(&finding.kind)
                 && finding.target.as_ref() == Some(label)
                 && finding.workload == Some(sample.workload)
                 && finding.cache == Some(sample.cache)
                 && finding.round == Some(sample.round)
         });
-        assert!(doubted != record.in_state(sample), "{sample:?}");
+        assert!(found != record.in_state(sample), "{sample:?}");
         assert_eq!(before.names.is_some(), sample.cache == Cache::Cold, "{sample:?}");
     }
 }
@@ -61,13 +46,13 @@ fn every_trial_proves_its_state() {
         "{out}"
     );
     assert!(out.contains("update, data-cold: "), "{out}");
-    let record = record(&world, "r.json");
+    let record = world.record("r.json");
     assert_eq!(record.header.plan.caches, [Cache::Warm, Cache::DataCold]);
     assert_eq!(record.samples.len(), 3 * 2 * 2 * 2);
-    proven_or_doubted(&record);
+    proven_or_found(&record);
     for sample in &record.samples {
         // Steady passes go over the keys again; a store is cold only once.
-        assert_eq!(sample.first.is_some(), sample.cache == Cache::Warm, "{sample:?}");
+        assert_eq!(sample.first().is_some(), sample.cache == Cache::Warm, "{sample:?}");
     }
 }
 
@@ -77,7 +62,7 @@ fn the_cold_state_is_proven_or_its_lack_named() {
     let ran = world.run("run files: pack: --read --keys 60 --rounds 2 --cache cold --json r.json");
     if is_root() {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        proven_or_doubted(&record(&world, "r.json"));
+        proven_or_found(&world.record("r.json"));
     } else {
         assert_eq!(ran.code, Some(1));
         assert!(ran.err.contains("needs root") && ran.err.contains("data-cold"), "{}", ran.err);
@@ -107,7 +92,7 @@ fn of_a_store_of_others_no_state_is_made_up() {
     // An ordinary user runs in the world itself, whose files are all the same user's.
     let ran = if is_root() { ran } else { world.run("run a.db --rounds 1 --json -") };
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let record = read(&ran.out);
+    let record = records(&ran.out).remove(0);
     let before = record.samples[0].before.unwrap();
     let told = |finding: &Finding| matches!(finding.kind, FindingKind::StateUnproven { .. });
     assert_eq!(record.findings.iter().any(told), is_root(), "{}", ran.err);
@@ -158,7 +143,7 @@ fn what_has_no_files_is_measured_warm_only() {
     let run = "run memory: files: --read --keys 60 --rounds 2 --cache warm,data-cold --json r.json";
     let out = world.ok(&format!("{run} --verbose")).out;
     assert!(out.contains("memory: no files of its own"), "{out}");
-    let record = record(&world, "r.json");
+    let record = world.record("r.json");
     let cold = record.samples.iter().filter(|sample| sample.cache == Cache::DataCold);
     assert!(cold.clone().count() == 2 && cold.clone().all(|sample| sample.target == 1));
 }

@@ -1,22 +1,35 @@
 //! Lists of values: a run each, in one record.
 
+use model::{
+    DatasetSpec, Durability, Experiment, Generated, StoreFacts, record::Header, spec::Options,
+};
+
 use crate::{running::signal, world::World};
 
 const SWEEP: &str = "run files: sqlite: --read --size 1k,4k --keys 20 --rounds 2 --seed 7";
 
-fn lines(world: &World, name: &str, kind: &str) -> Vec<serde_json::Value> {
-    let text = std::fs::read_to_string(world.path(name)).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines.filter(|line: &serde_json::Value| line["line"] == kind).collect()
+fn headers(world: &World, name: &str) -> Vec<Header> {
+    world.records(name).into_iter().map(|record| record.header).collect()
 }
 
-fn headers(world: &World, name: &str) -> Vec<serde_json::Value> {
-    lines(world, name, "header")
+fn stores(world: &World, name: &str) -> Vec<StoreFacts> {
+    world.records(name).into_iter().flat_map(|record| record.stores).collect()
 }
 
 /// Whether each store was filled for its run, in the order of the record.
 fn filled(world: &World, name: &str) -> Vec<bool> {
-    lines(world, name, "store").iter().map(|store| store["fill_ns"].is_u64()).collect()
+    stores(world, name).iter().map(|store| store.fill_ns.is_some()).collect()
+}
+
+fn data(header: &Header) -> Generated {
+    match &header.plan.experiment {
+        Experiment::Blobs { dataset: DatasetSpec::Generated(data), .. } => *data,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn options(header: &Header) -> Options {
+    header.spec.as_ref().unwrap().options().unwrap()
 }
 
 #[test]
@@ -27,11 +40,10 @@ fn a_list_is_a_run_for_each_value_in_one_record() {
         assert!(out.contains(said), "{said}\n{out}");
     }
     let headers = headers(&world, "run.json");
-    let sizes: Vec<_> =
-        headers.iter().map(|h| h["plan"]["dataset"]["size"].as_u64().unwrap()).collect();
+    let sizes: Vec<_> = headers.iter().map(|header| data(header).size).collect();
     assert_eq!(sizes, [1000, 4000]);
-    assert_eq!(headers[1]["asked"]["point"]["number"], 1);
-    assert_eq!(headers[1]["asked"]["options"]["size"], serde_json::json!(["1k", "4k"]));
+    assert_eq!(headers[1].point.as_ref().unwrap().number, 1);
+    assert_eq!(options(&headers[1])["size"], serde_json::json!(["1k", "4k"]));
     assert_eq!(world.ok("report run.json").out, out);
     let all = world.ok("report run.json --verbose").out;
     assert!(all.contains("20 keys of 4,000 bytes") && all.contains("break-even"), "{all}");
@@ -43,11 +55,11 @@ fn a_record_of_a_sweep_is_the_sweep_again() {
     world.ok(&format!("{SWEEP} --json run.json --save-plan plan.toml"));
     world.ok("run run.json --json again.json");
     world.ok("run plan.toml --size 2k --json one.json");
-    let asked = |name: &str| headers(&world, name)[0]["asked"]["options"].clone();
+    let asked = |name: &str| options(&headers(&world, name)[0]);
     assert_eq!(asked("again.json"), asked("run.json"));
     assert_eq!(headers(&world, "again.json").len(), 2);
     assert_eq!(headers(&world, "one.json").len(), 1);
-    assert!(headers(&world, "one.json")[0]["asked"]["point"].is_null());
+    assert!(headers(&world, "one.json")[0].point.is_none());
 }
 
 #[test]
@@ -58,13 +70,9 @@ fn lists_are_crossed_or_zipped() {
     assert_eq!(headers(&world, "run.json").len(), 4);
     world.ok(&format!("{line} --zip"));
     let zipped = headers(&world, "run.json");
-    let told: Vec<_> = zipped
-        .iter()
-        .map(|h| {
-            (h["plan"]["dataset"]["size"].as_u64(), h["plan"]["workloads"][0]["threads"].as_u64())
-        })
-        .collect();
-    assert_eq!(told, [(Some(10), Some(1)), (Some(20), Some(2))]);
+    let told: Vec<_> =
+        zipped.iter().map(|header| (data(header).size, header.plan.workloads[0].threads)).collect();
+    assert_eq!(told, [(10, 1), (20, 2)]);
     let said = world.refused("run null: --size 10,20,30 --threads 1,2 --zip");
     assert!(said.contains("--size 3, --threads 2"), "{said}");
     assert!(world.refused("run null: --size 10,1z").contains("which is no unit"));
@@ -77,8 +85,8 @@ fn settings_that_are_lists_are_targets_of_the_same_rounds() {
         world.ok(&format!("{line} --read --keys 5 --size 100 --rounds 1 --json run.json"));
         let headers = headers(&world, "run.json");
         assert_eq!(headers.len(), 1, "{line}");
-        let targets = headers[0]["plan"]["targets"].as_array().unwrap().clone();
-        targets.iter().map(|t| t["label"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let targets = headers[0].plan.targets.iter();
+        targets.map(|target| target.label.clone()).collect::<Vec<_>>()
     };
     assert_eq!(
         labels("run files: sqlite:?page_size=512,4096&mmap=0,1MiB"),
@@ -111,10 +119,8 @@ fn the_matrix_of_page_sizes_stands_beneath() {
 fn as_many_keys_as_fit_into_so_many_bytes() {
     let world = World::new();
     world.ok("run null: --bytes 10k --size 1k,3k --rounds 1 --json run.json");
-    let counts: Vec<_> = headers(&world, "run.json")
-        .iter()
-        .map(|h| h["plan"]["dataset"]["count"].as_u64().unwrap())
-        .collect();
+    let counts: Vec<_> =
+        headers(&world, "run.json").iter().map(|header| data(header).count).collect();
     assert_eq!(counts, [10, 3]);
     world.refused("run null: --bytes 10k --keys 3");
 }
@@ -124,10 +130,10 @@ fn what_takes_a_day_or_more_room_than_there_is_is_refused() {
     let world = World::new();
     let long = "run memory: --keys 10 --size 10,20 --count 100g --rounds 100";
     let said = world.refused(long);
-    assert!(said.contains("--yes goes on") && said.contains("2 runs takes about"), "{said}");
+    assert!(said.contains("--yes runs it anyway") && said.contains("2 runs takes about"), "{said}");
     let large = "run files: --bytes 9000000g --size 4g,2g --rounds 1";
     let said = world.refused(large);
-    assert!(said.contains("are free") && said.contains("--yes goes on"), "{said}");
+    assert!(said.contains("are free") && said.contains("--yes runs it anyway"), "{said}");
     // What it takes can be looked at.
     assert!(world.ok(&format!("{large} --dry-run")).out.contains("size=2g"));
 }
@@ -169,22 +175,18 @@ fn runs_that_only_read_the_same_data_share_their_stores() {
     world.ok(&format!("{line} --threads 1,2,3 --json run.json --integrity-check"));
     assert_eq!(filled(&world, "run.json"), [true, true, false, false, false, false]);
     let facts = |number: usize| {
-        let mut facts = lines(&world, "run.json", "store")[number].clone();
-        facts["fill_ns"].take();
-        facts["check_ns"].take();
-        facts
+        let facts = stores(&world, "run.json")[number].clone();
+        StoreFacts { fill_ns: None, check_ns: Default::default(), ..facts }
     };
     assert_eq!(facts(2), facts(0), "it is the same store");
     assert_eq!(facts(3), facts(1));
-    for sample in lines(&world, "run.json", "sample") {
-        let before = &sample["before"];
-        assert!(before["pages"].as_u64() > Some(0), "its state is looked at: {sample}");
+    for sample in world.records("run.json").iter().flat_map(|record| &record.samples) {
+        assert!(sample.before.unwrap().pages > 0, "its state is looked at: {sample:?}");
     }
     world.ok(&format!("{line} --threads 2 --json alone.json"));
-    let plan = |name: &str, number: usize| headers(&world, name)[number]["plan"].clone();
-    for same in ["summary", "dataset", "targets", "available"] {
-        assert_eq!(plan("run.json", 1)[same], plan("alone.json", 0)[same]);
-    }
+    let plan = |name: &str, number: usize| headers(&world, name)[number].plan.clone();
+    let (shared, alone) = (plan("run.json", 1), plan("alone.json", 0));
+    assert_eq!((shared.experiment, shared.targets), (alone.experiment, alone.targets));
     assert_eq!(world.tree().len(), 2, "both records and nothing else");
 }
 
@@ -198,11 +200,11 @@ fn each_size_has_stores_of_its_own_and_those_of_one_size_follow_each_other() {
     assert_eq!(filled(&world, "run.json"), [true, false, true, false]);
     let varied: Vec<_> = headers(&world, "run.json")
         .iter()
-        .map(|h| h["asked"]["point"].clone())
-        .map(|p| (p["number"].as_u64(), p["varied"]["size"].clone(), p["varied"]["batch"].clone()))
+        .map(|header| header.point.clone().unwrap())
+        .map(|p| (p.number, p.varied["size"].clone(), p.varied["batch"].clone()))
         .collect();
     let told = [("1k", "1"), ("1k", "10"), ("2k", "1"), ("2k", "10")];
-    let told = (0..).zip(told).map(|(n, (size, batch))| (Some(n), size.into(), batch.into()));
+    let told = (0..).zip(told).map(|(n, (size, batch))| (n, size.to_owned(), batch.to_owned()));
     assert_eq!(varied, told.collect::<Vec<_>>());
 }
 
@@ -224,9 +226,8 @@ fn other_settings_need_other_stores() {
     let line = "run sqlite: files: --read --keys 30 --size 1k --rounds 1 --json run.json";
     world.ok(&format!("{line} --durability none,durable --threads 1,2"));
     assert_eq!(filled(&world, "run.json"), [true, true, false, false, true, true, false, false]);
-    let classes = lines(&world, "run.json", "store");
-    let classes: Vec<_> = classes.iter().map(|s| s["durability"].as_str().unwrap()).collect();
-    assert_eq!(classes, [["none"; 4], ["durable"; 4]].concat());
+    let classes: Vec<_> = stores(&world, "run.json").iter().map(|s| s.durability).collect();
+    assert_eq!(classes, [[Durability::None; 4], [Durability::Durable; 4]].concat());
 }
 
 /// The second run never ends by itself.

@@ -7,6 +7,7 @@ use std::{
     process::{Command, Output},
 };
 
+use model::record::{Line, Record};
 use tempfile::TempDir;
 
 pub(crate) struct World(TempDir);
@@ -57,6 +58,24 @@ impl World {
         ran.err
     }
 
+    /// The only record in the file.
+    pub(crate) fn record(&self, name: &str) -> Record {
+        let mut records = self.records(name);
+        assert_eq!(records.len(), 1, "{name}");
+        records.remove(0)
+    }
+
+    /// The records in the file: one for each run.
+    pub(crate) fn records(&self, name: &str) -> Vec<Record> {
+        records(&fs::read_to_string(self.path(name)).unwrap())
+    }
+
+    /// How many complete lines of the kind are in the file so far.
+    pub(crate) fn lines_of(&self, name: &str, kind: &str) -> usize {
+        let text = fs::read_to_string(self.path(name)).unwrap_or_default();
+        text.matches(&format!("{{\"line\":\"{kind}\"")).count()
+    }
+
     /// The system's sqlite3 shell on `database`.
     pub(crate) fn sqlite3(&self, arguments: &[&str]) -> String {
         let output = Command::new("sqlite3")
@@ -81,6 +100,18 @@ impl World {
         walk(self.0.path(), &mut found);
         found
     }
+}
+
+/// The records in `text`.
+pub(crate) fn records(text: &str) -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    for line in text.lines() {
+        match serde_json::from_str(line).unwrap() {
+            Line::Header(header) => records.push(Record::new(*header)),
+            line => records.last_mut().expect("a header first").push(line),
+        }
+    }
+    records
 }
 
 /// What another process removes meanwhile is not there.

@@ -47,7 +47,7 @@ pub(super) fn start_daemon(options: &CacheOptions) -> Result<(), Failure> {
         let Some(code) = ended.code().and_then(|code| u8::try_from(code).ok()) else {
             return Err(Error::failed(format!("the daemon ended early: {ended}")).into());
         };
-        return Err(Failure::Told(code));
+        return Err(Failure::Printed(code));
     }
     if !options.quiet {
         output::print(&printed)?;
@@ -89,5 +89,5 @@ pub(super) fn until_signalled(
     // An error would mean that no signal can come any more.
     let _ = signalled.recv();
     drop(pidfile);
-    if failed.is_some() { Err(Failure::Told(2)) } else { Ok(()) }
+    if failed.is_some() { Err(Failure::Printed(2)) } else { Ok(()) }
 }

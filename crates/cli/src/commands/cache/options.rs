@@ -57,7 +57,7 @@ pub(crate) struct CacheOptions {
     /// Stay in the file system of each path
     #[arg(short = 'F', long)]
     pub(crate) one_file_system: bool,
-    /// Leave out files and folders with such a name (* ? [a-z] stand for others)
+    /// Leave out files and folders with such a name (* ? [a-z] match other characters)
     #[arg(short, long, value_name = "PATTERN")]
     pub(crate) ignore: Vec<OsString>,
     /// Only files with such a name

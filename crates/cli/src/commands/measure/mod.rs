@@ -19,8 +19,9 @@ use lab::{ExperimentRequest, Outcome, Progress, Recorder, Request, Stop, StoreCa
 use model::{
     Engine, Error, Result, Severity,
     record::{Ended, Point, Record},
-    spec::{BlobsSpec, RunSpec, one},
+    spec::{BlobsSpec, Output, RunSpec, one},
 };
+use report::pages;
 
 use crate::{
     exit::Failure,
@@ -275,15 +276,13 @@ fn show(
 
 /// The tables.
 fn page(spec: &RunSpec, records: &[Record]) -> String {
-    let style = output::style(spec.shown().talk.verbose, spec.shown().explain);
-    let mut text = report::page(records, &style);
-    if let RunSpec::Run(spec) = spec {
-        if spec.extras.over_time {
-            text.push_str(&report::over_time(records, &style));
-        }
-        if spec.extras.stats {
-            text.extend(records.iter().map(run_stats::show));
-        }
+    let Output { explain, talk, .. } = spec.shown();
+    let run = if let RunSpec::Run(run) = spec { Some(&run.extras) } else { None };
+    let over_time = run.is_some_and(|extras| extras.over_time);
+    let detail = pages::Detail { all: talk.verbose, explain: *explain, over_time };
+    let mut text = output::page(&pages::records(records, detail));
+    if run.is_some_and(|extras| extras.stats) {
+        text.extend(records.iter().map(run_stats::show));
     }
     text
 }
