@@ -31,9 +31,8 @@ pub use csv::{csv, csv_columns};
 pub use figures::{
     ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
     comparison::{Change, ComparedCase, ComparedFinding, Comparison, comparison},
-    differences::{Aspect, Difference, differences},
     environments::environment_differences,
-    explained::{Explained, explained},
+    explained::{Aspect, Difference, Explained, differences, explained},
     latencies::{Latencies, latencies},
     plans::plan_differences,
     rows::{RowCell, RowFigures, RowGroup, row_groups},

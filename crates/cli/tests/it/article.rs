@@ -93,7 +93,7 @@ fn every_option_of_kvtests_run_is_taken() {
          --fsync --rounds 1",
     );
     for line in [
-        "50 operations, ascending, 1 a batch",
+        "50 operations, ascending, 1 operation a commit",
         "journal=wal",
         "sync=off",
         "checkpoint=none",

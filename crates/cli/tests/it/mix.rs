@@ -92,7 +92,7 @@ fn presets_are_those_of_the_paper() {
         .out;
     for says in [
         "100 keys of 1,000 bytes",
-        "YCSB A (50 % read, 50 % update), warm: 200 operations, zipfian 0.99, 1 a batch",
+        "YCSB A (50 % read, 50 % update), warm: 200 operations, zipfian 0.99, 1 operation a commit",
         "YCSB B (95 % read, 5 % update)",
         "YCSB C (100 % read)",
         "YCSB D (95 % read, 5 % insert), warm: 200 operations, latest 0.99",

@@ -8,7 +8,6 @@ use checks::{Figures, ratio_between_cases};
 /// Reads in one cache state, or writes, at every age.
 #[derive(Clone, Debug)]
 pub struct AgeGroup {
-    /// Whether they are writes.
     pub writes: bool,
     /// By age, then in the order of the targets; only what was measured.
     pub rows: Vec<AgeRow>,
@@ -19,7 +18,6 @@ pub struct AgeGroup {
 pub struct AgeRow {
     /// Storage age: of writes, the one that they lead up to.
     pub age: u32,
-    /// Its figures.
     pub figures: Figures,
     /// Time over that of the same operation at the least age, paired by round; absent there.
     pub over_least: Option<Estimate>,
@@ -28,15 +26,12 @@ pub struct AgeRow {
 /// What files a target's store had at one age: means over the rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgeSpace {
-    /// Storage age.
     pub age: u32,
-    /// Index into the plan's targets.
     pub target: usize,
     /// Length of its files per live byte.
     pub length_per_byte: Option<f64>,
     /// What they occupy on disk, likewise.
     pub allocated_per_byte: Option<f64>,
-    /// Its files.
     pub files: f64,
     /// Pieces of all files on the device; absent: not known.
     pub extents: Option<f64>,

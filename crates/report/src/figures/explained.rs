@@ -1,53 +1,68 @@
 //! Computes what coincides with the time of an operation: processor time, faults, calls, bytes.
+//!
+//! This is arithmetic: it shows what differs along with a time, not what causes it.
 
-use model::{Case, Residency, Sample, record::Record};
+use std::collections::BTreeMap;
 
-use checks::{CpuTime, Figures, usable_samples};
+use model::{Residency, Sample, record::Record};
 
-/// What the operations of one target in one case took besides time: sums over all rounds, divided
-/// by their operations or bytes. Absent: not known to the system, or not measured.
+use checks::{Figures, usable_samples};
+
+use crate::Judgement;
+
+/// A figure next to a time: per operation, or per byte of the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Aspect {
+    /// Microseconds in user mode.
+    User,
+    /// Microseconds in kernel mode.
+    Kernel,
+    /// Microseconds in which the only worker did not run: it waited for a device or a lock, or for a
+    /// processor that others used. Unknown with several workers, whose times overlap.
+    OffCpu,
+    /// Page faults served from memory.
+    MinorFaults,
+    /// Page faults that waited for a device.
+    MajorFaults,
+    /// Context switches of both kinds.
+    Switches,
+    ReadCalls,
+    WriteCalls,
+    /// Of both kinds.
+    Calls,
+    /// Bytes that calls delivered, per byte.
+    ReadBytes,
+    /// Bytes that calls took, per byte.
+    WrittenBytes,
+    /// Bytes fetched from a device for this process, per byte.
+    DeviceRead,
+    /// Bytes that the device under the store wrote, whoever asked, per byte.
+    DeviceWritten,
+    /// Percentage of the store's pages in memory when it was opened.
+    CachedBefore,
+    /// The same after the pass.
+    CachedAfter,
+    /// Megabytes that storemark, its workers and the store's server occupied at the end of a pass, the
+    /// page cache left out.
+    Memory,
+    /// Milliseconds of opening the store.
+    Opening,
+    /// Time of the first pass after opening over that of the steady one.
+    FirstOverSteady,
+}
+
+/// The figures of one target in one case: over all rounds, of those samples that have them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// Workload and cache state.
-    pub case: Case,
-    /// Index into the plan's targets.
     pub target: usize,
-    /// Processor time in user mode, in microseconds per operation.
-    pub user_us: Option<f64>,
-    /// In kernel mode.
-    pub system_us: Option<f64>,
-    /// The rest of the time, in which the only worker did not run: it waited for a device or a
-    /// lock, or for a processor that others used. Absent with several workers, whose times overlap.
-    pub off_cpu_us: Option<f64>,
-    /// Page faults served from memory, per operation.
-    pub minor_faults: Option<f64>,
-    /// Page faults that waited for a device, per operation.
-    pub major_faults: Option<f64>,
-    /// Context switches of both kinds, per operation.
-    pub switches: Option<f64>,
-    /// Calls that read, per operation.
-    pub read_calls: Option<f64>,
-    /// Calls that wrote, per operation.
-    pub write_calls: Option<f64>,
-    /// Bytes that calls delivered, per byte of the values.
-    pub read_bytes: Option<f64>,
-    /// Bytes that calls took, per byte of the values.
-    pub written_bytes: Option<f64>,
-    /// Bytes fetched from a device for this process, per byte of the values.
-    pub device_read: Option<f64>,
-    /// Bytes that the device under the store wrote, whoever asked, per byte of the values.
-    pub device_written: Option<f64>,
-    /// Share of the store's pages in memory when it was opened: mean of all rounds.
-    pub cached_before: Option<f64>,
-    /// The same after the pass.
-    pub cached_after: Option<f64>,
-    /// Memory that storemark, its workers and the store's server occupied at the end of a pass, in
-    /// millions of bytes, the page cache left out: mean of all rounds.
-    pub memory_mb: Option<f64>,
-    /// Opening the store, in milliseconds: mean of all rounds.
-    pub open_ms: Option<f64>,
-    /// Time per operation of the first pass after opening, over that of the steady one.
-    pub first_over_steady: Option<f64>,
+    known: BTreeMap<Aspect, f64>,
+}
+
+impl Explained {
+    /// Absent: not known to the system, or not measured.
+    pub fn get(&self, aspect: Aspect) -> Option<f64> {
+        self.known.get(&aspect).copied()
+    }
 }
 
 /// A row for each of `figures`, which are the record's own.
@@ -59,32 +74,35 @@ fn explain(record: &Record, row: &Figures) -> Explained {
     let samples = usable_samples(record, row.case, row.target);
     let per_operation = |of: fn(&Sample) -> Option<u64>| per(&samples, |s| s.operations, of);
     let per_byte = |of: fn(&Sample) -> Option<u64>| per(&samples, |s| s.bytes, of);
-    // No pass takes no processor time: where both are zero, the system reported neither.
+    let per_million = |of: fn(&Sample) -> Option<u64>| per(&samples, |_| 1_000_000, of);
+    // No pass takes no processor time: if both are zero, the system reported neither.
     let cpu = row.cpu.filter(|cpu| cpu.user_us_per_op + cpu.system_us_per_op > 0.0);
-    Explained {
-        case: row.case,
-        target: row.target,
-        user_us: cpu.map(|cpu| cpu.user_us_per_op),
-        system_us: cpu.map(|cpu| cpu.system_us_per_op),
-        off_cpu_us: off_cpu(record, row, cpu),
-        minor_faults: per_operation(|s| s.cost.minor_faults),
-        major_faults: per_operation(|s| s.cost.major_faults),
-        switches: per_operation(switches),
-        read_calls: per_operation(|s| Some(s.io?.read_calls)),
-        write_calls: per_operation(|s| Some(s.io?.write_calls)),
-        read_bytes: per_byte(|s| Some(s.io?.read_bytes)),
-        written_bytes: per_byte(|s| Some(s.io?.written_bytes)),
-        device_read: row.device_read_per_byte,
-        device_written: per_byte(|s| Some(s.device?.written_bytes)),
-        cached_before: cached(&samples, |s| s.before),
-        cached_after: cached(&samples, |s| s.after),
-        memory_mb: per(&samples, |_| 1_000_000, |s| s.memory_bytes),
-        open_ms: per(&samples, |_| 1_000_000, |s| Some(s.open_ns)),
-        first_over_steady: row
-            .first_us_per_op
-            .zip(row.us_per_op)
-            .map(|(first, steady)| first.point / steady.point),
-    }
+    let (user, kernel) = (cpu.map(|c| c.user_us_per_op), cpu.map(|c| c.system_us_per_op));
+    let [reads, writes] =
+        [per_operation(|s| Some(s.io?.read_calls)), per_operation(|s| Some(s.io?.write_calls))];
+    let first = row.first_us_per_op.zip(row.us_per_op);
+    let figures = [
+        (Aspect::User, user),
+        (Aspect::Kernel, kernel),
+        (Aspect::OffCpu, user.zip(kernel).and_then(|cpu| off_cpu(record, row, cpu))),
+        (Aspect::MinorFaults, per_operation(|s| s.cost.minor_faults)),
+        (Aspect::MajorFaults, per_operation(|s| s.cost.major_faults)),
+        (Aspect::Switches, per_operation(switches)),
+        (Aspect::ReadCalls, reads),
+        (Aspect::WriteCalls, writes),
+        (Aspect::Calls, reads.zip(writes).map(|(reads, writes)| reads + writes)),
+        (Aspect::ReadBytes, per_byte(|s| Some(s.io?.read_bytes))),
+        (Aspect::WrittenBytes, per_byte(|s| Some(s.io?.written_bytes))),
+        (Aspect::DeviceRead, row.device_read_per_byte),
+        (Aspect::DeviceWritten, per_byte(|s| Some(s.device?.written_bytes))),
+        (Aspect::CachedBefore, cached(&samples, |s| s.before)),
+        (Aspect::CachedAfter, cached(&samples, |s| s.after)),
+        (Aspect::Memory, per_million(|s| s.memory_bytes)),
+        (Aspect::Opening, per_million(|s| Some(s.open_ns))),
+        (Aspect::FirstOverSteady, first.map(|(first, steady)| first.point / steady.point)),
+    ];
+    let known = figures.into_iter().filter_map(|(aspect, value)| Some((aspect, value?)));
+    Explained { target: row.target, known: known.collect() }
 }
 
 /// The sum of a figure over the sum of `by`, of those samples that have it.
@@ -101,9 +119,9 @@ fn per(
 
 /// The meter covers a little more than the clock, and the process has other threads: processor
 /// time may exceed the time, which leaves nothing.
-fn off_cpu(record: &Record, row: &Figures, cpu: Option<CpuTime>) -> Option<f64> {
+fn off_cpu(record: &Record, row: &Figures, (user, kernel): (f64, f64)) -> Option<f64> {
     let workload = record.header.plan.workloads.get(row.case.workload)?;
-    let rest = row.us_per_op?.point - cpu?.user_us_per_op - cpu?.system_us_per_op;
+    let rest = row.us_per_op?.point - user - kernel;
     (workload.workers() == 1).then_some(rest.max(0.0))
 }
 
@@ -112,7 +130,76 @@ fn switches(sample: &Sample) -> Option<u64> {
     Some(cost.voluntary_switches?.saturating_add(cost.involuntary_switches?))
 }
 
+/// Mean of all rounds.
 fn cached(samples: &[&Sample], when: fn(&Sample) -> Option<Residency>) -> Option<f64> {
     let shares: Vec<f64> = samples.iter().filter_map(|s| when(s)?.resident_share()).collect();
-    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64 * 100.0)
+}
+
+/// A figure of the baseline and of a target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    pub aspect: Aspect,
+    pub baseline: f64,
+    pub target: f64,
+}
+
+/// Figures that coincide with a part of the time differ by at least this share of the larger.
+const CLEAR: f64 = 0.1;
+
+/// And by at least this much per operation, or per byte: less explains no microseconds.
+const LEAST: f64 = 0.05;
+
+impl Difference {
+    fn of(aspect: Aspect, baseline: &Explained, target: &Explained) -> Option<Self> {
+        Some(Self { aspect, baseline: baseline.get(aspect)?, target: target.get(aspect)? })
+    }
+
+    /// The target's less the baseline's.
+    pub fn change(&self) -> f64 {
+        self.target - self.baseline
+    }
+
+    fn is_clear(&self) -> bool {
+        let change = self.change().abs();
+        change >= LEAST && change / self.baseline.max(self.target) >= CLEAR
+    }
+}
+
+/// They add up to the time of a worker.
+const PARTS: [Aspect; 3] = [Aspect::User, Aspect::Kernel, Aspect::OffCpu];
+
+/// What takes a part of the time, what says most first: a worker that waits for bytes from a device
+/// switches as well.
+fn related(part: Aspect) -> &'static [Aspect] {
+    match part {
+        Aspect::Kernel => &[Aspect::Calls, Aspect::MinorFaults],
+        Aspect::OffCpu => {
+            &[Aspect::DeviceRead, Aspect::DeviceWritten, Aspect::MajorFaults, Aspect::Switches]
+        }
+        _ => &[],
+    }
+}
+
+/// What coincides with a verdict, two at most: of user mode, kernel mode and the rest, which
+/// add up to the time, the one that differs most in the verdict's direction; then the first
+/// figure that is related to it and clearly differs in the same direction. Nothing if
+/// there is no difference, or not all three parts are known.
+pub fn differences(baseline: &Explained, row: &Figures, target: &Explained) -> Vec<Difference> {
+    let direction = match row.judgement {
+        Judgement::Faster => -1.0,
+        Judgement::Slower => 1.0,
+        _ => return vec![],
+    };
+    let differ = |aspect: &Aspect| {
+        let difference = Difference::of(*aspect, baseline, target);
+        difference.filter(|differs| differs.change() * direction > 0.0)
+    };
+    // It is the rest, and known only if the other two are.
+    let known = Difference::of(Aspect::OffCpu, baseline, target).is_some();
+    let parts = PARTS.iter().filter(|_| known).filter_map(differ);
+    let part = parts.max_by(|a, b| a.change().abs().total_cmp(&b.change().abs()));
+    let related = part
+        .and_then(|part| related(part.aspect).iter().filter_map(differ).find(Difference::is_clear));
+    part.into_iter().chain(related).collect()
 }

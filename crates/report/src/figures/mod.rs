@@ -2,7 +2,6 @@
 
 pub(crate) mod ages;
 pub(crate) mod comparison;
-pub(crate) mod differences;
 pub(crate) mod environments;
 pub(crate) mod explained;
 pub(crate) mod latencies;

@@ -27,7 +27,6 @@ impl RowGroup {
 /// What one target did.
 #[derive(Clone, Debug)]
 pub struct RowFigures {
-    /// Index into the plan's targets.
     pub target: usize,
     /// Insert, sum, add.
     pub cells: [RowCell; 3],
@@ -47,11 +46,9 @@ pub struct RowFigures {
 pub struct RowCell {
     /// From the common start to the end of the last process.
     pub seconds: Option<Estimate>,
-    /// The published seconds.
     pub published_seconds: Option<f64>,
     /// Time over the baseline's, paired by round; absent for the baseline.
     pub ratio: Option<Estimate>,
-    /// What the ratio says.
     pub judgement: Judgement,
     /// The published ratio to what was published for the baseline.
     pub published_ratio: Option<f64>,

@@ -5,7 +5,6 @@ use model::{Durability, Settings, StoreFacts, record::Record};
 /// One target's store. Absent: not known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoreFigures {
-    /// Index into the plan's targets.
     pub target: usize,
     /// Lengths of its files.
     pub apparent: Option<Space>,
@@ -15,7 +14,6 @@ pub struct StoreFigures {
     pub fill_s: Option<f64>,
     /// Opening it, in milliseconds: median of the trials in the first cache state.
     pub open_ms: Option<f64>,
-    /// The durability class in effect.
     pub durability: Option<Durability>,
     /// Settings as read back.
     pub in_effect: Settings,

@@ -16,13 +16,10 @@ use crate::{TargetBreakEven, break_evens, figures, stores, words};
 pub struct StudyFigure {
     /// Where it was measured: values of a sweep, operation, cache state.
     pub place: String,
-    /// The label of its target.
     pub target: String,
-    /// What it is.
     pub figure: Figure,
     /// From the least to the greatest that was published.
     pub published: Option<(f64, f64)>,
-    /// What was measured here.
     pub here: Option<Here>,
     /// The index of the claim that published it.
     claim: Option<usize>,

@@ -10,11 +10,9 @@ use crate::{Figures, Judgement, figures, ratios};
 /// Where a target and the baseline are even, over the sizes of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetBreakEven {
-    /// Workload and cache state.
     pub case: Case,
     /// What else varies, with its values here.
     pub others: BTreeMap<String, String>,
-    /// The target's label.
     pub target: String,
     /// The smallest and the largest size that both were measured at.
     pub sizes: [u64; 2],
@@ -25,13 +23,11 @@ pub struct TargetBreakEven {
 /// The baseline's time over that of stores that differ in their page size only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageMatrix {
-    /// Workload and cache state.
     pub case: Case,
     /// What else varies, with its values here.
     pub others: BTreeMap<String, String>,
     /// Its engine, and the settings that all of them have.
     pub family: String,
-    /// Sizes of blobs, one a column.
     pub sizes: Vec<u64>,
     /// Page sizes with a ratio for each size; absent: not measured.
     pub rows: Vec<(u64, Vec<Option<Estimate>>)>,

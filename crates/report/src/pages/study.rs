@@ -14,7 +14,6 @@ use crate::{
 
 /// What a step gave.
 pub struct StudyStep<'a> {
-    /// The step.
     pub step: &'a Step,
     /// Its records; none if it could not be run.
     pub records: Vec<Record>,

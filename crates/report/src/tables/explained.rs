@@ -4,34 +4,34 @@ use model::record::Record;
 
 use super::{TARGET, label};
 use crate::{
-    Aspect, Difference, Explained, Figures, differences,
+    Aspect, Difference, Figures, differences,
     number::{faster_or_slower, figure},
     table::{Column, Line, Lines, Table},
     words,
 };
 
-type Shown = (Column, fn(&Explained) -> Option<f64>);
+type Shown = (Column, Aspect);
 
 const TIME: [Shown; 8] = [
-    (Column::number("user", "µs"), |row| row.user_us),
-    (Column::number("kernel", "µs"), |row| row.system_us),
-    (Column::number("off CPU", "µs"), |row| row.off_cpu_us),
-    (Column::number("faults", "minor"), |row| row.minor_faults),
-    (Column::number("faults", "major"), |row| row.major_faults),
-    (Column::number("switches", ""), |row| row.switches),
-    (Column::number("to open", "ms"), |row| row.open_ms),
-    (Column::number("first", "÷ steady"), |row| row.first_over_steady),
+    (Column::number("user", "µs"), Aspect::User),
+    (Column::number("kernel", "µs"), Aspect::Kernel),
+    (Column::number("off CPU", "µs"), Aspect::OffCpu),
+    (Column::number("faults", "minor"), Aspect::MinorFaults),
+    (Column::number("faults", "major"), Aspect::MajorFaults),
+    (Column::number("switches", ""), Aspect::Switches),
+    (Column::number("to open", "ms"), Aspect::Opening),
+    (Column::number("first", "÷ steady"), Aspect::FirstOverSteady),
 ];
 
 const MOVED: [Shown; 8] = [
-    (Column::number("calls", "read"), |row| row.read_calls),
-    (Column::number("calls", "write"), |row| row.write_calls),
-    (Column::number("bytes", "read"), |row| row.read_bytes),
-    (Column::number("bytes", "written"), |row| row.written_bytes),
-    (Column::number("device", "read"), |row| row.device_read),
-    (Column::number("device", "written"), |row| row.device_written),
-    (Column::number("cached", "before %"), |row| Some(row.cached_before? * 100.0)),
-    (Column::number("cached", "after %"), |row| Some(row.cached_after? * 100.0)),
+    (Column::number("calls", "read"), Aspect::ReadCalls),
+    (Column::number("calls", "write"), Aspect::WriteCalls),
+    (Column::number("bytes", "read"), Aspect::ReadBytes),
+    (Column::number("bytes", "written"), Aspect::WrittenBytes),
+    (Column::number("device", "read"), Aspect::DeviceRead),
+    (Column::number("device", "written"), Aspect::DeviceWritten),
+    (Column::number("cached", "before %"), Aspect::CachedBefore),
+    (Column::number("cached", "after %"), Aspect::CachedAfter),
 ];
 
 /// Where the time of a case goes, and what was moved; `rows` are its figures.
@@ -42,11 +42,14 @@ pub(crate) fn explained(record: &Record, rows: &[Figures]) -> [Table; 2] {
     let explained = crate::explained(record, rows);
     let table = |title: String, shown: [Shown; 8]| {
         let table = Table::of(title, &explained).with(TARGET, |row| label(plan, row.target));
-        shown.into_iter().fold(table, |table, (column, of)| table.with(column, of)).done()
+        shown
+            .into_iter()
+            .fold(table, |table, (column, of)| table.with(column, move |row| row.get(of)))
+            .done()
     };
     // All of it, the tool's own too: how targets differ says more than what one takes.
     let memory = explained.iter().filter_map(|row| {
-        Some(format!("{} {} MB", label(plan, row.target), figure(row.memory_mb?)))
+        Some(format!("{} {} MB", label(plan, row.target), figure(row.get(Aspect::Memory)?)))
     });
     let memory: Vec<_> = memory.collect();
     let memory = (!memory.is_empty()).then(|| {
@@ -92,6 +95,8 @@ fn difference(difference: &Difference) -> String {
         Aspect::Switches => format!("{fewer} context switches per blob"),
         Aspect::DeviceRead => format!("{fewer} bytes from the device per byte"),
         Aspect::DeviceWritten => format!("{fewer} bytes to the device per byte"),
+        // Others are not compared.
+        _ => less.to_owned(),
     };
     let [change, from, to] =
         [difference.change().abs(), difference.baseline, difference.target].map(figure);

@@ -8,7 +8,7 @@ use model::{
 
 use super::{TARGET, joined, label, time};
 use crate::{
-    Figures, Waits, explained,
+    Aspect, Figures, Waits, explained,
     number::{figure, with_interval},
     table::{Cell, Column, Room, Rows, Table},
     words, workers,
@@ -108,7 +108,7 @@ fn limited(record: &Record, rows: &[Figures]) -> Option<String> {
     let plan = &record.header.plan;
     let memory = plan.memory.filter(|_| rows[0].case.cache == Cache::Limited)?;
     let shares = explained(record, rows).into_iter().filter_map(|row| {
-        Some(format!("{} {} %", label(plan, row.target), figure(row.cached_before? * 100.0)))
+        Some(format!("{} {} %", label(plan, row.target), figure(row.get(Aspect::CachedBefore)?)))
     });
     let (limit, cache) = (show_size(memory.limit_bytes?), show_size(memory.cache_bytes));
     Some(format!(

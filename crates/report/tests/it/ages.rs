@@ -9,7 +9,7 @@ use storemark_report::{
     pages::{self, Detail},
 };
 
-use crate::made::{generated, page, record, sample, style, summary, workload};
+use crate::fixture::{generated, page, record, sample, style, summary, workload};
 
 /// Files, and a database that is twice as fast when new and as fast at age 2, where its objects lie
 /// in four pieces.

@@ -10,7 +10,7 @@ use storemark_report::{
     worse_rows,
 };
 
-use crate::made::{dataset, doubtful, record, sample, style, typical, workload};
+use crate::fixture::{dataset, doubtful, record, sample, style, typical, workload};
 
 /// Files and a pack over ten rounds that spread by 1 %, with times multiplied by `times`.
 fn run(times: [f64; 2]) -> Record {
@@ -136,7 +136,8 @@ fn writes_under_another_durability_class_are_not_judged() {
     let [mut old, mut new] = [1.0, 2.0].map(|times| run([times, times]));
     for (record, class) in [(&mut old, Durability::None), (&mut new, Durability::Durable)] {
         record.header.plan.workloads = vec![workload(Operation::Update)];
-        record.stores = vec![crate::made::store(0, class, &[]), crate::made::store(1, class, &[])];
+        record.stores =
+            vec![crate::fixture::store(0, class, &[]), crate::fixture::store(1, class, &[])];
     }
     new.header.plan.workloads[0].count = 77;
     let told = compared(&old, &new);

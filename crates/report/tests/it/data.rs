@@ -10,7 +10,7 @@ use storemark_report::{
     pages::{self, Detail},
 };
 
-use crate::made::{doubtful, record, sample, typical};
+use crate::fixture::{doubtful, record, sample, typical};
 
 /// Set, the schemas are written anew instead of compared.
 const BLESS: &str = "STOREMARK_BLESS";

@@ -1,9 +1,12 @@
-//! What goes along with the time.
+//! What coincides with the time.
 
 use model::{Cache, Cost, First, Residency, Sample, record::Record};
-use storemark_report::{Aspect, Explained, differences, explained, figures};
+use storemark_report::{
+    Aspect::{self, *},
+    Explained, differences, explained, figures,
+};
 
-use crate::made::{OPERATIONS, asked, passes, record, sample};
+use crate::fixture::{OPERATIONS, asked, passes, record, sample};
 
 fn row(record: &Record, target: usize) -> Explained {
     explained(record, &figures(record)).remove(target)
@@ -42,7 +45,7 @@ fn against_files(ns: u64, change: impl Fn(&mut Sample)) -> Record {
     record
 }
 
-/// What goes along with the other target's verdict.
+/// What coincides with the other target's verdict.
 fn along(record: &Record) -> Vec<Aspect> {
     let figures = figures(record);
     let explained = explained(record, &figures);
@@ -54,39 +57,41 @@ fn along(record: &Record) -> Vec<Aspect> {
 fn the_parts_add_up_to_the_time() {
     let record = against_files(4_000, |_| {});
     let row = row(&record, 0);
-    assert!(close(row.user_us, 0.5) && close(row.system_us, 3.0) && close(row.off_cpu_us, 0.5));
+    assert!(
+        close(row.get(User), 0.5) && close(row.get(Kernel), 3.0) && close(row.get(OffCpu), 0.5)
+    );
 }
 
 #[test]
-fn processor_time_beyond_the_time_leaves_nothing_beside_it() {
+fn processor_time_beyond_the_time_leaves_nothing_else() {
     let record = against_files(4_000, |s| cpu(s, 3_000, 3_000));
-    assert_eq!(row(&record, 1).off_cpu_us, Some(0.0));
+    assert_eq!(row(&record, 1).get(OffCpu), Some(0.0));
 }
 
 #[test]
 fn several_workers_overlap() {
     let mut record = against_files(2_000, |s| cpu(s, 100, 100));
     record.header.plan.workloads[0].threads = 2;
-    assert_eq!(row(&record, 0).off_cpu_us, None);
-    assert!(close(row(&record, 0).user_us, 0.5));
+    assert_eq!(row(&record, 0).get(OffCpu), None);
+    assert!(close(row(&record, 0).get(User), 0.5));
     assert_eq!(along(&record), []);
 }
 
 #[test]
-fn sums_are_divided_by_the_sums_of_those_that_tell() {
+fn sums_are_divided_by_the_sums_of_those_that_have_it() {
     let mut record = cold(&["files"]);
     record.samples = (0..3).map(|round| sample(round, 0, 4_000)).collect();
     asked(&mut record.samples[0], 100);
     asked(&mut record.samples[1], 500);
     record.samples[1].operations *= 3;
     let row = row(&record, 0);
-    assert!(close(row.minor_faults, 0.15), "600 of 4,000: {row:?}");
-    assert!(close(row.switches, 1.05) && close(row.read_calls, 0.75), "{row:?}");
-    assert!(close(row.device_read, 2.7), "54 MB of 20 MB: {row:?}");
+    assert!(close(row.get(MinorFaults), 0.15), "600 of 4,000: {row:?}");
+    assert!(close(row.get(Switches), 1.05) && close(row.get(ReadCalls), 0.75), "{row:?}");
+    assert!(close(row.get(DeviceRead), 2.7), "54 MB of 20 MB: {row:?}");
 }
 
 #[test]
-fn states_opening_and_first_passes_are_told() {
+fn states_opening_and_first_passes_are_known() {
     let residency = |resident| Some(Residency { pages: 100, resident, ..Residency::default() });
     let record = against_files(4_000, |s| {
         s.before = residency(0);
@@ -94,30 +99,33 @@ fn states_opening_and_first_passes_are_told() {
         passes(s).first = Some(First { operations: 10, wall_ns: 80_000 });
     });
     let row = row(&record, 1);
-    assert_eq!((row.cached_before, row.cached_after), (Some(0.0), Some(0.5)));
-    assert!(close(row.open_ms, 0.25) && close(row.first_over_steady, 2.0));
+    assert_eq!((row.get(CachedBefore), row.get(CachedAfter)), (Some(0.0), Some(50.0)));
+    assert!(close(row.get(Opening), 0.25) && close(row.get(FirstOverSteady), 2.0));
 }
 
 #[test]
-fn a_system_that_tells_nothing_leaves_nothing() {
+fn a_system_that_reports_nothing_leaves_nothing() {
     let mut record = record(&["files", "other"]);
     for round in 0..6 {
         record.samples.extend([sample(round, 0, 4_000), sample(round, 1, 2_000)]);
     }
     record.samples.iter_mut().for_each(|s| s.cost = Cost::default());
     let row = row(&record, 1);
-    assert_eq!((row.user_us, row.system_us, row.off_cpu_us), (None, None, None));
-    assert_eq!((row.minor_faults, row.read_calls, row.device_written), (None, None, None));
+    assert_eq!((row.get(User), row.get(Kernel), row.get(OffCpu)), (None, None, None));
+    assert_eq!(
+        (row.get(MinorFaults), row.get(ReadCalls), row.get(DeviceWritten)),
+        (None, None, None)
+    );
     assert_eq!(along(&record), []);
 }
 
 #[test]
-fn less_time_in_the_kernel_goes_along_with_fewer_calls() {
+fn less_time_in_the_kernel_coincides_with_fewer_calls() {
     let record = against_files(2_000, |s| {
         cpu(s, 600, 900);
         s.io.as_mut().unwrap().read_calls = 0;
     });
-    assert_eq!(along(&record), [Aspect::Kernel, Aspect::Calls]);
+    assert_eq!(along(&record), [Kernel, Calls]);
 }
 
 #[test]
@@ -126,7 +134,7 @@ fn what_goes_the_other_way_is_not_named() {
         cpu(s, 600, 900);
         asked(s, 900);
     });
-    assert_eq!(along(&record), [Aspect::Kernel]);
+    assert_eq!(along(&record), [Kernel]);
 }
 
 #[test]
@@ -135,7 +143,7 @@ fn a_slower_target_that_reads_more_from_the_device_is_off_the_processor() {
         cpu(s, 400, 3_200);
         s.io.as_mut().unwrap().device_read_bytes *= 3;
     });
-    assert_eq!(along(&record), [Aspect::OffCpu, Aspect::DeviceRead]);
+    assert_eq!(along(&record), [OffCpu, DeviceRead]);
 }
 
 #[test]
@@ -144,21 +152,21 @@ fn a_little_more_of_a_figure_is_not_named() {
         cpu(s, 500, 3_000);
         s.io.as_mut().unwrap().device_read_bytes += 100;
     });
-    assert_eq!(along(&record), [Aspect::OffCpu]);
+    assert_eq!(along(&record), [OffCpu]);
 }
 
 #[test]
-fn no_difference_has_nothing_along_with_it() {
+fn nothing_coincides_with_no_difference() {
     assert_eq!(along(&against_files(4_000, |s| cpu(s, 3_000, 500))), []);
 }
 
 #[test]
-fn memory_is_the_mean_of_those_rounds_that_tell() {
+fn memory_is_the_mean_of_those_rounds_that_have_it() {
     let mut record = cold(&["files"]);
     record.samples = (0..3).map(|round| sample(round, 0, 4_000)).collect();
     record.samples.iter_mut().for_each(|sample| asked(sample, 400));
-    assert_eq!(row(&record, 0).memory_mb, None);
+    assert_eq!(row(&record, 0).get(Memory), None);
     record.samples[0].memory_bytes = Some(4_000_000);
     record.samples[2].memory_bytes = Some(8_000_000);
-    assert!(close(row(&record, 0).memory_mb, 6.0));
+    assert!(close(row(&record, 0).get(Memory), 6.0));
 }

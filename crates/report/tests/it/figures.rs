@@ -3,7 +3,7 @@
 use model::{Durability, Operation, record::Record};
 use storemark_report::{CpuTime, Figures, Judgement, figures, stores};
 
-use crate::made::{available, histogram, passes, record, sample, store, typical, workload};
+use crate::fixture::{available, histogram, passes, record, sample, store, typical, workload};
 
 fn row(record: &Record, target: usize) -> Figures {
     figures(record).into_iter().find(|row| row.target == target).unwrap()

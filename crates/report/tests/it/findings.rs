@@ -6,7 +6,7 @@ use model::{
 };
 use storemark_report::{Remark, figures, remarks};
 
-use crate::made::{OPERATIONS, doubtful, histogram, passes, record, sample, typical};
+use crate::fixture::{OPERATIONS, doubtful, histogram, passes, record, sample, typical};
 
 fn doubts(record: &Record) -> Vec<Remark> {
     remarks(record, &figures(record))

@@ -6,7 +6,7 @@ use model::record::Line;
 use serde_json::Value;
 use storemark_report::{pages::Detail, read};
 
-use crate::made::{doubtful, file, page};
+use crate::fixture::{doubtful, file, page};
 
 /// Set, `docs/record.schema.json` is written anew instead of compared.
 const BLESS: &str = "STOREMARK_BLESS";

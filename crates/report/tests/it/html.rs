@@ -14,10 +14,10 @@ use storemark_report::{
 };
 
 use crate::{
-    made::{doubtful, file, long, record, typical, workload},
-    queue::queue,
+    fixture::{doubtful, file, long, record, typical, workload},
     study::{claim, step},
     sweep::swept,
+    tasks::queue,
 };
 
 const WARM: Case = Case { workload: 0, cache: Cache::Warm };

@@ -3,22 +3,22 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod ages;
-mod checkup;
 mod comparison;
+mod csv;
 mod data;
+mod doctor;
 mod explained;
 mod figures;
 mod findings;
+mod fixture;
 mod format;
 mod html;
-mod made;
 mod over_time;
 mod printed;
-mod queue;
 mod reading;
 mod rows;
-mod sheet;
 mod study;
 mod sweep;
-mod together;
+mod tasks;
 mod unlike;
+mod workers;

@@ -5,7 +5,7 @@ use model::{
 };
 use storemark_report::{Remark, Stall, Timeline, figures, pages::Detail, remarks, timelines};
 
-use crate::made::{page, passes, record, sample};
+use crate::fixture::{page, passes, record, sample};
 
 const MS: u64 = 1_000_000;
 const CASE: Case = Case { workload: 0, cache: Cache::Warm };

@@ -11,7 +11,7 @@ use storemark_report::{
 };
 use unicode_width::UnicodeWidthStr;
 
-use crate::made::{
+use crate::fixture::{
     self, asked, available, doubtful, page, passes, record, sample, style, typical, workload,
 };
 
@@ -25,7 +25,7 @@ fn explained(record: &Record, width: u16) -> String {
 }
 
 fn cells(page: &str, label: &str) -> String {
-    made::cells(page, label, 0)
+    fixture::cells(page, label, 0)
 }
 
 fn assert_fits(record: &Record) {
@@ -235,7 +235,7 @@ fn doubts_stand_by_weight_and_notes_are_counted() {
     ));
     assert!(page.contains("\n  and 3 notes more (--verbose shows all)\n"), "{page}");
     let all = Detail { all: true, ..Detail::default() };
-    assert!(!made::page(&doubtful(), 140, all).contains("more (--verbose"));
+    assert!(!fixture::page(&doubtful(), 140, all).contains("more (--verbose"));
 }
 
 #[test]

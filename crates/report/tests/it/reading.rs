@@ -7,7 +7,7 @@ use model::{
 use proptest::prelude::*;
 use storemark_report::{pages::Detail, read};
 
-use crate::made::{doubtful, file, page, passes, record, sample, typical};
+use crate::fixture::{doubtful, file, page, passes, record, sample, typical};
 
 fn read_text(text: &str) -> (Record, Vec<String>) {
     let (mut records, warnings) = read(text.as_bytes()).unwrap();

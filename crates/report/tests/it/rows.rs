@@ -6,7 +6,7 @@ use model::{
 };
 use storemark_report::{Judgement, RowFigures, pages::Detail, row_groups};
 
-use crate::made::{self, cells, record, store};
+use crate::fixture::{self, cells, record, store};
 
 const ROWS: u64 = 200_000;
 
@@ -72,7 +72,7 @@ fn trial(round: u32, target: usize, workload: usize, seconds: f64) -> Sample {
 }
 
 fn page(record: &Record) -> String {
-    made::page(record, 150, Detail::default())
+    fixture::page(record, 150, Detail::default())
 }
 
 #[test]

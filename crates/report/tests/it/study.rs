@@ -15,7 +15,7 @@ use storemark_report::{
 };
 
 use crate::{
-    made::{style, typical, workload},
+    fixture::{style, typical, workload},
     sweep::swept,
 };
 

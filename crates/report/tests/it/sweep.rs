@@ -6,7 +6,7 @@ use storemark_report::{
     pages::{self, Detail},
 };
 
-use crate::made::{record, sample, set_size, style};
+use crate::fixture::{record, sample, set_size, style};
 
 fn page(runs: &[Record], style: Style) -> String {
     pages::records(runs, Detail::default()).terminal(&style)

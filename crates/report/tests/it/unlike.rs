@@ -6,7 +6,7 @@ use model::{
 };
 use storemark_report::{environment_differences, plan_differences};
 
-use crate::made::{typical, workload};
+use crate::fixture::{typical, workload};
 
 fn environments(change: impl FnOnce(&mut Environment)) -> Vec<String> {
     let one = typical().header.environment;

@@ -25,7 +25,6 @@ pub struct Comparison {
     pub cases: Vec<ComparedCase>,
     /// What only one has, in words: of the old record, of the new one.
     pub only: [Vec<String>; 2],
-    /// How the environments differ.
     pub environments: Vec<Unlike>,
     /// How the plans differ in ways that leave them comparable.
     pub plans: Vec<Unlike>,
@@ -40,9 +39,7 @@ pub struct ComparedCase {
     pub point: String,
     /// The workload as the new record's tables call it.
     pub name: String,
-    /// What it does.
     pub workload: String,
-    /// The cache state.
     pub cache: Cache,
     /// Targets that both records have.
     pub changes: Vec<Change>,

@@ -10,7 +10,7 @@ use storemark_report::{
     task_figures,
 };
 
-use crate::made::{self, cells, histogram, record, store, style, workload};
+use crate::fixture::{self, cells, histogram, record, store, style, workload};
 
 const TASKS: u64 = 1000;
 
@@ -79,7 +79,7 @@ fn latency(ns: u64, operations: u64) -> Latency {
 }
 
 fn page(record: &Record) -> String {
-    made::page(record, 150, Detail::default())
+    fixture::page(record, 150, Detail::default())
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::record::{Point, Record};
 use storemark_report::{csv, csv_columns};
 
-use crate::made::typical;
+use crate::fixture::typical;
 
 /// Rows by the names of their columns.
 fn rows(records: &[Record]) -> Vec<BTreeMap<String, String>> {

@@ -6,10 +6,10 @@ use model::{
 };
 use storemark_report::{figures, pages::Detail, workers};
 
-use crate::made::{self, OPERATIONS, record, sample, workload};
+use crate::fixture::{self, OPERATIONS, record, sample, workload};
 
 fn page(record: &Record) -> String {
-    made::page(record, 100, Detail { all: true, ..Detail::default() })
+    fixture::page(record, 100, Detail { all: true, ..Detail::default() })
 }
 
 /// Two rounds in which the second worker takes half of the first one's time.

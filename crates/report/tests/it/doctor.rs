@@ -8,7 +8,7 @@ use storemark_report::{advice, pages};
 use unicode_width::UnicodeWidthStr;
 
 fn page(found: &DoctorReport, width: u16) -> String {
-    pages::doctor(found).terminal(&crate::made::style(width))
+    pages::doctor(found).terminal(&crate::fixture::style(width))
 }
 
 fn full() -> DoctorReport {
