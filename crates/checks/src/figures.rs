@@ -35,7 +35,7 @@ pub struct Figures {
     /// How the schedule was kept, if there was one.
     pub paced: Option<Schedule>,
     /// What the ratio says.
-    pub judgement: Verdict,
+    pub verdict: Verdict,
 }
 
 /// How a schedule was kept over all rounds.
@@ -110,7 +110,7 @@ fn row(series: Series<'_>) -> Figures {
         ratio,
         over_warm: if case.cache == Cache::Warm { None } else { series.ratio_to(warm) },
         paced: paced(&samples),
-        judgement: Verdict::of(series, ratio.as_ref()),
+        verdict: Verdict::of(series, ratio.as_ref()),
     }
 }
 

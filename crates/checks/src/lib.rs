@@ -2,10 +2,9 @@
 //!
 //! Findings come from three places: [`of_stores()`] finds what plan, machine and stores show,
 //! [`of_sample()`] what a trial shows, and [`of_record()`] what only all samples show together.
-//! [`findings()`] merges all that a record holds.
+//! [`all_findings()`] merges all that a record holds.
 
 mod calibration;
-mod earlier_names;
 mod figures;
 pub mod histogram;
 mod merged;
@@ -23,15 +22,10 @@ pub use calibration::{
     wrong_rates,
 };
 pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures, percentiles};
-pub use merged::{MergedFinding, findings, suggestions};
+pub use merged::{MergedFinding, all_findings, suggestions};
 pub use record::{contradictions, of_record};
 pub use sample::{LONGEST_NS, of_sample};
 pub use series::{Series, is_usable};
 pub use stores::{of_machine, of_stores};
 pub use timeline::{Chores, Point, Stall, Timeline, timelines};
 pub use verdict::{FEWEST_ROUNDS, Verdict};
-
-pub use earlier_names::{
-    Judgement, Place, Remark, advice, contradictions_of, derived, p99s, ratio_between,
-    ratio_between_cases, ratios, remarks, remarks_of_all, times, usable_samples,
-};

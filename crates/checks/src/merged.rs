@@ -21,14 +21,12 @@ pub struct MergedFinding {
     pub rounds: BTreeSet<u32>,
 }
 
-/// All findings about a run, or about the runs of a sweep together, the worst first; with each run
-/// come its own figures.
-pub fn findings<'a>(
-    runs: impl IntoIterator<Item = (&'a Record, &'a [Figures])>,
-) -> Vec<MergedFinding> {
-    let runs: Vec<_> = runs.into_iter().collect();
-    let stored = runs.iter().flat_map(|(run, _)| run.findings.iter().cloned());
-    let computed = runs.iter().flat_map(|(run, own)| computed(run, own, run.end.is_some()));
+/// All findings about a run, or about the runs of a sweep together, the worst first; `figures` are
+/// those of each run.
+pub fn all_findings(runs: &[Record], figures: &[Vec<Figures>]) -> Vec<MergedFinding> {
+    let stored = runs.iter().flat_map(|run| run.findings.iter().cloned());
+    let computed =
+        runs.iter().zip(figures).flat_map(|(run, own)| computed(run, own, run.end.is_some()));
     merged(stored.chain(computed))
 }
 

@@ -21,12 +21,10 @@ mod text;
 mod words;
 
 pub use checks::{
-    Chores, CpuTime, Figures, Judgement, Percentiles, Point, Remark, Schedule, Stall, Timeline,
-    advice, derived, figures, remarks, timelines,
+    Chores, CpuTime, Figures, MergedFinding, Percentiles, Point, Schedule, Stall, Timeline,
+    Verdict, all_findings, figures, timelines,
 };
-use checks::{
-    Place, p99s, percentiles, ratio_between, ratios, remarks_of_all, times, usable_samples,
-};
+use checks::{Series, percentiles};
 pub use csv::{csv, csv_columns};
 pub use figures::{
     ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},

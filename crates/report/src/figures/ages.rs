@@ -3,7 +3,7 @@
 use model::{Arrangement, Case, FileBytes, Fragments, Sample, record::Record};
 use stats::Estimate;
 
-use checks::{Figures, ratio_between_cases};
+use checks::{Figures, Series};
 
 /// Reads in one cache state, or writes, at every age.
 #[derive(Clone, Debug)]
@@ -66,8 +66,9 @@ fn age_row(record: &Record, row: &Figures) -> Option<AgeRow> {
         other.work.age().is_some() && other.work.operation() == workload.work.operation()
     })?;
     let least = (least != row.case.workload).then_some(Case { workload: least, ..row.case });
-    let over_least =
-        least.and_then(|least| ratio_between_cases(record, row.target, row.case, least));
+    let over_least = least.and_then(|least| {
+        Series::new(record, row.case, row.target).ratio_to(Series::new(record, least, row.target))
+    });
     Some(AgeRow { age: workload.work.age()?, figures: row.clone(), over_least })
 }
 

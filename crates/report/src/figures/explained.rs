@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use model::{Residency, Sample, record::Record};
 
-use checks::{Figures, usable_samples};
+use checks::{Figures, Series};
 
-use crate::Judgement;
+use crate::Verdict;
 
 /// A figure next to a time: per operation, or per byte of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +71,7 @@ pub fn explained(record: &Record, figures: &[Figures]) -> Vec<Explained> {
 }
 
 fn explain(record: &Record, row: &Figures) -> Explained {
-    let samples = usable_samples(record, row.case, row.target);
+    let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
     let per_operation = |of: fn(&Sample) -> Option<u64>| per(&samples, |s| s.operations, of);
     let per_byte = |of: fn(&Sample) -> Option<u64>| per(&samples, |s| s.bytes, of);
     let per_million = |of: fn(&Sample) -> Option<u64>| per(&samples, |_| 1_000_000, of);
@@ -186,9 +186,9 @@ fn related(part: Aspect) -> &'static [Aspect] {
 /// figure that is related to it and clearly differs in the same direction. Nothing if
 /// there is no difference, or not all three parts are known.
 pub fn differences(baseline: &Explained, row: &Figures, target: &Explained) -> Vec<Difference> {
-    let direction = match row.judgement {
-        Judgement::Faster => -1.0,
-        Judgement::Slower => 1.0,
+    let direction = match row.verdict {
+        Verdict::Faster => -1.0,
+        Verdict::Slower => 1.0,
         _ => return vec![],
     };
     let differ = |aspect: &Aspect| {

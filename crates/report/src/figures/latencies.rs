@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use model::{Action, Case, Sample, record::Record};
 
-use checks::{histogram, usable_samples};
+use checks::{Series, histogram};
 
 use crate::Percentiles;
 
@@ -24,7 +24,7 @@ impl Latencies {
 
 /// Those of all operations first, then those of each kind where there are several.
 pub fn latencies(record: &Record, case: Case, target: usize) -> Vec<Latencies> {
-    let samples = usable_samples(record, case, target);
+    let samples: Vec<_> = Series::new(record, case, target).samples().collect();
     let of = |action: Option<Action>| {
         let text = |sample: &&'_ Sample| match action {
             None => Some(sample.latency()?.histogram.clone()),

@@ -5,7 +5,7 @@ use model::{
 };
 use stats::Estimate;
 
-use crate::{Figures, Judgement, figures, ratio_between, studies};
+use crate::{Figures, Series, Verdict, figures, studies};
 
 /// The figures of processes that worked at the same time.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub struct RowCell {
     pub published_seconds: Option<f64>,
     /// Time over the baseline's, paired by round; absent for the baseline.
     pub ratio: Option<Estimate>,
-    pub judgement: Judgement,
+    pub verdict: Verdict,
     /// The published ratio to what was published for the baseline.
     pub published_ratio: Option<f64>,
 }
@@ -94,7 +94,7 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
             seconds: seconds(record, rows[index]),
             published_seconds: own,
             ratio: rows[index].ratio,
-            judgement: rows[index].judgement,
+            verdict: rows[index].verdict,
             published_ratio: ratio.filter(|_| target != plan.baseline),
         }
     };
@@ -103,8 +103,13 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
         target,
         cells: [cell(0), cell(1), cell(2)],
         size_mb: size_mb(record, rows[2]),
-        over_same_style: counterpart
-            .and_then(|other| ratio_between(record, rows[0].case, target, other)),
+        over_same_style: counterpart.and_then(|other| {
+            Series::new(record, rows[0].case, target).ratio_to(Series::new(
+                record,
+                rows[0].case,
+                other,
+            ))
+        }),
         waits: waits(record, rows),
         published_mib: published.and_then(|row| row.size),
     }

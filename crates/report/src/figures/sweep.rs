@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Case, DatasetSpec, Experiment, PlannedTarget, record::Record};
 use stats::{BreakEven, Estimate, Sized, break_even};
 
-use crate::{Figures, Judgement, figures, ratios};
+use crate::{Figures, Series, Verdict, figures};
 
 /// Where a target and the baseline are even, over the sizes of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ impl Run<'_> {
     fn row(&self, case: Case, target: &PlannedTarget) -> Option<&Figures> {
         let place = self.record.header.plan.targets.iter().position(|t| t.label == target.label)?;
         let row = self.figures.iter().find(|row| row.case == case && row.target == place)?;
-        (row.judgement != Judgement::DurabilityDiffers).then_some(row)
+        (row.verdict != Verdict::DurabilityDiffers).then_some(row)
     }
 }
 
@@ -110,7 +110,8 @@ pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
 
 fn even(group: &[Run<'_>], case: Case, target: &PlannedTarget) -> Option<TargetBreakEven> {
     let sized = |run: &Run<'_>| {
-        let ratios = ratios(run.record, case, run.row(case, target)?.target);
+        let series = Series::new(run.record, case, run.row(case, target)?.target);
+        let ratios = series.ratios_to(series.baseline());
         (ratios.len() > 1).then_some((run.size, ratios))
     };
     let measured: Vec<_> = group.iter().filter_map(sized).collect();

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use model::{Experiment, PlannedTarget, Sample, record::Record, study, tasks::Step};
 use stats::Estimate;
 
-use crate::{
-    Figures, Percentiles, Waits, figures, percentiles, ratio_between, studies, usable_samples,
-    workers,
-};
+use crate::{Figures, Percentiles, Series, Waits, figures, percentiles, studies, workers};
 
 /// What one target did.
 #[derive(Clone, Debug)]
@@ -43,7 +40,7 @@ pub fn task_figures(record: &Record) -> Vec<TaskFigures> {
 fn row(record: &Record, figures: Figures) -> TaskFigures {
     let Figures { case, target, .. } = figures;
     let baseline = record.header.plan.baseline;
-    let samples = usable_samples(record, case, target);
+    let samples: Vec<_> = Series::new(record, case, target).samples().collect();
     let published = published_for(record, target);
     let counterpart = counterpart(&record.header.plan.targets, baseline, target);
     TaskFigures {
@@ -57,7 +54,10 @@ fn row(record: &Record, figures: Figures) -> TaskFigures {
             .filter(|_| target != baseline),
         over_same_filesystem: counterpart.and_then(|other| {
             let published = ratio(&published, &published_for(record, other));
-            Some((ratio_between(record, case, target, other)?, published))
+            Some((
+                Series::new(record, case, target).ratio_to(Series::new(record, case, other))?,
+                published,
+            ))
         }),
         figures,
     }

@@ -3,7 +3,7 @@
 use model::{BUSY_RETRIES, LOCK_WAITS, Sample, record::Record};
 use stats::geometric_mean;
 
-use checks::{Figures, usable_samples};
+use checks::{Figures, Series};
 
 /// What the workers of one target in one case did.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ pub struct Waits {
 
 /// Computes what the workers of `row` did.
 pub fn workers(record: &Record, row: &Figures) -> Workers {
-    let samples = usable_samples(record, row.case, row.target);
+    let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
     Workers { rates: rates(&samples), waits: waits(&samples) }
 }
 

@@ -5,7 +5,7 @@ use stats::Estimate;
 
 use super::part::{Part, Run, Side};
 use crate::{
-    Figures, Judgement, break_evens,
+    Figures, Verdict, break_evens,
     number::{faster_or_slower, with_interval},
     tables::break_even,
 };
@@ -70,14 +70,14 @@ fn leads(run: Run<'_>) -> impl Iterator<Item = Lead<'_>> {
 }
 
 fn ahead<'a>(run: Run<'a>, rows: &[Figures]) -> (Ahead<'a>, Option<Estimate>) {
-    let faster = rows.iter().filter(|row| row.judgement == Judgement::Faster);
+    let faster = rows.iter().filter(|row| row.verdict == Verdict::Faster);
     let ratios = faster.filter_map(|row| Some((row.target, row.ratio?)));
     let least = ratios.min_by(|one, other| one.1.point.total_cmp(&other.1.point));
     if let Some((target, ratio)) = least {
         return (Ahead::Target(run.label(target)), Some(ratio));
     }
-    let any = |judgement| rows.iter().any(|row| row.judgement == judgement);
-    let ahead = match (any(Judgement::NoDifference), any(Judgement::Slower)) {
+    let any = |verdict| rows.iter().any(|row| row.verdict == verdict);
+    let ahead = match (any(Verdict::NoDifference), any(Verdict::Slower)) {
         (true, _) => Ahead::Nobody,
         (false, true) => Ahead::Baseline,
         (false, false) => Ahead::Unknown,

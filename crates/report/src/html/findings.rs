@@ -4,14 +4,14 @@ use maud::{Markup, html};
 use model::Severity;
 
 use super::part::{Part, Side};
-use crate::{Remark, words};
+use crate::{MergedFinding, words};
 
 /// Those that are shown at once.
 const FEW: usize = 6;
 
 /// Those above a note.
 pub(super) fn weighty(part: &Part<'_>) -> Markup {
-    let all = findings(part, |remark| remark.kind.severity() > Severity::Note);
+    let all = findings(part, |finding| finding.kind.severity() > Severity::Note);
     html! {
         @if all.is_empty() {
             p { "No finding weakens this." }
@@ -42,12 +42,13 @@ pub(super) fn all(part: &Part<'_>) -> Markup {
     }
 }
 
-fn findings(part: &Part<'_>, wanted: fn(&Remark) -> bool) -> Vec<(Severity, String)> {
+fn findings(part: &Part<'_>, wanted: fn(&MergedFinding) -> bool) -> Vec<(Severity, String)> {
     let of = |side: &Side<'_>| {
-        let remarks = side.remarks.iter().filter(|remark| wanted(remark));
+        let merged = side.findings.iter().filter(|finding| wanted(finding));
         let machine = if part.sides.len() > 1 { format!("{}: ", side.name) } else { String::new() };
-        let words = |remark: &Remark| format!("{machine}{}", words::finding(part.plan(), remark));
-        remarks.map(|remark| (remark.kind.severity(), words(remark))).collect::<Vec<_>>()
+        let words =
+            |finding: &MergedFinding| format!("{machine}{}", words::finding(part.plan(), finding));
+        merged.map(|finding| (finding.kind.severity(), words(finding))).collect::<Vec<_>>()
     };
     part.sides.iter().flat_map(of).collect()
 }

@@ -2,7 +2,7 @@
 
 use model::{Case, Error, Plan, Result, record::Record};
 
-use crate::{Figures, Remark, StudyStep, figures, plan_differences, remarks_of_all, words};
+use crate::{Figures, MergedFinding, StudyStep, all_findings, figures, plan_differences, words};
 
 /// Records of one plan, those of a sweep one after the other.
 pub struct Machine<'a> {
@@ -22,7 +22,7 @@ pub(super) struct Side<'a> {
     /// Of each record.
     figures: Vec<Vec<Figures>>,
     /// Findings about all of them.
-    pub(super) remarks: Vec<Remark>,
+    pub(super) findings: Vec<MergedFinding>,
     /// Whether the page shows no other machine.
     alone: bool,
 }
@@ -47,9 +47,16 @@ impl<'a> Part<'a> {
     pub(super) fn new(machines: &[Machine<'a>], step: Option<&'a StudyStep<'a>>) -> Self {
         let sides = machines.iter().zip(names(machines)).map(|(machine, name)| {
             let figures: Vec<_> = machine.records.iter().map(figures).collect();
-            let remarks = remarks_of_all(machine.records, &figures);
+            let findings = all_findings(machine.records, &figures);
             let Machine { file, records } = machine;
-            Side { name, file: file.clone(), records, figures, remarks, alone: machines.len() == 1 }
+            Side {
+                name,
+                file: file.clone(),
+                records,
+                figures,
+                findings,
+                alone: machines.len() == 1,
+            }
         });
         Self { step, sides: sides.collect() }
     }

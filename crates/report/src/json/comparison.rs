@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{FORM, Interval};
-use crate::{Change, ComparedCase, ComparedFinding, Comparison, Judgement, Unlike};
+use crate::{Change, ComparedCase, ComparedFinding, Comparison, Unlike, Verdict};
 
 /// What `storemark compare --json` prints.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -47,7 +47,7 @@ struct Row {
     /// 99th percentile of latencies, new over old.
     p99_ratio: Option<Interval>,
     /// What `time_ratio` says: faster is better.
-    verdict: Judgement,
+    verdict: Verdict,
 }
 
 impl ComparisonData {
@@ -77,6 +77,6 @@ fn row(case: &ComparedCase, change: &Change) -> Row {
         new_us_per_op: Interval::maybe(change.new_us.as_ref()),
         time_ratio: Interval::maybe(change.time.as_ref()),
         p99_ratio: Interval::maybe(change.p99.as_ref()),
-        verdict: change.judgement,
+        verdict: change.verdict,
     }
 }

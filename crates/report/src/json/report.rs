@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use super::{FORM, Interval};
 use crate::{
-    Figures, Judgement, Percentiles, Remark, StoreFigures, figures, remarks, stores, words,
+    Figures, MergedFinding, Percentiles, StoreFigures, Verdict, all_findings, figures, stores,
+    words,
 };
 
 /// What `storemark report --json` prints.
@@ -76,7 +77,7 @@ struct Row {
     /// Time in this cache state over that in the warm one, paired by round.
     over_warm: Option<Interval>,
     /// What `ratio` says.
-    verdict: Judgement,
+    verdict: Verdict,
 }
 
 /// Latencies in microseconds.
@@ -133,16 +134,17 @@ impl ReportData {
 
 fn run(record: &Record) -> Run {
     let plan = &record.header.plan;
-    let figures = figures(record);
+    let figures = [figures(record)];
+    let findings = all_findings(std::slice::from_ref(record), &figures);
     Run {
         point: record.header.point().map(|point| point.varied.clone()).unwrap_or_default(),
         started: record.header.started,
         ended: record.end.as_ref().map(|end| end.reason.clone()),
         environment: record.header.environment.clone(),
         plan: plan.clone(),
-        rows: figures.iter().map(|row| self::row(plan, row)).collect(),
+        rows: figures[0].iter().map(|row| self::row(plan, row)).collect(),
         stores: stores(record).iter().map(|row| store(plan, row)).collect(),
-        findings: remarks(record, &figures).iter().map(|remark| finding(plan, remark)).collect(),
+        findings: findings.iter().map(|found| finding(plan, found)).collect(),
     }
 }
 
@@ -167,7 +169,7 @@ fn row(plan: &Plan, row: &Figures) -> Row {
         system_us_per_op: row.cpu.map(|cpu| cpu.system_us_per_op),
         ratio: Interval::maybe(row.ratio.as_ref()),
         over_warm: Interval::maybe(row.over_warm.as_ref()),
-        verdict: row.judgement,
+        verdict: row.verdict,
     }
 }
 
@@ -194,6 +196,6 @@ fn store(plan: &Plan, row: &StoreFigures) -> Store {
     }
 }
 
-fn finding(plan: &Plan, remark: &Remark) -> Finding {
-    Finding { weight: remark.kind.severity(), text: words::finding(plan, remark) }
+fn finding(plan: &Plan, merged: &MergedFinding) -> Finding {
+    Finding { weight: merged.kind.severity(), text: words::finding(plan, merged) }
 }

@@ -16,8 +16,8 @@ pub use self::{
     study::{StudyStep, study_head, study_step},
 };
 use crate::{
-    Comparison, Figures, Remark, RowGroup, age_groups, age_spaces, break_evens, figures,
-    page_matrices, remarks_of_all, row_groups, stores, studies,
+    Comparison, Figures, MergedFinding, RowGroup, age_groups, age_spaces, all_findings,
+    break_evens, figures, page_matrices, row_groups, stores, studies,
     table::{Block, Line, Lines, Tone},
     tables, task_figures, words,
 };
@@ -234,8 +234,8 @@ fn about_published(record: &Record, published: Option<[&String; 3]>) -> Block {
 /// All findings about `runs`, of which there is at least one.
 fn findings(runs: &[Record], figures: &[Vec<Figures>], detail: Detail) -> Block {
     let plan = &runs[0].header.plan;
-    let words = |remark: &Remark| (remark.kind.severity(), words::finding(plan, remark));
-    let findings = remarks_of_all(runs, figures).iter().map(words).collect();
+    let words = |found: &MergedFinding| (found.kind.severity(), words::finding(plan, found));
+    let findings = all_findings(runs, figures).iter().map(words).collect();
     Block::Findings { findings, all: detail.all }
 }
 

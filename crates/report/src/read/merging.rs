@@ -37,7 +37,7 @@ impl Merging {
         record.merged = true;
         for index in self.taken..record.samples.len() {
             let sample = &record.samples[index];
-            let contradictions = checks::contradictions_of(record, sample);
+            let contradictions = checks::contradictions(record, sample);
             let usable = is_usable(record, sample);
             record.findings.extend(contradictions);
             let sample = &mut record.samples[index];

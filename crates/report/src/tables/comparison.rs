@@ -2,7 +2,7 @@
 
 use super::{TARGET, ratio_column, tone};
 use crate::{
-    Change, ComparedCase, Comparison, Judgement,
+    Change, ComparedCase, Comparison, Verdict,
     number::with_interval,
     table::{Cell, Column, Room, Table},
     words,
@@ -19,23 +19,22 @@ pub(crate) fn compared_case(case: &ComparedCase) -> Table {
         .with(time, |change| Cell::interval(change.time.as_ref()))
         .with(p99, |change| Cell::interval(change.p99.as_ref()))
         .with(Column::text("verdict").narrow(&[18]), |change| {
-            Cell::from(change_words(change)).tone(tone(change.judgement))
+            Cell::from(change_words(change)).tone(tone(change.verdict))
         })
         .done()
 }
 
 /// `worse: slower by 10 %`.
 fn change_words(change: &Change) -> String {
-    words::change_verdict(change.judgement, change.time.as_ref())
+    words::change_verdict(change.verdict, change.time.as_ref())
 }
 
 /// `2 worse, 1 better, 5 without a difference shown, 1 not judged.`
 pub(crate) fn counts(comparison: &Comparison) -> String {
-    let count = |judgement: Judgement| {
-        comparison.changes().filter(|(_, row)| row.judgement == judgement).count()
-    };
+    let count =
+        |verdict: Verdict| comparison.changes().filter(|(_, row)| row.verdict == verdict).count();
     let [worse, better, even] =
-        [Judgement::Slower, Judgement::Faster, Judgement::NoDifference].map(count);
+        [Verdict::Slower, Verdict::Faster, Verdict::NoDifference].map(count);
     let rest = comparison.changes().count() - worse - better - even;
     format!("{worse} worse, {better} better, {even} without a difference shown, {rest} not judged.")
 }

@@ -31,7 +31,7 @@ use model::Plan;
 use stats::Estimate;
 
 use crate::{
-    Figures, Judgement,
+    Figures, Verdict,
     number::NONE,
     table::{Cell, Column, Rows, Tone},
     words,
@@ -62,30 +62,30 @@ impl<'a, R> Rows<'a, R> {
         let ratios = Column { bars: true, ..ratio_column("time ÷", "baseline's") };
         let row = |row: &'a R| {
             let row = figures(row);
-            ratio(row.ratio.as_ref(), row.judgement)
+            ratio(row.ratio.as_ref(), row.verdict)
         };
         self.with(ratios, row).with(VERDICT, |row| verdict(figures(row)))
     }
 }
 
 /// A ratio with its interval; a star where it compares unequal work.
-fn ratio(ratio: Option<&Estimate>, judgement: Judgement) -> Cell {
-    let mark = if judgement == Judgement::DurabilityDiffers { "*" } else { "" };
-    match (ratio, judgement) {
+fn ratio(ratio: Option<&Estimate>, verdict: Verdict) -> Cell {
+    let mark = if verdict == Verdict::DurabilityDiffers { "*" } else { "" };
+    match (ratio, verdict) {
         (Some(_), _) => Cell::interval(ratio).mark(mark),
-        (None, Judgement::Baseline) => Cell::from("1"),
+        (None, Verdict::Baseline) => Cell::from("1"),
         (None, _) => Cell::default(),
     }
 }
 
 fn verdict(row: &Figures) -> Cell {
-    Cell::from(words::verdict(row.judgement, row.ratio.as_ref())).tone(tone(row.judgement))
+    Cell::from(words::verdict(row.verdict, row.ratio.as_ref())).tone(tone(row.verdict))
 }
 
-fn tone(judgement: Judgement) -> Tone {
-    match judgement {
-        Judgement::Faster => Tone::Good,
-        Judgement::Slower => Tone::Bad,
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Faster => Tone::Good,
+        Verdict::Slower => Tone::Bad,
         _ => Tone::Plain,
     }
 }
@@ -95,7 +95,7 @@ pub(crate) fn time(row: &Figures, time: Option<Estimate>, alone: bool) -> Cell {
     match time {
         Some(time) if alone => Cell::interval(Some(&time)),
         Some(time) => time.into(),
-        None if row.judgement == Judgement::StateNotReached => Cell::from("not in state"),
+        None if row.verdict == Verdict::StateNotReached => Cell::from("not in state"),
         None => Cell::from(NONE),
     }
 }

@@ -75,7 +75,7 @@ pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
         table = table
             .with(Column::number(name, ""), |row: &RowFigures| {
                 let cell = &row.cells[place];
-                ratio(cell.ratio.as_ref(), cell.judgement).tone(tone(cell.judgement))
+                ratio(cell.ratio.as_ref(), cell.verdict).tone(tone(cell.verdict))
             })
             .with_if(has_published, Column::number("publ.", ""), |row| {
                 published(row.cells[place].published_ratio)

@@ -5,7 +5,7 @@ use model::{
     Work, Workload, record::Record,
 };
 use storemark_report::{
-    Judgement, Style, age_groups, age_spaces, figures,
+    Style, Verdict, age_groups, age_spaces, figures,
     pages::{self, Detail},
 };
 
@@ -70,8 +70,8 @@ fn reads_and_writes_stand_by_age_and_are_compared_with_the_least() {
     let over: Vec<_> = groups[0].rows.iter().map(|row| row.over_least.map(|e| e.point)).collect();
     assert_eq!(over[..2], [None, None]);
     assert!((over[2].unwrap() - 1.0).abs() < 0.01 && (over[3].unwrap() - 2.0).abs() < 0.01);
-    let judged: Vec<_> = groups[0].rows.iter().map(|row| row.figures.judgement).collect();
-    assert_eq!(judged[..2], [Judgement::Baseline, Judgement::Faster]);
+    let judged: Vec<_> = groups[0].rows.iter().map(|row| row.figures.verdict).collect();
+    assert_eq!(judged[..2], [Verdict::Baseline, Verdict::Faster]);
     // Filling and replacing are other work.
     assert!(groups[1].rows.iter().all(|row| row.over_least.is_none()));
 }

@@ -5,7 +5,7 @@ use model::{
     record::{Point, Record},
 };
 use storemark_report::{
-    Comparison, Judgement, Style, comparison,
+    Comparison, Style, Verdict, comparison,
     pages::{self, Detail},
     worse_rows,
 };
@@ -42,8 +42,8 @@ fn page(compared: &Comparison, width: u16, bars: bool) -> String {
 #[test]
 fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
     let told = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
-    let judged: Vec<_> = told.changes().map(|(_, row)| row.judgement).collect();
-    assert_eq!(judged, [Judgement::NoDifference, Judgement::Slower]);
+    let judged: Vec<_> = told.changes().map(|(_, row)| row.verdict).collect();
+    assert_eq!(judged, [Verdict::NoDifference, Verdict::Slower]);
     let [row] = &worse_rows(&told, 1.05)[..] else { panic!("{told:?}") };
     assert!(row.starts_with("read, warm: pack: time new ÷ old 1.10 (1.09–1.11)"), "{row}");
     assert!(worse_rows(&told, 1.12).is_empty());
@@ -59,7 +59,7 @@ fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
 #[test]
 fn equal_runs_show_no_difference() {
     let told = compared(&run([1.0, 1.0]), &run([1.0, 1.0]));
-    assert!(told.changes().all(|(_, row)| row.judgement == Judgement::NoDifference));
+    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::NoDifference));
     assert!(worse_rows(&told, 1.0).is_empty() && told.is_judged());
     assert!(told.only.iter().all(Vec::is_empty));
     assert!(told.environments.is_empty() && told.plans.is_empty());
@@ -81,7 +81,7 @@ fn targets_pair_by_what_they_are_and_not_by_their_place() {
     new.header.plan.targets.swap(0, 1);
     new.header.plan.targets[0].location = "/elsewhere".to_owned();
     let told = compared(&old, &new);
-    assert!(told.changes().all(|(_, row)| row.judgement == Judgement::NoDifference), "{told:?}");
+    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::NoDifference), "{told:?}");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn writes_under_another_durability_class_are_not_judged() {
     }
     new.header.plan.workloads[0].count = 77;
     let told = compared(&old, &new);
-    assert!(told.changes().all(|(_, row)| row.judgement == Judgement::DurabilityDiffers));
+    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::DurabilityDiffers));
     assert!(!told.is_judged() && worse_rows(&told, 1.05).is_empty());
     assert_eq!(told.plans[0].to_string(), "operations a commit (update): 1,000 against 77");
     for record in [&mut old, &mut new] {
@@ -155,7 +155,7 @@ fn few_rounds_are_not_judged() {
     let (mut old, new) = (run([1.0, 1.0]), run([2.0, 2.0]));
     old.samples.retain(|sample| sample.round < 4);
     let told = compared(&old, &new);
-    assert!(told.changes().all(|(_, row)| row.judgement == Judgement::TooFewRounds));
+    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::TooFewRounds));
     assert!(worse_rows(&told, 1.05).is_empty());
 }
 

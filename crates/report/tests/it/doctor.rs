@@ -1,10 +1,11 @@
 //! What a person sees of a machine.
 
+use checks::suggestions;
 use model::{
     Cache, Cpu, Disk, DoctorReport, Environment, Filesystem, FindingKind, Flush, Folder, Noise,
     Program, Reach, Volume,
 };
-use storemark_report::{advice, pages};
+use storemark_report::pages;
 use unicode_width::UnicodeWidthStr;
 
 fn page(found: &DoctorReport, width: u16) -> String {
@@ -64,7 +65,7 @@ fn full() -> DoctorReport {
             detectable_share: 0.0123,
         }],
         untried: vec!["files: no space left".to_owned()],
-        advice: advice([
+        advice: suggestions([
             FindingKind::LoadUnknown,
             FindingKind::OtherLoad { cpus: 0.2 },
             FindingKind::OtherLoad { cpus: 0.9 },

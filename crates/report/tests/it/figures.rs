@@ -1,7 +1,7 @@
 //! Figures from samples.
 
 use model::{Durability, Operation, record::Record};
-use storemark_report::{CpuTime, Figures, Judgement, figures, stores};
+use storemark_report::{CpuTime, Figures, Verdict, figures, stores};
 
 use crate::fixture::{available, histogram, passes, record, sample, store, typical, workload};
 
@@ -22,7 +22,7 @@ fn time_is_the_geometric_mean_over_rounds() {
     // 10 kB in 1 and in 4 µs: 10,000 and 2,500 MB/s.
     assert!(close(row.mb_per_s.unwrap().point, 5_000.0));
     assert_eq!(row.rounds, 2);
-    assert_eq!(row.judgement, Judgement::Baseline);
+    assert_eq!(row.verdict, Verdict::Baseline);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_ratio_is_paired_by_round() {
     }
     let ratio = row(&record, 1).ratio.unwrap();
     assert!(close(ratio.point, 0.78) && ratio.half_width() < 1e-9);
-    assert_eq!(row(&record, 1).judgement, Judgement::Faster);
+    assert_eq!(row(&record, 1).verdict, Verdict::Faster);
     assert!(row(&record, 0).ratio.is_none());
 }
 
@@ -71,7 +71,7 @@ fn a_target_without_samples_has_no_figures() {
     record.samples.retain(|s| s.target != 1);
     let row = row(&record, 1);
     assert!(row.us_per_op.is_none() && row.latency.is_none() && row.cpu.is_none());
-    assert_eq!(row.judgement, Judgement::NotMeasured);
+    assert_eq!(row.verdict, Verdict::NotMeasured);
 }
 
 #[test]
@@ -89,18 +89,18 @@ fn samples_of_nothing_do_no_harm() {
 #[test]
 fn writes_of_other_durability_are_not_compared() {
     let mut record = typical();
-    assert_eq!(row(&record, 1).judgement, Judgement::Faster, "reads are");
+    assert_eq!(row(&record, 1).verdict, Verdict::Faster, "reads are");
     record.header.plan.workloads[0] = workload(Operation::Update);
-    assert_eq!(row(&record, 1).judgement, Judgement::DurabilityDiffers);
+    assert_eq!(row(&record, 1).verdict, Verdict::DurabilityDiffers);
     assert!(row(&record, 1).ratio.is_some());
-    assert_eq!(row(&record, 2).judgement, Judgement::NoDifference);
+    assert_eq!(row(&record, 2).verdict, Verdict::NoDifference);
 }
 
 #[test]
 fn few_rounds_get_no_verdict() {
     let mut record = typical();
     record.samples.retain(|s| s.round < 4);
-    assert_eq!(row(&record, 1).judgement, Judgement::TooFewRounds);
+    assert_eq!(row(&record, 1).verdict, Verdict::TooFewRounds);
     assert!(row(&record, 1).ratio.is_some());
 }
 
@@ -108,7 +108,7 @@ fn few_rounds_get_no_verdict() {
 fn a_baseline_outside_the_plan_compares_nothing() {
     let mut record = typical();
     record.header.plan.baseline = 7;
-    assert!(figures(&record).iter().all(|row| row.judgement == Judgement::NotMeasured));
+    assert!(figures(&record).iter().all(|row| row.verdict == Verdict::NotMeasured));
 }
 
 #[test]

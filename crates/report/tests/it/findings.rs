@@ -4,22 +4,22 @@ use model::{
     Cache, Finding, FindingKind, OverTime, Sample, Slice,
     record::{End, Ended, Record},
 };
-use storemark_report::{Remark, figures, remarks};
+use storemark_report::{MergedFinding, all_findings, figures};
 
 use crate::fixture::{OPERATIONS, doubtful, histogram, passes, record, sample, typical};
 
-fn doubts(record: &Record) -> Vec<Remark> {
-    remarks(record, &figures(record))
+fn doubts(record: &Record) -> Vec<MergedFinding> {
+    all_findings(std::slice::from_ref(record), &[figures(record)])
 }
 
 /// The contradiction that a change to one sample of a sound record makes.
 fn contradiction(change: impl Fn(&mut Sample)) -> String {
     let mut record = typical();
     change(&mut record.samples[4]);
-    let remarks = doubts(&record);
-    let FindingKind::Arithmetic { what } = &remarks[0].kind else { panic!("{remarks:?}") };
-    assert!(remarks[0].targets.iter().eq(["sqlite api=blob"]));
-    assert!(remarks[0].rounds.iter().eq([&1]));
+    let findings = doubts(&record);
+    let FindingKind::Arithmetic { what } = &findings[0].kind else { panic!("{findings:?}") };
+    assert!(findings[0].targets.iter().eq(["sqlite api=blob"]));
+    assert!(findings[0].rounds.iter().eq([&1]));
     what.clone()
 }
 
@@ -30,11 +30,11 @@ fn a_sound_record_leaves_no_doubt() {
 
 #[test]
 fn the_worst_come_first_and_the_same_are_one() {
-    let remarks = doubts(&doubtful());
-    assert_eq!(remarks.len(), 9);
-    assert_eq!(remarks[0].kind, FindingKind::DebugBuild);
-    assert!(remarks.iter().map(|r| r.kind.severity()).rev().is_sorted());
-    let background = remarks.iter().find(|r| !r.rounds.is_empty()).unwrap();
+    let findings = doubts(&doubtful());
+    assert_eq!(findings.len(), 9);
+    assert_eq!(findings[0].kind, FindingKind::DebugBuild);
+    assert!(findings.iter().map(|r| r.kind.severity()).rev().is_sorted());
+    let background = findings.iter().find(|r| !r.rounds.is_empty()).unwrap();
     assert_eq!((background.targets.len(), background.rounds.len()), (1, 2));
 }
 
@@ -48,10 +48,10 @@ fn wide_intervals_are_one_doubt_once_the_run_ended() {
     }
     assert_eq!(doubts(&record), []);
     record.end = Some(End { reason: Ended::Time, seconds: 60.0 });
-    let remarks = doubts(&record);
-    assert_eq!(remarks.len(), 1);
-    assert!(remarks[0].targets.iter().eq(["pack", "sqlite"]));
-    let FindingKind::TooNoisy { half_width, precision } = remarks[0].kind else { panic!() };
+    let findings = doubts(&record);
+    assert_eq!(findings.len(), 1);
+    assert!(findings[0].targets.iter().eq(["pack", "sqlite"]));
+    let FindingKind::TooNoisy { half_width, precision } = findings[0].kind else { panic!() };
     assert!(half_width > 0.3 && (precision - 0.03).abs() < 1e-12, "the widest: {half_width}");
 }
 
@@ -153,10 +153,10 @@ fn over_rounds(times: &[u64]) -> Record {
 #[test]
 fn times_that_rise_or_fall_are_a_drift() {
     let rising: Vec<u64> = (0..9).map(|round| 1_000 + 25 * round).collect();
-    let remarks = doubts(&over_rounds(&rising));
-    let FindingKind::Drift { change } = remarks[0].kind else { panic!("{remarks:?}") };
+    let findings = doubts(&over_rounds(&rising));
+    let FindingKind::Drift { change } = findings[0].kind else { panic!("{findings:?}") };
     assert!((change - 0.2).abs() < 0.01, "{change}");
-    assert!(remarks[0].targets.iter().eq(["files"]) && remarks[0].workloads.contains(&0));
+    assert!(findings[0].targets.iter().eq(["files"]) && findings[0].workloads.contains(&0));
     assert_eq!(doubts(&over_rounds(&rising[..7])), [], "too few to tell");
     let barely: Vec<u64> = (0..9).map(|round| 1_000 + 5 * round).collect();
     assert_eq!(doubts(&over_rounds(&barely)), [], "too little to matter");
@@ -172,9 +172,9 @@ fn the_order_of_rounds_counts_not_that_of_lines() {
 
 #[test]
 fn times_in_two_groups_are_two_modes() {
-    let remarks = doubts(&over_rounds(&[1_000, 1_501, 1_001, 1_500].repeat(3)));
-    assert_eq!(remarks.len(), 1);
-    let FindingKind::TwoModes { ratio } = remarks[0].kind else { panic!("{remarks:?}") };
+    let findings = doubts(&over_rounds(&[1_000, 1_501, 1_001, 1_500].repeat(3)));
+    assert_eq!(findings.len(), 1);
+    let FindingKind::TwoModes { ratio } = findings[0].kind else { panic!("{findings:?}") };
     assert!((ratio - 1.5).abs() < 0.001, "{ratio}");
     assert_eq!(doubts(&over_rounds(&[1_000, 1_001].repeat(6))), [], "steps of the clock");
 }
@@ -193,7 +193,7 @@ fn merged(found: &[FindingKind]) -> Vec<FindingKind> {
     let findings = found.iter().cloned().zip(0..);
     let finding = |(doubt, round)| Finding::target(doubt, "pack").in_round(round);
     record.findings = findings.map(finding).collect();
-    doubts(&record).into_iter().map(|remark| remark.kind).collect()
+    doubts(&record).into_iter().map(|finding| finding.kind).collect()
 }
 
 #[test]

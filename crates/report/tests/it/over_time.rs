@@ -3,7 +3,9 @@
 use model::{
     Cache, Case, Chore, FindingKind, Longest, OverTime, Residency, Sample, Slice, record::Record,
 };
-use storemark_report::{Remark, Stall, Timeline, figures, pages::Detail, remarks, timelines};
+use storemark_report::{
+    MergedFinding, Stall, Timeline, all_findings, figures, pages::Detail, timelines,
+};
 
 use crate::fixture::{page, passes, record, sample};
 
@@ -88,12 +90,12 @@ fn stalls_that_fill_a_twentieth_of_the_passes_are_a_remark() {
     let doubts = |longest_ms: &[u64]| {
         let mut record = record(&["files"]);
         record.samples.push(with(over(longest_ms)));
-        let remarks = remarks(&record, &figures(&record));
-        let stalled = |remark: Remark| match remark.kind {
+        let findings = all_findings(std::slice::from_ref(&record), &[figures(&record)]);
+        let stalled = |finding: MergedFinding| match finding.kind {
             FindingKind::Stalled { share, cause } => Some((share, cause)),
             _ => None,
         };
-        remarks.into_iter().filter_map(stalled).collect::<Vec<_>>()
+        findings.into_iter().filter_map(stalled).collect::<Vec<_>>()
     };
     assert_eq!(doubts(&[1, 1, 1, 1, 0, 0, 200, 1, 1, 1]), [(0.2, None)]);
     assert_eq!(doubts(&[1, 1, 1, 1, 1, 1, 50, 1, 1, 1]), []);
@@ -169,7 +171,7 @@ fn what_cannot_be_never_panics() {
             record.samples.push(sample);
             let page = over_time_page(&record);
             assert!(!page.contains(['\u{1b}']) && !page.contains("NaN"), "{page}");
-            remarks(&record, &figures(&record));
+            all_findings(std::slice::from_ref(&record), &[figures(&record)]);
         }
     }
 }

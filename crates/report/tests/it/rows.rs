@@ -4,7 +4,7 @@ use model::{
     Batch, Durability, Experiment, FileBytes, Measured, Sample, Work, Workload, record::Record,
     rows::Operation,
 };
-use storemark_report::{Judgement, RowFigures, pages::Detail, row_groups};
+use storemark_report::{RowFigures, Verdict, pages::Detail, row_groups};
 
 use crate::fixture::{self, cells, record, store};
 
@@ -123,7 +123,7 @@ fn what_was_not_published_is_not_compared() {
     assert_eq!(groups.len(), 2);
     assert!(has_published(&groups[0].targets[0]));
     assert!(!groups[1].targets.iter().any(has_published), "on one database");
-    assert_eq!(groups[0].targets[2].cells[0].judgement, Judgement::Slower);
+    assert_eq!(groups[0].targets[2].cells[0].verdict, Verdict::Slower);
     record.stores[0].in_effect.set("sync", "off");
     assert!(!has_published(&row_groups(&record)[0].targets[0]), "another setting");
     let mut record = rows();

@@ -58,7 +58,7 @@ fn every_ratio_is_shown_and_compared_with_what_was_published() {
         let rows = study_figures(&step, &[typical()]);
         let against = row(&rows, "sqlite api=blob", figure).against();
         assert_eq!(against, Some(expected), "{figure:?} {low} {high:?}");
-        // What nobody published is there without a judgement.
+        // What nobody published is there without a verdict.
         let pack = row(&rows, "pack", Figure::TimeRatio);
         assert_eq!((pack.published, pack.against()), (None, None));
         assert!(pack.here.is_some());

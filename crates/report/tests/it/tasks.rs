@@ -5,7 +5,7 @@ use model::{
     Work, Workload, record::Record, tasks::Step,
 };
 use storemark_report::{
-    Judgement, Style,
+    Style, Verdict,
     pages::{self, Detail},
     task_figures,
 };
@@ -105,7 +105,7 @@ fn targets_are_compared_within_their_file_system() {
     assert!((on_ext4 - 0.5).abs() < 0.001 && (published.unwrap() - 0.493).abs() < 0.001);
     let (on_xfs, published) = over(3).unwrap();
     assert!((on_xfs - 0.25).abs() < 0.001 && published.is_none());
-    assert_eq!(rows[3].figures.judgement, Judgement::Faster);
+    assert_eq!(rows[3].figures.verdict, Verdict::Faster);
     let page = page(&queue());
     assert!(page.contains("time ÷ that of files on the same file system"), "{page}");
 }

@@ -4,7 +4,7 @@ use model::{Severity, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{figures, remarks_of_all, words};
+use crate::{all_findings, figures, words};
 
 /// A finding about one or both of the records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -37,11 +37,10 @@ pub(super) fn findings(old: &[Record], new: &[Record]) -> Vec<ComparedFinding> {
 fn of(runs: &[Record], whose: &'static str) -> Vec<ComparedFinding> {
     let Some(first) = runs.first() else { return vec![] };
     let figures: Vec<_> = runs.iter().map(figures).collect();
-    let remarks = remarks_of_all(runs, &figures);
-    let finding = |remark: &crate::Remark| ComparedFinding {
-        severity: remark.kind.severity(),
+    let finding = |merged: &crate::MergedFinding| ComparedFinding {
+        severity: merged.kind.severity(),
         whose,
-        sentence: words::finding(&first.header.plan, remark),
+        sentence: words::finding(&first.header.plan, merged),
     };
-    remarks.iter().map(finding).collect()
+    all_findings(runs, &figures).iter().map(finding).collect()
 }

@@ -16,7 +16,7 @@ use stats::{Estimate, geometric_mean, unpaired_ratio};
 pub use self::findings::ComparedFinding;
 use self::pairs::{pairs, without_partner};
 use super::plans::{conditions, data_difference};
-use crate::{Judgement, Place, Unlike, environment_differences, p99s, times, words};
+use crate::{Series, Unlike, Verdict, environment_differences, words};
 
 /// What two records, or two sweeps, have in common, and what not.
 #[derive(Clone, Debug)]
@@ -58,8 +58,8 @@ pub struct Change {
     pub time: Option<Estimate>,
     /// The 99th percentile of latencies in a round, likewise.
     pub p99: Option<Estimate>,
-    /// What `time` says: [`Judgement::Faster`] is better.
-    pub judgement: Judgement,
+    /// What `time` says: [`Verdict::Faster`] is better.
+    pub verdict: Verdict,
 }
 
 impl ComparedCase {
@@ -80,7 +80,7 @@ impl Comparison {
     pub fn worse_than(&self, times: f64) -> impl Iterator<Item = (&ComparedCase, &Change)> {
         self.changes().filter(move |(_, change)| {
             let above = change.time.is_some_and(|ratio| ratio.low > times);
-            change.judgement == Judgement::Slower && above
+            change.verdict == Verdict::Slower && above
         })
     }
 
@@ -91,8 +91,8 @@ impl Comparison {
 
     /// Whether anything of it can be judged.
     pub fn is_judged(&self) -> bool {
-        use Judgement::{Faster, NoDifference, Slower};
-        self.changes().any(|(_, row)| matches!(row.judgement, Faster | Slower | NoDifference))
+        use Verdict::{Faster, NoDifference, Slower};
+        self.changes().any(|(_, row)| matches!(row.verdict, Faster | Slower | NoDifference))
     }
 }
 
@@ -201,9 +201,9 @@ fn compared_case(old: &Record, before: Case, new: &Record, after: Case) -> Compa
         [old, new].map(|record| record.header.plan.targets.iter().enumerate().collect::<Vec<_>>());
     let both = pairs(&targets[0], &targets[1], |(_, target)| words::target(target));
     let changes = both.into_iter().filter_map(|((was, _), (is, target))| {
-        let old = Place { record: old, case: before, target: *was };
-        let new = Place { record: new, case: after, target: *is };
-        let tried = [old, new].iter().any(Place::is_tried);
+        let old = Series { record: old, case: before, target: *was };
+        let new = Series { record: new, case: after, target: *is };
+        let tried = [old, new].iter().any(Series::is_tried);
         tried.then(|| change(old, new, &target.label))
     });
     ComparedCase {
@@ -215,9 +215,9 @@ fn compared_case(old: &Record, before: Case, new: &Record, after: Case) -> Compa
     }
 }
 
-fn change(old: Place<'_>, new: Place<'_>, label: &str) -> Change {
-    let [before, after] = [old, new].map(|at| times(at.record, at.case, at.target));
-    let [p99_before, p99_after] = [old, new].map(|at| p99s(at.record, at.case, at.target));
+fn change(old: Series<'_>, new: Series<'_>, label: &str) -> Change {
+    let [before, after] = [old, new].map(|series| series.times().into_values().collect::<Vec<_>>());
+    let [p99_before, p99_after] = [old, new].map(Series::p99s);
     let time = unpaired_ratio(&after, &before);
     Change {
         target: label.to_owned(),
@@ -225,6 +225,6 @@ fn change(old: Place<'_>, new: Place<'_>, label: &str) -> Change {
         new_us: geometric_mean(&after),
         time,
         p99: unpaired_ratio(&p99_after, &p99_before),
-        judgement: Judgement::of_change(old, new, time.as_ref()),
+        verdict: Verdict::of_change(old, new, time.as_ref()),
     }
 }

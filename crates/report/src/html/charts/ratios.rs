@@ -30,7 +30,7 @@ fn chart(part: &Part<'_>, place: &str, groups: &[Group<'_>]) -> Chart {
     let axis = Axis::log(format!("time ÷ that of {baseline}"), Unit::Ratio);
     let mut chart = Chart::dots("ratio", axis).around_one();
     for (group, run, row) in measured(groups) {
-        let verdict = words::verdict(row.judgement, row.ratio.as_ref());
+        let verdict = words::verdict(row.verdict, row.ratio.as_ref());
         let ratio = row.ratio.map(|ratio| Interval::from(ratio).noted(verdict));
         chart.in_group(group, run.label(row.target), ratio);
     }
