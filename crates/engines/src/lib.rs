@@ -1,10 +1,12 @@
-//! The stores that storemark measures: one module for each engine, [`registry`] the only list.
+//! The stores that storemark measures: one module for each engine, and the only list of them.
 
 mod at;
+mod choice;
 mod files;
 mod first;
 #[cfg(feature = "fjall")]
 mod fjall;
+mod forward;
 mod fresh;
 mod lines;
 #[cfg(feature = "lmdb")]
@@ -42,3 +44,47 @@ mod table;
 
 pub use files::{LeftOut, Several, files_left_out};
 pub use slowed::Slowed;
+
+use model::Engine;
+
+/// In the order in which they are asked whether a path is theirs: `files` recognises any folder, so
+/// it is last.
+static ENGINES: &[&dyn Engine] = &[
+    &null::Null,
+    &memory::Memory,
+    &pack::Pack,
+    #[cfg(feature = "sqlite")]
+    &sqlite::Sqlite,
+    #[cfg(feature = "lmdb")]
+    &lmdb::Lmdb,
+    #[cfg(feature = "redb")]
+    &redb::Redb,
+    #[cfg(feature = "fjall")]
+    &fjall::Fjall,
+    #[cfg(feature = "rocksdb")]
+    &rocksdb::RocksDb,
+    #[cfg(all(unix, feature = "mariadb"))]
+    &mariadb::MARIADB,
+    #[cfg(all(unix, feature = "mariadb"))]
+    &mariadb::MYSQL,
+    #[cfg(all(unix, feature = "postgres"))]
+    &postgres::POSTGRES,
+    #[cfg(all(unix, feature = "postgres"))]
+    &postgres::POSTGRESQL,
+    &files::Files,
+    &lines::CSV,
+    &lines::JSONL,
+];
+
+/// Engines that a cargo feature brings in.
+const OPTIONAL: &[(&str, &str)] = &[
+    ("fjall", "fjall"),
+    ("lmdb", "lmdb"),
+    ("mariadb", "mariadb"),
+    ("mysql", "mariadb"),
+    ("postgres", "postgres"),
+    ("postgresql", "postgres"),
+    ("redb", "redb"),
+    ("rocksdb", "rocksdb"),
+    ("sqlite", "sqlite"),
+];

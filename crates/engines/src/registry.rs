@@ -1,66 +1,10 @@
-//! The only list of engines.
+//! Finding engines by name, address and path.
 
 use std::path::Path;
 
 use model::{Blobs, Engine, Error, Library, Result, Rows, Tasks, did_you_mean, no_such};
 
-#[cfg(feature = "fjall")]
-use crate::fjall;
-#[cfg(feature = "lmdb")]
-use crate::lmdb;
-#[cfg(all(unix, feature = "mariadb"))]
-use crate::mariadb;
-#[cfg(all(unix, feature = "postgres"))]
-use crate::postgres;
-#[cfg(feature = "redb")]
-use crate::redb;
-#[cfg(feature = "rocksdb")]
-use crate::rocksdb;
-#[cfg(feature = "sqlite")]
-use crate::sqlite;
-use crate::{files, lines, memory, null, pack};
-
-/// In the order in which they are asked whether a path is theirs: `files` recognises any folder, so
-/// it is last.
-static ENGINES: &[&dyn Engine] = &[
-    &null::Null,
-    &memory::Memory,
-    &pack::Pack,
-    #[cfg(feature = "sqlite")]
-    &sqlite::Sqlite,
-    #[cfg(feature = "lmdb")]
-    &lmdb::Lmdb,
-    #[cfg(feature = "redb")]
-    &redb::Redb,
-    #[cfg(feature = "fjall")]
-    &fjall::Fjall,
-    #[cfg(feature = "rocksdb")]
-    &rocksdb::RocksDb,
-    #[cfg(all(unix, feature = "mariadb"))]
-    &mariadb::MARIADB,
-    #[cfg(all(unix, feature = "mariadb"))]
-    &mariadb::MYSQL,
-    #[cfg(all(unix, feature = "postgres"))]
-    &postgres::POSTGRES,
-    #[cfg(all(unix, feature = "postgres"))]
-    &postgres::POSTGRESQL,
-    &files::Files,
-    &lines::CSV,
-    &lines::JSONL,
-];
-
-/// Engines that a cargo feature brings in.
-const OPTIONAL: &[(&str, &str)] = &[
-    ("fjall", "fjall"),
-    ("lmdb", "lmdb"),
-    ("mariadb", "mariadb"),
-    ("mysql", "mariadb"),
-    ("postgres", "postgres"),
-    ("postgresql", "postgres"),
-    ("redb", "redb"),
-    ("rocksdb", "rocksdb"),
-    ("sqlite", "sqlite"),
-];
+use crate::{ENGINES, OPTIONAL};
 
 /// All engines of this build.
 pub fn all() -> &'static [&'static dyn Engine] {
@@ -135,7 +79,7 @@ fn facet<E: Engine + ?Sized>(
 
 /// The engine of folders of files, which is in every build.
 pub fn folders() -> &'static dyn Blobs {
-    &files::Files
+    &crate::files::Files
 }
 
 /// The engine of the databases that kvtest reads and writes.

@@ -12,7 +12,7 @@ use model::{
     Library, Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
 };
 
-use crate::null::Null;
+use crate::{forward::forward, null::Null};
 
 /// Another engine whose sessions wait before each get, put, delete and scan from a key.
 pub struct Slowed {
@@ -98,20 +98,11 @@ fn step_ns() -> f64 {
 }
 
 impl Engine for Slowed {
-    fn declaration(&self) -> &'static Declaration {
-        self.engine.declaration()
-    }
-
-    fn library(&self) -> Option<Library> {
-        self.engine.library()
-    }
-
-    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
-        self.engine.unsupported_reason(class, settings)
-    }
-
-    fn usable(&self) -> Result<()> {
-        self.engine.usable()
+    forward! { engine:
+        fn declaration(&self) -> &'static Declaration;
+        fn library(&self) -> Option<Library>;
+        fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String>;
+        fn usable(&self) -> Result<()>;
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -120,36 +111,15 @@ impl Engine for Slowed {
 }
 
 impl Blobs for Slowed {
-    fn account(&self) -> Option<Account> {
-        self.engine.account()
-    }
-
-    fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
-        self.engine.cache(bytes, sessions)
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        self.engine.recognises(path)
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        self.engine.files(location)
-    }
-
-    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
-        self.engine.reading_changes(location, settings)
-    }
-
-    fn writes_alone(&self, settings: &Settings) -> Option<String> {
-        self.engine.writes_alone(settings)
-    }
-
-    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        self.engine.reads_a_copy(location)
-    }
-
-    fn others(&self, location: &Path) -> Result<Vec<String>> {
-        self.engine.others(location)
+    forward! { engine:
+        fn account(&self) -> Option<Account>;
+        fn cache(&self, bytes: u64, sessions: u32) -> Option<u64>;
+        fn recognises(&self, path: &Path) -> bool;
+        fn files(&self, location: &Path) -> Vec<PathBuf>;
+        fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String>;
+        fn writes_alone(&self, settings: &Settings) -> Option<String>;
+        fn reads_a_copy(&self, location: &Path) -> Result<bool>;
+        fn others(&self, location: &Path) -> Result<Vec<String>>;
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
@@ -171,41 +141,20 @@ struct SlowedStore {
 }
 
 impl Store for SlowedStore {
-    fn keys(&self) -> KeyKind {
-        self.store.keys()
+    forward! { store:
+        fn keys(&self) -> KeyKind;
+        fn in_effect(&self) -> Result<Settings>;
+        fn durability(&self) -> Durability;
+        fn processes(&self) -> Vec<u32>;
+        fn background_work(&self) -> Option<Vec<&'static str>>;
+        fn settle(&self) -> Result<()>;
+        fn integrity(&self) -> Result<Option<Vec<String>>>;
+        fn arrangement(&self) -> Result<Option<Arrangement>>;
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         let session = self.store.session()?;
         Ok(Box::new(SlowedSession { session, steps: self.steps, odd: ODD }))
-    }
-
-    fn in_effect(&self) -> Result<Settings> {
-        self.store.in_effect()
-    }
-
-    fn durability(&self) -> Durability {
-        self.store.durability()
-    }
-
-    fn processes(&self) -> Vec<u32> {
-        self.store.processes()
-    }
-
-    fn background_work(&self) -> Option<Vec<&'static str>> {
-        self.store.background_work()
-    }
-
-    fn settle(&self) -> Result<()> {
-        self.store.settle()
-    }
-
-    fn integrity(&self) -> Result<Option<Vec<String>>> {
-        self.store.integrity()
-    }
-
-    fn arrangement(&self) -> Result<Option<Arrangement>> {
-        self.store.arrangement()
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -273,12 +222,9 @@ impl Session for SlowedSession<'_> {
         self.session.scan_from(from, limit, visit)
     }
 
-    fn statistics(&self) -> Vec<(&'static str, i64)> {
-        self.session.statistics()
-    }
-
-    fn background_work(&self) -> Vec<Done> {
-        self.session.background_work()
+    forward! { session:
+        fn statistics(&self) -> Vec<(&'static str, i64)>;
+        fn background_work(&self) -> Vec<Done>;
     }
 }
 

@@ -33,7 +33,7 @@ impl Row {
         paired_ratio(&self.adapter, &self.bare).expect("times are positive")
     }
 
-    /// The whole interval lies above the limit.
+    /// The whole interval is above the limit.
     pub(crate) fn over(&self) -> bool {
         self.ratio().low > self.limit
     }

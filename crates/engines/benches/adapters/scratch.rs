@@ -1,4 +1,4 @@
-//! Where the stores stand, and leaving nothing there.
+//! Where the stores are, and leaving nothing there.
 
 use std::{
     path::PathBuf,

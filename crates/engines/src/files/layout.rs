@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use model::{Error, Key, KeyKind, Result, Settings};
+use model::{Error, Key, KeyKind, Result};
 
 use super::{listing, number, temporary, walk};
-use crate::refusal::wrong_kind;
+use crate::{choice::Choice, refusal::wrong_kind};
 
 /// How keys become paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,23 +18,10 @@ pub(super) enum Layout {
     Names,
 }
 
+pub(super) const LAYOUT: Choice<Layout> =
+    Choice(&[("flat", Layout::Flat), ("tree", Layout::Tree), ("names", Layout::Names)]);
+
 impl Layout {
-    const ALL: [Self; 3] = [Self::Flat, Self::Tree, Self::Names];
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Flat => "flat",
-            Self::Tree => "tree",
-            Self::Names => "names",
-        }
-    }
-
-    /// The layout that was asked for, if one was.
-    pub(super) fn asked(settings: &Settings) -> Option<Self> {
-        let word = settings.get("layout")?;
-        Self::ALL.into_iter().find(|layout| layout.word() == word)
-    }
-
     /// The layout of a new store for such keys.
     pub(super) fn usual(keys: KeyKind) -> Self {
         match keys {

@@ -28,7 +28,10 @@ use model::{
     Result, Setting, Store, Tasks,
 };
 
-use self::{layout::Layout, store::Folder};
+use self::{
+    layout::{LAYOUT, Layout},
+    store::Folder,
+};
 pub use left_out::{LeftOut, Several, files_left_out};
 
 pub(crate) struct Files;
@@ -101,12 +104,13 @@ impl Blobs for Files {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let layout =
-            Layout::asked(&options.settings).unwrap_or_else(|| Layout::usual(options.keys));
+        let layout = LAYOUT
+            .asked(&options.settings, "layout")
+            .unwrap_or_else(|| Layout::usual(options.keys));
         if layout.keys() != options.keys {
             return Err(Error::usage(format!(
                 "layout={} holds {}; the keys are {}",
-                layout.word(),
+                LAYOUT.word(layout),
                 layout.keys(),
                 options.keys
             )));

@@ -11,10 +11,20 @@ use model::{
 };
 
 use super::{
-    layout::Layout,
+    layout::{LAYOUT, Layout},
     os::{Root, Sync, Writing},
     session::Worker,
 };
+use crate::choice::Choice;
+
+const WRITE: Choice<Writing> = Choice(&[
+    ("inplace", Writing::Inplace),
+    ("overwrite", Writing::Overwrite),
+    ("rename", Writing::Rename),
+]);
+
+const SYNC: Choice<Sync> =
+    Choice(&[("none", Sync::None), ("file", Sync::File), ("full", Sync::Full)]);
 
 pub(super) struct Folder {
     pub(super) path: PathBuf,
@@ -40,7 +50,7 @@ impl Folder {
     }
 
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let layout = match Layout::asked(&options.settings) {
+        let layout = match LAYOUT.asked(&options.settings, "layout") {
             Some(layout) => layout.check(path).map(|()| layout)?,
             // Names may all look like kvtest's numbers.
             None if options.keys == KeyKind::Names => Layout::Names,
@@ -50,21 +60,13 @@ impl Folder {
     }
 
     fn new(path: &Path, layout: Layout, options: &OpenOptions) -> Result<Self> {
-        let sync = match options.settings.get("sync") {
-            Some("full") => Sync::Full,
-            Some("file") => Sync::File,
-            _ => Sync::None,
-        };
         Ok(Self {
             path: path.to_owned(),
             root: Root::open(path).map_err(|e| Error::io(path.display(), e))?,
             layout,
             access: options.access,
-            write: Writing::ALL
-                .into_iter()
-                .find(|write| options.settings.get("write") == Some(write.word()))
-                .unwrap_or(Writing::Inplace),
-            sync,
+            write: WRITE.of(&options.settings, "write"),
+            sync: SYNC.of(&options.settings, "sync"),
             sessions: AtomicU32::new(0),
         })
     }
@@ -81,16 +83,9 @@ impl Store for Folder {
 
     fn in_effect(&self) -> Result<Settings> {
         let mut settings = Settings::default();
-        settings.set("layout", self.layout.word());
-        settings.set("write", self.write.word());
-        settings.set(
-            "sync",
-            match self.sync {
-                Sync::None => "none",
-                Sync::File => "file",
-                Sync::Full => "full",
-            },
-        );
+        settings.set("layout", LAYOUT.word(self.layout));
+        settings.set("write", WRITE.word(self.write));
+        settings.set("sync", SYNC.word(self.sync));
         Ok(settings)
     }
 

@@ -4,8 +4,10 @@ use std::{fs::File, io, ops::Bound};
 
 use redb::{BackendError, StorageBackend, backends::FileBackend};
 
-/// redb's own file, but that a flush can be left out. All else is done as ever, so that a commit
-/// without its flush is the same commit: the pages are with the system before the header is, and a
+use crate::forward::forward;
+
+/// redb's own file, whose flush can be left out. All else is unchanged, so that a commit without
+/// its flush is the same commit: the pages are with the system before the header is, and a
 /// killed process leaves what it committed.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
@@ -24,51 +26,17 @@ impl StorageBackend for DatabaseFile {
         if self.flush { self.file.sync_data() } else { Ok(()) }
     }
 
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.file.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file.write(offset, data)
-    }
-
-    fn close(&self) -> io::Result<()> {
-        self.file.close()
-    }
-
-    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.try_lock_range(start, end)
-    }
-
-    fn try_lock_shared_range(
-        &self,
-        start: Bound<u64>,
-        end: Bound<u64>,
-    ) -> Result<bool, BackendError> {
-        self.file.try_lock_shared_range(start, end)
-    }
-
-    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.lock_range(start, end)
-    }
-
-    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.lock_shared_range(start, end)
-    }
-
-    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.unlock_range(start, end)
-    }
-
-    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.query_lock_range(start, end)
+    forward! { file:
+        fn len(&self) -> io::Result<u64>;
+        fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
+        fn set_len(&self, len: u64) -> io::Result<()>;
+        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()>;
+        fn close(&self) -> io::Result<()>;
+        fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError>;
+        fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError>;
+        fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError>;
+        fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError>;
+        fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError>;
+        fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError>;
     }
 }

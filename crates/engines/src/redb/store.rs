@@ -18,7 +18,7 @@ use super::{
     kind::{Integers, Kind, Names},
     session::Tables,
 };
-use crate::{ordered::TransactionSession, refusal};
+use crate::{choice::Choice, ordered::TransactionSession, refusal};
 
 /// What [`Builder::new`] says it takes.
 const CACHE: u64 = 1 << 30;
@@ -31,6 +31,15 @@ enum Sync {
     Immediate,
 }
 
+const SYNC: Choice<Sync> =
+    Choice(&[("immediate", Sync::Immediate), ("deferred", Sync::Deferred), ("off", Sync::Off)]);
+
+const SHARE: Choice<ConcurrencyMode> = Choice(&[
+    ("none", ConcurrencyMode::ExclusiveWriter),
+    ("readers", ConcurrencyMode::SingleWriter),
+    ("writers", ConcurrencyMode::MultiWriter),
+]);
+
 struct Chosen {
     cache: u64,
     sync: Sync,
@@ -40,30 +49,18 @@ struct Chosen {
 
 impl Chosen {
     fn new(settings: &Settings) -> Result<Self> {
-        let share = match settings.get("share") {
-            Some("readers") => ConcurrencyMode::SingleWriter,
-            Some("writers") => ConcurrencyMode::MultiWriter,
-            _ => ConcurrencyMode::ExclusiveWriter,
-        };
+        let share = SHARE.of(settings, "share");
         let shared = share != ConcurrencyMode::ExclusiveWriter;
-        let sync = match settings.get("sync") {
-            Some("off") => Sync::Off,
-            Some("deferred") => Sync::Deferred,
-            _ => Sync::Immediate,
-        };
+        let sync = SYNC.of(settings, "sync");
         if shared && sync == Sync::Deferred {
             return Err(Error::usage(
                 "sync=deferred keeps commits in the memory of one process; it goes with \
                  share=none only",
             ));
         }
-        Ok(Self {
-            cache: settings.number("cache").unwrap_or(CACHE),
-            sync,
-            // Shared, redb always commits so.
-            two_phase: shared || settings.get("two_phase") == Some("on"),
-            share,
-        })
+        // Shared, redb always commits in two phases.
+        let two_phase = shared || settings.get("two_phase") == Some("on");
+        Ok(Self { cache: settings.number("cache").unwrap_or(CACHE), sync, two_phase, share })
     }
 
     fn builder(&self) -> Result<Builder> {
@@ -76,23 +73,9 @@ impl Chosen {
     fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         settings.set("cache", self.cache);
-        settings.set(
-            "sync",
-            match self.sync {
-                Sync::Off => "off",
-                Sync::Deferred => "deferred",
-                Sync::Immediate => "immediate",
-            },
-        );
+        settings.set("sync", SYNC.word(self.sync));
         settings.set("two_phase", if self.two_phase { "on" } else { "off" });
-        settings.set(
-            "share",
-            match self.share {
-                ConcurrencyMode::SingleWriter => "readers",
-                ConcurrencyMode::MultiWriter => "writers",
-                _ => "none",
-            },
-        );
+        settings.set("share", SHARE.word(self.share));
         settings
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use model::{
     Accepts, Access, Blobs, Durability, ErrorKind, Facet, Item, Key, KeyKind, Mode, OpenOptions,
-    Put, Result, Session, Settings, Store,
+    Put, Result, Session, Setting, Settings, Store,
 };
 use storemark_engines::{Slowed, registry};
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ impl Case {
         self.engine.open(path, &self.options(access))
     }
 
-    /// The `n`-th key: names lie in two folders, and their order is not that of `n`.
+    /// The `n`-th key: names are in two folders, and their order is not that of `n`.
     pub(crate) fn key(&self, n: i64) -> OwnedKey {
         match self.keys {
             KeyKind::Integers => OwnedKey::Int(n),
@@ -59,7 +59,7 @@ impl Case {
         servers::is_server(self.engine.name())
     }
 
-    /// Where a new store of it can stand.
+    /// Where a new store of it can be.
     pub(crate) fn place(&self) -> Place {
         servers::place(self.engine)
     }
@@ -166,13 +166,21 @@ fn settings(engine: &dyn Blobs) -> Vec<Settings> {
             all.extend(words.iter().map(|word| checked(engine, &[(setting.name, word)])));
         }
     }
-    let classes = Durability::ALL.into_iter().filter_map(|class| engine.durability_settings(class));
-    for settings in classes.map(|promise| checked(engine, promise.settings)) {
+    let of_class = |class| engine.class_settings(Facet::Blobs, class).ok();
+    for settings in Durability::ALL.into_iter().filter_map(of_class) {
         if !all.contains(&settings) {
             all.push(settings);
         }
     }
     all
+}
+
+/// The words of the setting `name`, or nothing to set where there is none.
+pub(crate) fn words(settings: &[&Setting], name: &str) -> Vec<Option<&'static str>> {
+    match settings.iter().find(|setting| setting.name == name).map(|setting| setting.accepts) {
+        Some(Accepts::Words(words)) => words.iter().copied().map(Some).collect(),
+        _ => vec![None],
+    }
 }
 
 pub(crate) fn checked(engine: &dyn Blobs, pairs: &[(&str, &str)]) -> Settings {

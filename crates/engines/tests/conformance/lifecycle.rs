@@ -81,7 +81,7 @@ fn settling_changes_nothing_that_is_read() {
 }
 
 #[test]
-fn settings_asked_for_are_in_effect_and_all_are_told() {
+fn settings_asked_for_are_in_effect_and_all_are_reported() {
     let check = |case: &Case, store: &dyn model::Store| {
         let effect = store.in_effect().unwrap();
         for (name, value) in &case.settings.0 {
@@ -109,9 +109,9 @@ fn each_durability_class_that_is_offered_is_in_effect() {
     // A server that is there gives the class that it gives.
     for engine in engines().filter(|engine| !engine.capabilities().remote) {
         for class in Durability::ALL {
-            let Some(promise) = engine.durability_settings(class) else { continue };
+            let Ok(settings) = engine.class_settings(Facet::Blobs, class) else { continue };
             for keys in [KeyKind::Integers, KeyKind::Names] {
-                let case = Case { engine, keys, settings: checked(engine, promise.settings) };
+                let case = Case { engine, keys, settings: settings.clone() };
                 let place = Place::new();
                 let store = case.create(&place.path).unwrap();
                 assert_eq!(store.durability(), class, "{case}");

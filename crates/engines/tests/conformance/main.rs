@@ -8,6 +8,7 @@
 mod batches;
 mod case;
 mod cleanup_guard;
+mod durability;
 mod folder;
 mod interrupted;
 mod lifecycle;
@@ -21,8 +22,10 @@ mod pack;
 mod random;
 #[cfg(feature = "redb")]
 mod redb;
+mod rows;
 mod servers;
 mod slowed;
 mod sql_servers;
+mod tasks;
 mod torn;
 mod values;

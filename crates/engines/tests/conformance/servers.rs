@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use model::{Blobs, KeyKind, Session, Settings, Store};
+use model::{Blobs, Facet, KeyKind, Session, Settings, Store};
 use storemark_engines::registry;
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 /// Engines with a server of their own.
 pub(crate) const PRIVATE: &[&str] = &["mariadb", "postgres"];
 
-/// An engine whose stores stand on a server that is there.
+/// An engine whose stores are on an existing server.
 struct Remote {
     name: &'static str,
     /// The engine that starts one for the checks.
@@ -56,8 +56,8 @@ pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Blobs> {
     registry::all_blobs().filter(|engine| !left_out().contains(&engine.name()))
 }
 
-/// Engines that are not checked; told once, past the harness, which shows only failures.
-fn left_out() -> &'static [&'static str] {
+/// Engines that are not checked; printed once, past the harness, which shows only failures.
+pub(crate) fn left_out() -> &'static [&'static str] {
     static LEFT_OUT: OnceLock<Vec<&str>> = OnceLock::new();
     LEFT_OUT.get_or_init(|| {
         let named = env::var(WITHOUT).unwrap_or_default();
@@ -86,7 +86,7 @@ fn remote(name: &str) -> Option<&'static Remote> {
     REMOTE.iter().find(|remote| remote.name == name)
 }
 
-/// Whether stores of the engine `name` stand on a server.
+/// Whether stores of the engine `name` are on a server.
 pub(crate) fn is_server(name: &str) -> bool {
     PRIVATE.contains(&name) || remote(name).is_some()
 }
@@ -98,9 +98,8 @@ pub(crate) fn is_chosen(case: &Case) -> bool {
         return true;
     }
     let of_class = |class| {
-        let settings =
-            case.engine.durability_settings(class).map_or(&[][..], |promise| promise.settings);
-        case.settings == crate::case::checked(case.engine, settings)
+        let settings = case.engine.class_settings(Facet::Blobs, class);
+        settings.is_ok_and(|settings| case.settings == settings)
     };
     let private = remote(case.engine.name()).is_none();
     private && case.keys == KeyKind::Integers && model::Durability::ALL.into_iter().any(of_class)
@@ -150,7 +149,7 @@ fn empty(session: &mut dyn Session) {
     assert_eq!(session.items(), []);
 }
 
-/// The store of `case`, made by the first check that asks.
+/// The store of `case`, created by the first check that asks.
 fn kept(case: &Case) -> Arc<Kept> {
     static ALL: Mutex<Vec<Arc<Kept>>> = Mutex::new(Vec::new());
     let name = case.to_string();

@@ -68,7 +68,7 @@ impl Bare for Reader {
     }
 }
 
-/// Overwrites files where they stand.
+/// Overwrites files in place.
 pub(crate) struct Writer {
     folder: OwnedFd,
 }

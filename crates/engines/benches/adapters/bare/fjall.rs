@@ -8,7 +8,7 @@ use fjall::{
 };
 use model::{Error, Result};
 
-use super::{Bare, Work};
+use super::{Bare, Work, own_copy};
 use crate::data::Data;
 
 pub(crate) struct Get {
@@ -17,9 +17,9 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    /// Fills a database beside the adapter's, of the same form, and opens it anew.
+    /// Fills a database of the same form as the adapter's, and opens it again.
     pub(crate) fn open(path: &Path, data: &Data, cache: u64) -> Result<Self> {
-        let path = path.with_extension("bare");
+        let path = own_copy(path);
         fill(&path, data)
             .and_then(|()| open(&path, cache))
             .map_err(|e| Error::failed(format!("{}: {e}", path.display())))

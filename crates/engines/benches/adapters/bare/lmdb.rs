@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, WithoutTls, types::Bytes};
 use model::{Error, Result};
 
-use super::{Bare, Work};
+use super::{Bare, Work, own_copy};
 
 pub(crate) struct Reader {
     env: Env<WithoutTls>,
@@ -16,7 +16,7 @@ impl Reader {
     /// Opens the environment at `path` by another name, as heed opens one only once in a process:
     /// the file is the same, and so are its pages in memory.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let other = path.with_extension("bare");
+        let other = own_copy(path);
         fs::create_dir(&other)
             .and_then(|()| fs::hard_link(path.join("data.mdb"), other.join("data.mdb")))
             .map_err(|e| Error::io(other.display(), e))?;

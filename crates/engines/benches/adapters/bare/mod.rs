@@ -14,7 +14,16 @@ pub(crate) mod redb;
 pub(crate) mod rocksdb;
 pub(crate) mod sqlite;
 
+use std::path::{Path, PathBuf};
+
 use crate::data::Data;
+
+/// Where the bare loop has its own copy of the adapter's store at `path`.
+fn own_copy(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".bare");
+    name.into()
+}
 
 /// What both sides of a row do in one round.
 pub(crate) struct Work<'a> {

@@ -31,19 +31,6 @@ pub(super) enum Writing {
     Rename,
 }
 
-impl Writing {
-    pub(super) const ALL: [Self; 3] = [Self::Inplace, Self::Overwrite, Self::Rename];
-
-    /// The word of the setting.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Inplace => "inplace",
-            Self::Overwrite => "overwrite",
-            Self::Rename => "rename",
-        }
-    }
-}
-
 /// What is flushed to the device, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sync {

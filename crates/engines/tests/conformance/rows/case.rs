@@ -1,14 +1,21 @@
 //! The engines of rows that are to be checked, with settings that matter.
 
-use std::path::PathBuf;
+use std::{
+    process::Child,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use model::{
     Durability, Facet, Result, Rows, Settings,
     rows::{RowStore, RowTables},
 };
-use tempfile::TempDir;
+use storemark_engines::registry;
 
-use crate::servers;
+use crate::{
+    case::{Place, words},
+    cleanup_guard::cleanup_guard,
+    servers::{is_server, left_out},
+};
 
 pub(crate) struct Case {
     pub(crate) engine: &'static dyn Rows,
@@ -18,30 +25,11 @@ pub(crate) struct Case {
 /// An engine without and with its columns' NULL forbidden, and with each word of the setting that
 /// says where it keeps its rows.
 pub(crate) fn cases() -> Vec<Case> {
-    servers::engines().flat_map(of).collect()
-}
-
-/// A folder that a server's user passes through.
-pub(crate) fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    #[cfg(unix)]
-    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o711))
-        .unwrap();
-    folder
+    registry::all_rows().filter(|e| !left_out().contains(&e.name())).flat_map(of).collect()
 }
 
 fn of(engine: &'static dyn Rows) -> Vec<Case> {
-    let words = |name: &str| -> Vec<Option<&'static str>> {
-        match engine
-            .settings(Facet::Rows)
-            .iter()
-            .find(|setting| setting.name == name)
-            .map(|s| s.accepts)
-        {
-            Some(model::Accepts::Words(words)) => words.iter().copied().map(Some).collect(),
-            _ => vec![None],
-        }
-    };
+    let words = |name| words(&engine.settings(Facet::Rows), name);
     let mut cases = Vec::new();
     for store in words("store") {
         for kind in words("engine") {
@@ -57,14 +45,12 @@ fn of(engine: &'static dyn Rows) -> Vec<Case> {
     cases
 }
 
-/// A server need not flush what is made for these checks.
+/// A server need not flush what is created for these checks.
 fn hasty(engine: &dyn Rows) -> Settings {
-    match engine.durability_settings(Durability::None) {
-        Some(promise) if servers::is_server(engine) => {
-            Settings::check(engine.settings(Facet::Rows), promise.settings.iter().copied()).unwrap()
-        }
-        _ => Settings::default(),
+    if is_server(engine.name()) {
+        return engine.class_settings(Facet::Rows, Durability::None).unwrap();
     }
+    Settings::default()
 }
 
 impl Case {
@@ -79,9 +65,11 @@ impl Case {
         databases: u32,
         use_it: impl FnOnce(&dyn RowStore, &dyn RowTables) -> Result<()>,
     ) {
-        if servers::is_server(self.engine) {
-            let kept = servers::kept(self.engine, &self.settings);
-            kept.with(|store| self.on(store, databases, use_it));
+        if is_server(self.engine.name()) {
+            let kept = kept(self.engine, &self.settings);
+            // A check that failed says so itself.
+            let store = kept.store.lock().unwrap_or_else(PoisonError::into_inner);
+            self.on(&**store, databases, use_it);
         } else {
             self.with_own(databases, use_it);
         }
@@ -93,12 +81,11 @@ impl Case {
         databases: u32,
         use_it: impl FnOnce(&dyn RowStore, &dyn RowTables) -> Result<()>,
     ) {
-        let folder = folder();
-        let place: PathBuf = folder.path().join("store");
-        let store = self.engine.start(&place, &self.settings).unwrap();
+        let place = Place::new();
+        let store = self.engine.start(&place.path, &self.settings).unwrap();
         self.on(&*store, databases, use_it);
         store.close().unwrap();
-        assert_eq!(folder.path().read_dir().unwrap().count(), 0, "{}", self.name());
+        assert_eq!(place.dir.path().read_dir().unwrap().count(), 0, "{}", self.name());
     }
 
     fn on(
@@ -111,4 +98,31 @@ impl Case {
         use_it(store, &*tables).unwrap_or_else(|e| panic!("{}: {e}", self.name()));
         tables.remove().unwrap();
     }
+}
+
+/// A store that is kept to the end of this process.
+struct Kept {
+    engine: &'static str,
+    settings: Settings,
+    /// One check at a time.
+    store: Mutex<Box<dyn RowStore>>,
+    _guard: Child,
+}
+
+/// The store of `engine` with these settings except those of tables, started by the first check
+/// that asks.
+fn kept(engine: &dyn Rows, settings: &Settings) -> Arc<Kept> {
+    static ALL: Mutex<Vec<Arc<Kept>>> = Mutex::new(Vec::new());
+    let mut settings = settings.clone();
+    settings.0.retain(|name, _| !engine.table_settings().contains(&name.as_str()));
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = all.iter().find(|kept| kept.engine == engine.name() && kept.settings == settings);
+    if let Some(kept) = found {
+        return Arc::clone(kept);
+    }
+    let place = Place::new();
+    let store = Mutex::new(engine.start(&place.path, &settings).unwrap());
+    let kept = Kept { engine: engine.name(), settings, store, _guard: cleanup_guard(place.dir) };
+    all.push(Arc::new(kept));
+    Arc::clone(&all[all.len() - 1])
 }

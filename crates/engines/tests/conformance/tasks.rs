@@ -1,12 +1,10 @@
-//! Every engine of queues through the same checks: each step changes what it should and nothing
-//! else, many workers get through beside each other, and nothing is left.
-
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+//! Every engine of tasks through the same checks: each step changes what it should and nothing
+//! else, many workers work at the same time, and nothing is left.
 
 use std::thread;
 
 use model::{
-    Accepts, Durability, Facet, Settings, Tasks,
+    Durability, Facet, Settings, Tasks,
     tasks::{Queue, Step, StoredTask, Task},
 };
 use storemark_engines::registry;
@@ -22,17 +20,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn of(engine: &'static dyn Tasks) -> Vec<Case> {
-    let words = |name: &str| -> Vec<Option<&'static str>> {
-        match engine
-            .settings(Facet::Tasks)
-            .iter()
-            .find(|setting| setting.name == name)
-            .map(|s| s.accepts)
-        {
-            Some(Accepts::Words(words)) => words.iter().copied().map(Some).collect(),
-            _ => vec![None],
-        }
-    };
+    let words = |name| crate::case::words(&engine.settings(Facet::Tasks), name);
     let mut cases = Vec::new();
     for connection in words("connection") {
         for journal in words("journal") {
@@ -70,7 +58,7 @@ fn task<'a>(id: &'a str, status: &'a str, output: &'a str) -> Task<'a> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as it is found")]
-fn held(status: &str, output: &str) -> Option<StoredTask> {
+fn stored(status: &str, output: &str) -> Option<StoredTask> {
     Some(StoredTask { status: status.to_owned(), output: output.to_owned() })
 }
 
@@ -89,17 +77,17 @@ fn each_step_changes_its_part_of_one_task() {
                 (worker.find(ONE).unwrap(), worker.find(OTHER).unwrap())
             };
             let none = || None::<StoredTask>;
-            assert_eq!(take(Step::Create, task(ONE, "a", "")), (held("a", ""), none()));
-            let both = (held("a", ""), held("a", ""));
+            assert_eq!(take(Step::Create, task(ONE, "a", "")), (stored("a", ""), none()));
+            let both = (stored("a", ""), stored("a", ""));
             assert_eq!(take(Step::Create, task(OTHER, "a", "")), both, "{}", case.name());
-            let changed = (held("b", ""), held("a", ""));
+            let changed = (stored("b", ""), stored("a", ""));
             assert_eq!(take(Step::Status, task(ONE, "b", "")), changed, "{}", case.name());
-            let written = (held("b", "x"), held("a", ""));
+            let written = (stored("b", "x"), stored("a", ""));
             assert_eq!(take(Step::Rewrite, task(ONE, "b", "x")), written, "{}", case.name());
-            let rewritten = (held("b", &long), held("a", ""));
+            let rewritten = (stored("b", &long), stored("a", ""));
             assert_eq!(take(Step::Rewrite, task(ONE, "b", &long)), rewritten, "{}", case.name());
             assert_eq!(queue.count().unwrap(), 2, "{}", case.name());
-            let deleted = (none(), held("a", ""));
+            let deleted = (none(), stored("a", ""));
             assert_eq!(take(Step::Delete, task(ONE, "b", &long)), deleted, "{}", case.name());
             assert_eq!(take(Step::Delete, task(OTHER, "a", "")), (none(), none()));
         });
@@ -116,7 +104,7 @@ fn a_step_that_cannot_be_taken_is_refused() {
             }
             worker.take(Step::Create, &task(ONE, "a", "")).unwrap();
             assert!(worker.take(Step::Create, &task(ONE, "b", "")).is_err(), "{}", case.name());
-            assert_eq!(worker.find(ONE).unwrap(), held("a", ""), "{}", case.name());
+            assert_eq!(worker.find(ONE).unwrap(), stored("a", ""), "{}", case.name());
             worker.take(Step::Delete, &task(ONE, "a", "")).unwrap();
         });
     }
@@ -124,7 +112,7 @@ fn a_step_that_cannot_be_taken_is_refused() {
 
 /// Without flushing: who waits for whom is the same, and it takes no time.
 #[test]
-fn workers_get_through_beside_each_other() {
+fn workers_work_at_the_same_time() {
     for mut case in cases() {
         if case.engine.settings(Facet::Tasks).iter().any(|setting| setting.name == "connection") {
             case.settings.set("sync", "off");
@@ -158,7 +146,7 @@ fn a_task_that_is_left_keeps_its_queue_from_being_empty() {
 }
 
 #[test]
-fn settings_are_read_back_and_a_class_promised_is_kept() {
+fn settings_are_read_back_and_a_class_offered_is_kept() {
     for case in cases() {
         case.with(|queue| {
             let in_effect = queue.in_effect().unwrap();
@@ -167,11 +155,7 @@ fn settings_are_read_back_and_a_class_promised_is_kept() {
             }
         });
         for class in Durability::ALL {
-            let Some(promise) = case.engine.durability_settings(class) else {
-                continue;
-            };
-            let pairs = promise.settings.iter().copied();
-            let settings = Settings::check(case.engine.settings(Facet::Tasks), pairs).unwrap();
+            let Ok(settings) = case.engine.class_settings(Facet::Tasks, class) else { continue };
             let case = Case { settings: case.settings.clone().overlaid(&settings), ..case };
             case.with(|queue| assert_eq!(queue.durability().unwrap(), class, "{}", case.name()));
         }

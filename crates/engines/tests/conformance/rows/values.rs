@@ -3,7 +3,7 @@
 use model::rows::MULTI_ROWS;
 use proptest::prelude::*;
 
-use crate::case::cases;
+use super::case::cases;
 
 /// The sum of 2 i over the first `n` rows, and over all when 2 is added to each.
 fn sums(n: i64) -> (i64, i64) {

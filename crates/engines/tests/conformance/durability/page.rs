@@ -1,32 +1,29 @@
-//! The table of the page is what the engines of this build say.
+//! The table of the page is what the engines of this build declare.
 
 use std::{env, fmt::Write, fs};
 
-use model::{Durability, Engine};
+use model::{DurabilitySettings, Engine};
 use storemark_engines::registry;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/durability.md");
 
-/// What stands between these is written by this test when `STOREMARK_BLESS` is set.
+/// What is between these is written by this test when `STOREMARK_BLESS` is set.
 const BEGIN: &str = "<!-- table -->\n";
 const END: &str = "<!-- end of table -->\n";
 
 /// A line for each class that `engine` gives.
 fn rows(engine: &dyn Engine) -> String {
     let mut rows = String::new();
-    for (class, promise) in
-        Durability::ALL.iter().filter_map(|c| Some((c, engine.durability_settings(*c)?)))
-    {
-        let settings: Vec<_> =
-            promise.settings.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
-        let (name, settings) = (engine.name(), settings.join(" "));
-        writeln!(rows, "| `{name}` | {class} | {settings} | {} |", promise.how).unwrap();
+    for DurabilitySettings { class, settings, how } in engine.declaration().durability {
+        let settings = settings.iter().map(|(name, value)| format!("`{name}={value}`"));
+        let (name, settings) = (engine.name(), settings.collect::<Vec<_>>().join(" "));
+        writeln!(rows, "| `{name}` | {class} | {settings} | {how} |").unwrap();
     }
     rows
 }
 
 #[test]
-fn the_table_is_what_the_engines_say() {
+fn the_table_is_what_the_engines_declare() {
     let page = fs::read_to_string(PAGE).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (table, after) = rest.split_once(END).unwrap();
@@ -44,5 +41,8 @@ fn the_table_is_what_the_engines_say() {
         fs::write(PAGE, format!("{before}{BEGIN}{expected}{END}{after}")).unwrap();
         return;
     }
-    assert_eq!(table, expected, "STOREMARK_BLESS=1 cargo test --test durability writes it anew");
+    assert_eq!(
+        table, expected,
+        "STOREMARK_BLESS=1 cargo test -p storemark-engines --test conformance page writes it"
+    );
 }

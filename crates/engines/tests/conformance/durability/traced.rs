@@ -1,5 +1,5 @@
-//! strace sees the flush of a durable update before it is acknowledged, and none where none is
-//! promised.
+//! strace sees the flush of a durable update before it is acknowledged, and none where the class
+//! asks for none.
 
 use std::{
     env, fs,
@@ -7,10 +7,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use model::{Access, Blobs, Durability, Facet, Key, KeyKind, Mode, OpenOptions, Put, Settings};
+use model::{Access, Blobs, Durability, Facet, Key, KeyKind, Mode, OpenOptions, Put};
 use storemark_engines::registry;
 
-const UPDATER: &str = "traced::updater";
+const UPDATER: &str = "durability::traced::updater";
 /// Variable of the process that is traced: engine, class and folder.
 const JOB: &str = "STOREMARK_TEST_UPDATER";
 const BEGIN: &str = "the update begins";
@@ -40,7 +40,7 @@ fn updater() {
             session.commit().unwrap();
         }
     };
-    // Until the store has its files: MariaDB flushes one that grows, whatever it promises, so that
+    // Until the store has its files: MariaDB flushes one that grows, whatever the class, so that
     // values are small as well.
     (0..20).for_each(&mut update);
     for round in 0..4_u8 {
@@ -53,8 +53,7 @@ fn updater() {
 }
 
 fn options(engine: &dyn Blobs, class: Durability) -> OpenOptions {
-    let settings = engine.durability_settings(class).unwrap().settings.iter().copied();
-    let settings = Settings::check(engine.settings(Facet::Blobs), settings).unwrap();
+    let settings = engine.class_settings(Facet::Blobs, class).unwrap();
     OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers }
 }
 
@@ -99,7 +98,7 @@ fn of_updates(trace: &str, folder: &Path) -> Vec<Vec<String>> {
         } else if call.starts_with("write(") && call.contains(END) {
             within = false;
         }
-        // A call during which another process did something stands on two lines.
+        // A call during which another process did something is on two lines.
         let named = FLUSHES.iter().find(|name| call.starts_with(&format!("{name}(")));
         if named.is_some() && call.contains(folder) && call.contains("<unfinished") {
             waiting.push(process);

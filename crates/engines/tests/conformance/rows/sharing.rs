@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::case::{Case, cases};
+use super::case::{Case, cases};
 
 #[test]
 fn sessions_on_one_database_wait_for_each_other() {
