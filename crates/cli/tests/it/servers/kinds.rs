@@ -38,7 +38,7 @@ pub(super) struct Kind {
     /// The folder of the socket, or its path, in the folder of the server.
     socket: &'static str,
     start: fn(folder: &Path, port: u16) -> Child,
-    client: fn(server: &Existing, database: &str, sql: &str) -> Command,
+    client: fn(server: &Existing<'_>, database: &str, sql: &str) -> Command,
 }
 
 /// What is said when a connection or a table fails.
