@@ -159,10 +159,10 @@ const valuesOf = ({ series, along }) => series.flatMap(({ target, points }) => p
   .filter(({ at, value }) => value != null && (along.unit !== "percentile" || at >= 100))
   .map(({ value }) => ({ target, value })));
 
-/** Whether a row of `target` has a figure that `value` is rounded to. */
+/** Whether a row of `target` has a figure that `value` is rounded to; it may have a star. */
 function contains(rows, target, value) {
   const own = rows.filter(([head]) => target == null || head.startsWith(target) || target.startsWith(head));
-  const figures = own.flat().map((cell) => cell.replaceAll(",", "").match(/^(\d+)(?:\.(\d+))?(?:e(\d+))?/))
+  const figures = own.flat().map((cell) => cell.replace(/^\*|,/g, "").match(/^(\d+)(?:\.(\d+))?(?:e(\d+))?/))
     .filter(Boolean);
   return figures.some(([text, , decimals = "", power = 0]) => FACTORS.some((factor) =>
     Math.abs(Number(text) - value * factor) <= 0.501 * 10 ** (power - decimals.length)));
