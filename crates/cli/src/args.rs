@@ -73,9 +73,6 @@ pub(crate) enum Command {
     /// Run a published experiment, and compare its figures with those measured here
     #[command(after_long_help = study::EXAMPLES)]
     Study(StudyOptions),
-    /// A worker of `rows`, which starts it and speaks to it
-    #[command(hide = true)]
-    RowsWorker,
     /// Print the tables of a record again, or its figures as CSV, Markdown or JSON
     #[command(after_long_help = report_command::EXAMPLES)]
     Report(ReportOptions),
@@ -121,7 +118,7 @@ pub(crate) enum Command {
     /// Explain a command, or how targets, durability classes and sizes are written
     #[command(after_long_help = help::EXAMPLES)]
     Help(HelpOptions),
-    /// Do what another storemark asks for (started by `run --processes`)
+    /// Do what another storemark asks for (started by `rows` and `run --processes`)
     #[command(hide = true)]
     Worker,
 }

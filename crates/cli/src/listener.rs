@@ -97,7 +97,7 @@ impl Drop for Listener {
 
 impl Progress for Listener {
     fn stage(&self, what: &str, steps: Option<u64>) {
-        self.tell(what);
+        self.detail(what);
         self.ends.store(OPEN, Relaxed);
         self.bar.reset();
         self.bar.set_message(what.to_owned());
@@ -137,7 +137,7 @@ impl Progress for Listener {
         }
     }
 
-    fn tell(&self, what: &str) {
+    fn detail(&self, what: &str) {
         if self.talk.verbose {
             self.say(what);
         }

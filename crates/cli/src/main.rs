@@ -49,7 +49,6 @@ fn main() -> ExitCode {
         Command::Queue(spec) => measure(RunSpec::Queue(spec)),
         Command::Age(spec) => measure(RunSpec::Age(spec)),
         Command::Study(options) => commands::study::run(&options, &STOP),
-        Command::RowsWorker => commands::worker::run_rows(),
         Command::Report(options) => commands::report::run(&options),
         Command::Compare(options) => commands::compare::run(&options),
         Command::Init(options) => commands::init::run(&options, &STOP),

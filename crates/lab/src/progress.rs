@@ -1,5 +1,4 @@
-//! Telling a person how far things are. The lab says what it does; who listens decides how it
-//! looks.
+//! Reporting progress to a person. The lab says what it does; the listener decides how that looks.
 
 use std::time::Duration;
 
@@ -7,17 +6,16 @@ use std::time::Duration;
 pub trait Progress: Sync {
     /// A new stage begins: what it does, and how many steps it has if that is known.
     fn stage(&self, what: &str, steps: Option<u64>);
-    /// Steps of the stage that are done, all told.
+    /// Steps of the stage that are done so far.
     fn done(&self, steps: u64);
-    /// Rounds are under way: which one, and how much longer they go on at most, once that can be
-    /// told.
+    /// Rounds are under way: which one, and how much longer they take at most, once that is known.
     fn rounds(&self, what: &str, left: Option<Duration>) {
         let _ = (what, left);
     }
     /// Something worth reading once.
     fn say(&self, what: &str);
     /// Something for those who want to read everything.
-    fn tell(&self, what: &str) {
+    fn detail(&self, what: &str) {
         let _ = what;
     }
 }
@@ -29,4 +27,11 @@ impl Progress for Silent {
     fn stage(&self, _: &str, _: Option<u64>) {}
     fn done(&self, _: u64) {}
     fn say(&self, _: &str) {}
+}
+
+/// Reports how far a stage is, not too often.
+pub(crate) fn tick(progress: &dyn Progress, done: u64) {
+    if done.is_multiple_of(512) {
+        progress.done(done);
+    }
 }

@@ -11,8 +11,8 @@ use model::{Error, Item, Key, Result, Store};
 
 use crate::{
     Amount, Place, Progress, Stop,
-    sheet::{Sheet, ascending},
-    source::tick,
+    dataset::sorted_keys::{SortedKeys, ascending},
+    progress::tick,
 };
 
 /// What two stores have in common, and what differs.
@@ -133,17 +133,18 @@ const ROWS: usize = 256;
 fn hash(
     store: &dyn Store,
     path: &Path,
-    sender: &SyncSender<Sheet<Print>>,
+    sender: &SyncSender<SortedKeys<Print>>,
     stop: &Stop,
 ) -> Result<String> {
     let mut whole = blake3::Hasher::new();
-    let mut sheet = Sheet::new();
+    let mut sheet = SortedKeys::new();
     store.session()?.scan(&mut |item| {
         stop.check()?;
         let print = Print { length: item.value.len() as u64, digest: blake3::hash(item.value) };
         absorb(&mut whole, &item, &print);
         sheet.push(item.key, print).map_err(|e| e.context(path.display()))?;
-        if sheet.len() == ROWS && sender.send(std::mem::replace(&mut sheet, Sheet::new())).is_err()
+        if sheet.len() == ROWS
+            && sender.send(std::mem::replace(&mut sheet, SortedKeys::new())).is_err()
         {
             // The merging thread has failed, and returns why.
             return Ok(ControlFlow::Break(()));
@@ -165,14 +166,14 @@ fn absorb(whole: &mut blake3::Hasher, item: &Item<'_>, print: &Print) {
 /// One store's rows as they arrive, in key order.
 struct Column<'p> {
     path: &'p Path,
-    receiver: Receiver<Sheet<Print>>,
-    sheet: Sheet<Print>,
+    receiver: Receiver<SortedKeys<Print>>,
+    sheet: SortedKeys<Print>,
     row: usize,
 }
 
 impl<'p> Column<'p> {
-    fn new(receiver: Receiver<Sheet<Print>>, path: &'p Path) -> Self {
-        Self { path, receiver, sheet: Sheet::new(), row: 0 }
+    fn new(receiver: Receiver<SortedKeys<Print>>, path: &'p Path) -> Self {
+        Self { path, receiver, sheet: SortedKeys::new(), row: 0 }
     }
 
     /// Waits until there is a row, or the store has no more.

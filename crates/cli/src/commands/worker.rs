@@ -3,16 +3,12 @@
 use std::io;
 
 use engines::registry;
-use lab::Stop;
+use lab::{Finders, Stop};
 
 use crate::exit::Failure;
 
 /// Does what comes on standard input until that ends.
 pub(crate) fn run(stop: &'static Stop) -> Result<(), Failure> {
-    Ok(lab::serve(registry::blobs, io::stdin(), io::stdout(), stop)?)
-}
-
-/// The same for rows.
-pub(crate) fn run_rows() -> Result<(), Failure> {
-    Ok(lab::rows_worker(registry::rows)?)
+    let find = Finders { blobs: registry::blobs, rows: registry::rows };
+    Ok(lab::serve(find, io::stdin(), io::stdout(), stop)?)
 }

@@ -29,8 +29,8 @@ const COMMANDS: [&str; 20] = [
     "help",
 ];
 
-/// What only storemark itself starts.
-const HIDDEN: &str = "rows-worker";
+/// What is said of the subcommand that only storemark itself starts.
+const HIDDEN: &str = "another storemark asks";
 
 /// The command lines among the examples of `page`, without what is said about them.
 fn examples(page: &str) -> Vec<String> {

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use model::{Action, Key};
-use storemark_lab::{Drawn, Turn};
+use storemark_lab::{Op, ProbePass};
 
 /// Values of the keys from 1 on, found by their index as the engine `memory` finds them.
 pub(crate) struct Map(Vec<Option<Vec<u8>>>);
@@ -17,22 +17,22 @@ impl Map {
     /// Time and bytes of one pass. A key that is missing ends the bench.
     pub(crate) fn pass(
         &mut self,
-        drawn: &Drawn<'_>,
-        turns: &[Turn<'_>],
+        drawn: &ProbePass<'_>,
+        ops: &[Op<'_>],
         buffer: &mut [u8],
         salt: u64,
     ) -> (Duration, u64) {
         let start = Instant::now();
         let mut bytes = 0;
-        for (position, turn) in (0..).zip(turns) {
-            let place = place(turn.key);
-            let payload = || drawn.payload(salt, position, turn.size);
-            bytes += match turn.action {
+        for (position, op) in (0..).zip(ops) {
+            let place = place(op.key);
+            let payload = || drawn.payload(salt, position, op.size);
+            bytes += match op.action {
                 Action::Read => self.read(place, buffer),
                 Action::Update => self.update(place, payload()),
                 Action::Modify => self.read(place, buffer) + self.update(place, payload()),
                 Action::Insert => self.insert(place, payload()),
-                Action::Scan => self.scan(place, turn.items, buffer),
+                Action::Scan => self.scan(place, op.items, buffer),
                 Action::Delete => unreachable!("no mix of YCSB deletes"),
             };
         }

@@ -6,7 +6,7 @@ use std::{path::Path, time::Duration};
 use model::{
     Access, Error, Key, KeyKind, Mode, OpenOptions, Put, Result, Session, Settings, Store, Ycsb,
 };
-use storemark_lab::{Drawn, Drill, Tally, Turn};
+use storemark_lab::{Op, Probe, ProbePass, Tally};
 
 use crate::bare::Map;
 
@@ -29,11 +29,11 @@ const UNREAD: [u8; RECORD] = [0xa5; RECORD];
 
 /// Nanoseconds an operation of passes over `null`, one a round.
 pub(crate) fn null(ycsb: Ycsb) -> Result<Vec<f64>> {
-    let drill = Drill::new(ycsb, KEYS, NULL_COUNT)?;
+    let probe = Probe::new(ycsb, KEYS, NULL_COUNT)?;
     let store = store("null")?;
     let mut session = store.session()?;
     let round = |seed| {
-        let drawn = drill.draw(seed)?;
+        let drawn = probe.draw(seed)?;
         let passes = (0..PASSES).map(|salt| {
             let (taken, _) = drawn.pass(&mut *session, &mut UNREAD.clone(), salt)?;
             Ok(each_ns(taken, NULL_COUNT))
@@ -45,12 +45,12 @@ pub(crate) fn null(ycsb: Ycsb) -> Result<Vec<f64>> {
 
 /// The same of `memory` through the lab, and of the bare loop.
 pub(crate) fn memory(ycsb: Ycsb) -> Result<[Vec<f64>; 2]> {
-    let drill = Drill::new(ycsb, KEYS, MEMORY_COUNT)?;
+    let probe = Probe::new(ycsb, KEYS, MEMORY_COUNT)?;
     let store = store("memory")?;
     let mut session = store.session()?;
     fill(&mut *session)?;
     let mut pair = Pair { session, map: Map::new(KEYS, &UNREAD), buffer: UNREAD, passes: 0 };
-    let rounds = (0..=ROUNDS).map(|seed| pair.round(&drill.draw(seed)?));
+    let rounds = (0..=ROUNDS).map(|seed| pair.round(&probe.draw(seed)?));
     let (lab, bare) = rounds.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     Ok([warmed(lab), warmed(bare)])
 }
@@ -71,14 +71,14 @@ struct Pair<'a> {
 impl Pair<'_> {
     /// Nanoseconds an operation through the lab, and of the bare loop. Who comes first changes from
     /// pass to pass.
-    fn round(&mut self, drawn: &Drawn<'_>) -> Result<(f64, f64)> {
-        let turns: Vec<_> = drawn.turns().collect();
+    fn round(&mut self, drawn: &ProbePass<'_>) -> Result<(f64, f64)> {
+        let ops: Vec<_> = drawn.ops().collect();
         let (mut lab, mut bare) = (Vec::new(), Vec::new());
         for _ in 0..PASSES {
             self.passes += 1;
-            let first = self.passes.is_multiple_of(2).then(|| self.bare(drawn, &turns));
+            let first = self.passes.is_multiple_of(2).then(|| self.bare(drawn, &ops));
             let (taken, tally) = self.lab(drawn)?;
-            let (bare_taken, bytes) = first.unwrap_or_else(|| self.bare(drawn, &turns));
+            let (bare_taken, bytes) = first.unwrap_or_else(|| self.bare(drawn, &ops));
             check(&tally, bytes)?;
             lab.push(each_ns(taken, MEMORY_COUNT));
             bare.push(each_ns(bare_taken, MEMORY_COUNT));
@@ -86,14 +86,14 @@ impl Pair<'_> {
         Ok((median(lab), median(bare)))
     }
 
-    fn lab(&mut self, drawn: &Drawn<'_>) -> Result<(Duration, Tally)> {
+    fn lab(&mut self, drawn: &ProbePass<'_>) -> Result<(Duration, Tally)> {
         let done = drawn.pass(&mut *self.session, &mut self.buffer, self.passes)?;
         drawn.restore(&mut *self.session, self.passes)?;
         Ok(done)
     }
 
-    fn bare(&mut self, drawn: &Drawn<'_>, turns: &[Turn<'_>]) -> (Duration, u64) {
-        let done = self.map.pass(drawn, turns, &mut self.buffer, self.passes);
+    fn bare(&mut self, drawn: &ProbePass<'_>, ops: &[Op<'_>]) -> (Duration, u64) {
+        let done = self.map.pass(drawn, ops, &mut self.buffer, self.passes);
         self.map.restore(KEYS);
         done
     }

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, path::Path};
 
 use model::{Blobs, Error, How, Item, Key, Meta, OpenOptions, Result, Store};
 
-use crate::{Stop, sheet::Sheet};
+use crate::{Stop, dataset::sorted_keys::SortedKeys};
 
 /// What identifies a value: 16 bytes of its BLAKE3 hash, its mode, and its time in whole
 /// seconds, as some engines keep no more.
@@ -31,7 +31,7 @@ impl Mark {
 
 /// What the destination already holds, compared with the source as that is read in key order.
 pub(super) struct Inventory {
-    there: Sheet<Mark>,
+    there: SortedKeys<Mark>,
     /// Rows before this one have been compared.
     row: usize,
     /// Rows that the source does not have.
@@ -42,7 +42,7 @@ pub(super) struct Inventory {
 impl Inventory {
     /// Nothing is there.
     pub(super) fn none() -> Self {
-        Self { there: Sheet::new(), row: 0, extra: Vec::new(), same: 0 }
+        Self { there: SortedKeys::new(), row: 0, extra: Vec::new(), same: 0 }
     }
 
     /// Opens the store at `path` and reads all of it. A store that fails its integrity check is an

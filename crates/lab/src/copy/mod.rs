@@ -63,7 +63,7 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
     let source = from.place.open()?;
     progress.stage("looking at the source", None);
     let amount = Amount::of(&*source, stop)?;
-    progress.tell(&format!(
+    progress.detail(&format!(
         "{} ({}) to {} ({}): {} values, {}",
         job.from.path.display(),
         job.from.engine.name(),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use model::{How, Item, Key, Put};
 
-use crate::sheet::Held;
+use crate::dataset::sorted_keys::OwnedKey;
 
 /// Bytes after which a parcel is sent: few enough to stay in the processor's cache on the way,
 /// enough that the handover costs nothing in comparison.
@@ -17,7 +17,7 @@ const ITEMS: usize = 1024;
 const KEEP: usize = 4 * BYTES;
 
 struct Packed {
-    key: Held,
+    key: OwnedKey,
     value: Range<usize>,
     put: Put,
 }
@@ -31,7 +31,7 @@ pub(super) struct Parcel {
 
 impl Parcel {
     pub(super) fn add(&mut self, item: &Item<'_>, how: How) {
-        let key = Held::keep(item.key, &mut self.bytes);
+        let key = OwnedKey::keep(item.key, &mut self.bytes);
         let start = self.bytes.len();
         self.bytes.extend_from_slice(item.value);
         let put = Put { how, meta: item.meta };

@@ -6,7 +6,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::order::below;
-use crate::payload::fill;
+use super::payload::fill;
 
 /// Generates the values of a [`Generated`] dataset.
 pub(crate) struct Generator {

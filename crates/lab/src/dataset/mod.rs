@@ -5,6 +5,9 @@ mod carried;
 mod deflated;
 mod generated;
 mod order;
+mod payload;
+mod seed;
+pub(crate) mod sorted_keys;
 
 use model::{DatasetSummary, Error, Key, KeyKind, Result};
 use serde::{Deserialize, Serialize};
@@ -13,6 +16,9 @@ pub(crate) use carried::Luggage;
 pub(crate) use deflated::Sampler;
 pub(crate) use generated::Generator;
 pub(crate) use order::{Cursor, below, shuffle};
+pub(crate) use payload::{Pool, PoolSpec};
+pub use seed::nth_seed;
+pub(crate) use seed::{Use, derive};
 
 /// A key, with the length and checksum of its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,6 +9,8 @@ use model::{
     spec::RunSpec, without_password,
 };
 
+use crate::workload::BlobWork;
+
 /// A comparison: what all experiments have in common, and the part of one of them.
 pub struct Request {
     pub experiment: ExperimentRequest,
@@ -109,16 +111,6 @@ pub struct AgeingRequest {
     pub caches: Vec<Cache>,
 }
 
-/// Reads or writes of values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BlobWork {
-    pub operation: Operation,
-    /// In which order keys are touched.
-    pub order: Order,
-    /// Operations a second that start on schedule; absent: each as soon as it can.
-    pub rate: Option<f64>,
-}
-
 /// Processes that do the work.
 #[derive(Clone)]
 pub struct WorkerProcesses {
@@ -205,6 +197,11 @@ impl Request {
         }
     }
 
+    /// Where scratch stores go that are not next to anything.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(|| PathBuf::from("."))
+    }
+
     /// The part of `storemark run`, if it is one.
     pub fn blobs(&self) -> Option<&BlobsRequest> {
         if let ExperimentRequest::Blobs(blobs) = &self.experiment { Some(blobs) } else { None }
@@ -218,26 +215,6 @@ impl Data {
             Self::Store { path, .. } => DatasetSpec::Directory { path: path.display().to_string() },
             Self::Targets => DatasetSpec::Targets,
         }
-    }
-}
-
-impl BlobWork {
-    /// What passes do for a planned `work` on values. The objects of an ageing store are touched in
-    /// the order in which the dataset holds them.
-    pub(crate) fn of(work: model::Work) -> Result<Self> {
-        match work {
-            model::Work::Blobs { operation, order, rate } => Ok(Self { operation, order, rate }),
-            model::Work::Ageing { operation, .. } => {
-                Ok(Self { operation, order: Order::Permutation, rate: None })
-            }
-            other => Err(Error::usage(format!("{other} is no operation on values"))),
-        }
-    }
-
-    /// As a plan has it.
-    pub(crate) fn planned(self) -> model::Work {
-        let Self { operation, order, rate } = self;
-        model::Work::Blobs { operation, order, rate }
     }
 }
 

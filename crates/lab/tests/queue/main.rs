@@ -114,7 +114,7 @@ fn a_change_that_does_not_show_fails_the_trial() {
     let (_, outcome, record) = one(Fault::ForgetsStatus);
     assert_eq!(outcome.unwrap().failed, ["made up 0"]);
     let why = format!("{:?}", record.findings);
-    assert!(why.contains("after status a task is not as it was made"), "{why}");
+    assert!(why.contains("after status a task is not as it was written"), "{why}");
 }
 
 #[test]

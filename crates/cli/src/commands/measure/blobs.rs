@@ -62,7 +62,7 @@ fn blob_work(work: Work) -> Option<BlobWork> {
 fn processes(spec: &BlobsSpec) -> Result<Option<WorkerProcesses>> {
     match one(&spec.work.processes).unwrap_or(1) {
         1 => Ok(None),
-        count => Ok(Some(WorkerProcesses { count, command: worker("worker")? })),
+        count => Ok(Some(WorkerProcesses { count, command: worker()? })),
     }
 }
 

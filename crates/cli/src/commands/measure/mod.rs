@@ -186,9 +186,9 @@ fn common(
 }
 
 /// The program and arguments that start a worker process.
-fn worker(subcommand: &str) -> Result<Vec<std::ffi::OsString>> {
+fn worker() -> Result<Vec<std::ffi::OsString>> {
     let program = std::env::current_exe().map_err(|e| Error::io("this program", e))?;
-    Ok(vec![program.into(), subcommand.into()])
+    Ok(vec![program.into(), "worker".into()])
 }
 
 fn measure(ready: Ready, out: Option<Box<dyn Write>>, stop: &Stop) -> Result<Measured, Failure> {

@@ -24,8 +24,7 @@ pub(super) fn request(spec: &RowsSpec) -> Result<Request> {
     let default = spec.targets.is_empty().then(RowsSpec::default_baseline);
     let baseline = labels::baseline(one(&spec.running.baseline), default, names)?;
     let groups = groups(spec);
-    let experiment =
-        RowsRequest { targets, rows, batch, groups, worker: worker("rows-worker")?, missing };
+    let experiment = RowsRequest { targets, rows, batch, groups, worker: worker()?, missing };
     Ok(Request {
         durability: one(&spec.durability),
         ..common(ExperimentRequest::Rows(experiment), &spec.running, spec.rounds(), baseline)

@@ -1,0 +1,79 @@
+//! Bytes to write, generated before any clock starts: slices of one pool of random bytes, at a place
+//! that depends on the pass and the operation, so that no value is overwritten by itself.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+/// Distance over which slices can begin: the chance that two are the same is one in 8 million.
+const SPREAD: usize = 8 << 20;
+
+/// Bytes of a piece of which some are random and the rest zeros: several in most values, and long
+/// enough that a compressor's own bytes for a row of zeros hardly count.
+const PIECE: usize = 256;
+
+/// Fills `bytes`, random ones that many percent of them.
+pub(crate) fn fill(bytes: &mut [u8], percent: u8, random: &mut impl Rng) {
+    if percent >= 100 {
+        return random.fill_bytes(bytes);
+    }
+    for piece in bytes.chunks_mut(PIECE) {
+        let (own, rest) = piece.split_at_mut(piece.len() * usize::from(percent) / 100);
+        random.fill_bytes(own);
+        rest.fill(0);
+    }
+}
+
+/// What a pool of payloads is generated from.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct PoolSpec {
+    pub(crate) seed: u64,
+    /// The largest payload in bytes.
+    pub(crate) largest: u64,
+    pub(crate) random_percent: u8,
+}
+
+/// The pool.
+pub(crate) struct Pool(Vec<u8>);
+
+impl From<PoolSpec> for Pool {
+    fn from(PoolSpec { seed, largest, random_percent }: PoolSpec) -> Self {
+        Self::new(seed, largest, random_percent)
+    }
+}
+
+impl Pool {
+    /// A pool for values of up to `largest` bytes, random ones that many percent of them.
+    pub(crate) fn new(seed: u64, largest: u64, percent: u8) -> Self {
+        let largest = usize::try_from(largest).expect("a value fits in memory");
+        let mut bytes = vec![0; SPREAD + largest];
+        fill(&mut bytes, percent, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        Self(bytes)
+    }
+
+    /// The payload of the operation at `position` of the pass that `salt` names.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "below SPREAD")]
+    pub(crate) fn slice(&self, salt: u64, position: u64, size: u32) -> &[u8] {
+        // The multiplier of a 64-bit congruential generator (Steele and Vigna, 2021); the high
+        // bits are the well-mixed ones.
+        let mixed = (salt ^ position).wrapping_mul(0xd134_2543_de82_ef95);
+        let at = (mixed >> (64 - SPREAD.trailing_zeros())) as usize;
+        &self.0[at..at + size as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_and_positions_get_different_bytes_of_the_size_asked_for() {
+        let pool = Pool::new(1, 100, 100);
+        assert_eq!(pool.slice(5, 7, 100).len(), 100);
+        assert_eq!(pool.slice(5, 7, 100), pool.slice(5, 7, 100));
+        assert_ne!(pool.slice(5, 7, 100), pool.slice(6, 7, 100));
+        assert_ne!(pool.slice(5, 7, 100), pool.slice(5, 8, 100));
+        assert!(pool.slice(u64::MAX, 0, 0).is_empty());
+    }
+}

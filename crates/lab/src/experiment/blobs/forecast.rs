@@ -1,0 +1,166 @@
+//! What a run will take, as far as that is known before anything is made or measured.
+
+use std::{path::PathBuf, time::Duration};
+
+use model::{Batch, Cache, Durability, Error, Result, Workload};
+
+use super::{Job, prepare::Preparation, source::Source};
+use crate::{
+    Amount, Silent, Stop,
+    experiment::request::{ExperimentRequest, Request},
+    workload::BlobWork,
+};
+
+/// A run beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// Keys and bytes of the data.
+    pub data: Amount,
+    /// What is done, with the least number of operations of a pass: where that takes no time, the
+    /// calibration makes it more.
+    pub workloads: Vec<Workload>,
+    /// Trials of a round.
+    pub trials: usize,
+    /// Room on disk for scratch stores, by their folder.
+    pub disk: Vec<Room>,
+    /// Making the data and the stores ready, roughly.
+    pub preparing: Duration,
+    /// The same after a run of the same [needs](super::Needs).
+    pub preparing_again: Duration,
+    /// A round, roughly.
+    pub round: Duration,
+}
+
+/// Room on a file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Where.
+    pub folder: PathBuf,
+    /// What is needed there in bytes.
+    pub needed: u64,
+    /// What is free; absent: not known.
+    pub free: Option<u64>,
+}
+
+/// What an operation is taken to last, in seconds: a small blob on a common disk, for want of a
+/// measurement. Engines take from a tenth to ten times of it.
+const ASSUMED: Assumed =
+    Assumed { read: 10e-6, cold: 200e-6, write: 50e-6, flush: 1e-3, byte: 1e-9 };
+
+struct Assumed {
+    read: f64,
+    /// A read that waits for a device.
+    cold: f64,
+    write: f64,
+    /// A durable commit.
+    flush: f64,
+    /// Each byte on top.
+    byte: f64,
+}
+
+/// Forecasts `request`. An existing store is opened for reading, to count its keys.
+pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
+    let ExperimentRequest::Blobs(part) = &request.experiment else {
+        return Err(Error::usage("only `run` can be forecast"));
+    };
+    let job = Job { request, part, progress: &Silent, stop };
+    let data = Source::open(job)?.amount(stop)?;
+    let rooms = Preparation::new(job).needed(data);
+    let room = |(folder, needed): (PathBuf, u64)| Room {
+        free: host::free_bytes(&folder).ok(),
+        folder,
+        needed,
+    };
+    let count = part.count.unwrap_or(data.count);
+    let workload = |work: &BlobWork| job.workload(*work, count, data.count);
+    let workloads: Vec<_> = part.work.iter().map(workload).collect();
+    let round: f64 = workloads.iter().map(|workload| of_a_round(job, data, workload)).sum();
+    Ok(Forecast {
+        data,
+        trials: part.targets.len() * workloads.len() * part.caches.len(),
+        workloads,
+        disk: rooms.into_iter().map(room).collect(),
+        preparing: seconds(preparing(job, data, false)),
+        preparing_again: seconds(preparing(job, data, true)),
+        round: seconds(round * part.targets.len() as f64),
+    })
+}
+
+impl Forecast {
+    /// The shortest that `rounds` of it take, made ready first; `again`: after a run of the
+    /// same needs.
+    pub fn time(&self, rounds: u32, again: bool) -> Duration {
+        let preparing = if again { self.preparing_again } else { self.preparing };
+        preparing.saturating_add(self.round.saturating_mul(rounds))
+    }
+}
+
+/// One target's trials of a workload in every state.
+fn of_a_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
+    let bytes = data.bytes as f64 / (data.count.max(1)) as f64 * ASSUMED.byte;
+    let flushes = job.request.durability == Some(Durability::Durable);
+    let flushing = match workload.batch {
+        Batch::Of(operations) if flushes => ASSUMED.flush / operations as f64,
+        _ => 0.0,
+    };
+    let one = |cache: &Cache| match (workload.work.writes(), cache.is_cold()) {
+        (true, _) => ASSUMED.write + flushing,
+        (false, true) => ASSUMED.cold,
+        (false, false) => ASSUMED.read,
+    };
+    // Warm, a first pass goes over all keys once more.
+    let operations = |cache: &Cache| {
+        workload.count as f64 + if cache.is_cold() { 0.0 } else { data.count as f64 }
+    };
+    job.part.caches.iter().map(|cache| operations(cache) * (one(cache) + bytes)).sum()
+}
+
+/// Each value is generated or read once, and for every store written once and read once; `again`: only
+/// stores that are written to are made again.
+fn preparing(job: Job<'_>, data: Amount, again: bool) -> f64 {
+    let made = |operation: &model::Operation| operation.writes() || !again;
+    let operations = job.operations().into_iter().filter(made).count();
+    let stores = job.part.targets.len() * operations;
+    let (count, bytes) = (data.count as f64, data.bytes as f64 * ASSUMED.byte);
+    let (read, written) = (count * ASSUMED.read + bytes, count * ASSUMED.write + 2.0 * bytes);
+    let data = if again { 0.0 } else { read };
+    data + stores as f64 * (read + written)
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Generated, Operation, Rounds};
+
+    use super::*;
+    use crate::Data;
+
+    fn request(count: u64) -> Request {
+        let rounds = Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0 };
+        let data = Data::Generated(Generated {
+            seed: 1,
+            count,
+            size: 1000,
+            variance: 0,
+            random_percent: 100,
+        });
+        Request::reading(data, Vec::new(), rounds, 1)
+    }
+
+    #[test]
+    fn generated_data_is_counted_without_generating_it() {
+        let stop = Stop::new();
+        let large = forecast(&request(1 << 40), &stop).unwrap();
+        assert_eq!(large.data, Amount { count: 1 << 40, bytes: 1000 << 40 });
+        assert!(large.time(u32::MAX, false) >= large.time(1, false));
+        let mut both = request(9);
+        let ExperimentRequest::Blobs(part) = &mut both.experiment else { unreachable!() };
+        let updating = BlobWork { operation: Operation::Update, ..part.work[0] };
+        part.work.push(updating);
+        let counts: Vec<_> = forecast(&both, &stop).unwrap().workloads;
+        assert_eq!(counts.iter().map(|w| w.count).collect::<Vec<_>>(), [9, 9]);
+    }
+}

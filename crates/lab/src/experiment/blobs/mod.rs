@@ -1,0 +1,411 @@
+//! `storemark run`: operations on values under keys.
+
+mod calibration;
+mod forecast;
+mod memory_limit;
+mod prepare;
+mod room;
+mod source;
+mod store_cache;
+mod stores;
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use model::{
+    Cache, DatasetSpec, Environment, Error, ErrorKind, Experiment as Data, Facet, Filesystem,
+    Finding, FindingKind, Operation, Owner, Plan, Result, Settings, Workload,
+};
+
+use super::{
+    At, Complaints, Experiment, Loss, Output, Prepared, Trial, environment,
+    request::{BlobsRequest, Request, Target},
+    values::{Tried, ValuesTrial},
+};
+use crate::{
+    Progress, Stop,
+    dataset::{Pool, PoolSpec, Use, derive},
+    store::cache_state,
+    workers::processes::Processes,
+    workload::{BlobWork, LATENCY_OPERATIONS, OpStream, PassInput, drawn},
+};
+use calibration::Calibration;
+pub(super) use calibration::own_loop;
+pub use forecast::{Forecast, Room, forecast};
+use memory_limit::MemoryLimiter;
+pub use memory_limit::equal_cache;
+use prepare::{Preparation, Scratches};
+pub use store_cache::{Needs, StoreCache};
+use stores::{PreparedTarget, Stores};
+
+type BlobTarget = Target<dyn model::Blobs>;
+
+/// What is to be measured, and who listens.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    request: &'a Request,
+    part: &'a BlobsRequest,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+}
+
+impl Job<'_> {
+    fn settings(&self, target: &BlobTarget) -> Result<Settings> {
+        target.settings_for(Facet::Blobs, self.request.durability)
+    }
+
+    /// What stores are made for: one for all that only reads, one for all that writes.
+    fn operations(&self) -> Vec<Operation> {
+        let any = |writes| self.part.work.iter().any(|work| work.operation.writes() == writes);
+        let read = any(false).then_some(Operation::Read);
+        read.into_iter().chain(any(true).then_some(Operation::Update)).collect()
+    }
+
+    /// Worker processes; one, where this process works itself.
+    fn processes(&self) -> u32 {
+        self.part.processes.as_ref().map_or(1, |processes| processes.count)
+    }
+
+    /// Workers of all processes together.
+    fn workers(&self) -> u32 {
+        self.part.threads.saturating_mul(self.processes())
+    }
+
+    /// The workload for one piece of work; `count` is settled by the calibration.
+    fn workload(&self, work: BlobWork, count: u64, keys: u64) -> Workload {
+        let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
+        let processes = self.processes().min(keys);
+        let threads = self.part.threads.min(keys / processes);
+        Workload { work: work.planned(), count, batch: self.part.batch, threads, processes }
+    }
+
+    /// Several processes can only work on stores that several can have open.
+    fn check_sharing(&self) -> Result<()> {
+        if self.part.processes.is_none() {
+            return Ok(());
+        }
+        if !cfg!(unix) {
+            return Err(Error::usage("--processes needs a Unix system; --threads needs none"));
+        }
+        let writes = self.part.work.iter().any(|work| work.operation.writes());
+        for target in &self.part.targets {
+            // A scratch store is opened to be written whatever is done with it.
+            let writes = writes || target.location.is_none();
+            let why = if target.engine.capabilities().processes {
+                target.engine.writes_alone(&self.settings(target)?).filter(|_| writes)
+            } else {
+                Some(format!(
+                    "a store of {} can be open in one process only: --threads gives it several \
+                     workers",
+                    target.engine.name()
+                ))
+            };
+            if let Some(why) = why {
+                return Err(Error::usage(format!("{}: {why}", target.label)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes the data and the stores ready, and finds out how long passes are.
+pub(crate) fn prepare<'a>(
+    request: &'a Request,
+    part: &'a BlobsRequest,
+    cache: &'a mut StoreCache,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+) -> Result<Prepared<'a>> {
+    let job = Job { request, part, progress, stop };
+    job.check_sharing()?;
+    memory_limit::check_early(job)?;
+    let (caches, unreachable) = cache_state::reachable(&part.caches)?;
+    let mut preparation = Preparation::new(job);
+    let stores = preparation.run(cache.take(job))?;
+    if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
+        return Err(Error::usage("none of the targets has files, so that none can be cold"));
+    }
+    let pool = pool(request, &stores);
+    let processes = start_workers(job, &stores, pool)?;
+    let limiter = MemoryLimiter::set(job, pool.largest, processes.as_ref())?;
+    let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
+    let pool = (pool, Pool::from(pool));
+    let mut blobs = Blobs {
+        job,
+        cache,
+        found: Vec::new(),
+        plan_workloads: Vec::new(),
+        caches,
+        ops: Vec::new(),
+        limiter,
+        processes,
+        pool,
+        stores,
+        scratches: preparation.into_scratches(),
+    };
+    let calibration = blobs.calibrate()?;
+    blobs.plan_workloads.clone_from(&calibration.workloads);
+    let plan = blobs.plan();
+    let environment = blobs.environment(&plan)?;
+    let findings = blobs.findings(unreachable);
+    let left_out = blobs.stores.failed.clone();
+    let stores = blobs.stores.targets.iter().map(|target| target.facts.clone()).collect();
+    let (experiment, round) = (Box::new(blobs), Some(calibration.round));
+    Ok(Prepared { experiment, plan, environment, stores, findings, left_out, round })
+}
+
+/// The worker processes that were asked for, no more than there are keys.
+fn start_workers<'a>(
+    job: Job<'a>,
+    stores: &Stores,
+    pool: PoolSpec,
+) -> Result<Option<Processes<'a>>> {
+    let Some(asked) = &job.part.processes else { return Ok(None) };
+    let keys = stores.dataset.summary().count;
+    let count = job.workload(job.part.work[0], 0, keys).processes;
+    let processes = Processes::start(&asked.command, count, job.stop)?;
+    processes.load(&stores.dataset, pool)?;
+    Ok(Some(processes))
+}
+
+/// What the pool of payloads is generated from.
+fn pool(request: &Request, stores: &Stores) -> PoolSpec {
+    let random_percent = match &stores.spec {
+        DatasetSpec::Generated(generated) => generated.random_percent,
+        _ => 100,
+    };
+    let largest = stores.dataset.summary().largest;
+    PoolSpec { seed: derive(request.seed, Use::Pool, 0), largest, random_percent }
+}
+
+/// Longest time for flushing one file system.
+const FLUSHING: Duration = Duration::from_millis(300);
+
+struct Blobs<'a> {
+    job: Job<'a>,
+    /// Takes the stores for the next run.
+    cache: &'a mut StoreCache,
+    /// What was found when the stores were made.
+    found: Vec<Finding>,
+    plan_workloads: Vec<Workload>,
+    caches: Vec<Cache>,
+    /// By workload: the operations of the round, if they are drawn.
+    ops: Vec<Option<Arc<OpStream>>>,
+    /// Dropped before the processes, which it holds.
+    limiter: Option<MemoryLimiter>,
+    processes: Option<Processes<'a>>,
+    pool: (PoolSpec, Pool),
+    /// Dropped before the folders that hold them.
+    stores: Stores,
+    scratches: Scratches,
+}
+
+impl Blobs<'_> {
+    /// Calibrates with all targets that do not fail in it.
+    fn calibrate(&mut self) -> Result<Calibration> {
+        loop {
+            match self.try_calibrate() {
+                Ok(calibration) => return Ok(calibration),
+                Err(calibration::Failed { target: None, error }) => return Err(error),
+                Err(calibration::Failed { target: Some(target), error }) => {
+                    self.stores.leave_out(target, error)?;
+                    self.recover()?;
+                }
+            }
+        }
+    }
+
+    fn plan(&self) -> Plan {
+        let Self { job: Job { request, .. }, stores, .. } = self;
+        Plan {
+            seed: request.seed,
+            experiment: Data::Blobs {
+                dataset: stores.spec.clone(),
+                summary: stores.dataset.summary(),
+                available: stores.available,
+            },
+            targets: stores.targets.iter().map(|target| target.planned.clone()).collect(),
+            baseline: stores.baseline,
+            workloads: self.plan_workloads.clone(),
+            caches: self.caches.clone(),
+            durability: request.durability,
+            memory: self.limiter.as_ref().map(|limiter| limiter.planned),
+            rounds: request.rounds,
+        }
+    }
+
+    fn environment(&self, plan: &Plan) -> Result<Environment> {
+        let stores = || self.stores.targets.iter().flat_map(PreparedTarget::stores);
+        let on_disk = stores().filter(|ready| ready.engine.capabilities().persistent);
+        let paths: Vec<_> = on_disk.map(|ready| ready.path.clone()).collect();
+        let mut environment =
+            environment(&paths, stores().filter_map(|ready| ready.engine.library()));
+        environment.loop_ns = own_loop(&self.stores.dataset, &self.pool.1, self.job.stop)?;
+        if plan.first_update().is_some() {
+            self.time_flushes(&mut environment)?;
+        }
+        Ok(environment)
+    }
+
+    /// How fast the file systems flush on which scratch stores will be updated; a failure is left
+    /// out.
+    fn time_flushes(&self, environment: &mut Environment) -> Result<()> {
+        let scratch =
+            |target: &&PreparedTarget| target.has_files() && target.planned.owner != Owner::InPlace;
+        let updated = self.stores.targets.iter().filter(scratch);
+        let updated = updated.map(|target| target.store(Operation::Update));
+        for folder in updated.filter_map(|ready| ready.path.parent()) {
+            let here = host::filesystems(&[folder.to_owned()]);
+            let same =
+                |other: &&mut Filesystem| here.first().is_some_and(|f| f.mount == other.mount);
+            let found = environment.filesystems.iter_mut().find(same);
+            if let Some(filesystem) = found.filter(|filesystem| filesystem.flush.is_none()) {
+                filesystem.flush = host::flush_latency(folder, FLUSHING, self.job.stop).ok();
+                self.job.stop.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known to be wrong before anything is measured.
+    fn findings(&mut self, unreachable: Vec<FindingKind>) -> Vec<Finding> {
+        let cold = self.caches.iter().any(|cache| *cache != Cache::Warm);
+        let without_files = self.stores.targets.iter().filter(|t| cold && !t.has_files());
+        let always_warm =
+            without_files.map(|t| Finding::target(FindingKind::AlwaysWarm, &t.planned.label));
+        self.found = std::mem::take(&mut self.stores.findings);
+        let mut findings = self.found.clone();
+        findings.extend(unreachable.into_iter().map(Finding::run));
+        findings.extend(always_warm);
+        let limiter = self.limiter.as_mut();
+        findings.extend(
+            limiter.map(|limiter| std::mem::take(&mut limiter.findings)).unwrap_or_default(),
+        );
+        findings
+    }
+
+    /// One trial of `workload`, whose operations are `ops`.
+    fn trial(
+        &self,
+        target: usize,
+        workload: Workload,
+        ops: Option<Arc<OpStream>>,
+        trial: &TrialInput,
+    ) -> Result<Tried> {
+        let (Job { part, stop, .. }, Stores { dataset, targets, .. }) = (self.job, &self.stores);
+        let input = PassInput::new(workload, dataset, &self.pool.1, ops, stop)?;
+        let TrialInput { cache, salt, seed, first_round } = *trial;
+        let tried = ValuesTrial {
+            ready: targets[target].store(input.work.operation),
+            input: &input,
+            cache,
+            salt,
+            timed: if part.over_time { u64::MAX } else { LATENCY_OPERATIONS },
+            first_round,
+            processes: self.processes.as_ref().map(|processes| (processes, seed)),
+        }
+        .run();
+        self.limiter.as_ref().map_or(Ok(()), MemoryLimiter::check).and(tried)
+    }
+}
+
+/// What differs from trial to trial of a workload.
+struct TrialInput {
+    cache: Cache,
+    /// Names the trial, so that its payloads are its own.
+    salt: u64,
+    /// What operations are drawn from.
+    seed: u64,
+    first_round: bool,
+}
+
+impl Experiment for Blobs<'_> {
+    fn trials(&self) -> Vec<Trial> {
+        let cases = || {
+            let caches = |workload| self.caches.iter().map(move |&cache| (workload, cache));
+            (0..self.plan_workloads.len()).flat_map(caches)
+        };
+        let of = |(target, prepared): (usize, &PreparedTarget)| {
+            let has_files = prepared.has_files();
+            let trial = move |(workload, cache)| Trial { target, workload, cache };
+            cases().map(trial).filter(move |trial| !trial.cache.is_cold() || has_files).collect()
+        };
+        self.stores.targets.iter().enumerate().flat_map::<Vec<_>, _>(of).collect()
+    }
+
+    fn start_round(&mut self, round: u32) -> Result<()> {
+        let Job { request, part, .. } = self.job;
+        let (order, seed) = (part.work[0].order, derive(request.seed, Use::Keys, round.into()));
+        self.stores.dataset.arrange(order, part.start, seed);
+        if let Some(processes) = &self.processes {
+            processes.arrange(order, part.start, seed)?;
+        }
+        let seed = derive(request.seed, Use::Picks, round.into());
+        let workloads = self.plan_workloads.iter();
+        self.ops = workloads
+            .map(|workload| drawn(workload, &self.stores.dataset, seed))
+            .collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    fn run(&mut self, trial: Trial, at: At, output: &mut Output<'_>) -> Result<()> {
+        let Trial { target, workload: index, cache } = trial;
+        let (workload, ops) = (self.plan_workloads[index], self.ops[index].clone());
+        let (run_seed, round) = (self.job.request.seed, u64::from(at.round));
+        let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(at.position));
+        let seed = derive(run_seed, Use::Picks, round);
+        let input = TrialInput { cache, salt, seed, first_round: at.round == 0 };
+        let prepared = &self.stores.targets[target];
+        let tried = self
+            .trial(target, workload, ops, &input)
+            .map_err(|e| e.context(format!("{} ({})", prepared.planned.label, workload.work)))?;
+        if workload.work.updates() {
+            // Written in place, the store that is read is the same.
+            prepared.stores().for_each(|ready| ready.filled.set(false));
+        }
+        output.sample(model::Sample { workload: index, ..tried.sample }, tried.written_before)
+    }
+
+    /// A server or a worker process may die by itself, a library in this process cannot.
+    fn loss(&self, trial: Trial, error: &Error) -> Option<Loss> {
+        let server = self.stores.targets[trial.target].facts.server.is_some();
+        let apart = self.processes.is_some() || server;
+        // Once it was prepared, what looks like a wrong address is a server that has gone.
+        let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
+        (apart && gone).then_some(Loss::Target)
+    }
+
+    /// Starts new processes in place of those that ended with a failed trial. Keys come to them in
+    /// the order that they have here.
+    fn recover(&mut self) -> Result<()> {
+        self.processes = None;
+        self.processes = start_workers(self.job, &self.stores, self.pool.0)?;
+        let ids = self.processes.as_ref().map(Processes::ids).unwrap_or_default();
+        self.limiter.as_ref().map_or(Ok(()), |limiter| limiter.admit(&ids))
+    }
+
+    fn shorter(&self) -> &'static str {
+        "a smaller --count"
+    }
+
+    fn integrity(&self, lost: &HashSet<usize>) -> Result<Complaints> {
+        let mut complaints = Vec::new();
+        let targets = self.stores.targets.iter().enumerate();
+        let asked = self.job.part.integrity_check;
+        for (_, target) in targets.filter(|(target, _)| asked && !lost.contains(target)) {
+            for ready in target.stores() {
+                let (found, _) = ready.with(|store| store.integrity())?;
+                let label = &target.planned.label;
+                complaints.extend(found.map(|found| (label.clone(), found)));
+            }
+        }
+        Ok(complaints)
+    }
+
+    fn close(self: Box<Self>, whole: bool) -> Result<()> {
+        let Self { job, cache, found, stores, scratches, .. } = *self;
+        if whole {
+            cache.put(job, stores, found, scratches);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! Brings a store to a cache state, the same way for every engine, and checks that it is in it.
+
+use std::io;
+
+use model::{Cache, Error, FindingKind, Residency, Result};
+use pagecache::Files;
+
+use super::ReadyStore;
+
+/// Those of `wanted` that this machine and this user can reach, and a finding for each other one.
+/// None left is an error.
+pub(crate) fn reachable(wanted: &[Cache]) -> Result<(Vec<Cache>, Vec<FindingKind>)> {
+    let mut reachable = Vec::new();
+    let mut findings = Vec::new();
+    for &cache in wanted {
+        match can_reach(cache) {
+            Ok(()) => reachable.push(cache),
+            Err(why) => {
+                findings.push(FindingKind::StateUnreachable { cache, why: missing(cache, &why) })
+            }
+        }
+    }
+    match findings.first() {
+        Some(finding) if reachable.is_empty() => Err(Error::usage(finding.to_string())),
+        _ => Ok((reachable, findings)),
+    }
+}
+
+fn can_reach(cache: Cache) -> io::Result<()> {
+    match cache {
+        Cache::Warm => Ok(()),
+        Cache::Limited | Cache::DataCold => pagecache::can_evict(),
+        Cache::Cold => pagecache::can_evict()
+            .and_then(|()| pagecache::can_drop_all())
+            .and_then(|()| pagecache::can_see_names()),
+    }
+}
+
+fn missing(cache: Cache, why: &io::Error) -> String {
+    let instead = match cache {
+        Cache::Cold if can_reach(Cache::DataCold).is_ok() => {
+            "; --cache data-cold drops the stores' pages only and needs no more rights"
+        }
+        _ => "",
+    };
+    format!("{why}{instead}")
+}
+
+/// How often a state that was missed is tried for again: pages that the kernel has just taken up
+/// may escape eviction, and others drop out of memory while a large store is filled.
+const AGAIN: u32 = 2;
+
+/// Brings the closed store to `cache` and returns what is then in memory; `None` for a store
+/// without files.
+///
+/// Every store is evicted first, whatever was done to it before, and a warm one then filled from
+/// start to end, and so is one that is limited. Only a warm one that was filled so and merely read
+/// since is not evicted: pages that it has lost are filled in as they were before.
+pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency>> {
+    let Some(files) = files(ready)? else { return Ok(None) };
+    if cache != Cache::Warm || !ready.filled.get() {
+        evict(&files)?;
+        if cache == Cache::Limited {
+            drop_others(&files)?;
+        }
+        fill(&files, cache)?;
+    }
+    let mut seen = pages(&files)?;
+    for _ in 0..AGAIN {
+        if seen.shows(data(cache)) {
+            break;
+        }
+        match cache {
+            Cache::Warm | Cache::Limited => fill(&files, cache)?,
+            _ => evict(&files)?,
+        }
+        seen = pages(&files)?;
+    }
+    ready.filled.set(cache == Cache::Warm);
+    if cache != Cache::Cold {
+        return Ok(Some(seen));
+    }
+    // Looking at the pages loaded the names: they are dropped last, and looking at names loads
+    // nothing. What another process reads meanwhile shows in what the pass did not fetch.
+    pagecache::drop_all().map_err(wrong)?;
+    let names = files.names().map_err(wrong)?;
+    Ok(Some(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen }))
+}
+
+/// Pages that were read under no limit, or another one, count against that until they are gone.
+fn drop_others(files: &Files) -> Result<()> {
+    for _ in 0..AGAIN {
+        if pages(files)?.shows(Cache::DataCold) {
+            break;
+        }
+        evict(files)?;
+    }
+    Ok(())
+}
+
+/// What of the store is in memory now; looking at it loads its names.
+pub(crate) fn seen(ready: &ReadyStore) -> Result<Option<Residency>> {
+    files(ready)?.map(|files| pages(&files)).transpose()
+}
+
+fn files(ready: &ReadyStore) -> Result<Option<Files>> {
+    if ready.held.is_some() {
+        return Ok(None);
+    }
+    Files::below(ready.files()).map(Some).map_err(wrong)
+}
+
+fn evict(files: &Files) -> Result<()> {
+    match files.evict() {
+        // Then a warm store is only filled; the cold states were refused beforehand.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        other => other.map_err(wrong),
+    }
+}
+
+fn fill(files: &Files, cache: Cache) -> Result<()> {
+    if !cache.is_cold() {
+        files.warm().map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// What a state asks of the pages alone.
+fn data(cache: Cache) -> Cache {
+    if cache == Cache::Cold { Cache::DataCold } else { cache }
+}
+
+fn pages(files: &Files) -> Result<Residency> {
+    let pages = match files.pages() {
+        Ok(pages) => pages,
+        // Nothing is known of any page.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            return Ok(Residency { pages: 1, unknown: 1, ..Residency::default() });
+        }
+        Err(error) => return Err(wrong(error)),
+    };
+    Ok(Residency {
+        pages: pages.total,
+        resident: pages.resident,
+        unknown: pages.unknown,
+        ..Residency::default()
+    })
+}
+
+fn wrong(error: io::Error) -> Error {
+    Error::io("the page cache", error)
+}

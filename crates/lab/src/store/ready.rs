@@ -1,0 +1,90 @@
+//! A store that is ready to be measured: where it is and how every trial opens it.
+
+use std::{
+    cell::Cell,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use model::{Blobs, OpenOptions, Result, Server, Settings, Store, StoreFacts};
+
+/// How a target's store is opened.
+pub(crate) struct ReadyStore {
+    pub(crate) engine: &'static dyn Blobs,
+    pub(crate) path: PathBuf,
+    pub(crate) options: OpenOptions,
+    /// The store itself, where closing would lose it.
+    pub(crate) held: Option<Box<dyn Store>>,
+    /// Whether its files were filled into the page cache from start to end and only read since.
+    pub(crate) filled: Cell<bool>,
+}
+
+impl ReadyStore {
+    /// A store at `path`, which need not be there yet.
+    pub(crate) fn new(engine: &'static dyn Blobs, path: PathBuf, options: OpenOptions) -> Self {
+        Self { engine, path, options, held: None, filled: Cell::new(false) }
+    }
+
+    /// Opens the store, lets `use_it` work on it, closes it. Also returns how long opening took.
+    pub(crate) fn with<T>(
+        &self,
+        use_it: impl FnOnce(&dyn Store) -> Result<T>,
+    ) -> Result<(T, Duration)> {
+        if let Some(store) = &self.held {
+            return Ok((use_it(store.as_ref())?, Duration::ZERO));
+        }
+        let start = Instant::now();
+        let store = self.engine.open(&self.path, &self.options)?;
+        let opening = start.elapsed();
+        let result = use_it(store.as_ref())?;
+        store.close()?;
+        Ok((result, opening))
+    }
+
+    /// The files and folders of the store that are there.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.engine.files(&self.path).into_iter().filter(|path| path.exists()).collect()
+    }
+
+    /// What is known of the store, which holds `data` bytes of values.
+    pub(crate) fn facts(&self, target: usize, data: u64) -> Result<StoreFacts> {
+        let ((in_effect, durability, served), _) = self.with(|store| {
+            Ok((store.in_effect()?, store.durability(), !store.processes().is_empty()))
+        })?;
+        let space = host::space(&self.files())?;
+        Ok(StoreFacts {
+            target,
+            memory_bytes: self.own_memory(&in_effect, data),
+            in_effect,
+            durability,
+            apparent_bytes: space.apparent,
+            allocated_bytes: space.allocated,
+            server: match (served, self.engine.capabilities().remote) {
+                (true, _) => Some(Server::Started),
+                (false, true) => Some(Server::Existing),
+                (false, false) => None,
+            },
+            fill_ns: None,
+            check_ns: 0,
+        })
+    }
+
+    /// Memory that the store may take for itself, in bytes: all of its `data` if that is not on a
+    /// disk, else what the setting `cache` gives it; an engine without that has none. Absent if a
+    /// remote server does not report it.
+    fn own_memory(&self, in_effect: &Settings, data: u64) -> Option<u64> {
+        let engine = self.engine.capabilities();
+        let cache = in_effect.number("cache");
+        match (engine.persistent, engine.retains) {
+            _ if engine.remote => cache,
+            (true, _) => cache.or(Some(0)),
+            (false, true) => Some(data),
+            (false, false) => Some(0),
+        }
+    }
+
+    /// Whether reads deliver what was written.
+    pub(crate) fn retains(&self) -> bool {
+        self.engine.capabilities().retains
+    }
+}

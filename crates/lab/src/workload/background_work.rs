@@ -1,0 +1,66 @@
+//! What an engine does in the background during a pass: it is asked again and again what is under
+//! way.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use model::{Chore, Done, Store};
+
+use host::now_ns;
+
+/// How often. Rarely enough that it costs nothing; short work may be over before it is seen.
+const EVERY: Duration = Duration::from_millis(20);
+
+/// Runs `pass`, and also returns what `store` did meanwhile, in the clock that all processes share.
+/// Each piece of work lasts from when it was first seen until it was no longer seen.
+pub(crate) fn during<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<Chore>) {
+    if store.background_work().is_none() {
+        return (pass(), Vec::new());
+    }
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let looker = scope.spawn(|| look(store, &over));
+        let passed = pass();
+        over.store(true, Ordering::Relaxed);
+        looker.thread().unpark();
+        (passed, looker.join().unwrap_or_default())
+    })
+}
+
+fn look(store: &dyn Store, over: &AtomicBool) -> Vec<Chore> {
+    let (mut done, mut running) = (Vec::<Chore>::new(), Vec::<Chore>::new());
+    while !over.load(Ordering::Relaxed) {
+        let names = store.background_work().unwrap_or_default();
+        let now = now_ns();
+        finish(&mut running, now);
+        done.extend(running.extract_if(.., |work| !names.contains(&&*work.name)));
+        for name in names {
+            if !running.iter().any(|work| work.name == name) {
+                running.push(Chore { name: name.to_owned(), start_ns: now, end_ns: now });
+            }
+        }
+        thread::park_timeout(EVERY);
+    }
+    finish(&mut running, now_ns());
+    done.append(&mut running);
+    done
+}
+
+fn finish(running: &mut [Chore], at_ns: u64) {
+    for work in running {
+        work.end_ns = at_ns;
+    }
+}
+
+/// Work in the clock that all processes share.
+pub(crate) fn on_shared_clock(done: &Done) -> Chore {
+    let (now, now_ns) = (Instant::now(), now_ns());
+    let ns = |at: Instant| {
+        let ago = now.saturating_duration_since(at).as_nanos();
+        now_ns.saturating_sub(u64::try_from(ago).unwrap_or(u64::MAX))
+    };
+    Chore { name: done.name.to_owned(), start_ns: ns(done.began), end_ns: ns(done.ended) }
+}

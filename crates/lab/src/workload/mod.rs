@@ -1,0 +1,29 @@
+//! What workers do: operations on values and the cycle of tasks, drawn and generated before any
+//! clock starts, and the loops between two clock reads.
+
+mod background_work;
+pub(crate) mod done;
+mod latency;
+mod op;
+mod op_stream;
+mod over_time;
+mod pace;
+mod pass;
+mod probe;
+mod slices;
+pub(crate) mod task_cycle;
+mod verify;
+
+pub(crate) use background_work::during;
+pub(crate) use done::Done;
+pub(crate) use latency::{AsText, NoClock, encode, histogram, nanoseconds, summarise};
+pub use op::{Op, Tally};
+pub(crate) use op::{Walk, WorkerPass, run};
+pub(crate) use op_stream::OpStream;
+pub(crate) use over_time::over_time;
+pub use pass::BlobWork;
+pub(crate) use pass::{Pass, PassInput, PassOutcome, drawn};
+pub use probe::{Probe, ProbePass};
+
+/// Operations of a latency pass: enough for a 99th percentile from a few rounds.
+pub(crate) const LATENCY_OPERATIONS: u64 = 2_500;

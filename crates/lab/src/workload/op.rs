@@ -1,0 +1,229 @@
+//! The loop between the two clock reads. Nothing here allocates, formats, logs or locks, but for a
+//! sentence about the first operation that fails.
+
+use model::{Action, Batch, How, Key, Mode, Put, Result, Session, Visit};
+use serde::{Deserialize, Serialize};
+
+use super::latency::Clock;
+use crate::{
+    Stop,
+    dataset::{Cursor, Dataset, Pool},
+};
+
+/// What a worker does in one pass.
+#[derive(Clone, Copy)]
+pub(crate) struct WorkerPass<'a> {
+    pub(crate) pool: &'a Pool,
+    pub(crate) batch: Batch,
+    /// Whether some of its operations write.
+    pub(crate) writes: bool,
+    /// Operations of this worker.
+    pub(crate) count: u64,
+    /// Names the pass, so that its payloads are its own.
+    pub(crate) salt: u64,
+    pub(crate) stop: &'a Stop,
+}
+
+/// One operation, all of it decided.
+#[derive(Clone, Copy)]
+pub struct Op<'a> {
+    pub action: Action,
+    pub key: Key<'a>,
+    /// Length of the value.
+    pub size: u32,
+    /// Items of a scan at most.
+    pub items: u8,
+    /// Those that are always there.
+    pub least: u8,
+}
+
+/// One and the same operation on the keys that a cursor walks.
+pub(crate) struct Walk<'a> {
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) cursor: Cursor<'a>,
+    pub(crate) action: Action,
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = Op<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Op<'a>> {
+        let entry = self.cursor.advance();
+        let key = self.dataset.key(entry);
+        Some(Op { action: self.action, key, size: entry.size, items: 0, least: 0 })
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Tally {
+    /// Bytes read or written.
+    pub bytes: u64,
+    /// Keys that were not there.
+    pub missing: u64,
+    /// Values of another length than the dataset's.
+    pub wrong: u64,
+    /// Keys to be inserted that were there.
+    pub present: u64,
+    /// Scans that did not show all they should.
+    pub short: u64,
+    /// The first key with which something was wrong.
+    pub first: Option<String>,
+}
+
+impl Tally {
+    #[cold]
+    fn note(&mut self, key: Key<'_>) {
+        if self.first.is_none() {
+            self.first = Some(key.to_string());
+        }
+    }
+
+    /// Counts a value: the length it has, or none.
+    #[inline]
+    fn value(&mut self, key: Key<'_>, size: u32, found: Option<usize>) {
+        self.bytes += found.unwrap_or(0) as u64;
+        if found == Some(size as usize) {
+            return;
+        }
+        match found {
+            Some(_) => self.wrong += 1,
+            None => self.missing += 1,
+        }
+        self.note(key);
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.missing = self.missing.saturating_add(other.missing);
+        self.wrong = self.wrong.saturating_add(other.wrong);
+        self.present = self.present.saturating_add(other.present);
+        self.short = self.short.saturating_add(other.short);
+        if self.first.is_none() {
+            self.first.clone_from(&other.first);
+        }
+    }
+}
+
+/// How often a worker asks whether to stop: every so many operations, a power of two.
+const STOP_EVERY: u64 = 64;
+
+/// Does `ops`, which are no fewer than the task's. The last operation of a batch includes the
+/// commit, the first its beginning. An operation that is a batch of its own has neither, unless it
+/// reads and writes: with a server each would be another round trip.
+pub(crate) fn run<'a>(
+    pass: &WorkerPass<'_>,
+    mut ops: impl Iterator<Item = Op<'a>>,
+    session: &mut dyn Session,
+    buffer: &mut [u8],
+    clock: &mut impl Clock,
+) -> Result<Tally> {
+    let batch = match pass.batch {
+        Batch::All => pass.count,
+        Batch::Of(operations) => operations,
+    };
+    let mut tally = Tally::default();
+    let mut in_batch = 0;
+    for position in 0..pass.count {
+        if position & (STOP_EVERY - 1) == 0 {
+            pass.stop.check()?;
+        }
+        let op = ops.next().expect("as many ops as the task has");
+        let alone = batch == 1 && op.action != Action::Modify;
+        clock.wait()?;
+        clock.time(op.action, || {
+            if !alone && in_batch == 0 {
+                // One alone is known; of several, the next may be one that writes.
+                let writes = batch == 1 || pass.writes;
+                session.begin(if writes { Mode::Write } else { Mode::Read })?;
+            }
+            operate(pass, session, op, position, buffer, &mut tally)?;
+            if alone {
+                return Ok(());
+            }
+            in_batch += 1;
+            if in_batch == batch || position + 1 == pass.count {
+                in_batch = 0;
+                session.commit()?;
+            }
+            Ok::<_, model::Error>(())
+        })?;
+        if batch > 1 && in_batch == 0 {
+            clock.committed();
+        }
+    }
+    Ok(tally)
+}
+
+const INSERT: Put = Put { how: How::Insert, meta: None };
+const UPDATE: Put = Put { how: How::Update, meta: None };
+
+/// Inlined, so that the key stays in registers until an engine takes it: copied whole from where
+/// its parts were just written, it waits for the end of the last value's copy.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "up to half of a read from a map of small values")]
+fn operate(
+    pass: &WorkerPass<'_>,
+    session: &mut dyn Session,
+    op: Op<'_>,
+    position: u64,
+    buffer: &mut [u8],
+    tally: &mut Tally,
+) -> Result<()> {
+    let payload = || pass.pool.slice(pass.salt, position, op.size);
+    match op.action {
+        Action::Read => {
+            let found = session.get(op.key, buffer)?;
+            tally.value(op.key, op.size, found);
+        }
+        Action::Update => {
+            let written = session.put(op.key, payload(), &UPDATE)?;
+            tally.value(op.key, op.size, written.then_some(op.size as usize));
+        }
+        Action::Modify => {
+            let found = session.get(op.key, buffer)?;
+            tally.value(op.key, op.size, found);
+            let written = session.put(op.key, payload(), &UPDATE)?;
+            tally.value(op.key, op.size, written.then_some(op.size as usize));
+        }
+        Action::Insert => {
+            if session.put(op.key, payload(), &INSERT)? {
+                tally.bytes += u64::from(op.size);
+            } else {
+                tally.present += 1;
+                tally.note(op.key);
+            }
+        }
+        Action::Delete => {
+            if !session.delete(op.key)? {
+                tally.missing += 1;
+                tally.note(op.key);
+            }
+        }
+        Action::Scan => scan(session, op, buffer, tally)?,
+    }
+    Ok(())
+}
+
+/// Delivers the values into the buffer as reads do, one over the other. Not inlined: what it lends
+/// to its visitor would stand in memory for all operations.
+#[inline(never)]
+fn scan(session: &mut dyn Session, op: Op<'_>, buffer: &mut [u8], tally: &mut Tally) -> Result<()> {
+    let (mut seen, mut own) = (0, false);
+    let mut visit = |item: model::Item<'_>| -> Visit {
+        own |= seen == 0 && item.key == op.key;
+        seen += 1;
+        tally.bytes += item.value.len() as u64;
+        if let Some(front) = buffer.get_mut(..item.value.len()) {
+            front.copy_from_slice(item.value);
+        }
+        Ok(std::ops::ControlFlow::Continue(()))
+    };
+    session.scan_from(Some(op.key), op.items.into(), &mut visit)?;
+    if !own || seen < op.least || seen > op.items {
+        tally.short += 1;
+        tally.note(op.key);
+    }
+    Ok(())
+}

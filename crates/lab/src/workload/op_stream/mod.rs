@@ -1,0 +1,235 @@
+//! The operations of a pass where they are drawn: what is done, with which key, how far a scan
+//! goes. All of it is drawn before any clock starts, from the round's seed, so that every target
+//! is asked for the same operations in the same order; 24 bytes an operation.
+//!
+//! A worker's keys are its own: every so many-th of the dataset, and those that it inserts. So
+//! which are there is known at each step, and one that is not found is an error.
+
+mod fresh;
+mod keys;
+mod zipf;
+
+use std::collections::BTreeMap;
+
+use model::{Action, Error, LONGEST_SCAN, Mix, Operation, Result};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{Op, pass::BlobWork};
+use crate::dataset::{Dataset, Entry, below};
+use keys::{Keys, one_of};
+
+/// One operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DrawnOp {
+    /// Index of the key: in the dataset, in key order, or beyond it in the keys that are inserted.
+    key: u32,
+    /// What stands there, copied so that a pass goes through memory from start to end.
+    entry: Entry,
+    action: Action,
+    /// Items of a scan at most.
+    items: u8,
+    /// Those that are surely there.
+    least: u8,
+}
+
+/// The ops of all workers of a round.
+pub(crate) struct OpStream {
+    workers: Vec<Vec<DrawnOp>>,
+    /// Keys that are inserted.
+    fresh: Dataset,
+    /// Keys of the dataset.
+    keys: u32,
+}
+
+impl OpStream {
+    /// Draws `counts` operations of each worker over `dataset`, whose entries are in key order.
+    pub(crate) fn draw(
+        work: BlobWork,
+        dataset: &Dataset,
+        counts: &[u64],
+        seed: u64,
+    ) -> Result<Self> {
+        let keys = u32::try_from(dataset.entries().len()).map_err(|_| too_many())?;
+        let among = Among { keys, workers: u32::try_from(counts.len()).map_err(|_| too_many())? };
+        let mut workers = (0..among.workers)
+            .zip(counts)
+            .map(|(worker, count)| {
+                let seed = seed ^ u64::from(worker) << 48;
+                among.ops(worker, work, *count, seed)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let inserted = |ops: &Vec<DrawnOp>| ops.iter().map(|op| op.key).max();
+        let last = workers.iter().filter_map(inserted).max().unwrap_or(0);
+        let fresh = dataset.fresh((u64::from(last) + 1).saturating_sub(keys.into()), seed)?;
+        for op in workers.iter_mut().flatten() {
+            let inserted = op.key.checked_sub(keys);
+            let set = if inserted.is_none() { dataset } else { &fresh };
+            op.entry = set.entries()[inserted.unwrap_or(op.key) as usize];
+        }
+        Ok(Self { workers, fresh, keys })
+    }
+
+    /// The first `count` operations of `worker`.
+    #[expect(clippy::cast_possible_truncation, reason = "as many as stand in memory at most")]
+    pub(crate) fn ops<'a>(
+        &'a self,
+        dataset: &'a Dataset,
+        worker: usize,
+        count: u64,
+    ) -> impl Iterator<Item = Op<'a>> {
+        self.workers[worker][..count as usize].iter().map(move |op| {
+            let set = if op.key < self.keys { dataset } else { &self.fresh };
+            Op {
+                action: op.action,
+                key: set.key(&op.entry),
+                size: op.entry.size,
+                items: op.items,
+                least: op.least,
+            }
+        })
+    }
+
+    #[inline]
+    fn entry<'a>(
+        &'a self,
+        dataset: &'a Dataset,
+        key: u32,
+    ) -> (&'a Dataset, &'a crate::dataset::Entry) {
+        match key.checked_sub(self.keys) {
+            None => (dataset, &dataset.entries()[key as usize]),
+            Some(beyond) => (&self.fresh, &self.fresh.entries()[beyond as usize]),
+        }
+    }
+
+    /// What the first `counts` operations of the workers leave otherwise than it was: keys that are
+    /// to be removed, and such that are to be put back, each with its length.
+    pub(crate) fn changed<'a>(
+        &'a self,
+        dataset: &'a Dataset,
+        counts: impl Iterator<Item = u64>,
+    ) -> Vec<Changed<'a>> {
+        let mut there = BTreeMap::new();
+        for (ops, count) in self.workers.iter().zip(counts) {
+            for (op, _) in ops.iter().zip(0..count) {
+                match op.action {
+                    Action::Insert => drop(there.insert(op.key, true)),
+                    Action::Delete => drop(there.insert(op.key, false)),
+                    _ => {}
+                }
+            }
+        }
+        let other = there.into_iter().filter(|(key, there)| *there == (*key >= self.keys));
+        other
+            .map(|(key, there)| {
+                let (set, entry) = self.entry(dataset, key);
+                Changed { key: set.key(entry), size: entry.size, added: there }
+            })
+            .collect()
+    }
+}
+
+/// A key that is there though it should not be, or the other way round.
+pub(crate) struct Changed<'a> {
+    pub(crate) key: model::Key<'a>,
+    pub(crate) size: u32,
+    pub(crate) added: bool,
+}
+
+fn too_many() -> Error {
+    Error::usage("more than 4 billion keys cannot be drawn at random")
+}
+
+/// How keys are shared out: every worker's begin at its own number and are so far apart.
+#[derive(Clone, Copy)]
+struct Among {
+    keys: u32,
+    workers: u32,
+}
+
+impl Among {
+    /// Keys of the dataset that are a worker's own.
+    fn own(self, worker: u32) -> u32 {
+        (self.keys + self.workers - 1 - worker) / self.workers
+    }
+
+    /// The index among all of a worker's key; inserted ones are shared out alike, beyond.
+    fn index(self, worker: u32, key: u32) -> Option<u32> {
+        let (first, nth) = match key.checked_sub(self.own(worker)) {
+            None => (0, key),
+            Some(inserted) => (self.keys, inserted),
+        };
+        nth.checked_mul(self.workers)?.checked_add(worker)?.checked_add(first)
+    }
+
+    fn ops(self, worker: u32, work: BlobWork, count: u64, seed: u64) -> Result<Vec<DrawnOp>> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mix = mix(work.operation);
+        let mut ops: Vec<DrawnOp> = (0..count).map(|_| blank(mix, &mut random)).collect();
+        let inserts = ops.iter().filter(|op| op.action == Action::Insert).count();
+        let own = self.own(worker);
+        let inserts =
+            u32::try_from(inserts).ok().filter(|inserts| own.checked_add(*inserts).is_some());
+        let mut keys = Keys::new(own, inserts.ok_or_else(too_many)?, work.order, &mut random);
+        for op in &mut ops {
+            let key = match op.action {
+                Action::Insert => keys.insert(),
+                _ => keys.choose(&mut random).ok_or_else(|| used_up(own))?,
+            };
+            if op.action == Action::Delete {
+                keys.delete(key);
+            }
+            op.key = self.index(worker, key).ok_or_else(too_many)?;
+            op.least = self.least(*op, mix);
+        }
+        Ok(ops)
+    }
+
+    /// Items that a scan surely finds: its own key; and all beyond it where nobody deletes.
+    fn least(self, op: DrawnOp, mix: Mix) -> u8 {
+        let beyond = if mix.delete > 0 { 1 } else { self.keys.saturating_sub(op.key).max(1) };
+        op.items.min(u8::try_from(beyond).unwrap_or(u8::MAX))
+    }
+}
+
+/// What is done by which chance.
+fn mix(operation: Operation) -> Mix {
+    match operation {
+        Operation::Mix(mix) => mix,
+        other if other.writes() => Mix { update: 100, ..Mix::default() },
+        _ => Mix { read: 100, ..Mix::default() },
+    }
+}
+
+/// An operation whose key is not chosen yet.
+fn blank(mix: Mix, random: &mut impl Rng) -> DrawnOp {
+    let mut drawn = below(random, 100);
+    let action = mix.actions().find(|action| {
+        let share = u64::from(mix.share(*action));
+        let here = drawn < share;
+        drawn = drawn.saturating_sub(share);
+        here
+    });
+    let action = action.expect("the shares of a mix add up to 100");
+    let items = match action {
+        Action::Scan => 1 + one_of(LONGEST_SCAN.into(), random),
+        _ => 0,
+    };
+    DrawnOp {
+        key: 0,
+        entry: Entry::default(),
+        action,
+        items: u8::try_from(items).unwrap_or(LONGEST_SCAN),
+        least: 0,
+    }
+}
+
+fn used_up(keys: u32) -> Error {
+    Error::usage(format!(
+        "the mix deletes all {keys} keys of a worker before a pass is over: a smaller --count, or \
+         more keys, leaves some"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! The passes of a trial over values: what all workers have in common, and one worker's part.
+
+use std::{ops::Range, sync::Arc};
+
+use hdrhistogram::Histogram;
+use host::now_ns;
+use model::{Chore, Error, Operation, Order, Result, Session, Work, Workload};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    background_work,
+    done::{Done, named},
+    latency::{AsText, EachOperation, NoClock},
+    op::{self, Op, Tally, Walk, WorkerPass},
+    op_stream::OpStream,
+    pace::OnSchedule,
+};
+use crate::{
+    Stop,
+    dataset::{Cursor, Dataset, Pool},
+};
+
+/// Reads or writes of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlobWork {
+    pub operation: Operation,
+    /// In which order keys are touched.
+    pub order: Order,
+    /// Operations a second that start on schedule; absent: each as soon as it can.
+    pub rate: Option<f64>,
+}
+
+impl BlobWork {
+    /// What passes do for a planned `work` on values. The objects of an ageing store are touched in
+    /// the order in which the dataset holds them.
+    fn of(work: Work) -> Result<Self> {
+        match work {
+            Work::Blobs { operation, order, rate } => Ok(Self { operation, order, rate }),
+            Work::Ageing { operation, .. } => {
+                Ok(Self { operation, order: Order::Permutation, rate: None })
+            }
+            other => Err(Error::usage(format!("{other} is no operation on values"))),
+        }
+    }
+
+    /// As a plan has it.
+    pub(crate) fn planned(self) -> Work {
+        let Self { operation, order, rate } = self;
+        Work::Blobs { operation, order, rate }
+    }
+}
+
+/// What all passes of a workload over any target have in common in one round.
+#[derive(Clone)]
+pub(crate) struct PassInput<'a> {
+    pub(crate) workload: Workload,
+    pub(crate) work: BlobWork,
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) pool: &'a Pool,
+    /// Index of this process among those that work.
+    pub(crate) process: u32,
+    /// If keys are drawn: the operations.
+    pub(super) ops: Option<Arc<OpStream>>,
+    pub(crate) stop: &'a Stop,
+}
+
+/// One of the passes of a trial, all in the same sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pass {
+    /// Operations, from the first key of the round's order on.
+    pub(crate) count: u64,
+    /// Names the pass, so that its payloads are its own.
+    pub(crate) salt: u64,
+    /// Whether the clock is read around each operation.
+    pub(crate) clocked: bool,
+}
+
+/// What a pass over values gives, for each worker.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PassOutcome {
+    pub(crate) tally: Tally,
+    /// Of a pass that is clocked.
+    pub(crate) clock: Option<EachOperation>,
+    /// How late operations started, of a pass on schedule.
+    pub(crate) lags: Option<AsText>,
+    /// What the engine reports that it did meanwhile, in the clock that all processes share.
+    pub(crate) background: Vec<Chore>,
+}
+
+/// The operations of `workload` in one round, if its keys are drawn: before any clock starts.
+pub(crate) fn drawn(
+    workload: &Workload,
+    dataset: &Dataset,
+    seed: u64,
+) -> Result<Option<Arc<OpStream>>> {
+    let work = BlobWork::of(workload.work)?;
+    let draw = || {
+        let counts: Vec<_> = counts(workload, workload.count).collect();
+        OpStream::draw(work, dataset, &counts, seed).map(Arc::new)
+    };
+    work.order.is_drawn().then(draw).transpose()
+}
+
+/// Splits `count` operations evenly among all workers.
+fn counts(workload: &Workload, count: u64) -> impl Iterator<Item = u64> + use<> {
+    let workers = workload.workers() as usize;
+    let of = cuts(count, workers);
+    (0..workers).map(move |worker| of(worker).end - of(worker).start)
+}
+
+impl<'a> PassInput<'a> {
+    /// Of a workload whose `ops` were [`drawn`] over `dataset`.
+    pub(crate) fn new(
+        workload: Workload,
+        dataset: &'a Dataset,
+        pool: &'a Pool,
+        ops: Option<Arc<OpStream>>,
+        stop: &'a Stop,
+    ) -> Result<Self> {
+        let work = BlobWork::of(workload.work)?;
+        Ok(Self { workload, work, dataset, pool, process: 0, ops, stop })
+    }
+
+    pub(super) fn counts(&self, count: u64) -> impl Iterator<Item = u64> + use<> {
+        counts(&self.workload, count)
+    }
+
+    /// The numbers of the workers of this process among all.
+    pub(crate) fn workers(&self) -> Range<usize> {
+        let threads = self.workload.threads as usize;
+        let first = self.process as usize * threads;
+        first..first + threads
+    }
+
+    /// The operations of a worker if all do the same, one key after the other. Workers never
+    /// share a key, so that the last writer of each is known.
+    fn walk(&self, worker: usize) -> Walk<'_> {
+        let entries = self.dataset.entries();
+        let keys = cuts(entries.len() as u64, self.workload.workers() as usize)(worker);
+        let cursor = Cursor::new(&entries[index(keys.start)..index(keys.end)]);
+        Walk { dataset: self.dataset, cursor, action: self.work.operation.action() }
+    }
+
+    /// The first `count` operations of a worker.
+    pub(super) fn ops(&self, worker: usize, count: u64) -> Box<dyn Iterator<Item = Op<'_>> + '_> {
+        match &self.ops {
+            None => Box::new(self.walk(worker).take(index(count))),
+            Some(ops) => Box::new(ops.ops(self.dataset, worker, count)),
+        }
+    }
+
+    /// A worker's part of one pass.
+    pub(crate) fn run(
+        &self,
+        pass: &Pass,
+        worker: usize,
+        common_start_ns: u64,
+        session: &mut dyn Session,
+        buffer: &mut [u8],
+    ) -> Result<Done<PassOutcome>> {
+        let count = self.counts(pass.count).nth(worker).expect("a count for each worker");
+        let part = self.part(count, pass.salt);
+        // One worker alone starts when it is ready.
+        let common = if common_start_ns == 0 { now_ns() } else { common_start_ns };
+        let mut timing = self.timing(pass, worker, common);
+        let start_ns = now_ns();
+        let tally = match &self.ops {
+            None => timed(&part, self.walk(worker), session, buffer, &mut timing),
+            Some(ops) => {
+                let ops = ops.ops(self.dataset, worker, count);
+                timed(&part, ops, session, buffer, &mut timing)
+            }
+        }?;
+        let end_ns = now_ns();
+        let (clock, lags) = timing.finish();
+        let background =
+            session.background_work().iter().map(background_work::on_shared_clock).collect();
+        Ok(Done {
+            process: self.process,
+            operations: count,
+            start_ns,
+            end_ns,
+            counters: named(session.statistics()),
+            outcome: PassOutcome { tally, clock, lags, background },
+        })
+    }
+
+    fn timing(&self, pass: &Pass, worker: usize, start_ns: u64) -> Timing<'_> {
+        let BlobWork { operation, rate, .. } = self.work;
+        let each = || EachOperation::new(operation.actions(), start_ns);
+        match rate {
+            _ if !pass.clocked => Timing::Not,
+            None => Timing::Each(each()),
+            Some(rate) => {
+                let workers = self.workload.workers();
+                Timing::Paced(OnSchedule::new(each(), rate, worker, workers, self.stop))
+            }
+        }
+    }
+
+    fn part(&self, count: u64, salt: u64) -> WorkerPass<'_> {
+        let writes = self.work.operation.writes();
+        let batch = self.workload.batch;
+        WorkerPass { pool: self.pool, batch, writes, count, salt, stop: self.stop }
+    }
+
+    /// Room for the largest value, its pages touched so that no pass pays for that.
+    pub(crate) fn buffer(&self) -> Vec<u8> {
+        let largest = self.dataset.entries().iter().map(|entry| entry.size).max().unwrap_or(0);
+        let mut buffer = vec![0; largest as usize];
+        buffer.fill(0xa5);
+        buffer
+    }
+}
+
+/// How a pass is timed.
+enum Timing<'a> {
+    Not,
+    Each(EachOperation),
+    Paced(OnSchedule<'a>),
+}
+
+impl Timing<'_> {
+    /// The latencies, and how late operations started.
+    fn finish(self) -> (Option<EachOperation>, Option<AsText>) {
+        let (mut each, lags): (_, Option<Histogram<u64>>) = match self {
+            Self::Not => return (None, None),
+            Self::Each(each) => (each, None),
+            Self::Paced(OnSchedule { each, lags, .. }) => (each, Some(lags)),
+        };
+        each.slices.close();
+        (Some(each), lags.map(AsText))
+    }
+}
+
+/// Does the operations of a pass.
+fn timed<'a>(
+    part: &WorkerPass<'_>,
+    ops: impl Iterator<Item = Op<'a>>,
+    session: &mut dyn Session,
+    buffer: &mut [u8],
+    timing: &mut Timing<'_>,
+) -> Result<Tally> {
+    match timing {
+        Timing::Not => op::run(part, ops, session, buffer, &mut NoClock),
+        Timing::Each(clock) => op::run(part, ops, session, buffer, clock),
+        Timing::Paced(clock) => op::run(part, ops, session, buffer, clock),
+    }
+}
+
+/// The parts, when `whole` is cut into as many that differ by one at most.
+fn cuts(whole: u64, parts: usize) -> impl Fn(usize) -> Range<u64> {
+    let (each, more) = (whole / parts as u64, whole % parts as u64);
+    let start = move |part| each * part as u64 + more.min(part as u64);
+    move |part| start(part)..start(part + 1)
+}
+
+pub(super) fn index(entry: u64) -> usize {
+    usize::try_from(entry).expect("entries are in memory")
+}

@@ -1,0 +1,92 @@
+//! A throughput pass of one worker by itself, without stores, rounds and records around it: the
+//! bench `own_cost` compares it with a bare loop.
+
+use std::time::Duration;
+
+use model::{Batch, Key, KeyKind, Operation, Result, Session, Work, Workload, Ycsb};
+
+use super::{
+    done,
+    op::{Op, Tally},
+    pass::{Pass, PassInput, drawn},
+};
+use crate::{
+    Stop,
+    dataset::{Dataset, Pool},
+};
+
+/// What passes are drawn from: the keys from 1 on, all values of the same length.
+pub struct Probe {
+    workload: Workload,
+    dataset: Dataset,
+    pool: Pool,
+    stop: Stop,
+}
+
+impl Probe {
+    /// Passes of `count` operations of `ycsb` on `keys` keys, as many in a batch.
+    pub fn new(ycsb: Ycsb, keys: u32, count: u64) -> Result<Self> {
+        let mut dataset = Dataset::new(KeyKind::Integers);
+        for key in 1..=keys {
+            dataset.push_sized(Key::Int(key.into()), RECORD)?;
+        }
+        let workload = Workload {
+            work: Work::Blobs {
+                operation: Operation::Mix(ycsb.mix()),
+                order: ycsb.order(),
+                rate: None,
+            },
+            count,
+            batch: Batch::All,
+            threads: 1,
+            processes: 1,
+        };
+        let pool = Pool::new(0, Ycsb::RECORD, 100);
+        Ok(Self { workload, dataset, pool, stop: Stop::new() })
+    }
+
+    /// Draws all operations of a pass.
+    pub fn draw(&self, seed: u64) -> Result<ProbePass<'_>> {
+        let ops = drawn(&self.workload, &self.dataset, seed)?;
+        PassInput::new(self.workload, &self.dataset, &self.pool, ops, &self.stop).map(ProbePass)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a thousand bytes")]
+const RECORD: u32 = Ycsb::RECORD as u32;
+
+/// A pass whose operations are drawn.
+pub struct ProbePass<'a>(PassInput<'a>);
+
+impl ProbePass<'_> {
+    /// Its operations in their order.
+    pub fn ops(&self) -> impl Iterator<Item = Op<'_>> {
+        self.0.ops(0, self.0.workload.count)
+    }
+
+    /// What the operation at `position` of the pass that `salt` names writes.
+    #[inline]
+    pub fn payload(&self, salt: u64, position: u64, size: u32) -> &[u8] {
+        self.0.pool.slice(salt, position, size)
+    }
+
+    /// Makes the pass, as a run does; how long it took, and what came of it.
+    pub fn pass(
+        &self,
+        session: &mut dyn Session,
+        buffer: &mut [u8],
+        salt: u64,
+    ) -> Result<(Duration, Tally)> {
+        let done = self.0.run(&self.whole(salt), 0, 0, session, buffer)?;
+        Ok((done::wall(std::slice::from_ref(&done)), done.outcome.tally))
+    }
+
+    /// Removes what the pass has inserted.
+    pub fn restore(&self, session: &mut dyn Session, salt: u64) -> Result<()> {
+        self.0.restore(session, &self.whole(salt))
+    }
+
+    fn whole(&self, salt: u64) -> Pass {
+        Pass { count: self.0.workload.count, salt, clocked: false }
+    }
+}

@@ -1,0 +1,220 @@
+//! The cycle of a task, step by step: the loop between the two clock reads.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use hdrhistogram::Histogram;
+use model::{
+    Error, Result,
+    tasks::{QueueWorker, Step, StoredTask, Task},
+};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::latency::{LONGEST_NS, NoClock, histogram};
+use crate::Stop;
+
+/// What a task holds: as long as published, in words of our own.
+const COMMAND: &str = "convert";
+const ARGUMENTS: [&str; 3] = ["a", "b", "c"];
+const CREATED: &str = "pending";
+const STARTED: &str = "processing";
+
+/// Digits of an id.
+const ID: usize = 32;
+
+/// Ids, one after the other.
+pub(crate) struct Ids(String);
+
+impl Ids {
+    pub(crate) fn new(count: u64, seed: u64) -> Self {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let ids =
+            (0..count).map(|_| format!("{:016x}{:016x}", random.next_u64(), random.next_u64()));
+        Self(ids.collect())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.0.len()).step_by(ID).map(|start| &self.0[start..start + ID])
+    }
+}
+
+/// Outputs of `length` letters and digits, one for each time that a task is rewritten: what is
+/// written is never what is there.
+pub(crate) fn outputs(rewrites: u64, length: u64, seed: u64) -> Vec<String> {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut letter = || char::from(LETTERS[(random.next_u64() >> 59) as usize]);
+    (0..rewrites).map(|_| (0..length).map(|_| letter()).collect()).collect()
+}
+
+/// Reads the clock around each task, or does not.
+pub(crate) trait TaskClock {
+    type Steps: StepClock;
+    fn task<T>(&mut self, cycle: impl FnOnce(&mut Self::Steps) -> T) -> T;
+}
+
+/// Reads the clock around each step, or does not.
+pub(crate) trait StepClock {
+    fn step<T>(&mut self, step: Step, take: impl FnOnce() -> T) -> T;
+}
+
+impl TaskClock for NoClock {
+    type Steps = Self;
+
+    #[inline]
+    fn task<T>(&mut self, cycle: impl FnOnce(&mut Self) -> T) -> T {
+        cycle(self)
+    }
+}
+
+impl StepClock for NoClock {
+    #[inline]
+    fn step<T>(&mut self, _: Step, take: impl FnOnce() -> T) -> T {
+        take()
+    }
+}
+
+/// For the latency pass.
+pub(crate) struct EachStep {
+    pub(crate) tasks: Timed,
+    pub(crate) steps: Steps,
+}
+
+/// Latencies of one kind.
+pub(crate) struct Timed {
+    pub(crate) histogram: Histogram<u64>,
+    pub(crate) sum: Duration,
+}
+
+impl Timed {
+    pub(crate) fn new() -> Self {
+        Self { histogram: histogram(), sum: Duration::ZERO }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.histogram += &other.histogram;
+        self.sum += other.sum;
+    }
+
+    #[inline]
+    fn time<T>(&mut self, cycle: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = cycle();
+        let taken = start.elapsed();
+        self.sum += taken;
+        self.histogram.saturating_record(u64::try_from(taken.as_nanos()).unwrap_or(LONGEST_NS));
+        result
+    }
+}
+
+/// In the order of [`Step::ALL`].
+pub(crate) type Steps = [Timed; 4];
+
+impl EachStep {
+    pub(crate) fn new() -> Self {
+        Self { tasks: Timed::new(), steps: Step::ALL.map(|_| Timed::new()) }
+    }
+}
+
+impl TaskClock for EachStep {
+    type Steps = Steps;
+
+    #[inline]
+    fn task<T>(&mut self, cycle: impl FnOnce(&mut Steps) -> T) -> T {
+        let Self { tasks, steps } = self;
+        tasks.time(|| cycle(steps))
+    }
+}
+
+impl StepClock for Steps {
+    #[inline]
+    fn step<T>(&mut self, step: Step, take: impl FnOnce() -> T) -> T {
+        self[step as usize].time(take)
+    }
+}
+
+/// When to give up in the middle.
+#[derive(Clone, Copy)]
+pub(crate) struct Cancel<'a> {
+    pub(crate) stop: &'a Stop,
+    /// Whether another worker has failed.
+    pub(crate) failed: &'a AtomicBool,
+}
+
+/// Takes tasks through all their steps, one after the other; returns how many.
+pub(crate) fn run(
+    worker: &mut dyn QueueWorker,
+    ids: &Ids,
+    outputs: &[String],
+    clock: &mut impl TaskClock,
+    cancel: Cancel<'_>,
+) -> Result<u64> {
+    let mut finished = 0;
+    for id in ids.iter() {
+        cancel.stop.check()?;
+        if cancel.failed.load(Ordering::Relaxed) {
+            break;
+        }
+        clock.task(|clock| {
+            for (step, task) in steps(id, outputs) {
+                clock.step(step, || worker.take(step, &task))?;
+            }
+            Ok::<_, Error>(())
+        })?;
+        finished += 1;
+    }
+    Ok(finished)
+}
+
+/// A task as it is after each of its steps.
+fn steps<'a>(id: &'a str, outputs: &'a [String]) -> impl Iterator<Item = (Step, Task<'a>)> {
+    let created = Task { id, status: CREATED, command: COMMAND, arguments: &ARGUMENTS, output: "" };
+    let started = Task { status: STARTED, ..created };
+    let last = Task { output: outputs.last().map_or("", String::as_str), ..started };
+    let rewritten = outputs.iter().map(move |output| (Step::Rewrite, Task { output, ..started }));
+    let begin = [(Step::Create, created), (Step::Status, started)];
+    begin.into_iter().chain(rewritten).chain([(Step::Delete, last)])
+}
+
+/// Takes one task through all its steps and reads it back after each step.
+pub(crate) fn check(worker: &mut dyn QueueWorker, ids: &Ids, outputs: &[String]) -> Result<()> {
+    for (step, task) in ids.iter().flat_map(|id| steps(id, outputs)) {
+        worker.take(step, &task)?;
+        let expected = (step != Step::Delete)
+            .then(|| StoredTask { status: task.status.to_owned(), output: task.output.to_owned() });
+        if worker.find(task.id)? != expected {
+            return Err(Error::corrupt(format!("after {step} a task is not as it was written")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_has_the_published_steps() {
+        let outputs = outputs(10, 33, 1);
+        let taken: Vec<Step> = steps("x", &outputs).map(|(step, _)| step).collect();
+        let mut expected = vec![Step::Create, Step::Status];
+        expected.extend([Step::Rewrite; 10]);
+        expected.push(Step::Delete);
+        assert_eq!(taken, expected);
+        let distinct: std::collections::BTreeSet<_> = outputs.iter().collect();
+        assert_eq!((distinct.len(), outputs[0].len()), (10, 33));
+    }
+
+    #[test]
+    fn ids_are_distinct_and_the_same_for_the_same_seed() {
+        let ids = Ids::new(1000, 7);
+        let distinct: std::collections::BTreeSet<_> = ids.iter().collect();
+        assert_eq!(distinct.len(), 1000);
+        assert!(ids.iter().all(|id| id.len() == ID && id.bytes().all(|b| b.is_ascii_hexdigit())));
+        assert_eq!(Ids::new(1000, 7).0, ids.0);
+        assert_ne!(Ids::new(1000, 8).0, ids.0);
+    }
+}
