@@ -64,10 +64,10 @@ fn compared_updates_promise_the_same() {
 #[test]
 fn a_setting_that_does_not_take_effect_is_a_finding() {
     let world = exported();
-    let out = world.ok("run a.db?page_size=8192 --rounds 1").out;
+    let out = world.ok("run a.db?page_size=8192 --rounds 1").words();
     assert!(out.contains("page_size=8192 was asked for, page_size=4096 is in effect"), "{out}");
     world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
-    let out = world.ok("run a.db?page_size=8192 --rounds 1").out;
+    let out = world.ok("run a.db?page_size=8192 --rounds 1").words();
     assert!(out.contains("page_size=8192 was asked for, page_size=4096 is in effect"), "{out}");
 }
 
@@ -82,7 +82,7 @@ fn a_page_size_takes_effect_beside_a_log() {
 #[test]
 fn sizes_beyond_two_gigabytes_do_not_overflow() {
     let world = exported();
-    let out = world.ok("run a.db --mmap 3GiB --cache-size -3000000 --rounds 1 --verbose").out;
+    let out = world.ok("run a.db --mmap 3GiB --cache-size -3000000 --rounds 1 --verbose").words();
     assert!(out.contains("cache=3072000000"), "{out}");
     // As SQLite is built by default it maps 64 KiB less than 2 GiB, which is said.
     assert!(out.contains("mmap=3221225472 was asked for, mmap=2147418112 is in effect"), "{out}");

@@ -137,7 +137,7 @@ fn what_cannot_be_compared_is_refused() {
     world.write("empty.json", "");
     world.write("foreign.json", "{\"a\":1}\n");
     for (line, says) in [
-        ("compare old.json other.json", "different plans: data: 30 blobs made up"),
+        ("compare old.json other.json", "different plans: data: 30 generated blobs"),
         ("compare old.json memory.json", "nothing in common: files; pack against memory"),
         ("compare old.json absent.json", "absent.json"),
         ("compare old.json empty.json", "empty.json: this is not a record"),

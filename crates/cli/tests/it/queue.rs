@@ -186,7 +186,7 @@ fn runs_stand_on_each_folder_too() {
     assert_eq!(left(&world), ["a", "b", "r.jsonl"].map(|name| world.path(name)));
     for target in ["memory:", "a"] {
         let said = world.refused(&format!("run {target} --on a,b"));
-        assert!(said.contains("--on puts scratch stores on file systems"), "{said}");
+        assert!(said.contains("--on places scratch stores on file systems"), "{said}");
     }
 }
 

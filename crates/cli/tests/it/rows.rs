@@ -196,7 +196,7 @@ fn waiting_for_each_other_is_shown() {
 fn bad_input_gets_one_line() {
     let world = World::new();
     for (line, answer) in [
-        ("rows nosuch:", "no engine of rows \"nosuch\""),
+        ("rows nosuch:", "no engine \"nosuch\""),
         ("rows sqlit:", "did you mean sqlite?"),
         ("rows a.db", "names no engine"),
         ("rows sqlite:a.db", "leave out \"a.db\""),

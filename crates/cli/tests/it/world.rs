@@ -139,6 +139,13 @@ fn there<T>(result: std::io::Result<T>) -> Option<T> {
     }
 }
 
+impl Ran {
+    /// What was printed on standard output, with a space wherever a line is broken.
+    pub(crate) fn words(&self) -> String {
+        self.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl From<Output> for Ran {
     fn from(output: Output) -> Self {
         Self {
