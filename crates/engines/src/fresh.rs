@@ -1,8 +1,8 @@
-//! Creating a store where nothing exists yet, and leaving nothing there if that fails.
+//! Creating a store where nothing exists yet, and leaving nothing there.
 
 use std::{
     fs::{self, File},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use model::{Error, Result, Store};
@@ -32,4 +32,10 @@ pub(crate) fn folder<S: Store + 'static>(
         let _ = fs::remove_dir_all(location);
     }
     Ok(Box::new(created?))
+}
+
+/// Removes those of `files` that exist.
+pub(crate) fn remove(files: impl IntoIterator<Item = PathBuf>) -> Result<()> {
+    let mut existing = files.into_iter().filter(|file| file.exists());
+    existing.try_for_each(|file| fs::remove_file(&file).map_err(|e| Error::io(file.display(), e)))
 }

@@ -10,6 +10,8 @@ use model::{
     rows::{RowSession, RowStore, RowTables},
 };
 
+use crate::fresh;
+
 /// What is in such a file, with the settings that were asked for.
 pub(crate) trait RowFile: Send + Sync + Sized + 'static {
     /// The end of the file's name.
@@ -108,9 +110,6 @@ impl<F: RowFile> RowTables for RowFolder<F> {
     }
 
     fn remove(self: Box<Self>) -> Result<()> {
-        let files = self.paths().flat_map(|path| self.file.files(&path));
-        files
-            .filter(|file| file.exists())
-            .try_for_each(|file| fs::remove_file(&file).map_err(|e| Error::io(file.display(), e)))
+        fresh::remove(self.paths().flat_map(|path| self.file.files(&path)))
     }
 }

@@ -70,17 +70,17 @@ pub trait Engine: Sync {
         Ok(())
     }
 
-    /// It as a store of values.
+    /// This engine as a store of values.
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
         None
     }
 
-    /// It as a store of rows.
+    /// This engine as a store of rows.
     fn rows(&'static self) -> Option<&'static dyn Rows> {
         None
     }
 
-    /// It as a store of tasks.
+    /// This engine as a store of tasks.
     fn tasks(&'static self) -> Option<&'static dyn Tasks> {
         None
     }
@@ -280,7 +280,7 @@ pub struct Account {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent yes-or-no facts, named one by one")]
 pub struct Capabilities {
-    /// The store is on disk and is there after closing. One that is not is held open from its
+    /// The store is on disk and exists after closing. One that is not is held open from its
     /// making to the end of a run.
     pub persistent: bool,
     /// It keeps what is written. `false` only for `null`, which measures the tool.
@@ -291,7 +291,7 @@ pub struct Capabilities {
     pub concurrent_writes: bool,
     /// Several processes may have a store open at once, see [`Blobs::join`].
     pub processes: bool,
-    /// A location is an address of a server that is there (`//user@host/database`), in which
+    /// A location is an address of an existing server (`//user@host/database`), in which
     /// stores are created (`//user@host/database/table`) and dropped when they are closed.
     pub remote: bool,
 }

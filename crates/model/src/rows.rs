@@ -1,7 +1,7 @@
 //! Rows: a table of two integers, and what `storemark rows` asks of an engine. Row `i` is
 //! `(i, 2 i)`.
 //!
-//! Small traits again, from kind to running store to one worker's use of it: [`Rows`],
+//! Small traits again, from kind to running store to one worker's use of it: [`Rows`](crate::Rows),
 //! [`RowStore`], [`RowTables`], [`RowSession`]. A store runs for as long as its targets are measured
 //! (a server is started once); each trial creates its tables and removes them. The workers are
 //! processes: each [`Rows::join`](crate::Rows::join)s the tables that the first process created.
@@ -113,11 +113,11 @@ pub const NULL: Setting = Setting::new(
 
 /// A store that runs.
 pub trait RowStore: Send + Sync {
-    /// Where another process finds it, for [`Rows::join`].
+    /// Where another process finds it, for [`Rows::join`](crate::Rows::join).
     fn location(&self) -> PathBuf;
 
-    /// Makes as many databases, numbered from 0, each with an empty table; none is there. An engine
-    /// that keeps its rows in the session makes them there.
+    /// Creates as many databases, numbered from 0, each with an empty table; none exists yet. An
+    /// engine that keeps its rows in the session creates them there.
     fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>>;
 
     /// Other processes that do its work (a server's), each with all that descend from it.

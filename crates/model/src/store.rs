@@ -136,7 +136,7 @@ pub struct Item<'a> {
 /// Variants of [`Session::put`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Put {
-    /// Whether the key must or must not be there yet.
+    /// Whether the key must or must not exist yet.
     pub how: How,
     /// Mode and time to keep with a named value.
     pub meta: Option<Meta>,
@@ -148,9 +148,9 @@ pub enum How {
     /// Insert or replace.
     #[default]
     Upsert,
-    /// Only if the key is not there.
+    /// Only if the key does not exist.
     Insert,
-    /// Only if the key is there.
+    /// Only if the key exists.
     Update,
 }
 

@@ -96,7 +96,7 @@ pub trait Queue: Send + Sync {
 /// repeated until it is done.
 pub trait QueueWorker {
     /// Takes a step; `task` is as it shall be after it. When it returns, the durability class holds
-    /// for it. A task that is there already cannot be created, and any other step needs one that is.
+    /// for it. A task that exists cannot be created, and any other step needs one that does.
     fn take(&mut self, step: Step, task: &Task<'_>) -> Result<()>;
 
     /// What is held of a task; `None` where there is none. Never timed.

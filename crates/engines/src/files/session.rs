@@ -20,7 +20,7 @@ pub(super) struct Worker<'s> {
     number: u32,
     /// Temporary files created so far.
     temporaries: u64,
-    /// The path of the key at hand, ended by a zero byte.
+    /// The path of the current key, ended by a zero byte.
     path: Vec<u8>,
     /// The temporary file next to it, likewise.
     temporary: Vec<u8>,
@@ -43,7 +43,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// An error about the file at hand.
+    /// An error about the current file.
     #[cold]
     fn failed(&self, cause: io::Error) -> Error {
         let name = self.path.strip_suffix(&[0]).unwrap_or(&self.path);
@@ -61,7 +61,7 @@ impl<'s> Worker<'s> {
     }
 
     /// Writes a temporary file, then renames it to the current one.
-    fn write_beside(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
+    fn write_temporary(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
         let there = || self.store.root.facts(&self.path).map(|facts| facts.is_some());
         match put.how {
             How::Insert if there()? => return Ok(false),
@@ -136,7 +136,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Notes that the folder of the file at hand changed, and flushes it outside a batch.
+    /// Notes that the folder of the current file changed, and flushes it outside a batch.
     fn changed(&mut self) -> Result<()> {
         if self.store.sync == Sync::Full {
             let path = std::mem::take(&mut self.path);
@@ -182,7 +182,7 @@ impl Session for Worker<'_> {
         self.writable()?;
         self.store.layout.path(key, &mut self.path)?;
         let written = if self.store.write == Writing::Rename {
-            self.write_beside(value, put)
+            self.write_temporary(value, put)
         } else {
             self.write_in_place(value, put)
         };

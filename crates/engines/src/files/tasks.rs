@@ -79,7 +79,7 @@ const ROOM: usize = 4096;
 
 struct Worker<'a> {
     session: Box<dyn Session + 'a>,
-    /// The task at hand as it is written.
+    /// The current task as it is written.
     value: Vec<u8>,
 }
 
@@ -95,9 +95,9 @@ impl Worker<'_> {
 impl QueueWorker for Worker<'_> {
     fn take(&mut self, step: Step, task: &Task<'_>) -> Result<()> {
         let (done, otherwise) = match step {
-            Step::Create => (self.put(task, How::Insert)?, "is there already"),
-            Step::Status | Step::Rewrite => (self.put(task, How::Update)?, "is not there"),
-            Step::Delete => (self.session.delete(Key::Name(task.id.as_bytes()))?, "is not there"),
+            Step::Create => (self.put(task, How::Insert)?, "exists already"),
+            Step::Status | Step::Rewrite => (self.put(task, How::Update)?, "does not exist"),
+            Step::Delete => (self.session.delete(Key::Name(task.id.as_bytes()))?, "does not exist"),
         };
         if done { Ok(()) } else { Err(Error::corrupt(format!("task {} {otherwise}", task.id))) }
     }

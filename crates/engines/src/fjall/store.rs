@@ -157,7 +157,7 @@ fn failed(path: &Path, error: fjall::Error) -> Error {
              (the file {path}/lock)"
         )),
         fjall::Error::Poisoned => Error::failed(format!(
-            "{path}: fjall takes no more writes, as writing failed before (is the disk full?)"
+            "{path}: fjall refuses writes, because writing failed before (is the disk full?)"
         )),
         fjall::Error::InvalidVersion(Some(version)) => Error::unsupported(format!(
             "{path}: fjall's format {version} is not the one of this version of the library"

@@ -94,9 +94,9 @@ impl Environment {
                 self.env.info().map_size,
                 extent(&self.env)
             )),
-            heed::Error::Mdb(MdbError::ReadersFull) => {
-                Error::failed(format!("{path}: has {READERS} readers already, and takes no more"))
-            }
+            heed::Error::Mdb(MdbError::ReadersFull) => Error::failed(format!(
+                "{path}: has {READERS} readers already, which is the most it takes"
+            )),
             heed::Error::Mdb(MdbError::Corrupted | MdbError::PageNotFound) => {
                 Error::corrupt(format!("{path}: {error}"))
             }

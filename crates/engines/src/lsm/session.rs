@@ -157,7 +157,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
             Batch::<T>::Read(view) => self.tree.read(Some(view), key, take)?,
             Batch::<T>::None => self.tree.read(None, key, take)?,
             Batch::<T>::Write(writing) => match writing.own.get(key) {
-                Some(changed) => changed.as_ref().map(|value| value.as_ref()).map(take),
+                Some(changed) => changed.as_ref().map(AsRef::as_ref).map(take),
                 None => self.tree.read(None, key, take)?,
             },
         };

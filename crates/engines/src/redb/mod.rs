@@ -72,7 +72,7 @@ static DECLARATION: Declaration = Declaration {
     limitations: &[
         "two sessions that write at once: one waits",
         "several processes may read, but one that writes is alone, unless all open it with \
-             share=readers or share=writers; then sync=deferred is not to be had",
+             share=readers or share=writers; then sync=deferred is not available",
         "after its writer was killed, it is read from end to end before it can be read again",
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),

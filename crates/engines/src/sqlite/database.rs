@@ -2,7 +2,7 @@
 //! read back.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     path::{Path, PathBuf},
 };
 
@@ -137,10 +137,4 @@ pub(super) fn checkpoint(db: &Connection) -> Result<()> {
         0 => Ok(()),
         _ => Err(db.named(Error::failed("a reader kept the WAL from its checkpoint"))),
     }
-}
-
-/// Removes those of `files` that exist.
-pub(super) fn remove(files: &[PathBuf]) -> Result<()> {
-    let existing = files.iter().filter(|file| file.exists());
-    existing.map(|file| fs::remove_file(file).map_err(|e| Error::io(file.display(), e))).collect()
 }

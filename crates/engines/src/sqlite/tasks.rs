@@ -19,7 +19,7 @@ use super::{
     ffi::Connection,
     prepared::Prepared,
 };
-use crate::lock;
+use crate::{fresh, lock};
 
 /// The published table.
 const SCHEMA: [&str; 2] = [
@@ -108,7 +108,7 @@ impl Queue for SqliteTasks {
     fn remove(self: Box<Self>) -> Result<()> {
         let files = self.files();
         drop(self);
-        database::remove(&files)
+        fresh::remove(files)
     }
 }
 

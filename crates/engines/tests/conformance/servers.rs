@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use model::{Blobs, Facet, KeyKind, Session, Settings, Store};
+use model::{Blobs, Engine, Facet, KeyKind, Session, Settings, Store};
 use storemark_engines::registry;
 
 use crate::{
@@ -62,7 +62,7 @@ pub(crate) fn left_out() -> &'static [&'static str] {
     LEFT_OUT.get_or_init(|| {
         let named = env::var(WITHOUT).unwrap_or_default();
         let named: Vec<_> = named.split(',').map(str::trim).collect();
-        let all = registry::all_blobs().map(|engine| engine.name());
+        let all = registry::all_blobs().map(Engine::name);
         let out: Vec<_> = all.filter(|name| is_without(name, &named)).collect();
         if !out.is_empty() {
             let count = out.len();

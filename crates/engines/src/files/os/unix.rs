@@ -162,7 +162,7 @@ fn absent<T>(errno: Errno) -> io::Result<Option<T>> {
 }
 
 /// The permission bits of `mode`, without set-user-ID and its kin, which a store that someone
-/// else made must not hand out; systems differ in the width of a mode.
+/// else creates must not hand out; systems differ in the width of a mode.
 #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast)]
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode((mode & 0o777) as fs::RawMode)
