@@ -39,7 +39,7 @@ impl World {
         let mut command = self.command(line);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut has_ended = false;
-        let recorded = within(60, || {
+        let recorded = within(300, || {
             has_ended = child.try_wait().unwrap().is_some();
             has_ended || self.count(record, part) >= count
         });

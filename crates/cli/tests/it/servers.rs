@@ -67,7 +67,7 @@ fn under_way(world: &World, targets: &str, rounds: u32) -> Child {
 
 fn nothing_is_left(world: &World) {
     let folder = world.path(".").canonicalize().unwrap();
-    let gone = within(10, || processes(&folder).is_empty() && !scratch(world));
+    let gone = within(60, || processes(&folder).is_empty() && !scratch(world));
     assert!(gone, "left: {:?}, {:?}", processes(&folder), world.tree().keys());
 }
 
@@ -135,7 +135,7 @@ for_each_kind! {
 
 fn a_killed_run_leaves_no_server_and_no_folder(kind: &Kind, world: World) {
     let mut child = under_way(&world, &format!("{}: memory:", kind.engine), MANY);
-    assert!(within(30, || server(&world).is_some()));
+    assert!(within(60, || server(&world).is_some()));
     signal(child.id(), "KILL");
     child.wait().unwrap();
     nothing_is_left(&world);
@@ -156,8 +156,8 @@ fn a_server_that_dies_fails_its_trial_and_the_rest_goes_on(kind: &Kind, world: W
     const ROUNDS: u32 = 12;
     let mut child = under_way(&world, &format!("{}: memory:", kind.engine), ROUNDS);
     // If one is ending anyway, nobody misses it: the next one is killed as well.
-    let ended = within(60, || {
-        if answers(&world.path("storemark-scratch"))
+    let ended = within(300, || {
+        if answers(&world.path("."))
             && let Some(pid) = server(&world)
         {
             let _ = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).output();

@@ -79,8 +79,10 @@ pub(crate) trait Connection: Sized + Send {
     }
 }
 
-/// The error of a server's driver.
+/// The error of a server's driver, its prepared statement, its row.
 pub(crate) type Failure<D> = <<D as Dialect>::Conn as Connection>::Failure;
+pub(crate) type Statement<D> = <<D as Dialect>::Conn as Connection>::Statement;
+pub(crate) type RowOf<D> = <<D as Dialect>::Conn as Connection>::Row;
 
 /// A kind of SQL server with tables of values.
 pub(crate) trait Dialect: Sized + Send + Sync + 'static {
@@ -160,7 +162,7 @@ pub(crate) trait Dialect: Sized + Send + Sync + 'static {
     /// What returns the form of the table `name` as one row.
     fn form_query(name: &str) -> String;
 
-    fn form(row: &<Self::Conn as Connection>::Row) -> Result<Self::Form>;
+    fn form(row: &RowOf<Self>) -> Result<Self::Form>;
 
     /// Most bytes of a name as the primary key.
     fn longest_name(form: &Self::Form) -> usize;

@@ -12,7 +12,7 @@ use model::{Error, Facet, Result, Settings};
 
 use super::{
     address::Address,
-    dialect::{Connection, Dialect, Failure, Row},
+    dialect::{Connection, Dialect, Failure, Row, RowOf},
     folder::Folder,
     process::{Recipe, Server, failed, run},
     variables::{Expected, Variables, variables},
@@ -129,7 +129,7 @@ impl<D: Dialect> Host<D> {
 
     pub(crate) fn variables(&self, conn: &mut D::Conn) -> Result<Variables> {
         let rows = conn.rows(D::VARIABLES).map_err(|failure| self.explain(&failure))?;
-        let pair = |row: &<D::Conn as Connection>::Row| {
+        let pair = |row: &RowOf<D>| {
             Some((row.text(0)?.to_owned(), row.text(1).unwrap_or_default().to_owned()))
         };
         Ok(Variables::new(rows.iter().filter_map(pair)))

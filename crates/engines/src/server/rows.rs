@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{
-    dialect::{Connection, Failure, Row, RowDialect, Value},
+    dialect::{Connection, Failure, Row, RowDialect, Statement, Value},
     folder::Folder,
     host::Host,
     store,
@@ -177,7 +177,7 @@ impl<D: RowDialect> RowTables for Tables<D> {
 struct Session<'t, D: RowDialect> {
     tables: &'t Tables<D>,
     conn: D::Conn,
-    insert: <D::Conn as Connection>::Statement,
+    insert: Statement<D>,
     waits: D::Waits,
     /// The text of the last statement, kept for its memory.
     sql: String,

@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::{
-    dialect::{Connection, Dialect, Failure, Row, Value},
+    dialect::{Connection, Dialect, Failure, Row, RowOf, Statement, Value},
     store::TableStore,
 };
 use crate::refusal::{read_only, wrong_kind};
@@ -23,7 +23,7 @@ pub(super) struct TableSession<'s, D: Dialect> {
     store: &'s TableStore<D>,
     /// In a cell because counting waits asks the server.
     conn: RefCell<D::Conn>,
-    statements: Statements<<D::Conn as Connection>::Statement>,
+    statements: Statements<Statement<D>>,
     /// Between `begin` and `commit`, unless an error ended the transaction.
     in_batch: bool,
     /// Operations repeated since last asked.
@@ -108,9 +108,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
     /// Runs a statement that writes; whether it found or inserted a row.
     fn write(
         &mut self,
-        which: impl Fn(
-            &Statements<<D::Conn as Connection>::Statement>,
-        ) -> &<D::Conn as Connection>::Statement,
+        which: fn(&Statements<Statement<D>>) -> &Statement<D>,
         parameters: &[Value<'_>],
     ) -> Result<bool> {
         if self.store.access == Access::Read {
@@ -135,11 +133,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
     }
 
     /// Visits the rows of a query of the whole table.
-    fn stream(
-        &mut self,
-        query: &str,
-        visit: &mut dyn FnMut(&<D::Conn as Connection>::Row) -> Visit,
-    ) -> Result<()> {
+    fn stream(&mut self, query: &str, visit: &mut dyn FnMut(&RowOf<D>) -> Visit) -> Result<()> {
         let visited = self.conn.get_mut().stream(query, self.in_batch, visit);
         let visited = visited.map_err(|failure| self.failed(&failure))?;
         let stopped = !matches!(visited, Ok(ControlFlow::Continue(())));

@@ -228,7 +228,7 @@ impl<'k> Existing<'k> {
         fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
         let process = (kind.start)(&folder, port);
         let server = Self { kind, folder, port, process };
-        assert!(within(30, || server.sql(kind.setup[0].0, "SELECT 1").is_some()));
+        assert!(within(60, || server.sql(kind.setup[0].0, "SELECT 1").is_some()));
         for (database, statement) in kind.setup {
             server.sql(database, statement).unwrap();
         }
