@@ -111,7 +111,8 @@ fn list(title: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let items: String = lines.iter().map(|line| format!("- {}\n", shown(line))).collect();
+    let items: Vec<_> = lines.iter().map(|line| format!("- {}\n", shown(line))).collect();
+    let items = items.concat();
     if lines.len() <= LONG {
         return format!("{}\n\n{items}", shown(title));
     }

@@ -8,16 +8,6 @@ use stats::Estimate;
 use super::table;
 use crate::table::Table;
 
-/// What the script reads in the page.
-#[derive(Serialize)]
-pub(super) struct Data<'a> {
-    /// Version of this form; the script refuses others.
-    pub(super) version: u32,
-    /// Labels of all targets; each has the same colour throughout the page.
-    pub(super) targets: Vec<&'a str>,
-    pub(super) charts: Vec<&'a Chart>,
-}
-
 #[derive(Default, Serialize)]
 pub(super) struct Chart {
     /// Unique in the page.
@@ -150,15 +140,7 @@ impl Chart {
         read: &'static str,
         tables: impl IntoIterator<Item = Table>,
     ) -> Self {
-        let title = title.into();
-        let titled = |mut table: Table| {
-            if table.title.is_empty() {
-                table.title.clone_from(&title);
-            }
-            table
-        };
-        let tables = tables.into_iter().map(titled).collect();
-        Self { title, read, tables, ..self }
+        Self { title: title.into(), read, tables: tables.into_iter().collect(), ..self }
     }
 
     /// Adds a point of `target` in the group called `group`, which its first point creates.
@@ -214,7 +196,7 @@ impl Chart {
                     aria-label={ (title) ". The table below has its figures." } {}
                 details {
                     summary aria-label={ "Table: " (title) } { "Table" }
-                    @for table in &self.tables { (table::markup(table)) }
+                    @for table in &self.tables { (table::titled(table, title)) }
                 }
             }
         }

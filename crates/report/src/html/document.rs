@@ -4,11 +4,12 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{Markup, PreEscaped, html};
 use model::study::Study;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{
-    HTML_HEAD, answer, chart::Data, charts::Family, environment, explanation, findings, method,
-    part::Part, plan, trials,
+    HTML_HEAD, answer, charts::Family, environment, explanation, findings, method, part::Part,
+    plan, trials,
 };
 use crate::StudyStep;
 
@@ -136,10 +137,9 @@ fn charts(chapter: &Chapter<'_>, below: bool) -> Markup {
 /// JSON that cannot end the element it is in.
 fn data(chapters: &[Chapter<'_>]) -> String {
     let families = chapters.iter().flat_map(|chapter| &chapter.families);
-    let charts = families.flat_map(|family| &family.charts).collect();
-    let data = Data { version: VERSION, targets: labels(chapters), charts };
-    let json = serde_json::to_string(&data).expect("numbers and texts are JSON");
-    harmless(&json).replace('<', "\\u003c")
+    let charts: Vec<_> = families.flat_map(|family| &family.charts).collect();
+    let data = json!({ "version": VERSION, "targets": labels(chapters), "charts": charts });
+    harmless(&data.to_string()).replace('<', "\\u003c")
 }
 
 /// The labels of all targets, in the plans' order: a target has the same colour in all charts.

@@ -6,10 +6,16 @@ use crate::table::{Cell, Column, Table};
 
 /// In a frame that scrolls if the page is too narrow for it, with notes below.
 pub(super) fn markup(table: &Table) -> Markup {
+    titled(table, "")
+}
+
+/// The same; `title` is for a table that has none.
+pub(super) fn titled(table: &Table, title: &str) -> Markup {
+    let title = if table.title.is_empty() { title } else { &table.title };
     html! {
-        div.table tabindex="0" role="region" aria-label=(table.title) {
+        div.table tabindex="0" role="region" aria-label=(title) {
             table {
-                caption { (table.title) }
+                caption { (title) }
                 thead { tr { @for column in &table.columns { (head(column)) } } }
                 tbody { @for row in &table.rows { tr { (cells(&table.columns, row)) } } }
             }

@@ -10,6 +10,7 @@ use super::Page;
 use crate::{
     number::with_interval,
     table::{Line, Lines},
+    words,
 };
 
 /// The machine, the folder, what can be measured there and how finely, and what to do.
@@ -17,7 +18,8 @@ pub fn doctor(report: &DoctorReport) -> Page {
     let mut parts = vec![machine(report), folder(report)];
     parts.extend(caches(&report.caches));
     parts.extend([programs(report), noise(&report.noise)]);
-    let nothing = report.advice.is_empty().then(|| entry("nothing", [text("no finding")]));
+    let nothing =
+        report.advice.is_empty().then(|| entry("nothing", [Some("no finding".to_owned())]));
     let advice = report.advice.iter().map(|advice| Line::finding(advice.severity, &advice.text));
     parts.push(Lines::new("What to do", nothing.flatten().into_iter().chain(advice)));
     Page::prose(parts)
@@ -30,10 +32,6 @@ fn entry(name: &str, parts: impl IntoIterator<Item = Option<String>>) -> Option<
     (!text.is_empty()).then(|| Line::new(format!("  {name:<14}  "), text))
 }
 
-fn text(text: impl Into<String>) -> Option<String> {
-    Some(text.into())
-}
-
 fn size(bytes: Option<u64>, what: &str) -> Option<String> {
     bytes.map(|bytes| format!("{}{what}", show_size(bytes)))
 }
@@ -41,17 +39,17 @@ fn size(bytes: Option<u64>, what: &str) -> Option<String> {
 fn machine(report: &DoctorReport) -> Lines {
     let environment = &report.environment;
     let Environment { cpu, memory, .. } = environment;
-    let count = if cpu.count == 1 { text("1 CPU") } else { text(format!("{} CPUs", cpu.count)) };
+    let count = Some(words::counted(cpu.count.into(), "CPU"));
     let cache = cpu.last_level_cache_bytes;
     let cache = cache.map(|bytes| format!("last-level cache of {}", show_size(bytes)));
     let governor = cpu.governor.as_ref().map(|governor| format!("governor {governor}"));
-    let governor = governor.or_else(|| text("frequency governor not known"));
+    let governor = Some(governor.unwrap_or_else(|| "frequency governor not known".to_owned()));
     let swap = memory.swap_bytes.filter(|bytes| *bytes > 0);
-    let swap = size(swap, " of swap").or(memory.swap_bytes.and(text("no swap")));
+    let swap = size(swap, " of swap").or(memory.swap_bytes.and(Some("no swap".to_owned())));
     let kernel = environment.kernel.as_deref().unwrap_or_default();
     let system = format!("{} {kernel}", environment.os);
     let virtualised = environment.virtualised.clone();
-    let virtualised = virtualised.or_else(|| text("not seen to be virtualised"));
+    let virtualised = Some(virtualised.unwrap_or_else(|| "not seen to be virtualised".to_owned()));
     let user = report.user_id.map(|id| match id {
         0 => "root".to_owned(),
         id => format!("user {id}, not root"),
@@ -59,14 +57,14 @@ fn machine(report: &DoctorReport) -> Lines {
     let own = environment.loop_ns;
     let own =
         (own > 0.0).then(|| format!("storemark's own loop {} ns an operation", three_digits(own)));
-    let clock = text(format!("{} ns for two reads", environment.clock_ns));
+    let clock = Some(format!("{} ns for two reads", environment.clock_ns));
     let entries = [
         entry("processor", [cpu.model.clone(), count, cache, governor]),
         entry(
             "memory",
             [size(memory.total_bytes, ""), size(memory.available_bytes, " available"), swap],
         ),
-        entry("system", [text(system.trim()), virtualised]),
+        entry("system", [Some(system.trim().to_owned()), virtualised]),
         entry("user", [user]),
         entry("clock", [clock, own]),
     ];
@@ -78,7 +76,7 @@ fn folder(report: &DoctorReport) -> Lines {
     let unwritable = unwritable.as_ref().map(|why| format!("nothing can be written there: {why}"));
     let filesystems = report.environment.filesystems.iter().map(filesystem);
     let flushes_like = flush.and_then(|_| flushes_like.clone());
-    let untried = report.untried.iter().map(|what| entry("not tried", [text(&**what)]));
+    let untried = report.untried.iter().map(|what| entry("not tried", [Some(what.clone())]));
     let elsewhere = report.other_filesystems.iter().map(|other| {
         let place = format!("{} ({} from {})", other.mount, other.kind, other.device);
         entry("elsewhere", [Some(place), size(other.free_bytes, " free")])
@@ -127,7 +125,7 @@ fn disk(disk: &Disk) -> Option<Line> {
     entry(
         "disk",
         [
-            text(&*disk.name),
+            Some(disk.name.clone()),
             disk.model.clone(),
             rotates.map(str::to_owned),
             disk.scheduler.as_ref().map(|name| format!("scheduler {name}")),
@@ -172,14 +170,12 @@ fn caches(caches: &[Reach]) -> Option<Lines> {
 
 fn programs(report: &DoctorReport) -> Lines {
     let libraries = report.environment.libraries.iter();
-    let libraries =
-        libraries.map(|one| entry(&one.name, [Some(one.version.clone()), text("built in")]));
-    let program = |program: &Program| match &program.path {
-        Some(path) => entry(&program.name, [program.version.clone(), Some(path.clone())]),
-        None => {
-            let missing = format!("not found (Debian's package: {})", program.package);
-            entry(&program.name, [Some(missing)])
-        }
+    let libraries = libraries
+        .map(|one| entry(&one.name, [Some(one.version.clone()), Some("built in".to_owned())]));
+    let program = |program: &Program| {
+        let missing = || format!("not found (Debian's package: {})", program.package);
+        let place = program.path.clone().unwrap_or_else(missing);
+        entry(&program.name, [program.version.clone(), Some(place)])
     };
     let programs = report.programs.iter().map(program);
     Lines::new("Installed", libraries.chain(programs).flatten())
@@ -187,7 +183,7 @@ fn programs(report: &DoctorReport) -> Lines {
 
 fn noise(noise: &[Noise]) -> Lines {
     let nothing = noise.is_empty().then_some("it was stopped, or cannot be tried here");
-    let nothing = nothing.and_then(|why| entry("not measured", [text(why)]));
+    let nothing = nothing.and_then(|why| entry("not measured", [Some(why.to_owned())]));
     let targets = noise.iter().filter_map(|one| entry(&one.target, [Some(against_itself(one))]));
     Lines::new("Noise: each target against itself", nothing.into_iter().chain(targets))
 }

@@ -75,11 +75,12 @@ const CALLS: &str = "`storemark engines NAME` names the calls they make. No test
                      drive keeps what it acknowledged is its maker's promise.";
 
 /// What each class means, and the settings by which each engine keeps it.
-pub fn durability<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs> + Clone) -> Page {
+pub fn durability<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
+    let engines: Vec<_> = engines.into_iter().collect();
     let class = |class| {
         let settings = |engine: &'e dyn Blobs| {
             let settings = settings_of(engine, class);
-            let settings = settings.map_or_else(|| "cannot".to_owned(), |settings| settings);
+            let settings = settings.unwrap_or_else(|| "cannot".to_owned());
             let none = settings.is_empty();
             entry(engine.name(), if none { "as it is set".to_owned() } else { settings })
         };
@@ -90,7 +91,7 @@ pub fn durability<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs> + Clone) 
             }
             Durability::Durable => "an acknowledged commit survives a power cut",
         };
-        let engines = engines.clone().into_iter().filter_map(settings);
+        let engines = engines.iter().copied().filter_map(settings);
         Lines::new(format!("{class}: {meaning}"), engines)
     };
     let head = Lines::new("--durability gives every engine the same durability", []);
