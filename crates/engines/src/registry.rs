@@ -40,7 +40,6 @@ pub fn linked() -> impl Iterator<Item = Library> {
     linked.filter_map(|engine| engine.library())
 }
 
-/// The engine called `name`.
 pub fn find(name: &str) -> Result<&'static dyn Engine> {
     let found = all().iter().find(|engine| engine.name() == name).copied();
     found.ok_or_else(|| unknown(name, all().iter().map(|engine| engine.name())))

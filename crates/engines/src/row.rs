@@ -59,7 +59,7 @@ impl<V> Row<V> {
         old
     }
 
-    /// Lengthens the row to hold `place`, the place of `key`, and takes in what stood beyond.
+    /// Lengthens the row to hold `place`, the place of `key`, and takes in what was beyond it.
     fn reach(&mut self, key: i64, place: usize) {
         self.places.resize_with(place + 1, || None);
         let mut within = self.rest.split_off(&self.first);

@@ -14,7 +14,6 @@ use crate::fresh;
 
 /// What is in such a file, with the settings that were asked for.
 pub(crate) trait RowFile: Send + Sync + Sized + 'static {
-    /// The end of the file's name.
     const EXTENSION: &'static str;
 
     fn new(settings: &Settings) -> Self;
@@ -48,7 +47,6 @@ pub(crate) struct RowFolder<F> {
 }
 
 impl<F: RowFile> RowFolder<F> {
-    /// Creates the folder.
     pub(crate) fn start(location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
         fs::create_dir(location).map_err(|e| Error::io(location.display(), e))?;
         Ok(Box::new(Self::new(location, 0, settings)))

@@ -61,7 +61,6 @@ impl Slowed {
 /// Each takes a moment; an interrupt spoils one or two of them.
 const TRIES: usize = 33;
 
-/// Mean time of a get.
 fn mean_ns(session: &mut dyn Session) -> Result<f64> {
     const GETS: u32 = 200;
     let start = Instant::now();

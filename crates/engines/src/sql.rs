@@ -4,7 +4,6 @@ use std::{fmt::Write, ops::Range};
 
 use model::Settings;
 
-/// Makes the table.
 pub(crate) fn create(settings: &Settings) -> String {
     let null = if settings.get("null") == Some("no") { " NOT NULL" } else { "" };
     format!("CREATE TABLE numbers (i INT{null}, i2 INT{null})")

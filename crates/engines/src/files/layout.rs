@@ -7,7 +7,6 @@ use model::{Error, Key, KeyKind, Result};
 use super::{listing, number, temporary, walk};
 use crate::{choice::Choice, refusal::wrong_kind};
 
-/// How keys become paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// `000001`

@@ -17,18 +17,15 @@ use super::{
 /// What the engine `files` passes over, or fails to read, below a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Symbolic links.
     pub symlinks: Several,
     /// Devices, sockets and pipes.
     pub special: Several,
     /// Files and folders that this user may not read.
     pub unreadable: Several,
-    /// Folders with nothing in them.
     pub empty_folders: Several,
 }
 
 impl LeftOut {
-    /// Whether nothing was left out.
     pub fn is_empty(&self) -> bool {
         [&self.symlinks, &self.special, &self.unreadable, &self.empty_folders]
             .iter()

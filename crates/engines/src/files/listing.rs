@@ -6,7 +6,6 @@ use model::{Error, Key, Result};
 
 use super::{layout::Layout, number, os, walk};
 
-/// Keys in order.
 pub(super) enum Listing {
     Numbers(Vec<i64>),
     /// Ranges of the bytes, in the order of the names they hold.

@@ -16,13 +16,11 @@ pub(super) fn tree(key: i64, out: &mut Vec<u8>) {
     padded(key % 100, 2, out);
 }
 
-/// The key whose flat name this is.
 pub(super) fn parse_flat(name: &[u8]) -> Option<i64> {
     let key = number(name)?;
     prints_as(key, flat, name).then_some(key)
 }
 
-/// The key whose tree name this is.
 pub(super) fn parse_tree(name: &[u8]) -> Option<i64> {
     let mut parts = name.split(|byte| *byte == b'/').map(number);
     let (high, middle, low) = (parts.next()??, parts.next()??, parts.next()??);

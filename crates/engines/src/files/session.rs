@@ -18,7 +18,6 @@ const LONGEST: usize = 4096;
 pub(super) struct Worker<'s> {
     store: &'s Folder,
     number: u32,
-    /// Temporary files created so far.
     temporaries: u64,
     /// The path of the current key, ended by a zero byte.
     path: Vec<u8>,
@@ -54,7 +53,6 @@ impl<'s> Worker<'s> {
         if self.store.access == Access::Write { Ok(()) } else { Err(refusal::read_only()) }
     }
 
-    /// Writes the current file in place.
     fn write_in_place(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
         let Some(file) = self.open_new(false, put.how)? else { return Ok(false) };
         self.write_to(file, value, put).map(|()| true)
@@ -98,7 +96,6 @@ impl<'s> Worker<'s> {
         Ok(file)
     }
 
-    /// Writes a file and closes it.
     fn write_to(&self, file: File, value: &[u8], put: &Put) -> io::Result<()> {
         file.write_all(value)?;
         if self.store.write == Writing::Overwrite {
@@ -157,7 +154,6 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Reads a whole file into `value`.
     fn read_all(&self, file: &File, facts: &Facts, value: &mut Vec<u8>) -> Result<()> {
         value.resize(size(facts.length)?, 0);
         let length = file.fill(value).map_err(|e| self.failed(e))?;

@@ -13,15 +13,11 @@ use super::temporary::is_temporary;
 
 /// What a name refers to.
 pub(super) enum Found {
-    /// A regular file.
     File,
-    /// A folder with nothing in it.
     EmptyFolder,
-    /// A symbolic link, to whatever.
     Symlink,
     /// A device, socket or pipe.
     Special,
-    /// A folder that cannot be read.
     Unreadable(io::Error),
 }
 

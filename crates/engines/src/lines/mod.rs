@@ -28,7 +28,6 @@ pub(crate) trait Form: Send + Sync + 'static {
     fn write(out: &mut Self::Writer, row: (i64, i64)) -> Result<()>;
     /// Writes what the buffer still holds.
     fn finish(out: Self::Writer) -> Result<File>;
-    /// Parses every line.
     fn visit(file: File, visit: &mut dyn FnMut((i64, i64)) -> Result<()>) -> Result<()>;
 }
 

@@ -23,7 +23,6 @@ const DATABASES: u32 = 3;
 /// Readers at once, of all processes; each costs 64 bytes of the lock file.
 const READERS: u32 = 1000;
 
-/// The environment itself, and what it was opened for.
 pub(super) struct Environment {
     path: PathBuf,
     settings: Settings,

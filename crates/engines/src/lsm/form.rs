@@ -22,7 +22,6 @@ pub(crate) fn kind_of(column: &str) -> Option<KeyKind> {
 const META: usize = 16;
 const NO_META: u32 = u32::MAX;
 
-/// A value as it is stored.
 pub(super) fn wrap<V: for<'a> From<&'a [u8]>>(
     value: &[u8],
     meta: Option<Meta>,

@@ -29,7 +29,6 @@ pub(crate) trait Tree {
     /// A value between its writing and the commit.
     type Value: AsRef<[u8]> + for<'a> From<&'a [u8]>;
 
-    /// The longest key, in bytes.
     const LONGEST_KEY: usize;
 
     fn view(&self) -> Self::View;
@@ -42,7 +41,6 @@ pub(crate) trait Tree {
         take: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>>;
 
-    /// Whether there is a value of `key` now.
     fn holds(&self, key: &[u8]) -> Result<bool>;
 
     /// Writes all of `changes` or nothing. Called by one session at a time.

@@ -38,7 +38,6 @@ pub(crate) fn bytes<'k>(key: &Key<'k>, held: KeyKind, room: &'k mut [u8; 8]) -> 
     }
 }
 
-/// The key that has these bytes.
 pub(crate) fn key(bytes: &[u8], held: KeyKind) -> Result<Key<'_>> {
     match held {
         KeyKind::Names => Ok(Key::Name(bytes)),

@@ -6,7 +6,6 @@ use model::{Error, Item, Key, LOCK_WAITS, Mode, Put, Result, Session, Visit};
 
 /// The library as one session uses it.
 pub(crate) trait Library {
-    /// A key as the library takes it.
     type Key<'k>;
     /// The store as it was at one moment.
     type Read;

@@ -172,7 +172,7 @@ impl<'a> Bytes<'a> {
         Some(Meta { mode, seconds, nanoseconds })
     }
 
-    /// A key with its slot, which must lie before the table.
+    /// A key with its slot, which must be before the table.
     fn entry(&mut self, trailer: &Trailer) -> Option<(Key<'a>, Slot)> {
         let key = self.key(trailer.keys)?;
         let (offset, length, room) = (self.u64()?, self.u64()?, self.u64()?);

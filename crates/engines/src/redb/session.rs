@@ -20,7 +20,6 @@ pub(super) struct Reading<K: Kind> {
     values: ReadOnlyTable<Sought<K::Stored>, &'static [u8]>,
 }
 
-/// A key as the table has it.
 type Stored<'k, K> = <<K as Kind>::Stored as Value>::SelfType<'k>;
 
 type Batch<K> = ordered::Batch<Reading<K>, WriteTransaction>;

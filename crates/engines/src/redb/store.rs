@@ -23,7 +23,6 @@ use crate::{choice::Choice, ordered::TransactionSession, refusal};
 /// What [`Builder::new`] says it takes.
 const CACHE: u64 = 1 << 30;
 
-/// How commits are flushed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sync {
     Off,

@@ -32,7 +32,6 @@ pub(super) struct RocksStore {
     stalled: AtomicI64,
 }
 
-/// The column families of the store at `path`.
 fn columns(path: &Path) -> Result<Vec<String>> {
     DB::list_cf(&Options::default(), path).map_err(|e| failed(path, &e))
 }
@@ -216,7 +215,6 @@ impl Store for RocksStore {
     }
 }
 
-/// A session's use of the store.
 struct Handle<'s> {
     store: &'s RocksStore,
     column: &'s ColumnFamily,

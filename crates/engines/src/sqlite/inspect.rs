@@ -13,19 +13,13 @@ use super::{
 /// What `stat` reports of a database. Sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stat {
-    /// Number of values.
     pub count: i64,
     /// Mean length of a value; absent without values.
     pub average: Option<f64>,
-    /// Shortest value.
     pub smallest: i64,
-    /// Longest value.
     pub largest: i64,
-    /// Page size.
     pub page_size: i64,
-    /// Pages in the file.
     pub page_count: i64,
-    /// Pages that are free.
     pub freelist_count: i64,
     /// What `PRAGMA integrity_check(10)` said.
     pub integrity: Vec<String>,

@@ -25,7 +25,6 @@ use file::Header;
 pub use inspect::{Stat, memory_counters, stat};
 use store::SqliteStore;
 
-/// The engine.
 pub struct Sqlite;
 
 /// Pages are counted in 31 bits, and a page has at most 64 KiB.

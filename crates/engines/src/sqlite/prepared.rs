@@ -39,7 +39,6 @@ impl Prepared {
         Ok(self.db.changes())
     }
 
-    /// As of [`Connection::waits`].
     pub(crate) fn waits(&self) -> Vec<(&'static str, i64)> {
         self.db.waits()
     }

@@ -9,7 +9,6 @@ use super::{
     table::Table,
 };
 
-/// How values are read and overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Api {
     Sql,
@@ -263,7 +262,6 @@ impl Session for SqliteSession {
     }
 }
 
-/// Visits the rows of a scan.
 fn visit_rows(
     rows: &mut Statement,
     table: &Table,

@@ -27,7 +27,6 @@ pub(super) struct Table {
     pub(super) scan_from: &'static str,
 }
 
-/// kvtest's table.
 pub(super) static KV: Table = Table {
     keys: KeyKind::Integers,
     name: c"kv",
@@ -70,7 +69,6 @@ pub(super) static SQLAR: Table = Table {
 };
 
 impl Table {
-    /// The table that holds keys of this kind.
     pub(super) fn of(keys: KeyKind) -> &'static Self {
         match keys {
             KeyKind::Integers => &KV,

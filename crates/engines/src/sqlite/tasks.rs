@@ -21,7 +21,6 @@ use super::{
 };
 use crate::{fresh, lock};
 
-/// The published table.
 const SCHEMA: [&str; 2] = [
     "CREATE TABLE tasks (id varchar(16) NOT NULL PRIMARY KEY, status varchar(16) NOT NULL, \
      cmd varchar(16) NOT NULL, args text NOT NULL, output text NULL)",
@@ -118,9 +117,7 @@ struct Worker<'a> {
     own: Option<Prepared>,
     /// The arguments of the current task, as JSON.
     arguments: Vec<u8>,
-    /// Times that it waited for others.
     waits: Cell<i64>,
-    /// Attempts that were repeated for them.
     repeats: Cell<i64>,
 }
 

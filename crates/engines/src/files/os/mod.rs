@@ -34,7 +34,6 @@ pub(super) enum Writing {
 /// What is flushed to the device, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sync {
-    /// Nothing.
     None,
     /// A file's bytes, before it is closed.
     File,

@@ -11,7 +11,6 @@ use model::{How, Meta};
 
 use super::{Facts, Sync, Writing};
 
-/// A folder.
 pub(in crate::files) struct Root(PathBuf);
 
 impl Root {
@@ -82,7 +81,6 @@ impl Root {
     }
 }
 
-/// An open file.
 pub(in crate::files) struct File(fs::File);
 
 impl File {

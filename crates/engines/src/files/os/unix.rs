@@ -18,7 +18,6 @@ use super::{Facts, Sync, Writing};
 /// A pipe or a link in a file's place must neither block nor lead elsewhere.
 const PLAIN: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
 
-/// An open folder.
 pub(in crate::files) struct Root(OwnedFd);
 
 impl Root {
@@ -91,7 +90,6 @@ impl Root {
     }
 }
 
-/// An open file, closed when dropped.
 pub(in crate::files) struct File(OwnedFd);
 
 impl File {
@@ -144,7 +142,6 @@ impl File {
     }
 }
 
-/// `name` as a path of this system.
 pub(in crate::files) fn path(name: &[u8]) -> PathBuf {
     OsStr::from_bytes(name).into()
 }

@@ -7,7 +7,6 @@ use model::Result;
 
 use super::{check, error, no_such_row};
 
-/// An open blob handle.
 pub(crate) struct Blob {
     pub(super) raw: *mut sys::sqlite3_blob,
     pub(super) db: *mut sys::sqlite3,
@@ -26,7 +25,6 @@ impl Blob {
         }
     }
 
-    /// Length of the blob.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // SAFETY: the handle is open.

@@ -17,12 +17,9 @@ unsafe extern "C" {
     fn sqlite3_close_v2(db: *mut sys::sqlite3) -> c_int;
 }
 
-/// How to open a database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Open {
-    /// An existing file, to read and write.
     ReadWrite,
-    /// An existing file, to read.
     ReadOnly,
     /// An existing file that nobody writes to, to read without locks or side files.
     Immutable,
@@ -30,7 +27,6 @@ pub(crate) enum Open {
     Memory,
 }
 
-/// A connection.
 pub(crate) struct Connection {
     pub(super) raw: *mut sys::sqlite3,
     file: String,
@@ -176,7 +172,6 @@ impl Connection {
         }
     }
 
-    /// Rows changed by the last statement.
     pub(crate) fn changes(&self) -> i64 {
         // SAFETY: the handle is open.
         unsafe { sys::sqlite3_changes64(self.raw) }

@@ -20,7 +20,6 @@ pub(super) use blob::Blob;
 pub(super) use connection::{Connection, Open};
 pub(super) use statement::Statement;
 
-/// SQLite's version as it reports it.
 pub(super) fn version() -> String {
     // SAFETY: returns a static NUL-terminated string.
     unsafe { text(sys::sqlite3_libversion()) }
@@ -38,7 +37,6 @@ pub(super) fn check_version() -> Result<()> {
     Err(Error::unsupported(format!("SQLite {version} is linked; 3.43 or newer is needed")))
 }
 
-/// What SQLite was compiled with.
 pub(super) fn compile_options() -> Vec<String> {
     // SAFETY: returns a static string, or null past the last.
     let option = |i| unsafe {
@@ -88,7 +86,6 @@ fn check(db: *mut sys::sqlite3, code: c_int) -> Result<()> {
     if code == sys::SQLITE_OK { Ok(()) } else { Err(error(db, code)) }
 }
 
-/// SQLite's own message for `code`.
 #[cold]
 fn error(db: *mut sys::sqlite3, code: c_int) -> Error {
     // SAFETY: null is allowed where opening failed for lack of memory; otherwise alive.

@@ -22,7 +22,6 @@ impl Statement {
         check(self.db, code)
     }
 
-    /// Binds NULL.
     pub(crate) fn bind_null(&mut self, index: c_int) -> Result<()> {
         // SAFETY: the statement is alive.
         let code = unsafe { sys::sqlite3_bind_null(self.raw, index) };
@@ -113,7 +112,6 @@ impl Statement {
         }
     }
 
-    /// A column as an integer.
     pub(crate) fn integer(&self, column: c_int) -> i64 {
         // SAFETY: the statement is alive.
         unsafe { sys::sqlite3_column_int64(self.raw, column) }
