@@ -65,7 +65,7 @@ fn json_and_markdown_have_the_estimates() {
     assert_eq!(told["runs"][0]["rows"][0]["verdict"], "baseline");
     assert!(told["runs"][0]["rows"][1]["ratio"]["point"].as_f64() > Some(0.0));
     let out = world.ok("report run.json --markdown").out;
-    assert!(out.contains("| target | time, µs/op |"), "{out}");
+    assert!(out.contains("| target | time µs/blob |"), "{out}");
 }
 
 #[test]

@@ -20,7 +20,10 @@ pub fn doctor(report: &DoctorReport) -> Page {
     parts.extend([programs(report), noise(&report.noise)]);
     let nothing =
         report.advice.is_empty().then(|| entry("nothing", [Some("no finding".to_owned())]));
-    let advice = report.advice.iter().map(|advice| Line::finding(advice.severity, &advice.text));
+    let advice = report.advice.iter().map(|advice| {
+        let line = Line::finding(advice.severity, &advice.text);
+        Line { lead: format!("  {}", line.lead).into(), ..line }
+    });
     parts.push(Lines::new("What to do", nothing.flatten().into_iter().chain(advice)));
     Page::prose(parts)
 }
