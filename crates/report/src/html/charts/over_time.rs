@@ -54,48 +54,38 @@ fn stalls(target: &str, name: &str, line: &Timeline) -> Vec<Mark> {
     stalls.iter().take(MOST_STALLS).map(mark).collect()
 }
 
-/// A slice or a stall of a pass.
-struct Moment<'a> {
-    what: &'static str,
-    start_ms: f64,
-    length: Cell,
-    rate: Option<Value>,
-    p99_us: Option<f64>,
-    cause: Option<&'a str>,
-}
-
-impl<'a> From<&'a Point> for Moment<'a> {
-    fn from(point: &'a Point) -> Self {
-        // All others have the same length.
-        let length = if point.whole { Cell::default() } else { Cell::from("the rest") };
-        let (start_ms, rate) = (point.start_ms, Some(Value::Rate(point.per_second)));
-        Self { what: "slice", start_ms, length, rate, p99_us: point.p99_us, cause: None }
-    }
-}
-
-impl<'a> From<&'a Stall> for Moment<'a> {
-    fn from(stall: &'a Stall) -> Self {
-        let (length, cause) = (Cell::from(stall.length_ms), stall.cause.as_deref());
-        Self { what: "stall", start_ms: stall.start_ms, length, rate: None, p99_us: None, cause }
-    }
-}
+const COLUMNS: [Column; 8] = [
+    Column::text("target"),
+    Column::number("round", ""),
+    Column::text("what"),
+    Column::number("from", "ms"),
+    Column::number("for", "ms"),
+    Column::number("throughput", "/s"),
+    Column::number("p99", "µs"),
+    Column::text("cause"),
+];
 
 /// The slices of each line, then its stalls.
 fn table(lines: &[(String, Timeline)]) -> Table {
-    let moments = lines.iter().flat_map(|(name, line)| {
-        let slices = line.points.iter().take(MOST_SLICES).map(Moment::from);
-        let all = slices.chain(line.stalls.iter().map(Moment::from));
-        all.map(move |moment| (name, u64::from(line.round) + 1, moment))
+    let rows = lines.iter().flat_map(|(name, line)| {
+        let row = |what: &str, start_ms: f64, rest: [Cell; 4]| {
+            let round = u64::from(line.round) + 1;
+            let head = [Cell::from(name.as_str()), round.into(), what.into(), start_ms.into()];
+            head.into_iter().chain(rest).collect::<Vec<_>>()
+        };
+        let slice = |point: &Point| {
+            // All others have the same length.
+            let length = (!point.whole).then_some("the rest");
+            let rate = Value::Rate(point.per_second);
+            let rest = [length.into(), rate.into(), point.p99_us.into(), Cell::default()];
+            row("slice", point.start_ms, rest)
+        };
+        let stall = |stall: &Stall| {
+            let [none, cause] = [Cell::default(), Cell::from(stall.cause.as_deref())];
+            row("stall", stall.start_ms, [stall.length_ms.into(), none.clone(), none, cause])
+        };
+        let slices = line.points.iter().take(MOST_SLICES).map(slice);
+        slices.chain(line.stalls.iter().map(stall)).collect::<Vec<_>>()
     });
-    let rows: Vec<_> = moments.collect();
-    Table::of("", &rows)
-        .with(Column::text("target"), |(name, ..)| name.as_str())
-        .with(Column::number("round", ""), |(_, round, _)| *round)
-        .with(Column::text("what"), |(.., moment)| moment.what)
-        .with(Column::number("from", "ms"), |(.., moment)| moment.start_ms)
-        .with(Column::number("for", "ms"), |(.., moment)| moment.length.clone())
-        .with(Column::number("throughput", "/s"), |(.., moment)| moment.rate.clone())
-        .with(Column::number("p99", "µs"), |(.., moment)| moment.p99_us)
-        .with(Column::text("cause"), |(.., moment)| moment.cause)
-        .done()
+    Table { columns: COLUMNS.to_vec(), rows: rows.collect(), ..Table::default() }
 }
