@@ -10,12 +10,12 @@ mod overlay;
 use std::{
     fs::{self, File},
     io::{self, ErrorKind, Seek},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use folder::{folder, lives_in_memory};
 use storemark_pagecache::{
-    self as pagecache, Files, Pages, Span, evict, open, page_size, residency_map,
+    self as pagecache, Evictor, Files, Pages, Span, evict, open, page_size, residency_map,
 };
 
 fn pages(path: &Path) -> Pages {
@@ -86,21 +86,44 @@ fn half_a_file_is_evicted_by_its_span() {
     });
 }
 
+/// Large enough that the kernel cannot have written it by itself before its pages are dropped.
 #[test]
 #[cfg(target_os = "linux")]
-fn unwritten_bytes_are_evicted_as_well_also_those_of_many_files() {
+fn unwritten_bytes_are_written_and_evicted() {
     let root = folder();
-    for file in 0..100 {
-        fs::write(root.path().join(file.to_string()), vec![1; 10_000]).unwrap();
-    }
-    if evicts(root.path()) {
-        let left = pages(root.path());
+    let path = root.path().join("file");
+    fs::write(&path, vec![1; 32 << 20]).unwrap();
+    if evicts(&path) {
+        let left = pages(&path);
         assert_eq!(left.resident, 0);
         assert!(matches!(left.dirty, Some(0) | None));
     }
-    for entry in fs::read_dir(root.path()).unwrap() {
-        assert_eq!(fs::read(entry.unwrap().path()).unwrap(), vec![1; 10_000]);
+    assert_eq!(fs::read(&path).unwrap(), vec![1; 32 << 20]);
+}
+
+/// Once several files had to be flushed, so is their file system: those that come next are clean
+/// before they are evicted.
+#[test]
+#[cfg(target_os = "linux")]
+fn many_files_with_unwritten_bytes_are_flushed_together() {
+    const FEW: usize = 17;
+    let root = folder();
+    let paths: Vec<_> = (0..100).map(|n| root.path().join(n.to_string())).collect();
+    if lives_in_memory(root.path()) {
+        return;
     }
+    let dirty = |paths: &[PathBuf]| Files::below(paths).unwrap().pages().unwrap().dirty;
+    seen_in_some_attempt(|| {
+        paths.iter().for_each(|path| fs::write(path, vec![1; 10_000]).unwrap());
+        let mut evictor = Evictor::default();
+        let before = dirty(&paths[FEW..]);
+        for path in &paths[..FEW] {
+            evictor.evict(&File::open(path).unwrap(), Span::ALL).unwrap();
+        }
+        assert!(matches!(dirty(&paths[FEW..]), Some(0) | None));
+        // The kernel may have written all of them by itself.
+        before != Some(0)
+    });
 }
 
 #[test]

@@ -24,10 +24,17 @@ fn the_first_target_is_the_baseline_unless_another_is_named() {
 }
 
 #[test]
-fn a_target_twice_is_allowed_and_told_apart() {
+fn a_target_twice_has_a_name_and_figures_each() {
     let world = exported();
-    let out = world.ok("run a.db a.db --rounds 5").out;
-    assert!(out.contains("a.db #2"), "{out}");
+    let out = world.ok("run a.db a.db --rounds 5 --json twice.jsonl").out;
+    let record = world.record("twice.jsonl");
+    let labels: Vec<_> = record.header.plan.targets.iter().map(|t| t.label.as_str()).collect();
+    assert_eq!(labels, ["a.db", "a.db #2"]);
+    for (target, label) in labels.iter().enumerate() {
+        assert_eq!(record.samples.iter().filter(|s| s.target == target).count(), 5, "{label}");
+        let row = |line: &str| line.split("  ").next().map(str::trim) == Some(label);
+        assert!(out.lines().any(row), "{label}: {out}");
+    }
 }
 
 #[test]
