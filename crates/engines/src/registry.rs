@@ -81,6 +81,16 @@ pub fn folders() -> &'static dyn Blobs {
     &crate::files::Files
 }
 
+/// The engine that needs the processor and memory only.
+pub fn in_memory() -> &'static dyn Blobs {
+    &crate::memory::Memory
+}
+
+/// The engine whose times vary least, in every build: a file and an offset table.
+pub fn steadiest() -> &'static dyn Blobs {
+    &crate::pack::Pack
+}
+
 /// The engine of the databases that kvtest reads and writes.
 pub fn databases() -> Result<&'static dyn Blobs> {
     blobs("sqlite")

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, nearest};
+use crate::{Error, nearest::named};
 
 /// A cache state: every trial starts in one, and its sample holds the proof.
 #[derive(
@@ -55,12 +55,7 @@ impl FromStr for Cache {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|cache| cache.as_str() == text).ok_or_else(|| {
-            let words = Self::ALL.map(Self::as_str);
-            let near = nearest(text, words);
-            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-            Error::usage(format!("{text}: accepted is {}{near}", words.join(", ")))
-        })
+        named("cache state", text, &Self::ALL)
     }
 }
 

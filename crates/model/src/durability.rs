@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, nearest::named};
 
 /// A durability class, weakest first.
 #[derive(
@@ -40,10 +40,6 @@ impl FromStr for Durability {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|class| class.to_string() == text).ok_or_else(|| {
-            Error::usage(format!(
-                "no durability class {text:?} (accepted: none, consistent, durable)"
-            ))
-        })
+        named("durability class", text, &Self::ALL)
     }
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Operation, Order, nearest, order::THETA};
+use crate::{Error, Operation, Order, nearest::named, order::THETA};
 
 /// What one operation of a pass does.
 #[derive(
@@ -145,8 +145,7 @@ impl FromStr for Mix {
         let mut mix = Self::default();
         for part in text.split(',') {
             let (word, share) = part.split_once('=').ok_or_else(|| malformed(part))?;
-            let action = Action::ALL.into_iter().find(|action| action.as_str() == word.trim());
-            let own = mix.share_mut(action.ok_or_else(|| unknown(word))?);
+            let own = mix.share_mut(named("operation", word.trim(), &Action::ALL)?);
             if *own > 0 {
                 return Err(Error::usage(format!("{word} stands in it twice")));
             }
@@ -164,13 +163,6 @@ impl FromStr for Mix {
 
 fn malformed(part: &str) -> Error {
     Error::usage(format!("{part:?}: accepted is operation=percent, as in read=95,update=5"))
-}
-
-fn unknown(word: &str) -> Error {
-    let words = Action::ALL.map(Action::as_str);
-    let near = nearest(word, words);
-    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-    Error::usage(format!("no operation {word:?}: accepted is {}{near}", words.join(", ")))
 }
 
 /// A core workload of the Yahoo! Cloud Serving Benchmark: Cooper et al., "Benchmarking Cloud

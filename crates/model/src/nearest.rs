@@ -1,4 +1,8 @@
-//! The nearest match of a word that is not known.
+//! Words with a meaning, and the nearest match of a word without one.
+
+use std::fmt::Display;
+
+use crate::{Error, Result};
 
 /// The candidate nearest to `word`, if one is near enough to be a likely typo.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -29,4 +33,12 @@ pub fn no_such<'a>(
         return format!("no {what} {word:?}: there are none here");
     }
     format!("no {what} {word:?}{} (accepted: {list})", did_you_mean(word, accepted))
+}
+
+/// The one of `all` that is printed as `word`.
+pub(crate) fn named<T: Copy + Display>(what: &str, word: &str, all: &[T]) -> Result<T> {
+    all.iter().copied().find(|one| one.to_string() == word).ok_or_else(|| {
+        let words: Vec<String> = all.iter().map(ToString::to_string).collect();
+        Error::usage(no_such(what, word, words.iter().map(String::as_str)))
+    })
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, nearest};
+use crate::{Error, no_such};
 
 /// The order in which keys are touched: all of them in some order, or drawn with replacement, some
 /// often and some never.
@@ -49,7 +49,8 @@ pub(crate) const THETA: f64 = 0.99;
 const THETAS: std::ops::RangeInclusive<f64> = 0.01..=5.0;
 
 /// The words of [`Order::from_str`].
-const DISTRIBUTIONS: [&str; 4] = ["uniform", "zipfian", "latest", "hotspot"];
+const DISTRIBUTIONS: [&str; 6] =
+    ["uniform", "zipfian", "latest", "hotspot", "zipfian=0.8", "hotspot=20/80"];
 
 impl Order {
     /// Whether keys are drawn with replacement.
@@ -85,18 +86,12 @@ impl FromStr for Order {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let (word, value) = text.split_once('=').map_or((text, None), |(w, v)| (w, Some(v)));
-        let unknown = || {
-            let near = nearest(word, DISTRIBUTIONS);
-            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-            let words = DISTRIBUTIONS.join(", ");
-            Error::usage(format!("{text}: accepted is {words}, zipfian=0.8, hotspot=20/80{near}"))
-        };
         match word {
             "uniform" if value.is_none() => Ok(Self::Random),
             "zipfian" => exponent(text, value).map(|theta| Self::Zipfian { theta }),
             "latest" => exponent(text, value).map(|theta| Self::Latest { theta }),
             "hotspot" => hotspot(text, value.unwrap_or("20/80")),
-            _ => Err(unknown()),
+            _ => Err(Error::usage(no_such("distribution", text, DISTRIBUTIONS))),
         }
     }
 }
@@ -149,7 +144,7 @@ mod tests {
             assert!(say(text).contains("20 % of the keys"), "{text}: {}", say(text));
         }
         for text in ["", "=", "uniform=1", "zipf 3"] {
-            assert!(say(text).contains("accepted is uniform"), "{text}: {}", say(text));
+            assert!(say(text).contains("accepted: uniform"), "{text}: {}", say(text));
         }
     }
 }

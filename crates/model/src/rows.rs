@@ -11,7 +11,7 @@ use std::{fmt, ops::Range, path::PathBuf, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Accepts, Durability, Error, Facet, Result, Setting, Settings, nearest};
+use crate::{Accepts, Durability, Error, Facet, Result, Setting, Settings, nearest::named};
 
 /// What a trial of rows does, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -93,12 +93,7 @@ impl FromStr for Style {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|style| style.as_str() == text).ok_or_else(|| {
-            let words = Self::ALL.map(Self::as_str);
-            let near = nearest(text, words);
-            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-            Error::usage(format!("{text}: accepted is {}{near}", words.join(", ")))
-        })
+        named("style", text, &Self::ALL)
     }
 }
 

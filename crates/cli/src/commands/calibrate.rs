@@ -27,9 +27,6 @@ use crate::{
     targets::{self, Resolved},
 };
 
-/// In every build, and its times vary least.
-const DEFAULT: &str = "pack:";
-
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   storemark calibrate                        false alarms and detections, in about five minutes
@@ -113,7 +110,8 @@ pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure
 }
 
 fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
-    let target = targets::resolve(options.target.as_deref().unwrap_or(DEFAULT.as_ref()))?;
+    let default = OsString::from(format!("{}:", registry::steadiest().name()));
+    let target = targets::resolve(options.target.as_deref().unwrap_or(&default))?;
     check(options, &target)?;
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let CalibrateOptions { keys, size, variance, .. } = *options;

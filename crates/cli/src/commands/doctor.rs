@@ -40,9 +40,6 @@ pub(crate) struct DoctorOptions {
     pub(crate) talk: Talk,
 }
 
-/// One that needs the processor and memory only, and one that needs the file system as well.
-const ENGINES: [&str; 2] = ["memory", "files"];
-
 /// What `--quick` leaves for measuring.
 const QUICK: Duration = Duration::from_secs(10);
 
@@ -61,10 +58,10 @@ pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
 
 fn request(options: &DoctorOptions) -> Result<DoctorRequest> {
     let folder = folder(&options.folder)?;
-    let engines = ENGINES.map(registry::blobs).into_iter().collect::<Result<_>>()?;
     Ok(DoctorRequest {
         folder,
-        engines,
+        // The second needs the file system as well.
+        engines: vec![registry::in_memory(), registry::folders()],
         time: if options.quick { QUICK } else { options.time },
         seed: fresh_seed(),
         libraries: registry::all().iter().filter_map(|engine| engine.library()).collect(),

@@ -29,7 +29,7 @@ pub(crate) struct StatOptions {
 /// A build without SQLite says so.
 #[cfg(not(feature = "sqlite"))]
 pub(crate) fn run(_: &StatOptions) -> Result<(), Failure> {
-    engines::registry::blobs("sqlite").map(drop).map_err(Failure::from)
+    engines::registry::databases().map(drop).map_err(Failure::from)
 }
 
 #[cfg(feature = "sqlite")]

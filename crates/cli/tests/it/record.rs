@@ -66,7 +66,7 @@ fn standard_output_carries_the_record_alone() {
 fn a_file_that_is_no_record_is_not_overwritten() {
     let world = recorded();
     world.write("thesis.txt", "years of work");
-    assert!(world.refused("run null: --json thesis.txt").contains("no record of storemark"));
+    assert!(world.refused("run null: --json thesis.txt").contains("not a record of storemark"));
     // A record may be: the same command can be run again.
     world.ok("run null: --keys 5 --rounds 1 --json run.json");
 }
@@ -79,7 +79,7 @@ fn what_can_be_read_of_a_damaged_record_is_shown() {
     let ran = world.ok("report cut.json");
     assert!(ran.err.contains("cut short"), "{}", ran.err);
     assert!(ran.out.contains("sqlite"), "{}", ran.out);
-    world.write("newer.json", text.replacen(r#""format":1"#, r#""format":99"#, 1));
+    world.write("newer.json", text.replacen(r#""format":2"#, r#""format":99"#, 1));
     let ran = world.ok("report newer.json");
     assert!(ran.err.contains("99"), "{}", ran.err);
     world.write("empty.json", "");

@@ -132,8 +132,8 @@ fn a_file_system_in_memory_is_never_cold_and_not_shown_as_that() {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let world = World::new();
     let run = "run files: pack: --read --keys 60 --rounds 5 --cache data-cold --verbose --scratch";
-    let out = world.ok(&format!("{run} {}", folder.path().display())).out;
-    assert!(out.contains("of the pages were still in memory"), "{out}");
+    let out = world.ok(&format!("{run} {}", folder.path().display())).words();
+    assert!(out.contains("of the pages were in memory when a trial"), "{out}");
     assert!(out.contains("state not reached") && !out.contains("faster"), "{out}");
 }
 
@@ -141,8 +141,8 @@ fn a_file_system_in_memory_is_never_cold_and_not_shown_as_that() {
 fn what_has_no_files_is_measured_warm_only() {
     let world = World::new();
     let run = "run memory: files: --read --keys 60 --rounds 2 --cache warm,data-cold --json r.json";
-    let out = world.ok(&format!("{run} --verbose")).out;
-    assert!(out.contains("memory: no files of its own"), "{out}");
+    let out = world.ok(&format!("{run} --verbose")).words();
+    assert!(out.contains("memory: measured as it is, never cold: it has no files"), "{out}");
     let record = world.record("r.json");
     let cold = record.samples.iter().filter(|sample| sample.cache == Cache::DataCold);
     assert!(cold.clone().count() == 2 && cold.clone().all(|sample| sample.target == 1));

@@ -66,6 +66,18 @@ const NEEDS: [(&str, &str); 2] = [("in-place", "update"), ("image-size", "on")];
 /// Options that say what to do with a plan or where its record goes; they are no part of it.
 const APART: [&str; 5] = ["dry-run", "html", "json", "save-plan", "yes"];
 
+/// What every experiment has.
+macro_rules! of_each {
+    ($run:expr, $spec:ident => $part:expr) => {
+        match $run {
+            RunSpec::Run($spec) => $part,
+            RunSpec::Rows($spec) => $part,
+            RunSpec::Queue($spec) => $part,
+            RunSpec::Age($spec) => $part,
+        }
+    };
+}
+
 impl RunSpec {
     /// The subcommand.
     pub fn command(&self) -> &'static str {
@@ -77,64 +89,34 @@ impl RunSpec {
         }
     }
 
-    /// How long to measure, and where.
-    pub fn running(&self) -> &Running {
-        match self {
-            Self::Run(spec) => &spec.running,
-            Self::Rows(spec) => &spec.running,
-            Self::Queue(spec) => &spec.running,
-            Self::Age(spec) => &spec.running,
-        }
-    }
-
-    /// How long to measure, and where.
-    pub fn running_mut(&mut self) -> &mut Running {
-        match self {
-            Self::Run(spec) => &mut spec.running,
-            Self::Rows(spec) => &mut spec.running,
-            Self::Queue(spec) => &mut spec.running,
-            Self::Age(spec) => &mut spec.running,
-        }
-    }
-
-    /// What to print and write.
-    pub fn shown(&self) -> &Output {
-        match self {
-            Self::Run(spec) => &spec.shown,
-            Self::Rows(spec) => &spec.shown,
-            Self::Queue(spec) => &spec.shown,
-            Self::Age(spec) => &spec.shown,
-        }
-    }
-
-    /// What to print and write.
-    pub fn shown_mut(&mut self) -> &mut Output {
-        match self {
-            Self::Run(spec) => &mut spec.shown,
-            Self::Rows(spec) => &mut spec.shown,
-            Self::Queue(spec) => &mut spec.shown,
-            Self::Age(spec) => &mut spec.shown,
-        }
-    }
-
     /// What to measure.
     pub fn targets(&self) -> &[Name] {
-        match self {
-            Self::Run(spec) => &spec.targets,
-            Self::Rows(spec) => &spec.targets,
-            Self::Queue(spec) => &spec.targets,
-            Self::Age(spec) => &spec.targets,
-        }
+        of_each!(self, spec => &spec.targets)
     }
 
     /// What to measure.
     pub fn targets_mut(&mut self) -> &mut Vec<Name> {
-        match self {
-            Self::Run(spec) => &mut spec.targets,
-            Self::Rows(spec) => &mut spec.targets,
-            Self::Queue(spec) => &mut spec.targets,
-            Self::Age(spec) => &mut spec.targets,
-        }
+        of_each!(self, spec => &mut spec.targets)
+    }
+
+    /// How long to measure, and where.
+    pub fn running(&self) -> &Running {
+        of_each!(self, spec => &spec.running)
+    }
+
+    /// How long to measure, and where.
+    pub fn running_mut(&mut self) -> &mut Running {
+        of_each!(self, spec => &mut spec.running)
+    }
+
+    /// What to print and write.
+    pub fn shown(&self) -> &Output {
+        of_each!(self, spec => &spec.shown)
+    }
+
+    /// What to print and write.
+    pub fn shown_mut(&mut self) -> &mut Output {
+        of_each!(self, spec => &mut spec.shown)
     }
 
     /// The options of a subcommand. An error says which option is wrong.

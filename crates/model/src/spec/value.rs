@@ -23,81 +23,41 @@ pub trait Kind {
     fn read(text: &str) -> Result<Self::Value>;
 }
 
-/// A number of bytes or of anything else: `4096`, `10k`, `10KiB`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Size;
+/// Declares kinds by their value and what reads it.
+macro_rules! kinds {
+    ($($(#[$about:meta])* $name:ident: $value:ty = $read:expr;)*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name;
 
-/// A whole number that may be negative.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Integer;
+        impl Kind for $name {
+            type Value = $value;
 
-/// A time: `30s`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Time;
+            fn read(text: &str) -> Result<$value> {
+                $read(text)
+            }
+        }
+    )*};
+}
 
-/// Operations a second: `10k`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate;
-
-/// A share from 0.01 to 1, as a percentage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share;
-
-/// Any text.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Text;
+kinds! {
+    /// A number of bytes or of anything else: `4096`, `10k`, `10KiB`.
+    Size: u64 = units::parse_size;
+    /// A whole number that may be negative.
+    Integer: i64 = units::parse_integer;
+    /// A time: `30s`.
+    Time: Duration = units::parse_duration;
+    /// Operations a second: `10k`.
+    Rate: f64 = units::parse_rate;
+    /// A share from 0.01 to 1, as a percentage.
+    Share: u8 = units::parse_share;
+    /// Any text.
+    Text: String = |text: &str| Ok(text.to_owned());
+}
 
 /// A whole number from 1 to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UpTo<const MOST: u32>;
-
-impl Kind for Size {
-    type Value = u64;
-
-    fn read(text: &str) -> Result<u64> {
-        units::parse_size(text)
-    }
-}
-
-impl Kind for Integer {
-    type Value = i64;
-
-    fn read(text: &str) -> Result<i64> {
-        units::parse_integer(text)
-    }
-}
-
-impl Kind for Time {
-    type Value = Duration;
-
-    fn read(text: &str) -> Result<Duration> {
-        units::parse_duration(text)
-    }
-}
-
-impl Kind for Rate {
-    type Value = f64;
-
-    fn read(text: &str) -> Result<f64> {
-        units::parse_rate(text)
-    }
-}
-
-impl Kind for Share {
-    type Value = u8;
-
-    fn read(text: &str) -> Result<u8> {
-        units::parse_share(text)
-    }
-}
-
-impl Kind for Text {
-    type Value = String;
-
-    fn read(text: &str) -> Result<String> {
-        Ok(text.to_owned())
-    }
-}
 
 impl<const MOST: u32> Kind for UpTo<MOST> {
     type Value = u32;

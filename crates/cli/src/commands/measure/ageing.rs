@@ -8,7 +8,7 @@ use model::{
     spec::{AgeingSpec, one},
 };
 
-use super::{common, labels};
+use super::{common::common, labels};
 use crate::{plan::fresh_seed, targets};
 
 pub(super) fn request(spec: &AgeingSpec) -> Result<Request> {

@@ -10,7 +10,10 @@ use model::{
     spec::{BlobsSpec, one},
 };
 
-use super::{common, labels, worker};
+use super::{
+    common::{common, worker},
+    labels,
+};
 use crate::{
     commands::copy,
     plan::fresh_seed,

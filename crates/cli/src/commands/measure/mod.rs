@@ -2,9 +2,11 @@
 
 mod ageing;
 mod blobs;
+mod common;
 pub(crate) mod examples;
 mod forecast;
 mod labels;
+mod requests;
 mod rows;
 mod scratch;
 mod tasks;
@@ -15,11 +17,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab::{ExperimentRequest, Outcome, Progress, Recorder, Request, Stop, StoreCache};
+use lab::{Outcome, Progress, Recorder, Request, Stop, StoreCache};
 use model::{
     Engine, Error, Result, Severity,
-    record::{Ended, Point, Record},
-    spec::{BlobsSpec, Output, RunSpec, one},
+    record::{Ended, Record},
+    spec::{BlobsSpec, Name, Output, RunSpec},
 };
 use report::pages;
 
@@ -31,6 +33,7 @@ use crate::{
     plan::{self, Planned},
 };
 
+use self::requests::{placements, requests};
 use super::{export_hdr, run_stats};
 
 /// What one run or several gave, complete or not.
@@ -86,11 +89,11 @@ struct Files {
 impl Files {
     fn open(spec: &RunSpec) -> Result<Self> {
         let plan = match spec {
-            RunSpec::Run(spec) => spec.extras.save_plan.as_ref().map(model::spec::Name::path),
+            RunSpec::Run(spec) => spec.extras.save_plan.as_ref().map(Name::path),
             _ => None,
         };
-        let record = spec.shown().json.as_ref().map(model::spec::Name::path);
-        let page = spec.shown().html.as_ref().map(model::spec::Name::path);
+        let record = spec.shown().json.as_ref().map(Name::path);
+        let page = spec.shown().html.as_ref().map(Name::path);
         Ok(Self {
             record: files::record(spec.shown(), spec.command())?,
             page: files::page(page, &[("--json", record), ("--save-plan", plan)])?,
@@ -107,88 +110,6 @@ fn ready(typed: RunSpec) -> Result<Ready> {
     });
     let (placements, requests) = ready.map_err(|error| planned.blame(error))?;
     Ok(Ready { planned, requests, _placements: placements })
-}
-
-/// The file systems that scratch stores are placed on.
-fn placements(spec: &RunSpec) -> Result<host::Placements> {
-    let (on, bytes) = match spec {
-        RunSpec::Run(spec) => (spec.placing.on.as_slice(), spec.placing.image_size()),
-        RunSpec::Queue(spec) => (spec.placing.on.as_slice(), spec.placing.image_size()),
-        _ => (&[][..], 0),
-    };
-    let choices = on.iter().map(|on| on.value().parse().map_err(|e: Error| e.context("--on")));
-    let choices = choices.collect::<Result<Vec<_>>>()?;
-    host::Placements::open(&choices, bytes, spec.running().scratch())
-}
-
-/// A request for each run, in the order in which they are run: those that need the same data and
-/// stores one after the other, else as they were asked for.
-fn requests(spec: &RunSpec, placements: &host::Placements) -> Result<Vec<Request>> {
-    let runs = spec.points()?;
-    let of = runs.len();
-    let kept = match spec.kept() {
-        Err(error) if of > 1 => return Err(error),
-        // One run can be measured even if it cannot be asked for again.
-        kept => kept.ok(),
-    };
-    let built = runs.into_iter().map(|run| {
-        let request = request(&run.spec, placements)?;
-        Ok((run.varied, request))
-    });
-    let mut built = built.collect::<Result<Vec<_>>>()?;
-    group(&mut built);
-    let with_spec = |(number, (varied, request))| Request {
-        spec: kept.clone(),
-        point: (of > 1).then_some(Point { number, of, varied }),
-        ..request
-    };
-    Ok(built.into_iter().enumerate().map(with_spec).collect())
-}
-
-/// Moves each next to the first that has the same needs.
-fn group<T>(runs: &mut Vec<(T, Request)>) {
-    let needs: Vec<_> = runs.iter().map(|(_, request)| lab::Needs::of(request)).collect();
-    let first = |place: usize| {
-        let same = |other: &Option<lab::Needs>| other.is_some() && *other == needs[place];
-        needs.iter().position(same).unwrap_or(place)
-    };
-    let mut numbered: Vec<_> = runs.drain(..).enumerate().collect();
-    numbered.sort_by_cached_key(|(place, _)| first(*place));
-    runs.extend(numbered.into_iter().map(|(_, run)| run));
-}
-
-fn request(spec: &RunSpec, placements: &host::Placements) -> Result<Request> {
-    match spec {
-        RunSpec::Run(spec) => blobs::request(spec, placements),
-        RunSpec::Rows(spec) => rows::request(spec),
-        RunSpec::Queue(spec) => tasks::request(spec, placements),
-        RunSpec::Age(spec) => ageing::request(spec),
-    }
-}
-
-/// What all requests have in common; the rest is written over it.
-fn common(
-    experiment: ExperimentRequest,
-    running: &model::spec::Running,
-    rounds: model::Rounds,
-    baseline: usize,
-) -> Request {
-    Request {
-        experiment,
-        baseline,
-        durability: None,
-        rounds,
-        seed: one(&running.seed).unwrap_or_else(plan::fresh_seed),
-        scratch: Some(running.scratch().to_owned()),
-        spec: None,
-        point: None,
-    }
-}
-
-/// The program and arguments that start a worker process.
-fn worker() -> Result<Vec<std::ffi::OsString>> {
-    let program = std::env::current_exe().map_err(|e| Error::io("this program", e))?;
-    Ok(vec![program.into(), "worker".into()])
 }
 
 fn measure(ready: Ready, out: Option<Box<dyn Write>>, stop: &Stop) -> Result<Measured, Failure> {

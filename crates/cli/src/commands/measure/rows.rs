@@ -8,7 +8,11 @@ use model::{
     spec::{RowsSpec, one},
 };
 
-use super::{common, labels, scratch::Kind, worker};
+use super::{
+    common::{common, worker},
+    labels,
+    scratch::Kind,
+};
 
 const ROWS: Kind<dyn Rows> = Kind {
     facet: Facet::Rows,

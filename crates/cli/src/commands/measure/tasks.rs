@@ -8,7 +8,7 @@ use model::{
     spec::{TaskLoad, TasksSpec, one},
 };
 
-use super::{common, labels, scratch::Kind};
+use super::{common::common, labels, scratch::Kind};
 
 const TASKS: Kind<dyn Tasks> = Kind {
     facet: Facet::Tasks,
