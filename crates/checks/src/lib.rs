@@ -27,5 +27,5 @@ pub use record::{contradictions, of_record};
 pub use sample::{LONGEST_NS, of_sample};
 pub use series::{Series, is_usable};
 pub use stores::{of_machine, of_stores};
-pub use timeline::{Chores, Point, Stall, Timeline, timelines};
+pub use timeline::{BackgroundTotal, Point, Stall, Timeline, timelines};
 pub use verdict::{FEWEST_ROUNDS, Verdict};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Case, Chore, Longest, OverTime, Sample, record::Record};
+use model::{BackgroundWork, Case, Longest, OverTime, Sample, record::Record};
 
 use crate::series::Series;
 
@@ -18,7 +18,7 @@ pub struct Timeline {
     /// Where it stalled, in order.
     pub stalls: Vec<Stall>,
     /// What the engine did meanwhile, by name.
-    pub chores: BTreeMap<String, Chores>,
+    pub background_work: BTreeMap<String, BackgroundTotal>,
 }
 
 /// A slice.
@@ -47,7 +47,7 @@ pub struct Stall {
 
 /// All background work of a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Chores {
+pub struct BackgroundTotal {
     /// How many.
     pub count: u32,
     /// Their lengths together; several at once count each.
@@ -77,7 +77,7 @@ fn timeline(sample: &Sample) -> Option<Timeline> {
         wall_ms: ms(wall),
         points: points(over_time, wall),
         stalls: stalls(over_time),
-        chores: chores(&over_time.chores),
+        background_work: totals(&over_time.background_work),
     })
 }
 
@@ -111,7 +111,7 @@ fn stalls(over_time: &OverTime) -> Vec<Stall> {
         all.into_iter().filter(|l| l.max_ns >= least).map(Stretch::from).collect();
     far.sort_by_key(|stretch| stretch.start);
     far.dedup_by(|next, last| last.joined(next));
-    far.iter().map(|stretch| stretch.stall(&over_time.chores)).collect()
+    far.iter().map(|stretch| stretch.stall(&over_time.background_work)).collect()
 }
 
 /// The median; of an even number the lower one, as a stall among few slices is no measure.
@@ -146,19 +146,19 @@ impl Stretch {
         overlap
     }
 
-    fn stall(&self, chores: &[Chore]) -> Stall {
+    fn stall(&self, background_work: &[BackgroundWork]) -> Stall {
         let commit = self.commits.then(|| COMMIT.to_owned());
         Stall {
             start_ms: ms(self.start),
             length_ms: ms(self.end - self.start),
-            cause: self.chore(chores).or(commit),
+            cause: self.work(background_work).or(commit),
         }
     }
 
     /// The background work that ran for the greatest part of it, and for half of it at least.
-    fn chore(&self, chores: &[Chore]) -> Option<String> {
+    fn work(&self, background_work: &[BackgroundWork]) -> Option<String> {
         let mut shared = BTreeMap::<&str, u64>::new();
-        for Chore { name, start_ns, end_ns } in chores {
+        for BackgroundWork { name, start_ns, end_ns } in background_work {
             let both = (*end_ns).min(self.end).saturating_sub((*start_ns).max(self.start));
             let sum = shared.entry(name).or_default();
             *sum = sum.saturating_add(both);
@@ -171,9 +171,9 @@ impl Stretch {
 /// What storemark itself knows: the operation had a batch to commit.
 const COMMIT: &str = "commit";
 
-fn chores(work: &[Chore]) -> BTreeMap<String, Chores> {
-    let mut all = BTreeMap::<_, Chores>::new();
-    for Chore { name, start_ns, end_ns } in work {
+fn totals(work: &[BackgroundWork]) -> BTreeMap<String, BackgroundTotal> {
+    let mut all = BTreeMap::<_, BackgroundTotal>::new();
+    for BackgroundWork { name, start_ns, end_ns } in work {
         let of = all.entry(name.clone()).or_default();
         of.count += 1;
         of.total_ms += ms(end_ns.saturating_sub(*start_ns));

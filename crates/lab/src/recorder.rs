@@ -49,7 +49,7 @@ impl Recorder {
         written
     }
 
-    /// Further doubts.
+    /// Further findings.
     pub fn note(&mut self, findings: impl IntoIterator<Item = Finding>) -> Result<()> {
         findings.into_iter().try_for_each(|finding| self.push(Line::Finding(finding)))
     }

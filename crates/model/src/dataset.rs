@@ -57,7 +57,7 @@ impl Generated {
     }
 }
 
-/// The share of datasets that do not tell.
+/// The share of datasets that do not say it.
 fn all_random() -> u8 {
     100
 }

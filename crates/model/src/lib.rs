@@ -3,7 +3,7 @@
 //! This crate does no I/O and knows no sibling. Every other crate speaks in its words:
 //! a [`Target`] names an [`Engine`] with a location and settings; an engine opens a
 //! [`Store`]; each worker takes its own [`Session`]; a [`Plan`] says what runs; each trial
-//! leaves a [`Sample`]; a doubt is a [`Finding`]; all of it stands in a [`record`].
+//! leaves a [`Sample`]; what makes a figure doubtful is a [`Finding`]; all of it is in a [`record`].
 
 #![warn(missing_docs)]
 
@@ -57,7 +57,7 @@ pub use key::{Key, KeyKind, Meta};
 pub use mix::{Action, LONGEST_SCAN, Mix, Ycsb};
 pub use nearest::{did_you_mean, nearest, no_such};
 pub use order::Order;
-pub use over_time::{Chore, Longest, OverTime, SLICE_NS, Slice};
+pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
 pub use sample::{
     Cost, Device, FileBytes, First, Io, Latency, Load, Measured, Paced, Passes, Residency, Sample,

@@ -147,7 +147,7 @@ impl FromStr for Mix {
             let (word, share) = part.split_once('=').ok_or_else(|| malformed(part))?;
             let own = mix.share_mut(named("operation", word.trim(), &Action::ALL)?);
             if *own > 0 {
-                return Err(Error::usage(format!("{word} stands in it twice")));
+                return Err(Error::usage(format!("{word} is in it twice")));
             }
             *own = share.trim().parse().ok().filter(|share| *share <= 100).ok_or_else(|| {
                 Error::usage(format!("{part}: a share is a whole number of percent, 0 to 100"))

@@ -12,12 +12,12 @@ use crate::{Error, no_such};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Every key once, shuffled anew each round.
+    /// Every key once, shuffled again each round.
     Permutation,
     /// Drawn, each as likely as any other.
     Random,
     /// Drawn by Zipf's law: the r-th most popular key with a chance in proportion to r^-θ. Which
-    /// keys are popular is drawn anew each round.
+    /// keys are popular is drawn again each round.
     Zipfian {
         /// The exponent θ.
         theta: f64,
@@ -29,7 +29,7 @@ pub enum Order {
         theta: f64,
     },
     /// Some keys get most of the operations; among them, and among the others, each is as likely
-    /// as any other. Which they are is drawn anew each round.
+    /// as any other. Which they are is drawn again each round.
     Hotspot {
         /// How many keys they are, in percent.
         keys: u8,

@@ -1,4 +1,4 @@
-//! A pass in slices of time, and what the engine did beside or within its operations.
+//! A pass in slices of time, and what the engine did in the background.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ pub struct OverTime {
     pub slice_ns: u64,
     /// One after the other from the start on.
     pub slices: Vec<Slice>,
-    /// What the engine told that it did meanwhile.
+    /// What the engine reports that it did meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub chores: Vec<Chore>,
+    pub background_work: Vec<BackgroundWork>,
 }
 
 /// The operations that ended in a slice.
@@ -41,7 +41,7 @@ pub struct Longest {
 
 /// What an engine did: a checkpoint, a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Chore {
+pub struct BackgroundWork {
     /// In the engine's own word.
     pub name: String,
     /// When it began; 0 also where it was under way already.

@@ -75,7 +75,7 @@ impl Plan {
 /// One target of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedTarget {
-    /// What stands in tables: unique within the plan, short enough to read.
+    /// Its name in tables: unique within the plan, short enough to read.
     pub label: String,
     /// The engine's name.
     pub engine: String,
@@ -86,7 +86,7 @@ pub struct PlannedTarget {
     pub settings: Settings,
     /// Whose store is measured.
     pub owner: Owner,
-    /// The file system that its scratch stores were put on, by the name that tells several apart;
+    /// The file system that its scratch stores were placed on, by a name that no other has;
     /// absent: no choice was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,

@@ -21,7 +21,7 @@ pub enum Line {
     Store(StoreFacts),
     /// A trial finished.
     Sample(Box<Sample>),
-    /// A doubt.
+    /// What makes a figure doubtful.
     Finding(Finding),
     /// The run ended by itself or was stopped; absent when it was cut off.
     End(End),
@@ -58,7 +58,7 @@ impl Header {
     }
 }
 
-/// One of the runs of a sweep. They stand one after the other in a file, each a header with what
+/// One of the runs of a sweep. They follow each other in a file, each a header with what
 /// follows from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
@@ -111,11 +111,11 @@ pub struct Record {
     pub stores: Vec<StoreFacts>,
     /// Trials, in the order they ran.
     pub samples: Vec<Sample>,
-    /// Doubts.
+    /// What makes figures doubtful.
     pub findings: Vec<Finding>,
     /// Last line, if it was written.
     pub end: Option<End>,
-    /// Whether the histograms of all samples of a case and target were put together and stand with
+    /// Whether the histograms of all samples of a case and target were put together and are with
     /// the first of them; the others have none.
     pub merged: bool,
 }

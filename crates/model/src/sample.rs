@@ -21,7 +21,7 @@ pub struct Sample {
     pub target: usize,
     /// Index into the plan's workloads.
     pub workload: usize,
-    /// The state it was to begin in; whether it did stands in `before`.
+    /// The state it was to start in; whether it did is shown by `before`.
     #[serde(default)]
     pub cache: Cache,
     /// What of the store was in memory when the store was opened; absent: it has no files.
@@ -44,7 +44,7 @@ pub struct Sample {
     pub background_ns: u64,
     /// What this process, the other worker processes and the store's server spent during the throughput pass.
     pub cost: Cost,
-    /// What they asked of the system, where that tells.
+    /// What they asked of the system, if it reports that.
     #[serde(default)]
     pub io: Option<Io>,
     /// What the block device under the store did during it and the flush after it, whoever
@@ -55,14 +55,14 @@ pub struct Sample {
     pub load: Load,
     /// Memory that this process, the other worker processes and the store's server occupied at
     /// the end of the throughput pass, the page cache left out; a page that several share is
-    /// counted once. Absent: not told.
+    /// counted once. Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// Each worker's part of the throughput pass, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<Worker>,
     /// The engine's own counters over the throughput pass, summed over its sessions; their
-    /// names tell the units.
+    /// names contain the units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, i64>,
     /// What only this experiment measures.
@@ -190,7 +190,7 @@ pub struct Residency {
     pub pages: u64,
     /// Those in the page cache.
     pub resident: u64,
-    /// Pages of files of which the system does not tell this user.
+    /// Pages of files of which the system reports nothing to this user.
     pub unknown: u64,
     /// Names of files and folders; absent: not looked at.
     pub names: Option<u64>,
@@ -243,7 +243,7 @@ pub struct Device {
     pub written_bytes: u64,
 }
 
-/// What others did on the machine during a pass, as far as the system tells.
+/// What others did on the machine during a pass, as far as the system reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
     /// Processors' worth of time that other processes used (1.0: one of them fully).
@@ -306,7 +306,7 @@ pub struct StoreFacts {
     /// What they occupy on disk.
     pub allocated_bytes: u64,
     /// Memory that it may take for itself: the cache of its own that each session or the store
-    /// has, or all of its data where that is not on a disk; absent: not told.
+    /// has, or all of its data where that is not on a disk; absent: not known.
     #[serde(default)]
     pub memory_bytes: Option<u64>,
     /// The server that does its work; absent: a library in the workers' own processes does.
@@ -435,7 +435,7 @@ impl Sample {
                 }
             }
             (_, Some(fetched)) if reads && fetched < LEAST_FETCHED => State::NotFetched(fetched),
-            // Of pages that nobody could see only the device can tell that they were not there.
+            // Of pages that nobody could see only the device can show that they were not there.
             (_, Some(_)) if reads => State::Reached,
             _ if unknown => State::Unproven,
             _ => State::Reached,
@@ -503,7 +503,7 @@ impl Residency {
         };
         match cache {
             Cache::Warm => warm,
-            // It is the limit that tells: see `MemoryLimit::holds`.
+            // It is the limit that decides: see `MemoryLimit::holds`.
             Cache::Limited => true,
             Cache::DataCold => cold,
             Cache::Cold => cold && self.names_share().is_none_or(|names| names <= COLD),

@@ -21,8 +21,8 @@ mod text;
 mod words;
 
 pub use checks::{
-    Chores, CpuTime, Figures, MergedFinding, Percentiles, Point, Schedule, Stall, Timeline,
-    Verdict, all_findings, figures, timelines,
+    BackgroundTotal, CpuTime, Figures, MergedFinding, Percentiles, Point, Schedule, Stall,
+    Timeline, Verdict, all_findings, figures, timelines,
 };
 use checks::{Series, percentiles};
 pub use csv::{csv, csv_columns};

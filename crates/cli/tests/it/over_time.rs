@@ -54,16 +54,15 @@ fn checkpoints_of_a_write_ahead_log_are_told() {
     let out = world.ok(line).out;
     let sample = world.record("r.json").samples.remove(0);
     let told = sample.over_time().unwrap();
-    assert!(told.chores.len() >= 7, "{told:?}");
-    for chore in &told.chores {
-        assert_eq!(chore.name, "checkpoint");
+    assert!(told.background_work.len() >= 7, "{told:?}");
+    for work in &told.background_work {
+        assert_eq!(work.name, "checkpoint");
         assert!(
-            chore.start_ns < chore.end_ns
-                && chore.end_ns <= sample.latency().unwrap().wall_ns + SLACK
+            work.start_ns < work.end_ns && work.end_ns <= sample.latency().unwrap().wall_ns + SLACK
         );
     }
     // Whoever drops the caches of the machine meanwhile takes the trial out of its state.
-    let shown = out.contains(&format!("{} × checkpoint", told.chores.len()));
+    let shown = out.contains(&format!("{} × checkpoint", told.background_work.len()));
     assert!(shown || out.contains("not in state"), "{out}");
 }
 

@@ -65,7 +65,7 @@ fn its_sessions_tell_of_checkpoints_too() {
     for key in 0..300 {
         session.put(Key::Int(key), &[1; 16_000], &Put::default()).unwrap();
     }
-    assert!(session.background_work().iter().any(|chore| chore.name == "checkpoint"));
+    assert!(session.background_work().iter().any(|work| work.name == "checkpoint"));
     assert!(store.background_work().is_none(), "nothing is done in the background");
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use model::{Error, Key, Result};
 
-/// A key whose name, if it is one, stands in a buffer beside it.
+/// A key; a name is in a buffer next to it.
 #[derive(Clone, Debug)]
 pub(crate) enum OwnedKey {
     Int(i64),

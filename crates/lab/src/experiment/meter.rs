@@ -9,7 +9,7 @@ use model::{Device, Result, Sample};
 
 use crate::workload::nanoseconds;
 
-/// How long before the start of a pass its workers are told: long enough for all to wake.
+/// How long before its start a pass is announced to the workers: long enough for all to wake.
 const AHEAD_NS: u64 = 1_000_000;
 
 /// Runs from the start of a pass until its writes are on the device.

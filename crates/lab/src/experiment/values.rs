@@ -210,7 +210,9 @@ impl Passing<'_> {
 
 fn tally(done: &[Done<PassOutcome>]) -> Tally {
     let mut tally = Tally::default();
-    done.iter().for_each(|worker| tally.add(&worker.outcome.tally));
+    for worker in done {
+        tally.add(&worker.outcome.tally);
+    }
     tally
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn reachable(wanted: &[Cache]) -> Result<(Vec<Cache>, Vec<FindingKind
         match can_reach(cache) {
             Ok(()) => reachable.push(cache),
             Err(why) => {
-                findings.push(FindingKind::StateUnreachable { cache, why: missing(cache, &why) })
+                findings.push(FindingKind::StateUnreachable { cache, why: missing(cache, &why) });
             }
         }
     }

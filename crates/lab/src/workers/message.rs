@@ -114,6 +114,8 @@ mod tests {
     use super::*;
     use crate::workload::PassOutcome;
 
+    type Parsed = Reply<PassOutcome>;
+
     #[test]
     fn lines_are_read_as_they_were_written_and_damage_is_refused() {
         let mut line = Vec::new();
@@ -130,7 +132,6 @@ mod tests {
         let reply = r#"{"done":[{"process":1,"operations":5,"start_ns":1,"end_ns":9,"counters":[["a",3]],
             "outcome":{"tally":{"bytes":1,"missing":0,"wrong":0,"present":0,"short":0,"first":null},
             "clock":null,"lags":null,"background":[]}}]}"#;
-        type Parsed = Reply<PassOutcome>;
         assert!(matches!(parse::<Parsed>(reply).unwrap(), Reply::Done(done) if done.len() == 1));
         for text in host::mutilations(reply.as_bytes()) {
             let _ = parse::<Parsed>(&String::from_utf8_lossy(&text));

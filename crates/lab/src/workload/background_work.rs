@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Chore, Done, Store};
+use model::{BackgroundWork, Done, Store};
 
 use host::now_ns;
 
@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(20);
 
 /// Runs `pass`, and also returns what `store` did meanwhile, in the clock that all processes share.
 /// Each piece of work lasts from when it was first seen until it was no longer seen.
-pub(crate) fn during<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<Chore>) {
+pub(crate) fn during<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<BackgroundWork>) {
     if store.background_work().is_none() {
         return (pass(), Vec::new());
     }
@@ -30,8 +30,8 @@ pub(crate) fn during<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<
     })
 }
 
-fn look(store: &dyn Store, over: &AtomicBool) -> Vec<Chore> {
-    let (mut done, mut running) = (Vec::<Chore>::new(), Vec::<Chore>::new());
+fn look(store: &dyn Store, over: &AtomicBool) -> Vec<BackgroundWork> {
+    let (mut done, mut running) = (Vec::<BackgroundWork>::new(), Vec::<BackgroundWork>::new());
     while !over.load(Ordering::Relaxed) {
         let names = store.background_work().unwrap_or_default();
         let now = now_ns();
@@ -39,7 +39,7 @@ fn look(store: &dyn Store, over: &AtomicBool) -> Vec<Chore> {
         done.extend(running.extract_if(.., |work| !names.contains(&&*work.name)));
         for name in names {
             if !running.iter().any(|work| work.name == name) {
-                running.push(Chore { name: name.to_owned(), start_ns: now, end_ns: now });
+                running.push(BackgroundWork { name: name.to_owned(), start_ns: now, end_ns: now });
             }
         }
         thread::park_timeout(EVERY);
@@ -49,18 +49,18 @@ fn look(store: &dyn Store, over: &AtomicBool) -> Vec<Chore> {
     done
 }
 
-fn finish(running: &mut [Chore], at_ns: u64) {
+fn finish(running: &mut [BackgroundWork], at_ns: u64) {
     for work in running {
         work.end_ns = at_ns;
     }
 }
 
 /// Work in the clock that all processes share.
-pub(crate) fn on_shared_clock(done: &Done) -> Chore {
+pub(crate) fn on_shared_clock(done: &Done) -> BackgroundWork {
     let (now, now_ns) = (Instant::now(), now_ns());
     let ns = |at: Instant| {
         let ago = now.saturating_duration_since(at).as_nanos();
         now_ns.saturating_sub(u64::try_from(ago).unwrap_or(u64::MAX))
     };
-    Chore { name: done.name.to_owned(), start_ns: ns(done.began), end_ns: ns(done.ended) }
+    BackgroundWork { name: done.name.to_owned(), start_ns: ns(done.began), end_ns: ns(done.ended) }
 }

@@ -207,7 +207,7 @@ fn operate(
 }
 
 /// Delivers the values into the buffer as reads do, one over the other. Not inlined: what it lends
-/// to its visitor would stand in memory for all operations.
+/// to its visitor would be in memory for all operations.
 #[inline(never)]
 fn scan(session: &mut dyn Session, op: Op<'_>, buffer: &mut [u8], tally: &mut Tally) -> Result<()> {
     let (mut seen, mut own) = (0, false);

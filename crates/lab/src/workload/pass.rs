@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use hdrhistogram::Histogram;
 use host::now_ns;
-use model::{Chore, Error, Operation, Order, Result, Session, Work, Workload};
+use model::{BackgroundWork, Error, Operation, Order, Result, Session, Work, Workload};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -84,7 +84,7 @@ pub(crate) struct PassOutcome {
     /// How late operations started, of a pass on schedule.
     pub(crate) lags: Option<AsText>,
     /// What the engine reports that it did meanwhile, in the clock that all processes share.
-    pub(crate) background: Vec<Chore>,
+    pub(crate) background: Vec<BackgroundWork>,
 }
 
 /// The operations of `workload` in one round, if its keys are drawn: before any clock starts.

@@ -39,9 +39,9 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
     }
 }
 
-fn run(request: Request, stop: &Stop) -> (Result<Outcome>, Record) {
+fn run(request: &Request, stop: &Stop) -> (Result<Outcome>, Record) {
     let mut recorder = Recorder::new(None);
-    let outcome = lab::measure(&request, &mut recorder, &Silent, stop);
+    let outcome = lab::measure(request, &mut recorder, &Silent, stop);
     let record = recorder.record().cloned().unwrap();
     (outcome, record)
 }
@@ -53,7 +53,7 @@ fn made(fault: Fault) -> &'static MadeUp {
 fn one(fault: Fault) -> (&'static MadeUp, Result<Outcome>, Record) {
     let folder = tempfile::tempdir().unwrap();
     let engine = made(fault);
-    let (outcome, record) = run(request(&[engine], &folder), &Stop::new());
+    let (outcome, record) = run(&request(&[engine], &folder), &Stop::new());
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     (engine, outcome, record)
 }
@@ -121,7 +121,7 @@ fn a_change_that_does_not_show_fails_the_trial() {
 fn one_worker_that_fails_ends_the_trial_and_not_the_others_targets() {
     let folder = tempfile::tempdir().unwrap();
     let engines = [made(Fault::None), made(Fault::FailsLater)];
-    let (outcome, record) = run(request(&engines, &folder), &Stop::new());
+    let (outcome, record) = run(&request(&engines, &folder), &Stop::new());
     assert_eq!(outcome.unwrap().failed, ["made up 1"]);
     assert_eq!(record.samples.iter().filter(|sample| sample.target == 0).count(), 2);
     assert!(record.samples.iter().all(|sample| sample.target == 0));
@@ -133,7 +133,7 @@ fn a_run_that_is_stopped_says_so_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let stop: &'static Stop = Box::leak(Box::new(Stop::new()));
     let engine = made(Fault::Stops(stop));
-    let (outcome, record) = run(request(&[engine], &folder), stop);
+    let (outcome, record) = run(&request(&[engine], &folder), stop);
     assert_eq!(outcome.unwrap().ended, model::record::Ended::Interrupted);
     assert!(record.samples.is_empty());
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);

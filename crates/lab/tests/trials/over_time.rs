@@ -35,8 +35,9 @@ fn a_stall_stands_where_it_was_and_all_operations_are_counted() {
     assert_eq!(count(&told.slices[first + 1..last]), 0, "{told:?}");
     assert_eq!(told.slices[last].longest, longest);
 
-    assert!(told.chores.iter().all(|chore| chore.name == "nap"), "{told:?}");
-    let seen = told.chores.iter().find(|nap| (start..longest.max_end_ns).contains(&nap.start_ns));
+    assert!(told.background_work.iter().all(|work| work.name == "nap"), "{told:?}");
+    let seen =
+        told.background_work.iter().find(|nap| (start..longest.max_end_ns).contains(&nap.start_ns));
     assert!(seen.unwrap().end_ns > seen.unwrap().start_ns, "{told:?}");
 }
 

@@ -92,7 +92,7 @@ impl Passes<'_> {
     /// `12 × checkpoint, 0.43 s of 2.00 s`.
     fn background_work(&self) -> Option<String> {
         let mut sums = BTreeMap::<&str, (u32, f64)>::new();
-        for (name, work) in self.lines.iter().flat_map(|line| &line.chores) {
+        for (name, work) in self.lines.iter().flat_map(|line| &line.background_work) {
             let sum = sums.entry(name).or_default();
             *sum = (sum.0 + work.count, sum.1 + work.total_ms);
         }

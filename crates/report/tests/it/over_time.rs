@@ -1,7 +1,8 @@
 //! Stalls are found where they were, and named after what went on meanwhile.
 
 use model::{
-    Cache, Case, Chore, FindingKind, Longest, OverTime, Residency, Sample, Slice, record::Record,
+    BackgroundWork, Cache, Case, FindingKind, Longest, OverTime, Residency, Sample, Slice,
+    record::Record,
 };
 use storemark_report::{
     MergedFinding, Stall, Timeline, all_findings, figures, pages::Detail, timelines,
@@ -20,7 +21,7 @@ fn over(longest_ms: &[u64]) -> OverTime {
         Slice { operations: u64::from(*ms > 0) * 500, p99_ns: ms * MS, longest }
     };
     let slices = (0..).zip(longest_ms).map(slice).collect();
-    OverTime { slice_ns: 100 * MS, slices, chores: Vec::new() }
+    OverTime { slice_ns: 100 * MS, slices, background_work: Vec::new() }
 }
 
 pub(crate) fn with(over_time: OverTime) -> Sample {
@@ -45,8 +46,8 @@ fn stalls(over_time: OverTime) -> Vec<(f64, f64, Option<String>)> {
     line(over_time).stalls.into_iter().map(told).collect()
 }
 
-fn chore(name: &str, start_ms: u64, end_ms: u64) -> Chore {
-    Chore { name: name.to_owned(), start_ns: start_ms * MS, end_ns: end_ms * MS }
+fn work(name: &str, start_ms: u64, end_ms: u64) -> BackgroundWork {
+    BackgroundWork { name: name.to_owned(), start_ns: start_ms * MS, end_ns: end_ms * MS }
 }
 
 #[test]
@@ -74,14 +75,14 @@ fn stalls_of_several_workers_that_overlap_are_one() {
 }
 
 #[test]
-fn a_stall_has_the_name_of_the_chore_that_fills_half_of_it() {
+fn a_stall_has_the_name_of_the_background_work_that_fills_half_of_it() {
     let mut told = over(&[1, 1, 1, 1, 1, 0, 200, 1]);
     assert_eq!(stalls(told.clone())[0].2, None);
     told.slices[6].longest.max_commits = true;
     assert_eq!(stalls(told.clone())[0].2.as_deref(), Some("commit"));
-    told.chores = vec![chore("flush", 0, 599), chore("checkpoint", 650, 700)];
+    told.background_work = vec![work("flush", 0, 599), work("checkpoint", 650, 700)];
     assert_eq!(stalls(told.clone())[0].2.as_deref(), Some("commit"), "neither does");
-    told.chores.push(chore("checkpoint", 500, 560));
+    told.background_work.push(work("checkpoint", 500, 560));
     assert_eq!(stalls(told)[0].2.as_deref(), Some("checkpoint"));
 }
 
@@ -102,9 +103,9 @@ fn stalls_that_fill_a_twentieth_of_the_passes_are_a_remark() {
 }
 
 #[test]
-fn a_line_tells_rates_percentiles_and_chores() {
+fn a_line_shows_rates_percentiles_and_background_work() {
     let mut told = over(&[1, 0, 3]);
-    told.chores = vec![chore("checkpoint", 10, 30), chore("checkpoint", 50, 55)];
+    told.background_work = vec![work("checkpoint", 10, 30), work("checkpoint", 50, 55)];
     let mut sample = with(told);
     passes(&mut sample).latency.wall_ns = 250 * MS;
     let mut record = record(&["files"]);
@@ -120,14 +121,17 @@ fn a_line_tells_rates_percentiles_and_chores() {
             (200.0, false, 10_000.0, Some(3000.0))
         ]
     );
-    assert_eq!((line.chores["checkpoint"].count, line.chores["checkpoint"].total_ms), (2, 25.0));
+    assert_eq!(
+        (line.background_work["checkpoint"].count, line.background_work["checkpoint"].total_ms),
+        (2, 25.0)
+    );
     assert!((line.wall_ms - 250.0).abs() < 1e-9);
 }
 
 #[test]
-fn the_page_fits_eighty_columns_and_tells_stalls_and_chores() {
+fn the_page_fits_eighty_columns_and_shows_stalls_and_background_work() {
     let mut told = over(&[1, 1, 1, 1, 1, 0, 200, 1]);
-    told.chores = vec![chore("checkpoint", 505, 700), chore("checkpoint", 5, 10)];
+    told.background_work = vec![work("checkpoint", 505, 700), work("checkpoint", 5, 10)];
     let mut record = record(&["sqlite api=blob journal=wal mmap=1GiB page_size=65536"]);
     record.samples.push(with(told));
     let page = over_time_page(&record);
@@ -160,13 +164,13 @@ fn what_cannot_be_never_panics() {
     let longest = Longest { max_ns: u64::MAX, max_end_ns: u64::MAX, max_commits: true };
     let slice = Slice { operations: u64::MAX, p99_ns: u64::MAX, longest };
     let short = Slice { operations: 1, ..Slice::default() };
-    let chores =
-        vec![chore("a", 9, 1), chore("\u{1b}", 0, u64::MAX / MS), chore("b", 0, u64::MAX / MS)];
+    let background_work =
+        vec![work("a", 9, 1), work("\u{1b}", 0, u64::MAX / MS), work("b", 0, u64::MAX / MS)];
     for slice_ns in [0, 1, u64::MAX] {
         for slices in [vec![], vec![slice], vec![short, slice, short], vec![slice, short]] {
             let mut sample = sample(u32::MAX, 0, 4000);
             passes(&mut sample).over_time =
-                Some(OverTime { slice_ns, slices, chores: chores.clone() });
+                Some(OverTime { slice_ns, slices, background_work: background_work.clone() });
             let mut record = record(&["files"]);
             record.samples.push(sample);
             let page = over_time_page(&record);

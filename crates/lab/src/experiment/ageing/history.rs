@@ -10,8 +10,8 @@ use crate::{
     dataset::{Dataset, Pool, Use, below, derive},
 };
 
-/// One age of a store.
-pub(super) struct Age {
+/// What leads to one storage age, and what is there then.
+pub(super) struct AgeStep {
     pub(super) age: u32,
     /// Names the payloads of its writes.
     pub(super) salt: u64,
@@ -32,7 +32,7 @@ pub(super) fn draw(
     seed: u64,
     pool: &Pool,
     stop: &Stop,
-) -> Result<Vec<Age>> {
+) -> Result<Vec<AgeStep>> {
     let mut objects = Objects {
         spec,
         stop,
@@ -47,7 +47,7 @@ pub(super) fn draw(
         let writes = if age == 0 { objects.fill(salt) } else { objects.replace(age, salt) }?;
         let mut live = objects.dataset(pool)?;
         live.arrange(Order::Permutation, None, derive(seed, Use::Keys, age.into()));
-        Ok(Age { age, salt, writes, live })
+        Ok(AgeStep { age, salt, writes, live })
     });
     steps.collect()
 }
@@ -132,7 +132,7 @@ mod tests {
     const SPEC: Generated =
         Generated { seed: 0, count: 200, size: 1000, variance: 500, random_percent: 100 };
 
-    fn drawn(ages: &[u32], seed: u64) -> Vec<Age> {
+    fn drawn(ages: &[u32], seed: u64) -> Vec<AgeStep> {
         draw(&SPEC, ages, seed, &Pool::new(1, 1500, 100), &Stop::new()).unwrap()
     }
 

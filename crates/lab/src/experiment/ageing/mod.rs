@@ -23,7 +23,7 @@ use crate::{
     dataset::{Generator, Pool, Use, derive},
     store::{ReadyStore, cache_state},
 };
-use history::Age;
+use history::AgeStep;
 use trial::AgeingTrial;
 
 pub(crate) fn prepare<'a>(
@@ -135,7 +135,7 @@ struct Ageing<'a> {
     pool: Pool,
     scratch: Scratch,
     /// What every target goes through in this round.
-    ages: Vec<Age>,
+    ages: Vec<AgeStep>,
     progress: &'a dyn Progress,
     stop: &'a Stop,
 }

@@ -7,7 +7,7 @@ use model::{
     Work, Workload,
 };
 
-use super::history::Age;
+use super::history::AgeStep;
 use crate::{
     Progress, Stop,
     dataset::Pool,
@@ -23,7 +23,7 @@ use crate::{
 pub(super) struct AgeingTrial<'a> {
     /// Of the plan.
     pub(super) workloads: &'a [Workload],
-    pub(super) ages: &'a [Age],
+    pub(super) ages: &'a [AgeStep],
     /// The states of the reads.
     pub(super) caches: &'a [Cache],
     pub(super) pool: &'a Pool,
@@ -41,34 +41,34 @@ impl AgeingTrial<'_> {
         } else {
             ready.held = Some(store);
         }
-        self.ages.iter().try_for_each(|age| self.reach(age, &ready, output))
+        self.ages.iter().try_for_each(|step| self.reach(step, &ready, output))
     }
 
-    fn reach(&self, age: &Age, ready: &ReadyStore, output: &mut Output<'_>) -> Result<()> {
-        let mut written = self.write(age, ready)?;
-        let check = self.check(age, ready)?;
-        let (files, fragments) = (files(ready)?, fragments(ready, age)?);
+    fn reach(&self, step: &AgeStep, ready: &ReadyStore, output: &mut Output<'_>) -> Result<()> {
+        let mut written = self.write(step, ready)?;
+        let check = self.check(step, ready)?;
+        let (files, fragments) = (files(ready)?, fragments(ready, step)?);
         written.sample = aged(written.sample, files, fragments);
-        if age.age == 0 {
-            let facts = ready.facts(0, age.live.summary().bytes)?;
+        if step.age == 0 {
+            let facts = ready.facts(0, step.live.summary().bytes)?;
             let fill_ns = Some(written.sample.wall_ns);
             output.facts(StoreFacts { fill_ns, check_ns: nanoseconds(check), ..facts })?;
         }
         output.sample(written.sample, written.written_before)?;
-        let Some(index) = self.workload(age.age, Operation::Read) else { return Ok(()) };
+        let Some(index) = self.workload(step.age, Operation::Read) else { return Ok(()) };
         let can = |cache: &&Cache| ready.held.is_none() || !cache.is_cold();
         for &cache in self.caches.iter().filter(can) {
             self.stop.check()?;
-            let read = self.pass(age, index, cache, ready)?;
+            let read = self.pass(step, index, cache, ready)?;
             output.sample(aged(read.sample, None, None), None)?;
         }
         Ok(())
     }
 
-    fn write(&self, age: &Age, ready: &ReadyStore) -> Result<Tried> {
-        let operation = if age.age == 0 { Operation::Insert } else { Operation::Update };
-        let index = self.workload(age.age, operation).expect("the plan has all writes");
-        self.pass(age, index, Cache::Warm, ready)
+    fn write(&self, step: &AgeStep, ready: &ReadyStore) -> Result<Tried> {
+        let operation = if step.age == 0 { Operation::Insert } else { Operation::Update };
+        let index = self.workload(step.age, operation).expect("the plan has all writes");
+        self.pass(step, index, Cache::Warm, ready)
     }
 
     /// Index of a workload of the plan.
@@ -77,30 +77,36 @@ impl AgeingTrial<'_> {
         self.workloads.iter().position(|workload| workload.work == work)
     }
 
-    fn pass(&self, age: &Age, index: usize, cache: Cache, ready: &ReadyStore) -> Result<Tried> {
+    fn pass(
+        &self,
+        step: &AgeStep,
+        index: usize,
+        cache: Cache,
+        ready: &ReadyStore,
+    ) -> Result<Tried> {
         let planned = self.workloads[index];
-        let dataset = if planned.work.writes() { &age.writes } else { &age.live };
+        let dataset = if planned.work.writes() { &step.writes } else { &step.live };
         let workload = Workload { count: dataset.entries().len() as u64, ..planned };
         let input = PassInput::new(workload, dataset, self.pool, None, self.stop)?;
         let trial = ValuesTrial {
             input: &input,
             ready,
             cache,
-            salt: age.salt,
+            salt: step.salt,
             timed: LATENCY_OPERATIONS,
             first_round: self.at.round == 0,
             processes: None,
         };
-        let named = |e: model::Error| e.context(format!("{} at age {}", planned.work, age.age));
+        let named = |e: model::Error| e.context(format!("{} at age {}", planned.work, step.age));
         let Tried { sample, written_before } = trial.run().map_err(named)?;
         Ok(Tried { sample: Sample { workload: index, ..sample }, written_before })
     }
 
     /// Reads every live object back: what is not there as it was written ends the trial.
-    fn check(&self, age: &Age, ready: &ReadyStore) -> Result<Duration> {
+    fn check(&self, step: &AgeStep, ready: &ReadyStore) -> Result<Duration> {
         let start = Instant::now();
         if ready.retains() {
-            let differs = check::bytes(&age.live, ready, self.progress, self.stop)?;
+            let differs = check::bytes(&step.live, ready, self.progress, self.stop)?;
             differs.map_or(Ok(()), |key| Err(check::not_as_written(&key)))?;
         }
         Ok(start.elapsed())
@@ -126,12 +132,12 @@ fn files(ready: &ReadyStore) -> Result<Option<FileBytes>> {
 }
 
 /// How fragmented the closed store is.
-fn fragments(ready: &ReadyStore, age: &Age) -> Result<Option<Fragments>> {
+fn fragments(ready: &ReadyStore, step: &AgeStep) -> Result<Option<Fragments>> {
     if ready.held.is_some() {
         return Ok(None);
     }
     let (arrangement, _) = ready.with(|store| store.arrangement())?;
     let host::Extents { files, extents } = host::extents(&ready.files())?;
-    let DatasetSummary { count: objects, bytes, .. } = age.live.summary();
+    let DatasetSummary { count: objects, bytes, .. } = step.live.summary();
     Ok(Some(Fragments { objects, bytes, files, extents, arrangement }))
 }

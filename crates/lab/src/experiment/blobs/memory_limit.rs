@@ -15,7 +15,7 @@ const CACHE_PART: u64 = 2;
 
 /// Memory that workers need besides any store: buffers of the system and of storemark.
 const BASE_NEED: u64 = 8 << 20;
-/// The same for each worker, beside its room for the largest value.
+/// The same for each worker, besides its room for the largest value.
 const WORKER_NEED: u64 = 1 << 20;
 
 /// The value of the setting `cache` that gives `engine` its part of `memory`; `None`: it has no

@@ -10,7 +10,7 @@ use crate::dataset::{Dataset, below};
 const PREFIX: &str = "new-";
 
 impl Dataset {
-    /// `count` keys beside those of this dataset, as long as some of its values: integers follow
+    /// `count` keys besides those of this dataset, as long as some of its values: integers follow
     /// its greatest, names begin as none of its own does.
     #[expect(clippy::cast_possible_truncation, reason = "below the number of entries")]
     pub(super) fn fresh(&self, count: u64, seed: u64) -> Result<Self> {

@@ -24,12 +24,12 @@ use keys::{Keys, one_of};
 struct DrawnOp {
     /// Index of the key: in the dataset, in key order, or beyond it in the keys that are inserted.
     key: u32,
-    /// What stands there, copied so that a pass goes through memory from start to end.
+    /// What is there, copied so that a pass goes through memory from start to end.
     entry: Entry,
     action: Action,
     /// Items of a scan at most.
     items: u8,
-    /// Those that are surely there.
+    /// Those that are always there.
     least: u8,
 }
 
@@ -71,7 +71,7 @@ impl OpStream {
     }
 
     /// The first `count` operations of `worker`.
-    #[expect(clippy::cast_possible_truncation, reason = "as many as stand in memory at most")]
+    #[expect(clippy::cast_possible_truncation, reason = "as many as are in memory at most")]
     pub(crate) fn ops<'a>(
         &'a self,
         dataset: &'a Dataset,
@@ -153,7 +153,7 @@ impl Among {
         (self.keys + self.workers - 1 - worker) / self.workers
     }
 
-    /// The index among all of a worker's key; inserted ones are shared out alike, beyond.
+    /// The index among all of a worker's key; inserted ones are shared out in the same way, beyond.
     fn index(self, worker: u32, key: u32) -> Option<u32> {
         let (first, nth) = match key.checked_sub(self.own(worker)) {
             None => (0, key),
@@ -185,7 +185,7 @@ impl Among {
         Ok(ops)
     }
 
-    /// Items that a scan surely finds: its own key; and all beyond it where nobody deletes.
+    /// Items that a scan always finds: its own key; and all beyond it where nobody deletes.
     fn least(self, op: DrawnOp, mix: Mix) -> u8 {
         let beyond = if mix.delete > 0 { 1 } else { self.keys.saturating_sub(op.key).max(1) };
         op.items.min(u8::try_from(beyond).unwrap_or(u8::MAX))
