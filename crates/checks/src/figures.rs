@@ -10,7 +10,6 @@ use crate::{histogram, series::Series, verdict::Verdict};
 /// measured.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// Workload and cache state.
     pub case: Case,
     /// Index into the plan's targets.
     pub target: usize,
@@ -18,13 +17,10 @@ pub struct Figures {
     pub rounds: usize,
     /// Microseconds per operation of the first pass after opening, if a steady one follows it.
     pub first_us_per_op: Option<Estimate>,
-    /// Microseconds per operation.
     pub us_per_op: Option<Estimate>,
     /// Millions of bytes per second.
     pub mb_per_s: Option<Estimate>,
-    /// Latencies.
     pub latency: Option<Percentiles>,
-    /// Processor time.
     pub cpu: Option<CpuTime>,
     /// Bytes read from a device for each byte of the values.
     pub device_read_per_byte: Option<f64>,
@@ -54,26 +50,18 @@ pub struct Schedule {
 /// Latencies of all rounds together, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentiles {
-    /// Median.
     pub p50_us: f64,
-    /// 90th percentile.
     pub p90_us: f64,
-    /// 99th percentile.
     pub p99_us: f64,
-    /// 99.9th percentile.
     pub p999_us: f64,
-    /// 99.99th percentile.
     pub p9999_us: f64,
-    /// Largest.
     pub max_us: f64,
 }
 
 /// Processor time of the process over all rounds, in microseconds per operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuTime {
-    /// User mode.
     pub user_us_per_op: f64,
-    /// Kernel mode.
     pub system_us_per_op: f64,
 }
 

@@ -11,9 +11,7 @@ use crate::series::Series;
 pub struct Timeline {
     /// Round, counted from 0.
     pub round: u32,
-    /// Length of the pass.
     pub wall_ms: f64,
-    /// Its slices.
     pub points: Vec<Point>,
     /// Where it stalled, in order.
     pub stalls: Vec<Stall>,
@@ -28,7 +26,6 @@ pub struct Point {
     pub start_ms: f64,
     /// Whether it is as long as the others; the last one may not be.
     pub whole: bool,
-    /// Operations a second.
     pub per_second: f64,
     /// 99th percentile of the latencies; absent: no operation ended in it.
     pub p99_us: Option<f64>,
@@ -39,7 +36,6 @@ pub struct Point {
 pub struct Stall {
     /// When it started.
     pub start_ms: f64,
-    /// How long it took.
     pub length_ms: f64,
     /// What happened meanwhile; absent: unknown.
     pub cause: Option<String>,
@@ -48,7 +44,6 @@ pub struct Stall {
 /// All background work of a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BackgroundTotal {
-    /// How many.
     pub count: u32,
     /// Their lengths together; several at once count each.
     pub total_ms: f64,

@@ -32,10 +32,10 @@ fn head(title: &str) {
 }
 
 /// Shares in per cent.
-fn row(name: &str, shape: Shape, growth: f64, told: fn(Runs) -> f64) {
+fn row(name: &str, shape: Shape, growth: f64, counted: fn(Runs) -> f64) {
     let cells = ROUNDS.map(|rounds| {
         let runs = Runs { shape, rounds, growth, count: COUNT };
-        format!(" {:.2} |", 100.0 * told(runs))
+        format!(" {:.2} |", 100.0 * counted(runs))
     });
     println!("| {name} |{}", cells.concat());
 }

@@ -41,9 +41,9 @@ pub struct BreakEven {
     /// Where it crosses, by size. A stretch in which 1 is not refuted holds one crossing at most:
     /// back and forth within it cannot be distinguished from chance.
     pub crossings: Vec<Crossing>,
-    /// Whether the curve begins below 1.
+    /// Whether the curve starts below 1.
     pub begins_below: bool,
-    /// Whether 1 is refuted at every size, so that it surely does not cross.
+    /// Whether 1 is refuted at every size, so that it does not cross.
     pub refuted: bool,
 }
 
@@ -198,7 +198,7 @@ mod tests {
         assert!(crossing.upwards && found.begins_below && !found.refuted);
         let (low, high) = (crossing.low.unwrap(), crossing.high.unwrap());
         assert!(low < 4e3 && 4e3 < high);
-        // Symmetric, as the spreads of both ends are alike.
+        // Symmetric, as the spreads of both ends are the same.
         assert!((low * high / 16e6).ln().abs() < 0.02, "{low} {high}");
     }
 

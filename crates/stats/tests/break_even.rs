@@ -55,7 +55,7 @@ fn the_interval_contains_the_truth() {
 }
 
 /// As stores behave: so much for an operation and so much for a byte. The line between sizes that
-/// are four times apart misses the curve by a ninth at most, which no interval tells, and between
+/// are four times apart misses the curve by a ninth at most, which no interval shows, and between
 /// those that are twice apart by little.
 #[test]
 fn a_bent_curve_is_met_the_better_the_closer_the_sizes_are() {

@@ -142,7 +142,7 @@ fn unshared_stalls_are_covered_too_often() {
     }
 }
 
-/// A known limit: rounds without a stall cannot tell that there are stalls.
+/// A known limit: rounds without a stall cannot show that there are stalls.
 #[test]
 fn rare_stalls_of_one_target_are_missed() {
     let stalls = Stalls::OneSided(0.05, 3.0);

@@ -14,7 +14,7 @@ fn drifting_by_a_fifth(rounds: usize) -> Runs {
     Runs { growth: 1.2, ..runs(Shape::Normal, rounds) }
 }
 
-/// One shape stands for all: the test goes by ranks.
+/// One shape is enough: the test goes by ranks.
 #[test]
 fn times_in_no_order_have_no_trend() {
     for rounds in [8, 10, 20, 40] {

@@ -92,7 +92,7 @@ fn a_tenth_more_is_shown() {
     assert!(differences > 0.99, "{differences}");
 }
 
-/// A known limit: what changes slowly lies differently in two runs, and nothing cancels it. It is
+/// A known limit: what changes slowly differs between two runs, and nothing cancels it. It is
 /// why times that drift are a finding.
 #[test]
 fn drift_in_one_of_two_runs_is_taken_for_a_difference() {

@@ -1,8 +1,8 @@
 //! Findings about plan, machine and stores.
 
 use model::{
-    Batch, Cache, Cpu, Durability, Environment, Filesystem, FindingKind, Flush, Operation, Order,
-    Server, Work, record::Record,
+    Batch, Cache, Cpu, Durability, Environment, Experiment, Filesystem, FindingKind, Flush,
+    Generated, Operation, Order, Server, Work, record::Record, rows,
 };
 
 use super::{DATA, data, kinds, sound, workload};
@@ -261,4 +261,31 @@ fn on_machine(
         filesystems: vec![filesystem],
         ..Environment::default()
     })
+}
+
+/// Servers are compared with libraries by intent where rows and tasks are measured, and data has no
+/// size there.
+#[test]
+fn each_experiment_has_the_findings_that_matter_to_it() {
+    let of = |experiment: Experiment, work| {
+        early(|r| {
+            r.header.environment.cpu.last_level_cache_bytes = Some(u64::MAX);
+            r.header.plan.experiment = experiment;
+            r.header.plan.workloads[0].work = work;
+            r.stores[1].server = Some(Server::Existing);
+            r.stores[1].durability = Durability::Durable;
+        })
+    };
+    let differs =
+        FindingKind::DurabilityDiffers { class: Durability::Durable, baseline: Durability::None };
+    let (operation, own_databases) = (rows::Operation::Insert, false);
+    let rows = of(Experiment::Rows { rows: 10 }, Work::Rows { operation, own_databases });
+    assert_eq!(rows, std::slice::from_ref(&differs));
+    let tasks = of(Experiment::Tasks { tasks: 10, rewrites: 1, output: 10 }, Work::Tasks);
+    assert_eq!(tasks, std::slice::from_ref(&differs));
+    let data = Generated { seed: 1, count: 10, size: 10, random_percent: 100, variance: 0 };
+    let summary = *sound(&[Cache::Warm]).header.plan.experiment.summary().unwrap();
+    let ageing = Work::Ageing { operation: Operation::Insert, age: 0 };
+    let ageing = of(Experiment::Ageing { data, summary }, ageing);
+    assert_eq!(ageing, [differs, FindingKind::OverSocket, FindingKind::ServerUnseen]);
 }

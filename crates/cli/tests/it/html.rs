@@ -39,7 +39,10 @@ fn every_command_that_measures_writes_one() {
     for (line, chart) in [
         ("rows csv: jsonl: --rows 50 --rounds 1 --html page.html", "rows-1"),
         ("queue files: sqlite: --workers 2 --tasks 2 --rounds 1 --html page.html", "queue-1"),
-        ("age --objects 20 --size 2k --ages 0,1 --rounds 1 --cache warm --html page.html", "space-"),
+        (
+            "age --objects 20 --size 2k --ages 0,1 --rounds 1 --cache warm --html page.html",
+            "space-",
+        ),
         (
             "run files: sqlite: --read --keys 20 --size 1k,2k --rounds 2 --html page.html",
             "break-even-1",

@@ -37,7 +37,7 @@ impl Drop for Small {
 }
 
 #[test]
-fn too_little_room_is_told_before_anything_is_written() {
+fn too_little_room_is_an_error_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let source = at("pack", folder.path(), "source");
     integers(&source, 3000);
@@ -51,7 +51,7 @@ fn too_little_room_is_told_before_anything_is_written() {
 }
 
 #[test]
-fn a_disk_that_fills_up_is_told_in_one_line() {
+fn a_disk_that_fills_up_is_an_error_of_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let source = at("pack", folder.path(), "source");
     // 6 MB. The room is taken away once it has been looked at.

@@ -167,7 +167,7 @@ fn names_resume_with_their_modes_and_times() {
 }
 
 #[test]
-fn a_damaged_partial_is_told_and_not_used() {
+fn a_damaged_partial_copy_is_reported_and_not_used() {
     for engine in ["pack", "sqlite"] {
         let folder = tempfile::tempdir().unwrap();
         let source = at("pack", folder.path(), "source");

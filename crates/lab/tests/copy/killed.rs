@@ -13,7 +13,7 @@ use crate::common::*;
 const FROM: &str = "STOREMARK_TEST_FROM";
 const TO: &str = "STOREMARK_TEST_TO";
 
-/// Tells its parent how far it is.
+/// Prints how far it is, for its parent.
 struct Aloud;
 
 impl Progress for Aloud {

@@ -26,8 +26,8 @@ fn integers_pass_between_all_engines() {
             assert_equal(&source, &copy);
             assert_eq!(verify(&source, &copy).bytes, copied.bytes);
             let left = entries(folder.path());
-            let beside: Vec<_> = left.iter().filter(|other| other.starts_with(&name)).collect();
-            assert_eq!(beside, [&name], "nothing stands beside the copy");
+            let files: Vec<_> = left.iter().filter(|other| other.starts_with(&name)).collect();
+            assert_eq!(files, [&name], "nothing is next to the copy");
         }
     }
 }

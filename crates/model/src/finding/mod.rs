@@ -65,7 +65,7 @@ impl Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Good to know; the figures stand.
+    /// Good to know; the figures are right.
     Note,
     /// The figures may mislead.
     Warning,

@@ -32,7 +32,7 @@ pub(crate) struct Experiment {
     pub(crate) rule: Rule,
     /// Rounds after which the time budget is spent.
     pub(crate) cap: usize,
-    /// Targets beside the baseline.
+    /// Targets besides the baseline.
     pub(crate) ratios: usize,
     /// Their times over those of the baseline, stalls aside; 1 is an A/A run.
     pub(crate) truth: f64,
