@@ -112,7 +112,7 @@ fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
     let text = if form.json {
         output::json(&ReportData::of(&runs))?
     } else {
-        pages::records(&runs, pages::Detail::default()).markdown()
+        pages::records(&runs, pages::Detail { all: true, ..pages::Detail::default() }).markdown()
     };
     output::print(&text)
 }

@@ -52,6 +52,9 @@ pub(crate) fn sweep<'a>(
             column.narrow = &[20, 12];
         }
     }
+    if table.columns.len() > 1 {
+        table.swap(0, 1);
+    }
     table
 }
 
