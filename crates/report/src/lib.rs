@@ -7,6 +7,7 @@
 
 pub mod csv;
 mod figures;
+mod hdr;
 mod html;
 mod json;
 pub mod markdown;
@@ -41,6 +42,7 @@ pub use figures::{
     unlike::Unlike,
     workers::{Rates, Waits, Workers, workers},
 };
+pub use hdr::hdr;
 pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use json::{ComparisonData, ReportData};
 pub use pages::StudyStep;

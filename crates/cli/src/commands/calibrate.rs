@@ -13,7 +13,7 @@ use clap::{Args, builder::RangedU64ValueParser};
 use engines::{Slowed, registry};
 use lab::{CalibrateRequest, SlowedEngine, Stop};
 use model::{
-    Blobs, Error, Result,
+    Blobs, Engine, Error, Result,
     spec::{DEFAULT_DATA, Running, Talk},
     units,
 };
@@ -137,7 +137,7 @@ fn check(options: &CalibrateOptions, target: &Resolved) -> Result<()> {
     let text = &target.text;
     if !target.engine.capabilities().persistent {
         let engines = registry::all_blobs().filter(|engine| engine.capabilities().persistent);
-        let names: Vec<_> = engines.map(|engine| engine.name()).collect();
+        let names: Vec<_> = engines.map(Engine::name).collect();
         return Err(Error::usage(format!(
             "{text}: is nowhere on disk, so that the same store cannot be opened twice (accepted: \
              a path, or {})",

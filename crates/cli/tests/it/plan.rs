@@ -57,6 +57,26 @@ fn a_saved_plan_and_a_record_measure_the_same_again() {
 }
 
 #[test]
+fn every_command_that_measures_repeats_its_records_and_takes_plans() {
+    let world = World::new();
+    world.write("small.toml", "rounds = 1\ntargets = ['csv:']\nrows = 20\n");
+    for (command, line) in [
+        ("rows", "rows small.toml --rows 30"),
+        ("queue", "queue files: --workers 2 --tasks 1 --rounds 1"),
+        ("age", "age files: --objects 5 --size 1k --ages 0 --rounds 1"),
+    ] {
+        world.ok(&format!("{line} --json first.json"));
+        world.ok(&format!("{command} first.json --json second.json"));
+        let (first, second) = (header(&world, "first.json"), header(&world, "second.json"));
+        assert!(first.spec.is_some() && first.spec == second.spec, "{command}");
+        assert_eq!(first.plan.experiment, second.plan.experiment);
+        let said = world.refused("run first.json");
+        assert!(said.contains(&format!("use storemark {command} first.json")), "{said}");
+    }
+    assert!(world.refused("queue small.toml").contains("no option \"rows\""));
+}
+
+#[test]
 fn a_plan_is_only_written_over_a_plan() {
     let world = world();
     world.ok("run plan.toml --save-plan saved.toml --dry-run");

@@ -1,0 +1,60 @@
+//! Latencies as HdrHistogram's listing of percentiles, which its plotter and other tools read
+//! (<https://github.com/HdrHistogram/HdrHistogram>, `outputPercentileDistribution`).
+
+use std::fmt::Write;
+
+use model::{Case, Plan, record::Record};
+
+use crate::{Latencies, latencies};
+
+/// Lines for each halving of the distance to 100 %, as HdrHistogram's own default.
+const TICKS: u32 = 5;
+/// Values are in microseconds.
+const NS: f64 = 1e3;
+
+/// The name of a file and its listing for each case, target and kind of operation.
+pub fn hdr(record: &Record) -> impl Iterator<Item = (String, String)> {
+    let plan = &record.header.plan;
+    let targets = move |case| (0..plan.targets.len()).map(move |target| (case, target));
+    plan.cases().flat_map(targets).flat_map(move |(case, target)| {
+        let all = latencies(record, case, target).into_iter();
+        all.map(move |of| (name(plan, case, target, &of), listing(&of)))
+    })
+}
+
+/// `1-warm-2-sqlite-api-blob-read.hdr`: the workload's number, the state, the target's number and
+/// label, the kind of operation.
+fn name(plan: &Plan, case: Case, target: usize, of: &Latencies) -> String {
+    let harmless = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let label: String = plan.targets[target].label.chars().take(60).map(harmless).collect();
+    let kind = of.action.map_or("all", |action| action.as_str());
+    let (workload, cache, target) = (case.workload + 1, case.cache, target + 1);
+    format!("{workload}-{cache}-{target}-{label}-{kind}.hdr")
+}
+
+fn listing(of: &Latencies) -> String {
+    let all = &of.histogram;
+    let [value, percentile, count, inverse] =
+        ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"];
+    let mut text = format!("{value:>12} {percentile:>14} {count:>10} {inverse:>14}\n\n");
+    let mut total = 0;
+    for tick in all.iter_quantiles(TICKS) {
+        total += tick.count_since_last_iteration();
+        let (value, quantile) = (tick.value_iterated_to() as f64 / NS, tick.quantile_iterated_to());
+        let inverse = 1.0 / (1.0 - quantile);
+        let inverse = if quantile < 1.0 { format!(" {inverse:14.2}") } else { String::new() };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{value:12.3} {quantile:2.12} {total:10}{inverse}");
+    }
+    let (mean, deviation, max) = (all.mean() / NS, all.stdev() / NS, all.max() as f64 / NS);
+    let (count, buckets, parts) = (all.len(), all.buckets(), sub_buckets(all.sigfig()));
+    let _ = writeln!(text, "#[Mean    = {mean:12.3}, StdDeviation   = {deviation:12.3}]");
+    let _ = writeln!(text, "#[Max     = {max:12.3}, Total count    = {count:12}]");
+    let _ = writeln!(text, "#[Buckets = {buckets:12}, SubBuckets     = {parts:12}]");
+    text
+}
+
+/// The least power of two in which twice so many decimal digits can be distinguished.
+fn sub_buckets(digits: u8) -> u64 {
+    (2 * 10_u64.pow(digits.into())).next_power_of_two()
+}
