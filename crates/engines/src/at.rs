@@ -1,6 +1,37 @@
-//! Reading and writing at an offset of a file, all of it or an error.
+//! Existing files: opening them, their first bytes, and reading and writing at an offset, all of it
+//! or an error.
 
-use std::{fs::File, io};
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+};
+
+use model::{Access, Error, Result};
+
+/// Opens a regular file.
+pub(crate) fn open(path: &Path, access: Access) -> Result<File> {
+    length(path)?;
+    let file = File::options().read(true).write(access == Access::Write).open(path);
+    file.map_err(|e| Error::io(path.display(), e))
+}
+
+/// The length of a regular file; what is none is refused: opening a pipe would wait for its writer.
+pub(crate) fn length(path: &Path) -> Result<u64> {
+    let metadata = fs::metadata(path).map_err(|e| Error::io(path.display(), e))?;
+    if !metadata.is_file() {
+        return Err(Error::usage(format!("{}: is not a file", path.display())));
+    }
+    Ok(metadata.len())
+}
+
+/// The first bytes of a regular file, if it has as many.
+pub(crate) fn start<const N: usize>(path: &Path) -> Option<[u8; N]> {
+    length(path).ok()?;
+    let mut start = [0; N];
+    File::open(path).ok()?.read_exact(&mut start).ok()?;
+    Some(start)
+}
 
 #[cfg(unix)]
 pub(crate) fn read(file: &File, into: &mut [u8], offset: u64) -> io::Result<()> {

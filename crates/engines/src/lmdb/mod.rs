@@ -7,8 +7,7 @@ mod session;
 mod store;
 
 use std::{
-    fs::{self, File},
-    io::Read,
+    fs,
     path::Path,
     sync::{Arc, Mutex, Weak},
 };
@@ -18,7 +17,7 @@ use model::{
     Library, OpenOptions, Result, Setting, Settings, Store,
 };
 
-use crate::{fresh, lock};
+use crate::{at, fresh, lock};
 use store::{Environment, LmdbStore};
 
 pub(crate) struct Lmdb;
@@ -166,10 +165,6 @@ fn check(location: &Path) -> Result<()> {
 /// on the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the machine's order.
 fn is_environment(location: &Path) -> bool {
     const AT: usize = size_of::<usize>() + 8;
-    let data = location.join("data.mdb");
-    let mut start = [0; AT + 4];
-    // Opening a pipe would wait for its writer.
-    data.is_file()
-        && File::open(data).and_then(|mut file| file.read_exact(&mut start)).is_ok()
-        && start[AT..] == 0xBEEF_C0DE_u32.to_ne_bytes()
+    let start: Option<[u8; AT + 4]> = at::start(&location.join("data.mdb"));
+    start.is_some_and(|start| start[AT..] == 0xBEEF_C0DE_u32.to_ne_bytes())
 }

@@ -10,12 +10,14 @@ mod format;
 mod session;
 mod store;
 
-use std::{fs::File, io::Read, path::Path};
+use std::path::Path;
 
 use model::{
     Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, OpenOptions, Result,
     Setting, Store,
 };
+
+use crate::{at, fresh};
 
 pub(crate) struct Pack;
 
@@ -46,14 +48,11 @@ impl Engine for Pack {
 
 impl Blobs for Pack {
     fn recognises(&self, path: &Path) -> bool {
-        let mut head = [0; format::HEAD.len()];
-        path.is_file()
-            && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
-            && format::is_pack(&head)
+        at::start(path).is_some_and(|head| format::is_pack(&head))
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        crate::fresh::file(location, |file| store::Pack::create(location, file, options))
+        fresh::file(location, |file| store::Pack::create(location, file, options))
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

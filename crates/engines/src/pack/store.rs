@@ -1,7 +1,7 @@
 //! The open file, the table of its slots, and where the values end.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     num::NonZeroU64,
     path::{Path, PathBuf},
     sync::{
@@ -80,16 +80,7 @@ impl Pack {
     }
 
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let write = options.access == Access::Write;
-        // Opening a pipe would wait for its writer.
-        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(Error::usage(format!("{}: is not a file", path.display())));
-        }
-        let file = File::options()
-            .read(true)
-            .write(write)
-            .open(path)
-            .map_err(|e| Error::io(path.display(), e))?;
+        let file = at::open(path, options.access)?;
         let (slots, end) = read_table(&file).map_err(|e| e.context(path.display()))?;
         Self::new(path, file, options, slots, Tail { end, settled: true })
     }

@@ -7,18 +7,14 @@ mod session;
 mod sought;
 mod store;
 
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::Path,
-};
+use std::path::Path;
 
 use model::{
-    Accepts, Access, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Fill,
-    Library, OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Fill, Library,
+    OpenOptions, Result, Setting, Settings, Store,
 };
 
-use crate::fresh;
+use crate::{at, fresh};
 use store::RedbStore;
 
 pub(crate) struct Redb;
@@ -119,29 +115,20 @@ impl Blobs for Redb {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        check(location)?;
-        let file = File::options()
-            .read(true)
-            .write(options.access == Access::Write)
-            .open(location)
-            .map_err(|e| Error::io(location.display(), e))?;
+        let file = at::open(location, options.access)?;
+        // redb would turn an empty file into a database.
+        if header(location).is_none() {
+            return Err(Error::corrupt(format!(
+                "{}: does not start as a redb database",
+                location.display()
+            )));
+        }
         Ok(Box::new(RedbStore::open(location, file, options)?))
     }
 }
 
 /// redb does not report its version; a test compares it with the lock file.
 const VERSION: &str = "4.5.0";
-
-fn check(location: &Path) -> Result<()> {
-    let metadata = fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
-    if !metadata.is_file() {
-        return Err(Error::usage(format!("{}: is not a file", location.display())));
-    }
-    // redb would make a database of an empty file.
-    header(location).map(drop).ok_or_else(|| {
-        Error::corrupt(format!("{}: does not start as a redb database", location.display()))
-    })
-}
 
 /// The start of a file: a magic number, then the byte of flags
 /// (<https://github.com/cberner/redb/blob/master/docs/design.md>).
@@ -156,13 +143,8 @@ impl Header {
 
 /// The header of a file that says it is a redb database.
 fn header(path: &Path) -> Option<Header> {
-    // Opening a pipe would wait for its writer.
-    if !path.is_file() {
-        return None;
-    }
-    let mut start = [0; 10];
-    File::open(path).ok()?.read_exact(&mut start).ok()?;
-    start.starts_with(b"redb\x1A\x0A\xA9\x0D\x0A").then_some(Header(start))
+    let is_magic = |start: &[u8; 10]| start.starts_with(b"redb\x1A\x0A\xA9\x0D\x0A");
+    at::start(path).filter(is_magic).map(Header)
 }
 
 #[cfg(test)]

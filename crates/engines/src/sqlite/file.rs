@@ -1,14 +1,14 @@
 //! The file of a database and those next to it, as far as they can be judged without SQLite.
 
 use std::{
-    fs::{self, File},
-    io::Read,
+    fs,
     path::{Path, PathBuf},
 };
 
 use model::{Access, Error, Result};
 
 use super::ffi::Open;
+use crate::at;
 
 /// `location` with `suffix` at its end, as SQLite names its side files.
 pub(super) fn with_suffix(location: &Path, suffix: &str) -> PathBuf {
@@ -33,13 +33,7 @@ pub(super) struct Header([u8; 100]);
 impl Header {
     /// That of a file that says it is an SQLite database.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        // Opening a pipe would wait for its writer.
-        if !path.is_file() {
-            return None;
-        }
-        let mut start = [0; 100];
-        File::open(path).ok()?.read_exact(&mut start).ok()?;
-        start.starts_with(b"SQLite format 3\0").then_some(Self(start))
+        at::start(path).filter(|start| start.starts_with(b"SQLite format 3\0")).map(Self)
     }
 
     /// Write and read version are 2 in WAL mode.
@@ -63,15 +57,11 @@ impl Header {
 
 /// A file that lost its end is refused: SQLite reads missing pages as zeros and may not notice.
 pub(super) fn check_whole(path: &Path) -> Result<()> {
-    let metadata = fs::metadata(path).map_err(|e| Error::io(path.display(), e))?;
-    if !metadata.is_file() {
-        return Err(Error::usage(format!("{}: is not a file", path.display())));
-    }
+    let has = at::length(path)?;
     match Header::of(path).and_then(|header| header.length()) {
-        Some(length) if metadata.len() < length => Err(Error::corrupt(format!(
-            "{}: is cut short: it has {} of {length} bytes",
-            path.display(),
-            metadata.len()
+        Some(length) if has < length => Err(Error::corrupt(format!(
+            "{}: is cut short: it has {has} of {length} bytes",
+            path.display()
         ))),
         _ => Ok(()),
     }
@@ -93,7 +83,8 @@ pub(super) fn opening(path: &Path, access: Access) -> Open {
 /// has to be rolled back, which would change the file.
 pub(super) fn check_no_journal(path: &Path, access: Access) -> Result<()> {
     // PERSIST and TRUNCATE leave a journal that SQLite knows for empty by its zeroed header.
-    let hot = || is_filled(path, "-journal") && !starts_with_zeros(&with_suffix(path, "-journal"));
+    let is_zeroed = || at::start(&with_suffix(path, "-journal")) == Some([0; 8]);
+    let hot = || is_filled(path, "-journal") && !is_zeroed();
     if access == Access::Read && hot() {
         return Err(Error::usage(format!(
             "{0}: is being written to, or its writer was killed: {0}-journal is next to it; \
@@ -102,9 +93,4 @@ pub(super) fn check_no_journal(path: &Path, access: Access) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-fn starts_with_zeros(path: &Path) -> bool {
-    let mut start = [1; 8];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == [0; 8]
 }
