@@ -9,7 +9,7 @@ use mysql::{
     prelude::Queryable,
 };
 
-use crate::server::{Connection, Row, Value};
+use crate::server::{Connection, Row, Value, visit_rows};
 
 /// Longest silence of a server: longer than it waits for locks by default (50 s).
 const SILENCE: Duration = Duration::from_secs(300);
@@ -115,13 +115,8 @@ impl Connection for Conn {
         values: &[Value<'_>],
         visit: &mut dyn FnMut(&mysql::Row) -> Visit,
     ) -> mysql::Result<Visit> {
-        for row in self.exec_iter(query, parameters(values))? {
-            match visit(&row?) {
-                Ok(ControlFlow::Continue(())) => {}
-                stopped => return Ok(stopped),
-            }
-        }
-        Ok(Ok(ControlFlow::Continue(())))
+        let mut rows = self.exec_iter(query, parameters(values))?;
+        visit_rows(|| rows.next().transpose(), visit)
     }
 
     fn stream(
@@ -132,19 +127,12 @@ impl Connection for Conn {
     ) -> mysql::Result<Visit> {
         let statement = self.prep(query)?;
         let mut rows = self.exec_iter(&statement, ())?;
-        while let Some(row) = rows.next() {
-            match visit(&row?) {
-                Ok(ControlFlow::Continue(())) => {}
-                stopped => {
-                    // Dropping them would fetch all rows that are left, however many. Without a
-                    // transaction the connection can be left instead.
-                    if !in_batch {
-                        std::mem::forget(rows);
-                    }
-                    return Ok(stopped);
-                }
-            }
+        let visited = visit_rows(|| rows.next().transpose(), visit)?;
+        if !in_batch && !matches!(visited, Ok(ControlFlow::Continue(()))) {
+            // Dropping them would fetch all rows that are left, however many. Without a transaction
+            // the connection can be left instead.
+            std::mem::forget(rows);
         }
-        Ok(Ok(ControlFlow::Continue(())))
+        Ok(visited)
     }
 }

@@ -80,11 +80,10 @@ impl RowDialect for Mariadb {
     }
 
     /// Aria writes pages at its checkpoints: until then its files do not have their true size.
-    fn flush(conn: &mut Conn, databases: &[String], kind: &Kind) -> mysql::Result<()> {
-        if *kind == Kind::Aria { close_tables(conn, databases) } else { Ok(()) }
-    }
-
-    fn counters(conn: &mut Conn) -> mysql::Result<Vec<i64>> {
+    fn counters(conn: &mut Conn, databases: &[String], kind: &Kind) -> mysql::Result<Vec<i64>> {
+        if *kind == Kind::Aria {
+            close_tables(conn, databases)?;
+        }
         Ok(vec![waits(conn)?, counter(conn, "Delayed_writes")?])
     }
 }

@@ -11,7 +11,7 @@ use postgres::{
 };
 
 use super::dialect::begin;
-use crate::server::{Connection, Row, Value};
+use crate::server::{Connection, Row, Value, visit_rows};
 
 /// Rows that one fetch of a cursor brings: few, because values are large.
 const FETCHED: usize = 32;
@@ -120,13 +120,7 @@ impl Connection for Client {
         visit: &mut dyn FnMut(&postgres::Row) -> Visit,
     ) -> Result<Visit, Error> {
         let mut rows = self.query_raw(query, values)?;
-        while let Some(row) = rows.next()? {
-            match visit(&row) {
-                Ok(ControlFlow::Continue(())) => {}
-                stopped => return Ok(stopped),
-            }
-        }
-        Ok(Ok(ControlFlow::Continue(())))
+        visit_rows(|| rows.next(), visit)
     }
 
     /// A cursor in a transaction brings them, so that few are in memory and many can be left.

@@ -1,6 +1,9 @@
 //! What differs from one kind of SQL server to another: its driver, its language, its variables.
 
-use std::{ops::Range, path::PathBuf};
+use std::{
+    ops::{ControlFlow, Range},
+    path::PathBuf,
+};
 
 use model::{Durability, Error, Facet, KeyKind, Mode, Result, Settings, Visit, rows::Style};
 
@@ -79,6 +82,20 @@ pub(crate) trait Connection: Sized + Send {
     }
 }
 
+/// Visits the rows that `next` returns, until there are none or the visitor stops.
+pub(crate) fn visit_rows<R, E>(
+    mut next: impl FnMut() -> Result<Option<R>, E>,
+    visit: &mut dyn FnMut(&R) -> Visit,
+) -> Result<Visit, E> {
+    while let Some(row) = next()? {
+        match visit(&row) {
+            Ok(ControlFlow::Continue(())) => {}
+            stopped => return Ok(stopped),
+        }
+    }
+    Ok(Ok(ControlFlow::Continue(())))
+}
+
 /// The error of a server's driver, its prepared statement, its row.
 pub(crate) type Failure<D> = <<D as Dialect>::Conn as Connection>::Failure;
 pub(crate) type Statement<D> = <<D as Dialect>::Conn as Connection>::Statement;
@@ -111,8 +128,7 @@ pub(crate) trait Dialect: Sized + Send + Sync + 'static {
     fn check(facet: Facet, settings: &Settings) -> Result<()>;
 
     /// Why a table with `settings` cannot give `class`.
-    fn unsupported_reason(class: Durability, settings: &Settings) -> Option<String> {
-        let _ = (class, settings);
+    fn unsupported_reason(_: Durability, _: &Settings) -> Option<String> {
         None
     }
 
@@ -171,8 +187,7 @@ pub(crate) trait Dialect: Sized + Send + Sync + 'static {
     fn form_name(form: &Self::Form) -> String;
 
     /// Most bytes of a value.
-    fn longest_value(variables: &Variables) -> u64 {
-        let _ = variables;
+    fn longest_value(_: &Variables) -> u64 {
         u64::MAX
     }
 
@@ -182,17 +197,15 @@ pub(crate) trait Dialect: Sized + Send + Sync + 'static {
     }
 
     /// What must run at the end of a pass that writes, on the clock.
-    fn settle(variables: &Variables, table: &Table<Self::Form>) -> Vec<String> {
-        let _ = (variables, table);
+    fn settle(_: &Variables, _: &Table<Self::Form>) -> Vec<String> {
         Vec::new()
     }
 
     /// What the server's own check finds wrong with a table; `None`: it has no check.
     fn integrity(
-        conn: &mut Self::Conn,
-        table: &Table<Self::Form>,
+        _: &mut Self::Conn,
+        _: &Table<Self::Form>,
     ) -> Result<Option<Vec<String>>, Failure<Self>> {
-        let _ = (conn, table);
         Ok(None)
     }
 
@@ -245,28 +258,17 @@ pub(crate) trait RowDialect: Dialect {
     ) -> Result<Vec<PathBuf>, Failure<Self>>;
 
     /// Writes rows that the server put off, so that all sessions see them.
-    fn settle_rows(
-        conn: &mut Self::Conn,
-        databases: &[String],
-        form: &Self::Form,
-    ) -> Result<(), Failure<Self>> {
-        let _ = (conn, databases, form);
+    fn settle_rows(_: &mut Self::Conn, _: &[String], _: &Self::Form) -> Result<(), Failure<Self>> {
         Ok(())
     }
 
-    /// Brings the files to their true size before they are measured.
-    fn flush(
-        conn: &mut Self::Conn,
-        databases: &[String],
-        form: &Self::Form,
-    ) -> Result<(), Failure<Self>> {
-        let _ = (conn, databases, form);
-        Ok(())
-    }
-
-    /// The values of [`Self::COUNTERS`] since the server started.
-    fn counters(conn: &mut Self::Conn) -> Result<Vec<i64>, Failure<Self>> {
-        let _ = conn;
+    /// Brings the files to their true size and returns the values of [`Self::COUNTERS`] since the
+    /// server started.
+    fn counters(
+        _: &mut Self::Conn,
+        _: &[String],
+        _: &Self::Form,
+    ) -> Result<Vec<i64>, Failure<Self>> {
         Ok(Vec::new())
     }
 }

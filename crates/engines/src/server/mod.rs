@@ -18,7 +18,7 @@ mod table;
 mod variables;
 
 pub(crate) use address::{Address, AddressForm};
-pub(crate) use dialect::{Connection, Dialect, Row, RowDialect, Value};
+pub(crate) use dialect::{Connection, Dialect, Row, RowDialect, Value, visit_rows};
 pub(crate) use engine::ServerEngine;
 pub(crate) use folder::{Folder, Layout};
 pub(crate) use host::Host;

@@ -156,10 +156,7 @@ impl<D: RowDialect> RowTables for Tables<D> {
     }
 
     fn statistics(&self) -> Result<Vec<(&'static str, i64)>> {
-        let now = self.control(|control| {
-            D::flush(control, &self.databases, &self.form)?;
-            D::counters(control)
-        })?;
+        let now = self.control(|control| D::counters(control, &self.databases, &self.form))?;
         let before = std::mem::replace(&mut *lock::hold(&self.counted), now.clone());
         let before = before.into_iter().chain(std::iter::repeat(0));
         let counts = now.into_iter().zip(before).map(|(now, before)| now - before);
