@@ -63,11 +63,6 @@ pub fn records(records: &[Record], detail: Detail) -> Page {
     Page::of(runs.chain(sweep).chain(over_time))
 }
 
-/// What was compared, and where.
-pub fn head(record: &Record) -> Page {
-    Page::of([about(record)])
-}
-
 /// How `names`, the old record's and the new one's, compare.
 pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
     let counts = Line::new("", tables::counts(comparison));

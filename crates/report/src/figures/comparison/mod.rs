@@ -101,7 +101,7 @@ pub fn comparison(old: &[Record], new: &[Record]) -> Result<Comparison> {
     let runs = pairs(old, new, words::varied);
     let mut plans: Vec<Unlike> = Vec::new();
     let mut cases = Vec::new();
-    let mut only = without_partner(old, new, words::varied, |_, v| v);
+    let mut only = without_partner(old, new, words::varied);
     for (old, new) in runs {
         let both = [&old.header.plan, &new.header.plan];
         refuse_other_data(both)?;
@@ -187,9 +187,9 @@ fn pairs_of_cases(both: [&Plan; 2]) -> Vec<(Case, Case)> {
 /// Cases and targets that one of them lacks.
 fn unpaired(both: [&Plan; 2]) -> [Vec<String>; 2] {
     let [old, new] = both.map(cases);
-    let [mut before, mut after] = without_partner(&old, &new, |(_, words)| words.clone(), |_, w| w);
+    let [mut before, mut after] = without_partner(&old, &new, |(_, words)| words.clone());
     let [old, new] = both.map(|plan| &plan.targets);
-    let [targets, others] = without_partner(old, new, words::target, |_, words| words);
+    let [targets, others] = without_partner(old, new, words::target);
     before.extend(targets);
     after.extend(others);
     [before, after]

@@ -12,18 +12,16 @@ pub(super) fn pairs<'a, T>(
     new.iter().filter_map(|(name, own)| Some((partner(name)?.1, *own))).collect()
 }
 
-/// What is in one list only, in words from an element and its name.
+/// Names of what is in one list only.
 pub(super) fn without_partner<T>(
     old: &[T],
     new: &[T],
     name: impl Fn(&T) -> String,
-    words: impl Fn(&T, String) -> String,
 ) -> [Vec<String>; 2] {
     let [old, new] = [old, new].map(|list| named(list, &name));
     let alone = |list: &[((String, usize), &T)], others: &[((String, usize), &T)]| {
         let lacks = |name: &(String, usize)| !others.iter().any(|(other, _)| other == name);
-        let alone = list.iter().filter(|(name, _)| lacks(name));
-        alone.map(|((name, _), own)| words(own, name.clone())).collect()
+        list.iter().filter(|(name, _)| lacks(name)).map(|((name, _), _)| name.clone()).collect()
     };
     [alone(&old, &new), alone(&new, &old)]
 }
@@ -48,7 +46,6 @@ mod tests {
         let (old, new) = (["a1", "b1", "a2"], ["a3", "c1", "a4", "a5"]);
         let letter = |one: &&str| one[..1].to_owned();
         assert_eq!(pairs(&old, &new, letter), [(&"a1", &"a3"), (&"a2", &"a4")]);
-        let alone = without_partner(&old, &new, letter, |one, _| (*one).to_owned());
-        assert_eq!(alone, [vec!["b1"], vec!["c1", "a5"]]);
+        assert_eq!(without_partner(&old, &new, letter), [vec!["b"], vec!["c", "a"]]);
     }
 }
