@@ -128,6 +128,6 @@ fn a_store_that_is_read_as_a_copy_needs_room_for_it() {
         let ran = world.run(line);
         assert_eq!(ran.code, Some(1), "{line}: {}", ran.err);
         let says = "a.fjall: it is read as a copy of 1.06 PB";
-        assert!(ran.err.contains(says) && ran.err.contains(" free: --scratch"), "{}", ran.err);
+        assert!(ran.err.contains(says) && ran.err.contains(" free; --scratch"), "{}", ran.err);
     }
 }

@@ -74,7 +74,7 @@ fn several_processes_read_what_nobody_writes() {
     let world = World::new();
     let run = "run pack: pack:?io=mmap files: sqlite: null: --keys 300 --size 2k --read";
     let out = world.ok(&format!("{run} --rounds 1 --processes 3 --json r.json")).out;
-    assert!(out.contains("3 processes of 1 thread"), "{out}");
+    assert!(out.contains(", 3 processes\n"), "{out}");
     shared_out(&world.record("r.json"), 3, 1);
 }
 

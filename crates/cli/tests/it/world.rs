@@ -70,12 +70,6 @@ impl World {
         records(&fs::read_to_string(self.path(name)).unwrap())
     }
 
-    /// How many complete lines of the kind are in the file so far.
-    pub(crate) fn lines_of(&self, name: &str, kind: &str) -> usize {
-        let text = fs::read_to_string(self.path(name)).unwrap_or_default();
-        text.matches(&format!("{{\"line\":\"{kind}\"")).count()
-    }
-
     /// The system's sqlite3 shell on `database`.
     pub(crate) fn sqlite3(&self, arguments: &[&str]) -> String {
         let output = Command::new("sqlite3")

@@ -285,14 +285,14 @@ fn checked(command: &str, known: &Options, name: &str, value: &Value) -> Result<
 mod tests {
     use super::*;
 
-    fn spec(options: Value) -> RunSpec {
+    fn spec(options: &Value) -> RunSpec {
         RunSpec::from_options("run", options.as_object().unwrap()).unwrap()
     }
 
     #[test]
     fn what_is_laid_over_wins_and_removes_what_it_excludes() {
-        let plan = spec(serde_json::json!({ "asc": true, "keys": 5, "size": ["1k", "4k"] }));
-        let typed = spec(serde_json::json!({ "desc": true, "bytes": "1M", "size": 7 }));
+        let plan = spec(&serde_json::json!({ "asc": true, "keys": 5, "size": ["1k", "4k"] }));
+        let typed = spec(&serde_json::json!({ "desc": true, "bytes": "1M", "size": 7 }));
         let both = plan.overlaid(&typed).unwrap();
         assert_eq!(both, typed);
         both.check().unwrap();
@@ -306,7 +306,7 @@ mod tests {
             (serde_json::json!({ "in-place": true }), "--in-place needs --update"),
             (serde_json::json!({ "image-size": 5 }), "--image-size needs --on"),
         ] {
-            assert!(spec(options).check().unwrap_err().to_string().contains(said), "{said}");
+            assert!(spec(&options).check().unwrap_err().to_string().contains(said), "{said}");
         }
     }
 
@@ -328,7 +328,7 @@ mod tests {
         let kept = serde_json::json!({
             "targets": ["mysql://me@host/db", "files:"], "time": "2m", "read": true,
         });
-        let spec = spec(asked).kept().unwrap();
+        let spec = spec(&asked).kept().unwrap();
         assert_eq!(Value::Object(spec.options().unwrap()), kept);
         let written = serde_json::to_value(&spec).unwrap();
         assert_eq!(serde_json::from_value::<RunSpec>(written).unwrap(), spec);
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_list_is_a_run_for_each_value() {
-        let spec = spec(serde_json::json!({ "size": ["1k", "4k"], "cache": ["warm", "cold"] }));
+        let spec = spec(&serde_json::json!({ "size": ["1k", "4k"], "cache": ["warm", "cold"] }));
         let runs = spec.points().unwrap();
         let varied: Vec<_> = runs.iter().map(|run| run.varied["size"].as_str()).collect();
         assert_eq!(varied, ["1k", "4k"]);
