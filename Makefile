@@ -48,9 +48,10 @@ walls:
 check:
 	cargo test --workspace --features rocksdb --locked
 
-# The pages of real runs in Chromium. The pictures are in target/screenshots.
+# The pages of real runs in Chromium. The pictures are in target/screenshots. The binary is that of
+# the tests: built alone it would have other features of its dependencies, and be built twice.
 browser:
-	cargo build --workspace --features rocksdb --locked
+	cargo test --workspace --features rocksdb --locked --no-run --quiet
 	cd crates/report/web && { test -d node_modules/playwright-core || npm ci --loglevel=error; } && npm test --silent
 
 docs:

@@ -10,6 +10,7 @@ mod calibrate;
 mod compare;
 mod compare_records;
 mod doctor;
+mod documented;
 mod engines;
 mod forms;
 mod help;

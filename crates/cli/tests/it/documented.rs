@@ -1,0 +1,236 @@
+//! Every command in README, CONTRIBUTING and docs works, or at least starts.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use crate::{
+    running::{signal, within},
+    servers::{self, without},
+    world::{Ran, World},
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The command lines in the blocks of all documents that call `program`, with the document's
+/// name; without prompts, comments and what is around them in a build's configuration.
+fn commands(program: &str) -> Vec<(String, String)> {
+    let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> =
+        docs.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
+    paths.extend(["README.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
+    paths.sort();
+    let mut all = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).unwrap().replace("\\\n", "");
+        let mut in_fence = false;
+        for line in text.lines() {
+            let is_fence = line.starts_with("```");
+            in_fence ^= is_fence;
+            if (in_fence && !is_fence) || line.starts_with("    ") {
+                all.extend(command(line, program).map(|command| (name.clone(), command)));
+            }
+        }
+    }
+    all
+}
+
+/// The call of `program` in a line of a block, if its first word that is no variable, prompt or
+/// key is that program.
+fn command(line: &str, program: &str) -> Option<String> {
+    let line = line.trim().trim_start_matches("- ").trim_start_matches("run: ");
+    // Words of a command have single spaces between them; a remark follows more.
+    let line = line.trim_start_matches("$ ").split("   ").next()?.split(" #").next()?;
+    let mut words = line
+        .split_whitespace()
+        .skip_while(|w| w.contains('=') || w.contains("/time") || *w == "-v");
+    let first = words.next()?;
+    let rest: Vec<_> = words.collect();
+    (first.rsplit('/').next()? == program).then(|| rest.join(" "))
+}
+
+/// A folder with what the documents suppose to exist: thumbnails, stores, records and plans.
+fn furnished() -> World {
+    let world = servers::world();
+    for (name, bytes) in [("a.jpg", 5000), ("deep/b.jpg", 7000)] {
+        world.write(&format!("thumbnails/{name}"), vec![7; bytes]);
+    }
+    world.ok("import thumbnails thumbs.db");
+    world.ok("export thumbs.db thumbs.dir");
+    world.ok("init test1.db --count 100 --size 10k --variance 2k");
+    world.ok("export test1.db test1.dir");
+    world.ok("export test1.db test1.tree --tree");
+    for record in ["run", "after"] {
+        let measured = "run memory: null: --read --keys 20 --rounds 5 --quiet";
+        world.ok(&format!("{measured} --json {record}.json"));
+    }
+    for (from, to) in [("run", "before here baseline"), ("after", "slowed there now long")] {
+        for to in to.split(' ') {
+            fs::copy(world.path(&format!("{from}.json")), world.path(&format!("{to}.json")))
+                .unwrap();
+        }
+    }
+    fs::create_dir_all(world.path(".local/share/bash-completion/completions")).unwrap();
+    for name in ["plan", "storage", "upgrade"] {
+        world.write(&format!("{name}.toml"), "targets = [\"files:\", \"sqlite:\"]\n");
+    }
+    world
+}
+
+/// A line of a document in a shell, as its reader runs it.
+fn shell(world: &World, line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("exec {} {line}", env!("CARGO_BIN_EXE_storemark"))]);
+    command.current_dir(world.path("")).env("HOME", world.path("")).env("NO_COLOR", "1");
+    command.env("GITHUB_STEP_SUMMARY", world.path("summary.md"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Whether an error only says that root is needed, or what images need that is not here.
+fn is_only_refused(ran: &Ran) -> bool {
+    ran.code == Some(1) && (ran.err.contains("root") || ran.err.starts_with("storemark: --on: "))
+}
+
+/// Whether all servers that the line may start are installed.
+fn is_served(line: &str) -> bool {
+    let all_engines = line.starts_with("rows") || line.starts_with("study mass-inserts");
+    let needs = |engine: &str| all_engines || line.contains(engine);
+    !["mariadb", "postgres"].into_iter().any(|engine| needs(engine) && without(engine))
+}
+
+/// Lines that start with one of `words`, in the form that the shell of this test can run.
+fn starting_with(words: &[&str]) -> Vec<(String, String)> {
+    let mut lines = commands("storemark");
+    lines.retain(|(_, line)| words.contains(&line.split(' ').next().unwrap()) && is_served(line));
+    for (_, line) in &mut lines {
+        *line = line.replace("/srv,/mnt/btrfs", ".,thumbs.dir").replace("100k", "100");
+    }
+    lines
+}
+
+#[test]
+fn every_run_can_be_planned() {
+    let world = furnished();
+    let lines = starting_with(&["run"]);
+    assert!(lines.len() > 30, "{lines:?}");
+    for (document, line) in lines {
+        let line = line.replace(" --dry-run", "").replacen("run", "run --dry-run", 1);
+        let ran = Ran::from(shell(&world, &line).output().unwrap());
+        let planned = ran.code == Some(0) && !ran.out.is_empty();
+        assert!(planned || is_only_refused(&ran), "{document}: {line}: {}{}", ran.out, ran.err);
+    }
+}
+
+/// Each is interrupted once it has read its options and opened its record.
+#[test]
+fn everything_else_that_measures_starts() {
+    let lines = starting_with(&["rows", "queue", "age", "study", "calibrate"]);
+    assert!(lines.len() > 15, "{lines:?}");
+    for (document, line) in lines.into_iter().filter(|(_, line)| line != "study") {
+        let world = servers::world();
+        let line = line.split(" --html").next().unwrap().split(" --json").next().unwrap();
+        let is_study = line.starts_with("study");
+        let record = if is_study { "--records ." } else { "--json record.json" };
+        let mut child = shell(&world, &format!("{line} {record}")).spawn().unwrap();
+        let mut has_ended = false;
+        let is_record =
+            |path: PathBuf| path.extension().is_some_and(|extension| extension == "json");
+        let started = within(60, || {
+            has_ended = child.try_wait().unwrap().is_some();
+            has_ended || world.tree().into_keys().any(is_record)
+        });
+        assert!(started, "{document}: {line}: no record in a minute");
+        if !has_ended {
+            signal(child.id(), "INT");
+        }
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        // While a source is copied, an interruption says that the copy is not complete.
+        let is_interrupted =
+            ["interrupted\n", "is not complete"].map(|part| ran.err.contains(part));
+        let interrupted = ran.code == Some(2) && is_interrupted.contains(&true);
+        assert!(interrupted || is_only_refused(&ran), "{document}: {line}: {}{}", ran.out, ran.err);
+    }
+}
+
+/// Removes what the line creates, which a furnished folder may have already.
+fn make_room(world: &World, line: &str) {
+    let words: Vec<_> = line.split(' ').collect();
+    let target = match words[..] {
+        ["init", target, ..] | ["export" | "import" | "copy", _, target, ..] => target,
+        _ => return,
+    };
+    let path = world.path(target.trim_start_matches("files:"));
+    let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+}
+
+/// In their order, as later lines read what earlier ones create.
+#[test]
+fn what_makes_shows_and_compares_works() {
+    let lines = starting_with(&[
+        "init",
+        "stat",
+        "export",
+        "import",
+        "copy",
+        "verify",
+        "cache",
+        "compare",
+        "report",
+        "study",
+        "completions",
+        "man",
+    ]);
+    assert!(lines.len() > 30, "{lines:?}");
+    let mut furnished_for: Option<(&String, World)> = None;
+    for (document, line) in lines.iter().filter(|(_, line)| !line.starts_with("study ")) {
+        if furnished_for.as_ref().is_none_or(|(of, _)| *of != document) {
+            furnished_for = Some((document, furnished()));
+        }
+        let (_, world) = furnished_for.as_ref().expect("it was furnished above");
+        make_room(world, line);
+        let ran = Ran::from(shell(world, line).output().unwrap());
+        let differs = line.starts_with("compare") && ran.code == Some(3);
+        assert!(ran.code == Some(0) || differs, "{document}: {line}: {}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn what_builds_names_what_exists() {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    for (document, line) in commands("make") {
+        let target = line.split(' ').next().unwrap();
+        assert!(makefile.contains(&format!("\n{target}:")), "{document}: make {line}");
+    }
+    let crates = || fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let is_package = |name: &str| {
+        let name = format!("name = \"{name}\"\n");
+        crates().any(|of| fs::read_to_string(of.join("Cargo.toml")).unwrap().contains(&name))
+    };
+    let is_file = |folder: &str, name: &str| {
+        let of = |path: PathBuf| path.join(folder).join(name);
+        crates().any(|path| of(path.clone()).is_dir() || of(path).with_extension("rs").is_file())
+    };
+    let lines = commands("cargo");
+    assert!(lines.len() > 5, "{lines:?}");
+    for (document, line) in lines {
+        let words: Vec<_> = line.split(' ').collect();
+        let commands = ["bench", "check", "install", "run", "test"];
+        assert!(commands.contains(&words[0]), "{document}: cargo {line}");
+        for pair in words.windows(2) {
+            let exists = match pair {
+                ["-p", name] => is_package(name),
+                ["--bench", name] => is_file("benches", name),
+                ["--example", name] => is_file("examples", name),
+                ["--path", path] => root().join(path).is_dir(),
+                _ => true,
+            };
+            assert!(exists, "{document}: cargo {line}: {pair:?}");
+        }
+    }
+}
