@@ -41,7 +41,7 @@ impl<'a> OnSchedule<'a> {
         workers: u32,
         stop: &'a Stop,
     ) -> Self {
-        // Room is made before the schedule begins.
+        // Room is made before the schedule starts.
         let lags = latency::histogram();
         let apart_ns = 1e9 / rate;
         let first_ns = now_ns() + (apart_ns * worker as f64) as u64;

@@ -18,7 +18,7 @@ const MOST_CELLS: usize = 1 << 20;
 /// What a worker notes.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Slices {
-    /// Where the first begins, in the clock that all processes share.
+    /// When the first starts, in the clock that all processes share.
     pub(crate) origin_ns: u64,
     /// End of the slice at hand; never reached once there is no more room.
     end_ns: u64,
@@ -117,7 +117,7 @@ impl Slices {
     }
 }
 
-/// What several workers that began together noted. Where one had no more room, what follows is left
+/// What several workers that started together noted. Where one had no more room, what follows is left
 /// out.
 pub(crate) fn merged(parts: &[&Slices]) -> Vec<Slice> {
     let longest = parts.iter().map(|part| part.past.len()).max().unwrap_or(0);

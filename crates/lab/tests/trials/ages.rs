@@ -9,13 +9,13 @@ use tempfile::TempDir;
 
 use crate::{
     run::spy,
-    spy::{Event, Habits, Spy, Watching},
+    spy::{Event, Habits, RecordingEngine, Watching},
 };
 
 const SPEC: Generated =
     Generated { seed: 1, count: 20, size: 1000, variance: 500, random_percent: 100 };
 
-fn spied(label: &str, spy: &'static Spy) -> Target<dyn Blobs> {
+fn spied(label: &str, spy: &'static RecordingEngine) -> Target<dyn Blobs> {
     Target::scratch(label, Box::leak(Box::new(Watching(spy))) as &dyn Blobs)
 }
 

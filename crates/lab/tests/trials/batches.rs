@@ -4,11 +4,11 @@ use model::{Batch, Operation};
 
 use crate::{
     run::{Job, KEYS, over, spy},
-    spy::{Event, Habits, Spy},
+    spy::{Event, Habits, RecordingEngine},
 };
 
 /// Operations of each batch. None stands outside one.
-fn batches(spy: &Spy, operation: fn(&Event) -> bool) -> Vec<usize> {
+fn batches(spy: &RecordingEngine, operation: fn(&Event) -> bool) -> Vec<usize> {
     let mut batches = Vec::new();
     let mut open = None;
     for event in spy.events() {

@@ -4,7 +4,7 @@ use lab::{Data, ExperimentRequest, Recorder, Request, Silent, Stop, Target};
 use model::{Batch, Blobs, Generated, Operation, Result, Rounds, Sample, record::Record};
 use tempfile::TempDir;
 
-use crate::spy::{Habits, Spy, Watching};
+use crate::spy::{Habits, RecordingEngine, Watching};
 
 /// Keys, and operations of a pass.
 pub(crate) const KEYS: u64 = 20;
@@ -26,7 +26,7 @@ impl Job {
 }
 
 /// Runs `job`; the spy tells the rest.
-pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
+pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
     // On a disk: what is in a file system in memory cannot be evicted.
     let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let data = Data::Generated(Generated {
@@ -51,12 +51,12 @@ pub(crate) fn over(spy: &'static Spy, job: Job) -> Result<Record> {
 }
 
 /// A spy for the rest of the test.
-pub(crate) fn spy(habits: Habits) -> &'static Spy {
-    Box::leak(Box::new(Spy::new(habits)))
+pub(crate) fn spy(habits: Habits) -> &'static RecordingEngine {
+    Box::leak(Box::new(RecordingEngine::new(habits)))
 }
 
 /// The only sample of a run of one round.
-pub(crate) fn sample(spy: &'static Spy, operation: Operation) -> Sample {
+pub(crate) fn sample(spy: &'static RecordingEngine, operation: Operation) -> Sample {
     let record = over(spy, Job::of(operation)).unwrap();
     assert_eq!(record.samples.len(), 1);
     record.samples[0].clone()

@@ -52,7 +52,7 @@ pub(crate) struct Habits {
 }
 
 /// What it keeps and saw.
-pub(crate) struct Spy {
+pub(crate) struct RecordingEngine {
     habits: Habits,
     stores: Mutex<BTreeMap<PathBuf, Values>>,
     events: Mutex<Vec<Event>>,
@@ -61,7 +61,7 @@ pub(crate) struct Spy {
 
 type Values = Arc<Mutex<BTreeMap<i64, Vec<u8>>>>;
 
-impl Spy {
+impl RecordingEngine {
     pub(crate) fn new(habits: Habits) -> Self {
         Self {
             habits,
@@ -94,7 +94,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The engine: a spy that lives as long as the test.
-pub(crate) struct Watching(pub(crate) &'static Spy);
+pub(crate) struct Watching(pub(crate) &'static RecordingEngine);
 
 static DECLARATION: Declaration = Declaration {
     durability: &[
@@ -128,7 +128,7 @@ impl Blobs for Watching {
 }
 
 struct Watched {
-    spy: &'static Spy,
+    spy: &'static RecordingEngine,
     location: PathBuf,
     values: Values,
 }

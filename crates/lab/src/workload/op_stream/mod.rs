@@ -140,7 +140,7 @@ fn too_many() -> Error {
     Error::usage("more than 4 billion keys cannot be drawn at random")
 }
 
-/// How keys are shared out: every worker's begin at its own number and are so far apart.
+/// How keys are shared out: every worker's start at its own number and are so far apart.
 #[derive(Clone, Copy)]
 struct Among {
     keys: u32,
