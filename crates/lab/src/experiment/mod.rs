@@ -30,6 +30,15 @@ pub(crate) struct Prepared<'a> {
     pub(crate) round: Option<Duration>,
 }
 
+impl<'a> Prepared<'a> {
+    /// An experiment whose trials make their stores.
+    fn new(experiment: impl Experiment + 'a, plan: Plan, environment: Environment) -> Self {
+        let (stores, findings, left_out, round) = Default::default();
+        let experiment = Box::new(experiment);
+        Self { experiment, plan, environment, stores, findings, left_out, round }
+    }
+}
+
 /// A part of a round that is run at one go, over one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trial {

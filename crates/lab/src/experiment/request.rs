@@ -4,9 +4,9 @@ use std::{ffi::OsString, path::PathBuf};
 
 use host::Placement;
 use model::{
-    Batch, Blobs, Cache, DatasetSpec, Durability, Engine, Error, Facet, Generated, Operation,
-    Order, Owner, PlannedTarget, Result, Rounds, Rows, Settings, Tasks, record::Point, rows::Style,
-    spec::RunSpec, without_password,
+    Batch, Blobs, Cache, DatasetSpec, Durability, Engine, Error, Experiment, Facet, Generated,
+    Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Rows, Settings, Tasks, Workload,
+    record::Point, rows::Style, spec::RunSpec, without_password,
 };
 
 use crate::workload::BlobWork;
@@ -195,6 +195,19 @@ impl Request {
             spec: None,
             point: None,
         }
+    }
+
+    /// The plan of an experiment with these targets and workloads.
+    pub(crate) fn plan(
+        &self,
+        experiment: Experiment,
+        targets: Vec<PlannedTarget>,
+        workloads: Vec<Workload>,
+        caches: Vec<Cache>,
+    ) -> Plan {
+        let Self { seed, baseline, durability, rounds, .. } = *self;
+        let memory = None;
+        Plan { seed, experiment, targets, baseline, workloads, caches, durability, memory, rounds }
     }
 
     /// Where scratch stores go that are not next to anything.

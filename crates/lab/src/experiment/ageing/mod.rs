@@ -9,7 +9,7 @@ use std::fs;
 use host::Scratch;
 use model::{
     Access, Batch, Cache, Error, Experiment as Data, Facet, Finding, KeyKind, OpenOptions,
-    Operation, Owner, Plan, Result, Settings, Work, Workload, units::show_size,
+    Operation, Owner, Result, Settings, Work, Workload, units::show_size,
 };
 
 use super::{
@@ -53,26 +53,12 @@ pub(crate) fn prepare<'a>(
     let mut environment = environment(&[folder], libraries);
     environment.loop_ns = own_loop(live, &ageing.pool, stop)?;
     let targets = part.targets.iter().zip(&ageing.settings);
-    let plan = Plan {
-        seed: request.seed,
-        experiment: Data::Ageing { data: part.data, summary: live.summary() },
-        targets: targets.map(|(t, settings)| t.planned(settings.clone(), Owner::Scratch)).collect(),
-        baseline: request.baseline,
-        workloads: ageing.workloads.clone(),
-        caches: planned_caches(&ageing.caches),
-        durability: request.durability,
-        memory: None,
-        rounds: request.rounds,
-    };
-    Ok(Prepared {
-        experiment: Box::new(ageing),
-        plan,
-        environment,
-        stores: Vec::new(),
-        findings: unreachable.into_iter().map(Finding::run).collect(),
-        left_out: Vec::new(),
-        round: None,
-    })
+    let targets = targets.map(|(target, s)| target.planned(s.clone(), Owner::Scratch)).collect();
+    let experiment = Data::Ageing { data: part.data, summary: live.summary() };
+    let caches = planned_caches(&ageing.caches);
+    let plan = request.plan(experiment, targets, ageing.workloads.clone(), caches);
+    let findings = unreachable.into_iter().map(Finding::run).collect();
+    Ok(Prepared { findings, ..Prepared::new(ageing, plan, environment) })
 }
 
 /// In the order in which a store goes through them: the objects are written once, then read;

@@ -216,20 +216,17 @@ impl Blobs<'_> {
 
     fn plan(&self) -> Plan {
         let Self { job: Job { request, .. }, stores, .. } = self;
+        let experiment = Data::Blobs {
+            dataset: stores.spec.clone(),
+            summary: stores.dataset.summary(),
+            available: stores.available,
+        };
+        let targets = stores.targets.iter().map(|target| target.planned.clone()).collect();
+        let (workloads, caches) = (self.plan_workloads.clone(), self.caches.clone());
         Plan {
-            seed: request.seed,
-            experiment: Data::Blobs {
-                dataset: stores.spec.clone(),
-                summary: stores.dataset.summary(),
-                available: stores.available,
-            },
-            targets: stores.targets.iter().map(|target| target.planned.clone()).collect(),
             baseline: stores.baseline,
-            workloads: self.plan_workloads.clone(),
-            caches: self.caches.clone(),
-            durability: request.durability,
             memory: self.limiter.as_ref().map(|limiter| limiter.planned),
-            rounds: request.rounds,
+            ..request.plan(experiment, targets, workloads, caches)
         }
     }
 

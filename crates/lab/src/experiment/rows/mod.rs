@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use host::Scratch;
 use model::{
-    Batch, Cache, Experiment as Data, Facet, Finding, FindingKind, Owner, Plan, PlannedTarget,
-    Result, Settings, Work, Workload, rows::Operation,
+    Batch, Cache, Experiment as Data, Facet, Finding, FindingKind, Owner, PlannedTarget, Result,
+    Settings, Work, Workload, rows::Operation,
 };
 
 use super::{
@@ -37,27 +37,13 @@ pub(crate) fn prepare<'a>(
     let servers = Servers::new(Scratch::new_in(&request.scratch())?);
     let folder = servers.folder();
     let targets = part.targets.iter().zip(&settings);
-    let plan = Plan {
-        seed: request.seed,
-        experiment: Data::Rows { rows: part.rows },
-        targets: targets.map(|(target, settings)| target.planned(settings.clone())).collect(),
-        baseline: request.baseline,
-        workloads: part.workloads(),
-        caches: vec![Cache::Warm],
-        durability: request.durability,
-        memory: None,
-        rounds: request.rounds,
-    };
+    let targets = targets.map(|(target, settings)| target.planned(settings.clone()));
+    let (experiment, caches) = (Data::Rows { rows: part.rows }, vec![Cache::Warm]);
+    let plan = request.plan(experiment, targets.collect(), part.workloads(), caches);
     let libraries = part.targets.iter().filter_map(|target| target.target.engine.library());
-    Ok(Prepared {
-        environment: environment(std::slice::from_ref(&folder), libraries),
-        experiment: Box::new(Rows { part, settings, servers, folder, stop }),
-        plan,
-        stores: Vec::new(),
-        findings: missing(part),
-        left_out: Vec::new(),
-        round: None,
-    })
+    let environment = environment(std::slice::from_ref(&folder), libraries);
+    let rows = Rows { part, settings, servers, folder, stop };
+    Ok(Prepared { findings: missing(part), ..Prepared::new(rows, plan, environment) })
 }
 
 /// What was to be measured but cannot be.

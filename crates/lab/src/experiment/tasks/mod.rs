@@ -6,9 +6,7 @@ mod trial;
 use std::path::PathBuf;
 
 use host::Scratch;
-use model::{
-    Batch, Cache, Experiment as Data, Facet, Owner, Plan, Result, Settings, Work, Workload,
-};
+use model::{Batch, Cache, Experiment as Data, Facet, Owner, Result, Settings, Work, Workload};
 
 use super::{
     At, Experiment, Output, Prepared, Trial, environment,
@@ -40,28 +38,13 @@ pub(crate) fn prepare<'a>(
         processes: 1,
     };
     let targets = part.targets.iter().zip(&tasks.settings);
-    let plan = Plan {
-        seed: request.seed,
-        experiment: Data::Tasks { tasks: count, rewrites, output },
-        targets: targets.map(|(t, settings)| t.planned(settings.clone(), Owner::Scratch)).collect(),
-        baseline: request.baseline,
-        workloads: vec![workload],
-        caches: vec![Cache::Warm],
-        durability: request.durability,
-        memory: None,
-        rounds: request.rounds,
-    };
+    let targets = targets.map(|(target, s)| target.planned(s.clone(), Owner::Scratch)).collect();
+    let experiment = Data::Tasks { tasks: count, rewrites, output };
+    let plan = request.plan(experiment, targets, vec![workload], vec![Cache::Warm]);
     let folders: Vec<_> = tasks.scratches.iter().map(|(parent, _)| parent.clone()).collect();
     let libraries = part.targets.iter().filter_map(|target| target.engine.library());
-    Ok(Prepared {
-        environment: environment(&folders, libraries),
-        experiment: Box::new(tasks),
-        plan,
-        stores: Vec::new(),
-        findings: Vec::new(),
-        left_out: Vec::new(),
-        round: None,
-    })
+    let environment = environment(&folders, libraries);
+    Ok(Prepared::new(tasks, plan, environment))
 }
 
 struct Tasks<'a> {
