@@ -59,7 +59,7 @@ findings! {
         bytes: u64 as show_size,
         /// Size of the last-level cache.
         cache: u64 as show_size,
-    } => "reads are faster than from memory: the data ({bytes}) fits into the processor's cache \
+    } => "times are shorter than from memory: the data ({bytes}) fits into the processor's cache \
         ({cache}); measure more data";
 
     [Warning] MemorySmall {
