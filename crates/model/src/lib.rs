@@ -54,7 +54,7 @@ pub use flush::Flush;
 pub use fragments::{Arrangement, Fragments};
 pub use idle::Idle;
 pub use key::{Key, KeyKind, Meta};
-pub use mix::{Action, LONGEST_SCAN, Mix, Ycsb};
+pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use nearest::{did_you_mean, nearest, no_such};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
@@ -69,4 +69,4 @@ pub use store::{
     Visit,
 };
 pub use target::{Target, without_password};
-pub use workload::{Batch, Operation, Workload};
+pub use workload::{Batch, Workload};

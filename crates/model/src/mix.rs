@@ -5,7 +5,64 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Operation, Order, nearest::named, order::THETA};
+use crate::{Error, Order, nearest::named, order::THETA};
+
+/// What a trial does with each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Read the value into the caller's buffer.
+    Read,
+    /// Replace the value by new random bytes, of the same length unless the stores age.
+    Update,
+    /// Several of them, each operation drawn by chance.
+    Mix(Mix),
+    /// Write a value under a key that does not exist yet.
+    Insert,
+}
+
+impl Operation {
+    /// Whether it changes the store.
+    pub fn writes(self) -> bool {
+        match self {
+            Self::Read => false,
+            Self::Mix(mix) => mix.writes(),
+            _ => true,
+        }
+    }
+
+    /// Whether it changes blobs.
+    pub fn updates(self) -> bool {
+        matches!(self, Self::Update | Self::Mix(_)) && self.writes()
+    }
+
+    /// All that operations do.
+    pub fn actions(self) -> impl Iterator<Item = Action> {
+        let mix = if let Self::Mix(mix) = self { Some(mix) } else { None };
+        let alone = mix.is_none().then(|| self.action());
+        mix.into_iter().flat_map(Mix::actions).chain(alone)
+    }
+
+    /// What each operation does, where all do the same.
+    pub fn action(self) -> Action {
+        match self {
+            Self::Insert => Action::Insert,
+            other if other.writes() => Action::Update,
+            _ => Action::Read,
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Read => "read",
+            Self::Update => "update",
+            Self::Mix(_) => "mix",
+            Self::Insert => "insert",
+        })
+    }
+}
 
 /// What one operation of a pass does.
 #[derive(
