@@ -18,13 +18,13 @@ tools:
 # What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote,
 # btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
 # RocksDB, with the libclang that reads its header, the servers that storemark starts, and a browser
-# for its pages. Node.js comes from Debian only where there is none: others bring npm along.
+# for its pages, and Python for a check of the source. Node.js comes from Debian only where there is none: others bring npm along.
 NODE = $(shell command -v npm >/dev/null || echo nodejs npm)
-PACKAGES = sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql \
+PACKAGES = python3 sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql \
   chromium fonts-dejavu-core $(NODE)
 .PHONY: packages
 packages:
-	@command -v sqlite3 >/dev/null && command -v strace >/dev/null \
+	@command -v python3 >/dev/null && command -v sqlite3 >/dev/null && command -v strace >/dev/null \
 	  && command -v chromium >/dev/null && command -v npm >/dev/null \
 	  && ( PATH=$$PATH:/usr/sbin:/sbin; for kind in btrfs ext4 xfs; do \
          command -v mkfs.$$kind >/dev/null || exit 1; done ) \
