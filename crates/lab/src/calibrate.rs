@@ -189,18 +189,16 @@ struct Subject<'a> {
 impl<'a> Subject<'a> {
     fn ready(request: &'a CalibrateRequest, progress: &dyn Progress, stop: &Stop) -> Result<Self> {
         let CalibrateRequest { engine, label, settings, .. } = request;
-        let (path, scratch) = match &request.location {
-            Some(path) => (path.clone(), None),
-            None => {
-                let scratch = Scratch::new_in(&request.scratch)?;
-                let path = scratch.path().join(engine.name());
-                let place =
-                    Place { engine: *engine, path: path.clone(), settings: settings.clone() };
-                let (from, force, resume) = (generated(request.data)?, false, false);
-                let job = CopyJob { from, to: place, force, resume, scratch: None };
-                crate::copy(&job, progress, stop)?;
-                (path, Some(scratch))
-            }
+        let (path, scratch) = if let Some(path) = &request.location {
+            (path.clone(), None)
+        } else {
+            let scratch = Scratch::new_in(&request.scratch)?;
+            let path = scratch.path().join(engine.name());
+            let place = Place { engine: *engine, path: path.clone(), settings: settings.clone() };
+            let (from, force, resume) = (generated(request.data)?, false, false);
+            let job = CopyJob { from, to: place, force, resume, scratch: None };
+            crate::copy(&job, progress, stop)?;
+            (path, Some(scratch))
         };
         if let Some(why) = engine.reading_changes(&path, settings) {
             return Err(Error::usage(format!("{label}: {why}; it is not read in place")));
