@@ -125,10 +125,11 @@ pub(crate) fn prepare<'a>(
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
     let pool = pool(request, &stores);
-    let processes = start_workers(job, &stores, pool)?;
-    let limiter = MemoryLimiter::set(job, pool.largest, processes.as_ref())?;
-    let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
+    // Generated before the limit holds: it is the tool's memory, not a target's.
     let pool = (pool, Pool::from(pool));
+    let processes = start_workers(job, &stores, pool.0)?;
+    let limiter = MemoryLimiter::set(job, pool.0.largest, processes.as_ref())?;
+    let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
     let mut blobs = Blobs {
         job,
         cache,
