@@ -30,9 +30,9 @@ fn commands(program: &str) -> Vec<(String, String)> {
         let text = fs::read_to_string(&path).unwrap().replace("\\\n", "");
         let mut in_fence = false;
         for line in text.lines() {
-            let is_fence = line.starts_with("```");
-            in_fence ^= is_fence;
-            if (in_fence && !is_fence) || line.starts_with("    ") {
+            let is_border = line.starts_with("```");
+            in_fence ^= is_border;
+            if (in_fence && !is_border) || line.starts_with("    ") {
                 all.extend(command(line, program).map(|command| (name.clone(), command)));
             }
         }
@@ -161,9 +161,8 @@ fn everything_else_that_measures_starts() {
 /// Removes what the line creates, which a furnished folder may have already.
 fn make_room(world: &World, line: &str) {
     let words: Vec<_> = line.split(' ').collect();
-    let target = match words[..] {
-        ["init", target, ..] | ["export" | "import" | "copy", _, target, ..] => target,
-        _ => return,
+    let (["init", target, ..] | ["export" | "import" | "copy", _, target, ..]) = words[..] else {
+        return;
     };
     let path = world.path(target.trim_start_matches("files:"));
     let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));

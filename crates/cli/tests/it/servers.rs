@@ -115,9 +115,9 @@ macro_rules! for_each_kind {
     };
 }
 
-fn run(kind: &Kind, test: fn(&Kind, World)) {
+fn run(kind: &Kind, test: fn(&Kind, &World)) {
     if !without(kind.engine) {
-        test(kind, world());
+        test(kind, &world());
     }
 }
 
@@ -133,32 +133,32 @@ for_each_kind! {
     an_interrupted_run_drops_its_table,
 }
 
-fn a_killed_run_leaves_no_server_and_no_folder(kind: &Kind, world: World) {
-    let mut child = under_way(&world, &format!("{}: memory:", kind.engine), MANY);
-    assert!(within(60, || server(&world).is_some()));
+fn a_killed_run_leaves_no_server_and_no_folder(kind: &Kind, world: &World) {
+    let mut child = under_way(world, &format!("{}: memory:", kind.engine), MANY);
+    assert!(within(60, || server(world).is_some()));
     signal(child.id(), "KILL");
     child.wait().unwrap();
-    nothing_is_left(&world);
+    nothing_is_left(world);
     assert!(world.ok("report run.json").out.contains(kind.engine));
 }
 
-fn an_interrupted_run_ends_its_server_and_keeps_its_record(kind: &Kind, world: World) {
-    let child = under_way(&world, &format!("{}: memory:", kind.engine), MANY);
+fn an_interrupted_run_ends_its_server_and_keeps_its_record(kind: &Kind, world: &World) {
+    let child = under_way(world, &format!("{}: memory:", kind.engine), MANY);
     signal(child.id(), "INT");
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(2), "{}", ran.err);
-    nothing_is_left(&world);
+    nothing_is_left(world);
     assert!(world.ok("report run.json").out.contains("interrupted"));
 }
 
 /// The server dies in a trial: that fails, and the other target goes on.
-fn a_server_that_dies_fails_its_trial_and_the_rest_goes_on(kind: &Kind, world: World) {
+fn a_server_that_dies_fails_its_trial_and_the_rest_goes_on(kind: &Kind, world: &World) {
     const ROUNDS: u32 = 12;
-    let mut child = under_way(&world, &format!("{}: memory:", kind.engine), ROUNDS);
+    let mut child = under_way(world, &format!("{}: memory:", kind.engine), ROUNDS);
     // If one is ending anyway, nobody misses it: the next one is killed as well.
     let ended = within(300, || {
         if answers(&world.path("."))
-            && let Some(pid) = server(&world)
+            && let Some(pid) = server(world)
         {
             let _ = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).output();
         }
@@ -169,7 +169,7 @@ fn a_server_that_dies_fails_its_trial_and_the_rest_goes_on(kind: &Kind, world: W
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     let says = format!("{} failed; what was measured is shown", kind.engine);
     assert!(ran.err.contains(&says), "{}", ran.err);
-    nothing_is_left(&world);
+    nothing_is_left(world);
     let record = fs::read_to_string(world.path("run.json")).unwrap();
     let samples = |target: u32| {
         let of = format!(r#""target":{target},"workload""#);
@@ -181,7 +181,7 @@ fn a_server_that_dies_fails_its_trial_and_the_rest_goes_on(kind: &Kind, world: W
     assert!(page.contains("a trial failed") && page.contains("it said: "), "{page}");
 }
 
-fn what_a_private_server_cannot_be_is_one_line(kind: &Kind, world: World) {
+fn what_a_private_server_cannot_be_is_one_line(kind: &Kind, world: &World) {
     let engine = kind.engine;
     for (settings, says) in kind.refused_settings {
         let said = world.refused(&format!("run {engine}:{settings} --keys 10"));
@@ -189,23 +189,23 @@ fn what_a_private_server_cannot_be_is_one_line(kind: &Kind, world: World) {
     }
     let said = world.refused(&format!("rows {engine}:?{} --rows 10", kind.outside));
     assert!(said.contains("names a place or code"), "{said}");
-    nothing_is_left(&world);
+    nothing_is_left(world);
 }
 
-fn a_server_is_found_whatever_the_path(kind: &Kind, world: World) {
+fn a_server_is_found_whatever_the_path(kind: &Kind, world: &World) {
     let line = format!("run {}: --keys 10 --rounds 1", kind.engine);
     let ran = Ran::from(world.command(&line).env("PATH", "/nonexistent").output().unwrap());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
-fn a_folder_goes_into_a_server_and_back(kind: &Kind, world: World) {
+fn a_folder_goes_into_a_server_and_back(kind: &Kind, world: &World) {
     let store = format!("{}:store", kind.engine);
     world.write("in/a/first", "1");
     world.write("in/grüße", vec![7; 100_000]);
     world.write("in/empty", "");
     world.ok(&format!("copy in {store}"));
     assert!(world.ok("verify in store").out.contains("same: 3"));
-    is_refused_while_another_has_it(&world);
+    is_refused_while_another_has_it(world);
     let before = world.tree();
     world.ok(&format!("run {store} --rounds 1"));
     world.ok("verify in store");
@@ -215,7 +215,7 @@ fn a_folder_goes_into_a_server_and_back(kind: &Kind, world: World) {
     world.ok("verify in out");
     let time = |name: &str| fs::metadata(world.path(name)).unwrap().modified().unwrap();
     assert_eq!(time("in/a/first"), time("out/a/first"));
-    nothing_is_left(&world);
+    nothing_is_left(world);
 }
 
 /// The store in the folder `store` is refused while another process has it.
@@ -228,8 +228,8 @@ fn is_refused_while_another_has_it(world: &World) {
     }
 }
 
-fn an_existing_server_is_measured_and_left_as_it_was(kind: &Kind, world: World) {
-    let server = Existing::start(kind, &world);
+fn an_existing_server_is_measured_and_left_as_it_was(kind: &Kind, world: &World) {
+    let server = Existing::start(kind, world);
     let (scheme, place) = (kind.scheme, server.place());
     let at = format!("{scheme}://me:right@{place}/shop");
     let ran = world.ok(&format!("run {at} memory: --read --keys 50 --rounds 1 --json run.json"));
@@ -248,8 +248,8 @@ fn an_existing_server_is_measured_and_left_as_it_was(kind: &Kind, world: World) 
     assert_eq!(server.tables(), "");
 }
 
-fn what_an_existing_server_refuses_is_one_line(kind: &Kind, world: World) {
-    let server = Existing::start(kind, &world);
+fn what_an_existing_server_refuses_is_one_line(kind: &Kind, world: &World) {
+    let server = Existing::start(kind, world);
     let free = kinds::free_port();
     server.sql("shop", "CREATE TABLE storemark_0_read (mine INT)").unwrap();
     let refused = |address: &str, rest: &str| {
@@ -282,10 +282,10 @@ fn what_an_existing_server_refuses_is_one_line(kind: &Kind, world: World) {
     assert_eq!(server.tables(), "");
 }
 
-fn an_interrupted_run_drops_its_table(kind: &Kind, world: World) {
-    let server = Existing::start(kind, &world);
+fn an_interrupted_run_drops_its_table(kind: &Kind, world: &World) {
+    let server = Existing::start(kind, world);
     let at = format!("{}://me:right@{}/shop --durability durable", kind.scheme, server.place());
-    let mut child = under_way(&world, &at, MANY);
+    let mut child = under_way(world, &at, MANY);
     assert_eq!(server.tables(), "storemark_0_update\n");
     signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(2));
