@@ -10,7 +10,7 @@ use crate::Span;
 const FEW: u32 = 16;
 
 /// Writes back what `span` of `file` has dirty and drops its pages, as far as the kernel agrees.
-/// A page that lies only partly in the span stays. `Unsupported` where the system has no such
+/// A page that is only partly in the span stays. `Unsupported` where the system has no such
 /// request. For many files, see [`Evictor`].
 pub fn evict(file: &File, span: Span) -> io::Result<()> {
     Evictor::default().evict(file, span)

@@ -65,7 +65,7 @@ pub trait Visitor {
     /// Is shown an open file and its pages, if [`CrawlOptions::shows_files`].
     fn file(&mut self, path: &Path, file: &File, pages: Pages) -> Result<(), Self::Error>;
 
-    /// Is told what went wrong with one path, which does not end the crawl.
+    /// Receives the error of one path, which does not end the crawl.
     fn problem(&mut self, problem: Problem) -> Result<(), Self::Error>;
 }
 
