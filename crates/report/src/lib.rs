@@ -2,8 +2,8 @@
 //!
 //! [`read()`] reads records. `figures` computes what `checks` does not, [`studies`] has what was
 //! published, `tables` declares a [`table::Table`] for each question, and `pages` puts tables,
-//! sentences and findings in order. The forms only print them: [`terminal`], [`markdown`], [`html()`];
-//! [`csv`] has the trials, [`ReportData`] and [`ComparisonData`] are JSON.
+//! sentences and findings in order. The forms only print them: `terminal`, `markdown`, [`html()`];
+//! [`csv()`] has the trials, [`ReportData`] and [`ComparisonData`] are JSON.
 
 pub mod csv;
 mod figures;

@@ -2,7 +2,7 @@
 //!
 //! `tables` builds a [`Table`] for each question from figures. Cells keep their numbers, so that a
 //! form chooses how to print them: [`Cell::text`] gives the words, [`Cell::estimate`] the interval
-//! behind them, [`Cell::tone`] their emphasis. [`Table::joined`] puts tables of several cases,
+//! behind them, `Cell::tone` their emphasis. [`Table::joined`] puts tables of several cases,
 //! runs or machines below each other, with a column that names the origin of each row.
 
 use std::borrow::Cow;
