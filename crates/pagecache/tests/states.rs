@@ -114,7 +114,9 @@ fn many_files_with_unwritten_bytes_are_flushed_together() {
     }
     let dirty = |paths: &[PathBuf]| Files::below(paths).unwrap().pages().unwrap().dirty;
     seen_in_some_attempt(|| {
-        paths.iter().for_each(|path| fs::write(path, vec![1; 10_000]).unwrap());
+        for path in &paths {
+            fs::write(path, vec![1; 10_000]).unwrap();
+        }
         let mut evictor = Evictor::default();
         let before = dirty(&paths[FEW..]);
         for path in &paths[..FEW] {
