@@ -96,6 +96,14 @@ describe("the tooltip", () => {
   }, { scheme: "light" }));
 });
 
+/** Waits until what `look` finds is as it should be: the page draws between frames. */
+async function becomes(look, isRight) {
+  const end = Date.now() + 10_000;
+  let found = await look();
+  while (!isRight(found) && Date.now() < end) found = await look();
+  assert.ok(isRight(found), `found ${found}`);
+}
+
 describe("the legend", () => {
   test("hides and shows a series", withPage(async (page) => {
     const button = page.locator("#chart-ratio .legend button", { hasText: "lmdb" });
@@ -106,15 +114,16 @@ describe("the legend", () => {
     assert.equal(await shapes.count(), groups + 1);
     await button.click();
     assert.equal(await button.getAttribute("aria-pressed"), "false");
-    assert.equal(await shapes.count(), 0);
+    await becomes(() => shapes.count(), (count) => count === 0);
     assert.equal(await drawn(page, "ratio"), asked(chart("ratio")) - groups);
     await emulate(page, { colorScheme: "dark" });
     assert.equal(await drawn(page, "ratio"), asked(chart("ratio")) - groups, "also in the other theme");
     await emulate(page, { colorScheme: "light" });
+    // The chart is drawn again in the other colours before the series comes back.
     await button.click();
     assert.equal(await button.getAttribute("aria-pressed"), "true");
-    assert.equal(await shapes.count(), groups + 1);
-    assert.equal(await drawn(page, "ratio"), asked(chart("ratio")));
+    await becomes(() => shapes.count(), (count) => count === groups + 1);
+    await becomes(() => drawn(page, "ratio"), (count) => count === asked(chart("ratio")));
   }));
 
   test("hides a line with its whiskers", withPage(async (page) => {
@@ -123,7 +132,7 @@ describe("the legend", () => {
     const all = await strokes.count();
     await button.click();
     // What is left belongs to the mark of the crossing.
-    assert.ok(await strokes.count() < all / 2, `${await strokes.count()} of ${all}`);
+    await becomes(() => strokes.count(), (count) => count < all / 2);
   }));
 
   test("is not there for a single series", withPage(async (page) => {
