@@ -2,13 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use model::{Item, Visit};
+use model::{Item, Visit, Visitor};
 
 /// `visit`, stopped after `limit` items.
-pub(crate) fn first(
-    limit: u64,
-    visit: &mut dyn FnMut(Item<'_>) -> Visit,
-) -> impl FnMut(Item<'_>) -> Visit {
+pub(crate) fn first(limit: u64, visit: &mut Visitor<'_>) -> impl FnMut(Item<'_>) -> Visit {
     let mut left = limit;
     move |item| {
         if left == 0 {

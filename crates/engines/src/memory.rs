@@ -4,7 +4,7 @@ use std::{path::Path, sync::RwLock};
 
 use model::{
     Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, ErrorKind,
-    How, Item, Key, KeyKind, Meta, Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
+    How, Item, Key, KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, Visitor,
 };
 
 use crate::{lock, table::Table};
@@ -56,14 +56,6 @@ impl Store for Map {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(Reference(&self.values)))
     }
-
-    fn in_effect(&self) -> Result<Settings> {
-        Ok(Settings::default())
-    }
-
-    fn durability(&self) -> Durability {
-        Durability::None
-    }
 }
 
 struct Value {
@@ -113,22 +105,10 @@ impl Session for Reference<'_> {
         Ok(lock::write(self.0).remove(key)?.is_some())
     }
 
-    fn begin(&mut self, _: Mode) -> Result<()> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        for (key, value) in lock::read(self.0).sorted(from, limit)? {
-            if visit(Item { key, value: &value.bytes, meta: value.meta })?.is_break() {
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        for (key, Value { bytes, meta }) in lock::read(self.0).sorted(scan.from, scan.limit)? {
+            let item = Item { key, value: bytes, length: bytes.len() as u64, meta: *meta };
+            if visit(item)?.is_break() {
                 break;
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::{
     Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Idle, KeyKind,
-    OpenOptions, Result, Session, Settings, Store,
+    OpenOptions, Result, Session, Store,
 };
 
 pub(crate) struct Null;
@@ -51,13 +51,5 @@ impl Store for Nothing {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(Idle))
-    }
-
-    fn in_effect(&self) -> Result<Settings> {
-        Ok(Settings::default())
-    }
-
-    fn durability(&self) -> Durability {
-        Durability::None
     }
 }

@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Access, Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Item, Key, KeyKind,
-    Library, Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
+    Access, Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Key, KeyKind,
+    Library, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
 };
 
 use crate::{forward::forward, null::Null};
@@ -207,18 +207,9 @@ impl Session for SlowedSession<'_> {
         self.session.commit()
     }
 
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        self.session.list(visit)
-    }
-
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        let from = from.map(|from| self.wait(from));
-        self.session.scan_from(from, limit, visit)
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let from = scan.from.map(|from| self.wait(from));
+        self.session.scan(Scan { from, ..scan }, visit)
     }
 
     forward! { session:

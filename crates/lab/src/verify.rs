@@ -7,7 +7,7 @@ use std::{
     thread::{self, ScopedJoinHandle},
 };
 
-use model::{Error, Item, Key, Result, Store};
+use model::{Error, Item, Key, Result, Scan, Store};
 
 use crate::{
     Amount, Place, Progress, Stop,
@@ -138,7 +138,7 @@ fn hash(
 ) -> Result<String> {
     let mut whole = blake3::Hasher::new();
     let mut sheet = SortedKeys::new();
-    store.session()?.scan(&mut |item| {
+    store.session()?.scan(Scan::ALL, &mut |item| {
         stop.check()?;
         let print = Print { length: item.value.len() as u64, digest: blake3::hash(item.value) };
         absorb(&mut whole, &item, &print);

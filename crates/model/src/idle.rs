@@ -1,6 +1,6 @@
 //! The session that does nothing: what is measured through it is the tool itself.
 
-use crate::{Item, Key, Mode, Put, Result, Session, Visit};
+use crate::{Key, Put, Result, Scan, Session, Visitor};
 
 /// Finds every key with an empty value, and keeps nothing.
 pub struct Idle;
@@ -18,20 +18,7 @@ impl Session for Idle {
         Ok(true)
     }
 
-    fn begin(&mut self, _: Mode) -> Result<()> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn scan_from(
-        &mut self,
-        _: Option<Key<'_>>,
-        _: u64,
-        _: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
+    fn scan(&mut self, _: Scan<'_>, _: &mut Visitor<'_>) -> Result<()> {
         Ok(())
     }
 }

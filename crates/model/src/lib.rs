@@ -65,8 +65,8 @@ pub use sample::{
 };
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
-    Access, BUSY_RETRIES, Done, How, Item, LOCK_WAITS, Mode, OpenOptions, Put, Session, Store,
-    Visit,
+    Access, BUSY_RETRIES, Done, How, Item, LOCK_WAITS, Mode, OpenOptions, Put, Scan, Session,
+    Store, Visit, Visitor,
 };
 pub use target::{Target, without_password};
 pub use workload::{Batch, Workload};

@@ -12,11 +12,15 @@ pub trait Store: Send + Sync {
     /// A worker's own use of the store. Created on the thread that uses it.
     fn session(&self) -> Result<Box<dyn Session + '_>>;
 
-    /// All settings as read back from the engine, asked for or not.
-    fn in_effect(&self) -> Result<Settings>;
+    /// All settings as read back from the engine, asked for or not; none if it has none.
+    fn in_effect(&self) -> Result<Settings> {
+        Ok(Settings::default())
+    }
 
     /// The durability class that those settings give.
-    fn durability(&self) -> Durability;
+    fn durability(&self) -> Durability {
+        Durability::None
+    }
 
     /// Other processes that do its work (a server's), each with all that descend from it.
     fn processes(&self) -> Vec<u32> {
@@ -51,8 +55,11 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// What a visitor of [`Session::scan`] and [`Session::list`] answers: go on, or stop.
+/// What a visitor of [`Session::scan`] answers: go on, or stop.
 pub type Visit = Result<ControlFlow<()>>;
+
+/// What a scan shows each item to.
+pub type Visitor<'v> = dyn FnMut(Item<'_>) -> Visit + 'v;
 
 /// One worker's use of a store.
 pub trait Session {
@@ -69,29 +76,18 @@ pub trait Session {
 
     /// Starts a batch. Reads and writes are between `begin` and `commit`; without them, each
     /// is a batch of its own.
-    fn begin(&mut self, mode: Mode) -> Result<()>;
+    fn begin(&mut self, mode: Mode) -> Result<()> {
+        let _ = mode;
+        Ok(())
+    }
 
     /// Finishes a batch. When it returns, the store's durability class holds for all writes in it.
-    fn commit(&mut self) -> Result<()>;
-
-    /// Visits every key with the length of its value, in key order.
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        self.scan(&mut |item| visit(item.key, item.value.len() as u64))
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
     }
 
-    /// Visits every item in key order.
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        self.scan_from(None, u64::MAX, visit)
-    }
-
-    /// Visits up to `limit` items in key order: those whose key is not less than `from`, or all.
-    /// A store that keeps no order has to find it first.
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()>;
+    /// Visits items in key order. A store that keeps no order has to find it first.
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()>;
 
     /// The engine's own counters for this session since they were last asked for, named with
     /// their units. Waiting for others is counted under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
@@ -122,13 +118,33 @@ pub const LOCK_WAITS: &str = "lock waits";
 /// Counter of [`Session::statistics`]: attempts that found the store busy and were repeated.
 pub const BUSY_RETRIES: &str = "busy retries";
 
+/// Which items a scan shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan<'k> {
+    /// Those whose key is not less than this one; `None`: all.
+    pub from: Option<Key<'k>>,
+    /// The first of them, at most so many.
+    pub limit: u64,
+    /// Whether the caller needs values, modes and times, or keys and lengths alone.
+    pub values: bool,
+}
+
+impl Scan<'_> {
+    /// Every item.
+    pub const ALL: Self = Self { from: None, limit: u64::MAX, values: true };
+    /// Every key, with the length of its value.
+    pub const LENGTHS: Self = Self { values: false, ..Self::ALL };
+}
+
 /// A key with its value, as a scan shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
     /// The key.
     pub key: Key<'a>,
-    /// The value.
+    /// The value; it may be empty if the scan needs none.
     pub value: &'a [u8],
+    /// The length of the value.
+    pub length: u64,
     /// Mode and time, where the store keeps them.
     pub meta: Option<Meta>,
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, io};
 
-use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Session, Visit};
+use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, Visitor};
 
 use super::{
     listing,
@@ -210,48 +210,27 @@ impl Session for Worker<'_> {
         self.flush_folders()
     }
 
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        for key in listing::list(&self.store.path, self.store.layout)?.keys() {
-            self.store.layout.path(key, &mut self.path)?;
-            let facts = self.store.root.facts(&self.path).map_err(|e| self.failed(e))?;
-            // A file removed since the listing is no key any more.
-            if let Some(facts) = facts
-                && visit(key, facts.length)?.is_break()
-            {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     /// A folder has no order: it is listed whole, and sorted, for each scan.
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        self.visit(from, &mut first(limit, visit))
-    }
-}
-
-impl Worker<'_> {
-    /// Visits the files in key order, those before `from` left out.
-    fn visit(
-        &mut self,
-        from: Option<Key<'_>>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let mut visit = first(scan.limit, visit);
         let named = self.store.layout.keys() == KeyKind::Names;
         let mut value = Vec::new();
         let listing = listing::list(&self.store.path, self.store.layout)?;
-        for key in listing.keys().skip(from.map_or(0, |from| listing.before(from))) {
+        for key in listing.keys().skip(scan.from.map_or(0, |from| listing.before(from))) {
             self.store.layout.path(key, &mut self.path)?;
-            let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;
-            let Some((file, facts)) = opened else { continue };
-            self.read_all(&file, &facts, &mut value)?;
+            // A file removed since the listing is no longer a key.
+            let facts = if scan.values {
+                let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;
+                let Some((file, facts)) = opened else { continue };
+                self.read_all(&file, &facts, &mut value)?;
+                facts
+            } else {
+                let facts = self.store.root.facts(&self.path).map_err(|e| self.failed(e))?;
+                let Some(facts) = facts else { continue };
+                facts
+            };
             let meta = named.then_some(facts.meta);
-            if visit(Item { key, value: &value, meta })?.is_break() {
+            if visit(Item { key, value: &value, length: facts.length, meta })?.is_break() {
                 break;
             }
         }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use model::{
-    Access, Blobs, Durability, Error, How, Key, KeyKind, OpenOptions, Put, Result, Session,
+    Access, Blobs, Durability, Error, How, Key, KeyKind, OpenOptions, Put, Result, Scan, Session,
     Settings, Store, Tasks,
     tasks::{Queue, QueueWorker, Step, StoredTask, Task},
 };
@@ -52,7 +52,7 @@ impl Queue for ValueQueue {
 
     fn count(&self) -> Result<u64> {
         let mut count = 0;
-        self.store.session()?.list(&mut |_, _| {
+        self.store.session()?.scan(Scan::LENGTHS, &mut |_| {
             count += 1;
             Ok(ControlFlow::Continue(()))
         })?;

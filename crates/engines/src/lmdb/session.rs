@@ -3,7 +3,7 @@
 use std::{cell::Cell, ops::Bound};
 
 use heed::{MdbError, PutFlags, RoTxn, WithoutTls};
-use model::{How, Item, Key, Meta, Put, Result, Visit};
+use model::{How, Item, Key, Meta, Put, Result, Visitor};
 
 use super::store::{LmdbStore, Writing};
 use crate::{
@@ -105,7 +105,8 @@ impl<'s> Library for &'s LmdbStore {
         &self,
         batch: &Batch<'_>,
         from: Option<&[u8]>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+        _: bool,
+        visit: &mut Visitor<'_>,
     ) -> Result<()> {
         let range = (from.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
         let stopped = self.within(batch, |txn| {
@@ -113,7 +114,9 @@ impl<'s> Library for &'s LmdbStore {
                 let (bytes, value) = found?;
                 let meta = self.meta(txn, bytes)?;
                 let key = ordered::key(bytes, self.keys);
-                match key.and_then(|key| visit(Item { key, value, meta })) {
+                match key
+                    .and_then(|key| visit(Item { key, value, length: value.len() as u64, meta }))
+                {
                     Ok(going) if going.is_continue() => {}
                     stopped => return Ok(stopped.map(drop)),
                 }

@@ -195,23 +195,14 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
         &self,
         batch: &Batch<'_, T>,
         from: Option<&[u8]>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+        values: bool,
+        visit: &mut model::Visitor<'_>,
     ) -> Result<()> {
         let keys = self.shared.keys;
-        self.walk(batch, from.unwrap_or_default(), true, &mut |key, _, stored| {
-            let (value, meta) = form::unwrap(stored, keys)?;
-            visit(Item { key: ordered::key(key, keys)?, value, meta })
-        })
-    }
-
-    fn list(
-        &self,
-        batch: &Batch<'_, T>,
-        visit: &mut dyn FnMut(Key<'_>, u64) -> Visit,
-    ) -> Result<()> {
-        let keys = self.shared.keys;
-        self.walk(batch, &[], false, &mut |key, length, _| {
-            visit(ordered::key(key, keys)?, form::own(length, keys)?)
+        self.walk(batch, from.unwrap_or_default(), values, &mut |key, length, stored| {
+            let (value, meta) = if values { form::unwrap(stored, keys)? } else { (&[][..], None) };
+            let (key, length) = (ordered::key(key, keys)?, form::own(length, keys)?);
+            visit(Item { key, value, length, meta })
         })
     }
 

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-use model::{Error, Item, Key, LOCK_WAITS, Mode, Put, Result, Session, Visit};
+use model::{Error, Key, LOCK_WAITS, Mode, Put, Result, Scan, Session, Visitor};
+
+use crate::first::first;
 
 /// The library as one session uses it.
 pub(crate) trait Library {
@@ -39,22 +41,14 @@ pub(crate) trait Library {
 
     fn delete(&self, txn: &mut Self::Write, key: Self::Key<'_>) -> Result<bool>;
 
-    /// Visits items in key order from `from` on.
+    /// Visits items in key order from `from` on; `values`: the caller needs more than their lengths.
     fn scan(
         &self,
         batch: &Batch<Self::Read, Self::Write>,
         from: Option<Self::Key<'_>>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+        values: bool,
+        visit: &mut Visitor<'_>,
     ) -> Result<()>;
-
-    /// Visits all keys with the lengths of their values.
-    fn list(
-        &self,
-        batch: &Batch<Self::Read, Self::Write>,
-        visit: &mut dyn FnMut(Key<'_>, u64) -> Visit,
-    ) -> Result<()> {
-        self.scan(batch, None, &mut |item| visit(item.key, item.value.len() as u64))
-    }
 
     /// The library's own counters since they were last asked for.
     fn counters(&self) -> Vec<(&'static str, i64)> {
@@ -131,22 +125,13 @@ impl<L: Library> Session for TransactionSession<L> {
         }
     }
 
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        self.library.list(&self.batch, visit)
-    }
-
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let mut room = [0; 8];
-        let from = match &from {
+        let from = match &scan.from {
             Some(key) => Some(self.library.key(key, &mut room)?),
             None => None,
         };
-        self.library.scan(&self.batch, from, &mut crate::first::first(limit, visit))
+        self.library.scan(&self.batch, from, scan.values, &mut first(scan.limit, visit))
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

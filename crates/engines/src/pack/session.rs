@@ -2,7 +2,7 @@
 
 use std::sync::RwLockReadGuard;
 
-use model::{Error, Item, Key, Mode, Put, Result, Session, Visit};
+use model::{Error, Item, Key, Mode, Put, Result, Scan, Session, Visitor};
 
 use super::store::{Pack, Slot};
 use crate::table::Table;
@@ -39,16 +39,21 @@ impl<'s> Reader<'s> {
     fn visit(
         &self,
         slots: Vec<(Key<'_>, &Slot)>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+        values: bool,
+        visit: &mut Visitor<'_>,
     ) -> Result<()> {
         let mut value = Vec::new();
         for (key, slot) in slots {
-            let length = self.store.copy(slot, &mut value)?;
-            if length > value.len() {
-                value.resize(length, 0);
-                self.store.copy(slot, &mut value)?;
+            let mut length = 0;
+            if values {
+                length = self.store.copy(slot, &mut value)?;
+                if length > value.len() {
+                    value.resize(length, 0);
+                    self.store.copy(slot, &mut value)?;
+                }
             }
-            let item = Item { key, value: &value[..length], meta: slot.meta.as_deref().copied() };
+            let meta = slot.meta.as_deref().copied();
+            let item = Item { key, value: &value[..length], length: slot.length(), meta };
             if visit(item)?.is_break() {
                 break;
             }
@@ -91,23 +96,8 @@ impl Session for Reader<'_> {
         Ok(())
     }
 
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        self.with(|slots| {
-            for (key, slot) in slots.sorted(None, u64::MAX)? {
-                if visit(key, slot.length())?.is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        self.with(|slots| self.visit(slots.sorted(from, limit)?, visit))
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let Scan { from, limit, values } = scan;
+        self.with(|slots| self.visit(slots.sorted(from, limit)?, values, visit))
     }
 }

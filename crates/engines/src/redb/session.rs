@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, marker::PhantomData, ops::Bound};
 
-use model::{How, Item, Key, Put, Result, Visit};
+use model::{How, Item, Key, Put, Result, Visitor};
 use redb::{
     ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableHandle, Value,
     WriteTransaction,
@@ -77,7 +77,7 @@ impl<K: Kind> Tables<'_, K> {
         values: &impl ReadableTable<K::Stored, &'static [u8]>,
         metas: Option<&impl ReadableTable<K::Stored, &'static [u8]>>,
         from: Option<Stored<'_, K>>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+        visit: &mut Visitor<'_>,
     ) -> Result<()> {
         let range = (from.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
         for found in values.range::<Stored<'_, K>>(range).map_err(|e| self.store.failed(e))? {
@@ -86,12 +86,9 @@ impl<K: Kind> Tables<'_, K> {
                 Some(metas) => metas.get(key.value()).map_err(|e| self.store.failed(e))?,
                 None => None,
             };
-            let item = Item {
-                key: K::key(key.value()),
-                value: value.value(),
-                meta: meta.and_then(|bytes| meta::of(bytes.value())),
-            };
-            if visit(item)?.is_break() {
+            let meta = meta.and_then(|bytes| meta::of(bytes.value()));
+            let (key, value) = (K::key(key.value()), value.value());
+            if visit(Item { key, value, length: value.len() as u64, meta })?.is_break() {
                 break;
             }
         }
@@ -155,7 +152,8 @@ impl<K: Kind> Library for Tables<'_, K> {
         &self,
         batch: &Batch<K>,
         from: Option<Stored<'_, K>>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
+        _: bool,
+        visit: &mut Visitor<'_>,
     ) -> Result<()> {
         /// Both kinds of transactions open tables, but by no common trait.
         macro_rules! visit {

@@ -7,14 +7,17 @@ use std::{
 
 use model::{
     Access, BUSY_RETRIES, Error, Facet, How, Item, Key, KeyKind, LOCK_WAITS, Meta, Mode, Put,
-    Result, Session, Visit,
+    Result, Scan, Session, Visit, Visitor,
 };
 
 use super::{
     dialect::{Connection, Dialect, Failure, Row, RowOf, Statement, Value},
     store::TableStore,
 };
-use crate::refusal::{read_only, wrong_kind};
+use crate::{
+    first::first,
+    refusal::{read_only, wrong_kind},
+};
 
 /// How often an operation that lost against another session is repeated.
 const TRIES: u32 = 10;
@@ -200,28 +203,19 @@ impl<D: Dialect> Session for TableSession<'_, D> {
         self.run("COMMIT")
     }
 
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let keys = self.keys();
-        self.stream(&self.store.table.list(&D::GRAMMAR), &mut |row| {
-            let length = row.int(1).unwrap_or(0);
-            visit(key_of(row, keys)?, length.unsigned_abs())
-        })
-    }
-
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        let keys = self.keys();
-        self.stream(&self.store.table.scan(&D::GRAMMAR), &mut |row| visit(item_of(row, keys)?))
-    }
-
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        let from = from.unwrap_or(Key::least(self.keys()));
-        let limit = Value::Int(i64::try_from(limit).unwrap_or(i64::MAX));
-        let (keys, parameters) = (self.keys(), [self.parameter(from)?, limit]);
+        let Some(from) = scan.from else {
+            let table = &self.store.table;
+            if !scan.values {
+                return self
+                    .stream(&table.list(&D::GRAMMAR), &mut |row| visit(length_of(row, keys)?));
+            }
+            let mut visit = first(scan.limit, visit);
+            return self.stream(&table.scan(&D::GRAMMAR), &mut |row| visit(item_of(row, keys)?));
+        };
+        let limit = Value::Int(i64::try_from(scan.limit).unwrap_or(i64::MAX));
+        let parameters = [self.parameter(from)?, limit];
         let query = &self.statements.scan_from;
         let visit = &mut |row: &_| visit(item_of(row, keys)?);
         let visited = self.conn.get_mut().each(query, &parameters, visit);
@@ -253,7 +247,14 @@ fn key_of<R: Row>(row: &R, keys: KeyKind) -> Result<Key<'_>> {
 
 fn item_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let meta = if keys == KeyKind::Names { meta_of(row) } else { None };
-    Ok(Item { key: key_of(row, keys)?, value: bytes(row, 1)?, meta })
+    let value = bytes(row, 1)?;
+    Ok(Item { key: key_of(row, keys)?, value, length: value.len() as u64, meta })
+}
+
+/// A row of a key and a length.
+fn length_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
+    let length = row.int(1).unwrap_or(0).unsigned_abs();
+    Ok(Item { key: key_of(row, keys)?, value: &[], length, meta: None })
 }
 
 fn meta_of(row: &impl Row) -> Option<Meta> {

@@ -1,8 +1,8 @@
 //! One worker's connection with its prepared statements and blob handles.
 
-use std::ops::ControlFlow;
-
-use model::{Done, Error, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Session, Visit};
+use model::{
+    Done, Error, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Scan, Session, Visitor,
+};
 
 use super::{
     ffi::{Blob, Connection, Statement},
@@ -29,7 +29,8 @@ pub(super) struct SqliteSession {
     update: Statement,
     upsert: Statement,
     delete: Statement,
-    scan_from: Statement,
+    scan: Statement,
+    list: Statement,
     begin_read: Statement,
     begin_write: Statement,
     commit: Statement,
@@ -50,7 +51,8 @@ impl SqliteSession {
             update: db.prepare(table.update)?,
             upsert: db.prepare(table.upsert)?,
             delete: db.prepare(table.delete)?,
-            scan_from: db.prepare(table.scan_from)?,
+            scan: db.prepare(table.scan)?,
+            list: db.prepare(table.list)?,
             begin_read: db.prepare("BEGIN")?,
             begin_write: db.prepare("BEGIN IMMEDIATE")?,
             commit: db.prepare("COMMIT")?,
@@ -224,30 +226,12 @@ impl Session for SqliteSession {
         Ok(())
     }
 
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        let mut rows = self.db.prepare(self.table.list)?;
-        while rows.step().map_err(|e| self.db.named(e))? {
-            let key = key_of(&rows, self.table);
-            let length = rows.integer(1);
-            uncompressed(key, length, rows.integer(2))?;
-            if visit(key, length.unsigned_abs())?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        let from = from.unwrap_or(Key::least(self.table.keys));
-        bind_key(&mut self.scan_from, self.table, from)?;
-        self.scan_from.bind_integer(2, i64::try_from(limit).unwrap_or(i64::MAX))?;
-        let visited = visit_rows(&mut self.scan_from, self.table, &|e| self.db.named(e), visit);
-        self.scan_from.reset();
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let rows = if scan.values { &mut self.scan } else { &mut self.list };
+        bind_key(rows, self.table, scan.from.unwrap_or(Key::least(self.table.keys)))?;
+        rows.bind_integer(2, i64::try_from(scan.limit).unwrap_or(i64::MAX))?;
+        let visited = visit_rows(rows, self.table, &|e| self.db.named(e), visit);
+        rows.reset();
         visited
     }
 
@@ -266,14 +250,13 @@ fn visit_rows(
     rows: &mut Statement,
     table: &Table,
     named: &dyn Fn(Error) -> Error,
-    visit: &mut dyn FnMut(Item<'_>) -> Visit,
+    visit: &mut Visitor<'_>,
 ) -> Result<()> {
     while rows.step().map_err(named)? {
-        let key = key_of(rows, table);
-        let value = rows.blob(1);
-        uncompressed(key, i64::try_from(value.len()).unwrap_or(i64::MAX), rows.integer(2))?;
-        let meta = meta_of(rows, table);
-        if visit(Item { key, value, meta })? == ControlFlow::Break(()) {
+        let (key, length) = (key_of(rows, table), rows.integer(2));
+        uncompressed(key, length, rows.integer(3))?;
+        let (length, meta) = (length.unsigned_abs(), meta_of(rows, table));
+        if visit(Item { key, value: rows.blob(1), length, meta })?.is_break() {
             break;
         }
     }
@@ -289,8 +272,8 @@ fn key_of<'a>(row: &'a Statement, table: &Table) -> Key<'a> {
 
 fn meta_of(row: &Statement, table: &Table) -> Option<Meta> {
     (table.keys == KeyKind::Names).then(|| Meta {
-        mode: u32::try_from(row.integer(3)).unwrap_or(0),
-        seconds: row.integer(4),
+        mode: u32::try_from(row.integer(4)).unwrap_or(0),
+        seconds: row.integer(5),
         nanoseconds: 0,
     })
 }

@@ -21,10 +21,11 @@ pub(super) struct Table {
     pub(super) update: &'static str,
     pub(super) upsert: &'static str,
     pub(super) delete: &'static str,
-    /// Columns: key, length, uncompressed length, mode, time.
+    /// Columns: key, value, length, uncompressed length, mode, time; from key `?1` on, `?2` rows at
+    /// most.
+    pub(super) scan: &'static str,
+    /// The same without the values.
     pub(super) list: &'static str,
-    /// Columns: key, value, uncompressed length, mode, time; from key `?1` on, `?2` rows at most.
-    pub(super) scan_from: &'static str,
 }
 
 pub(super) static KV: Table = Table {
@@ -39,8 +40,10 @@ pub(super) static KV: Table = Table {
     update: "UPDATE kv SET v=?2 WHERE k=?1",
     upsert: "INSERT INTO kv(k,v) VALUES(?1,?2) ON CONFLICT(k) DO UPDATE SET v=excluded.v",
     delete: "DELETE FROM kv WHERE k=?1",
-    list: "SELECT k, octet_length(v), octet_length(v), 0, 0 FROM kv ORDER BY k",
-    scan_from: "SELECT k, v, octet_length(v), 0, 0 FROM kv WHERE k>=?1 ORDER BY k LIMIT ?2",
+    scan: "SELECT k, v, octet_length(v), octet_length(v), 0, 0 FROM kv \
+           WHERE k>=?1 ORDER BY k LIMIT ?2",
+    list: "SELECT k, NULL, octet_length(v), octet_length(v), 0, 0 FROM kv \
+           WHERE k>=?1 ORDER BY k LIMIT ?2",
 };
 
 /// The SQLite archive table (<https://sqlite.org/sqlar.html>), values uncompressed, so that
@@ -62,10 +65,10 @@ pub(super) static SQLAR: Table = Table {
              ON CONFLICT(name) DO UPDATE SET data=excluded.data, sz=excluded.sz, \
              mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
     delete: "DELETE FROM sqlar WHERE name=?1",
-    list: "SELECT name, octet_length(data), sz, mode, mtime FROM sqlar \
-           WHERE (mode & 61440)=32768 ORDER BY name",
-    scan_from: "SELECT name, data, sz, mode, mtime FROM sqlar \
-                WHERE name>=?1 AND (mode & 61440)=32768 ORDER BY name LIMIT ?2",
+    scan: "SELECT name, data, octet_length(data), sz, mode, mtime FROM sqlar \
+           WHERE name>=?1 AND (mode & 61440)=32768 ORDER BY name LIMIT ?2",
+    list: "SELECT name, NULL, octet_length(data), sz, mode, mtime FROM sqlar \
+           WHERE name>=?1 AND (mode & 61440)=32768 ORDER BY name LIMIT ?2",
 };
 
 impl Table {

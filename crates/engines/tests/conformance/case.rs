@@ -11,7 +11,7 @@ use std::{
 
 use model::{
     Accepts, Access, Blobs, Durability, ErrorKind, Facet, Item, Key, KeyKind, Mode, OpenOptions,
-    Put, Result, Session, Setting, Settings, Store,
+    Put, Result, Scan, Session, Setting, Settings, Store,
 };
 use storemark_engines::{Slowed, registry};
 use tempfile::TempDir;
@@ -257,7 +257,7 @@ impl Ease for dyn Session + '_ {
 
     fn items(&mut self) -> Vec<(OwnedKey, Vec<u8>)> {
         let mut items = Vec::new();
-        self.scan(&mut |Item { key, value, .. }| {
+        self.scan(Scan::ALL, &mut |Item { key, value, .. }| {
             items.push((key.into(), value.to_vec()));
             Ok(ControlFlow::Continue(()))
         })
@@ -267,7 +267,8 @@ impl Ease for dyn Session + '_ {
 
     fn items_from(&mut self, from: &OwnedKey, limit: u64) -> Vec<(OwnedKey, Vec<u8>)> {
         let mut items = Vec::new();
-        self.scan_from(Some(from.as_key()), limit, &mut |Item { key, value, .. }| {
+        let range = Scan { from: Some(from.as_key()), limit, values: true };
+        self.scan(range, &mut |Item { key, value, .. }| {
             items.push((key.into(), value.to_vec()));
             Ok(ControlFlow::Continue(()))
         })

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{Access, How, KeyKind, Meta, Put};
+use model::{Access, How, KeyKind, Meta, Put, Scan};
 
 use crate::case::{Ease, OwnedKey, bytes, each_persistent, each_store};
 
@@ -91,7 +91,7 @@ fn mode_and_time_come_back_and_can_be_replaced() {
 fn meta_of(session: &mut dyn model::Session, key: &OwnedKey) -> Option<Meta> {
     let mut meta = None;
     session
-        .scan(&mut |item| {
+        .scan(Scan::ALL, &mut |item| {
             if item.key == key.as_key() {
                 meta = item.meta;
             }

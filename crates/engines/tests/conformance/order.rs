@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{Error, ErrorKind, Mode, Session};
+use model::{Error, ErrorKind, Item, Mode, Scan, Session};
 
 use crate::case::{Case, Ease, OwnedKey, bytes, each_store};
 
@@ -15,7 +15,7 @@ fn expected(case: &Case) -> Vec<(OwnedKey, Vec<u8>)> {
 fn listed(session: &mut dyn Session) -> Vec<(OwnedKey, u64)> {
     let mut keys = Vec::new();
     session
-        .list(&mut |key, length| {
+        .scan(Scan::LENGTHS, &mut |Item { key, length, .. }| {
             keys.push((key.into(), length));
             Ok(ControlFlow::Continue(()))
         })
@@ -78,15 +78,16 @@ fn a_visitor_stops_a_scan_from_a_key() {
         let mut session = store.session().unwrap();
         session.fill(case, 60);
         let mut seen = 0;
+        let second = case.key(2);
+        let from = Scan { from: Some(second.as_key()), limit: 50, values: true };
         session
-            .scan_from(Some(case.key(2).as_key()), 50, &mut |_| {
+            .scan(from, &mut |_| {
                 seen += 1;
                 Ok(if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })
             .unwrap();
         assert_eq!(seen, 3);
-        let failed =
-            session.scan_from(Some(case.key(2).as_key()), 5, &mut |_| Err(Error::interrupted()));
+        let failed = session.scan(from, &mut |_| Err(Error::interrupted()));
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::Interrupted);
         session.write(&case.key(1), b"still usable");
         assert_eq!(session.items_from(&case.key(1), 1)[0].1, b"still usable");
@@ -103,8 +104,8 @@ fn a_visitor_stops_a_scan_and_a_list() {
             *seen += 1;
             Ok(if *seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        session.scan(&mut |_| count(&mut scanned)).unwrap();
-        session.list(&mut |_, _| count(&mut listed)).unwrap();
+        session.scan(Scan::ALL, &mut |_| count(&mut scanned)).unwrap();
+        session.scan(Scan::LENGTHS, &mut |_| count(&mut listed)).unwrap();
         assert_eq!((scanned, listed), (3, 3));
         session.write(&case.key(1), b"still usable");
     });
@@ -115,8 +116,8 @@ fn a_visitors_error_comes_out() {
     each_store(|case, store| {
         let mut session = store.session().unwrap();
         session.fill(case, 3);
-        let scanned = session.scan(&mut |_| Err(Error::interrupted())).unwrap_err();
-        let listed = session.list(&mut |_, _| Err(Error::interrupted())).unwrap_err();
+        let scanned = session.scan(Scan::ALL, &mut |_| Err(Error::interrupted())).unwrap_err();
+        let listed = session.scan(Scan::LENGTHS, &mut |_| Err(Error::interrupted())).unwrap_err();
         assert_eq!(scanned.kind(), ErrorKind::Interrupted);
         assert_eq!(listed.kind(), ErrorKind::Interrupted);
         assert_eq!(session.items().len(), 3);

@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use model::{Blobs, Engine, Facet, KeyKind, Session, Settings, Store};
+use model::{Blobs, Engine, Facet, KeyKind, Scan, Session, Settings, Store};
 use storemark_engines::registry;
 
 use crate::{
@@ -138,8 +138,8 @@ pub(crate) fn with_store(case: &Case, check: impl Fn(&Case, &dyn Store)) {
 fn empty(session: &mut dyn Session) {
     let mut keys = Vec::new();
     session
-        .list(&mut |key, _| {
-            keys.push(crate::case::OwnedKey::from(key));
+        .scan(Scan::LENGTHS, &mut |item| {
+            keys.push(crate::case::OwnedKey::from(item.key));
             Ok(std::ops::ControlFlow::Continue(()))
         })
         .unwrap();

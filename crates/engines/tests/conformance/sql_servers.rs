@@ -9,8 +9,8 @@ use std::{
 };
 
 use model::{
-    Access, BUSY_RETRIES, Durability, ErrorKind, Key, KeyKind, LOCK_WAITS, Mode, Put, Session,
-    Settings,
+    Access, BUSY_RETRIES, Durability, ErrorKind, Key, KeyKind, LOCK_WAITS, Mode, Put, Scan,
+    Session, Settings,
 };
 
 use crate::{
@@ -176,7 +176,7 @@ fn a_scan_that_stops_early_leaves_the_session_usable() {
                 if in_batch {
                     session.begin(Mode::Read).unwrap();
                 }
-                session.scan(&mut |_| Ok(ControlFlow::Break(()))).unwrap();
+                session.scan(Scan::ALL, &mut |_| Ok(ControlFlow::Break(()))).unwrap();
                 assert_eq!(session.value(&case.key(49)).unwrap(), bytes(49, 1_000_000));
                 if in_batch {
                     session.commit().unwrap();
@@ -199,7 +199,7 @@ fn a_put_without_mode_and_time_keeps_them() {
                 session.put(key.as_key(), b"old", &Put { meta, ..Put::default() }).unwrap();
                 assert!(session.put(key.as_key(), b"new", &Put { how, meta: None }).unwrap());
                 session
-                    .scan(&mut |item| {
+                    .scan(Scan::ALL, &mut |item| {
                         assert_eq!((item.value, item.meta), (&b"new"[..], meta));
                         Ok(ControlFlow::Continue(()))
                     })

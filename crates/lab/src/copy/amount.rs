@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use model::{Error, Fill, Result, Store, units::show_size};
+use model::{Error, Fill, Result, Scan, Store, units::show_size};
 
 use crate::{Stop, host};
 
@@ -22,10 +22,10 @@ impl Amount {
     /// All that `store` holds.
     pub(crate) fn of(store: &dyn Store, stop: &Stop) -> Result<Self> {
         let mut amount = Self::default();
-        store.session()?.list(&mut |_, length| {
+        store.session()?.scan(Scan::LENGTHS, &mut |item| {
             stop.check()?;
             amount.count += 1;
-            amount.bytes += length;
+            amount.bytes += item.length;
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(amount)

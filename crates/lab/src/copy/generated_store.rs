@@ -1,13 +1,13 @@
 //! A generated dataset in the shape of a store, so that it can be copied like any other.
 
 use std::{
-    ops::{ControlFlow, RangeInclusive},
+    ops::RangeInclusive,
     path::{Path, PathBuf},
 };
 
 use model::{
-    Blobs, Capabilities, Declaration, Durability, Engine, Error, Generated, Item, Key, KeyKind,
-    Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
+    Blobs, Capabilities, Declaration, Engine, Error, Generated, Item, Key, KeyKind, OpenOptions,
+    Put, Result, Scan, Session, Settings, Store, Visitor,
 };
 
 use super::Place;
@@ -87,14 +87,6 @@ impl Store for GeneratedStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(GeneratedSession(&self.0)))
     }
-
-    fn in_effect(&self) -> Result<Settings> {
-        Ok(Settings::default())
-    }
-
-    fn durability(&self) -> Durability {
-        Durability::None
-    }
 }
 
 struct GeneratedSession<'a>(&'a Generator);
@@ -128,52 +120,18 @@ impl Session for GeneratedSession<'_> {
         Err(only_read())
     }
 
-    fn begin(&mut self, _: Mode) -> Result<()> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        for key in self.keys() {
-            if visit(Key::Int(key), self.0.length(key.unsigned_abs()))?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        self.visit(self.keys(), visit)
-    }
-
-    fn scan_from(
-        &mut self,
-        from: Option<Key<'_>>,
-        limit: u64,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        let Key::Int(from) = from.unwrap_or(Key::least(KeyKind::Integers)) else { return Ok(()) };
-        let keys = self.keys();
-        let first = from.max(*keys.start());
-        let last = first.saturating_add_unsigned(limit.saturating_sub(1)).min(*keys.end());
-        if limit == 0 { Ok(()) } else { self.visit(first..=last, visit) }
-    }
-}
-
-impl GeneratedSession<'_> {
-    fn visit(
-        &self,
-        keys: RangeInclusive<i64>,
-        visit: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let least = Key::least(KeyKind::Integers);
+        let Key::Int(from) = scan.from.unwrap_or(least) else { return Ok(()) };
         let mut value = Vec::new();
-        for key in keys {
-            self.0.value(key.unsigned_abs(), &mut value);
-            let item = Item { key: Key::Int(key), value: &value, meta: None };
-            if visit(item)? == ControlFlow::Break(()) {
+        let keys = from.max(*self.keys().start())..=*self.keys().end();
+        for (key, _) in keys.zip(0..scan.limit) {
+            if scan.values {
+                self.0.value(key.unsigned_abs(), &mut value);
+            }
+            let length = self.0.length(key.unsigned_abs());
+            let item = Item { key: Key::Int(key), value: &value, length, meta: None };
+            if visit(item)?.is_break() {
                 break;
             }
         }

@@ -3,7 +3,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use model::{Blobs, Error, How, Item, Key, Meta, OpenOptions, Result, Store};
+use model::{Blobs, Error, How, Item, Key, Meta, OpenOptions, Result, Scan, Store};
 
 use crate::{Stop, dataset::sorted_keys::SortedKeys};
 
@@ -62,7 +62,7 @@ impl Inventory {
             return Err(Error::corrupt(complaint));
         }
         let mut inventory = Self::none();
-        store.session()?.scan(&mut |item| {
+        store.session()?.scan(Scan::ALL, &mut |item| {
             stop.check()?;
             inventory.there.push(item.key, Mark::of(&item))?;
             Ok(ControlFlow::Continue(()))

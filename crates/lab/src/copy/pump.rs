@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use model::{Error, ErrorKind, Item, Mode, Result, Session, Store};
+use model::{Error, ErrorKind, Item, Mode, Result, Scan, Session, Store};
 
 use super::{Copied, inventory::Inventory, parcel::Parcel};
 use crate::{Progress, Stop};
@@ -74,7 +74,7 @@ impl Pump<'_> {
     }
 
     fn read(&self, mut reader: Reader<'_>) -> Result<(Moved, Inventory)> {
-        self.from.session()?.scan(&mut |item| {
+        self.from.session()?.scan(Scan::ALL, &mut |item| {
             self.stop.check()?;
             Ok(reader.take(&item))
         })?;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{Error, Mode, Result, Session, units::show_count};
+use model::{Error, Item, Mode, Result, Scan, Session, units::show_count};
 
 use super::ReadyStore;
 use crate::{
@@ -21,7 +21,7 @@ pub(crate) fn seed(seed: u64) -> u64 {
 pub(crate) fn same_keys(dataset: &Dataset, session: &mut dyn Session, stop: &Stop) -> Result<()> {
     const HINT: &str = "`storemark verify` names all differences";
     let mut expected = dataset.entries().iter();
-    session.list(&mut |key, length| {
+    session.scan(Scan::LENGTHS, &mut |Item { key, length, .. }| {
         stop.check()?;
         let Some(entry) = expected.next() else {
             return Err(Error::usage(format!("key {key} is in no other target; {HINT}")));

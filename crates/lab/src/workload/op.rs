@@ -1,7 +1,7 @@
 //! The loop between the two clock reads. Nothing here allocates, formats, logs or locks, but for a
 //! sentence about the first operation that fails.
 
-use model::{Action, Batch, How, Key, Mode, Put, Result, Session, Visit};
+use model::{Action, Batch, How, Key, Mode, Put, Result, Scan, Session, Visit};
 use serde::{Deserialize, Serialize};
 
 use super::latency::Clock;
@@ -220,7 +220,8 @@ fn scan(session: &mut dyn Session, op: Op<'_>, buffer: &mut [u8], tally: &mut Ta
         }
         Ok(std::ops::ControlFlow::Continue(()))
     };
-    session.scan_from(Some(op.key), op.items.into(), &mut visit)?;
+    let range = Scan { from: Some(op.key), limit: op.items.into(), values: true };
+    session.scan(range, &mut visit)?;
     if !own || seen < op.least || seen > op.items {
         tally.short += 1;
         tally.note(op.key);

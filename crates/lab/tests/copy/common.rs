@@ -8,7 +8,9 @@ use std::{
 };
 
 use lab::{Copied, CopyJob, Place, Silent, Stop, Verified};
-use model::{Access, Error, Facet, Key, KeyKind, Meta, OpenOptions, Put, Result, Settings, Target};
+use model::{
+    Access, Error, Facet, Key, KeyKind, Meta, OpenOptions, Put, Result, Scan, Settings, Target,
+};
 
 /// A place from a target string.
 pub(crate) fn place(target: &str) -> Place {
@@ -140,7 +142,7 @@ pub(crate) fn metas(target: &str) -> BTreeMap<String, Meta> {
     let mut all = BTreeMap::new();
     let mut session = store.session().unwrap();
     session
-        .scan(&mut |item| {
+        .scan(Scan::ALL, &mut |item| {
             all.insert(item.key.to_string(), item.meta.unwrap());
             Ok(ControlFlow::Continue(()))
         })

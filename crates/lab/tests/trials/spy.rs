@@ -15,7 +15,7 @@ use std::{
 
 use model::{
     Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, Item, Key,
-    KeyKind, Mode, OpenOptions, Put, Result, Session, Settings, Store, Visit,
+    KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
 };
 
 /// What was asked for, in order.
@@ -230,24 +230,16 @@ impl Session for Noting<'_> {
         Ok(())
     }
 
-    fn list(&mut self, visit: &mut dyn FnMut(Key<'_>, u64) -> Visit) -> Result<()> {
-        self.scan(&mut |item| visit(item.key, item.value.len() as u64))
-    }
-
-    fn scan(&mut self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        if scan.from.is_some() {
+            return Err(Error::unsupported("nothing is scanned from a key here"));
+        }
         for (key, value) in lock(&self.0.values).iter() {
-            if visit(Item { key: Key::Int(*key), value, meta: None })?.is_break() {
+            let (key, length) = (Key::Int(*key), value.len() as u64);
+            if visit(Item { key, value, length, meta: None })?.is_break() {
                 break;
             }
         }
         Ok(())
-    }
-    fn scan_from(
-        &mut self,
-        _: Option<Key<'_>>,
-        _: u64,
-        _: &mut dyn FnMut(Item<'_>) -> Visit,
-    ) -> Result<()> {
-        Err(Error::unsupported("nothing is scanned here"))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{Error, Generated, How, Item, KeyKind, Mode, Put, Result, Session, Store, Visit};
+use model::{Error, Generated, How, KeyKind, Mode, Put, Result, Scan, Session, Store, Visitor};
 
 use super::Job;
 use crate::{
@@ -80,8 +80,8 @@ impl Source {
     }
 
     /// Visits every item in key order.
-    fn scan(&self, visit: &mut dyn FnMut(Item<'_>) -> Visit) -> Result<()> {
-        self.with(|store| store.session()?.scan(visit))
+    fn scan(&self, visit: &mut Visitor<'_>) -> Result<()> {
+        self.with(|store| store.session()?.scan(Scan::ALL, visit))
     }
 
     /// The dataset of `count` values, every one read once.
