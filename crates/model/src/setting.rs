@@ -156,8 +156,8 @@ impl Settings {
         self.0.get(name).map(String::as_str)
     }
 
-    /// The value of `name` as a number. Checked settings always parse.
-    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+    /// The value of `name` as a number or a word of an enum. Checked settings always parse.
+    pub fn parse<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.get(name).and_then(|text| text.parse().ok())
     }
 

@@ -66,7 +66,7 @@ fn compression(settings: &Settings) -> CompressionType {
 /// rewrite files.
 fn database(path: &Path, settings: &Settings, access: Access) -> Result<Database> {
     let mut builder = Database::builder(path).journal_compression(compression(settings));
-    if let Some(bytes) = settings.number("cache") {
+    if let Some(bytes) = settings.parse("cache") {
         builder = builder.cache_size(bytes);
     }
     if access == Access::Read {

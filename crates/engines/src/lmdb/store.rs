@@ -132,7 +132,7 @@ fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
 
 /// Maps consist of whole pages, of 4 KiB to 64 KiB.
 fn map_size(settings: &Settings) -> Result<usize> {
-    let bytes = settings.number("map").unwrap_or(MAP).next_multiple_of(1 << 16);
+    let bytes = settings.parse("map").unwrap_or(MAP).next_multiple_of(1 << 16);
     usize::try_from(bytes).map_err(|_| refusal::too_long(bytes))
 }
 
@@ -155,7 +155,7 @@ fn opening(path: &Path, settings: &Settings, error: heed::Error) -> Error {
             Error::usage(format!("{path}: is open in this process already"))
         }
         heed::Error::Io(cause) if cause.kind() == std::io::ErrorKind::OutOfMemory => {
-            let map = settings.number("map").unwrap_or(MAP);
+            let map = settings.parse("map").unwrap_or(MAP);
             let what = format!("{path}: cannot map map={map} bytes; a smaller map= may do");
             Error::io(what, cause)
         }

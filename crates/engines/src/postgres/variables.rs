@@ -22,7 +22,7 @@ pub(super) fn of(settings: &Settings) -> Vec<(String, String)> {
     if cfg!(target_vendor = "apple") {
         all.push(("wal_sync_method", "fsync_writethrough"));
     }
-    let cache = settings.number::<u64>("cache").map(|bytes| format!("{}kB", bytes / 1024));
+    let cache = settings.parse::<u64>("cache").map(|bytes| format!("{}kB", bytes / 1024));
     all.extend(cache.as_deref().map(|cache| ("shared_buffers", cache)));
     let all = all.into_iter().chain(variables(settings));
     all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()

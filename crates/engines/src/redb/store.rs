@@ -59,7 +59,7 @@ impl Chosen {
         }
         // Shared, redb always commits in two phases.
         let two_phase = shared || settings.get("two_phase") == Some("on");
-        Ok(Self { cache: settings.number("cache").unwrap_or(CACHE), sync, two_phase, share })
+        Ok(Self { cache: settings.parse("cache").unwrap_or(CACHE), sync, two_phase, share })
     }
 
     fn builder(&self) -> Result<Builder> {

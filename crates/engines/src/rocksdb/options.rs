@@ -43,7 +43,7 @@ pub(super) fn of(settings: &Settings, create: bool) -> Result<Options> {
     options.set_min_blob_size(SMALLEST_BLOB);
     options.set_blob_compression_type(compression);
     options.set_enable_blob_gc(true);
-    if let Some(bytes) = settings.number("cache") {
+    if let Some(bytes) = settings.parse("cache") {
         let cache = Cache::new_lru_cache(bytes).map_err(|e| Error::failed(e.to_string()))?;
         let mut table = BlockBasedOptions::default();
         table.set_block_cache(&cache);

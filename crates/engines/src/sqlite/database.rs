@@ -67,7 +67,7 @@ impl Database {
                 set(pragma, value)?;
             }
         }
-        if let Some(bytes) = settings.number::<u64>("cache") {
+        if let Some(bytes) = settings.parse::<u64>("cache") {
             set("cache_size", &format!("-{}", bytes / 1024))?;
         }
         if settings.get("checkpoint") == Some("none") {

@@ -57,10 +57,7 @@ impl Blobs for GeneratedEngine {
 
     fn open(&self, _: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         let number = |name| {
-            options
-                .settings
-                .number(name)
-                .ok_or_else(|| Error::usage(format!("no {name} was given")))
+            options.settings.parse(name).ok_or_else(|| Error::usage(format!("no {name} was given")))
         };
         let spec = Generated {
             seed: number("seed")?,

@@ -74,7 +74,7 @@ impl ReadyStore {
     /// remote server does not report it.
     fn own_memory(&self, in_effect: &Settings, data: u64) -> Option<u64> {
         let engine = self.engine.capabilities();
-        let cache = in_effect.number("cache");
+        let cache = in_effect.parse("cache");
         match (engine.persistent, engine.retains) {
             _ if engine.remote => cache,
             (true, _) => cache.or(Some(0)),

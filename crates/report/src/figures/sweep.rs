@@ -135,7 +135,7 @@ pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
         let plan = &group[0].record.header.plan;
         let mut families: BTreeMap<String, Family<'_>> = BTreeMap::new();
         for target in &plan.targets {
-            if let Some(pages) = target.settings.number("page_size") {
+            if let Some(pages) = target.settings.parse("page_size") {
                 families.entry(family(target)).or_default().insert(pages, target);
             }
         }
