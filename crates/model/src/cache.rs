@@ -1,61 +1,41 @@
 //! What of a store is in the system's memory when a trial starts.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::{Result, nearest::named, words::words};
 
-use crate::{Error, nearest::named};
-
-/// A cache state: every trial starts in one, and its sample holds the proof.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cache {
-    /// All pages are in the page cache.
-    #[default]
-    Warm,
-    /// Dropped, then read from start to end as far as a limit on memory lets them stay.
-    Limited,
-    /// No page is in memory; names and inodes may be.
-    DataCold,
-    /// Neither pages nor names nor inodes are in memory.
-    Cold,
+words! {
+    /// A cache state: every trial starts in one, and its sample holds the proof.
+    #[derive(Default)]
+    pub enum Cache {
+        /// All pages are in the page cache.
+        #[default]
+        Warm = "warm",
+        /// Dropped, then read from start to end as far as a limit on memory lets them stay.
+        Limited = "limited",
+        /// No page is in memory; names and inodes may be.
+        DataCold = "data-cold",
+        /// Neither pages nor names nor inodes are in memory.
+        Cold = "cold",
+    }
 }
 
 impl Cache {
     /// Those that can be asked for, warmest first. [`Self::Limited`] takes the place of warm
     /// where memory is limited.
-    pub const ALL: [Self; 3] = [Self::Warm, Self::DataCold, Self::Cold];
+    pub const CHOICES: [Self; 3] = [Self::Warm, Self::DataCold, Self::Cold];
 
     /// Whether it starts without any page: only the first pass of a trial does.
     pub fn is_cold(self) -> bool {
         matches!(self, Self::DataCold | Self::Cold)
     }
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Warm => "warm",
-            Self::Limited => "limited",
-            Self::DataCold => "data-cold",
-            Self::Cold => "cold",
-        }
-    }
-}
-
-impl fmt::Display for Cache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 impl FromStr for Cache {
-    type Err = Error;
+    type Err = crate::Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
-        named("cache state", text, &Self::ALL)
+    fn from_str(text: &str) -> Result<Self> {
+        named("cache state", text, &Self::CHOICES)
     }
 }
 
@@ -65,7 +45,7 @@ mod tests {
 
     #[test]
     fn each_word_parses_as_its_state() {
-        for cache in Cache::ALL {
+        for cache in Cache::CHOICES {
             assert_eq!(cache.to_string().parse::<Cache>().unwrap(), cache);
         }
     }

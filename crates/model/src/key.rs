@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::words::words;
 
 /// A key, borrowed from whoever owns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,22 +41,13 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// The kind of all keys of a dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum KeyKind {
-    /// 64-bit signed integers.
-    Integers,
-    /// Relative paths.
-    Names,
-}
-
-impl fmt::Display for KeyKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Integers => "integers",
-            Self::Names => "names",
-        })
+words! {
+    /// The kind of all keys of a dataset.
+    pub enum KeyKind {
+        /// 64-bit signed integers.
+        Integers = "integers",
+        /// Relative paths.
+        Names = "names",
     }
 }
 

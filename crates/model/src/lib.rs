@@ -37,6 +37,7 @@ pub mod study;
 mod target;
 pub mod tasks;
 pub mod units;
+mod words;
 mod workload;
 
 pub use cache::Cache;

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Order, nearest::named, order::THETA};
+use crate::{Error, Order, order::THETA, words::words};
 
 /// What a trial does with each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,55 +64,30 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What one operation of a pass does.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-#[repr(u8)]
-pub enum Action {
-    /// Reads a value into the caller's buffer.
-    Read,
-    /// Replaces a value by new random bytes of the same length.
-    Update,
-    /// Adds a key that was not there.
-    Insert,
-    /// Removes a key.
-    Delete,
-    /// Reads so many values in key order, the first that of the key.
-    Scan,
-    /// Reads a value, then replaces it.
-    #[serde(rename = "rmw")]
-    Modify,
+words! {
+    /// What one operation of a pass does.
+    #[repr(u8)]
+    pub enum Action as "operation" {
+        /// Reads a value into the caller's buffer.
+        Read = "read",
+        /// Replaces a value by new random bytes of the same length.
+        Update = "update",
+        /// Adds a key that was not there.
+        Insert = "insert",
+        /// Removes a key.
+        Delete = "delete",
+        /// Reads so many values in key order, the first that of the key.
+        Scan = "scan",
+        /// Reads a value, then replaces it.
+        Modify = "rmw",
+    }
 }
 
 impl Action {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 6] =
-        [Self::Read, Self::Update, Self::Insert, Self::Delete, Self::Scan, Self::Modify];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Update => "update",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::Scan => "scan",
-            Self::Modify => "rmw",
-        }
-    }
-
     /// Whether it changes the store.
     #[inline]
     pub fn writes(self) -> bool {
         !matches!(self, Self::Read | Self::Scan)
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -202,7 +177,7 @@ impl FromStr for Mix {
         let mut mix = Self::default();
         for part in text.split(',') {
             let (word, share) = part.split_once('=').ok_or_else(|| malformed(part))?;
-            let own = mix.share_mut(named("operation", word.trim(), &Action::ALL)?);
+            let own = mix.share_mut(word.trim().parse()?);
             if *own > 0 {
                 return Err(Error::usage(format!("{word} is in it twice")));
             }

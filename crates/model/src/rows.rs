@@ -6,59 +6,43 @@
 //! (a server is started once); each trial creates its tables and removes them. The workers are
 //! processes: each [`Rows::join`](crate::Rows::join)s the tables that the first process created.
 
-use std::{fmt, ops::Range, path::PathBuf, str::FromStr};
+use std::{ops::Range, path::PathBuf};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::{Accepts, Durability, Facet, Result, Setting, Settings, words::words};
 
-use crate::{Accepts, Durability, Error, Facet, Result, Setting, Settings, nearest::named};
-
-/// What a trial of rows does, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Operation {
-    /// Insert each row.
-    Insert,
-    /// Sum a column over all rows.
-    Sum,
-    /// Add a number to a column of each row.
-    Add,
+words! {
+    /// What a trial of rows does, in this order.
+    pub enum Operation {
+        /// Insert each row.
+        Insert = "insert",
+        /// Sum a column over all rows.
+        Sum = "sum",
+        /// Add a number to a column of each row.
+        Add = "add",
+    }
 }
 
 impl Operation {
-    /// All of them, in the order in which a trial does them.
-    pub const ALL: [Self; 3] = [Self::Insert, Self::Sum, Self::Add];
-
     /// Whether it changes the table.
     pub fn writes(self) -> bool {
         self != Self::Sum
     }
 }
 
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Insert => "insert",
-            Self::Sum => "sum",
-            Self::Add => "add",
-        })
+words! {
+    /// How rows are handed to an engine.
+    pub enum Style as "style" {
+        /// One SQL string a row, built and parsed for each.
+        Text = "text",
+        /// One statement, prepared once, executed for each row.
+        Prepared = "prepared",
+        /// One SQL string for [`MULTI_ROWS`] rows.
+        Multi = "multi",
+        /// The engine's own way to load many rows.
+        Bulk = "bulk",
+        /// As [`Style::Text`], but the server may answer before it has the row: `INSERT DELAYED`.
+        Delayed = "delayed",
     }
-}
-
-/// How rows are handed to an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Style {
-    /// One SQL string a row, built and parsed for each.
-    Text,
-    /// One statement, prepared once, executed for each row.
-    Prepared,
-    /// One SQL string for [`MULTI_ROWS`] rows.
-    Multi,
-    /// The engine's own way to load many rows.
-    Bulk,
-    /// As [`Style::Text`], but the server may answer before it has the row: `INSERT DELAYED`.
-    Delayed,
 }
 
 /// Rows of one statement in [`Style::Multi`].
@@ -66,36 +50,6 @@ pub const MULTI_ROWS: u64 = 1000;
 
 /// Counter of [`RowTables::statistics`]: rows that the server really put off.
 pub const DELAYED_ROWS: &str = "delayed rows";
-
-impl Style {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Text, Self::Prepared, Self::Multi, Self::Bulk, Self::Delayed];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Prepared => "prepared",
-            Self::Multi => "multi",
-            Self::Bulk => "bulk",
-            Self::Delayed => "delayed",
-        }
-    }
-}
-
-impl fmt::Display for Style {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Style {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        named("style", text, &Self::ALL)
-    }
-}
 
 /// The setting that says whether the columns may be NULL: `yes`, as published and by default, or
 /// `no`.

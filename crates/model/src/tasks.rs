@@ -4,12 +4,11 @@
 //! Small traits again: [`Tasks`](crate::Tasks), [`Queue`], [`QueueWorker`]. Each trial creates a
 //! queue and removes it.
 
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, Result, Settings};
+use crate::{Durability, Result, Settings, words::words};
 
 /// A task at some point of its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -35,35 +34,17 @@ pub struct StoredTask {
     pub output: String,
 }
 
-/// A step of a task's life. Each is a commit of its own.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Step {
-    /// It is put into the queue.
-    Create,
-    /// Its status changes, once.
-    Status,
-    /// Its output takes the place of the one before.
-    Rewrite,
-    /// It is removed.
-    Delete,
-}
-
-impl Step {
-    /// All of them, in the order of a task's life.
-    pub const ALL: [Self; 4] = [Self::Create, Self::Status, Self::Rewrite, Self::Delete];
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Create => "create",
-            Self::Status => "status",
-            Self::Rewrite => "rewrite",
-            Self::Delete => "delete",
-        })
+words! {
+    /// A step of a task's life. Each is a commit of its own.
+    pub enum Step {
+        /// It is put into the queue.
+        Create = "create",
+        /// Its status changes, once.
+        Status = "status",
+        /// Its output takes the place of the one before.
+        Rewrite = "rewrite",
+        /// It is removed.
+        Delete = "delete",
     }
 }
 

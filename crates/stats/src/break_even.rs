@@ -4,12 +4,12 @@
 //! over the logarithm of the size. The interval of the crossing is the inverse of the test: all sizes
 //! at which a ratio of 1 is not refuted (E. C. Fieller, "Some problems in interval estimation",
 //! Journal of the Royal Statistical Society B 16, 1954, pages 175 to 185). On a line between two
-//! sizes the variances of both add up by their weights, with the degrees of freedom of B. L. Welch,
-//! "The generalization of 'Student's' problem when several different population variances are
-//! involved", Biometrika 34, 1947.
+//! sizes the variances of both add up by their weights.
+
+use std::collections::BTreeMap;
 
 use crate::{
-    interval::{NOMINAL_LEVEL, mean},
+    estimate::{Mean, NOMINAL_LEVEL, logs},
     student::two_sided_t,
 };
 
@@ -54,8 +54,8 @@ const STEPS: usize = 256;
 /// Where the ratios of `curve` cross 1. `None` for fewer than two sizes, sizes that do not grow,
 /// fewer than two rounds of a size, or what is not positive and finite.
 pub fn break_even(curve: &[Sized]) -> Option<BreakEven> {
-    let points: Vec<Point> = curve.iter().map(Point::of).collect::<Option<_>>()?;
-    if points.len() < 2 || !points.windows(2).all(|two| two[0].x < two[1].x) {
+    let points: Vec<(f64, Mean)> = curve.iter().map(point).collect::<Option<_>>()?;
+    if points.len() < 2 || !points.windows(2).all(|two| two[0].0 < two[1].0) {
         return None;
     }
     let places = places(&points);
@@ -87,14 +87,6 @@ fn middle_change(places: &[Place]) -> Option<f64> {
     (changes.len() % 2 == 1).then(|| changes[changes.len() / 2])
 }
 
-/// The mean of the logarithms of ratios at a size, with the variance of that mean.
-struct Point {
-    x: f64,
-    mean: f64,
-    variance: f64,
-    freedom: f64,
-}
-
 /// A place on the curve.
 struct Place {
     x: f64,
@@ -114,61 +106,29 @@ impl Place {
     }
 }
 
-impl Point {
-    fn of(sized: &Sized) -> Option<Self> {
-        let logs: Vec<f64> = sized.ratios.iter().map(|ratio| ratio.ln()).collect();
-        let x = sized.size.ln();
-        if logs.len() < 2 || !x.is_finite() || !logs.iter().all(|log| log.is_finite()) {
-            return None;
-        }
-        let (n, mean) = (logs.len() as f64, mean(&logs));
-        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        Some(Self { x, mean, variance: squares / (n - 1.0) / n, freedom: n - 1.0 })
-    }
-
-    /// The place at `share` of the way from here to `next`.
-    fn towards(&self, next: &Self, share: f64, quantiles: &Quantiles) -> Place {
-        let (here, there) = (1.0 - share, share);
-        let mean = here * self.mean + there * next.mean;
-        let (own, others) = (here.powi(2) * self.variance, there.powi(2) * next.variance);
-        let variance = own + others;
-        let freedom =
-            variance.powi(2) / (own.powi(2) / self.freedom + others.powi(2) / next.freedom);
-        let margin = if variance > 0.0 { quantiles.of(freedom) * variance.sqrt() } else { 0.0 };
-        Place { x: here * self.x + there * next.x, mean, open: mean.abs() <= margin }
-    }
+/// The logarithm of a size, and the mean of those of the ratios there.
+fn point(sized: &Sized) -> Option<(f64, Mean)> {
+    let logs = logs(&sized.ratios).filter(|logs| logs.len() > 1)?;
+    let x = sized.size.ln();
+    x.is_finite().then(|| (x, Mean::of(&logs)))
 }
 
-fn places(points: &[Point]) -> Vec<Place> {
-    let quantiles = Quantiles::up_to(points);
-    let between = |two: &[Point]| -> Vec<Place> {
-        let step = |step| two[0].towards(&two[1], step as f64 / STEPS as f64, &quantiles);
-        (0..STEPS).map(step).collect()
+/// All steps between each size and the next, and the last size.
+fn places(points: &[(f64, Mean)]) -> Vec<Place> {
+    let mut known = BTreeMap::new();
+    let mut t = |freedom: usize| {
+        *known.entry(freedom).or_insert_with(|| two_sided_t(NOMINAL_LEVEL, freedom))
     };
-    let last = points.windows(2).last().map(|two| two[0].towards(&two[1], 1.0, &quantiles));
-    points.windows(2).flat_map(between).chain(last).collect()
-}
-
-/// Student's t by whole degrees of freedom, from 1 on.
-struct Quantiles(Vec<f64>);
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "degrees of freedom lie between 1 and the number of rounds"
-)]
-impl Quantiles {
-    /// Between two sizes there are at most as many degrees as both have together.
-    fn up_to(points: &[Point]) -> Self {
-        let most = points.windows(2).map(|two| two[0].freedom + two[1].freedom).fold(1.0, f64::max);
-        Self((1..=most as usize).map(|freedom| two_sided_t(NOMINAL_LEVEL, freedom)).collect())
-    }
-
-    /// Of the whole degrees in `freedom`, which may have lost a little to rounding.
-    fn of(&self, freedom: f64) -> f64 {
-        let degrees = ((freedom + 1e-9) as usize).clamp(1, self.0.len());
-        self.0[degrees - 1]
-    }
+    let last = points.len() - 1;
+    let steps = (0..last).flat_map(|from| (0..STEPS).map(move |step| (from, step)));
+    let place = |(from, step): (usize, usize)| {
+        let ((x, mean), (next_x, next)) = (&points[from], &points[from + 1]);
+        let share = step as f64 / STEPS as f64;
+        let mean = mean.plus(1.0 - share, next, share);
+        let open = mean.value.abs() <= mean.margin(&mut t);
+        Place { x: (1.0 - share) * x + share * next_x, mean: mean.value, open }
+    };
+    steps.chain([(last - 1, STEPS)]).map(place).collect()
 }
 
 #[cfg(test)]

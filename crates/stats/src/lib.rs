@@ -23,27 +23,20 @@
 
 mod break_even;
 mod estimate;
-mod interval;
-mod mean;
 mod modes;
 mod normal;
 mod power;
 mod proportion;
-mod ratio;
 mod stopping;
 mod student;
 mod trend;
-mod unpaired;
 mod verdict;
 
 pub use break_even::{BreakEven, Crossing, Sized, break_even};
-pub use estimate::Estimate;
-pub use mean::geometric_mean;
+pub use estimate::{Estimate, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};
 pub use power::detectable;
 pub use proportion::proportion;
-pub use ratio::paired_ratio;
 pub use stopping::Stopping;
 pub use trend::{Trend, trend};
-pub use unpaired::unpaired_ratio;
 pub use verdict::{Verdict, verdict};

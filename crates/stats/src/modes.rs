@@ -1,6 +1,6 @@
 //! Whether figures fall into two groups.
 
-use crate::interval::mean;
+use crate::estimate::{logs, mean, squares};
 
 /// With fewer values any two clusters may be chance.
 const FEWEST: usize = 10;
@@ -29,10 +29,7 @@ impl Modes {
 /// between them is too large for one group (Engelman and Hartigan 1969). `None` also for fewer
 /// than ten figures, or for one that is not a positive finite number.
 pub fn two_modes(figures: &[f64]) -> Option<Modes> {
-    let mut logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
-    if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
-        return None;
-    }
+    let mut logs = logs(figures).filter(|logs| logs.len() >= FEWEST)?;
     logs.sort_unstable_by(f64::total_cmp);
     let least = logs.len().div_ceil(SMALLEST_GROUP);
     let splits = (least..=logs.len() - least).map(|at| Split::new(&logs, at));
@@ -69,10 +66,6 @@ impl Split {
             between: weight * (high - low).powi(2),
         }
     }
-}
-
-fn squares(values: &[f64], mean: f64) -> f64 {
-    values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
 #[cfg(test)]

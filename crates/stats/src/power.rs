@@ -1,10 +1,6 @@
 //! How small a difference a comparison can show.
 
-use crate::{
-    Estimate,
-    interval::{NOMINAL_LEVEL, margin_per_spread},
-    student::two_sided_t,
-};
+use crate::{Estimate, estimate::NOMINAL_LEVEL, student::two_sided_t};
 
 /// The standard normal quantile at 0.9.
 const Z_POWER: f64 = 1.281_552;
@@ -29,7 +25,8 @@ pub fn detectable(ratio: &Estimate, rounds: usize) -> f64 {
 
 /// The standard deviation of the logarithms that an estimate of two or more was made from.
 fn log_spread(estimate: &Estimate) -> f64 {
-    (estimate.high / estimate.point).ln() / margin_per_spread(NOMINAL_LEVEL, estimate.n)
+    let margin = (estimate.high / estimate.point).ln();
+    margin * (estimate.n as f64).sqrt() / two_sided_t(NOMINAL_LEVEL, estimate.n - 1)
 }
 
 #[cfg(test)]

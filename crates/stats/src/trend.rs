@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::normal::two_sided_tail;
+use crate::{estimate::logs, normal::two_sided_tail};
 
 /// With fewer values the normal approximation of the test is poor.
 const FEWEST: usize = 8;
@@ -22,10 +22,7 @@ pub struct Trend {
 ///
 /// The test takes the figures as independent: a machine that wanders has a trend by it.
 pub fn trend(figures: &[f64]) -> Option<Trend> {
-    let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
-    if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
-        return None;
-    }
+    let logs = logs(figures).filter(|logs| logs.len() >= FEWEST)?;
     let steps = (logs.len() - 1) as f64;
     Some(Trend { change: (theil_sen(&logs) * steps).exp_m1(), p: mann_kendall(&logs) })
 }

@@ -86,7 +86,7 @@ fn waiting_for_a_device_shows_others_in_warm_reads_only() {
 
 #[test]
 fn waiting_for_memory_is_always_a_finding() {
-    for cache in Cache::ALL {
+    for cache in Cache::CHOICES {
         let waiting = |share| {
             single(|header, s| {
                 header.plan.workloads[0] = Workload { threads: 8, ..workload(Operation::Update) };

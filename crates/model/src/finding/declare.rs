@@ -6,14 +6,14 @@
 /// [Warning, worst ("", *share)]          the weight; of findings that differ in their extent only,
 ///                                        the one with the largest extent is shown
 /// Steal {
-///     /// Share of all processor time.
-///     share: f64 as percent,             in the sentence {share} is percent(share)
+///     share: f64 as percent = "Share of all processor time.",     each field with what it is;
+///                                        in the sentence {share} is percent(share)
 /// } => "…{share}…{more}…", more = …;     {more} is computed from the fields
 /// ```
 macro_rules! findings {
     ($(#[$about:meta])* $name:ident: $(
         [$severity:expr $(, worst $extent:expr)?]
-        $kind:ident $({ $( $(#[$doc:meta])* $field:ident: $type:ty $(as $show:ident)? ),* $(,)? })?
+        $kind:ident $({ $( $field:ident: $type:ty $(as $show:ident)? = $doc:literal ),* $(,)? })?
         => $sentence:literal $(, $more:ident = $value:expr)*;
     )*) => {
         $(#[$about])*
@@ -21,7 +21,7 @@ macro_rules! findings {
         #[serde(rename_all = "kebab-case", tag = "finding")]
         #[non_exhaustive]
         pub enum $name {
-            $(#[doc = $sentence] $kind $({ $( $(#[$doc])* $field: $type ),* })?,)*
+            $(#[doc = $sentence] $kind $({ $( #[doc = $doc] $field: $type ),* })?,)*
         }
 
         impl $name {

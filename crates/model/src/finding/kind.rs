@@ -24,169 +24,129 @@ findings! {
 
     // The tool itself.
 
-    [Wrong]
-    DebugBuild => "no figure counts: storemark was built without optimisation; build it with --release";
+    [Wrong] DebugBuild =>
+        "no figure counts: storemark was built without optimisation; build it with --release";
 
-    [Warning, worst ("", *share)] ToolShare {
-        /// Share of the wall time.
-        share: f64 as percent,
-    } => "the engine is faster than its figure: storemark's own loop takes up to {share} of the \
+    [Warning, worst ("", *share)] ToolShare { share: f64 as percent = "Share of the wall time." } =>
+        "the engine is faster than its figure: storemark's own loop takes up to {share} of the \
         measured time";
 
     [Note, worst ("", *clock_ns as f64 / *p50_ns as f64)] ClockCoarse {
-        /// Median latency.
-        p50_ns: u64,
-        /// Two reads of the clock, back to back.
-        clock_ns: u64,
+        p50_ns: u64 = "Median latency.",
+        clock_ns: u64 = "Two reads of the clock, back to back.",
     } => "percentiles include the clock: the median is {p50_ns} ns, and reading the clock takes \
         {clock_ns} ns; compare the times, which are measured without it";
 
-    [Wrong] LatencySaturated {
-        /// The longest latency that the histogram can hold.
-        longest_ns: u64,
-    } => "the largest latency was longer than shown: one exceeded {seconds} s and is counted as that",
+    [Wrong]
+    LatencySaturated { longest_ns: u64 = "The longest latency that the histogram can hold." } =>
+        "the largest latency was longer than shown: one exceeded {seconds} s and is counted as \
+        that",
         seconds = longest_ns / 1_000_000_000;
 
-    [Wrong] Arithmetic {
-        /// Which figures, and how.
-        what: String,
-    } => "the figures contradict each other: {what}; do not use them, and report this";
+    [Wrong] Arithmetic { what: String = "Which figures, and how." } =>
+        "the figures contradict each other: {what}; do not use them, and report this";
 
     // The machine.
 
     [Warning] FitsCpuCache {
-        /// Bytes of the dataset.
-        bytes: u64 as show_size,
-        /// Size of the last-level cache.
-        cache: u64 as show_size,
+        bytes: u64 as show_size = "Bytes of the dataset.",
+        cache: u64 as show_size = "Size of the last-level cache.",
     } => "times are shorter than from memory: the data ({bytes}) fits into the processor's cache \
         ({cache}); measure more data";
 
     [Warning] MemorySmall {
-        /// Bytes of all stores.
-        bytes: u64 as show_size,
-        /// Bytes available at the start.
-        available: u64 as show_size,
+        bytes: u64 as show_size = "Bytes of all stores.",
+        available: u64 as show_size = "Bytes available at the start.",
     } => "some reads come from the device: the stores ({bytes}) are larger than the free memory \
         ({available}); use a smaller --count";
 
-    [Warning, worst ("", *cpus)] OtherLoad {
-        /// Processors' worth of time.
-        cpus: f64 as three_digits,
-    } => "times are too long: other processes used up to {cpus} processors; stop them and run again";
+    [Warning, worst ("", *cpus)]
+    OtherLoad { cpus: f64 as three_digits = "Processors' worth of time." } =>
+        "times are too long: other processes used up to {cpus} processors; stop them and run again";
 
-    [Note]
-    LoadUnknown => "times may be too long: this system does not report what else ran during the \
-        trials; make sure that nothing does";
+    [Note] LoadUnknown =>
+        "times may be too long: this system does not report what else ran during the trials; make \
+        sure that nothing does";
 
-    [Warning, worst ("", *share)] Steal {
-        /// Share of all processor time.
-        share: f64 as percent,
-    } => "times are too long: the hypervisor took up to {share} of the processors' time; run again \
+    [Warning, worst ("", *share)]
+    Steal { share: f64 as percent = "Share of all processor time." } =>
+        "times are too long: the hypervisor took up to {share} of the processors' time; run again \
         at a quieter time";
 
     [Warning, worst (resource.as_str(), *share)] Pressure {
-        /// `cpu`, `io` or `memory`.
-        resource: String,
-        /// Share of the trial in which some task waited.
-        share: f64 as percent,
+        resource: String = "`cpu`, `io` or `memory`.",
+        share: f64 as percent = "Share of the trial in which some task waited.",
     } => "times are too long: other tasks waited for {resource} up to {share} of a trial, so \
         something else used it too; stop it and run again";
 
-    [Warning, worst ("", *bytes as f64)] Swapped {
-        /// Bytes in both directions.
-        bytes: u64 as show_size,
-    } => "times include swapping: up to {bytes} went to or came from swap during a trial; use less \
+    [Warning, worst ("", *bytes as f64)]
+    Swapped { bytes: u64 as show_size = "Bytes in both directions." } =>
+        "times include swapping: up to {bytes} went to or came from swap during a trial; use less \
         data, or free memory";
 
-    [Warning] Governor {
-        /// Its name.
-        governor: String,
-    } => "times vary with the load: the processor's frequency governor is {governor}; \
-        `cpupower frequency-set -g performance` holds the frequency steady";
+    [Warning] Governor { governor: String = "Its name." } =>
+        "times vary with the load: the processor's frequency governor is {governor}; `cpupower \
+        frequency-set -g performance` holds the frequency steady";
 
-    [Warning, worst ("", *times as f64)] Throttled {
-        /// How often it did.
-        times: u64,
-    } => "times are too long: the processor throttled itself up to {times} times in a trial, being \
+    [Warning, worst ("", *times as f64)] Throttled { times: u64 = "How often it did." } =>
+        "times are too long: the processor throttled itself up to {times} times in a trial, being \
         too hot or short of power; cool it and run again";
 
     [Note] FrequencyVaries {
-        /// Least, in MHz.
-        low_mhz: f64,
-        /// Greatest, in MHz.
-        high_mhz: f64,
-    } => "intervals are wide: the processor ran at {low} to {high} MHz; fix its frequency",
-        low = three_digits(*low_mhz),
-        high = three_digits(*high_mhz);
+        low_mhz: f64 as three_digits = "Least, in MHz.",
+        high_mhz: f64 as three_digits = "Greatest, in MHz.",
+    } => "intervals are wide: the processor ran at {low_mhz} to {high_mhz} MHz; fix its \
+        frequency";
 
     // File systems and devices.
 
     [Warning] UnusualFilesystem {
-        /// Its type: `tmpfs`, `overlay`, …
-        kind: String,
-        /// Where it is mounted.
-        mount: String,
+        kind: String = "Its type: `tmpfs`, `overlay`, …",
+        mount: String = "Where it is mounted.",
     } => "the figures are not those of a disk: the stores are on {kind} ({mount}), not on a disk's \
         own file system; --scratch DIR places them elsewhere";
 
-    [Warning] CachedTwice {
-        /// The device: a loop device without direct I/O.
-        device: String,
-    } => "cold reads may not reach a device: what {device} reads is cached a second time, under it; \
+    [Warning] CachedTwice { device: String = "The device: a loop device without direct I/O." } =>
+        "cold reads may not reach a device: what {device} reads is cached a second time, under it; \
         `losetup --direct-io=on {device}` turns that off";
 
     [Warning] LoopDevice {
-        /// The type of the file system.
-        kind: String,
-        /// The loop device.
-        device: String,
-        /// Whether it bypasses the page cache.
-        direct: bool,
+        kind: String = "The type of the file system.",
+        device: String = "The loop device.",
+        direct: bool = "Whether it bypasses the page cache.",
     } => "every write goes through a second file system: {kind} is on {device}, a loop device \
         {with} direct I/O; compare it with others on loop devices, not with one on a disk",
         with = if *direct { "with" } else { "without" };
 
-    [Note] HostMayCache {
-        /// Kind of virtual machine.
-        machine: String,
-    } => "cold figures may be too small: this is a virtual machine{named}, and its host may hold in \
+    [Note] HostMayCache { machine: String = "Kind of virtual machine." } =>
+        "cold figures may be too small: this is a virtual machine{named}, and its host may hold in \
         memory what is cold here; compare cold figures within this run only",
         named = if machine == "virtual machine" { String::new() } else { format!(" ({machine})") };
 
     [Warning] FlushTooFast {
-        /// Median.
-        p50_ns: u64,
-        /// Where the file system is mounted.
-        mount: String,
-    } => "durable figures here prove nothing: flushing 4 KiB to {mount} takes {p50_us:.1} µs, faster \
-        than a device can be; measure on a real disk",
+        p50_ns: u64 = "Median.",
+        mount: String = "Where the file system is mounted.",
+    } => "durable figures here prove nothing: flushing 4 KiB to {mount} takes {p50_us:.1} µs, \
+        faster than a device can be; measure on a real disk",
         p50_us = *p50_ns as f64 / 1e3;
 
     [Warning] Compressible {
-        /// The file system.
-        kind: String,
-        /// Size of a deflated sample over its size.
-        ratio: f64 as percent,
-    } => "fewer bytes reach the device than are counted: {kind} compresses, and a sample of the data \
-        deflates to {ratio}; generated data does not compress";
+        kind: String = "The file system.",
+        ratio: f64 as percent = "Size of a deflated sample over its size.",
+    } => "fewer bytes reach the device than are counted: {kind} compresses, and a sample of the \
+        data deflates to {ratio}; generated data does not compress";
 
-    [Warning] ExtentsUnknown {
-        /// Its type.
-        kind: String,
-    } => "the number of pieces of files is unknown: {kind} here does not answer FIEMAP; --scratch \
+    [Warning] ExtentsUnknown { kind: String = "Its type." } =>
+        "the number of pieces of files is unknown: {kind} here does not answer FIEMAP; --scratch \
         DIR on ext4, xfs or btrfs shows it";
 
     // The cache state.
 
     [Wrong, worst (cache.as_str(), if *cache == Cache::Warm { -resident } else { *resident })]
     StateNotReached {
-        /// What was to be reached.
-        cache: Cache,
-        /// Share of the store's pages that were in the page cache.
-        resident: f64 as percent,
-        /// Share of its names that were in the dentry cache, if that matters.
-        names: Option<f64>,
+        cache: Cache = "What was to be reached.",
+        resident: f64 as percent = "Share of the store's pages that were in the page cache.",
+        names: Option<f64> = "Share of its names that were in the dentry cache, if that matters.",
     } => "not shown as {cache}: {resident} of the pages{and_names} were in memory when a trial \
         started; {because}",
         and_names = names.map_or_else(String::new, |n| format!(" and {} of the names", percent(n))),
@@ -197,216 +157,168 @@ findings! {
         };
 
     [Wrong, worst ("", *fetched)] StateFetched {
-        /// Bytes from the device for each byte of the values.
-        fetched: f64 as three_digits,
+        fetched: f64 as three_digits = "Bytes from the device for each byte of the values.",
     } => "not shown as warm: up to {fetched} bytes came from the device for each byte read in a \
         trial; another process dropped the pages, or memory is short";
 
     [Wrong, worst (cache.as_str(), -fetched)] StateNotFetched {
-        /// What was to be reached.
-        cache: Cache,
-        /// Bytes from the device for each byte of the values.
-        fetched: f64 as three_digits,
-    } => "not shown as {cache}: only {fetched} bytes came from the device for each byte read; another \
-        process had read the store, or opening it did, or the file system compresses; use more data, \
-        and stop what else reads it";
+        cache: Cache = "What was to be reached.",
+        fetched: f64 as three_digits = "Bytes from the device for each byte of the values.",
+    } => "not shown as {cache}: only {fetched} bytes came from the device for each byte read; \
+        another process had read the store, or opening it did, or the file system compresses; use \
+        more data, and stop what else reads it";
 
     [Warning, worst ("", -resident)] StateLost {
-        /// Share of the store's pages that were still in the page cache afterwards.
-        resident: f64 as percent,
+        resident: f64 as percent = "Share of the store's pages still in the page cache afterwards.",
     } => "warm times may include the device: pages left the memory during a trial, and {resident} \
         remained at its end; another process dropped them, or memory is short";
 
-    [Warning] StateUnproven {
-        /// Why not.
-        why: String,
-    } => "the cache state is not proven: {why}";
+    [Warning] StateUnproven { why: String = "Why not." } => "the cache state is not proven: {why}";
 
     [Warning] StateUnreachable {
-        /// Which.
-        cache: Cache,
-        /// Why not, and what is missing.
-        why: String,
+        cache: Cache = "Which.",
+        why: String = "Why not, and what is missing.",
     } => "nothing was measured {cache}: {why}";
 
-    [Note]
-    AlwaysWarm => "measured as it is, never cold: it has no files of its own that can be reached";
+    [Note] AlwaysWarm =>
+        "measured as it is, never cold: it has no files of its own that can be reached";
 
-    [Note]
-    OnlyWarm => "measured warm only; --cache warm,data-cold shows reading from the device as well";
+    [Note] OnlyWarm =>
+        "measured warm only; --cache warm,data-cold shows reading from the device as well";
 
     // Targets that are compared.
 
     [Wrong] SettingNotInEffect {
-        /// Its name.
-        name: String,
-        /// What was asked for.
-        asked: String,
-        /// What the engine reports.
-        effect: String,
+        name: String = "Its name.",
+        asked: String = "What was asked for.",
+        effect: String = "What the engine reports.",
     } => "the figures are for another setting: {name}={asked} was asked for, {name}={effect} is in \
         effect";
 
     [Wrong] DurabilityDiffers {
-        /// Class of this target.
-        class: Durability,
-        /// Class of the baseline.
-        baseline: Durability,
-    } => "not the same work: durability is {class}, the baseline's {baseline}; --durability {better} \
-        sets both the same, or refuses a target that cannot do it",
+        class: Durability = "Class of this target.",
+        baseline: Durability = "Class of the baseline.",
+    } => "not the same work: durability is {class}, the baseline's {baseline}; --durability \
+        {better} sets both the same, or refuses a target that cannot do it",
         better = class.max(baseline);
 
-    [Note] BytesDiffer {
-        /// The first key whose bytes differ.
-        key: String,
-    } => "not the same data: the bytes are not the baseline's (first at key {key}), keys and lengths \
-        are; `storemark verify` names all";
+    [Note] BytesDiffer { key: String = "The first key whose bytes differ." } =>
+        "not the same data: the bytes are not the baseline's (first at key {key}), keys and \
+        lengths are; `storemark verify` names all";
 
     [Warning] MemoryDiffers {
-        /// Bytes this target may use.
-        bytes: u64 as show_size,
-        /// Bytes the baseline may use.
-        baseline: u64 as show_size,
+        bytes: u64 as show_size = "Bytes this target may use.",
+        baseline: u64 as show_size = "Bytes the baseline may use.",
     } => "not the same memory: it may use {bytes} for a cache of its own, the baseline {baseline}; \
         set both the same (cache=)";
 
-    [Warning] MemoryNotLimited {
-        /// Why not.
-        why: String,
-    } => "memory is not limited: {why}; only the engines' own caches are equal, and each target has \
+    [Warning] MemoryNotLimited { why: String = "Why not." } =>
+        "memory is not limited: {why}; only the engines' own caches are equal, and each target has \
         the page cache of the whole machine";
 
-    [Warning]
-    CacheKept => "not the same memory: its target string sets the cache, and not --memory as for \
-        the others; leave the setting out";
+    [Warning] CacheKept =>
+        "not the same memory: its target string sets the cache, and not --memory as for the \
+        others; leave the setting out";
 
-    [Note]
-    OverSocket => "part of the time is the round trip: each operation is a message to a server over \
-        a socket and back, where a library is called; `storemark rows` shows how much that is";
+    [Note] OverSocket =>
+        "part of the time is the round trip: each operation is a message to a server over a socket \
+        and back, where a library is called; `storemark rows` shows how much that is";
 
-    [Note]
-    ServerUnseen => "processor time, memory and bytes of the server are not in the figures: it ran \
-        already; mariadb: and postgres: start one of their own";
+    [Note] ServerUnseen =>
+        "processor time, memory and bytes of the server are not in the figures: it ran already; \
+        mariadb: and postgres: start one of their own";
 
-    [Warning] NotUsable {
-        /// Why, and what would help.
-        why: String,
-    } => "not measured: {why}";
+    [Warning] NotUsable { why: String = "Why, and what would help." } => "not measured: {why}";
 
-    [Wrong] TrialFailed {
-        /// How.
-        why: String,
-    } => "a trial failed, and there were no further ones: {why}";
+    [Wrong] TrialFailed { why: String = "How." } =>
+        "a trial failed, and there were no further ones: {why}";
 
     // The work.
 
     [if *touched * 2 < *keys { Warning } else { Note }] KeysNotCovered {
-        /// Distinct keys a pass touches, or can touch.
-        touched: u64 as show_count,
-        /// Keys in the dataset.
-        keys: u64 as show_count,
-    } => "caches hold more of the data than they would: a pass touches {touched} of {keys} keys; leave \
-        out --count and --max-id to touch all";
+        touched: u64 as show_count = "Distinct keys a pass touches, or can touch.",
+        keys: u64 as show_count = "Keys in the dataset.",
+    } => "caches hold more of the data than they would: a pass touches {touched} of {keys} keys; \
+        leave out --count and --max-id to touch all";
 
-    [Note]
-    OrderOfInsertion => "faster than most uses: keys are touched in a fixed order, possibly that of \
-        their insertion; leave out --asc and --desc for a random one";
+    [Note] OrderOfInsertion =>
+        "faster than most uses: keys are touched in a fixed order, possibly that of their \
+        insertion; leave out --asc and --desc for a random one";
 
-    [Note]
-    ReadsAlone => "slower than in a larger batch: each read is a batch of its own and pays for its \
-        own locks; a larger --batch shares them";
+    [Note] ReadsAlone =>
+        "slower than in a larger batch: each read is a batch of its own and pays for its own \
+        locks; a larger --batch shares them";
 
     [if *class > Durability::None { Warning } else { Note }] OneCommit {
-        /// Updates of a pass.
-        operations: u64 as show_count,
-        /// The best durability class of a target.
-        class: Durability,
+        operations: u64 as show_count = "Updates of a pass.",
+        class: Durability = "The best durability class of a target.",
     } => "the cost of a commit hardly shows: all {operations} updates of a pass share one commit; \
         --batch 1 commits each";
 
-    [Warning] SameBytes {
-        /// Share of the values looked at.
-        share: f64 as percent,
-    } => "updates may be too fast: {share} of the values looked at already held what was to be \
+    [Warning] SameBytes { share: f64 as percent = "Share of the values looked at." } =>
+        "updates may be too fast: {share} of the values looked at already held what was to be \
         written, and some engines skip such writes; use another --seed";
 
     [Note, worst ("", *share)] LeftToBackground {
-        /// Time it took afterwards, as a share of the measured time.
-        share: f64 as percent,
-    } => "not all of the work is counted: flushing what was left to the background took up to another \
-        {share} of the measured time; --durability durable counts it";
+        share: f64 as percent = "Time it took afterwards, as a share of the measured time.",
+    } => "not all of the work is counted: flushing what was left to the background took up to \
+        another {share} of the measured time; --durability durable counts it";
 
-    [Warning] FlushedOnClose {
-        /// Its type.
-        kind: String,
-    } => "the time includes writes that other stores leave to the background: {kind} writes a file \
+    [Warning] FlushedOnClose { kind: String = "Its type." } =>
+        "the time includes writes that other stores leave to the background: {kind} writes a file \
         out when it is closed after it was truncated, or when it is renamed over another \
         (auto_da_alloc); write=overwrite does not truncate";
 
-    [Warning]
-    NoCheckpoint => "not all of the work is counted: the log is never written back into the database \
+    [Warning] NoCheckpoint =>
+        "not all of the work is counted: the log is never written back into the database \
         (checkpoint=none); leave the setting out to have it counted";
 
     [Warning] NotDelayed {
-        /// Rows that the server delayed.
-        delayed: u64 as show_count,
-        /// Rows that it was given.
-        rows: u64 as show_count,
+        delayed: u64 as show_count = "Rows that the server delayed.",
+        rows: u64 as show_count = "Rows that it was given.",
     } => "the figure is not one of delayed inserts: of {rows} rows the server delayed {delayed}";
 
     [Warning] Saturated {
-        /// Operations a second that were to start.
-        asked: f64 as show_rate,
-        /// Operations a second that were done.
-        reached: f64 as show_rate,
-    } => "latencies grow as long as the pass lasts (saturated): of {asked} operations a second it did \
-        {reached}; ask for fewer";
+        asked: f64 as show_rate = "Operations a second that were to start.",
+        reached: f64 as show_rate = "Operations a second that were done.",
+    } => "latencies grow as long as the pass lasts (saturated): of {asked} operations a second it \
+        did {reached}; ask for fewer";
 
     // The figures over all rounds.
 
     [Warning] TooFewRounds {
-        /// Rounds that were run.
-        rounds: u32,
-        /// Rounds that a verdict needs.
-        min: u32,
+        rounds: u32 = "Rounds that were run.",
+        min: u32 = "Rounds that a verdict needs.",
     } => "no verdict is given: it needs {min} rounds, and {rounds} ran; use more --rounds, or more \
         --time without that";
 
     [Note, worst ("", *half_width)] TooNoisy {
-        /// Half width of the interval as a share of the figure.
-        half_width: f64 as percent,
-        /// What was asked for.
-        precision: f64 as percent,
-    } => "the interval is up to ±{half_width}, wider than the ±{precision} aimed for; use more --time \
-        (with --rounds, more of them) or a quieter machine";
+        half_width: f64 as percent = "Half width of the interval as a share of the figure.",
+        precision: f64 as percent = "What was asked for.",
+    } => "the interval is up to ±{half_width}, wider than the ±{precision} aimed for; use more \
+        --time (with --rounds, more of them) or a quieter machine";
 
-    [Note, worst (if *change < 0.0 { "faster" } else { "slower" }, change.abs())] Drift {
-        /// From the first round to the last: 0.1 is a tenth slower.
-        change: f64,
-    } => "times depend on the round: they changed by up to {percent:+.0} % from the first to the \
+    [Note, worst (if *change < 0.0 { "faster" } else { "slower" }, change.abs())]
+    Drift { change: f64 = "From the first round to the last: 0.1 is a tenth slower." } =>
+        "times depend on the round: they changed by up to {percent:+.0} % from the first to the \
         last; compare ratios, which are paired by round, not single times",
         percent = change * 100.0;
 
-    [Warning, worst ("", *ratio)] TwoModes {
-        /// Time of the slower group over that of the faster.
-        ratio: f64 as three_digits,
-    } => "the mean is the time of neither of two groups: one is up to {ratio} times the other; look at \
-        the samples (--json) for what differs";
+    [Warning, worst ("", *ratio)]
+    TwoModes { ratio: f64 as three_digits = "Time of the slower group over that of the faster." } =>
+        "the mean is the time of neither of two groups: one is up to {ratio} times the other; look \
+        at the samples (--json) for what differs";
 
     [Note, worst (cause.as_deref().unwrap_or_default(), *share)] Stalled {
-        /// Share of the latency passes.
-        share: f64 as percent,
-        /// What happened meanwhile for the most part; absent: unknown.
-        cause: Option<String>,
+        share: f64 as percent = "Share of the latency passes.",
+        cause: Option<String> = "What happened meanwhile for the most part; absent: unknown.",
     } => "stalls took up to {share} of the latency passes, most of it {because}; --over-time shows \
         when and how long",
         because = cause.as_deref().unwrap_or("from an unknown cause");
 
-    [Warning] NotEven {
-        /// Ratio of the times of a target measured against itself.
-        ratio: f64,
-    } => "a target differs from itself by {difference}, which chance alone does once in twenty times; \
-        run again, and if it stays find out what disturbs",
+    [Warning] NotEven { ratio: f64 = "Ratio of the times of a target measured against itself." } =>
+        "a target differs from itself by {difference}, which chance alone does once in twenty \
+        times; run again, and if it stays find out what disturbs",
         difference = percent((ratio - 1.0).abs());
 }
 

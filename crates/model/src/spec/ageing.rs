@@ -2,62 +2,42 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{
     common::{Output, Running, caches},
-    value::{Kind, Name, Size, Written, all, one},
+    options::options,
+    value::{Kind, Size, Written, all, one},
 };
 use crate::{Cache, Durability, Error, Generated, Result, Rounds};
 
-/// Fills stores, then replaces objects at random by others of other sizes; reads, writes, space and
-/// fragments are measured as the stores age
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-pub struct AgeingSpec {
-    /// What to measure; none: files and SQLite
-    pub targets: Vec<Name>,
+options! {
+    /// Fills stores, then replaces objects at random by others of other sizes; reads, writes, space
+    /// and fragments are measured as the stores age
+    pub struct AgeingSpec {
+        targets = "What to measure; none: files and SQLite";
 
-    /// Objects that live in a store
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Data"))]
-    pub objects: Option<Written<Size>>,
-    /// Bytes of all that live, instead of their number; default: 64MB
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES", help_heading = "Data"))]
-    pub volume: Option<Written<Size>>,
-    /// Their middle size in bytes; default: 256k
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES", help_heading = "Data"))]
-    pub size: Option<Written<Size>>,
-    /// How far sizes vary to either side, drawn again with each replacement; default: half the size
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES", help_heading = "Data"))]
-    pub variance: Option<Written<Size>>,
+        /// Objects that live in a store
+        objects: Option<Written<Size>> = "N" [help_heading = "Data"],
+        /// Bytes of all that live, instead of their number; default: 64MB
+        volume: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+        /// Their middle size in bytes; default: 256k
+        size: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+        /// How far sizes vary to either side, drawn again with each replacement; default: half the
+        /// size
+        variance: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
 
-    /// Storage ages at which reads are measured, ascending: how many times the live bytes were
-    /// replaced. Writes are measured on the way from one to the next, at age 0 those that fill;
-    /// default: 0,2,4
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "AGE", allow_hyphen_values = true, help_heading = "Workload")
-    )]
-    pub ages: Vec<Written<Age>>,
-    /// What is in memory when reads start: data-cold (no pages), warm, cold (no pages and no names;
-    /// needs root, drops the caches of the whole machine); default: data-cold
-    #[cfg_attr(feature = "clap", arg(long, value_name = "STATE", help_heading = "Workload"))]
-    pub cache: Vec<Written<Cache>>,
-    /// Set each engine up for this class: none, consistent (files: a new file, flushed, renamed over
-    /// the old one) or durable; default: consistent
-    #[cfg_attr(feature = "clap", arg(long, value_name = "CLASS", help_heading = "Workload"))]
-    pub durability: Option<Written<Durability>>,
-
-    /// How long to measure, and where.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub running: Running,
-    /// What to print and write.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub shown: Output,
+        /// Storage ages at which reads are measured, ascending: how many times the live bytes were
+        /// replaced. Writes are measured on the way from one to the next, at age 0 those that fill;
+        /// default: 0,2,4
+        ages: Vec<Written<Age>> = "AGE" [allow_hyphen_values = true, help_heading = "Workload"],
+        /// What is in memory when reads start: data-cold (no pages), warm, cold (no pages and no
+        /// names; needs root, drops the caches of the whole machine); default: data-cold
+        cache: Vec<Written<Cache>> = "STATE" [help_heading = "Workload"],
+        /// Set each engine up for this class: none, consistent (files: a new file, flushed, renamed
+        /// over the old one) or durable; default: consistent
+        durability: Option<Written<Durability>> = "CLASS" [help_heading = "Workload"],
+        ..running: Running,
+        ..shown: Output,
+    }
 }
 
 /// A storage age.

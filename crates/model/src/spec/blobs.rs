@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{
     common::{Output, Placing, Running, caches},
+    options::options,
     sweep::List,
     value::{Integer, Name, Rate, Share, Size, Text, UpTo, Written, all, one},
 };
@@ -23,228 +21,138 @@ pub const DEFAULT_DATA: Generated =
 const YCSB_DATA: Generated =
     Generated { seed: 0, count: 40_000, size: Ycsb::RECORD, variance: 0, random_percent: 100 };
 
-/// Measures one target, or compares several
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-pub struct BlobsSpec {
-    /// What to measure; none: files, SQLite and pack on a dataset generated for it. One may be a
-    /// plan file or a record, which is measured as it says
-    pub targets: Vec<Name>,
-    /// The values.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub data: DataOptions,
-    /// What is done with them.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub work: WorkOptions,
-    /// Settings of kvtest.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub settings: SharedSettings,
-    /// How long to measure, and where.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub running: Running,
-    /// Where scratch stores are placed.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub placing: Placing,
-    /// How to measure, beyond that.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub ways: Ways,
+options! {
+    /// Measures one target, or compares several
+    pub struct BlobsSpec {
+        targets = "What to measure; none: files, SQLite and pack on a dataset generated for it. One may \
+            be a plan file or a record, which is measured as it says";
+        ..data: DataOptions,
+        ..work: WorkOptions,
+        ..settings: SharedSettings,
+        ..running: Running,
+        ..placing: Placing,
+        ..ways: Ways,
+        ..shown: Output,
+        ..extras: Extras,
+    }
+
+    /// Where values come from, and which of them are touched.
+    pub struct DataOptions under "Data" {
+        /// Take keys and bytes from the files below DIR (read only)
+        data: Option<Name> = "DIR",
+        /// Blobs in a generated dataset
+        keys: Vec<Written<Size>> = "N",
+        /// As many blobs as fit into so many bytes together
+        bytes: Vec<Written<Size>> = "BYTES",
+        /// Their middle size in bytes
+        size: Vec<Written<Size>> = "BYTES",
+        /// How far sizes vary to either side
+        variance: Vec<Written<Size>> = "BYTES",
+        /// Generate values that compress to this share of their size, 0.01 to 1, for filling and
+        /// for updates
+        compressible: Option<Written<Share>> = "SHARE",
+        /// Largest integer key to touch
+        max_id: Vec<Written<Integer>> = "KEY" [allow_hyphen_values = true],
+    }
+
+    /// What is done with the values.
+    pub struct WorkOptions under "Workload" {
+        /// Measure reading (the default for stores of your own)
+        read: bool,
+        /// Measure overwriting each blob by random bytes of its size, on a scratch copy
+        update: bool,
+        /// Mix operations, each drawn by its share in percent, as in read=95,update=5: of read,
+        /// update, insert, delete, scan (1 to 100 values in key order) and rmw (read, then update)
+        mix: Option<Written<Mix>>,
+        /// Mixes of the Yahoo! Cloud Serving Benchmark, a to f, on values of 1,000 bytes (its
+        /// records have 10 fields of 100; here a record is one value); several letters are a
+        /// workload each
+        ycsb: Vec<Written<Ycsb>> = "LETTERS",
+        /// Draw keys with replacement: uniform, zipfian (=0.99), latest, or hotspot (=20/80, 20 %
+        /// of the keys get 80 % of the operations); default for a mix: uniform
+        distribution: Option<Written<Order>> = "LAW",
+        /// Start so many operations a second, on schedule, however long each takes; latencies count
+        /// from the scheduled start; several rates are a workload each
+        rate: Vec<Written<Rate>> = "N/s",
+        /// What is in memory when a trial starts: warm, data-cold (no pages), cold (no pages and no
+        /// names; needs root, drops the caches of the whole machine); several are shown one after
+        /// the other; default: warm
+        cache: Vec<Written<Cache>> = "STATE",
+        /// Operations of a pass; default: every key once
+        count: Vec<Written<Size>> = "N",
+        /// Touch keys in ascending order
+        asc: bool,
+        /// Touch keys in descending order
+        desc: bool,
+        /// Draw keys at random with replacement; default: a random permutation of all
+        random: bool,
+        /// Start at this integer key (with --asc or --desc)
+        start: Vec<Written<Integer>> = "KEY" [allow_hyphen_values = true],
+        /// Operations per commit; default: all; of a mix or a --rate: 1
+        batch: Vec<Written<Size>> = "N",
+        /// Each operation in a transaction of its own (--batch 1)
+        multitrans: bool,
+        /// Set each engine up for this class: none, consistent or durable
+        durability: Vec<Written<Durability>> = "CLASS",
+        /// Workers of each process, each with a session of its own; default: 1
+        threads: Vec<Written<UpTo<1024>>> = "N",
+        /// Worker processes, each with so many threads; only for stores that several can have open;
+        /// default: 1
+        processes: Vec<Written<UpTo<1024>>> = "N",
+        /// Equal memory for each target: half of it for the engine's own cache, if it has one, and
+        /// as root on Linux a limit on everything, the page cache included
+        memory: Vec<Written<Size>> = "SIZE",
+    }
+
+    /// Settings that every target takes whose engine has them.
+    pub struct SharedSettings under "Settings for all targets that have them" {
+        /// SQLite: use blob handles instead of SQL statements
+        blob_api: bool,
+        /// SQLite: page cache in pages (negative: in KiB)
+        cache_size: Vec<Written<Integer>> = "N" [allow_hyphen_values = true],
+        /// SQLite: page size, a power of two from 512 to 65536
+        page_size: Vec<Written<Size>> = "BYTES",
+        /// SQLite: map as much as N bytes of the database
+        mmap: Vec<Written<Size>> = "N",
+        /// SQLite: journal mode
+        jmode: Vec<Written<Text>> = "MODE",
+        /// SQLite: leave out the checkpoint of a WAL
+        nocheckpoint: bool,
+        /// SQLite: synchronous off
+        nosync: bool,
+        /// Files: fsync each file after it was written in place
+        fsync: bool,
+    }
+
+    /// How to measure.
+    pub struct Ways under "Run" {
+        /// Take the first value of each list, then the second of each, instead of every combination
+        zip: bool,
+        /// Update your own stores instead of scratch copies: their contents are overwritten
+        in_place: bool,
+        /// Run the engine's own integrity check afterwards
+        integrity_check: bool,
+    }
+
     /// What to print and write.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub shown: Output,
-    /// What to print and write, beyond that.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub extras: Extras,
-}
-
-/// Where values come from, and which of them are touched.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Data"))]
-pub struct DataOptions {
-    /// Take keys and bytes from the files below DIR (read only)
-    #[cfg_attr(feature = "clap", arg(long, value_name = "DIR"))]
-    pub data: Option<Name>,
-    /// Blobs in a generated dataset
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub keys: Vec<Written<Size>>,
-    /// As many blobs as fit into so many bytes together
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
-    pub bytes: Vec<Written<Size>>,
-    /// Their middle size in bytes
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
-    pub size: Vec<Written<Size>>,
-    /// How far sizes vary to either side
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
-    pub variance: Vec<Written<Size>>,
-    /// Generate values that compress to this share of their size, 0.01 to 1, for filling and for
-    /// updates
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
-    pub compressible: Option<Written<Share>>,
-    /// Largest integer key to touch
-    #[cfg_attr(feature = "clap", arg(long, value_name = "KEY", allow_hyphen_values = true))]
-    pub max_id: Vec<Written<Integer>>,
-}
-
-/// What is done with the values.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Workload"))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct WorkOptions {
-    /// Measure reading (the default for stores of your own)
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub read: bool,
-    /// Measure overwriting each blob by random bytes of its size, on a scratch copy
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub update: bool,
-    /// Mix operations, each drawn by its share in percent, as in read=95,update=5: of read, update,
-    /// insert, delete, scan (1 to 100 values in key order) and rmw (read, then update)
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub mix: Option<Written<Mix>>,
-    /// Mixes of the Yahoo! Cloud Serving Benchmark, a to f, on values of 1,000 bytes (its records
-    /// have 10 fields of 100; here a record is one value); several letters are a workload each
-    #[cfg_attr(feature = "clap", arg(long, value_name = "LETTERS"))]
-    pub ycsb: Vec<Written<Ycsb>>,
-    /// Draw keys with replacement: uniform, zipfian (=0.99), latest, or hotspot (=20/80, 20 % of the
-    /// keys get 80 % of the operations); default for a mix: uniform
-    #[cfg_attr(feature = "clap", arg(long, value_name = "LAW"))]
-    pub distribution: Option<Written<Order>>,
-    /// Start so many operations a second, on schedule, however long each takes; latencies count from
-    /// the scheduled start; several rates are a workload each
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N/s"))]
-    pub rate: Vec<Written<Rate>>,
-    /// What is in memory when a trial starts: warm, data-cold (no pages), cold (no pages and no
-    /// names; needs root, drops the caches of the whole machine); several are shown one after the
-    /// other; default: warm
-    #[cfg_attr(feature = "clap", arg(long, value_name = "STATE"))]
-    pub cache: Vec<Written<Cache>>,
-    /// Operations of a pass; default: every key once
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub count: Vec<Written<Size>>,
-    /// Touch keys in ascending order
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub asc: bool,
-    /// Touch keys in descending order
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub desc: bool,
-    /// Draw keys at random with replacement; default: a random permutation of all
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub random: bool,
-    /// Start at this integer key (with --asc or --desc)
-    #[cfg_attr(feature = "clap", arg(long, value_name = "KEY", allow_hyphen_values = true))]
-    pub start: Vec<Written<Integer>>,
-    /// Operations per commit; default: all; of a mix or a --rate: 1
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub batch: Vec<Written<Size>>,
-    /// Each operation in a transaction of its own (--batch 1)
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub multitrans: bool,
-    /// Set each engine up for this class: none, consistent or durable
-    #[cfg_attr(feature = "clap", arg(long, value_name = "CLASS"))]
-    pub durability: Vec<Written<Durability>>,
-    /// Workers of each process, each with a session of its own; default: 1
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub threads: Vec<Written<UpTo<1024>>>,
-    /// Worker processes, each with so many threads; only for stores that several can have open;
-    /// default: 1
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub processes: Vec<Written<UpTo<1024>>>,
-    /// Equal memory for each target: half of it for the engine's own cache, if it has one, and as
-    /// root on Linux a limit on everything, the page cache included
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE"))]
-    pub memory: Vec<Written<Size>>,
-}
-
-/// Settings that every target takes whose engine has them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(
-    feature = "clap",
-    derive(clap::Args),
-    command(next_help_heading = "Settings for all targets that have them")
-)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct SharedSettings {
-    /// SQLite: use blob handles instead of SQL statements
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub blob_api: bool,
-    /// SQLite: page cache in pages (negative: in KiB)
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", allow_hyphen_values = true))]
-    pub cache_size: Vec<Written<Integer>>,
-    /// SQLite: page size, a power of two from 512 to 65536
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
-    pub page_size: Vec<Written<Size>>,
-    /// SQLite: map as much as N bytes of the database
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub mmap: Vec<Written<Size>>,
-    /// SQLite: journal mode
-    #[cfg_attr(feature = "clap", arg(long, value_name = "MODE"))]
-    pub jmode: Vec<Written<Text>>,
-    /// SQLite: leave out the checkpoint of a WAL
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub nocheckpoint: bool,
-    /// SQLite: synchronous off
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub nosync: bool,
-    /// Files: fsync each file after it was written in place
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub fsync: bool,
-}
-
-/// How to measure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Run"))]
-pub struct Ways {
-    /// Take the first value of each list, then the second of each, instead of every combination
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub zip: bool,
-    /// Update your own stores instead of scratch copies: their contents are overwritten
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub in_place: bool,
-    /// Run the engine's own integrity check afterwards
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub integrity_check: bool,
-}
-
-/// What to print and write.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Output"))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct Extras {
-    /// Write the options of this run to FILE, as a plan that measures it again
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub save_plan: Option<Name>,
-    /// Show what would be measured and what it takes, and measure nothing
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub dry_run: bool,
-    /// Continue with what takes a day, or more space than seems to be free
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub yes: bool,
-    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
-    /// HdrHistogram's listing of percentiles
-    #[cfg_attr(feature = "clap", arg(long, value_name = "DIR"))]
-    pub export_hdr: Option<Name>,
-    /// Show how passes went over time, in slices of 100 ms, and where they stalled; passes then last
-    /// at least two seconds, and all operations are timed once
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub over_time: bool,
-    /// Show the engines' own counters and the process's input and output
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub stats: bool,
-    /// Exit with 3 when there is a finding above a note
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub strict: bool,
+    pub struct Extras under "Output" {
+        /// Write the options of this run to FILE, as a plan that measures it again
+        save_plan: Option<Name> = "FILE",
+        /// Show what would be measured and what it takes, and measure nothing
+        dry_run: bool,
+        /// Continue with what takes a day, or more space than seems to be free
+        yes: bool,
+        /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+        /// HdrHistogram's listing of percentiles
+        export_hdr: Option<Name> = "DIR",
+        /// Show how passes went over time, in slices of 100 ms, and where they stalled; passes then
+        /// last at least two seconds, and all operations are timed once
+        over_time: bool,
+        /// Show the engines' own counters and the process's input and output
+        stats: bool,
+        /// Exit with 3 when there is a finding above a note
+        strict: bool,
+    }
 }
 
 /// A setting that options ask for.

@@ -5,6 +5,7 @@ mod ageing;
 mod blobs;
 mod common;
 mod defaults;
+mod options;
 mod plan_file;
 mod rows;
 mod sweep;

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{
     common::{Output, Running},
-    value::{Name, Size, UpTo, Written, all, one},
+    options::options,
+    value::{Size, UpTo, Written, all, one},
 };
 use crate::{Durability, Error, Result, Rounds, rows::Style};
 
@@ -16,51 +14,34 @@ const BATCH: u64 = 100_000;
 /// Greatest number of all rows: twice that is what a column of 32 bits holds.
 const MOST_ROWS: u64 = 1_000_000_000;
 
-/// Inserts rows of two integers, sums one column and changes every row: the published comparison
-/// of SQLite with MySQL, in each way to hand rows over
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Workload"))]
-pub struct RowsSpec {
-    /// What to measure; none: what was published, as far as this machine has it
-    #[cfg_attr(feature = "clap", arg(help_heading = None))]
-    pub targets: Vec<Name>,
+options! {
+    /// Inserts rows of two integers, sums one column and changes every row: the published
+    /// comparison of SQLite with MySQL, in each way to hand rows over
+    pub struct RowsSpec under "Workload" {
+        targets = "What to measure; none: what was published, as far as this machine has it";
 
-    /// Rows that each process inserts; default: 200000
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub rows: Option<Written<Size>>,
-    /// Rows of a transaction; default: 100,000
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub batch: Option<Written<Size>>,
-    /// How rows are handed over: text (one SQL string a row), prepared, multi (many rows a
-    /// statement), bulk (the engine's own way), delayed (INSERT DELAYED). A file has one way, and is
-    /// measured in that. Default: all but delayed
-    #[cfg_attr(feature = "clap", arg(long, value_name = "STYLE"))]
-    pub style: Vec<Written<Style>>,
-    /// As published: those targets, text and delayed, and as many rows of a transaction as were
-    /// best for each
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub as_published: bool,
-    /// Processes at once, each with its own database; several numbers are shown one after the
-    /// other; default: 1
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub processes: Vec<Written<UpTo<64>>>,
-    /// Measure several processes on one database as well
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub shared: bool,
-    /// Set each engine up for this class: none, consistent or durable; default: as it is set, which
-    /// is as published
-    #[cfg_attr(feature = "clap", arg(long, value_name = "CLASS"))]
-    pub durability: Option<Written<Durability>>,
-
-    /// How long to measure, and where.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub running: Running,
-    /// What to print and write.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub shown: Output,
+        /// Rows that each process inserts; default: 200000
+        rows: Option<Written<Size>> = "N",
+        /// Rows of a transaction; default: 100,000
+        batch: Option<Written<Size>> = "N",
+        /// How rows are handed over: text (one SQL string a row), prepared, multi (many rows a
+        /// statement), bulk (the engine's own way), delayed (INSERT DELAYED). A file has one way,
+        /// and is measured in that. Default: all but delayed
+        style: Vec<Written<Style>> = "STYLE",
+        /// As published: those targets, text and delayed, and as many rows of a transaction as were
+        /// best for each
+        as_published: bool,
+        /// Processes at once, each with its own database; several numbers are shown one after the
+        /// other; default: 1
+        processes: Vec<Written<UpTo<64>>> = "N",
+        /// Measure several processes on one database as well
+        shared: bool,
+        /// Set each engine up for this class: none, consistent or durable; default: as it is set,
+        /// which is as published
+        durability: Option<Written<Durability>> = "CLASS",
+        ..running: Running,
+        ..shown: Output,
+    }
 }
 
 impl RowsSpec {

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{
     common::{Output, Placing, Running},
-    value::{Name, Size, UpTo, Written, one},
+    options::options,
+    value::{Size, UpTo, Written, one},
 };
 use crate::{Durability, Error, Result, Rounds, units::show_count};
 
@@ -16,45 +14,28 @@ const MOST_TASKS: u64 = 10_000_000;
 /// Greatest number of bytes of all outputs of a task.
 const MOST_OUTPUT: u64 = 256 << 20;
 
-/// Workers put tasks into a queue, change their status, rewrite their output and delete them: the
-/// published comparison of SQLite with a file for each task
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Workload"))]
-pub struct TasksSpec {
-    /// What to measure; none: what was published, and SQLite as it is best used
-    #[cfg_attr(feature = "clap", arg(help_heading = None))]
-    pub targets: Vec<Name>,
+options! {
+    /// Workers put tasks into a queue, change their status, rewrite their output and delete them:
+    /// the published comparison of SQLite with a file for each task
+    pub struct TasksSpec under "Workload" {
+        targets = "What to measure; none: what was published, and SQLite as it is best used";
 
-    /// Workers at once; default: 100
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub workers: Option<Written<UpTo<1024>>>,
-    /// Tasks that each worker takes to their end, one after the other; default: 20; published
-    /// were 100
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub tasks: Option<Written<Size>>,
-    /// Times that the output of a task is rewritten; default: 10
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub rewrites: Option<Written<Size>>,
-    /// Bytes of an output; default: 33
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
-    pub output: Option<Written<Size>>,
-    /// Set each engine up for this class: none, consistent or durable; default: as its target says
-    #[cfg_attr(feature = "clap", arg(long, value_name = "CLASS"))]
-    pub durability: Option<Written<Durability>>,
-
-    /// Where scratch stores are placed.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub placing: Placing,
-    /// How long to measure, and where.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub running: Running,
-    /// What to print and write.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub shown: Output,
+        /// Workers at once; default: 100
+        workers: Option<Written<UpTo<1024>>> = "N",
+        /// Tasks that each worker takes to their end, one after the other; default: 20; published
+        /// were 100
+        tasks: Option<Written<Size>> = "N",
+        /// Times that the output of a task is rewritten; default: 10
+        rewrites: Option<Written<Size>> = "N",
+        /// Bytes of an output; default: 33
+        output: Option<Written<Size>> = "BYTES",
+        /// Set each engine up for this class: none, consistent or durable; default: as its target
+        /// says
+        durability: Option<Written<Durability>> = "CLASS",
+        ..placing: Placing,
+        ..running: Running,
+        ..shown: Output,
+    }
 }
 
 /// How much work there is in a trial.
