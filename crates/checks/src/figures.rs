@@ -2,35 +2,47 @@
 
 use hdrhistogram::Histogram;
 use model::{Cache, Case, Latency, Sample, record::Record};
+use schemars::JsonSchema;
+use serde::Serialize;
 use stats::{Estimate, geometric_mean};
 
 use crate::{histogram, series::Series, verdict::Verdict};
 
 /// What one target did under one workload in one cache state, over all rounds. Absent: not
 /// measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Figures {
+    #[serde(skip)]
     pub case: Case,
     /// Index into the plan's targets.
+    #[serde(skip)]
     pub target: usize,
-    /// Rounds with a sample.
+    /// Rounds that count.
     pub rounds: usize,
-    /// Microseconds per operation of the first pass after opening, if a steady one follows it.
-    pub first_us_per_op: Option<Estimate>,
+    /// Microseconds per operation.
     pub us_per_op: Option<Estimate>,
+    /// The same of the first pass after opening.
+    pub first_us_per_op: Option<Estimate>,
     /// Millions of bytes per second.
     pub mb_per_s: Option<Estimate>,
+    /// Latencies of all rounds together.
+    #[serde(rename = "latency_us")]
     pub latency: Option<Percentiles>,
-    pub cpu: Option<CpuTime>,
+    /// Processor time in user mode, microseconds per operation.
+    pub user_us_per_op: Option<f64>,
+    /// Processor time in kernel mode, microseconds per operation.
+    pub system_us_per_op: Option<f64>,
     /// Bytes read from a device for each byte of the values.
+    #[serde(skip)]
     pub device_read_per_byte: Option<f64>,
-    /// Time over the baseline's, paired by round; absent for the baseline itself.
+    /// Time over the baseline's, paired by round.
     pub ratio: Option<Estimate>,
-    /// Time in a cold state over that in the warm one, paired by round.
+    /// Time in this cache state over that in the warm one, paired by round.
     pub over_warm: Option<Estimate>,
     /// How the schedule was kept, if there was one.
+    #[serde(skip)]
     pub paced: Option<Schedule>,
-    /// What the ratio says.
+    /// What `ratio` says.
     pub verdict: Verdict,
 }
 
@@ -47,22 +59,29 @@ pub struct Schedule {
     pub lag_p99_us: f64,
 }
 
-/// Latencies of all rounds together, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Latencies in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Latency")]
 pub struct Percentiles {
-    pub p50_us: f64,
-    pub p90_us: f64,
-    pub p99_us: f64,
-    pub p999_us: f64,
-    pub p9999_us: f64,
-    pub max_us: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// 99.99th percentile.
+    pub p9999: f64,
+    /// Largest.
+    pub max: f64,
 }
 
-/// Processor time of the process over all rounds, in microseconds per operation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CpuTime {
-    pub user_us_per_op: f64,
-    pub system_us_per_op: f64,
+impl Figures {
+    /// Processor time in both modes.
+    pub fn cpu_us_per_op(&self) -> Option<f64> {
+        Some(self.user_us_per_op? + self.system_us_per_op?)
+    }
 }
 
 /// A row for each target of the plan in each of its cases, in their order, measured or not.
@@ -82,6 +101,7 @@ fn row(series: Series<'_>) -> Figures {
     let samples: Vec<_> = series.samples().collect();
     let times: Vec<f64> = series.times().into_values().collect();
     let us_per_op = geometric_mean(&times);
+    let cpu = |part| Some(sum(&samples, part) * us_per_cpu_ns(&samples, us_per_op.as_ref())?);
     let is_baseline = target == record.header.plan.baseline;
     let ratio = if is_baseline { None } else { series.ratio_to(series.baseline()) };
     let warm = Series { case: Case { cache: Cache::Warm, ..case }, ..series };
@@ -89,12 +109,13 @@ fn row(series: Series<'_>) -> Figures {
         case,
         target,
         rounds: times.len(),
-        first_us_per_op: first(&samples),
         us_per_op,
+        first_us_per_op: first(&samples),
         mb_per_s: throughput(&samples),
         latency: percentiles(samples.iter().filter_map(|sample| sample.latency())),
-        cpu: cpu(&samples, us_per_op.as_ref()),
-        device_read_per_byte: device_read(&samples),
+        user_us_per_op: cpu(|s| s.cost.user_ns),
+        system_us_per_op: cpu(|s| s.cost.system_ns),
+        device_read_per_byte: per(&samples, |s| s.bytes, |s| Some(s.io?.device_read_bytes)),
         ratio,
         over_warm: if case.cache == Cache::Warm { None } else { series.ratio_to(warm) },
         paced: paced(&samples),
@@ -119,8 +140,8 @@ fn throughput(samples: &[&Sample]) -> Option<Estimate> {
 pub fn percentiles<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<Percentiles> {
     let latencies: Vec<_> = latencies.collect();
     let all = histogram::merge(latencies.iter().map(|latency| latency.histogram.as_str()))?;
-    let max_us = latencies.iter().map(|latency| latency.max_ns).max()? as f64 / 1e3;
-    Some(Percentiles { max_us, ..Percentiles::of(&all) })
+    let max = latencies.iter().map(|latency| latency.max_ns).max()? as f64 / 1e3;
+    Some(Percentiles { max, ..Percentiles::of(&all) })
 }
 
 impl Percentiles {
@@ -128,12 +149,12 @@ impl Percentiles {
     pub fn of(all: &Histogram<u64>) -> Self {
         let at = |quantile| all.value_at_quantile(quantile) as f64 / 1e3;
         Self {
-            p50_us: at(0.5),
-            p90_us: at(0.9),
-            p99_us: at(0.99),
-            p999_us: at(0.999),
-            p9999_us: at(0.9999),
-            max_us: all.max() as f64 / 1e3,
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            p9999: at(0.9999),
+            max: all.max() as f64 / 1e3,
         }
     }
 }
@@ -151,25 +172,29 @@ fn paced(samples: &[&Sample]) -> Option<Schedule> {
     })
 }
 
-fn device_read(samples: &[&Sample]) -> Option<f64> {
-    let known: Vec<_> = samples.iter().filter_map(|s| Some((s.io?, s.bytes))).collect();
-    let read: f64 = known.iter().map(|(io, _)| io.device_read_bytes as f64).sum();
-    let bytes: f64 = known.iter().map(|(_, bytes)| *bytes as f64).sum();
-    (bytes > 0.0).then(|| read / bytes)
+/// Processor time is a share of all the time, times the time per operation: so it is averaged as
+/// that is, and the two can be compared.
+fn us_per_cpu_ns(samples: &[&Sample], us_per_op: Option<&Estimate>) -> Option<f64> {
+    // On a schedule most of the time is spent on waiting for it.
+    if samples.iter().any(|s| s.paced().is_some()) {
+        return Some(1e-3 / sum(samples, |s| s.operations));
+    }
+    Some(us_per_op?.point / sum(samples, |s| s.wall_ns))
 }
 
-/// Processor time as a share of all the time, times the time per operation: so it is averaged as
-/// that is, and the two can be compared.
-fn cpu(samples: &[&Sample], us_per_op: Option<&Estimate>) -> Option<CpuTime> {
-    let sum = |part: fn(&Sample) -> u64| samples.iter().map(|s| part(s) as f64).sum::<f64>();
-    // On a schedule most of the time is spent on waiting for it.
-    let us_per_ns = if samples.iter().any(|s| s.paced().is_some()) {
-        1e-3 / sum(|s| s.operations)
-    } else {
-        us_per_op?.point / sum(|s| s.wall_ns)
-    };
-    Some(CpuTime {
-        user_us_per_op: sum(|s| s.cost.user_ns) * us_per_ns,
-        system_us_per_op: sum(|s| s.cost.system_ns) * us_per_ns,
-    })
+/// The sum of a figure of all samples.
+pub fn sum(samples: &[&Sample], of: fn(&Sample) -> u64) -> f64 {
+    samples.iter().map(|sample| of(sample) as f64).sum()
+}
+
+/// The sum of a figure over the sum of `by`, of those samples that have it.
+pub fn per(
+    samples: &[&Sample],
+    by: fn(&Sample) -> u64,
+    of: impl Fn(&Sample) -> Option<u64>,
+) -> Option<f64> {
+    let known = samples.iter().filter_map(|sample| Some((of(sample)?, by(sample))));
+    let (sum, whole) =
+        known.fold((0.0, 0.0), |(sum, whole), (of, by)| (sum + of as f64, whole + by as f64));
+    (whole > 0.0).then(|| sum / whole)
 }

@@ -31,11 +31,7 @@ pub fn add(whole: &mut Option<Histogram<u64>>, text: &str) {
 
 /// All of `texts` in one, without those that cannot be read; `None` when that leaves nothing.
 pub fn merge<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Histogram<u64>> {
-    let mut parts = texts.filter_map(decode);
-    let mut whole = parts.next()?;
-    whole.auto(true);
-    for part in parts {
-        whole.add(part).ok()?;
-    }
-    (!whole.is_empty()).then_some(whole)
+    let mut whole = None;
+    texts.for_each(|text| add(&mut whole, text));
+    whole.filter(|whole| !whole.is_empty())
 }

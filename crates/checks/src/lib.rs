@@ -21,7 +21,7 @@ pub use calibration::{
     CALIBRATION_FORMAT, Calibration, CalibrationLine, Known, KnownComparison, Part, Tally,
     wrong_rates,
 };
-pub use figures::{CpuTime, Figures, Percentiles, Schedule, figures, percentiles};
+pub use figures::{Figures, Percentiles, Schedule, figures, per, percentiles, sum};
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use record::{contradictions, of_record};
 pub use sample::{LONGEST_NS, of_sample};

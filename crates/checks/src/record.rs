@@ -12,7 +12,7 @@ use model::{
 };
 
 use crate::{
-    figures::{Figures, all_series, figures},
+    figures::{Figures, all_series, figures, sum},
     series::Series,
 };
 
@@ -78,10 +78,6 @@ fn passes(record: &Record) -> Vec<Finding> {
         about(series, [tool, left, coarse].into_iter().flatten())
     };
     run.chain(all_series(record).flat_map(of_series)).collect()
-}
-
-fn sum(samples: &[&Sample], part: fn(&Sample) -> u64) -> f64 {
-    samples.iter().map(|sample| part(sample) as f64).sum()
 }
 
 fn tool_share(samples: &[&Sample], loop_ns: f64) -> Option<FindingKind> {

@@ -22,10 +22,10 @@ mod text;
 mod words;
 
 pub use checks::{
-    BackgroundTotal, CpuTime, Figures, MergedFinding, Percentiles, Point, Schedule, Stall,
-    Timeline, Verdict, all_findings, figures, timelines,
+    BackgroundTotal, Figures, MergedFinding, Percentiles, Point, Schedule, Stall, Timeline,
+    Verdict, all_findings, figures, timelines,
 };
-use checks::{Series, percentiles};
+use checks::{Series, per, percentiles, sum};
 pub use csv::{csv, csv_columns};
 pub use figures::{
     ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
@@ -35,7 +35,7 @@ pub use figures::{
     latencies::{Latencies, latencies},
     plans::plan_differences,
     rows::{RowCell, RowFigures, RowGroup, row_groups},
-    stores::{Space, StoreFigures, stores},
+    stores::{StoreFigures, stores},
     study::{Against, Here, StudyFigure, study_figures},
     sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices},
     tasks::{TaskFigures, task_figures},

@@ -8,20 +8,43 @@ use crate::student::two_sided_t;
 /// coverage; the 1.5 points on top pay for that. See "When rounds stop" in `docs/method.md`.
 pub(crate) const NOMINAL_LEVEL: f64 = 0.965;
 
-/// A figure with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+/// A figure with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Interval")]
 pub struct Estimate {
     /// The figure.
     pub point: f64,
-    /// Lower end of the interval; 0 for a single value.
+    /// Lower end; null: of a single round nothing is known.
+    // It is 0 then.
+    #[serde(serialize_with = "end")]
+    #[schemars(with = "Option<f64>")]
     pub low: f64,
-    /// Upper end of the interval; infinite for a single value.
+    /// Upper end; null: of a single round nothing is known.
+    // It is infinite then.
+    #[serde(serialize_with = "end")]
+    #[schemars(with = "Option<f64>")]
     pub high: f64,
-    /// Values it rests on, one a round.
+    /// Rounds it rests on.
+    #[serde(rename = "rounds")]
     pub n: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn end<S: Serializer>(end: &f64, to: S) -> Result<S::Ok, S::Error> {
+    Some(*end).filter(|end| *end > 0.0 && end.is_finite()).serialize(to)
+}
+
 impl Estimate {
+    /// The same in another unit: `change` must keep the order of values.
+    #[must_use]
+    pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
+        let [point, low, high] = [self.point, self.low, self.high].map(change);
+        Self { point, low, high, ..self }
+    }
+
     /// The largest relative distance of an end from the point: 0.03 is ±3 %. Infinite for fewer
     /// than two values.
     pub fn half_width(&self) -> f64 {

@@ -8,7 +8,7 @@ use model::{Residency, Sample, record::Record};
 
 use checks::{Figures, Series};
 
-use crate::Verdict;
+use crate::{Verdict, per};
 
 /// A figure next to a time: per operation, or per byte of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,8 +76,8 @@ fn explain(record: &Record, row: &Figures) -> Explained {
     let per_byte = |of: fn(&Sample) -> Option<u64>| per(&samples, |s| s.bytes, of);
     let per_million = |of: fn(&Sample) -> Option<u64>| per(&samples, |_| 1_000_000, of);
     // No pass takes no processor time: if both are zero, the system reported neither.
-    let cpu = row.cpu.filter(|cpu| cpu.user_us_per_op + cpu.system_us_per_op > 0.0);
-    let (user, kernel) = (cpu.map(|c| c.user_us_per_op), cpu.map(|c| c.system_us_per_op));
+    let known = row.cpu_us_per_op().is_some_and(|us| us > 0.0);
+    let [user, kernel] = [row.user_us_per_op, row.system_us_per_op].map(|us| us.filter(|_| known));
     let [reads, writes] =
         [per_operation(|s| Some(s.io?.read_calls)), per_operation(|s| Some(s.io?.write_calls))];
     let first = row.first_us_per_op.zip(row.us_per_op);
@@ -103,18 +103,6 @@ fn explain(record: &Record, row: &Figures) -> Explained {
     ];
     let known = figures.into_iter().filter_map(|(aspect, value)| Some((aspect, value?)));
     Explained { target: row.target, known: known.collect() }
-}
-
-/// The sum of a figure over the sum of `by`, of those samples that have it.
-fn per(
-    samples: &[&Sample],
-    by: fn(&Sample) -> u64,
-    of: impl Fn(&Sample) -> Option<u64>,
-) -> Option<f64> {
-    let known = samples.iter().filter_map(|sample| Some((of(sample)?, by(sample))));
-    let (sum, whole) =
-        known.fold((0.0, 0.0), |(sum, whole), (of, by)| (sum + of as f64, whole + by as f64));
-    (whole > 0.0).then(|| sum / whole)
 }
 
 /// The meter covers a little more than the clock, and the process has other threads: processor

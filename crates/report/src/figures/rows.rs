@@ -117,13 +117,7 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
 
 fn seconds(record: &Record, row: &Figures) -> Option<Estimate> {
     let operations = record.header.plan.workloads.get(row.case.workload)?.count as f64;
-    let scale = |us: f64| us * operations / 1e6;
-    row.us_per_op.map(|e| Estimate {
-        point: scale(e.point),
-        low: scale(e.low),
-        high: scale(e.high),
-        ..e
-    })
+    row.us_per_op.map(|time| time.map(|us| us * operations / 1e6))
 }
 
 /// What was published for a target. Published figures are of as many rows; of another number there

@@ -1,32 +1,32 @@
 //! Computes what the stores of a comparison cost besides the time of operations.
 
-use model::{Durability, Settings, StoreFacts, record::Record};
+use model::{Settings, record::Record};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// One target's store. Absent: not known.
-#[derive(Clone, Debug, PartialEq)]
+/// One target's store. Absent: not known. A store without files (`memory:`) takes no space.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StoreFigures {
+    #[serde(skip)]
     pub target: usize,
-    /// Lengths of its files.
-    pub apparent: Option<Space>,
-    /// What its files occupy on disk.
-    pub allocated: Option<Space>,
+    /// Lengths of its files, millions of bytes.
+    pub length_mb: Option<f64>,
+    /// What they occupy on disk, millions of bytes.
+    pub on_disk_mb: Option<f64>,
+    /// Lengths per byte of the values; absent where the run touches only a part of them, as nobody
+    /// counted the rest.
+    #[serde(skip)]
+    pub length_per_byte: Option<f64>,
+    #[serde(skip)]
+    pub on_disk_per_byte: Option<f64>,
     /// Making it, in seconds.
     pub fill_s: Option<f64>,
-    /// Opening it, in milliseconds: median of the trials in the first cache state.
+    /// Opening it, in milliseconds: the median.
     pub open_ms: Option<f64>,
-    pub durability: Option<Durability>,
-    /// Settings as read back.
+    /// The durability class in effect.
+    pub durability: Option<String>,
+    /// All settings as read back.
     pub in_effect: Settings,
-}
-
-/// What the files of a store take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Space {
-    /// In millions of bytes.
-    pub mb: f64,
-    /// Per byte of the values in it; absent where the run touches only a part of them, as nobody
-    /// counted the rest.
-    pub per_byte: Option<f64>,
 }
 
 /// A row for each target of the plan, ready or not.
@@ -36,28 +36,25 @@ pub fn stores(record: &Record) -> Vec<StoreFigures> {
 
 fn row(record: &Record, target: usize) -> StoreFigures {
     let facts = record.stores.iter().rfind(|store| store.target == target);
-    let space = |size: fn(&StoreFacts) -> u64| space(record, size(facts?));
+    let known = |bytes: u64| Some(bytes as f64).filter(|bytes| *bytes > 0.0);
+    let length = facts.and_then(|facts| known(facts.apparent_bytes));
+    let on_disk = facts.and_then(|facts| known(facts.allocated_bytes));
+    let experiment = &record.header.plan.experiment;
+    let values = experiment.summary().filter(|values| {
+        experiment.available().is_none_or(|all| all == values.count) && values.bytes > 0
+    });
+    let per_byte = |bytes: Option<f64>| Some(bytes? / values?.bytes as f64);
     StoreFigures {
         target,
-        apparent: space(|facts| facts.apparent_bytes),
-        allocated: space(|facts| facts.allocated_bytes),
+        length_mb: length.map(|bytes| bytes / 1e6),
+        on_disk_mb: on_disk.map(|bytes| bytes / 1e6),
+        length_per_byte: per_byte(length),
+        on_disk_per_byte: per_byte(on_disk),
         fill_s: facts.and_then(|facts| facts.fill_ns).map(|ns| ns as f64 / 1e9),
         open_ms: median_open(record, target).map(|ns| ns as f64 / 1e6),
-        durability: facts.map(|facts| facts.durability),
+        durability: facts.map(|facts| facts.durability.to_string()),
         in_effect: facts.map(|facts| facts.in_effect.clone()).unwrap_or_default(),
     }
-}
-
-/// A store without files (`memory:`) takes none.
-fn space(record: &Record, bytes: u64) -> Option<Space> {
-    let experiment = &record.header.plan.experiment;
-    let counted = experiment.summary().filter(|summary| {
-        experiment.available().is_none_or(|all| all == summary.count) && summary.bytes > 0
-    });
-    (bytes > 0).then(|| Space {
-        mb: bytes as f64 / 1e6,
-        per_byte: counted.map(|summary| bytes as f64 / summary.bytes as f64),
-    })
 }
 
 /// In the first cache state of the plan: opening a cold store is another thing.

@@ -132,7 +132,7 @@ fn times(step: &Step, record: &Record) -> Vec<StudyFigure> {
 fn spaces(step: &Step, record: &Record) -> Vec<StudyFigure> {
     let plan = &record.header.plan;
     let stores = stores(record);
-    let mb = |target: usize| stores.get(target)?.allocated.map(|space| space.mb);
+    let mb = |target: usize| stores.get(target)?.on_disk_mb;
     let row = |claim: (usize, &Claim)| {
         let target = plan.targets.iter().position(|target| target.label == claim.1.target)?;
         let here = mb(target).zip(mb(plan.baseline)).map(|(own, other)| own / other);

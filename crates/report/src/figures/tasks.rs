@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use model::{Experiment, PlannedTarget, Sample, record::Record, study, tasks::Step};
 use stats::Estimate;
 
-use crate::{Figures, Percentiles, Series, Waits, figures, percentiles, studies, workers};
+use crate::{
+    Figures, Percentiles, Series, Waits, figures, per, percentiles, studies, sum, workers,
+};
 
 /// What one target did.
 #[derive(Clone, Debug)]
@@ -47,7 +49,7 @@ fn row(record: &Record, figures: Figures) -> TaskFigures {
         steps: steps(&samples),
         waits: workers(record, &figures).waits,
         settled: sum(&samples, |s| s.settle_ns) / sum(&samples, |s| s.wall_ns),
-        written_per_task: written(&samples),
+        written_per_task: per(&samples, |s| s.operations, |s| Some(s.device?.written_bytes)),
         disk_bytes: samples.iter().filter_map(|s| Some(s.files()?.allocated)).max().unwrap_or(0),
         published_ms: published.first().map(|row| ms_per_task(row)),
         published_ratio: ratio(&published, &published_for(record, baseline))
@@ -63,22 +65,12 @@ fn row(record: &Record, figures: Figures) -> TaskFigures {
     }
 }
 
-fn sum(samples: &[&Sample], part: fn(&Sample) -> u64) -> f64 {
-    samples.iter().map(|sample| part(sample) as f64).sum()
-}
-
 fn steps(samples: &[&Sample]) -> BTreeMap<Step, Percentiles> {
     let of = |step: Step| {
         let latencies = samples.iter().filter_map(|s| s.steps()?.get(&step));
         Some((step, percentiles(latencies)?))
     };
     Step::ALL.into_iter().filter_map(of).collect()
-}
-
-fn written(samples: &[&Sample]) -> Option<f64> {
-    let known = samples.iter().filter_map(|s| Some((s.device?.written_bytes, s.operations)));
-    let (bytes, tasks) = known.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    (tasks > 0).then(|| bytes as f64 / tasks as f64)
 }
 
 /// What was published of tasks for a target on its kind of file system. Published figures are of as

@@ -34,7 +34,7 @@ use crate::{
     Figures, Verdict,
     number::NONE,
     table::{Cell, Column, Rows, Tone},
-    words,
+    words::{self, label},
 };
 
 /// Narrowed a little first, then before the ratios are, then as far as it must be.
@@ -47,10 +47,6 @@ const VERDICT: Column = Column::text("verdict").narrow(&[15]);
 /// A ratio whose interval takes a second line on narrow pages.
 const fn ratio_column(head: &'static str, unit: &'static str) -> Column {
     Column::number(head, unit).narrow(&[usize::MAX, 13])
-}
-
-fn label(plan: &Plan, target: usize) -> &str {
-    plan.targets.get(target).map_or("", |target| &target.label)
 }
 
 impl<'a, R> Rows<'a, R> {

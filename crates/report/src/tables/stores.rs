@@ -6,31 +6,29 @@ use model::{Settings, record::Record};
 
 use super::{TARGET, label};
 use crate::{
-    Space, StoreFigures,
+    StoreFigures,
     table::{Column, Line, Lines, Room, Table, Tone},
 };
 
 /// Space, filling and opening.
 pub(crate) fn stores(record: &Record, stores: &[StoreFigures]) -> Table {
     let plan = &record.header.plan;
-    let counted = stores.iter().filter_map(|store| store.apparent).all(|s| s.per_byte.is_some());
+    let counted = stores.iter().all(|s| s.length_mb.is_none() || s.length_per_byte.is_some());
     let title = if counted {
         "space: bytes of the store's files per byte of data"
     } else {
         "space: the store's files"
     };
     let megabytes = if counted { Room::Wide } else { Room::Needed };
-    let mb = |space: Option<Space>| Some(space?.mb);
-    let per_byte = |space: Option<Space>| space?.per_byte;
     Table::of(title, stores)
         .with(TARGET, |store| label(plan, store.target))
-        .with_if(counted, Column::number("length", "B/B"), |store| per_byte(store.apparent))
-        .with_if(counted, Column::number("on disk", "B/B"), |store| per_byte(store.allocated))
-        .with(Column::number("length", "MB").room(megabytes), |store| mb(store.apparent))
-        .with(Column::number("on disk", "MB").room(megabytes), |store| mb(store.allocated))
+        .with_if(counted, Column::number("length", "B/B"), |store| store.length_per_byte)
+        .with_if(counted, Column::number("on disk", "B/B"), |store| store.on_disk_per_byte)
+        .with(Column::number("length", "MB").room(megabytes), |store| store.length_mb)
+        .with(Column::number("on disk", "MB").room(megabytes), |store| store.on_disk_mb)
         .with(Column::number("to fill", "s"), |store| store.fill_s)
         .with(Column::number("to open", "ms"), |store| store.open_ms)
-        .with(Column::text("durability"), |store| Some(store.durability?.to_string()))
+        .with(Column::text("durability"), |store| store.durability.clone())
         .done()
 }
 

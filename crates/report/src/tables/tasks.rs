@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use model::{record::Record, tasks::Step};
-use stats::Estimate;
 
 use super::{LONG_TARGET, label, published, shared_settings, time};
 use crate::{
@@ -17,7 +16,7 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1;
     let has_published = rows.iter().any(|row| row.published_ms.is_some());
-    let ms = |row: &TaskFigures| row.figures.us_per_op.map(in_ms);
+    let ms = |row: &TaskFigures| row.figures.us_per_op.map(|us| us.map(|us| us / 1e3));
     let mut table = Table::of("", rows)
         .with(LONG_TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("time", "ms/task"), |row| time(&row.figures, ms(row), alone))
@@ -34,10 +33,6 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
         table.swap(last - 1, last);
     }
     table
-}
-
-fn in_ms(us: Estimate) -> Estimate {
-    Estimate { point: us.point / 1e3, low: us.low / 1e3, high: us.high / 1e3, ..us }
 }
 
 /// Ratios within each file system, if there are several.
@@ -72,26 +67,23 @@ pub(crate) fn task_steps(record: &Record, rows: &[TaskFigures]) -> Option<Table>
             row.steps.get(&step).map(|percentiles| of(percentiles) / 1e3)
         };
         table = table
-            .with(Column::number(name, "p50"), |row| ms(row, |p| p.p50_us))
-            .with(Column::number("", "p90").room(Room::Scroll), |row| ms(row, |p| p.p90_us))
-            .with(Column::number("", "p99"), |row| ms(row, |p| p.p99_us))
-            .with(Column::number("", "p99.9").room(Room::Scroll), |row| ms(row, |p| p.p999_us))
-            .with(Column::number("", "max").room(Room::Scroll), |row| ms(row, |p| p.max_us));
+            .with(Column::number(name, "p50"), |row| ms(row, |p| p.p50))
+            .with(Column::number("", "p90").room(Room::Scroll), |row| ms(row, |p| p.p90))
+            .with(Column::number("", "p99"), |row| ms(row, |p| p.p99))
+            .with(Column::number("", "p99.9").room(Room::Scroll), |row| ms(row, |p| p.p999))
+            .with(Column::number("", "max").room(Room::Scroll), |row| ms(row, |p| p.max));
     }
-    let max = |row: &TaskFigures| row.steps.values().map(|p| p.max_us / 1e3).reduce(f64::max);
+    let max = |row: &TaskFigures| row.steps.values().map(|p| p.max / 1e3).reduce(f64::max);
     Some(table.with(Column::number("any", "max"), max).done())
 }
 
 /// The first tasks, processors, waiting, the disk.
 pub(crate) fn task_costs(record: &Record, rows: &[TaskFigures]) -> Table {
-    let cpu = |row: &TaskFigures| {
-        row.figures.cpu.map(|cpu| (cpu.user_us_per_op + cpu.system_us_per_op) / 1e3)
-    };
     let title = "what else a task takes: the first ones, processors, waiting, bytes to the device";
     Table::of(title, rows)
         .with(LONG_TARGET, |row| label(&record.header.plan, row.figures.target))
         .with(Column::number("first", "ms"), |row| Some(row.figures.first_us_per_op?.point / 1e3))
-        .with(Column::number("CPU", "ms"), cpu)
+        .with(Column::number("CPU", "ms"), |row| Some(row.figures.cpu_us_per_op()? / 1e3))
         .with(Column::number("lock", "waits"), |row| Some(row.waits?.locks))
         .with(Column::number("busy", "retries"), |row| Some(row.waits?.retries))
         .with(Column::number("written", "kB"), |row| Some(row.written_per_task? / 1e3))

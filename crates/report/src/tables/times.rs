@@ -41,9 +41,9 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
         .with_if(!warm, Column::number("device", "B/B").room(Room::Spare(1)), |row| {
             row.device_read_per_byte
         })
-        .with(Column::number("p50", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p50_us))
-        .with(Column::number("p99", "µs"), |row| Some(row.latency?.p99_us))
-        .with(Column::number("CPU", unit).room(Room::Spare(2)), cpu)
+        .with(Column::number("p50", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p50))
+        .with(Column::number("p99", "µs"), |row| Some(row.latency?.p99))
+        .with(Column::number("CPU", unit).room(Room::Spare(2)), Figures::cpu_us_per_op)
         // The time in another unit.
         .with(Column::number("rate", "MB/s").room(Room::Wide), |row| row.mb_per_s)
 }
@@ -58,15 +58,11 @@ fn on_schedule<'a>(plan: &Plan, table: Rows<'a, Figures>) -> Rows<'a, Figures> {
     };
     table
         .with(Column::number("latency", "µs"), |row| time(row, row.us_per_op, alone))
-        .with(Column::number("p50", "µs").room(Room::Spare(1)), |row| Some(row.latency?.p50_us))
-        .with(Column::number("p99", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p99_us))
-        .with(Column::number("p99.9", "µs"), |row| Some(row.latency?.p999_us))
-        .with(Column::number("CPU", "µs/op").room(Room::Spare(2)), cpu)
+        .with(Column::number("p50", "µs").room(Room::Spare(1)), |row| Some(row.latency?.p50))
+        .with(Column::number("p99", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p99))
+        .with(Column::number("p99.9", "µs"), |row| Some(row.latency?.p999))
+        .with(Column::number("CPU", "µs/op").room(Room::Spare(2)), Figures::cpu_us_per_op)
         .with(Column::number("done", "/s"), done)
-}
-
-fn cpu(row: &Figures) -> Option<f64> {
-    row.cpu.map(|cpu| cpu.user_us_per_op + cpu.system_us_per_op)
 }
 
 fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
@@ -95,7 +91,7 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
 fn read_ahead(plan: &Plan, rows: &[Figures]) -> Option<String> {
     let reads = !plan.workloads.get(rows[0].case.workload)?.work.writes();
     let ahead = |row: &Figures| {
-        let median = row.latency.map_or(f64::INFINITY, |latency| latency.p50_us);
+        let median = row.latency.map_or(f64::INFINITY, |latency| latency.p50);
         row.case.cache != Cache::Warm && row.us_per_op.is_some_and(|time| time.point > 2.0 * median)
     };
     (reads && rows.iter().any(ahead)).then(|| {

@@ -11,7 +11,7 @@ pub(crate) use self::{
     ending::ended,
     finding::finding,
     verdict::{change_verdict, verdict},
-    workload::{about, case, case_title, processes, target, workload, workload_name},
+    workload::{about, case, case_title, label, processes, target, workload, workload_name},
 };
 
 use std::collections::BTreeMap;

@@ -30,6 +30,11 @@ pub(crate) fn target(target: &PlannedTarget) -> String {
     format!("{} ({})", target.label, more.join(" "))
 }
 
+/// What a target is called.
+pub(crate) fn label(plan: &Plan, target: usize) -> &str {
+    plan.targets.get(target).map_or("", |target| &target.label)
+}
+
 /// What a workload is: `read, random permutation, all operations a commit, 1 thread`.
 pub(crate) fn workload(workload: &Workload) -> String {
     let what = match workload.work.operation() {

@@ -63,7 +63,7 @@ fn a_report_meets_its_schema() {
 
 #[test]
 fn a_comparison_meets_its_schema() {
-    let schema = schemars::schema_for!(ComparisonData);
+    let schema = schemars::schema_for!(ComparisonData<'_>);
     let schema = assert_committed("compare.schema.json", "storemark compare --json", schema);
     let mut new = doubtful();
     new.header.environment.kernel = None;

@@ -1,7 +1,7 @@
 //! Figures from samples.
 
 use model::{Durability, Operation, record::Record};
-use storemark_report::{CpuTime, Figures, Verdict, figures, stores};
+use storemark_report::{Figures, Verdict, figures, stores};
 
 use crate::fixture::{available, histogram, passes, record, sample, store, typical, workload};
 
@@ -29,8 +29,9 @@ fn time_is_the_geometric_mean_over_rounds() {
 fn processor_time_is_per_operation() {
     let mut record = record(&["files"]);
     record.samples = vec![sample(0, 0, 4_000), sample(1, 0, 4_000)];
-    let cpu: CpuTime = row(&record, 0).cpu.unwrap();
-    assert!(close(cpu.user_us_per_op, 0.5) && close(cpu.system_us_per_op, 1.5), "{cpu:?}");
+    let row = row(&record, 0);
+    assert!(close(row.user_us_per_op.unwrap(), 0.5), "{row:?}");
+    assert!(close(row.system_us_per_op.unwrap(), 1.5), "{row:?}");
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn latencies_of_all_rounds_count() {
     passes(&mut record.samples[1]).latency.max_ns = 9_000;
     passes(&mut record.samples[2]).latency.histogram = histogram(2_000, 50);
     let latency = row(&record, 0).latency.unwrap();
-    assert_eq!((latency.p50_us, latency.p99_us, latency.max_us), (1.5, 2.0, 9.0));
+    assert_eq!((latency.p50, latency.p99, latency.max), (1.5, 2.0, 9.0));
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn a_target_without_samples_has_no_figures() {
     let mut record = typical();
     record.samples.retain(|s| s.target != 1);
     let row = row(&record, 1);
-    assert!(row.us_per_op.is_none() && row.latency.is_none() && row.cpu.is_none());
+    assert!(row.us_per_op.is_none() && row.latency.is_none() && row.cpu_us_per_op().is_none());
     assert_eq!(row.verdict, Verdict::NotMeasured);
 }
 
@@ -114,18 +115,18 @@ fn a_baseline_outside_the_plan_compares_nothing() {
 #[test]
 fn space_is_per_byte_of_data() {
     let store = &stores(&typical())[1];
-    assert!(close(store.apparent.unwrap().per_byte.unwrap(), 1.02));
-    assert!(close(store.allocated.unwrap().per_byte.unwrap(), 1.1));
+    assert!(close(store.length_per_byte.unwrap(), 1.02));
+    assert!(close(store.on_disk_per_byte.unwrap(), 1.1));
     assert_eq!((store.fill_s, store.open_ms), (Some(1.5), Some(0.25)));
-    assert_eq!(store.durability, Some(Durability::Durable));
+    assert_eq!(store.durability, Some("durable".to_owned()));
 }
 
 #[test]
 fn space_of_a_store_known_in_part_is_told_in_bytes() {
     let mut record = typical();
     *available(&mut record) = 5_000;
-    let space = stores(&record)[1].apparent.unwrap();
-    assert!(close(space.mb, 10.2) && space.per_byte.is_none());
+    let store = &stores(&record)[1];
+    assert!(close(store.length_mb.unwrap(), 10.2) && store.length_per_byte.is_none());
 }
 
 #[test]
@@ -133,5 +134,5 @@ fn a_store_without_files_takes_no_space() {
     let mut record = record(&["memory"]);
     record.stores = vec![store(0, Durability::None, &[])];
     record.stores[0].allocated_bytes = 0;
-    assert_eq!(stores(&record)[0].allocated, None);
+    assert_eq!(stores(&record)[0].on_disk_mb, None);
 }

@@ -122,8 +122,8 @@ fn space_is_that_of_the_stores() {
     let space = chart(&page(std::slice::from_ref(&record)), "space-1");
     assert_eq!(space["along"]["names"], serde_json::json!(["length", "on disk"]));
     for (series, store) in space["series"].as_array().unwrap().iter().zip(stores(&record)) {
-        same(&series["points"][0]["value"], store.apparent.unwrap().per_byte.unwrap());
-        same(&series["points"][1]["value"], store.allocated.unwrap().per_byte.unwrap());
+        same(&series["points"][0]["value"], store.length_per_byte.unwrap());
+        same(&series["points"][1]["value"], store.on_disk_per_byte.unwrap());
     }
 }
 

@@ -11,6 +11,8 @@ use model::{
     Batch, Cache, Case, DatasetSpec, Error, Experiment, Plan, Result, record::Record,
     units::show_count,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use stats::{Estimate, geometric_mean, unpaired_ratio};
 
 pub use self::findings::ComparedFinding;
@@ -33,32 +35,40 @@ pub struct Comparison {
 }
 
 /// A workload in a cache state, of both records.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComparedCase {
-    /// Of a sweep, what varies with its value here: `size=1k`; else empty.
+    /// Of a sweep, what varies with its value here; else empty.
     pub point: String,
-    /// The workload as the new record's tables call it.
+    /// The workload's name.
     pub name: String,
+    /// What it does.
     pub workload: String,
+    /// The cache state.
+    #[schemars(with = "String")]
     pub cache: Cache,
     /// Targets that both records have.
+    #[serde(skip)]
     pub changes: Vec<Change>,
 }
 
 /// What became of a target in a case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Change {
-    /// Its label in the new record.
+    /// The target's label.
     pub target: String,
-    /// Microseconds per operation in the old record; absent: not measured.
+    /// Microseconds per operation in the old record.
+    #[serde(rename = "old_us_per_op")]
     pub old_us: Option<Estimate>,
     /// In the new one.
+    #[serde(rename = "new_us_per_op")]
     pub new_us: Option<Estimate>,
-    /// Time per operation, the new one over the old one.
+    /// Time per operation, new over old.
+    #[serde(rename = "time_ratio")]
     pub time: Option<Estimate>,
-    /// The 99th percentile of latencies in a round, likewise.
+    /// 99th percentile of latencies, new over old.
+    #[serde(rename = "p99_ratio")]
     pub p99: Option<Estimate>,
-    /// What `time` says: [`Verdict::Faster`] is better.
+    /// What `time_ratio` says: faster is better.
     pub verdict: Verdict,
 }
 

@@ -11,7 +11,7 @@ const READ: &str = "Operations start on schedule, and latency counts from each o
                     bends up where its target cannot keep up; from there on it is saturated.";
 
 type Shown = (&'static str, fn(&Percentiles) -> f64);
-const SHOWN: [Shown; 2] = [("Median latency", |p| p.p50_us), ("99th percentile", |p| p.p99_us)];
+const SHOWN: [Shown; 2] = [("Median latency", |p| p.p50), ("99th percentile", |p| p.p99)];
 
 pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
     loads(part.plan())

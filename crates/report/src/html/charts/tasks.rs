@@ -56,7 +56,7 @@ fn steps(all: &Measured<'_>) -> Chart {
     let mut chart = Chart::dots("queue-steps", Axis::log("latency", Unit::Nanoseconds));
     for (run, label, row) in rows(all) {
         for (step, latency) in &row.steps {
-            for (name, us) in [("p50", latency.p50_us), ("p99", latency.p99_us)] {
+            for (name, us) in [("p50", latency.p50), ("p99", latency.p99)] {
                 let group = run.on(format!("{}, {name}", word(*step)));
                 chart.in_group(&group, label, Some(us * 1e3));
             }

@@ -1,0 +1,161 @@
+//! Estimates and verdicts as JSON, for programs: `docs/report.schema.json` and
+//! `docs/compare.schema.json` describe it.
+
+use std::collections::BTreeMap;
+
+use model::{
+    Cache, Environment, Plan, Severity,
+    record::{Ended, Record},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    Change, ComparedCase, ComparedFinding, Comparison, Figures, StoreFigures, Unlike, all_findings,
+    figures, stores, words,
+};
+
+/// Version of both forms. Raised when a reader of the old one would go wrong.
+const FORM: u32 = 1;
+
+/// What `storemark report --json` prints.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ReportData {
+    /// Version of this form.
+    form: u32,
+    /// The runs, in their order: one, or those of a sweep.
+    runs: Vec<Run>,
+}
+
+/// A run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct Run {
+    /// Of a sweep, the options that vary with their values here.
+    point: BTreeMap<String, String>,
+    /// Seconds since 1970 when it began.
+    started: u64,
+    /// Why it ended; null: it was cut off.
+    ended: Option<Ended>,
+    /// Where it ran.
+    environment: Environment,
+    /// What was to run.
+    plan: Plan,
+    /// Every target in every case.
+    rows: Vec<Row>,
+    /// What each store took.
+    stores: Vec<Store>,
+    /// Findings, the worst first.
+    findings: Vec<Finding>,
+}
+
+/// A target in a case.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct Row {
+    /// Index of the workload in the plan.
+    workload: usize,
+    /// Its name.
+    name: String,
+    /// What it does.
+    about: String,
+    /// The cache state.
+    #[schemars(with = "String")]
+    cache: Cache,
+    /// The target's label.
+    target: String,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+/// A store.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct Store {
+    /// The target's label.
+    target: String,
+    #[serde(flatten)]
+    figures: StoreFigures,
+}
+
+/// A finding.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct Finding {
+    /// How much it weighs.
+    weight: Severity,
+    /// What was found, and in what.
+    text: String,
+}
+
+impl ReportData {
+    /// All of `records`.
+    pub fn of(records: &[Record]) -> Self {
+        Self { form: FORM, runs: records.iter().map(run).collect() }
+    }
+}
+
+fn run(record: &Record) -> Run {
+    let plan = &record.header.plan;
+    let figures = figures(record);
+    let findings = all_findings(std::slice::from_ref(record), std::slice::from_ref(&figures));
+    let findings = findings.into_iter().map(|merged| Finding {
+        weight: merged.kind.severity(),
+        text: words::finding(plan, &merged),
+    });
+    let label = |target: usize| words::label(plan, target).to_owned();
+    let row = |row: Figures| Row {
+        workload: row.case.workload,
+        name: words::workload_name(plan, row.case.workload),
+        about: plan.workloads.get(row.case.workload).map(words::workload).unwrap_or_default(),
+        cache: row.case.cache,
+        target: label(row.target),
+        figures: row,
+    };
+    let store = |store: StoreFigures| Store { target: label(store.target), figures: store };
+    Run {
+        point: record.header.point().map(|point| point.varied.clone()).unwrap_or_default(),
+        started: record.header.started,
+        ended: record.end.as_ref().map(|end| end.reason.clone()),
+        environment: record.header.environment.clone(),
+        plan: plan.clone(),
+        findings: findings.collect(),
+        stores: stores(record).into_iter().map(store).collect(),
+        rows: figures.into_iter().map(row).collect(),
+    }
+}
+
+/// What `storemark compare --json` prints.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ComparisonData<'a> {
+    /// Version of this form.
+    form: u32,
+    /// Every target in every case that both records have.
+    rows: Vec<ComparedRow<'a>>,
+    /// Targets, cases and runs that only the old record has.
+    only_old: &'a [String],
+    /// Those that only the new one has.
+    only_new: &'a [String],
+    /// What differs between the machines, in the order old, new.
+    environments: &'a [Unlike],
+    /// What differs between the plans.
+    plans: &'a [Unlike],
+    /// Findings, the worst first.
+    findings: &'a [ComparedFinding],
+}
+
+/// A target in a case.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Row")]
+struct ComparedRow<'a> {
+    #[serde(flatten)]
+    case: &'a ComparedCase,
+    #[serde(flatten)]
+    change: &'a Change,
+}
+
+impl<'a> ComparisonData<'a> {
+    /// All of `comparison`.
+    pub fn of(comparison: &'a Comparison) -> Self {
+        let Comparison { only: [only_old, only_new], environments, plans, findings, .. } =
+            comparison;
+        let rows = comparison.changes().map(|(case, change)| ComparedRow { case, change });
+        Self { form: FORM, rows: rows.collect(), only_old, only_new, environments, plans, findings }
+    }
+}
