@@ -1,13 +1,15 @@
 //! Removes a folder, with what is mounted in it, or a control group, if this process ends without
 //! having done so itself.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    process::{Child, Command, Stdio},
+};
 
 /// A shell waits for the end of its standard input, which this process holds and the system closes
 /// however the process ends. A server may still be writing when the shell starts to remove. Images
 /// are those of [`crate::mount_image`]; one that is in use is detached as soon as it is not.
 /// A control group can be removed once no process is in it, its files only together with it.
-#[cfg(unix)]
 const SCRIPT: &str = r#"
 trap '' HUP INT
 read -r _
@@ -31,41 +33,29 @@ done
 /// A process that waits for the end of this one.
 #[derive(Debug)]
 pub(crate) struct CleanupGuard {
-    #[cfg(unix)]
-    shell: std::process::Child,
+    shell: Child,
 }
 
 impl CleanupGuard {
     /// Waits to remove `folder`; `None` if there is no shell: then the next run removes it.
-    #[cfg(unix)]
     pub(crate) fn of(folder: &Path) -> Option<Self> {
-        use std::{
-            os::unix::process::CommandExt,
-            process::{Command, Stdio},
-        };
-        let folder = folder.canonicalize().ok()?;
+        if !cfg!(unix) {
+            return None;
+        }
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder);
+        command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder.canonicalize().ok()?);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // In a group of its own a terminal's interrupt does not reach it.
-        let shell = command.current_dir("/").process_group(0).spawn().ok()?;
-        Some(Self { shell })
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn of(_: &Path) -> Option<Self> {
-        None
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        Some(Self { shell: command.current_dir("/").spawn().ok()? })
     }
 
     /// Ends it once the folder has been removed. One that is dropped instead removes the folder.
-    #[cfg(unix)]
     pub(crate) fn dismiss(mut self) {
         let _ = self.shell.kill();
         let _ = self.shell.wait();
     }
-
-    #[cfg(not(unix))]
-    pub(crate) fn dismiss(self) {}
 }
 
 #[cfg(unix)]

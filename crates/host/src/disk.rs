@@ -8,7 +8,7 @@ use model::{Device, Disk, Filesystem, Volume};
 use crate::{
     mounts,
     space::free_bytes,
-    text::{number, read_line, read_number},
+    text::{entries, number, read_line, read_number},
 };
 
 /// Returns the local file systems that stores could be on, except the one that `folder` is on.
@@ -58,9 +58,8 @@ fn active(schedulers: &str) -> &str {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let names = entries(folder).map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<_> = names.collect();
     names.sort();
     names
 }
@@ -88,7 +87,7 @@ fn parse_counters(stat: &str) -> Option<Device> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::tests::survives;
+    use crate::text::survives;
 
     #[test]
     fn a_partition_is_described_by_its_disk() {

@@ -1,10 +1,13 @@
 //! A description of the machine.
 
-use std::path::PathBuf;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use model::Environment;
 
-use crate::{clock, memory, mounts, processor, virtualised};
+use crate::{clock, memory, mounts, processor, text::read_line};
 
 /// Describes the machine for a run over stores at `paths`, present or not. The caller fills in
 /// `libraries` and `loop_ns`.
@@ -16,7 +19,7 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
         kernel: kernel(),
         cpu: processor::cpu(),
         memory: memory::memory(),
-        virtualised: virtualised::virtualised(),
+        virtualised: virtualised(),
         filesystems: mounts::filesystems(paths),
         libraries: Vec::new(),
         clock_ns: clock::clock_ns(),
@@ -24,15 +27,67 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
     }
 }
 
-#[cfg(unix)]
 fn kernel() -> Option<String> {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    (!release.is_empty()).then_some(release)
+    #[cfg(unix)]
+    let release = Some(rustix::system::uname().release().to_string_lossy().into_owned());
+    #[cfg(not(unix))]
+    let release: Option<String> = None;
+    release.filter(|release| !release.is_empty())
 }
 
-#[cfg(not(unix))]
-fn kernel() -> Option<String> {
-    None
+/// Names of vendors and products in the firmware that identify a virtual machine, and what it is
+/// then called. Clouds that also rent whole machines under the same name are not included: there
+/// the processor's flag decides.
+const NAMES: [(&str, &str); 12] = [
+    ("KVM", "KVM"),
+    ("QEMU", "QEMU"),
+    ("VMware", "VMware"),
+    ("VirtualBox", "VirtualBox"),
+    ("innotek", "VirtualBox"),
+    ("Xen", "Xen"),
+    ("Bochs", "Bochs"),
+    ("Parallels", "Parallels"),
+    ("Apple Virtualization", "Apple virtualisation"),
+    ("Google Compute Engine", "Google Compute Engine"),
+    ("OpenStack", "OpenStack"),
+    ("Microsoft Corporation Virtual Machine", "Hyper-V"),
+];
+
+/// Kinds of virtual machine and container, outermost first; `None`: none was seen.
+fn virtualised() -> Option<String> {
+    // Vendor and product, as the firmware gives them.
+    let names = ["sys_vendor", "product_name"];
+    let known = names.map(|name| read_line(Path::new("/sys/class/dmi/id").join(name)));
+    let firmware: Vec<String> = known.into_iter().flatten().collect();
+    let hypervisor = read_line("/sys/hypervisor/type");
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flag = processor::sees_hypervisor(&cpuinfo);
+    with_container(machine(&firmware.join(" "), hypervisor, flag), container())
+}
+
+fn with_container(machine: Option<String>, container: Option<String>) -> Option<String> {
+    let container = container.map(|kind| format!("{kind} container"));
+    let kinds: Vec<String> = machine.into_iter().chain(container).collect();
+    (!kinds.is_empty()).then(|| kinds.join(", "))
+}
+
+/// The virtual machine that the firmware or the kernel names. The processor's flag shows only that
+/// there is a hypervisor, the firmware perhaps whose.
+fn machine(firmware: &str, hypervisor: Option<String>, flag: bool) -> Option<String> {
+    let named = NAMES.iter().find(|(name, _)| firmware.contains(name));
+    named.map(|(_, kind)| (*kind).to_owned()).or(hypervisor).or_else(|| match firmware {
+        _ if !flag => None,
+        "" => Some("virtual machine".to_owned()),
+        _ => Some(format!("virtual machine ({firmware})")),
+    })
+}
+
+/// The container's kind: systemd's convention first, then the files that Docker and Podman create.
+fn container() -> Option<String> {
+    let marked = |path: &str, kind: &str| Path::new(path).exists().then(|| kind.to_owned());
+    read_line("/run/systemd/container")
+        .or_else(|| marked("/run/.containerenv", "podman"))
+        .or_else(|| marked("/.dockerenv", "docker"))
 }
 
 #[cfg(test)]
@@ -49,5 +104,52 @@ mod tests {
         assert!(environment.memory.total_bytes > environment.memory.available_bytes);
         let kinds: Vec<_> = environment.filesystems.iter().map(|fs| fs.kind.as_str()).collect();
         assert_eq!(kinds, ["proc"]);
+    }
+}
+
+#[cfg(test)]
+mod virtual_tests {
+    use super::*;
+
+    fn judge(firmware: &str, flag: bool) -> Option<String> {
+        machine(firmware, None, flag)
+    }
+
+    #[test]
+    fn a_plain_machine_is_not_virtual() {
+        assert_eq!(judge("", false), None);
+        assert_eq!(judge("LENOVO 20XW", false), None);
+        assert_eq!(judge("Amazon EC2 m7i.metal-24xl", false), None);
+        assert_eq!(judge("Microsoft Corporation Surface Laptop", false), None);
+    }
+
+    #[test]
+    fn a_known_name_is_enough() {
+        assert_eq!(judge("QEMU Standard PC (Q35)", false).as_deref(), Some("QEMU"));
+        let hyper_v = "Microsoft Corporation Virtual Machine";
+        assert_eq!(judge(hyper_v, true).as_deref(), Some("Hyper-V"));
+    }
+
+    #[test]
+    fn the_flag_alone_names_what_is_known() {
+        assert_eq!(judge("", true).as_deref(), Some("virtual machine"));
+        assert_eq!(
+            judge("Amazon EC2 m7i.large", true).as_deref(),
+            Some("virtual machine (Amazon EC2 m7i.large)")
+        );
+    }
+
+    #[test]
+    fn a_container_is_named_after_the_machine() {
+        let both = with_container(Some("KVM".to_owned()), Some("docker".to_owned()));
+        assert_eq!(both.as_deref(), Some("KVM, docker container"));
+        let one = with_container(None, Some("podman".to_owned()));
+        assert_eq!(one.as_deref(), Some("podman container"));
+        assert_eq!(with_container(None, None), None);
+    }
+
+    #[test]
+    fn the_kernel_may_name_the_hypervisor() {
+        assert_eq!(machine("", Some("xen".to_owned()), true).as_deref(), Some("xen"));
     }
 }

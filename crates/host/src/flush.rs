@@ -13,21 +13,16 @@ use crate::{scratch::Scratch, stop::Stop};
 
 /// Flushes all that was written to the file or folder at `path`: for a folder, on Linux the whole
 /// file system that holds it, elsewhere each file below it. An absent path has nothing to flush.
-#[cfg(target_os = "linux")]
 pub fn sync(path: &Path) -> Result<()> {
-    let place = crate::space::nearest_existing(path);
-    let flush = |file: File| {
-        if place.is_file() { file.sync_all() } else { Ok(rustix::fs::syncfs(file)?) }
-    };
-    File::open(&place)
-        .and_then(flush)
-        .map_err(|cause| Error::io(format!("cannot flush {}", place.display()), cause))
-}
-
-/// Flushes all that was written to the file or folder at `path`: for a folder each file below it.
-/// An absent path has nothing to flush.
-#[cfg(not(target_os = "linux"))]
-pub fn sync(path: &Path) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        let place = crate::space::nearest_existing(path);
+        let flush = |file: File| {
+            if place.is_file() { file.sync_all() } else { Ok(rustix::fs::syncfs(file)?) }
+        };
+        File::open(&place).and_then(flush).map_err(cannot_flush(&place))
+    }
+    #[cfg(not(target_os = "linux"))]
     crate::space::walk(path, &mut |path, meta| {
         // Folders can be flushed on Unix only.
         if meta.is_file() || cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
@@ -39,7 +34,11 @@ pub fn sync(path: &Path) -> Result<()> {
 pub fn sync_dir(path: &Path) -> Result<()> {
     let flush =
         || if cfg!(unix) { File::open(path)?.sync_all() } else { path.metadata().map(drop) };
-    flush().map_err(|cause| Error::io(format!("cannot flush {}", path.display()), cause))
+    flush().map_err(cannot_flush(path))
+}
+
+fn cannot_flush(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    move |cause| Error::io(format!("cannot flush {}", path.display()), cause)
 }
 
 /// More of them do not improve the percentiles.
@@ -53,27 +52,25 @@ pub fn flush_latency(dir: &Path, budget: Duration, stop: &Stop) -> Result<Flush>
     let path = scratch.path().join("flushed");
     let times = File::create_new(&path)
         .and_then(|file| times(file, budget, stop))
-        .map_err(|cause| Error::io(format!("cannot flush {}", path.display()), cause))?;
+        .map_err(cannot_flush(&path))?;
     stop.check()?;
     Ok(summary(times))
 }
 
 fn times(mut file: File, budget: Duration, stop: &Stop) -> io::Result<Vec<Duration>> {
+    let mut append = || {
+        let start = Instant::now();
+        file.write_all(&[7; 4096])?;
+        file.sync_data().map(|()| start.elapsed())
+    };
     // The first flush makes the file itself durable as well.
-    append(&mut file)?;
+    append()?;
     let start = Instant::now();
     let mut times = Vec::with_capacity(MOST);
     while times.is_empty() || (times.len() < MOST && start.elapsed() < budget && !stop.is_set()) {
-        times.push(append(&mut file)?);
+        times.push(append()?);
     }
     Ok(times)
-}
-
-fn append(file: &mut File) -> io::Result<Duration> {
-    let start = Instant::now();
-    file.write_all(&[7; 4096])?;
-    file.sync_data()?;
-    Ok(start.elapsed())
 }
 
 /// `times` is not empty.

@@ -5,23 +5,17 @@
 //! reports processor time and free space; elsewhere every function still exists and returns
 //! nothing, or an error of kind `Unsupported`.
 
-mod cgroup;
 mod cleanup_guard;
 mod clock;
-mod copy_file;
 mod disk;
 mod environment;
-mod extents;
+mod files;
 mod flush;
 mod image;
-mod load;
 mod memory;
 mod memory_group;
 mod meter;
 #[cfg(target_os = "linux")]
-mod mounts;
-#[cfg(not(target_os = "linux"))]
-#[path = "mounts/none.rs"]
 mod mounts;
 #[cfg(unix)]
 mod pid_file;
@@ -29,23 +23,21 @@ mod placement;
 mod processes;
 mod processor;
 mod programs;
-mod remove;
-mod rename;
 mod scratch;
 mod space;
 mod stop;
 mod text;
 mod usage;
-mod user;
-mod virtualised;
 
 pub use clock::{clock_ns, now_ns, wait_until};
-pub use copy_file::copy_file;
 pub use disk::{device, disk, other_filesystems};
 pub use environment::environment;
-pub use extents::{Extents, extents};
+pub use files::{
+    check_writable, copy_file, create_folder, identity, is_mine, is_mount_point, rename_new,
+    user_id,
+};
 pub use flush::{flush_latency, sync, sync_dir};
-pub use image::{ImageKind, check_images, mount_image};
+pub use image::ImageKind;
 pub use memory::memory;
 pub use memory_group::MemoryGroup;
 pub use meter::{Measured, Meter, reports_load};
@@ -55,10 +47,28 @@ pub use pid_file::{PidFile, leave_terminal};
 pub use placement::{FilesystemChoice, Placement, Placements};
 pub use processes::occupied_bytes;
 pub use programs::programs;
-pub use rename::rename_new;
-pub use scratch::Scratch;
-pub use space::{Space, free_bytes, shortage, space};
+pub use scratch::{LOCK, Scratch, empty_folder, lock_folder, remove_folder};
+pub use space::{Extents, Space, extents, free_bytes, shortage, space};
 pub use stop::Stop;
 #[doc(hidden)]
 pub use text::mutilations;
-pub use user::{check_writable, user_id};
+
+/// Other systems do not describe their mounts.
+#[cfg(not(target_os = "linux"))]
+mod mounts {
+    use std::path::{Path, PathBuf};
+
+    use model::Filesystem;
+
+    pub fn filesystems(_: &[PathBuf]) -> Vec<Filesystem> {
+        Vec::new()
+    }
+
+    pub(crate) fn local() -> Vec<Filesystem> {
+        Vec::new()
+    }
+
+    pub(crate) fn device_folder(_: &Path) -> Option<PathBuf> {
+        None
+    }
+}

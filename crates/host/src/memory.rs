@@ -1,17 +1,22 @@
-//! Memory and swap of the machine.
+//! Memory and swap of the machine, and the control groups of this process that limit memory
+//! (Linux, see cgroups(7)).
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use model::Memory;
 
-use crate::{cgroup, text};
+use crate::text::{self, count, read_number};
 
 /// Returns the memory as the system reports it. What is available is the lesser of what the
 /// machine has left and what the limits of control groups leave; the rest is the machine's.
 pub fn memory() -> Memory {
     let memory = parse(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
-    let available = memory.available_bytes.into_iter().chain(cgroup::available());
-    Memory { available_bytes: available.min(), ..memory }
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let left = available_below(Path::new("/sys/fs/cgroup"), &groups);
+    Memory { available_bytes: memory.available_bytes.into_iter().chain(left).min(), ..memory }
 }
 
 fn parse(meminfo: &str) -> Memory {
@@ -30,14 +35,105 @@ pub(crate) fn swapped_bytes() -> Option<u64> {
 
 /// A kernel without swap has neither line.
 fn swapped_pages(vmstat: &str) -> Option<u64> {
-    let count = |name| text::count(name, ' ', vmstat);
-    Some(count("pswpin")? + count("pswpout")?)
+    Some(count("pswpin", ' ', vmstat)? + count("pswpout", ' ', vmstat)?)
+}
+
+/// Bytes that this process's group and those above it leave for new work, with hierarchies that are
+/// mounted below `root`, as systemd and containers do it; absent: no limit.
+fn available_below(root: &Path, groups: &str) -> Option<u64> {
+    Group::all(root, groups).filter_map(|group| group.available()).min()
+}
+
+/// A group in a hierarchy that limits memory.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) version: &'static Version,
+    pub(crate) mount: PathBuf,
+    /// As the process sees it, without the leading slash.
+    path: PathBuf,
+}
+
+/// The files of a group.
+#[derive(Debug)]
+pub(crate) struct Version {
+    pub(crate) number: u32,
+    pub(crate) limit: &'static str,
+    used: &'static str,
+    /// The page cache of files in `memory.stat`, groups below included.
+    file_cache: [&'static str; 2],
+    /// A limit for swap, and its value for a limit of memory of so many bytes: none may be used.
+    pub(crate) swap: &'static str,
+    pub(crate) swap_value: fn(u64) -> u64,
+    /// Counts the processes that the system ended for lack of memory.
+    pub(crate) killed: &'static str,
+}
+
+const V1: Version = Version {
+    number: 1,
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    file_cache: ["total_active_file", "total_inactive_file"],
+    // Memory and swap together.
+    swap: "memory.memsw.limit_in_bytes",
+    swap_value: |bytes| bytes,
+    killed: "memory.oom_control",
+};
+
+const V2: Version = Version {
+    number: 2,
+    limit: "memory.max",
+    used: "memory.current",
+    file_cache: ["active_file", "inactive_file"],
+    swap: "memory.swap.max",
+    swap_value: |_| 0,
+    killed: "memory.events",
+};
+
+impl Group {
+    /// Those in `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` in version 1.
+    pub(crate) fn all(root: &Path, groups: &str) -> impl Iterator<Item = Self> {
+        groups.lines().filter_map(|line| {
+            let (number, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            let (version, mount) = match (number, controllers) {
+                ("0", "") => (&V2, root.to_owned()),
+                _ if controllers.split(',').any(|name| name == "memory") => {
+                    (&V1, root.join("memory"))
+                }
+                _ => return None,
+            };
+            Some(Self { version, mount, path: path.trim_start_matches('/').into() })
+        })
+    }
+
+    /// Its folder. In a container the path may be one that is seen from outside only: the group
+    /// is then the root here.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let folder = self.mount.join(&self.path);
+        if folder.is_dir() { folder } else { self.mount.clone() }
+    }
+
+    /// The least that a group leaves on the way up to the root. Folders that are absent, as in a
+    /// container, are skipped.
+    fn available(&self) -> Option<u64> {
+        self.path.ancestors().filter_map(|path| self.left(&self.mount.join(path))).min()
+    }
+
+    /// Limit less use. File pages count as free, as in `MemAvailable`: the kernel drops them.
+    fn left(&self, folder: &Path) -> Option<u64> {
+        // Without a limit version 2 has `max`, version 1 a number beyond any memory.
+        let limit = read_number(folder.join(self.version.limit))?;
+        let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+        let cached = self.version.file_cache.iter().filter_map(|name| count(name, ' ', &stat));
+        let used = read_number(folder.join(self.version.used))?;
+        Some(limit.saturating_sub(used.saturating_sub(cached.sum())))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::tests::survives;
+    use crate::text::survives;
 
     const MEMINFO: &str = "\
 MemTotal:       16384000 kB
@@ -66,5 +162,66 @@ HugePages_Total:       0
             assert_eq!(swapped_pages(text), None, "{text}");
         }
         survives(vmstat, swapped_pages);
+    }
+}
+
+#[cfg(test)]
+mod group_tests {
+    use super::*;
+    use crate::text::survives;
+
+    fn write(folder: &Path, files: [(&str, &str); 3]) {
+        fs::create_dir_all(folder).unwrap();
+        for (name, text) in files {
+            fs::write(folder.join(name), text).unwrap();
+        }
+    }
+
+    fn v2(folder: &Path, limit: &str, used: &str) {
+        let stat = "anon 5\nfile 900\nactive_file 20\ninactive_file 10\n";
+        write(folder, [("memory.max", limit), ("memory.current", used), ("memory.stat", stat)]);
+    }
+
+    #[test]
+    fn the_tightest_group_on_the_way_up_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        v2(&root.join("a"), "1000\n", "530\n");
+        v2(&root.join("a/b"), "max\n", "400\n");
+        v2(&root.join("a/b/c"), "900\n", "330\n");
+        assert_eq!(available_below(root, "0::/a/b\n"), Some(500));
+        assert_eq!(available_below(root, "0::/a/b/c\n"), Some(500));
+        v2(&root.join("a/b/c"), "700\n", "330\n");
+        assert_eq!(available_below(root, "0::/a/b/c\n"), Some(400));
+        assert_eq!(available_below(root, "0::/\n"), None);
+    }
+
+    #[test]
+    fn a_container_sees_its_own_group_as_the_root() {
+        let root = tempfile::tempdir().unwrap();
+        let stat = "total_active_file 7\ntotal_inactive_file 3\nactive_file 99\n";
+        let limit = |limit| {
+            let used = ("memory.usage_in_bytes", "60\n");
+            let limit = ("memory.limit_in_bytes", limit);
+            write(&root.path().join("memory"), [limit, used, ("memory.stat", stat)]);
+            available_below(root.path(), "5:cpuset:/x\n4:memory:/docker/1f\n0::/docker/1f\n")
+        };
+        assert_eq!(limit("200\n"), Some(150));
+        assert_eq!(limit("40\n"), Some(0), "a limit below the use leaves nothing");
+        assert_eq!(limit("9223372036854771712\n"), None, "no limit");
+    }
+
+    #[test]
+    fn files_of_another_form_set_no_limit() {
+        let root = tempfile::tempdir().unwrap();
+        for groups in ["", "0", "0:", "x:memory", "0:::", "4:memory:/../..", "9:name=systemd:/"] {
+            assert_eq!(available_below(root.path(), groups), None, "{groups}");
+        }
+        for odd in ["", "x", "-1", "99999999999999999999"] {
+            v2(root.path(), odd, "5\n");
+            assert_eq!(available_below(root.path(), "0::/\n"), None, "{odd}");
+        }
+        v2(root.path(), "1000\n", "100\n");
+        survives("4:memory:/a\n0::/b/c\n", |groups| available_below(root.path(), groups));
     }
 }

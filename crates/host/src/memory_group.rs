@@ -10,10 +10,10 @@ use std::{
 };
 
 use crate::{
-    cgroup::{self, Group},
     cleanup_guard::CleanupGuard,
+    memory::{Group, Version},
     processes,
-    text::{count, read_line, read_number},
+    text::{count, entries, read_line, read_number},
 };
 
 const PREFIX: &str = "storemark-memory-";
@@ -27,7 +27,7 @@ pub struct MemoryGroup {
     folder: PathBuf,
     /// The group in which this process was.
     home: PathBuf,
-    group: Group,
+    version: &'static Version,
     limit_bytes: u64,
     /// Outside of it.
     guard: Option<CleanupGuard>,
@@ -48,35 +48,37 @@ impl MemoryGroup {
     }
 
     fn below(root: &Path, groups: &str, name: &str, bytes: u64) -> io::Result<Self> {
-        let group = group_of_memory(root, groups).ok_or_else(|| {
+        // If both versions are mounted, only one has the controller, and version 1 shows which.
+        let group = Group::all(root, groups).min_by_key(|group| group.version.number);
+        let group = group.filter(|group| group.folder().is_dir()).ok_or_else(|| {
             io::Error::new(ErrorKind::Unsupported, "no control group for memory is mounted here")
         })?;
         let home = group.folder();
         let parent = parent(&group, &home)?;
         sweep(&parent);
         let folder = parent.join(name);
-        fs::create_dir(&folder)
-            .map_err(|e| refused("a control group cannot be made in", &parent, &e))?;
+        fs::create_dir(&folder).map_err(refused("a control group cannot be made in", &parent))?;
         // From here on dropping it removes it.
-        let mut created = Self { folder, home, group, limit_bytes: 0, guard: None };
+        let version = group.version;
+        let mut created = Self { folder, home, version, limit_bytes: 0, guard: None };
         created.limit_bytes = created.limit(bytes)?;
         Ok(created)
     }
 
     /// Limits the group and reads the limit back.
     fn limit(&self, bytes: u64) -> io::Result<u64> {
-        let version = self.group.version;
-        let file = self.folder.join(version.limit);
-        fs::write(&file, bytes.to_string()).map_err(|e| refused("cannot limit", &file, &e))?;
-        let swap = self.folder.join(version.swap);
+        let set = |file: &Path, bytes: u64| {
+            fs::write(file, bytes.to_string()).map_err(refused("cannot limit", file))
+        };
+        let file = self.folder.join(self.version.limit);
+        set(&file, bytes)?;
+        let swap = self.folder.join(self.version.swap);
         // Kernels without accounting of swap have no such file.
         if swap.exists() {
-            let value = (version.swap_value)(bytes).to_string();
-            fs::write(&swap, value).map_err(|e| refused("cannot limit", &swap, &e))?;
+            set(&swap, (self.version.swap_value)(bytes))?;
         }
-        read_number(&file).ok_or_else(|| {
-            refused("no limit can be read from", &file, &ErrorKind::InvalidData.into())
-        })
+        let unread = || refused("no limit can be read from", &file)(ErrorKind::InvalidData.into());
+        read_number(&file).ok_or_else(unread)
     }
 
     /// The limit that the system reports.
@@ -93,8 +95,7 @@ impl MemoryGroup {
 
     /// How many processes in it the system has ended because it was full.
     pub fn killed(&self) -> u64 {
-        let text =
-            fs::read_to_string(self.folder.join(self.group.version.killed)).unwrap_or_default();
+        let text = fs::read_to_string(self.folder.join(self.version.killed)).unwrap_or_default();
         count("oom_kill", ' ', &text).unwrap_or(0)
     }
 }
@@ -115,12 +116,7 @@ impl Drop for MemoryGroup {
                 Err(error) if error.kind() == ErrorKind::ResourceBusy => {
                     thread::sleep(Duration::from_millis(10));
                 }
-                Ok(()) => {
-                    if let Some(guard) = self.guard.take() {
-                        guard.dismiss();
-                    }
-                    return;
-                }
+                Ok(()) => return self.guard.take().map_or((), CleanupGuard::dismiss),
                 // Nowhere to report to; the guard removes what is left, or else the next run.
                 Err(_) => return,
             }
@@ -130,21 +126,15 @@ impl Drop for MemoryGroup {
 
 fn move_to(folder: &Path, id: &str) -> io::Result<()> {
     let file = folder.join("cgroup.procs");
-    fs::write(&file, id).map_err(|e| refused("cannot be moved to", &file, &e))
+    fs::write(&file, id).map_err(refused("cannot be moved to", &file))
 }
 
-fn refused(what: &str, path: &Path, cause: &io::Error) -> io::Error {
-    let root = if cause.kind() == ErrorKind::PermissionDenied { " (it needs root)" } else { "" };
-    io::Error::new(cause.kind(), format!("{what} {}: {cause}{root}", path.display()))
-}
-
-/// The group of this process in the hierarchy that limits memory: if both versions are mounted,
-/// only one has the controller, and version 1 shows which.
-fn group_of_memory(root: &Path, groups: &str) -> Option<Group> {
-    let mut all: Vec<Group> = groups.lines().filter_map(|line| cgroup::group(root, line)).collect();
-    all.sort_by_key(|group| group.version.number);
-    let first = all.into_iter().next()?;
-    first.folder().is_dir().then_some(first)
+fn refused(what: &str, path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |cause| {
+        let denied = cause.kind() == ErrorKind::PermissionDenied;
+        let root = if denied { " (it needs root)" } else { "" };
+        io::Error::new(cause.kind(), format!("{what} {}: {cause}{root}", path.display()))
+    }
 }
 
 /// Where a group can be created. In version 2 a group that has processes of its own has no limited
@@ -157,13 +147,13 @@ fn parent(group: &Group, home: &Path) -> io::Result<PathBuf> {
         let control = read_line(folder.join("cgroup.subtree_control")).unwrap_or_default();
         control.split(' ').any(|controller| controller == "memory")
     };
-    let above = home.ancestors().take_while(|folder| folder.starts_with(&group.mount));
-    if let Some(folder) = above.clone().find(gives) {
+    let mut above = home.ancestors().take_while(|folder| folder.starts_with(&group.mount));
+    if let Some(folder) = above.find(gives) {
         return Ok(folder.to_owned());
     }
     let control = group.mount.join("cgroup.subtree_control");
-    fs::write(&control, "+memory")
-        .map_err(|e| refused("memory cannot be limited below", &control, &e))?;
+    let enabled = fs::write(&control, "+memory");
+    enabled.map_err(refused("memory cannot be limited below", &control))?;
     Ok(group.mount.clone())
 }
 
@@ -182,7 +172,7 @@ fn creator(name: &str) -> Option<(u32, u64)> {
 /// Removes the groups in `parent` whose creators have ended. The system keeps one that still has
 /// processes.
 fn sweep(parent: &Path) {
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+    for entry in entries(parent) {
         let creator = entry.file_name().to_str().and_then(creator);
         if creator.is_some_and(|(pid, started)| processes::started(pid) != Some(started)) {
             let _ = fs::remove_dir(entry.path());
@@ -193,7 +183,7 @@ fn sweep(parent: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::tests::survives;
+    use crate::text::survives;
 
     const V1_GROUPS: &str = "5:cpuset:/x\n4:memory:/a\n0::/\n";
 

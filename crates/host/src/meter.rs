@@ -1,15 +1,18 @@
 //! What a pass cost, what it asked of the system, and what else went on in the machine meanwhile.
 
-use std::time::Instant;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use model::{Cost, Io, Load};
 
 use crate::{
-    load::{Pressure, Ticks, grown},
     memory::swapped_bytes,
     processes::Processes,
     processor,
-    usage::{IoReading, combine_costs, combine_io, spent},
+    text::number,
+    usage::{combine_costs, combine_io, own_io, spent},
 };
 
 /// Measures from [`Meter::start`] to [`Meter::stop`]. Each takes some 0.2 ms, a little more on
@@ -23,7 +26,7 @@ pub struct Meter {
     swapped: Option<u64>,
     pressure: Pressure,
     ticks: Option<Ticks>,
-    io: Option<IoReading>,
+    io: Option<Io>,
     spent: Cost,
     start: Instant,
 }
@@ -51,7 +54,7 @@ impl Meter {
             swapped: swapped_bytes(),
             pressure: Pressure::now(),
             ticks: Ticks::now(),
-            io: IoReading::now(),
+            io: own_io().map(|(io, reading)| combine_io(io, reading, u64::saturating_add)),
             spent: spent(),
             start: Instant::now(),
         }
@@ -61,7 +64,8 @@ impl Meter {
     pub fn stop(self) -> Measured {
         let wall = self.start.elapsed();
         let own = combine_costs(spent(), self.spent, u64::saturating_sub);
-        let own_io = self.io.zip(IoReading::now()).map(|(then, now)| now.since(&then));
+        let own_io = self.io.zip(own_io());
+        let own_io = own_io.map(|(then, (now, _))| combine_io(now, then, u64::saturating_sub));
         let others = self.processes.zip(Processes::now(&self.roots));
         // Without the others' part, this process's would pass for the whole.
         let cost = others.map_or_else(Cost::default, |(then, now)| {
@@ -70,7 +74,7 @@ impl Meter {
         let io = others.and_then(|(then, now)| {
             Some(combine_io(own_io?, now.io_since(&then)?, u64::saturating_add))
         });
-        let ticks = self.ticks.zip(Ticks::now()).map(|(then, now)| now.since(&then));
+        let ticks = self.ticks.zip(Ticks::now());
         let [cpu_pressure, io_pressure, memory_pressure] =
             Pressure::now().shares_since(&self.pressure, wall);
         let load = Load {
@@ -80,7 +84,7 @@ impl Meter {
             swapped_bytes: grown(self.swapped, swapped_bytes()),
             throttled: grown(self.throttled, processor::throttled()),
             mhz: processor::mhz(),
-            ..ticks.map_or_else(Load::default, |ticks| ticks.load(wall, cost))
+            ..ticks.map_or_else(Load::default, |(then, now)| now.load_since(&then, wall, cost))
         };
         Measured { cost, io, load }
     }
@@ -89,6 +93,93 @@ impl Meter {
 /// Whether this system reports what else runs on it; if not, every [`Load`] is empty.
 pub fn reports_load() -> bool {
     Ticks::now().is_some()
+}
+
+/// By how much a counter grew; one that was set back meanwhile did not.
+fn grown(then: Option<u64>, now: Option<u64>) -> Option<u64> {
+    then.zip(now).map(|(then, now)| now.saturating_sub(then))
+}
+
+/// Unit of `/proc/stat`: `USER_HZ` is 100 on every architecture that Rust's std supports.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Shortest pass with a figure for `other_cpus`. Each column of `/proc/stat` is cut to whole
+/// ticks, so a difference is off by up to a tick a column: ±0.1 processors here.
+const MIN_WALL: Duration = Duration::from_millis(200);
+
+/// Least processor time, all processors together, with a figure for steal: one tick is then at
+/// most 1 %.
+const MIN_TICKS: u64 = 100;
+
+/// Processor time of the whole machine, whoever used it, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ticks {
+    busy: u64,
+    steal: u64,
+    total: u64,
+}
+
+impl Ticks {
+    /// Reported on Linux only; elsewhere there is no such file.
+    fn now() -> Option<Self> {
+        Self::parse(&fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// Reads the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq,
+    /// steal. Guests' time follows, but is in `user` already. See proc(5).
+    fn parse(stat: &str) -> Option<Self> {
+        let columns = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
+        let columns: Option<Vec<u64>> = columns.take(8).map(number).collect();
+        let [user, nice, system, idle, iowait, irq, softirq, steal] = columns?.try_into().ok()?;
+        let busy = user + nice + system + irq + softirq;
+        Some(Self { busy, steal, total: busy + idle + iowait + steal })
+    }
+
+    /// What others did in a pass of `wall` during which this process spent `own`.
+    fn load_since(&self, then: &Self, wall: Duration, own: Cost) -> Load {
+        let busy = self.busy.saturating_sub(then.busy) as f64 * TICK.as_secs_f64();
+        let own = (own.user_ns + own.system_ns) as f64 / 1e9;
+        let other = ((busy - own) / wall.as_secs_f64()).max(0.0);
+        let total = self.total.saturating_sub(then.total);
+        let steal = self.steal.saturating_sub(then.steal) as f64 / total as f64;
+        Load {
+            other_cpus: (wall >= MIN_WALL).then_some(other),
+            steal: (total >= MIN_TICKS).then_some(steal),
+            ..Load::default()
+        }
+    }
+}
+
+/// Shortest pass with figures for pressure: the readings around it, some 0.1 ms, are then at most
+/// 1 % of what the counters span.
+const MIN_PRESSURE_WALL: Duration = Duration::from_millis(10);
+
+/// Microseconds so far in which some task waited for a processor, input or output, or memory;
+/// absent if the kernel does not count them. See `Documentation/accounting/psi.rst` in its source.
+#[derive(Clone, Copy, Debug)]
+struct Pressure([Option<u64>; 3]);
+
+impl Pressure {
+    fn now() -> Self {
+        Self(["cpu", "io", "memory"].map(|resource| {
+            parse_pressure(&fs::read_to_string(format!("/proc/pressure/{resource}")).ok()?)
+        }))
+    }
+
+    /// Shares of a pass of `wall` in which tasks waited.
+    fn shares_since(&self, then: &Self, wall: Duration) -> [Option<f64>; 3] {
+        [0, 1, 2].map(|resource| {
+            let waited = grown(then.0[resource], self.0[resource])?;
+            let share = waited as f64 / 1e6 / wall.as_secs_f64();
+            (wall >= MIN_PRESSURE_WALL).then_some(share.min(1.0))
+        })
+    }
+}
+
+/// The line `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`.
+fn parse_pressure(text: &str) -> Option<u64> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    number(some.split(' ').find_map(|field| field.strip_prefix("total="))?)
 }
 
 #[cfg(test)]
@@ -125,5 +216,79 @@ mod tests {
         assert!(spent(&with) > spent(&without) + 20_000_000, "{with:?} {without:?}");
         assert!(with.load.other_cpus < without.load.other_cpus, "{with:?} {without:?}");
         assert!(with.io.is_some() == without.io.is_some());
+    }
+}
+
+#[cfg(test)]
+mod load_tests {
+    use super::*;
+    use crate::text::survives;
+
+    const STAT: &str = "\
+cpu  1000 20 300 9000 50 6 7 40 500 0
+cpu0 500 10 150 4500 25 3 3 20 250 0
+intr 185253 0 0
+";
+
+    fn after(wall: Duration, ticks: [u64; 3], own_ns: u64) -> Load {
+        let [busy, steal, total] = ticks;
+        let own = Cost { user_ns: own_ns, ..Cost::default() };
+        Ticks { busy, steal, total }.load_since(&Ticks::default(), wall, own)
+    }
+
+    #[test]
+    fn guests_are_not_counted_twice() {
+        let ticks = Ticks::parse(STAT).unwrap();
+        assert_eq!(ticks, Ticks { busy: 1333, steal: 40, total: 10_423 });
+        for text in ["", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4 5 6 7 8", "cpu  a b c d e f g h"] {
+            assert_eq!(Ticks::parse(text), None, "{text}");
+        }
+        survives(STAT, Ticks::parse);
+    }
+
+    #[test]
+    fn others_are_the_machine_less_this_process() {
+        let load = after(Duration::from_secs(1), [150, 2, 200], 1_000_000_000);
+        assert!((load.other_cpus.unwrap() - 0.5).abs() < 1e-9);
+        assert!((load.steal.unwrap() - 0.01).abs() < 1e-9);
+        let load = after(Duration::from_secs(1), [99, 0, 200], 1_000_000_000);
+        assert_eq!(load.other_cpus, Some(0.0), "never less than nothing");
+    }
+
+    #[test]
+    fn a_short_pass_has_no_figures() {
+        assert_eq!(after(Duration::from_millis(199), [20, 1, 40], 0), Load::default());
+        assert_eq!(after(Duration::ZERO, [0, 0, 0], 0), Load::default());
+    }
+
+    #[test]
+    fn the_total_of_some_counts_and_not_of_full() {
+        const IO: &str = "\
+some avg10=0.36 avg60=0.40 avg300=0.32 total=4271137
+full avg10=0.36 avg60=0.38 avg300=0.29 total=3833235
+";
+        assert_eq!(parse_pressure(IO), Some(4_271_137));
+        for text in ["", "some", "some total=", "some total=-1", "full avg10=0.36 total=7\n"] {
+            assert_eq!(parse_pressure(text), None, "{text}");
+        }
+        survives(IO, parse_pressure);
+    }
+
+    #[test]
+    fn a_share_is_of_the_pass() {
+        let then = Pressure([Some(1000), None, Some(0)]);
+        let now = Pressure([Some(51_000), None, Some(9_000_000)]);
+        assert_eq!(now.shares_since(&then, Duration::from_millis(9)), [None; 3]);
+        let [cpu, io, memory] = now.shares_since(&then, Duration::from_millis(200));
+        assert!((cpu.unwrap() - 0.25).abs() < 1e-9);
+        assert_eq!((io, memory), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn a_counter_that_was_set_back_did_not_grow() {
+        assert_eq!(grown(Some(3), Some(5)), Some(2));
+        assert_eq!(grown(Some(5), Some(3)), Some(0));
+        assert_eq!(grown(None, Some(3)), None);
+        assert_eq!(grown(Some(3), None), None);
     }
 }

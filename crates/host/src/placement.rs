@@ -19,7 +19,7 @@ pub enum FilesystemChoice {
     /// The one that holds this folder.
     Folder(PathBuf),
     /// A new one of this kind, on a loop device, for as long as the run lasts.
-    Image(ImageKind),
+    Image(&'static ImageKind),
 }
 
 impl FromStr for FilesystemChoice {
@@ -39,26 +39,6 @@ impl FromStr for FilesystemChoice {
                 Err(Error::usage(format!("{text}: no such folder")))
             }
             _ => kind,
-        }
-    }
-}
-
-impl FilesystemChoice {
-    fn image(&self) -> Option<ImageKind> {
-        match self {
-            Self::Image(kind) => Some(*kind),
-            Self::Folder(_) => None,
-        }
-    }
-
-    /// The kind of file system; if the system does not report it, the folder's name.
-    fn kind(&self) -> String {
-        match self {
-            Self::Image(kind) => kind.to_string(),
-            Self::Folder(path) => {
-                let found = filesystems(std::slice::from_ref(path)).into_iter().next();
-                found.map_or_else(|| path.display().to_string(), |found| found.kind)
-            }
         }
     }
 }
@@ -87,20 +67,28 @@ impl Placements {
     }
 
     fn try_open(choices: &[FilesystemChoice], image_bytes: u64, parent: &Path) -> Result<Self> {
-        let kinds: Vec<_> = choices.iter().filter_map(FilesystemChoice::image).collect();
+        let kinds = choices.iter().filter_map(|choice| match choice {
+            FilesystemChoice::Image(kind) => Some(*kind),
+            FilesystemChoice::Folder(_) => None,
+        });
+        let kinds: Vec<_> = kinds.collect();
         check_images(&kinds, image_bytes, parent)?;
         let scratch = if kinds.is_empty() { None } else { Some(Scratch::new_in(parent)?) };
-        let mut placements = Vec::new();
-        for choice in choices {
-            let path = match choice {
-                FilesystemChoice::Folder(path) => path.clone(),
-                FilesystemChoice::Image(kind) => {
-                    let folder = scratch.as_ref().map_or(parent, Scratch::path);
-                    mount_image(*kind, folder, image_bytes).map_err(|error| error.context(kind))?
-                }
-            };
-            placements.push(Placement { name: choice.kind(), path });
-        }
+        let folder = scratch.as_ref().map_or(parent, Scratch::path);
+        let ready = |choice: &FilesystemChoice| match choice {
+            // The kind of file system; if the system does not report it, the folder's name.
+            FilesystemChoice::Folder(path) => {
+                let found = filesystems(std::slice::from_ref(path)).into_iter().next();
+                let name = found.map_or_else(|| path.display().to_string(), |found| found.kind);
+                Ok(Placement { name, path: path.clone() })
+            }
+            FilesystemChoice::Image(kind) => {
+                let mounted = mount_image(kind, folder, image_bytes);
+                let path = mounted.map_err(|error| error.context(kind))?;
+                Ok(Placement { name: kind.to_string(), path })
+            }
+        };
+        let mut placements = choices.iter().map(ready).collect::<Result<Vec<_>>>()?;
         distinguish(&mut placements, choices);
         Ok(Self { placements, _scratch: scratch })
     }
@@ -142,7 +130,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display().to_string();
         let parse = |text: &str| text.parse::<FilesystemChoice>();
-        assert_eq!(parse("xfs").unwrap(), FilesystemChoice::Image(ImageKind::Xfs));
+        assert_eq!(parse("xfs").unwrap(), FilesystemChoice::Image("xfs".parse().unwrap()));
         assert_eq!(parse(&path).unwrap(), FilesystemChoice::Folder(folder.path().to_owned()));
         std::fs::write(folder.path().join("file"), "").unwrap();
         for (text, answer) in [
@@ -160,7 +148,7 @@ mod tests {
     #[test]
     fn placements_of_one_kind_get_different_names() {
         let folder = |path: &str| FilesystemChoice::Folder(path.into());
-        let xfs = FilesystemChoice::Image(ImageKind::Xfs);
+        let xfs = FilesystemChoice::Image("xfs".parse().unwrap());
         let choices = [folder("/a"), folder("/b"), xfs, folder("/a")];
         let placement = |name: &str| Placement { name: name.into(), path: PathBuf::new() };
         let mut placements = ["ext4", "ext4", "xfs", "ext4"].map(placement);

@@ -47,37 +47,26 @@ impl Processes {
             involuntary_switches: zero,
             ..Cost::default()
         };
-        let none = Self { sampled, io: Some(Io::default()), ..Self::default() };
-        let processes = descendants(proc, roots)?;
-        Some(processes.iter().fold(none, |sum, (&pid, stat)| sum.plus(&Self::of(proc, pid, stat))))
+        let mut sum = Self { sampled, io: Some(Io::default()), ..Self::default() };
+        for (pid, stat) in descendants(proc, roots)? {
+            sum.add(&proc.join(pid.to_string()), pid, &stat);
+        }
+        Some(sum)
     }
 
-    fn of(proc: &Path, pid: u32, stat: &Stat) -> Self {
-        let folder = proc.join(pid.to_string());
-        let own_ns = clock_ns(pid).unwrap_or((stat.user + stat.system).saturating_mul(TICK_NS));
-        let reaped_ns = (stat.reaped_user + stat.reaped_system).saturating_mul(TICK_NS);
-        let switches = switches(&folder);
-        Self {
-            total_ns: own_ns.saturating_add(reaped_ns),
-            sampled: Cost {
-                user_ns: (stat.user + stat.reaped_user).saturating_mul(TICK_NS),
-                system_ns: (stat.system + stat.reaped_system).saturating_mul(TICK_NS),
-                minor_faults: Some(stat.minor_faults),
-                major_faults: Some(stat.major_faults),
-                voluntary_switches: switches.map(|(voluntary, _)| voluntary),
-                involuntary_switches: switches.map(|(_, involuntary)| involuntary),
-            },
-            io: of_living(&folder.join("io"), parse_io),
-        }
-    }
-
-    fn plus(&self, other: &Self) -> Self {
-        let io = self.io.zip(other.io);
-        Self {
-            total_ns: self.total_ns.saturating_add(other.total_ns),
-            sampled: combine_costs(self.sampled, other.sampled, u64::saturating_add),
-            io: io.map(|(one, other)| combine_io(one, other, u64::saturating_add)),
-        }
+    /// Adds the process in `folder`.
+    fn add(&mut self, folder: &Path, pid: u32, stat: &Stat) {
+        let own_ns = clock_ns(pid).unwrap_or(stat.own_ns);
+        let switches = switches(folder);
+        let sampled = Cost {
+            voluntary_switches: switches.map(|(voluntary, _)| voluntary),
+            involuntary_switches: switches.map(|(_, involuntary)| involuntary),
+            ..stat.sampled
+        };
+        let io = self.io.zip(of_living(&folder.join("io"), parse_io));
+        self.total_ns = self.total_ns.saturating_add(own_ns).saturating_add(stat.reaped_ns);
+        self.sampled = combine_costs(self.sampled, sampled, u64::saturating_add);
+        self.io = io.map(|(sum, more)| combine_io(sum, more, u64::saturating_add));
     }
 
     /// What was spent since `then`.
@@ -152,15 +141,11 @@ fn descendants(proc: &Path, roots: &[u32]) -> Option<BTreeMap<u32, Stat>> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stat {
     parent: u32,
-    /// With those of the children it has waited for.
-    minor_faults: u64,
-    major_faults: u64,
-    /// Processor time in ticks.
-    user: u64,
-    system: u64,
-    /// That of the children it has waited for.
-    reaped_user: u64,
-    reaped_system: u64,
+    /// Processor time, and that of the children it has waited for.
+    own_ns: u64,
+    reaped_ns: u64,
+    /// Time and faults, with those of these children.
+    sampled: Cost,
     /// In ticks since the system started.
     started: u64,
 }
@@ -178,16 +163,20 @@ impl Stat {
         let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
         // Counted from 1 as in proc(5), where the state is the third.
         let field = |number: usize| fields.get(number - 3).copied();
-        let count = |number| field(number).and_then(text::number);
+        let sum = |one, other| Some(text::number(field(one)?)? + text::number(field(other)?)?);
+        let ns = |one, other| Some(sum(one, other)?.saturating_mul(TICK_NS));
         Some(Self {
             parent: field(4)?.parse().ok()?,
-            minor_faults: count(10)? + count(11)?,
-            major_faults: count(12)? + count(13)?,
-            user: count(14)?,
-            system: count(15)?,
-            reaped_user: count(16)?,
-            reaped_system: count(17)?,
-            started: count(22)?,
+            own_ns: ns(14, 15)?,
+            reaped_ns: ns(16, 17)?,
+            sampled: Cost {
+                user_ns: ns(14, 16)?,
+                system_ns: ns(15, 17)?,
+                minor_faults: sum(10, 11),
+                major_faults: sum(12, 13),
+                ..Cost::default()
+            },
+            started: text::number(field(22)?)?,
         })
     }
 }
@@ -198,18 +187,16 @@ pub(crate) fn started(pid: u32) -> Option<u64> {
 }
 
 /// Processor time of a process, all its threads together, those that ended too.
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), allow(unused_variables, reason = "not reported there"))]
 fn clock_ns(pid: u32) -> Option<u64> {
-    use nix::{time::ClockId, unistd::Pid};
+    #[cfg(target_os = "linux")]
+    {
+        use nix::{sys::time::TimeValLike, time::ClockId, unistd::Pid};
 
-    let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
-    let time = clock.now().ok()?;
-    let seconds = u64::try_from(time.tv_sec()).ok()?;
-    seconds.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec()).ok()?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn clock_ns(_: u32) -> Option<u64> {
+        let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
+        u64::try_from(clock.now().ok()?.num_nanoseconds()).ok()
+    }
+    #[cfg(not(target_os = "linux"))]
     None
 }
 
@@ -220,14 +207,12 @@ fn switches(folder: &Path) -> Option<(u64, u64)> {
         Err(error) => return has_ended(&error).then_some((0, 0)),
     };
     threads.iter().try_fold((0, 0), |(voluntary, involuntary), status| {
-        let of = of_living(status, switches_of)?;
+        let of = of_living(status, |text| {
+            let count = |name| text::count(name, ':', text);
+            Some((count("voluntary_ctxt_switches")?, count("nonvoluntary_ctxt_switches")?))
+        })?;
         Some((voluntary + of.0, involuntary + of.1))
     })
-}
-
-fn switches_of(status: &str) -> Option<(u64, u64)> {
-    let count = |name| text::count(name, ':', status);
-    Some((count("voluntary_ctxt_switches")?, count("nonvoluntary_ctxt_switches")?))
 }
 
 /// What `parse` returns for a file of a process; zero for one that has ended meanwhile.
@@ -250,7 +235,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
-    use crate::text::tests::survives;
+    use crate::text::survives;
 
     const STAT: &str = "42 (a (b) c) S 7 42 42 0 -1 4194304 100 20 3 4 50 60 70 80 20 0 1 0 99 0\n";
 
@@ -259,12 +244,15 @@ mod tests {
         let stat = Stat::parse(STAT).unwrap();
         let expected = Stat {
             parent: 7,
-            minor_faults: 120,
-            major_faults: 7,
-            user: 50,
-            system: 60,
-            reaped_user: 70,
-            reaped_system: 80,
+            own_ns: 110 * TICK_NS,
+            reaped_ns: 150 * TICK_NS,
+            sampled: Cost {
+                user_ns: 120 * TICK_NS,
+                system_ns: 140 * TICK_NS,
+                minor_faults: Some(120),
+                major_faults: Some(7),
+                ..Cost::default()
+            },
             started: 99,
         };
         assert_eq!(stat, expected);

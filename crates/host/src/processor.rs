@@ -1,6 +1,7 @@
 //! The processors: what they are, how fast they run and how often they had to slow down.
 
 use std::{
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     sync::OnceLock,
@@ -8,7 +9,7 @@ use std::{
 
 use model::Cpu;
 
-use crate::text::{read_line, read_number, value};
+use crate::text::{entries, read_line, read_number, value};
 
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 
@@ -39,7 +40,7 @@ fn model(cpuinfo: &str) -> Option<String> {
 
 /// Size of the cache of the highest level among `folder/index*`.
 fn last_level_cache(folder: &Path) -> Option<u64> {
-    let caches = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| {
+    let caches = entries(folder).filter_map(|entry| {
         let read = |name| read_line(entry.path().join(name));
         cache(&read("type")?, &read("level")?, &read("size")?)
     });
@@ -54,16 +55,15 @@ fn cache(kind: &str, level: &str, size: &str) -> Option<(u32, u64)> {
 
 /// A size as sysfs writes it: digits and `K` (or, in case, `M` or `G`), powers of 1024.
 fn cache_bytes(size: &str) -> Option<u64> {
-    let split = size.find(|c: char| !c.is_ascii_digit()).unwrap_or(size.len());
-    let (digits, suffix) = size.split_at(split);
-    let factor: u64 = match suffix {
-        "" => 1,
-        "K" => 1 << 10,
-        "M" => 1 << 20,
-        "G" => 1 << 30,
+    let digits = size.trim_end_matches(['K', 'M', 'G']);
+    let shift = match &size[digits.len()..] {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
         _ => return None,
     };
-    digits.parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
 }
 
 /// Frequency of the fastest processor now, in MHz. From cpufreq only: the figure in
@@ -74,9 +74,8 @@ pub(crate) fn mhz() -> Option<f64> {
 
 /// The greatest of `folder/policy*/scaling_cur_freq`, which are in kHz.
 fn fastest(folder: &Path) -> Option<f64> {
-    let policies = fs::read_dir(folder).ok()?.flatten();
     let read = |policy: fs::DirEntry| read_line(policy.path().join("scaling_cur_freq"));
-    let frequencies = policies.filter_map(read).filter_map(|khz| khz.parse::<u32>().ok());
+    let frequencies = entries(folder).filter_map(read).filter_map(|khz| khz.parse::<u32>().ok());
     frequencies.filter(|khz| *khz > 0).max().map(|khz| f64::from(khz) / 1e3)
 }
 
@@ -93,30 +92,21 @@ const THROTTLE_COUNTERS: [(&str, &str); 2] =
 
 /// The counters below `folder`, each core's and package's once: that of its first processor.
 fn throttle_counters(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    entries.flatten().flat_map(|entry| first_shown_by(&entry.path())).collect()
+    entries(folder).flat_map(|entry| first_shown_by(&entry.path())).collect()
 }
 
 /// The counters that `processor` is the first to show; none if the folder is not a processor's.
 fn first_shown_by(processor: &Path) -> Vec<PathBuf> {
-    let Some(number) = processor_number(processor) else { return Vec::new() };
-    let first = |list: &str| {
+    let name = processor.file_name().and_then(OsStr::to_str);
+    let Some(number) = name.and_then(|name| name.strip_prefix("cpu")) else { return Vec::new() };
+    let counters = THROTTLE_COUNTERS.into_iter().filter(|(_, list)| {
         // `0-3,8`; without such a list the counter is the processor's own.
         let list = read_line(processor.join("topology").join(list));
         list.is_none_or(|list| list.split(['-', ',']).next() == Some(number))
-    };
-    THROTTLE_COUNTERS
-        .into_iter()
-        .map(|(counter, list)| (processor.join("thermal_throttle").join(counter), list))
-        .filter(|(counter, list)| counter.exists() && first(list))
-        .map(|(counter, _)| counter)
-        .collect()
-}
-
-/// The digits in `cpu12`; there are other folders next to those of processors.
-fn processor_number(processor: &Path) -> Option<&str> {
-    let digits = processor.file_name()?.to_str()?.strip_prefix("cpu")?;
-    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
+    });
+    let counters = counters.map(|(counter, _)| processor.join("thermal_throttle").join(counter));
+    // There are other folders next to those of processors, `cpufreq` for one.
+    counters.filter(|counter| number.parse::<u32>().is_ok() && counter.exists()).collect()
 }
 
 /// Absent if there are no counters, or one of them cannot be read.
@@ -128,7 +118,7 @@ fn sum(counters: &[PathBuf]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::tests::survives;
+    use crate::text::survives;
 
     const X86: &str = "\
 processor\t: 0

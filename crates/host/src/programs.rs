@@ -3,7 +3,6 @@
 use std::{
     env,
     ffi::OsStr,
-    fs,
     io::Read,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -13,6 +12,8 @@ use std::{
 };
 
 use model::Program;
+
+use crate::text::{self, entries};
 
 /// Name, its binaries, Debian's package.
 const SERVERS: [(&str, &[&str], &str); 2] = [
@@ -30,31 +31,22 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Returns what storemark could use in addition to what is built in. Servers only print their
 /// version, they are not started.
 pub fn programs() -> Vec<Program> {
-    let folders = server_folders();
-    let server = |(name, binaries, package): &(&str, &[&str], &str)| {
-        let path = find(&folders, binaries);
-        Program {
-            name: (*name).to_owned(),
-            version: path.as_deref().and_then(version),
-            path: path.map(|path| path.display().to_string()),
-            package: (*package).to_owned(),
-        }
-    };
-    [system_sqlite()].into_iter().chain(SERVERS.iter().map(server)).collect()
-}
-
-fn system_sqlite() -> Program {
-    let path = library_folders().iter().find_map(|folder| library(folder, "libsqlite3.so"));
-    Program {
-        name: "libsqlite3".to_owned(),
+    let entry = |name: &str, package: &str, version, path: Option<PathBuf>| Program {
+        name: name.to_owned(),
+        version,
         path: path.map(|path| path.display().to_string()),
-        version: None,
-        package: "libsqlite3-0".to_owned(),
-    }
+        package: package.to_owned(),
+    };
+    let sqlite = library_folders().iter().find_map(|folder| library(folder, "libsqlite3.so"));
+    let folders = server_folders();
+    let servers = SERVERS.iter().map(|(name, binaries, package)| {
+        let path = find(&folders, binaries);
+        entry(name, package, path.as_deref().and_then(version), path)
+    });
+    [entry("libsqlite3", "libsqlite3-0", None, sqlite)].into_iter().chain(servers).collect()
 }
 
 /// Returns the path of a program for administrators.
-#[cfg(target_os = "linux")]
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     find(&server_folders(), &[name])
 }
@@ -65,7 +57,7 @@ fn server_folders() -> Vec<PathBuf> {
     let named = env::split_paths(&path).filter(|folder| folder.is_absolute());
     let usual = SERVER_FOLDERS.iter().map(PathBuf::from);
     // Debian keeps each major version in a folder of its own; the newest first.
-    let mut debian = below(Path::new("/usr/lib/postgresql"));
+    let mut debian: Vec<_> = below(Path::new("/usr/lib/postgresql")).collect();
     debian.sort_by_key(|folder| std::cmp::Reverse(number(folder)));
     named.chain(usual).chain(debian.into_iter().map(|folder| folder.join("bin"))).collect()
 }
@@ -78,13 +70,12 @@ fn number(folder: &Path) -> Option<u32> {
 fn library_folders() -> Vec<PathBuf> {
     let bases = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/opt/homebrew/lib"];
     let bases = bases.map(PathBuf::from);
-    let kinds = below(&bases[0]).into_iter().filter(|f| f.to_string_lossy().contains("-linux-"));
+    let kinds = below(&bases[0]).filter(|folder| folder.to_string_lossy().contains("-linux-"));
     bases.iter().cloned().chain(kinds).collect()
 }
 
-/// The entries of `folder`.
-fn below(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+fn below(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    entries(folder).map(|entry| entry.path())
 }
 
 /// A library by the start of its name: the version follows.
@@ -92,7 +83,7 @@ fn library(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_it = |path: &PathBuf| {
         path.file_name().and_then(OsStr::to_str).is_some_and(|file| file.starts_with(name))
     };
-    below(folder).into_iter().filter(is_it).min()
+    below(folder).filter(is_it).min()
 }
 
 fn find(folders: &[PathBuf], binaries: &[&str]) -> Option<PathBuf> {
@@ -112,8 +103,7 @@ fn first_line(command: &mut Command, patience: Duration) -> Option<String> {
     // It has ended by itself, or has had its time.
     let _ = child.kill();
     let _ = child.wait();
-    let text = String::from_utf8_lossy(&text?).into_owned();
-    text.lines().next().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned)
+    text::first_line(&String::from_utf8_lossy(&text?))
 }
 
 /// Read on a thread of its own: a program may neither print nor end.
@@ -132,7 +122,7 @@ fn output(child: &mut Child, patience: Duration) -> Option<Vec<u8>> {
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::{fs, time::Instant};
 
     use super::*;
 

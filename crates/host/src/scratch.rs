@@ -1,7 +1,7 @@
 //! A temporary folder that is always removed: by its owner, or by the next run.
 
 use std::{
-    fs::{self, DirBuilder, File, Metadata},
+    fs::{self, File},
     hash::{BuildHasher, Hasher, RandomState},
     io,
     path::{Path, PathBuf},
@@ -9,13 +9,59 @@ use std::{
 
 use model::{Account, Error, Result};
 
-use crate::{cleanup_guard::CleanupGuard, image, remove::remove_all};
+use crate::{
+    cleanup_guard::CleanupGuard,
+    files::{create_folder, is_mine, remove_all},
+    image,
+    text::entries,
+};
 
 const PREFIX: &str = "storemark-scratch-";
 
-/// The file whose lock shows that the owner is running. The system drops the lock with the process,
-/// however that ends.
-const LOCK: &str = "lock";
+/// The file whose lock shows that a folder's owner is running. The system drops the lock with the
+/// process, however that ends.
+pub const LOCK: &str = "lock";
+
+/// Creates and takes the lock of `folder`; `None`: the file system has no locks. `WouldBlock`:
+/// another process has it, or has removed the folder in between.
+pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
+    let file = folder.join(LOCK);
+    let opened = match File::create_new(&file) {
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+            File::options().read(true).write(true).open(&file)
+        }
+        created => created,
+    };
+    let lock = opened.map_err(|cause| match cause.kind() {
+        io::ErrorKind::NotFound => io::ErrorKind::WouldBlock.into(),
+        _ => cause,
+    })?;
+    match lock.try_lock() {
+        Err(fs::TryLockError::Error(_)) => Ok(None),
+        // Another process may have held it until now, and have removed the folder.
+        Ok(()) if file.exists() => Ok(Some(lock)),
+        _ => Err(io::ErrorKind::WouldBlock.into()),
+    }
+}
+
+/// Removes all that is in `folder` except its lock.
+pub fn empty_folder(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() != LOCK {
+            remove_all(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes `folder` with all in it. The lock is removed last: if this is interrupted, what remains
+/// can still be recognised.
+pub fn remove_folder(folder: &Path) -> io::Result<()> {
+    empty_folder(folder)?;
+    fs::remove_file(folder.join(LOCK))?;
+    fs::remove_dir(folder)
+}
 
 /// A folder of this run, removed with all in it when dropped, or soon after this process was
 /// killed.
@@ -52,8 +98,10 @@ impl Scratch {
     fn claim(parent: &Path) -> io::Result<Self> {
         let path = parent.join(name());
         // A server's user passes through it to the folder that is its own.
-        create(&path, 0o711)?;
-        let lock = lock(&path).inspect_err(|_| {
+        create_folder(&path, 0o711)?;
+        let lock =
+            lock_folder(&path).and_then(|lock| lock.ok_or(io::ErrorKind::Unsupported.into()));
+        let lock = lock.inspect_err(|_| {
             // Best effort: another run may be removing it at the same time.
             let _ = remove(&path);
         })?;
@@ -65,8 +113,8 @@ impl Scratch {
     pub fn folder(&self, name: &str, owner: Option<Account>) -> Result<PathBuf> {
         let path = self.path.join(name);
         if !path.exists() {
-            create(&path, 0o700).map_err(|e| Error::io(path.display(), e))?;
-            give(&path, owner).map_err(|e| Error::io(path.display(), e))?;
+            let created = create_folder(&path, 0o700).and_then(|()| give(&path, owner));
+            created.map_err(|e| Error::io(path.display(), e))?;
         }
         Ok(path)
     }
@@ -87,7 +135,7 @@ impl Drop for Scratch {
 /// [`Scratch`] gives, with a lock file that nobody holds. Anything else stays untouched, and so
 /// does what cannot be removed: it does not prevent the run.
 fn sweep(parent: &Path) {
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+    for entry in entries(parent) {
         let ours = entry.file_name().to_str().is_some_and(is_name);
         if ours && entry.metadata().is_ok_and(|meta| meta.is_dir() && is_mine(&meta)) {
             let _ = sweep_one(&entry.path());
@@ -96,26 +144,13 @@ fn sweep(parent: &Path) {
 }
 
 fn sweep_one(path: &Path) -> io::Result<()> {
-    let lock = path.join(LOCK);
-    if !fs::symlink_metadata(&lock)?.is_file() {
-        return Ok(());
+    if fs::symlink_metadata(path.join(LOCK))?.is_file()
+        // Held until the folder is removed, so that only one run at a time removes it.
+        && let Some(_lock) = lock_folder(path)?
+    {
+        remove(path)?;
     }
-    let lock = File::options().read(true).write(true).open(lock)?;
-    // Held until the folder is removed, so that only one run at a time removes it.
-    lock.try_lock()?;
-    remove(path)
-}
-
-/// In a folder open to all, another user may have set a trap under our name.
-#[cfg(unix)]
-fn is_mine(meta: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    meta.uid() == rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn is_mine(_: &Metadata) -> bool {
-    true
+    Ok(())
 }
 
 fn name() -> String {
@@ -134,14 +169,6 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-#[cfg_attr(not(unix), allow(unused_variables, unused_mut, reason = "modes are Unix's"))]
-fn create(path: &Path, mode: u32) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
-    builder.create(path)
-}
-
 #[cfg_attr(not(unix), allow(unused_variables, reason = "owners are Unix's"))]
 fn give(path: &Path, owner: Option<Account>) -> io::Result<()> {
     #[cfg(unix)]
@@ -151,30 +178,9 @@ fn give(path: &Path, owner: Option<Account>) -> io::Result<()> {
     Ok(())
 }
 
-/// Creates and takes the lock. `WouldBlock`: another run removed the folder in between.
-fn lock(path: &Path) -> io::Result<File> {
-    let swept = || io::Error::from(io::ErrorKind::WouldBlock);
-    let file = path.join(LOCK);
-    let lock = File::create_new(&file).map_err(|cause| match cause.kind() {
-        io::ErrorKind::NotFound => swept(),
-        _ => cause,
-    })?;
-    lock.try_lock()?;
-    // The lock was free, but another run may have held it, and have removed the folder.
-    if file.exists() { Ok(lock) } else { Err(swept()) }
-}
-
-/// The lock is removed last: if this is interrupted, the next run can still remove the folder.
 fn remove(path: &Path) -> io::Result<()> {
     image::release(path);
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_name() != LOCK {
-            remove_all(&entry.path())?;
-        }
-    }
-    fs::remove_file(path.join(LOCK))?;
-    fs::remove_dir(path)
+    remove_folder(path)
 }
 
 fn refused(parent: &Path, cause: &io::Error) -> Error {

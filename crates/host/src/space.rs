@@ -1,4 +1,4 @@
-//! The space that a store occupies, and the space that is left.
+//! The space that a store occupies, in how many pieces, and the space that is left.
 
 use std::{
     collections::HashSet,
@@ -8,6 +8,8 @@ use std::{
 };
 
 use model::{Error, ErrorKind, Result};
+
+use crate::files::identity;
 
 /// Bytes of files and folders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +38,80 @@ pub fn space(paths: &[PathBuf]) -> Result<Space> {
     Ok(space)
 }
 
+fn allocated(meta: &Metadata) -> u64 {
+    // In units of 512 bytes, whatever the block size of the file system.
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::blocks(meta) * 512;
+    #[cfg(not(unix))]
+    if meta.is_file() { meta.len() } else { 0 }
+}
+
+/// Files and the pieces in which they are stored on the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extents {
+    /// Files that have bytes.
+    pub files: u64,
+    /// Pieces of all of them together, neighbours on the device counted as one; absent if the file
+    /// system does not report those of every file.
+    pub extents: Option<u64>,
+}
+
+/// Counts the files at and below `paths` and their pieces. What has no place yet is written out
+/// first.
+pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
+    let mut found = Extents { files: 0, extents: Some(0) };
+    for path in paths {
+        walk(path, &mut |path, meta| {
+            if meta.is_file() && meta.len() > 0 {
+                let here = pieces(path)?;
+                found.files += 1;
+                found.extents = found.extents.zip(here).map(|(sum, here)| sum + here);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// Pieces of one file; `None`: not reported. By the ioctl FIEMAP, see
+/// <https://docs.kernel.org/filesystems/fiemap.html>.
+#[cfg(target_os = "linux")]
+fn pieces(path: &Path) -> io::Result<Option<u64>> {
+    use fiemap::{Fiemap, FiemapExtentFlags, FiemapFlags};
+    use rustix::io::Errno;
+
+    /// The place of such a piece is unknown, or its length is not that on the device (compressed).
+    const NOWHERE: FiemapExtentFlags = FiemapExtentFlags::UNKNOWN
+        .union(FiemapExtentFlags::DELALLOC)
+        .union(FiemapExtentFlags::ENCODED);
+
+    let (mut pieces, mut end) = (0, None);
+    for extent in Fiemap::with_flags(fs::File::open(path)?, FiemapFlags::SYNC) {
+        match extent {
+            Ok(extent) if extent.fe_flags.intersects(NOWHERE) => return Ok(None),
+            Ok(extent) => {
+                pieces += u64::from(end != Some(extent.fe_physical));
+                end = Some(extent.fe_physical + extent.fe_length);
+            }
+            Err(error) => {
+                return match Errno::from_io_error(&error) {
+                    // The file system, or a sandbox in place of the kernel, has no such call.
+                    Some(
+                        Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS | Errno::INVAL | Errno::PERM,
+                    ) => Ok(None),
+                    _ => Err(error),
+                };
+            }
+        }
+    }
+    Ok(Some(pieces))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pieces(_: &Path) -> io::Result<Option<u64>> {
+    Ok(None)
+}
+
 /// Visits `path` and, if it is a folder, every regular file and folder below it, in no order.
 /// What is absent, or vanishes meanwhile, is skipped.
 pub(crate) fn walk(
@@ -44,7 +120,16 @@ pub(crate) fn walk(
 ) -> Result<()> {
     let mut left = vec![path.to_owned()];
     while let Some(next) = left.pop() {
-        match step(&next, next == path, &mut left, visit) {
+        let mut step = || {
+            let meta = if next == path { fs::metadata(path)? } else { next.symlink_metadata()? };
+            if meta.is_dir() {
+                for entry in fs::read_dir(&next)? {
+                    left.push(entry?.path());
+                }
+            }
+            if meta.is_dir() || meta.is_file() { visit(&next, &meta) } else { Ok(()) }
+        };
+        match step() {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
             done => done.map_err(|cause| Error::io(next.display(), cause))?,
         }
@@ -52,59 +137,17 @@ pub(crate) fn walk(
     Ok(())
 }
 
-fn step(
-    path: &Path,
-    follow: bool,
-    left: &mut Vec<PathBuf>,
-    visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>,
-) -> io::Result<()> {
-    let meta = if follow { fs::metadata(path)? } else { fs::symlink_metadata(path)? };
-    if meta.is_dir() {
-        for entry in fs::read_dir(path)? {
-            left.push(entry?.path());
-        }
-    }
-    if meta.is_dir() || meta.is_file() { visit(path, &meta) } else { Ok(()) }
-}
-
-/// Device and inode.
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "absent on other systems")]
-fn identity(meta: &Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some((meta.dev(), meta.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<(u64, u64)> {
-    None
-}
-
-/// `st_blocks` counts 512 bytes, whatever the block size of the file system.
-#[cfg(unix)]
-fn allocated(meta: &Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    meta.blocks() * 512
-}
-
-#[cfg(not(unix))]
-fn allocated(meta: &Metadata) -> u64 {
-    if meta.is_file() { meta.len() } else { 0 }
-}
-
 /// Returns the bytes that this user may still write to the file system on which `path` is, or will
-/// be.
-#[cfg(unix)]
+/// be; an error if the system does not report them.
 pub fn free_bytes(path: &Path) -> Result<u64> {
-    let place = nearest_existing(path);
-    let space =
-        rustix::fs::statvfs(&place).map_err(|cause| Error::io(place.display(), cause.into()))?;
-    Ok(space.f_bavail.saturating_mul(space.f_frsize))
-}
-
-/// Returns an error: free space is not reported here.
-#[cfg(not(unix))]
-pub fn free_bytes(path: &Path) -> Result<u64> {
+    #[cfg(unix)]
+    {
+        let place = nearest_existing(path);
+        let space = rustix::fs::statvfs(&place);
+        let space = space.map_err(|cause| Error::io(place.display(), cause.into()))?;
+        Ok(space.f_bavail.saturating_mul(space.f_frsize))
+    }
+    #[cfg(not(unix))]
     Err(Error::unsupported(format!("{}: free space is not known here", path.display())))
 }
 
@@ -122,10 +165,8 @@ pub fn shortage(path: &Path, needed: u64) -> Result<Option<u64>> {
 pub(crate) fn nearest_existing(path: &Path) -> PathBuf {
     // Above an absolute path is the root, above a relative one the current folder.
     let here = Path::new(".");
-    path.ancestors()
-        .chain([here])
-        .find_map(|place| place.canonicalize().ok())
-        .unwrap_or_else(|| here.to_owned())
+    let mut places = path.ancestors().chain([here]);
+    places.find_map(|place| place.canonicalize().ok()).unwrap_or_else(|| here.to_owned())
 }
 
 #[cfg(unix)]
@@ -191,5 +232,62 @@ mod tests {
         assert!(free > 0);
         assert_eq!(shortage(folder.path(), 0).unwrap(), None);
         assert!(shortage(folder.path(), u64::MAX).unwrap().is_some());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod extent_tests {
+    use std::{
+        fs::{File, create_dir, write},
+        os::unix::fs::FileExt,
+        path::Path,
+    };
+
+    use super::*;
+
+    #[test]
+    fn only_files_with_bytes_count_and_absent_paths_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        write(at("empty"), "").unwrap();
+        create_dir(at("sub")).unwrap();
+        write(at("sub/one"), [1; 5000]).unwrap();
+        write(at("two"), [2; 5000]).unwrap();
+        let found = extents(&[folder.path().to_owned(), at("absent")]).unwrap();
+        assert_eq!(found.files, 2);
+        // Not reported, or both of them: never none.
+        assert!(found.extents.is_none_or(|extents| extents >= 2), "{found:?}");
+    }
+
+    #[test]
+    fn a_hole_is_no_piece_and_what_follows_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hole");
+        let file = File::create(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let pieces = || extents(std::slice::from_ref(&path)).unwrap().extents;
+        let hole = pieces();
+        assert!(hole.is_none_or(|pieces| pieces == 0), "{hole:?}");
+        file.write_all_at(&[7; 4096], 1 << 19).unwrap();
+        let written = pieces();
+        assert!(written.is_none_or(|pieces| pieces == 1), "{written:?}");
+        assert_eq!(hole.is_none(), written.is_none());
+    }
+
+    /// tmpfs has no device on which a file could be stored.
+    #[test]
+    fn a_file_system_in_memory_reports_no_pieces() {
+        let memory = Path::new("/dev/shm");
+        let kind = crate::filesystems(&[memory.to_owned()]).first().map(|f| f.kind.clone());
+        let Ok(folder) = tempfile::tempdir_in(memory) else {
+            assert!(!memory.is_dir() || write(memory.join("x"), "").is_err());
+            return;
+        };
+        write(folder.path().join("file"), [7; 4096]).unwrap();
+        let found = extents(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(found.files, 1);
+        assert!(found.extents.is_none_or(|pieces| pieces == 1), "{found:?}");
+        assert!(found.extents.is_none() || kind.as_deref() != Some("tmpfs"), "{found:?}");
     }
 }

@@ -1,17 +1,29 @@
 //! Reading the small text files of `/proc` and `/sys`. A file that is missing or has another form
 //! yields nothing, so no reader needs to know on which system it runs.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, DirEntry},
+    path::Path,
+};
 
 /// Returns the first line of a file, unless it is empty.
 pub(crate) fn read_line(path: impl AsRef<Path>) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
+    first_line(&fs::read_to_string(path).ok()?)
+}
+
+/// Returns the first line of a text, unless it is empty.
+pub(crate) fn first_line(text: &str) -> Option<String> {
     text.lines().next().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned)
 }
 
 /// Returns the number on the first line of a file.
 pub(crate) fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     number(&read_line(path)?)
+}
+
+/// Returns the entries of a folder, as far as they can be read.
+pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
 /// Parses a counter. One past 2^53 is none: so sums of many cannot overflow.
@@ -52,7 +64,10 @@ pub fn mutilations(sample: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(crate) use tests::survives;
+
+#[cfg(test)]
+mod tests {
     use super::*;
 
     /// Passes damaged copies of `sample` to a parser, which must not panic.

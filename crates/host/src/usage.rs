@@ -12,32 +12,22 @@ use crate::text;
 /// On Linux the sum of both modes comes from the scheduler and is exact to the microsecond; how
 /// it splits into user and kernel mode is sampled at each timer tick (1 to 10 ms) unless the
 /// kernel accounts precisely (`VIRT_CPU_ACCOUNTING`), so the split means little for short passes.
-#[cfg(unix)]
 pub(crate) fn spent() -> Cost {
-    use nix::sys::resource::{UsageWho, getrusage};
+    #[cfg(unix)]
+    if let Ok(usage) = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF) {
+        use nix::sys::time::{TimeVal, TimeValLike};
 
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Cost::default() };
-    let count = |count: std::ffi::c_long| u64::try_from(count).ok();
-    Cost {
-        user_ns: nanoseconds(usage.user_time()),
-        system_ns: nanoseconds(usage.system_time()),
-        minor_faults: count(usage.minor_page_faults()),
-        major_faults: count(usage.major_page_faults()),
-        voluntary_switches: count(usage.voluntary_context_switches()),
-        involuntary_switches: count(usage.involuntary_context_switches()),
+        let ns = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0) * 1_000;
+        let count = |count: std::ffi::c_long| u64::try_from(count).ok();
+        return Cost {
+            user_ns: ns(usage.user_time()),
+            system_ns: ns(usage.system_time()),
+            minor_faults: count(usage.minor_page_faults()),
+            major_faults: count(usage.major_page_faults()),
+            voluntary_switches: count(usage.voluntary_context_switches()),
+            involuntary_switches: count(usage.involuntary_context_switches()),
+        };
     }
-}
-
-#[cfg(unix)]
-fn nanoseconds(time: nix::sys::time::TimeVal) -> u64 {
-    let unsigned = |part: i64| u64::try_from(part).unwrap_or(0);
-    #[allow(clippy::useless_conversion, reason = "both parts are narrower on some systems")]
-    let (seconds, microseconds) = (i64::from(time.tv_sec()), i64::from(time.tv_usec()));
-    unsigned(seconds) * 1_000_000_000 + unsigned(microseconds) * 1_000
-}
-
-#[cfg(not(unix))]
-pub(crate) fn spent() -> Cost {
     Cost::default()
 }
 
@@ -66,33 +56,15 @@ pub(crate) fn combine_io(one: Io, other: Io, with: fn(u64, u64) -> u64) -> Io {
     }
 }
 
-/// Counters of this process so far, all its threads together (Linux: `/proc/self/io`, see proc(5)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct IoReading {
-    io: Io,
-    /// Bytes that this reading itself took, in one call. The kernel adds them afterwards.
-    own_bytes: u64,
-}
-
-impl IoReading {
-    /// Absent if the kernel does not count, or does not show it to this user.
-    pub(crate) fn now() -> Option<Self> {
-        // More than seven counters of 64 bits can fill, so that one call reads them all.
-        let mut buffer = [0; 512];
-        let length = File::open("/proc/self/io").ok()?.read(&mut buffer).ok()?;
-        let text = std::str::from_utf8(&buffer[..length]).ok()?;
-        Some(Self { io: parse_io(text)?, own_bytes: length as u64 })
-    }
-
-    /// What was asked for between two readings, less what the first of them asked for itself.
-    pub(crate) fn since(&self, then: &Self) -> Io {
-        let before = Io {
-            read_calls: then.io.read_calls + 1,
-            read_bytes: then.io.read_bytes + then.own_bytes,
-            ..then.io
-        };
-        combine_io(self.io, before, u64::saturating_sub)
-    }
+/// Counters of this process so far, all its threads together (Linux: `/proc/self/io`, see proc(5)),
+/// and what the kernel adds to them for this reading afterwards. Absent if the kernel does not
+/// count, or does not show it to this user.
+pub(crate) fn own_io() -> Option<(Io, Io)> {
+    // More than seven counters of 64 bits can fill, so that one call reads them all.
+    let mut buffer = [0; 512];
+    let length = File::open("/proc/self/io").ok()?.read(&mut buffer).ok()?;
+    let reading = Io { read_calls: 1, read_bytes: length as u64, ..Io::default() };
+    Some((parse_io(std::str::from_utf8(&buffer[..length]).ok()?)?, reading))
 }
 
 /// Parses `/proc/PID/io`.
@@ -110,7 +82,7 @@ pub(crate) fn parse_io(text: &str) -> Option<Io> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::tests::survives;
+    use crate::text::survives;
 
     #[test]
     #[cfg(unix)]
@@ -169,25 +141,28 @@ cancelled_write_bytes: 0
 
     #[test]
     fn a_reading_does_not_count_itself() {
-        let then = IoReading { io: parse_io(IO).unwrap(), own_bytes: 100 };
-        let mut now = then;
-        (now.io.read_calls, now.io.read_bytes) = (13, 6976 + 100 + 20_000);
-        let io = now.since(&then);
-        assert_eq!((io.read_calls, io.read_bytes, io.write_calls), (2, 20_000, 0));
-        assert_eq!(then.since(&now), Io::default(), "counters never run backwards");
+        let Some((before, reading)) = own_io() else { return };
+        assert!(reading.read_calls == 1 && reading.read_bytes > 0, "{reading:?}");
+        let (after, _) = own_io().unwrap();
+        let then = combine_io(before, reading, u64::saturating_add);
+        let io = combine_io(after, then, u64::saturating_sub);
+        // Other tests of this process may add to it.
+        assert!(io.read_calls < after.read_calls - before.read_calls, "{io:?}");
+        let backwards = combine_io(Io::default(), after, u64::saturating_sub);
+        assert_eq!(backwards, Io::default(), "counters never run backwards");
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn reads_and_writes_are_seen_if_the_kernel_shows_them() {
-        let Some(then) = IoReading::now() else {
+        let Some((then, _)) = own_io() else {
             assert!(std::fs::read_to_string("/proc/self/io").is_err(), "readable, but not read");
             return;
         };
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("x"), vec![7; 100_000]).unwrap();
         assert_eq!(std::fs::read(folder.path().join("x")).unwrap().len(), 100_000);
-        let io = IoReading::now().unwrap().since(&then);
+        let io = combine_io(own_io().unwrap().0, then, u64::saturating_sub);
         // Other tests of this process may add to it.
         assert!(io.read_bytes >= 100_000 && io.written_bytes >= 100_000, "{io:?}");
         assert!(io.read_calls >= 1 && io.write_calls >= 1, "{io:?}");

@@ -30,7 +30,7 @@ fn attached_below(folder: &Path) -> usize {
 #[test]
 fn images_are_what_they_are_called_and_go_with_their_scratch_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let on = ImageKind::ALL.map(FilesystemChoice::Image);
+    let on: Vec<_> = ImageKind::ALL.iter().map(FilesystemChoice::Image).collect();
     let sites = match Placements::open(&on, BYTES, folder.path()) {
         Ok(sites) => sites,
         Err(why) => {

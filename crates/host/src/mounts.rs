@@ -1,8 +1,5 @@
 //! The mounted file systems that paths are on (Linux).
 
-mod block;
-mod compression;
-
 use std::{
     ffi::OsStr,
     fs,
@@ -15,8 +12,10 @@ use std::{
 
 use model::Filesystem;
 
-use self::{block::Block, compression::compression};
-use crate::space::nearest_existing;
+use crate::{
+    space::nearest_existing,
+    text::{entries, read_line},
+};
 
 /// Returns the file systems that hold `paths`, or will hold them, each once and in the order of
 /// `paths`.
@@ -49,7 +48,7 @@ const SYSTEM: [&str; 4] = ["/proc", "/sys", "/run", "/boot"];
 /// The folder in which the kernel describes the block device under the file system that holds
 /// `path`, or will hold it.
 pub(crate) fn device_folder(path: &Path) -> Option<PathBuf> {
-    Some(under(&mounts(), path)?.block_device()?.folder())
+    under(&mounts(), path)?.block_device()
 }
 
 fn mounts() -> Vec<Mount> {
@@ -61,6 +60,27 @@ fn under<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let place = nearest_existing(path);
     let device = fs::metadata(&place).ok().map(|meta| Block::from(meta.dev()));
     holding(mounts, device, &place)
+}
+
+/// Number of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Block {
+    major: u32,
+    minor: u32,
+}
+
+impl From<u64> for Block {
+    fn from(number: u64) -> Self {
+        Self { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
+    }
+}
+
+impl Block {
+    /// Reads `major:minor`.
+    fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.split_once(':')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
 }
 
 /// A line of `/proc/self/mountinfo`; see proc(5).
@@ -76,13 +96,14 @@ struct Mount {
 impl Mount {
     fn describe(&self) -> Filesystem {
         let block = self.block_device();
+        let rotational = block.as_ref().and_then(|block| own_or_disks(block, "queue/rotational"));
         Filesystem {
             mount: self.point.display().to_string(),
             kind: self.kind.clone(),
             options: self.options.clone(),
             device: self.source.display().to_string(),
-            rotational: block.and_then(Block::rotational),
-            loop_direct_io: block.and_then(Block::loop_direct_io),
+            rotational: rotational.map(|answer| answer == "1"),
+            loop_direct_io: block.and_then(|block| loop_direct_io(&block, MAX_LAYERS)),
             compression: compression(&self.kind, &self.options),
             flush: None,
         }
@@ -95,15 +116,57 @@ impl Mount {
         (on_disk || self.kind == "tmpfs") && writable && !of_system
     }
 
-    /// The block device underneath. btrfs and similar ones have a number of their own with major 0;
-    /// for them the source decides.
-    fn block_device(&self) -> Option<Block> {
-        if self.device.major != 0 {
-            return Some(self.device);
+    /// The folder in which the kernel describes the block device underneath. btrfs and similar ones
+    /// have a number of their own with major 0; for them the source decides.
+    fn block_device(&self) -> Option<PathBuf> {
+        let mut block = self.device;
+        if block.major == 0 {
+            let meta = fs::metadata(&self.source).ok()?;
+            block = meta.file_type().is_block_device().then(|| Block::from(meta.rdev()))?;
         }
-        let meta = fs::metadata(&self.source).ok()?;
-        meta.file_type().is_block_device().then(|| Block::from(meta.rdev()))
+        Some(format!("/sys/dev/block/{}:{}", block.major, block.minor).into())
     }
+}
+
+/// Devices above one another that are looked at: more than anyone has, and an end to a ring.
+const MAX_LAYERS: u8 = 8;
+
+/// Whether a device, or a loop device under it, reads its file without the page cache; absent: there
+/// is no loop device.
+fn loop_direct_io(folder: &Path, layers: u8) -> Option<bool> {
+    if let Some(answer) = own_or_disks(folder, "loop/dio") {
+        return Some(answer == "1");
+    }
+    // Mapped devices (dm, md) name those under them. One that is cached twice is enough.
+    let layers = layers.checked_sub(1)?;
+    let under = entries(&folder.join("slaves"));
+    under.filter_map(|slave| loop_direct_io(&slave.path(), layers)).min()
+}
+
+/// A line of the device itself or, as a partition has few files, of its disk: the folder above.
+fn own_or_disks(folder: &Path, file: &str) -> Option<String> {
+    [folder.join(file), folder.join("..").join(file)].into_iter().find_map(read_line)
+}
+
+/// How a file system compresses what is written to it, as far as its type and mount options show;
+/// `None`: not at all. Options of single files (`chattr +c`) are not seen.
+fn compression(kind: &str, options: &str) -> Option<String> {
+    let value = |name: &str| {
+        options.split(',').find_map(|option| match option.split_once('=') {
+            Some((key, value)) => (key == name).then_some(value),
+            None => (option == name).then_some("on"),
+        })
+    };
+    let set = match kind {
+        "btrfs" => value("compress").or_else(|| value("compress-force")),
+        "f2fs" => value("compress_algorithm"),
+        "ntfs3" => value("compress"),
+        // Set for a dataset or a file, which a mount does not show.
+        "bcachefs" => value("compression").or(Some("possible")),
+        "zfs" => Some("possible"),
+        _ => None,
+    };
+    set.filter(|value| !matches!(*value, "" | "no" | "none")).map(str::to_owned)
 }
 
 /// The mount that `place`, absolute and free of links, is on: of those whose mount point leads to
@@ -253,5 +316,106 @@ mod tests {
             let _ = holding(&mounts, None, Path::new("/mnt/late"));
             let _ = usable(&mounts).count();
         }
+    }
+}
+
+#[cfg(test)]
+mod block_tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A loop device with a partition, as sysfs shows them.
+    fn looped(folder: &Path, name: &str, dio: &str) -> PathBuf {
+        let device = folder.join(name);
+        fs::create_dir_all(device.join("loop")).unwrap();
+        fs::create_dir_all(device.join("slaves")).unwrap();
+        fs::create_dir_all(device.join("part1")).unwrap();
+        fs::write(device.join("loop/dio"), format!("{dio}\n")).unwrap();
+        device
+    }
+
+    fn mapped(folder: &Path, name: &str, over: &[&Path]) -> PathBuf {
+        let slaves = folder.join(name).join("slaves");
+        fs::create_dir_all(&slaves).unwrap();
+        for (index, under) in over.iter().enumerate() {
+            symlink(under, slaves.join(index.to_string())).unwrap();
+        }
+        folder.join(name)
+    }
+
+    #[test]
+    fn a_loop_device_is_seen_through_partitions_and_mapped_devices() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let (cached, direct) = (looped(folder, "loop0", "0"), looped(folder, "loop1", "1"));
+        let disk = mapped(folder, "sda", &[]);
+        let look = |device: &Path| loop_direct_io(device, MAX_LAYERS);
+        assert_eq!(look(&cached), Some(false));
+        assert_eq!(look(&direct.join("part1")), Some(true));
+        assert_eq!(look(&disk), None);
+        assert_eq!(look(&folder.join("absent")), None);
+        let over = mapped(folder, "dm-0", &[&disk, &direct.join("part1")]);
+        assert_eq!(look(&over), Some(true));
+        assert_eq!(look(&mapped(folder, "dm-1", &[&over, &cached])), Some(false));
+    }
+
+    #[test]
+    fn a_ring_of_devices_has_an_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let ring = folder.path().join("dm-0");
+        mapped(folder.path(), "dm-0", &[&ring]);
+        assert_eq!(loop_direct_io(&ring, MAX_LAYERS), None);
+    }
+
+    #[test]
+    fn numbers_of_another_form_are_not_read() {
+        assert_eq!(Block::parse("254:16"), Some(Block { major: 254, minor: 16 }));
+        for text in ["", ":", "8", "8:", "8:x", "-8:1", "8:1:2", "8:99999999999"] {
+            assert_eq!(Block::parse(text), None, "{text}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod compression_tests {
+    use super::*;
+    use crate::text::survives;
+
+    fn found(kind: &str, options: &str) -> String {
+        compression(kind, options).unwrap_or_default()
+    }
+
+    #[test]
+    fn options_show_it() {
+        assert_eq!(found("btrfs", "rw,relatime,compress=zstd:3,ssd"), "zstd:3");
+        assert_eq!(found("btrfs", "rw,compress-force=lzo"), "lzo");
+        assert_eq!(found("btrfs", "rw,compress"), "on");
+        assert_eq!(found("ntfs3", "rw,compress,uid=0"), "on");
+        assert_eq!(found("f2fs", "rw,compress_algorithm=lz4,compress_log_size=2"), "lz4");
+        assert_eq!(found("bcachefs", "rw,compression=zstd"), "zstd");
+    }
+
+    #[test]
+    fn without_them_only_some_may_compress() {
+        for (kind, options) in [
+            ("btrfs", "rw,relatime,ssd"),
+            ("btrfs", "rw,compress=no"),
+            ("btrfs", "rw,compress=none"),
+            ("btrfs", "rw,compress="),
+            ("bcachefs", "rw,compression=none"),
+            ("ext4", "rw,compress=zstd"),
+            ("btrfs", "rw,compressed=zstd"),
+            ("", ""),
+        ] {
+            assert_eq!(compression(kind, options), None, "{kind} {options}");
+        }
+        assert_eq!(found("zfs", "rw,xattr,noacl"), "possible");
+        assert_eq!(found("bcachefs", "rw"), "possible");
+    }
+
+    #[test]
+    fn no_options_make_it_panic() {
+        survives("rw,compress=zstd:3,ssd", |options| compression("btrfs", options));
     }
 }

@@ -1,27 +1,36 @@
-//! Creating, mounting and releasing images by the system's own programs.
+//! Throw-away file systems (Linux): an image file in a scratch folder, on a loop device without the
+//! page cache if that is possible, mounted next to it by the system's own programs. The [scratch
+//! folder](crate::Scratch) that holds them unmounts and detaches them before it is removed.
 
 use std::{
     ffi::OsStr,
+    fmt,
     fs::{self, File},
-    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    str::FromStr,
 };
 
-use model::{Error, Result, units::show_size};
+use model::{Error, Result, nearest, units::show_size};
 
-use super::ImageKind;
-use crate::{programs::program, space::free_bytes, user::user_id};
+use crate::{
+    files::{is_mount_point, user_id},
+    programs::program,
+    space::free_bytes,
+    text::entries,
+};
 
 /// Extensions of an image and of the folder next to it that it is mounted on. The cleanup guard's
 /// script knows them too.
 const IMAGE: &str = "image";
 const MOUNT: &str = "mount";
 
-/// How an image is created.
-struct Mkfs {
-    program: &'static str,
-    /// Debian's.
+/// A file system for images, and how one is created.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ImageKind {
+    /// The word for it, which is also the kernel's.
+    name: &'static str,
+    /// Debian's, with the program `mkfs.` and the name.
     package: &'static str,
     /// Whatever could be left to the background is done immediately.
     options: &'static [&'static str],
@@ -30,39 +39,56 @@ struct Mkfs {
 }
 
 impl ImageKind {
-    fn mkfs(self) -> Mkfs {
-        match self {
-            Self::Ext4 => Mkfs {
-                program: "mkfs.ext4",
-                package: "e2fsprogs",
-                options: &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
-                least: 8 << 20,
-            },
-            Self::Xfs => Mkfs {
-                program: "mkfs.xfs",
-                package: "xfsprogs",
-                options: &["-q"],
-                least: 300 << 20,
-            },
-            Self::Btrfs => Mkfs {
-                program: "mkfs.btrfs",
-                package: "btrfs-progs",
-                options: &["-q"],
-                least: 110 << 20,
-            },
-        }
+    /// All kinds.
+    pub const ALL: &[Self] = &[
+        Self {
+            name: "ext4",
+            package: "e2fsprogs",
+            options: &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+            least: 8 << 20,
+        },
+        Self { name: "xfs", package: "xfsprogs", options: &["-q"], least: 300 << 20 },
+        Self { name: "btrfs", package: "btrfs-progs", options: &["-q"], least: 110 << 20 },
+    ];
+
+    fn mkfs(&self) -> String {
+        format!("mkfs.{}", self.name)
+    }
+}
+
+impl fmt::Display for ImageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+impl FromStr for &ImageKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        ImageKind::ALL.iter().find(|kind| kind.name == text).ok_or_else(|| {
+            let words: Vec<_> = ImageKind::ALL.iter().map(|kind| kind.name).collect();
+            let near = nearest(text, words.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            Error::usage(format!(
+                "{text}: no such folder, and no file system to make an image of (accepted: a folder, {}){near}",
+                words.join(", ")
+            ))
+        })
     }
 }
 
 /// Checks that images of these kinds, of `bytes` each, can be created in `folder`.
-pub fn check_images(kinds: &[ImageKind], bytes: u64, folder: &Path) -> Result<()> {
+pub(crate) fn check_images(kinds: &[&ImageKind], bytes: u64, folder: &Path) -> Result<()> {
     for kind in kinds {
         let wrong = |why: String| Error::usage(format!("{kind}: {why}"));
+        if !cfg!(target_os = "linux") {
+            let why = "images are mounted on Linux only; a folder on such a file system can be named instead";
+            return Err(Error::unsupported(format!("{kind}: {why}")));
+        }
         may_mount(user_id()).map_err(wrong)?;
-        let Mkfs { program: mkfs, package, least, .. } = kind.mkfs();
-        for (name, package) in
-            [(mkfs, package), ("losetup", "mount"), ("mount", "mount"), ("umount", "mount")]
-        {
+        let tools = [("losetup", "mount"), ("mount", "mount"), ("umount", "mount")];
+        for (name, package) in [(&*kind.mkfs(), kind.package)].into_iter().chain(tools) {
             program(name).ok_or_else(|| {
                 wrong(format!("{name} is not installed (Debian: apt-get install {package})"))
             })?;
@@ -70,8 +96,8 @@ pub fn check_images(kinds: &[ImageKind], bytes: u64, folder: &Path) -> Result<()
         if !Path::new("/dev/loop-control").exists() {
             return Err(wrong("there is no loop device (/dev/loop-control)".to_owned()));
         }
-        if bytes < least {
-            let (asked, least) = (show_size(bytes), show_size(least));
+        if bytes < kind.least {
+            let (asked, least) = (show_size(bytes), show_size(kind.least));
             return Err(wrong(format!("an image of {asked} is too small; it takes {least}")));
         }
     }
@@ -98,56 +124,43 @@ fn may_mount(user: Option<u32>) -> Result<(), String> {
 
 /// Creates an image in `folder`, a scratch folder, and returns where it is mounted. What was done
 /// before an error is undone when the folder is removed.
-pub fn mount_image(kind: ImageKind, folder: &Path, bytes: u64) -> Result<PathBuf> {
-    let number = fs::read_dir(folder).map_or(0, Iterator::count);
+pub(crate) fn mount_image(kind: &ImageKind, folder: &Path, bytes: u64) -> Result<PathBuf> {
+    let number = entries(folder).count();
     let image = folder.join(format!("{number}-{kind}.{IMAGE}"));
     let point = image.with_extension(MOUNT);
     let file = File::create_new(&image).and_then(|file| file.set_len(bytes));
     file.and_then(|()| fs::create_dir(&point)).map_err(|e| Error::io(image.display(), e))?;
     let device = attach(&image)?;
-    let device = OsStr::new(&device);
-    let Mkfs { program, options, .. } = kind.mkfs();
-    let options: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
-    run(program, &[&options[..], &[device]].concat())?;
-    run("mount", &["-t".as_ref(), kind.as_str().as_ref(), device, point.as_ref()])?;
+    run(&kind.mkfs(), kind.options, &[&device])?;
+    run("mount", &["-t", kind.name], &[&device, &point])?;
     // A device in use is detached once it is not: so only unmounting remains to be done.
-    run("losetup", &["--detach".as_ref(), device])?;
+    run("losetup", &["--detach"], &[&device])?;
     Ok(point)
 }
 
 /// A loop device for the image, without the page cache unless the file system that holds it
 /// refuses. A run reads back which it is when it describes its file systems.
-fn attach(image: &Path) -> Result<String> {
-    let find = ["--find", "--show"].map(OsStr::new);
-    let direct = [&find[..], &["--direct-io=on".as_ref(), image.as_ref()]].concat();
-    let device = run("losetup", &direct)
-        .or_else(|_| run("losetup", &[&find[..], &[image.as_ref()]].concat()))?;
-    Ok(device.trim().to_owned())
+fn attach(image: &Path) -> Result<PathBuf> {
+    let device = run("losetup", &["--find", "--show", "--direct-io=on"], &[image])
+        .or_else(|_| run("losetup", &["--find", "--show"], &[image]))?;
+    Ok(device.trim().into())
 }
 
 /// Unmounts and detaches what [`mount_image`] left in `folder`, as far as possible: what is in use
 /// is released once it is not.
 pub(crate) fn release(folder: &Path) {
-    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        let ends = |with: &str| path.extension().is_some_and(|extension| extension == with);
-        if ends(MOUNT) && is_mounted(&path) {
-            let _ = run("umount", &[path.as_ref()])
-                .or_else(|_| run("umount", &["--lazy".as_ref(), path.as_ref()]));
+    for path in entries(folder).map(|entry| entry.path()) {
+        let extension = path.extension().and_then(OsStr::to_str);
+        if extension == Some(MOUNT) && is_mount_point(&path) {
+            let _ = run("umount", &[], &[&path]).or_else(|_| run("umount", &["--lazy"], &[&path]));
         }
-        if ends(IMAGE) {
-            let listed = run("losetup", &["--associated".as_ref(), path.as_ref()]);
+        if extension == Some(IMAGE) {
+            let listed = run("losetup", &["--associated"], &[&path]);
             for device in devices(&listed.unwrap_or_default()) {
-                let _ = run("losetup", &["--detach".as_ref(), device.as_ref()]);
+                let _ = run("losetup", &["--detach"], &[Path::new(device)]);
             }
         }
     }
-}
-
-/// Whether another file system starts at `path`.
-fn is_mounted(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let device = |path: &Path| fs::metadata(path).ok().map(|meta| meta.dev());
-    device(path) != path.parent().and_then(device)
 }
 
 /// `/dev/loop0: [65024]:1234 (/path)`, a line each.
@@ -157,10 +170,12 @@ fn devices(listed: &str) -> impl Iterator<Item = &str> {
 
 /// Returns what the program printed. In a group of its own, a terminal's interrupt does not end
 /// it early.
-fn run(name: &str, arguments: &[&OsStr]) -> Result<String> {
+fn run(name: &str, options: &[&str], paths: &[&Path]) -> Result<String> {
     let path = program(name).ok_or_else(|| Error::usage(format!("{name} is not installed")))?;
     let mut command = Command::new(path);
-    let command = command.args(arguments).stdin(Stdio::null()).process_group(0);
+    command.args(options).args(paths).stdin(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let output = command.output().map_err(|e| Error::io(name, e))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
@@ -193,7 +208,7 @@ mod tests {
     fn a_folder_without_images_has_nothing_to_release() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("a.mount")).unwrap();
-        assert!(!is_mounted(&folder.path().join("a.mount")));
+        assert!(!is_mount_point(&folder.path().join("a.mount")));
         release(folder.path());
         assert!(folder.path().join("a.mount").exists());
         assert!(check_images(&[], u64::MAX, folder.path()).is_ok());

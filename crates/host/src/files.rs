@@ -1,0 +1,359 @@
+//! Operations on files and folders that the standard library lacks.
+
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
+use std::{
+    fs::{self, DirBuilder, File, FileTimes, Metadata, ReadDir},
+    io::{self, BufReader, ErrorKind, Read},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    thread,
+};
+
+use model::{Error, Result};
+
+use crate::text::entries;
+
+/// Returns device and inode, if the system has such numbers.
+#[cfg_attr(not(unix), allow(unused_variables, reason = "the numbers are Unix's"))]
+pub fn identity(meta: &Metadata) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    return Some((meta.dev(), meta.ino()));
+    #[cfg(not(unix))]
+    None
+}
+
+/// Returns the effective user (0 is root), if the system has such numbers.
+pub fn user_id() -> Option<u32> {
+    #[cfg(unix)]
+    return Some(rustix::process::geteuid().as_raw());
+    #[cfg(not(unix))]
+    None
+}
+
+/// Whether a file or folder belongs to this user: in a folder open to all, another one may have set
+/// a trap under a name of ours.
+#[cfg_attr(not(unix), allow(unused_variables, reason = "owners are Unix's"))]
+pub fn is_mine(meta: &Metadata) -> bool {
+    #[cfg(unix)]
+    return user_id() == Some(meta.uid());
+    #[cfg(not(unix))]
+    true
+}
+
+/// Whether another file system starts at `path`.
+pub fn is_mount_point(path: &Path) -> bool {
+    let device = |path: &Path| Some(identity(&fs::metadata(path).ok()?)?.0);
+    // The folder of `name` has an empty path.
+    let parent = path.parent().map(|folder| folder.join("."));
+    device(path) != parent.as_deref().and_then(device)
+}
+
+/// Creates a folder of this mode, where the system has modes.
+#[cfg_attr(not(unix), allow(unused_variables, unused_mut, reason = "modes are Unix's"))]
+pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+    builder.create(path)
+}
+
+/// Checks that this user can create files in `folder`, by doing so: permissions do not show it for
+/// root, nor for file systems like proc.
+pub fn check_writable(folder: &Path) -> io::Result<()> {
+    static TRIED: AtomicU32 = AtomicU32::new(0);
+    let number = TRIED.fetch_add(1, Relaxed);
+    let file = folder.join(format!(".storemark-{}-{number}", std::process::id()));
+    File::create_new(&file)?;
+    fs::remove_file(file)
+}
+
+const BUFFER: usize = 1 << 20;
+
+/// Copies the bytes, times and mode of the file `from` to `to`, which must not exist; returns the
+/// number of bytes. After a failure there is nothing at `to`.
+///
+/// The bytes go through memory on purpose: `copy_file_range` may let both files share their
+/// blocks, and the first write to the copy would then pay for separating them.
+pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
+    let mut source = File::open(from).map_err(|cause| Error::io(from.display(), cause))?;
+    let mut copy = File::create_new(to).map_err(|cause| Error::io(to.display(), cause))?;
+    fill(&mut source, &mut copy).map_err(|cause| {
+        // The first failure is the one to report.
+        let _ = fs::remove_file(to);
+        Error::io(format!("cannot copy {} to {}", from.display(), to.display()), cause)
+    })
+}
+
+fn fill(source: &mut File, copy: &mut File) -> io::Result<u64> {
+    let meta = source.metadata()?;
+    // As a plain reader, std cannot see that it is a file and use `copy_file_range`.
+    let mut source = BufReader::with_capacity(BUFFER, source as &mut dyn Read);
+    let bytes = io::copy(&mut source, copy)?;
+    copy.set_permissions(meta.permissions())?;
+    copy.set_times(FileTimes::new().set_accessed(meta.accessed()?).set_modified(meta.modified()?))?;
+    Ok(bytes)
+}
+
+/// Renames `from` to `to`, which must not exist: a file, folder or link there is an error of kind
+/// `Exists` and stays as it is. Both must be on one file system.
+///
+/// Linux and macOS check and rename in one step. If the file system or the system cannot, a file is
+/// linked under its new name, which is as safe; for a folder the name is checked first, which
+/// leaves a moment in which another process could take it.
+pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
+    at_once(from, to)
+        .or_else(|| link_then_remove(from, to))
+        .unwrap_or_else(|| check_then_rename(from, to))
+        .map_err(|cause| {
+            Error::io(format!("cannot rename {} to {}", from.display(), to.display()), cause)
+        })
+}
+
+/// `None`: not possible here.
+#[cfg_attr(
+    not(any(target_os = "linux", target_vendor = "apple")),
+    allow(unused_variables, reason = "other systems have no such call")
+)]
+fn at_once(from: &Path, to: &Path) -> Option<io::Result<()>> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => None,
+            done => Some(done.map_err(Into::into)),
+        }
+    }
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    None
+}
+
+/// `None`: folders cannot be linked, and some file systems have no links at all.
+fn link_then_remove(from: &Path, to: &Path) -> Option<io::Result<()>> {
+    match fs::hard_link(from, to) {
+        Ok(()) => Some(fs::remove_file(from)),
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Some(Err(cause)),
+        Err(_) => None,
+    }
+}
+
+fn check_then_rename(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(to) {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => fs::rename(from, to),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// If the file system informs the device of each block that becomes free (ext4's `discard`),
+/// removing a file waits for that: a millisecond for one after the other, 35 times as many in the
+/// same time for so many at once.
+const AT_ONCE: usize = 16;
+
+/// Removes the file, link or folder at `path`, with all in it. Folders that their owner may not
+/// change, as copied ones can be, are made writable if they prevent it.
+pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return fs::remove_file(path);
+    }
+    remove_files(path);
+    fs::remove_dir_all(path).or_else(|_| {
+        make_writable(path);
+        fs::remove_dir_all(path)
+    })
+}
+
+/// Removes the files and links below `folder`, many at once. What is left is reported when the
+/// folder is removed.
+fn remove_files(folder: &Path) {
+    let files = Mutex::new(Files(Vec::from_iter(fs::read_dir(folder))));
+    let next = || files.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let remove = || std::iter::from_fn(next).for_each(|file| drop(fs::remove_file(file)));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            let _ = thread::Builder::new().spawn_scoped(scope, remove);
+        }
+    });
+}
+
+/// Whatever is no folder in the folders that are open, and below them.
+struct Files(Vec<ReadDir>);
+
+impl Iterator for Files {
+    type Item = PathBuf;
+
+    fn next(&mut self) -> Option<PathBuf> {
+        loop {
+            match self.0.last_mut()?.next() {
+                None | Some(Err(_)) => drop(self.0.pop()),
+                Some(Ok(entry)) if entry.file_type().is_ok_and(|kind| kind.is_dir()) => {
+                    self.0.extend(fs::read_dir(entry.path()));
+                }
+                Some(Ok(entry)) => return Some(entry.path()),
+            }
+        }
+    }
+}
+
+/// Gives the owner access to `folder` and all folders below it. What fails here fails again, and is
+/// reported, when it is removed.
+fn make_writable(folder: &Path) {
+    #[cfg(unix)]
+    let _ = fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let folders = entries(folder).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.for_each(|entry| make_writable(&entry.path()));
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod remove_tests {
+    use super::*;
+
+    // For root, who may do anything, this proves little.
+    #[test]
+    fn read_only_folders_are_no_obstacle() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("folder");
+        fs::create_dir_all(folder.join("closed/deeper")).unwrap();
+        fs::write(folder.join("closed/deeper/file"), "x").unwrap();
+        for closed in ["closed/deeper", "closed"] {
+            fs::set_permissions(folder.join(closed), fs::Permissions::from_mode(0o555)).unwrap();
+        }
+        remove_all(&folder).unwrap();
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn folders_full_of_files_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("folder");
+        for name in ["a/b/c", "d", "e/f"] {
+            fs::create_dir_all(folder.join(name)).unwrap();
+            (0..300).for_each(|n| fs::write(folder.join(name).join(n.to_string()), "x").unwrap());
+        }
+        remove_all(&folder).unwrap();
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_link_is_removed_and_not_its_target() {
+        let parent = tempfile::tempdir().unwrap();
+        let (file, link) = (parent.path().join("file"), parent.path().join("link"));
+        fs::write(&file, "x").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        remove_all(&link).unwrap();
+        assert!(file.exists() && !link.is_symlink());
+    }
+}
+
+#[cfg(test)]
+mod copy_tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn bytes_times_and_mode_are_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("a"), folder.path().join("b"));
+        let bytes: Vec<u8> = (0..=250).cycle().take(BUFFER * 2 + 7).collect();
+        fs::write(&from, &bytes).unwrap();
+        let then = SystemTime::UNIX_EPOCH + Duration::new(1_000_000_000, 123_000_000);
+        let times = FileTimes::new().set_modified(then);
+        File::options().write(true).open(&from).unwrap().set_times(times).unwrap();
+        let mut permissions = fs::metadata(&from).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&from, permissions.clone()).unwrap();
+
+        assert_eq!(copy_file(&from, &to).unwrap(), bytes.len() as u64);
+        assert_eq!(fs::read(&to).unwrap(), bytes);
+        assert_eq!(fs::metadata(&to).unwrap().modified().unwrap(), then);
+        assert_eq!(fs::metadata(&to).unwrap().permissions(), permissions);
+    }
+
+    #[test]
+    fn nothing_is_overwritten_and_no_part_of_a_copy_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a"), "a").unwrap();
+        fs::write(at("b"), "b").unwrap();
+        assert_eq!(copy_file(&at("a"), &at("b")).unwrap_err().kind(), model::ErrorKind::Exists);
+        assert_eq!(fs::read(at("b")).unwrap(), b"b");
+        assert!(copy_file(folder.path(), &at("c")).is_err());
+        assert!(!at("c").exists());
+    }
+}
+
+#[cfg(test)]
+mod rename_tests {
+    use model::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn every_way_moves_a_file_and_replaces_none() {
+        let ways: [fn(&Path, &Path) -> io::Result<()>; 3] = [
+            |from, to| rename_new(from, to).map_err(|_| io::ErrorKind::AlreadyExists.into()),
+            |from, to| link_then_remove(from, to).unwrap(),
+            check_then_rename,
+        ];
+        for way in ways {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name);
+            fs::write(at("a"), "a").unwrap();
+            fs::write(at("b"), "b").unwrap();
+            assert_eq!(way(&at("a"), &at("b")).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(fs::read(at("b")).unwrap(), b"b");
+            way(&at("a"), &at("c")).unwrap();
+            assert_eq!(fs::read(at("c")).unwrap(), b"a");
+            assert!(!at("a").exists());
+        }
+    }
+
+    #[test]
+    fn an_empty_folder_is_not_replaced_either() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("from")).unwrap();
+        fs::create_dir(at("to")).unwrap();
+        assert_eq!(rename_new(&at("from"), &at("to")).unwrap_err().kind(), ErrorKind::Exists);
+        assert!(link_then_remove(&at("from"), &at("new")).is_none());
+        assert!(check_then_rename(&at("from"), &at("to")).is_err());
+        rename_new(&at("from"), &at("new")).unwrap();
+        assert!(at("new").is_dir());
+    }
+
+    #[test]
+    fn an_absent_source_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = rename_new(&folder.path().join("x"), &folder.path().join("y")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Missing);
+        assert!(error.to_string().contains("y: "), "{error}");
+    }
+}
+
+#[cfg(test)]
+mod write_tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_ones_own_is_writable() {
+        let folder = tempfile::tempdir().unwrap();
+        check_writable(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        check_writable(&folder.path().join("absent")).unwrap_err();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn not_even_root_can_write_to_proc() {
+        check_writable(Path::new("/proc")).unwrap_err();
+    }
+}
