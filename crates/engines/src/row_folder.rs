@@ -23,9 +23,7 @@ pub(crate) trait RowFile: Send + Sync + Sized + 'static {
 
     fn session(&self, path: &Path) -> Result<Box<dyn RowSession + '_>>;
 
-    fn in_effect(&self, path: &Path) -> Result<Settings>;
-
-    fn durability(&self, path: &Path) -> Result<Durability>;
+    fn in_effect(&self, path: &Path) -> Result<(Settings, Durability)>;
 
     /// The files that hold a database, present or not.
     fn files(&self, path: &Path) -> Vec<PathBuf> {
@@ -91,12 +89,8 @@ impl<F: RowFile> RowTables for RowFolder<F> {
         self.file.session(&self.path(database))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         self.file.in_effect(&self.path(0))
-    }
-
-    fn durability(&self) -> Result<Durability> {
-        self.file.durability(&self.path(0))
     }
 
     fn files(&self, database: u32) -> Vec<PathBuf> {

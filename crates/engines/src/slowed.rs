@@ -142,8 +142,7 @@ struct SlowedStore {
 impl Store for SlowedStore {
     forward! { store:
         fn keys(&self) -> KeyKind;
-        fn in_effect(&self) -> Result<Settings>;
-        fn durability(&self) -> Durability;
+        fn in_effect(&self) -> Result<(Settings, Durability)>;
         fn processes(&self) -> Vec<u32>;
         fn background_work(&self) -> Option<Vec<&'static str>>;
         fn settle(&self) -> Result<()>;

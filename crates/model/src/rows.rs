@@ -85,11 +85,9 @@ pub trait RowTables: Send + Sync {
     /// A worker's own use of a database. Created on the thread that uses it.
     fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>>;
 
-    /// All settings as read back from the engine, asked for or not.
-    fn in_effect(&self) -> Result<Settings>;
-
-    /// The durability class that those settings give.
-    fn durability(&self) -> Result<Durability>;
+    /// All settings as read back from the engine, asked for or not, and the durability class that
+    /// they give.
+    fn in_effect(&self) -> Result<(Settings, Durability)>;
 
     /// The files that hold a database's table, present or not; what is asked for its size and
     /// flushed. A folder means all in it. None: it is kept in memory.

@@ -12,14 +12,10 @@ pub trait Store: Send + Sync {
     /// A worker's own use of the store. Created on the thread that uses it.
     fn session(&self) -> Result<Box<dyn Session + '_>>;
 
-    /// All settings as read back from the engine, asked for or not; none if it has none.
-    fn in_effect(&self) -> Result<Settings> {
-        Ok(Settings::default())
-    }
-
-    /// The durability class that those settings give.
-    fn durability(&self) -> Durability {
-        Durability::None
+    /// All settings as read back from the engine, asked for or not, and the durability class that
+    /// they give. Without settings there are none, and no class.
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        Ok((Settings::default(), Durability::None))
     }
 
     /// Other processes that do its work (a server's), each with all that descend from it.

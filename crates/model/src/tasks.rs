@@ -53,11 +53,9 @@ pub trait Queue: Send + Sync {
     /// A worker's own use of it. Created on the thread that uses it.
     fn worker(&self) -> Result<Box<dyn QueueWorker + '_>>;
 
-    /// All settings as read back from the engine, asked for or not.
-    fn in_effect(&self) -> Result<Settings>;
-
-    /// The durability class that those settings give.
-    fn durability(&self) -> Result<Durability>;
+    /// All settings as read back from the engine, asked for or not, and the durability class that
+    /// they give.
+    fn in_effect(&self) -> Result<(Settings, Durability)>;
 
     /// The files and folders that hold it, present or not. A folder means all in it.
     fn files(&self) -> Vec<PathBuf>;

@@ -81,20 +81,17 @@ impl Store for Folder {
         Ok(Box::new(Worker::new(self, self.sessions.fetch_add(1, Relaxed))))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         let mut settings = Settings::default();
         settings.set("layout", LAYOUT.word(self.layout));
         settings.set("write", WRITE.word(self.write));
         settings.set("sync", SYNC.word(self.sync));
-        Ok(settings)
-    }
-
-    fn durability(&self) -> Durability {
-        match (self.write, self.sync) {
+        let class = match (self.write, self.sync) {
             (Writing::Rename, Sync::Full) => Durability::Durable,
             (Writing::Rename, Sync::File) => Durability::Consistent,
             _ => Durability::None,
-        }
+        };
+        Ok((settings, class))
     }
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {

@@ -34,12 +34,8 @@ impl Queue for ValueQueue {
         Ok(Box::new(Worker { session, value: Vec::with_capacity(ROOM) }))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         self.store.in_effect()
-    }
-
-    fn durability(&self) -> Result<Durability> {
-        Ok(self.store.durability())
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -183,7 +183,7 @@ impl Store for FjallStore {
         Ok(Box::new(TransactionSession::new(Buffered::new(self, &self.shared))))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         let config = &self.keyspace.config;
         let blocks = config.data_block_compression_policy.first().copied();
         let values = config.kv_separation_opts.as_ref().map(|options| options.compression);
@@ -193,11 +193,7 @@ impl Store for FjallStore {
         settings.set("compression", compression);
         settings.set("sync", self.commit.word);
         settings.set("blobs", if self.keyspace.is_kv_separated() { "on" } else { "off" });
-        Ok(settings)
-    }
-
-    fn durability(&self) -> Durability {
-        self.commit.class
+        Ok((settings, self.commit.class))
     }
 
     fn background_work(&self) -> Option<Vec<&'static str>> {

@@ -113,14 +113,12 @@ impl<F: Form> RowFile for LineFile<F> {
         Ok(Box::new(LineSession { path: path.to_owned(), sync: self.sync, form: self.form }))
     }
 
-    fn in_effect(&self, _: &Path) -> Result<Settings> {
+    fn in_effect(&self, _: &Path) -> Result<(Settings, Durability)> {
         let mut settings = Settings::default();
-        settings.set("sync", if self.sync { "full" } else { "none" });
-        Ok(settings)
-    }
-
-    fn durability(&self, _: &Path) -> Result<Durability> {
-        Ok(if self.sync { Durability::Durable } else { Durability::None })
+        let (word, class) =
+            if self.sync { ("full", Durability::Durable) } else { ("none", Durability::None) };
+        settings.set("sync", word);
+        Ok((settings, class))
     }
 }
 

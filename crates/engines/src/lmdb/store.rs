@@ -293,22 +293,15 @@ impl Store for LmdbStore {
         Ok(Box::new(TransactionSession::new(self)))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         let flags = self.environment.flags()?;
         let mut settings = Settings::default();
         settings.set("map", self.environment.env.info().map_size);
-        settings.set("sync", sync(flags));
+        let (sync, class) = sync(flags);
+        settings.set("sync", sync);
         let on = !flags.contains(EnvFlags::NO_READ_AHEAD);
         settings.set("readahead", if on { "on" } else { "off" });
-        Ok(settings)
-    }
-
-    fn durability(&self) -> Durability {
-        match self.environment.flags().map(sync) {
-            Ok("full") => Durability::Durable,
-            Ok("data") => Durability::Consistent,
-            _ => Durability::None,
-        }
+        Ok((settings, class))
     }
 
     /// The last store of an environment closes it.
@@ -317,12 +310,12 @@ impl Store for LmdbStore {
     }
 }
 
-fn sync(flags: EnvFlags) -> &'static str {
+fn sync(flags: EnvFlags) -> (&'static str, Durability) {
     if flags.contains(EnvFlags::NO_SYNC) {
-        "off"
+        ("off", Durability::None)
     } else if flags.contains(EnvFlags::NO_META_SYNC) {
-        "data"
+        ("data", Durability::Consistent)
     } else {
-        "full"
+        ("full", Durability::Durable)
     }
 }

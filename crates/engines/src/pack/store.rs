@@ -220,14 +220,10 @@ impl Store for Pack {
         Ok(Box::new(Reader::new(self)))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         let mut settings = Settings::default();
         settings.set("io", if self.map.is_some() { "mmap" } else { "pread" });
-        Ok(settings)
-    }
-
-    fn durability(&self) -> Durability {
-        Durability::None
+        Ok((settings, Durability::None))
     }
 
     /// Writes the table, if anything changed since it was last written.

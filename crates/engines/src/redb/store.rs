@@ -228,16 +228,13 @@ impl Store for RedbStore {
     }
 
     /// redb does not report them; it takes what was asked for.
-    fn in_effect(&self) -> Result<Settings> {
-        Ok(self.chosen.settings())
-    }
-
-    fn durability(&self) -> Durability {
-        match self.chosen.sync {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        let class = match self.chosen.sync {
             Sync::Off => Durability::None,
             Sync::Deferred => Durability::Consistent,
             Sync::Immediate => Durability::Durable,
-        }
+        };
+        Ok((self.chosen.settings(), class))
     }
 
     fn settle(&self) -> Result<()> {

@@ -165,7 +165,7 @@ impl Store for RocksStore {
         Ok(Box::new(TransactionSession::new(Buffered::new(handle, &self.shared))))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         let mut settings = options::recorded(&self.path)?;
         settings.set("cache", self.number(properties::BLOCK_CACHE_CAPACITY)?);
         // Options of each write, so that only storemark knows them.
@@ -176,11 +176,7 @@ impl Store for RocksStore {
         };
         settings.set("wal", wal);
         settings.set("sync", sync);
-        Ok(settings)
-    }
-
-    fn durability(&self) -> Durability {
-        self.durability
+        Ok((settings, self.durability))
     }
 
     /// One that holds writers up is named alone: it is what they wait for.

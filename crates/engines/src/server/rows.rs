@@ -128,7 +128,7 @@ impl<D: RowDialect> RowTables for Tables<D> {
         Ok(Box::new(session.map_err(|failure| self.host.explain(&failure))?))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         let variables = self.host.variables(&mut lock::hold(&self.control))?;
         let mut settings = D::in_effect(Facet::Rows, &variables, &self.form);
         add_asked(&mut settings, &self.settings);
@@ -136,12 +136,7 @@ impl<D: RowDialect> RowTables for Tables<D> {
         let rows = rows.map_err(|failure| self.host.explain(&failure))?;
         let null = rows.first().and_then(|row| row.text(0));
         settings.set(NULL.name, null.ok_or_else(|| Error::corrupt("the table is gone"))?);
-        Ok(settings)
-    }
-
-    fn durability(&self) -> Result<Durability> {
-        let variables = self.host.variables(&mut lock::hold(&self.control))?;
-        Ok(D::durability(&variables, &self.form))
+        Ok((settings, D::durability(&variables, &self.form)))
     }
 
     /// A server that does not answer is noticed by the next call.

@@ -203,15 +203,11 @@ impl<D: Dialect> Store for TableStore<D> {
         Ok(Box::new(TableSession::new(self)?))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
         let variables = self.host.variables(&mut lock::hold(&self.control))?;
         let mut settings = D::in_effect(Facet::Blobs, &variables, &self.table.form);
         add_asked(&mut settings, &self.asked);
-        Ok(settings)
-    }
-
-    fn durability(&self) -> Durability {
-        self.durability
+        Ok((settings, self.durability))
     }
 
     fn processes(&self) -> Vec<u32> {

@@ -81,7 +81,7 @@ impl RowFile for RowDatabase {
         Ok(Box::new(Session { db: self.connect(path)?, sql: String::new() }))
     }
 
-    fn in_effect(&self, path: &Path) -> Result<Settings> {
+    fn in_effect(&self, path: &Path) -> Result<(Settings, Durability)> {
         const NOT_NULL: &str = "SELECT min(\"notnull\") FROM pragma_table_info('numbers')";
         let db = self.connect(path)?;
         let mut settings = Database::at(path, &self.0).read_back(&db, Facet::Rows)?;
@@ -89,11 +89,8 @@ impl RowFile for RowDatabase {
         let in_file = file.first().is_some_and(|file| !file.is_empty());
         settings.set("store", if in_file { "file" } else { "memory" });
         settings.set(NULL.name, if db.number(NOT_NULL)? == 1 { "no" } else { "yes" });
-        Ok(settings)
-    }
-
-    fn durability(&self, path: &Path) -> Result<Durability> {
-        Ok(durability(&self.in_effect(path)?))
+        let class = durability(&settings);
+        Ok((settings, class))
     }
 
     fn files(&self, path: &Path) -> Vec<PathBuf> {

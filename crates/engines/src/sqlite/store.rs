@@ -75,12 +75,10 @@ impl Store for SqliteStore {
         Ok(Box::new(SqliteSession::new(db, self.table, api)?))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
-        self.database.read_back(&self.control(), Facet::Blobs)
-    }
-
-    fn durability(&self) -> Durability {
-        durability(&self.in_effect)
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        let settings = self.database.read_back(&self.control(), Facet::Blobs)?;
+        let class = durability(&settings);
+        Ok((settings, class))
     }
 
     fn settle(&self) -> Result<()> {
@@ -130,7 +128,7 @@ mod tests {
         ] {
             for (sync, class) in ["off", "normal", "full", "extra"].into_iter().zip(classes) {
                 let store = created(&folder, journal, sync);
-                assert_eq!(store.durability(), class, "journal={journal} sync={sync}");
+                assert_eq!(store.in_effect().unwrap().1, class, "journal={journal} sync={sync}");
             }
         }
     }

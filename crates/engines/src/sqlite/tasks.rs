@@ -81,12 +81,10 @@ impl Queue for SqliteTasks {
         Ok(Box::new(Worker { queue: self, own, arguments: Vec::new(), waits, repeats }))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
-        self.database.read_back(&lock::hold(&self.control), Facet::Tasks)
-    }
-
-    fn durability(&self) -> Result<Durability> {
-        Ok(database::durability(&self.in_effect()?))
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        let settings = self.database.read_back(&lock::hold(&self.control), Facet::Tasks)?;
+        let class = database::durability(&settings);
+        Ok((settings, class))
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -33,7 +33,7 @@ fn open(place: &Place, pairs: &[(&str, &str)]) -> Result<Box<dyn Store>> {
 }
 
 fn layout(place: &Place) -> String {
-    open(place, &[]).unwrap().in_effect().unwrap().get("layout").unwrap().to_owned()
+    open(place, &[]).unwrap().in_effect().unwrap().0.get("layout").unwrap().to_owned()
 }
 
 fn keys(place: &Place, pairs: &[(&str, &str)]) -> Vec<String> {

@@ -83,7 +83,7 @@ fn settling_changes_nothing_that_is_read() {
 #[test]
 fn settings_asked_for_are_in_effect_and_all_are_reported() {
     let check = |case: &Case, store: &dyn model::Store| {
-        let effect = store.in_effect().unwrap();
+        let (effect, _) = store.in_effect().unwrap();
         for (name, value) in &case.settings.0 {
             assert_eq!(effect.get(name), Some(value.as_str()), "{case}: {name}");
         }
@@ -114,12 +114,12 @@ fn each_durability_class_that_is_offered_is_in_effect() {
                 let case = Case { engine, keys, settings: settings.clone() };
                 let place = Place::new();
                 let store = case.create(&place.path).unwrap();
-                assert_eq!(store.durability(), class, "{case}");
+                assert_eq!(store.in_effect().unwrap().1, class, "{case}");
                 store.session().unwrap().fill(&case, 2);
                 store.close().unwrap();
                 if case.persistent() {
                     let store = case.open(&place.path, Access::Write).unwrap();
-                    assert_eq!(store.durability(), class, "{case}");
+                    assert_eq!(store.in_effect().unwrap().1, class, "{case}");
                 }
             }
         }

@@ -52,7 +52,7 @@ fn a_map_is_never_smaller_than_what_the_store_holds() {
     store.session().unwrap().write(&OwnedKey::Int(1), &bytes(1, 2_000_000));
     store.close().unwrap();
     let store = case(&[("map", "64KiB")]).open(&place.path, Access::Read).unwrap();
-    assert!(store.in_effect().unwrap().parse::<u64>("map").unwrap() > 2_000_000);
+    assert!(store.in_effect().unwrap().0.parse::<u64>("map").unwrap() > 2_000_000);
     assert_eq!(store.session().unwrap().items().len(), 1);
 }
 

@@ -85,8 +85,9 @@ fn it_too_refuses_to_read_what_reading_changes() {
         &OpenOptions { settings: wal, access: Access::Write, keys: KeyKind::Integers },
     );
     let store = store.unwrap();
-    assert_eq!(store.in_effect().unwrap().get("journal"), Some("wal"));
-    assert_eq!(store.durability(), Durability::Durable);
+    let (settings, class) = store.in_effect().unwrap();
+    assert_eq!(settings.get("journal"), Some("wal"));
+    assert_eq!(class, Durability::Durable);
     assert_eq!(store.integrity().unwrap(), Some(Vec::new()));
     assert!(!store.session().unwrap().statistics().is_empty());
 }

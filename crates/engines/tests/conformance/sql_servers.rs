@@ -38,8 +38,9 @@ fn other_storage_engines_hold_blobs_and_promise_nothing() {
         let Some(case) = mariadb(KeyKind::Names, &[("engine", word)]) else { return };
         let place = Place::new();
         let store = case.create(&place.path).unwrap();
-        assert_eq!(store.durability(), Durability::None);
-        assert_eq!(store.in_effect().unwrap().get("engine"), Some(word));
+        let (settings, class) = store.in_effect().unwrap();
+        assert_eq!(class, Durability::None);
+        assert_eq!(settings.get("engine"), Some(word));
         let mut session = store.session().unwrap();
         session.fill(&case, 20);
         // Sorting compares the first kilobyte.

@@ -149,7 +149,7 @@ fn a_task_that_is_left_keeps_its_queue_from_being_empty() {
 fn settings_are_read_back_and_a_class_offered_is_kept() {
     for case in cases() {
         case.with(|queue| {
-            let in_effect = queue.in_effect().unwrap();
+            let (in_effect, _) = queue.in_effect().unwrap();
             for (name, value) in &case.settings.0 {
                 assert_eq!(in_effect.get(name), Some(value.as_str()), "{}", case.name());
             }
@@ -157,7 +157,7 @@ fn settings_are_read_back_and_a_class_offered_is_kept() {
         for class in Durability::ALL {
             let Ok(settings) = case.engine.class_settings(Facet::Tasks, class) else { continue };
             let case = Case { settings: case.settings.clone().overlaid(&settings), ..case };
-            case.with(|queue| assert_eq!(queue.durability().unwrap(), class, "{}", case.name()));
+            case.with(|queue| assert_eq!(queue.in_effect().unwrap().1, class, "{}", case.name()));
         }
     }
 }

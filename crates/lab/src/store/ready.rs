@@ -48,9 +48,8 @@ impl ReadyStore {
 
     /// What is known of the store, which holds `data` bytes of values.
     pub(crate) fn facts(&self, target: usize, data: u64) -> Result<StoreFacts> {
-        let ((in_effect, durability, served), _) = self.with(|store| {
-            Ok((store.in_effect()?, store.durability(), !store.processes().is_empty()))
-        })?;
+        let (((in_effect, durability), served), _) =
+            self.with(|store| Ok((store.in_effect()?, !store.processes().is_empty())))?;
         let space = host::space(&self.files())?;
         Ok(StoreFacts {
             target,

@@ -98,12 +98,8 @@ impl Queue for Kept {
         Ok(Box::new(Worker { queue: self, steps: 0 }))
     }
 
-    fn in_effect(&self) -> Result<Settings> {
-        Ok(Settings::default())
-    }
-
-    fn durability(&self) -> Result<Durability> {
-        Ok(Durability::None)
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        Ok((Settings::default(), Durability::None))
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -15,7 +15,7 @@ use std::{
 
 use model::{
     Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, Item, Key,
-    KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
+    KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Store, Visitor,
 };
 
 /// What was asked for, in order.
@@ -142,14 +142,6 @@ impl Store for Watched {
         sleep(self.spy.habits.opening);
         self.spy.note(Event::Ready(Instant::now()));
         Ok(Box::new(Noting(self, 0)))
-    }
-
-    fn in_effect(&self) -> Result<Settings> {
-        Ok(Settings::default())
-    }
-
-    fn durability(&self) -> Durability {
-        Durability::None
     }
 
     fn background_work(&self) -> Option<Vec<&'static str>> {

@@ -15,7 +15,7 @@ fn a_class_offered_is_kept() {
             // What is in memory only, or never flushed, keeps no class, and says so.
             let expected = if in_memory || !flushes { Durability::None } else { class };
             case.with_own(1, |_, tables| {
-                assert_eq!(tables.durability()?, expected, "{}", case.name());
+                assert_eq!(tables.in_effect()?.1, expected, "{}", case.name());
                 Ok(())
             });
         }

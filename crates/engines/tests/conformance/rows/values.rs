@@ -74,7 +74,7 @@ fn the_files_hold_the_rows() {
 fn settings_are_read_back() {
     for case in cases() {
         case.with(1, |_, tables| {
-            let in_effect = tables.in_effect()?;
+            let (in_effect, _) = tables.in_effect()?;
             for (name, value) in &case.settings.0 {
                 assert_eq!(in_effect.get(name), Some(value.as_str()), "{}", case.name());
             }

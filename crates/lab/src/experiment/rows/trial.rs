@@ -70,13 +70,13 @@ impl RowTrial<'_> {
 
     /// Sizes are those after the trial.
     fn facts(&self, tables: &dyn RowTables) -> Result<StoreFacts> {
-        let mut in_effect = tables.in_effect()?;
+        let (mut in_effect, durability) = tables.in_effect()?;
         in_effect.set(STYLE, self.target.style);
         in_effect.set(BATCH, self.target.batch(self.part));
         Ok(StoreFacts {
             target: 0,
             in_effect,
-            durability: tables.durability()?,
+            durability,
             apparent_bytes: 0,
             allocated_bytes: 0,
             memory_bytes: None,

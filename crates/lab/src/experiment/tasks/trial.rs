@@ -55,10 +55,11 @@ impl TaskTrial<'_> {
         let mut passing = Passing::new(self);
         threads::run(&job, &mut passing)?;
         let Passing { sample, first, latency, steps, files, .. } = passing;
+        let (in_effect, durability) = queue.in_effect()?;
         let facts = StoreFacts {
             target: 0,
-            in_effect: queue.in_effect()?,
-            durability: queue.durability()?,
+            in_effect,
+            durability,
             apparent_bytes: files.apparent,
             allocated_bytes: files.allocated,
             memory_bytes: None,
