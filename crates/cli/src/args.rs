@@ -11,21 +11,16 @@ use model::spec::{AgeingSpec, BlobsSpec, RowsSpec, TasksSpec};
 
 use crate::{
     commands::{
-        cache::{self, CacheOptions},
-        calibrate::{self, CalibrateOptions},
-        compare::{self, CompareOptions},
-        completions::{self, CompletionsOptions},
-        copy::{self, CopyOptions, ExportOptions, ImportOptions},
-        doctor::{self, DoctorOptions},
-        engines::{self as engines_command, EnginesOptions},
-        help::{self, HelpOptions},
-        init::{self, InitOptions},
-        man::{self, ManOptions},
+        cache::CacheOptions,
+        calibrate::CalibrateOptions,
+        copy::{CopyOptions, ExportOptions, ImportOptions, InitOptions, VerifyOptions},
+        doctor::DoctorOptions,
+        engines::EnginesOptions,
+        help::{CompletionsOptions, HelpOptions, ManOptions},
         measure::examples,
-        report::{self as report_command, ReportOptions},
-        stat::{self, StatOptions},
-        study::{self, StudyOptions},
-        verify::{self, VerifyOptions},
+        records::{CompareOptions, ReportOptions},
+        stat::StatOptions,
+        study::StudyOptions,
     },
     exit, output,
 };
@@ -71,52 +66,37 @@ pub(crate) enum Command {
     #[command(after_long_help = examples::AGE)]
     Age(Box<AgeingSpec>),
     /// Run a published experiment, and compare its figures with those measured here
-    #[command(after_long_help = study::EXAMPLES)]
     Study(StudyOptions),
     /// Print the tables of a record again, or its figures as CSV, Markdown or JSON
-    #[command(after_long_help = report_command::EXAMPLES)]
     Report(ReportOptions),
     /// Compare two records: what became slower or faster since
-    #[command(after_long_help = compare::EXAMPLES)]
     Compare(CompareOptions),
     /// Make a database of random blobs
-    #[command(after_long_help = init::EXAMPLES)]
     Init(InitOptions),
     /// Show what a database holds
-    #[command(after_long_help = stat::EXAMPLES)]
     Stat(StatOptions),
     /// Copy a database's blobs into numbered files
-    #[command(after_long_help = copy::EXPORT_EXAMPLES)]
     Export(ExportOptions),
     /// Copy a folder into a database
-    #[command(after_long_help = copy::IMPORT_EXAMPLES)]
     Import(ImportOptions),
     /// Copy any store into a new one of any kind
-    #[command(after_long_help = copy::EXAMPLES)]
     Copy(CopyOptions),
     /// Check that two stores hold the same keys and bytes
-    #[command(after_long_help = verify::EXAMPLES)]
     Verify(VerifyOptions),
     /// List the engines, their settings, what each durability class does in them, and what they lack
-    #[command(after_long_help = engines_command::EXAMPLES)]
     Engines(EnginesOptions),
     /// Look at this machine: what can be measured on it, how finely, and what disturbs
-    #[command(after_long_help = doctor::EXAMPLES)]
     Doctor(DoctorOptions),
     /// See which files are in the page cache; fill, empty or lock it
-    #[command(disable_help_flag = true, after_long_help = cache::EXAMPLES)]
+    #[command(disable_help_flag = true)]
     Cache(Box<CacheOptions>),
     /// Count false alarms and missed differences of comparisons whose truth is known
-    #[command(after_long_help = calibrate::EXAMPLES)]
     Calibrate(Box<CalibrateOptions>),
     /// Write the completions of a shell to standard output
-    #[command(after_long_help = completions::EXAMPLES)]
     Completions(CompletionsOptions),
     /// Write manual pages into a folder, one for each command
-    #[command(after_long_help = man::EXAMPLES)]
     Man(ManOptions),
     /// Explain a command, or how targets, durability classes and sizes are written
-    #[command(after_long_help = help::EXAMPLES)]
     Help(HelpOptions),
     /// Do what another storemark asks for (started by `rows` and `run --processes`)
     #[command(hide = true)]
@@ -124,55 +104,18 @@ pub(crate) enum Command {
 }
 
 /// Options that kvtest also takes with a single dash.
-const KVTEST_OPTIONS: [&str; 24] = [
-    "asc",
-    "blob-api",
-    "cache-size",
-    "count",
-    "desc",
-    "fsync",
-    "integrity-check",
-    "jmode",
-    "max-id",
-    "mmap",
-    "multitrans",
-    "nocheckpoint",
-    "nosync",
-    "pagesize",
-    "random",
-    "size",
-    "start",
-    "stats",
-    "tree",
-    "update",
-    "vacuum",
-    "variance",
-    "help",
-    "version",
-];
+const KVTEST_OPTIONS: &str = "\
+    asc blob-api cache-size count desc fsync integrity-check jmode max-id mmap multitrans \
+    nocheckpoint nosync pagesize random size start stats tree update vacuum variance help version";
 
 /// Options of `run` that are enough for most runs: `-h` shows these, `--help` all.
-const BRIEF: [&str; 19] = [
-    "targets",
-    "data",
-    "keys",
-    "size",
-    "read",
-    "update",
-    "mix",
-    "ycsb",
-    "cache",
-    "batch",
-    "durability",
-    "threads",
-    "memory",
-    "time",
-    "json",
-    "html",
-    "dry_run",
-    "verbose",
-    "quiet",
-];
+const BRIEF: &str = "\
+    targets data keys size read update mix ycsb cache batch durability threads memory time json \
+    html dry_run verbose quiet";
+
+fn is_among(words: &str, wanted: &str) -> bool {
+    words.split(' ').any(|word| word == wanted)
+}
 
 /// Reads the command line. An error is the exit code: what clap says instead was printed.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, ExitCode> {
@@ -209,7 +152,7 @@ fn command() -> clap::Command {
     Arguments::command().mut_subcommands(|command| {
         let is_run = command.get_name() == "run";
         command.mut_args(|arg| {
-            let rare = is_run && !BRIEF.contains(&arg.get_id().as_str());
+            let rare = is_run && !is_among(BRIEF, arg.get_id().as_str());
             with_lists(arg).hide_short_help(rare)
         })
     })
@@ -249,7 +192,7 @@ fn long_version() -> String {
 
 fn with_two_dashes(argument: OsString) -> OsString {
     match argument.to_str().and_then(|text| text.strip_prefix('-')) {
-        Some(name) if KVTEST_OPTIONS.contains(&name) => format!("--{name}").into(),
+        Some(name) if is_among(KVTEST_OPTIONS, name) => format!("--{name}").into(),
         _ => argument,
     }
 }
@@ -294,7 +237,7 @@ mod tests {
     fn options_of_the_short_help_exist() {
         let command = Arguments::command();
         let run = command.find_subcommand("run").unwrap();
-        for name in BRIEF {
+        for name in BRIEF.split(' ') {
             assert!(run.get_arguments().any(|arg| arg.get_id() == name), "{name}");
         }
     }

@@ -12,20 +12,17 @@ pub(crate) enum Failure {
     Error(Error),
     /// The work had begun: what was done is kept.
     PartWay(Error),
-    /// A check failed; what failed was printed.
-    Gate,
     /// Why was printed; the exit code.
-    #[cfg(unix)]
     Printed(u8),
 }
 
 impl Failure {
+    /// A check failed; what failed was printed.
+    pub(crate) const GATE: Self = Self::Printed(3);
+
     /// The same, once something was done.
     pub(crate) fn part_way(self) -> Self {
-        match self {
-            Self::Error(error) => Self::PartWay(error),
-            other => other,
-        }
+        if let Self::Error(error) = self { Self::PartWay(error) } else { self }
     }
 }
 
@@ -37,23 +34,15 @@ impl From<Error> for Failure {
 
 /// The exit code of `result`; an error is said in one line.
 pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Gate) => ExitCode::from(3),
-        #[cfg(unix)]
-        Err(Failure::Printed(code)) => ExitCode::from(code),
-        Err(Failure::PartWay(error)) => said(&error, 2),
-        Err(Failure::Error(error)) => {
-            let code = match error.kind() {
-                ErrorKind::Failed | ErrorKind::Interrupted => 2,
-                _ => 1,
-            };
-            said(&error, code)
-        }
-    }
-}
-
-fn said(error: &Error, code: u8) -> ExitCode {
+    let (error, code) = match result {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Printed(code)) => return ExitCode::from(code),
+        Err(Failure::PartWay(error)) => (error, 2),
+        Err(Failure::Error(error)) => match error.kind() {
+            ErrorKind::Failed | ErrorKind::Interrupted => (error, 2),
+            _ => (error, 1),
+        },
+    };
     output::say(&error.to_string());
     ExitCode::from(code)
 }

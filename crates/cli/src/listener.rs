@@ -46,6 +46,11 @@ impl Listener {
         listener
     }
 
+    /// Shows what the lab does during `work`.
+    pub(crate) fn during<T>(talk: Talk, work: impl FnOnce(&Self) -> T) -> T {
+        work(&Self::new(talk))
+    }
+
     /// What follows is part of something larger: which part.
     pub(crate) fn part(&self, name: &str) {
         self.bar.set_prefix(format!("{name}: "));

@@ -1,6 +1,9 @@
 //! Writing to standard output: data only, and quietly when the reader has gone away.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::{
+    io::{self, ErrorKind, IsTerminal, Write},
+    path::Path,
+};
 
 use model::{Error, Result};
 use report::{Style, pages::Page};
@@ -46,8 +49,17 @@ impl<W: Write> Write for Quietly<W> {
     }
 }
 
+/// Writes `text` to standard output, unless the data in the file `other` goes there.
+pub(crate) fn print_next_to(other: Option<&Path>, text: &str) -> Result<()> {
+    if other != Some(Path::new("-")) {
+        return print(text);
+    }
+    print_aside(text);
+    Ok(())
+}
+
 /// Writes `text` to standard error, for when standard output carries the record.
-pub(crate) fn print_aside(text: &str) {
+fn print_aside(text: &str) {
     // Nothing is left to report it to when this fails.
     let _ = io::stderr().write_all(text.as_bytes());
 }

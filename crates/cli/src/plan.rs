@@ -19,13 +19,6 @@ use crate::files;
 /// The most that a plan file may hold in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// What was asked for, understood.
-pub(crate) struct Planned {
-    /// All of it, the seed settled.
-    pub(crate) spec: RunSpec,
-    file: Option<PlanFile>,
-}
-
 /// What a word among the targets names, if it is no target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -33,16 +26,24 @@ enum Kind {
     Record,
 }
 
-/// Understands what was typed. So that it can be asked for again, it gets a seed.
-pub(crate) fn understand(typed: RunSpec) -> Result<Planned> {
+/// Understands what was typed, with the plan file among it. So that it can be asked for again, it
+/// gets a seed.
+pub(crate) fn understand(typed: RunSpec) -> Result<(RunSpec, Option<PlanFile>)> {
     let (mut spec, file) = with_plan(typed)?;
     let seed = &mut spec.running_mut().seed;
     if seed.is_empty() {
         seed.push(fresh_seed().to_string().parse()?);
     }
-    let planned = Planned { spec, file };
-    planned.spec.check().map_err(|error| planned.blame(error))?;
-    Ok(planned)
+    spec.check().map_err(|error| blame(error, file.as_ref(), &spec))?;
+    Ok((spec, file))
+}
+
+/// The same error, led by the place in the plan file that it is about.
+pub(crate) fn blame(error: Error, file: Option<&PlanFile>, spec: &RunSpec) -> Error {
+    match file {
+        Some(file) if error.kind() == ErrorKind::Usage => file.blame(error, spec),
+        _ => error,
+    }
 }
 
 /// From the clock: runs differ unless a seed is given. Printed and recorded.
@@ -50,16 +51,6 @@ pub(crate) fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     // Nine digits are easy to type again.
     now.map_or(1, |since| u64::from(since.subsec_nanos()))
-}
-
-impl Planned {
-    /// The same error, led by the place in the plan file that it is about.
-    pub(crate) fn blame(&self, error: Error) -> Error {
-        match &self.file {
-            Some(file) if error.kind() == ErrorKind::Usage => file.blame(error, &self.spec),
-            _ => error,
-        }
-    }
 }
 
 /// What the plan or record among the targets asks for, with all else that was typed laid over it.

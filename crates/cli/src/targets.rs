@@ -1,13 +1,15 @@
 //! From target strings to engines, paths and checked settings.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsStr,
     path::{Path, PathBuf},
 };
 
 use engines::registry;
+use host::Placements;
 use model::{
-    Accepts, Blobs, Error, Facet, Result, Settings, Target,
+    Accepts, Blobs, Engine, Error, Facet, Result, Settings, Target,
     spec::{Name, SharedSetting, combinations},
     without_password,
 };
@@ -30,27 +32,39 @@ impl Resolved {
     /// The settings, checked, laid over `defaults` as far as the engine has them.
     pub(crate) fn settings(&self, defaults: &[(&str, String)]) -> Result<Settings> {
         let table = self.engine.settings(Facet::Blobs);
-        let known = |name: &str| table.iter().any(|setting| setting.name == name);
         // The cache is set in pages or in bytes: a target's own way replaces the default's.
         let own_cache = self.sets_cache();
-        let defaults = defaults
-            .iter()
-            .filter(|(name, _)| known(name) && !(own_cache && name.starts_with("cache")))
-            .map(|(name, value)| (*name, value.as_str()));
+        let defaults = defaults.iter().map(|(name, value)| (*name, value.as_str()));
+        let defaults = defaults.filter(|(name, _)| {
+            self.accepts(name).is_some() && !(own_cache && name.starts_with("cache"))
+        });
         let own = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         Settings::check(table.iter().copied(), defaults.chain(own))
             .map_err(|e| e.context(&self.text))
     }
-}
 
-impl Resolved {
+    /// The target with its settings, laid over `defaults`.
+    pub(crate) fn with_settings(
+        &self,
+        defaults: &[(&str, String)],
+    ) -> Result<lab::Target<dyn Blobs>> {
+        Ok(lab::Target {
+            label: self.label(),
+            engine: self.engine,
+            location: self.location.clone(),
+            address: self.address.clone(),
+            settings: self.settings(defaults)?,
+            placement: None,
+        })
+    }
+
     /// Whether storemark makes the store, on this machine.
     pub(crate) fn is_scratch(&self) -> bool {
         self.location.is_none() && self.address.is_none()
     }
 
     /// Its name in tables: engine and settings of a scratch store, else what the user wrote.
-    pub(crate) fn label(&self) -> String {
+    fn label(&self) -> String {
         if self.is_scratch() {
             label(self.engine.name(), &self.settings)
         } else {
@@ -116,9 +130,99 @@ impl Resolved {
 }
 
 /// `sqlite sync=normal`, in the order written.
-pub(crate) fn label(engine: &str, settings: &[(String, String)]) -> String {
+fn label(engine: &str, settings: &[(String, String)]) -> String {
     let settings = settings.iter();
     settings.fold(engine.to_owned(), |label, (name, value)| format!("{label} {name}={value}"))
+}
+
+/// Adds a number to each of the labels that is taken.
+pub(crate) fn number(labels: &mut [&mut String]) {
+    let mut counts = BTreeMap::new();
+    for label in labels {
+        let count = counts.entry(label.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            **label = format!("{label} #{count}");
+        }
+    }
+}
+
+/// The index of the target that `--baseline` names: by its label, or by its number from 1; else
+/// that of the target labelled `default`, or the first.
+pub(crate) fn baseline(
+    wanted: Option<String>,
+    default: Option<&str>,
+    labels: &[&mut String],
+) -> Result<usize> {
+    let place = |wanted: &str| labels.iter().position(|label| **label == wanted);
+    let Some(wanted) = wanted else { return Ok(default.and_then(place).unwrap_or(0)) };
+    let numbers = 1..=labels.len();
+    let numbered = || wanted.parse().ok().filter(|number| numbers.contains(number)).map(|n| n - 1);
+    place(&wanted).or_else(numbered).ok_or_else(|| {
+        let labels: Vec<_> = labels.iter().map(|label| label.as_str()).collect();
+        Error::usage(format!(
+            "--baseline {wanted}: no such target (accepted: {}, or 1 to {})",
+            labels.join(", "),
+            labels.len()
+        ))
+    })
+}
+
+/// `target` on each of the file systems; as it is if none was asked for.
+pub(crate) fn on_each<E: ?Sized>(
+    target: &lab::Target<E>,
+    placements: &Placements,
+) -> Vec<lab::Target<E>> {
+    let on = |placement: Option<&host::Placement>| lab::Target {
+        label: target.label.clone()
+            + &placement.map_or_else(String::new, |on| format!(" on {}", on.name)),
+        engine: target.engine,
+        location: target.location.clone(),
+        address: target.address.clone(),
+        settings: target.settings.clone(),
+        placement: placement.cloned(),
+    };
+    placements.or_none().map(on).collect()
+}
+
+/// The word before the colon.
+pub(crate) fn engine_word(text: &str) -> &str {
+    text.split(':').next().unwrap_or_default()
+}
+
+/// Understands a target that is only measured in a scratch store: an engine with settings.
+pub(crate) fn scratch<E: Engine + ?Sized>(
+    text: &OsStr,
+    facet: Facet,
+    find: fn(&str) -> Result<&'static E>,
+) -> Result<lab::Target<E>> {
+    let words = text.to_string_lossy();
+    let of_engine = || {
+        let target = Target::parse(&words);
+        target.check()?;
+        let (what, names): (_, Vec<_>) = match facet {
+            Facet::Rows => ("rows are made", registry::all_rows().map(Engine::name).collect()),
+            _ => ("tasks are kept", registry::all_tasks().map(Engine::name).collect()),
+        };
+        let name = target.engine.as_deref().ok_or_else(|| {
+            let names = names.join(":, ");
+            Error::usage(format!(
+                "names no engine; {what} in a store of their own (accepted: {names}:)"
+            ))
+        })?;
+        let engine = find(name)?;
+        let pairs = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let settings = Settings::check(engine.settings(facet), pairs)?;
+        if !target.location.is_empty() {
+            return Err(Error::usage(format!(
+                "{what} in a store of their own, removed afterwards; leave out {:?}",
+                target.location
+            )));
+        }
+        let label = label(name, &target.settings);
+        Ok(lab::Target { settings, ..lab::Target::scratch(&label, engine) })
+    };
+    of_engine().map_err(|e| e.context(&words))
 }
 
 /// What the user named, or what is measured if that is nothing.
@@ -230,5 +334,33 @@ pub(crate) fn followed(path: PathBuf) -> PathBuf {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_symlink() => path.canonicalize().unwrap_or(path),
         _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_target_again_gets_a_number() {
+        let mut labels = ["a", "a", "b", "a", "ab"].map(str::to_owned);
+        number(&mut labels.each_mut());
+        assert_eq!(labels, ["a", "a #2", "b", "a #3", "ab"]);
+    }
+
+    #[test]
+    fn a_baseline_is_named_or_numbered() {
+        let mut labels = ["x", "y", "2"].map(str::to_owned);
+        let labels = labels.each_mut();
+        let index = |wanted: &str| baseline(Some(wanted.to_owned()), None, &labels);
+        assert_eq!(index("y").unwrap(), 1);
+        assert_eq!(index("1").unwrap(), 0);
+        assert_eq!(index("2").unwrap(), 2, "a label before a number");
+        for wrong in ["0", "4", "z", ""] {
+            let said = index(wrong).unwrap_err().to_string();
+            assert!(said.contains("accepted: x, y, 2, or 1 to 3"), "{said}");
+        }
+        let default = |label| baseline(None, Some(label), &labels).unwrap();
+        assert_eq!((default("2"), default("z")), (2, 0));
     }
 }

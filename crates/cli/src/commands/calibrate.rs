@@ -1,12 +1,7 @@
 //! `storemark calibrate`: how often `run` calls a store different from itself, and how often it
 //! finds a known difference.
 
-use std::{
-    ffi::OsString,
-    io::Write,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{ffi::OsString, io::Write, path::PathBuf, time::Duration};
 
 use checks::{CalibrationLine, Part};
 use clap::{Args, builder::RangedU64ValueParser};
@@ -27,15 +22,14 @@ use crate::{
     targets::{self, Resolved},
 };
 
-pub(crate) const EXAMPLES: &str = "\
-Examples:
-  storemark calibrate                        false alarms and detections, in about five minutes
-  storemark calibrate sqlite: --same 20 --slowed 0
-  storemark calibrate thumbs.db --slow-down 10% --check";
-
 /// How often a comparison is wrong: compares a store with itself, and with itself slowed down by a
 /// known time per operation, many times in shuffled order, and counts what `run` would have said.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark calibrate                        false alarms and detections, in about five minutes
+  storemark calibrate sqlite: --same 20 --slowed 0
+  storemark calibrate thumbs.db --slow-down 10% --check")]
 pub(crate) struct CalibrateOptions {
     /// The store to read: one of yours, or an engine with settings for a scratch store; default:
     /// pack:, the steadiest
@@ -92,12 +86,11 @@ fn count() -> RangedU64ValueParser<u32> {
 pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
     let mut lines = files::open(options.json.as_deref(), FORM)?;
-    let listener = Listener::new(options.talk);
     let mut write = |line: &CalibrationLine<'_>| write(&mut lines, line);
-    let done = lab::calibrate(&request, &mut write, &listener, stop)?;
-    drop(listener);
+    let calibrate = |listener: &Listener| lab::calibrate(&request, &mut write, listener, stop);
+    let done = Listener::during(options.talk, calibrate)?;
     let page = report::pages::calibration(&done.calibration, &done.alone, &done.comparisons);
-    show(options, &output::page(&page))?;
+    output::print_next_to(options.json.as_deref(), &output::page(&page))?;
     done.ended.map_err(Failure::PartWay)?;
     let wrong = checks::wrong_rates(&done.comparisons);
     if !options.check || wrong.is_empty() {
@@ -106,7 +99,7 @@ pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure
     for what in wrong {
         output::say(&format!("--check: {what}, the whole interval"));
     }
-    Err(Failure::Gate)
+    Err(Failure::GATE)
 }
 
 fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
@@ -174,13 +167,4 @@ fn write(out: &mut Option<Box<dyn Write>>, line: &CalibrationLine<'_>) -> Result
     let wrong = |e: std::io::Error| Error::io("--json: cannot be written", e);
     serde_json::to_writer(&mut *out, line).map_err(|e| wrong(e.into()))?;
     out.write_all(b"\n").and_then(|()| out.flush()).map_err(wrong)
-}
-
-/// On standard output, unless that carries the lines.
-fn show(options: &CalibrateOptions, page: &str) -> Result<()> {
-    if options.json.as_deref() == Some(Path::new("-")) {
-        output::print_aside(page);
-        return Ok(());
-    }
-    output::print(page)
 }

@@ -1,39 +1,22 @@
-//! `storemark copy`, and kvtest's `export` and `import`, which are copies.
+//! `storemark copy` and `storemark verify`; kvtest's `init`, `export` and `import` are copies.
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt::Write,
     path::{Path, PathBuf},
     time::Instant,
 };
 
 use clap::Args;
 use engines::{LeftOut, Several, files_left_out, registry};
-use lab::{CopyJob, Place, Stop};
+use lab::{CopyJob, Differences, Place, Stop, Verified};
 use model::{
-    Blobs, Error, Facet, Result, Settings, Target,
+    Blobs, Error, Facet, Generated, Result, Settings, Target,
     spec::Talk,
-    units::{show_count, show_duration, show_size},
+    units::{self, show_count, show_duration, show_size},
 };
 
-use crate::{exit::Failure, listener::Listener, output, targets};
-
-pub(crate) const EXAMPLES: &str = "\
-Examples:
-  storemark copy thumbs.db files:thumbs               into a folder
-  storemark copy thumbs lmdb:thumbs.lmdb              into another engine
-  storemark copy thumbs sqlite:new.db?page_size=8192  with a setting that a store keeps
-  storemark copy thumbs files:thumbs2 --resume        go on with what was interrupted";
-
-pub(crate) const EXPORT_EXAMPLES: &str = "\
-Examples:
-  storemark export test1.db test1.dir        files 000001, 000002, …
-  storemark export test1.db test1.tree --tree
-  storemark export test1.db test1.dir --force";
-
-pub(crate) const IMPORT_EXAMPLES: &str = "\
-Examples:
-  storemark import thumbnails thumbs.db      names, modes and times are kept
-  storemark import thumbnails thumbs.db --force --pagesize 8192";
+use crate::{exit::Failure, listener::Listener, output, plan::fresh_seed, targets};
 
 /// What all commands that make a store have in common.
 #[derive(Clone, Debug, Args)]
@@ -52,6 +35,11 @@ pub(crate) struct CopyFlags {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark export test1.db test1.dir        files 000001, 000002, …
+  storemark export test1.db test1.tree --tree
+  storemark export test1.db test1.dir --force")]
 pub(crate) struct ExportOptions {
     /// The database
     pub(crate) database: PathBuf,
@@ -65,6 +53,10 @@ pub(crate) struct ExportOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark import thumbnails thumbs.db      names, modes and times are kept
+  storemark import thumbnails thumbs.db --force --pagesize 8192")]
 pub(crate) struct ImportOptions {
     /// The folder, or any other target
     pub(crate) from: OsString,
@@ -78,6 +70,12 @@ pub(crate) struct ImportOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark copy thumbs.db files:thumbs               into a folder
+  storemark copy thumbs lmdb:thumbs.lmdb              into another engine
+  storemark copy thumbs sqlite:new.db?page_size=8192  with a setting that a store keeps
+  storemark copy thumbs files:thumbs2 --resume        go on with what was interrupted")]
 pub(crate) struct CopyOptions {
     /// The store to copy, only read
     pub(crate) from: OsString,
@@ -87,15 +85,58 @@ pub(crate) struct CopyOptions {
     pub(crate) flags: CopyFlags,
 }
 
-pub(crate) fn run(options: &CopyOptions, stop: &Stop) -> Result<(), Failure> {
-    let from = source(&options.from)?;
-    let to = destination(&options.to)?;
-    carry_out(from, to, &options.flags, stop)
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark init test1.db                                   1,000 blobs of 10,000 bytes
+  storemark init test2.db --count 2k --size 10k --variance 2k
+  storemark init test1.db --force --seed 7                  in its place, the same each time")]
+pub(crate) struct InitOptions {
+    /// The database to create
+    pub(crate) database: PathBuf,
+    /// Number of blobs
+    #[arg(long, value_name = "N", value_parser = units::parse_size, default_value = "1000")]
+    pub(crate) count: u64,
+    /// Their middle size in bytes
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, default_value = "10000")]
+    pub(crate) size: u64,
+    /// How far sizes vary to either side
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, default_value = "0")]
+    pub(crate) variance: u64,
+    /// Page size: a power of two from 512 to 65536
+    #[arg(long, value_name = "BYTES", default_value = "4096")]
+    pub(crate) pagesize: String,
+    /// Makes the same bytes again; default: a new one each time, printed
+    #[arg(long, value_name = "N", value_parser = units::parse_size)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) flags: CopyFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark verify thumbs.db thumbs          exit code 3 if anything differs
+  storemark verify thumbs lmdb:thumbs.lmdb")]
+pub(crate) struct VerifyOptions {
+    /// One store
+    pub(crate) a: OsString,
+    /// The other
+    pub(crate) b: OsString,
+    /// Where a store that reading would change is copied to be read; default: next to it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+}
+
+pub(crate) fn copy(options: &CopyOptions, stop: &Stop) -> Result<(), Failure> {
+    carry_out(source(&options.from)?, destination(&options.to)?, &options.flags, stop)
 }
 
 pub(crate) fn export(options: &ExportOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(options.database.as_os_str())?;
-    let layout = if options.tree { Some(("layout", "tree")) } else { None };
+    let layout = options.tree.then_some(("layout", "tree"));
     let to = place(registry::folders(), &options.directory, layout)?;
     carry_out(from, to, &options.flags, stop)
 }
@@ -107,38 +148,35 @@ pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure
     carry_out(from, to, &options.flags, stop)
 }
 
-pub(super) fn carry_out(
-    from: Place,
-    to: Place,
-    flags: &CopyFlags,
-    stop: &Stop,
-) -> Result<(), Failure> {
+pub(crate) fn init(options: &InitOptions, stop: &Stop) -> Result<(), Failure> {
+    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let InitOptions { count, size, variance, .. } = *options;
+    let from = lab::generated(Generated { seed, count, size, variance, random_percent: 100 })?;
+    let page_size = Some(("page_size", options.pagesize.as_str()));
+    let to = place(registry::databases()?, &options.database, page_size)?;
+    carry_out(from, to, &options.flags, stop)
+}
+
+fn carry_out(from: Place, to: Place, flags: &CopyFlags, stop: &Stop) -> Result<(), Failure> {
     if from.engine.name() == registry::folders().name() {
         report_left_out(&from.path)?;
     }
     let began = Instant::now();
     let name = to.path.display().to_string();
     let CopyFlags { force, resume, scratch, talk } = flags.clone();
-    let listener = Listener::new(talk);
     let job = CopyJob { from, to, force, resume, scratch };
-    let copied = lab::copy(&job, &listener, stop);
-    drop(listener);
-    let copied = copied?;
+    let copied = Listener::during(talk, |listener| lab::copy(&job, listener, stop))?;
     let there = match copied.resumed {
         0 => String::new(),
         count => format!(", {} of them were there", show_count(count)),
     };
-    output::print(&format!(
-        "{name}: {} values, {} in {}{there}\n",
-        show_count(copied.count),
-        show_size(copied.bytes),
-        show_duration(began.elapsed())
-    ))?;
-    Ok(())
+    let (count, size) = (show_count(copied.count), show_size(copied.bytes));
+    let took = show_duration(began.elapsed());
+    Ok(output::print(&format!("{name}: {count} values, {size} in {took}{there}\n"))?)
 }
 
 /// A store that exists, to be read.
-pub(super) fn source(text: &OsStr) -> Result<Place> {
+fn source(text: &OsStr) -> Result<Place> {
     let (resolved, path) = targets::existing(text)?;
     Ok(Place { engine: resolved.engine, path, settings: resolved.settings(&[])? })
 }
@@ -148,7 +186,8 @@ fn destination(text: &OsStr) -> Result<Place> {
     let words = text.to_string_lossy();
     if Target::parse(&words).engine.is_none() && !Path::new(text).exists() {
         return Err(Error::usage(format!(
-            "{words}: name the engine of the new store, as in ENGINE:{words}; storemark engines lists them"
+            "{words}: name the engine of the new store, as in ENGINE:{words}; storemark engines \
+             lists them"
         )));
     }
     let resolved = targets::resolve(text)?;
@@ -159,11 +198,7 @@ fn destination(text: &OsStr) -> Result<Place> {
     }
 }
 
-pub(super) fn place(
-    engine: &'static dyn Blobs,
-    path: &Path,
-    setting: Option<(&str, &str)>,
-) -> Result<Place> {
+fn place(engine: &'static dyn Blobs, path: &Path, setting: Option<(&str, &str)>) -> Result<Place> {
     let settings = Settings::check(engine.settings(Facet::Blobs), setting)?;
     Ok(Place { engine, path: path.to_owned(), settings })
 }
@@ -172,13 +207,10 @@ pub(super) fn place(
 /// error: a copy without it would pass for whole.
 pub(super) fn report_left_out(folder: &Path) -> Result<()> {
     let LeftOut { symlinks, special, unreadable, empty_folders } = files_left_out(folder)?;
+    let (folder, count) = (folder.display(), |of: &Several| show_count(of.count));
     if unreadable.count > 0 {
-        return Err(Error::usage(format!(
-            "{}: {} cannot be read: {}",
-            folder.display(),
-            show_count(unreadable.count),
-            names(&unreadable)
-        )));
+        let (count, names) = (count(&unreadable), names(&unreadable));
+        return Err(Error::usage(format!("{folder}: {count} cannot be read: {names}")));
     }
     for (several, what) in [
         (symlinks, "symbolic link"),
@@ -186,12 +218,8 @@ pub(super) fn report_left_out(folder: &Path) -> Result<()> {
         (empty_folders, "empty folder"),
     ] {
         if several.count > 0 {
-            output::say(&format!(
-                "{}: left out: {} × {what}: {}",
-                folder.display(),
-                show_count(several.count),
-                names(&several)
-            ));
+            let (count, names) = (count(&several), names(&several));
+            output::say(&format!("{folder}: left out: {count} × {what}: {names}"));
         }
     }
     Ok(())
@@ -201,4 +229,38 @@ fn names(several: &Several) -> String {
     let shown: Vec<_> = several.names.iter().map(|name| name.display().to_string()).collect();
     let more = if several.count > shown.len() as u64 { ", …" } else { "" };
     shown.join(", ") + more
+}
+
+pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
+    let (a, b) = (source(&options.a)?, source(&options.b)?);
+    let scratch = options.scratch.as_deref();
+    let verify = |listener: &Listener| lab::verify([&a, &b], scratch, listener, stop);
+    let verified = Listener::during(options.talk, verify)?;
+    output::print(&show(
+        &verified,
+        [&options.a, &options.b].map(|name| name.display().to_string()),
+    ))?;
+    if verified.is_equal() { Ok(()) } else { Err(Failure::GATE) }
+}
+
+fn show(verified: &Verified, stores: [String; 2]) -> String {
+    let [_, b] = &stores;
+    let mut text = String::new();
+    for (what, Differences { count, first }) in [
+        (format!("missing in {b}"), &verified.missing),
+        (format!("extra in {b}"), &verified.extra),
+        ("different".to_owned(), &verified.different),
+    ] {
+        let more = if *count > first.len() as u64 { ", …" } else { "" };
+        if *count > 0 {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{what}: {}: {}{more}", show_count(*count), first.join(", "));
+        }
+    }
+    let (same, bytes) = (show_count(verified.same), show_size(verified.bytes));
+    let _ = writeln!(text, "same: {same} values, {bytes}");
+    for (name, digest) in stores.iter().zip(&verified.digests) {
+        let _ = writeln!(text, "blake3 {digest} {name}");
+    }
+    text
 }

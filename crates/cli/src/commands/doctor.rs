@@ -8,17 +8,16 @@ use std::{
 use clap::Args;
 use engines::registry;
 use lab::{DoctorRequest, Stop};
-use model::{DoctorReport, Error, ErrorKind, Result, Severity, spec::Talk, units};
+use model::{Error, ErrorKind, Result, Severity, spec::Talk, units};
 
 use crate::{exit::Failure, listener::Listener, output, plan::fresh_seed};
 
-pub(crate) const EXAMPLES: &str = "\
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
 Examples:
   storemark doctor                           the current folder's disk, in a minute and a little
   storemark doctor /srv --quick              another folder's, in ten seconds
-  storemark doctor --strict --json           for scripts";
-
-#[derive(Debug, Args)]
+  storemark doctor --strict --json           for scripts")]
 pub(crate) struct DoctorOptions {
     /// The folder that stores would be in
     #[arg(value_name = "DIR", default_value = ".")]
@@ -45,15 +44,19 @@ const QUICK: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
-    let listener = Listener::new(options.talk);
-    let (report, interrupted) = lab::doctor(&request, &listener, stop);
-    drop(listener);
+    let doctor = |listener: &Listener| lab::doctor(&request, listener, stop);
+    let (report, interrupted) = Listener::during(options.talk, doctor);
+    let text = if options.json {
+        output::json(&report)?
+    } else {
+        output::page(&report::pages::doctor(&report))
+    };
+    output::print(&text)?;
     let misleading = report.advice.iter().any(|advice| advice.severity > Severity::Note);
-    show(options, &report)?;
     if interrupted {
         return Err(Failure::PartWay(Error::interrupted()));
     }
-    if options.strict && misleading { Err(Failure::Gate) } else { Ok(()) }
+    if options.strict && misleading { Err(Failure::GATE) } else { Ok(()) }
 }
 
 fn request(options: &DoctorOptions) -> Result<DoctorRequest> {
@@ -77,13 +80,4 @@ fn folder(path: &Path) -> Result<PathBuf> {
         return Ok(folder);
     }
     Err(Error::usage(format!("{}: is no folder; name the one it is in", path.display())))
-}
-
-fn show(options: &DoctorOptions, report: &DoctorReport) -> Result<()> {
-    if !options.json {
-        return output::print(&output::page(&report::pages::doctor(report)));
-    }
-    let text = serde_json::to_string_pretty(report);
-    let text = text.map_err(|error| Error::failed(format!("the report as JSON: {error}")))?;
-    output::print(&(text + "\n"))
 }

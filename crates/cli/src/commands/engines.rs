@@ -6,12 +6,11 @@ use report::pages;
 
 use crate::{exit::Failure, output};
 
-pub(crate) const EXAMPLES: &str = "\
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
 Examples:
   storemark engines                          all that this build has
-  storemark engines sqlite                   one, with each setting and what it accepts";
-
-#[derive(Debug, Args)]
+  storemark engines sqlite                   one, with each setting and what it accepts")]
 pub(crate) struct EnginesOptions {
     /// Explain this one
     pub(crate) name: Option<String>,

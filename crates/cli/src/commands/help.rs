@@ -1,20 +1,23 @@
-//! `storemark help`: a command's options, or how targets, classes and sizes are written.
+//! What storemark knows of its commands: `storemark help`, `man` and `completions`.
+
+use std::{fmt::Write, fs, io, path::PathBuf};
 
 use clap::{Args, Command, ValueEnum};
+use clap_complete::Shell;
+use clap_mangen::Man;
 use engines::registry;
-use model::{Error, no_such};
+use model::{Error, ErrorKind, Result, no_such};
 use report::pages;
 
 use crate::{exit::Failure, output};
 
-pub(crate) const EXAMPLES: &str = "\
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
 Examples:
   storemark help run                         all options of a command
   storemark help targets                     how stores are named
   storemark help durability                  what the classes guarantee, by engine
-  storemark help sizes                       how numbers and times are written";
-
-#[derive(Debug, Args)]
+  storemark help sizes                       how numbers and times are written")]
 pub(crate) struct HelpOptions {
     /// A command, or one of: targets, durability, sizes; none: all commands
     pub(crate) topic: Option<String>,
@@ -46,12 +49,12 @@ Lists
                     (sqlite:?page_size=4096,8192)
 ";
 
-pub(crate) fn run(options: &HelpOptions, mut all: Command) -> Result<(), Failure> {
+pub(crate) fn help(options: &HelpOptions, mut all: Command) -> Result<(), Failure> {
     all.build();
     let text = match &options.topic {
         None => all.render_long_help().to_string(),
         Some(wanted) => match Topic::from_str(wanted, false) {
-            Ok(topic) => page(topic),
+            Ok(wanted) => topic(wanted),
             Err(_) => match all.find_subcommand_mut(wanted) {
                 Some(command) => command.render_long_help().to_string(),
                 None => return Err(unknown(wanted, &all).into()),
@@ -61,7 +64,7 @@ pub(crate) fn run(options: &HelpOptions, mut all: Command) -> Result<(), Failure
     Ok(output::print(&(text.trim_end().to_owned() + "\n"))?)
 }
 
-fn page(topic: Topic) -> String {
+fn topic(topic: Topic) -> String {
     match topic {
         Topic::Targets => output::page(&pages::targets(registry::all_blobs())),
         Topic::Durability => output::page(&pages::durability(registry::all_blobs())),
@@ -74,4 +77,100 @@ fn unknown(wanted: &str, all: &Command) -> Error {
     let mut names: Vec<String> = topics.map(|topic| topic.get_name().to_owned()).collect();
     names.extend(all.get_subcommands().map(|command| command.get_name().to_owned()));
     Error::usage(no_such("topic", wanted, names.iter().map(String::as_str)))
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark man ~/.local/share/man/man1      then: man storemark-run")]
+pub(crate) struct ManOptions {
+    /// The folder to write them into; created if it does not exist
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}
+
+pub(crate) fn man(options: &ManOptions, all: Command) -> Result<(), Failure> {
+    let folder = &options.folder;
+    let pages = pages(all)?;
+    // A folder that cannot be written to is an error before the first page.
+    fs::create_dir_all(folder)
+        .and_then(|()| host::check_writable(folder))
+        .map_err(|error| Error::io(folder.display(), error).with_kind(ErrorKind::Usage))?;
+    for (name, page) in &pages {
+        let path = folder.join(name);
+        let written = fs::write(&path, page).map_err(|error| Error::io(path.display(), error));
+        written.map_err(Failure::PartWay)?;
+    }
+    let count = pages.len();
+    Ok(output::print(&format!("{}: {count} pages, storemark.1 and others\n", folder.display()))?)
+}
+
+/// Names of files and what is in them: the program's page, and one for each command.
+fn pages(mut all: Command) -> Result<Vec<(String, String)>> {
+    all.build();
+    let commands: Vec<Command> = all.get_subcommands().cloned().collect();
+    let pages = std::iter::once(all).chain(commands).map(|command| {
+        // A page has room for what `-h` leaves out.
+        let command = command.mut_args(|arg| arg.hide_short_help(false));
+        let man = Man::new(command.clone()).manual("storemark");
+        page(&man, &command).map(|page| (man.get_filename(), ascii(&page)))
+    });
+    pages.collect::<io::Result<_>>().map_err(|error| Error::io("a manual page", error))
+}
+
+fn page(man: &Man, command: &Command) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    if let Some(after) = command.get_after_long_help() {
+        page.extend(literal(&after.to_string()).into_bytes());
+    }
+    Ok(page)
+}
+
+/// `page` with an escape for each character that not every formatter reads.
+fn ascii(page: &[u8]) -> String {
+    let mut text = String::new();
+    for c in String::from_utf8_lossy(page).chars() {
+        // Writing to a string does not fail.
+        let _ = match c {
+            c if c.is_ascii() => write!(text, "{c}"),
+            c => write!(text, "\\[u{:04X}]", u32::from(c)),
+        };
+    }
+    text
+}
+
+/// The text below the options with its lines as they are: `clap_mangen` would fill them.
+fn literal(text: &str) -> String {
+    let mut section = String::from(".SH EXAMPLES\n.nf\n");
+    for line in text.lines().filter(|line| *line != "Examples:") {
+        let line = line.replace('\\', "\\e").replace('-', "\\-");
+        // Keeps a dot or a quote at the start of a line from being taken for a request.
+        let _ = writeln!(section, "\\&{line}");
+    }
+    section + ".fi\n"
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark completions bash > ~/.local/share/bash-completion/completions/storemark
+  storemark completions zsh > ~/.zfunc/_storemark          with ~/.zfunc in fpath
+  storemark completions fish > ~/.config/fish/completions/storemark.fish")]
+pub(crate) struct CompletionsOptions {
+    /// The shell that is to complete
+    pub(crate) shell: Shell,
+}
+
+pub(crate) fn completions(options: &CompletionsOptions, mut all: Command) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(options.shell, &mut all, "storemark", &mut script);
+    Ok(output::print(&String::from_utf8_lossy(&script))?)
 }

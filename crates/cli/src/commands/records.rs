@@ -1,17 +1,67 @@
-//! Reading records that the user named.
+//! `storemark report` and `storemark compare`: records are read again, and printed or judged.
 
 use std::{
-    fs::File,
-    io::{self, BufRead, BufReader},
-    path::Path,
+    fs::{self, File},
+    io::{self, BufRead, BufReader, BufWriter},
+    path::{Path, PathBuf},
 };
 
-use model::{Error, ErrorKind, Result, record::Record};
+use clap::Args;
+use model::{Error, ErrorKind, Result, record::Record, units};
+use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
 
-use crate::output;
+use crate::{exit::Failure, files, output};
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark report run.json                  the tables of `storemark run --json run.json`
+  storemark report run.json --explain        with what explains the differences
+  storemark report run.json --html run.html  a page with charts
+  storemark report run.json --csv            every trial as a row
+  storemark report - --verbose               a record from standard input, with all findings")]
+pub(crate) struct ReportOptions {
+    /// The record (- for standard input); several of one plan, from different machines or days, make
+    /// one page
+    #[arg(required = true, value_name = "RECORD")]
+    pub(crate) records: Vec<PathBuf>,
+    /// Write a page with charts to FILE, for a browser
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["csv", "markdown", "json"])]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: FormOptions,
+    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+    /// HdrHistogram's listing of percentiles
+    #[arg(long, value_name = "DIR")]
+    pub(crate) export_hdr: Option<PathBuf>,
+    /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Show how passes went over time, in slices of 100 ms, and where they stalled
+    #[arg(long)]
+    pub(crate) over_time: bool,
+    /// Show all findings
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+/// One at most; none: tables for a terminal.
+#[derive(Debug, Default, Args)]
+#[group(multiple = false)]
+pub(crate) struct FormOptions {
+    /// Print every trial as comma-separated values, a row each
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// Print estimates and verdicts as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// The record at `path`, or those of a sweep; what could not be read of it is said.
-pub(super) fn read(path: &Path) -> Result<Vec<Record>> {
+fn read(path: &Path) -> Result<Vec<Record>> {
     let (records, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
     for warning in warnings {
         output::say(&format!("{}: {warning}", path.display()));
@@ -26,7 +76,136 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path.is_dir() {
         return Err(Error::usage(format!("{}: is a folder, not a record", path.display())));
     }
-    let file =
-        File::open(path).map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage))?;
-    Ok(Box::new(BufReader::new(file)))
+    let opened =
+        File::open(path).map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage));
+    Ok(Box::new(BufReader::new(opened?)))
+}
+
+pub(crate) fn report(options: &ReportOptions) -> Result<(), Failure> {
+    let page = files::page(options.html.as_deref(), &[])?;
+    let all: Vec<Vec<Record>> =
+        options.records.iter().map(|path| read(path)).collect::<Result<_>>()?;
+    if let Some(folder) = &options.export_hdr {
+        let [records] = all.as_slice() else {
+            return Err(Error::usage("--export-hdr: takes one record").into());
+        };
+        write_hdr(records, folder)?;
+    }
+    if let Some(page) = page {
+        refuse_twice(options, &all)?;
+        let files = options.records.iter().map(|path| Some(path.display().to_string()));
+        let machines = files.zip(&all).map(|(file, records)| Machine { file, records });
+        return Ok(page.write(&report::html(&machines.collect::<Vec<_>>())?)?);
+    }
+    Ok(print(all, options)?)
+}
+
+/// One record given twice would look like two machines that agree.
+fn refuse_twice(options: &ReportOptions, all: &[Vec<Record>]) -> Result<()> {
+    let headers = || options.records.iter().zip(all).map(|(path, runs)| (path, &runs[0].header));
+    for (number, (path, header)) in headers().enumerate() {
+        if let Some((earlier, _)) = headers().take(number).find(|(_, other)| *other == header) {
+            let (path, earlier) = (path.display(), earlier.display());
+            return Err(Error::usage(format!("{path}: is the same record as {earlier}")));
+        }
+    }
+    Ok(())
+}
+
+/// Tables are those of each record; the other forms print all runs one after the other.
+fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
+    let ReportOptions { form, verbose, explain, over_time, .. } = options;
+    if !(form.csv || form.markdown || form.json) {
+        let detail = pages::Detail { all: *verbose, explain: *explain, over_time: *over_time };
+        let pages = all.iter().map(|records| output::page(&pages::records(records, detail)));
+        return output::print(&pages.collect::<Vec<_>>().join("\n"));
+    }
+    let runs: Vec<Record> = all.into_iter().flatten().collect();
+    if form.csv {
+        // Of a long study it is too much to be held at once.
+        let out = BufWriter::new(output::Quietly(io::stdout().lock()));
+        return report::csv(&runs, out);
+    }
+    if form.json {
+        return output::print(&output::json(&ReportData::of(&runs))?);
+    }
+    let detail = pages::Detail { all: true, ..Default::default() };
+    output::print(&pages::records(&runs, detail).markdown())
+}
+
+/// Writes a file of latencies for each case, target and kind of operation into `folder`, which is
+/// created if needed; of a sweep, each run's into a folder in it by the run's number.
+pub(super) fn write_hdr(records: &[Record], folder: &Path) -> Result<()> {
+    for (number, record) in (1..).zip(records) {
+        let folder = match records.len() {
+            1 => folder.to_owned(),
+            _ => folder.join(format!("{number}")),
+        };
+        fs::create_dir_all(&folder).map_err(|e| Error::io(folder.display(), e))?;
+        for (name, listing) in report::hdr(record) {
+            let path = folder.join(name);
+            fs::write(&path, listing).map_err(|e| Error::io(path.display(), e))?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark compare before.json after.json
+  storemark compare before.json after.json --fail-above 5%     a gate: exit code 3
+  storemark compare before.json after.json --markdown          for a pull request")]
+pub(crate) struct CompareOptions {
+    /// The record to compare with
+    pub(crate) old: PathBuf,
+    /// The record to judge (- for standard input)
+    pub(crate) new: PathBuf,
+    /// Exit with 3 if any time is more than this share above the old one, by its whole interval
+    #[arg(long, value_name = "PERCENT", value_parser = units::parse_percentage)]
+    pub(crate) fail_above: Option<f64>,
+    /// Print Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    /// Print JSON (docs/compare.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show all findings
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
+    let (old, new) = (read(&options.old)?, read(&options.new)?);
+    let compared = comparison(&old, &new)?;
+    output::print(&shown(&compared, options)?)?;
+    options.fail_above.map_or(Ok(()), |share| gate(&compared, share))
+}
+
+fn shown(compared: &Comparison, options: &CompareOptions) -> Result<String> {
+    if options.json {
+        return output::json(&ComparisonData::of(compared));
+    }
+    let [old, new] = [&options.old, &options.new].map(|path| path.display().to_string());
+    let detail = pages::Detail { all: options.verbose, ..Default::default() };
+    let page = pages::comparison(compared, [&old, &new], detail);
+    Ok(if options.markdown { page.markdown() } else { output::page(&page) })
+}
+
+/// Fails if a time is more than `share` longer. What cannot be judged, or is no longer measured,
+/// fails too.
+fn gate(compared: &Comparison, share: f64) -> Result<(), Failure> {
+    let failed = |why: &str| Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))));
+    if !compared.is_judged() {
+        return failed("no row can be judged; see the verdicts");
+    }
+    let worse = report::worse_rows(compared, 1.0 + share);
+    for row in &worse {
+        output::say(&format!("worse by more than {} %: {row}", share * 100.0));
+    }
+    if !worse.is_empty() {
+        return Err(Failure::GATE);
+    }
+    let Some((case, change)) = compared.lost().next() else { return Ok(()) };
+    failed(&format!("{}: {}: measured before, and not now", case.title(), change.target))
 }

@@ -12,12 +12,11 @@ use {
     model::Error,
 };
 
-pub(crate) const EXAMPLES: &str = "\
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
 Examples:
   storemark stat test1.db                    number and sizes of blobs, pages, integrity
-  storemark stat test1.db --vacuum           rewritten without free pages first";
-
-#[derive(Debug, Args)]
+  storemark stat test1.db --vacuum           rewritten without free pages first")]
 pub(crate) struct StatOptions {
     /// The database to look at
     pub(crate) database: PathBuf,

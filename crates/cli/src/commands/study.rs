@@ -15,15 +15,14 @@ use report::{StudyStep, pages, studies};
 use super::measure::{self, Measured};
 use crate::{exit::Failure, files, output};
 
-pub(crate) const EXAMPLES: &str = "\
+/// Runs a published experiment, and shows its figures next to those measured here.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
 Examples:
   storemark study                                 lists all
   storemark study faster-than-fs --quick          in a few minutes
   storemark study mass-inserts --full             as large as published
-  storemark study page-cache --records results    keeping a record of each step";
-
-/// Runs a published experiment, and shows its figures next to those measured here.
-#[derive(Debug, Args)]
+  storemark study page-cache --records results    keeping a record of each step")]
 pub(crate) struct StudyOptions {
     /// Which; none: list them
     pub(crate) name: Option<String>,

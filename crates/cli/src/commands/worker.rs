@@ -1,11 +1,18 @@
 //! `storemark worker`: one of the processes that a measuring command starts.
 
-use std::io;
+use std::{ffi::OsString, io};
 
 use engines::registry;
 use lab::{Finders, Stop};
+use model::{Error, Result};
 
 use crate::exit::Failure;
+
+/// The program and arguments that start one.
+pub(super) fn command() -> Result<Vec<OsString>> {
+    let program = std::env::current_exe().map_err(|e| Error::io("this program", e))?;
+    Ok(vec![program.into(), "worker".into()])
+}
 
 /// Does what comes on standard input until that ends.
 pub(crate) fn run(stop: &'static Stop) -> Result<(), Failure> {

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 pub use self::{
     ageing::AgeingSpec,
-    blobs::{BlobsSpec, DEFAULT_DATA, SharedSetting},
+    blobs::{BlobsSpec, DEFAULT_DATA, Extras, SharedSetting},
     common::{MIN_ROUNDS, Output, Placing, Running, Talk},
     defaults::RowsDefault,
     plan_file::{PLAN_HEAD, PlanFile},

@@ -51,12 +51,12 @@ pub(super) enum Kind {
 
 #[derive(Default, Serialize)]
 pub(super) struct Axis {
-    label: String,
-    unit: Unit,
+    pub(super) label: String,
+    pub(super) unit: Unit,
     /// Whether its scale is logarithmic.
-    log: bool,
+    pub(super) log: bool,
     /// Of groups or columns; points are at their indices.
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
 }
 
 /// The unit of numbers, so that the script can print them in a readable one.
@@ -91,18 +91,18 @@ struct Point {
 }
 
 /// A figure with the ends of its interval, as far as they are known.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Interval {
     /// Absent: only the two ends of a range are known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<f64>,
+    pub(super) value: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    low: Option<f64>,
+    pub(super) low: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    high: Option<f64>,
+    pub(super) high: Option<f64>,
     /// A word about it in its tooltip.
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
+    pub(super) note: Option<String>,
 }
 
 /// A labelled place on the axis of lines.
@@ -144,18 +144,9 @@ impl Chart {
     }
 
     /// Adds a point of `target` in the group called `group`, which its first point creates.
-    pub(super) fn in_group(
-        &mut self,
-        group: &str,
-        target: &str,
-        value: Option<impl Into<Interval>>,
-    ) {
-        let Some(value) = value else { return };
-        let names = &mut self.along.names;
-        let at = names.iter().position(|name| name == group).unwrap_or_else(|| {
-            names.push(group.to_owned());
-            names.len() - 1
-        });
+    pub(super) fn in_group(&mut self, group: &str, target: &str, of: Option<impl Into<Interval>>) {
+        let Some(value) = of else { return };
+        let at = place(&mut self.along.names, |name| name == group, || group.to_owned());
         self.point(Some(target), target, at as f64, Some(value));
     }
 
@@ -168,12 +159,9 @@ impl Chart {
         value: Option<impl Into<Interval>>,
     ) {
         let Some(value) = value else { return };
-        let known = self.series.iter().position(|series| series.name == name);
-        let place = known.unwrap_or_else(|| {
-            let target = target.map(str::to_owned);
-            self.series.push(Series { target, name: name.to_owned(), points: vec![] });
-            self.series.len() - 1
-        });
+        let new =
+            || Series { target: target.map(str::to_owned), name: name.to_owned(), points: vec![] };
+        let place = place(&mut self.series, |series| series.name == name, new);
         self.series[place].points.push(Point { at, value: value.into() });
     }
 
@@ -203,6 +191,14 @@ impl Chart {
     }
 }
 
+/// The index of the first of `all` that is `wanted`; adds a new one if there is none.
+fn place<T>(all: &mut Vec<T>, wanted: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
+    all.iter().position(wanted).unwrap_or_else(|| {
+        all.push(new());
+        all.len() - 1
+    })
+}
+
 impl Axis {
     pub(super) fn linear(label: impl Into<String>, unit: Unit) -> Self {
         Self { label: label.into(), unit, ..Self::default() }
@@ -211,50 +207,32 @@ impl Axis {
     pub(super) fn log(label: impl Into<String>, unit: Unit) -> Self {
         Self { log: true, ..Self::linear(label, unit) }
     }
-
-    /// The sizes of a matrix's columns, in bytes.
-    pub(super) fn sizes(label: &str, sizes: &[u64]) -> Self {
-        let names = sizes.iter().map(u64::to_string).collect();
-        Self { names, ..Self::linear(label, Unit::Bytes) }
-    }
 }
 
 impl Interval {
-    /// A figure that was counted, or published without an interval.
-    pub(super) fn exact(value: f64) -> Self {
-        Self { value: Some(value), low: None, high: None, note: None }
-    }
-
-    pub(super) fn range(low: f64, high: f64) -> Self {
-        Self { value: None, low: Some(low), high: Some(high), note: None }
-    }
-
-    pub(super) fn with_ends(self, low: Option<f64>, high: Option<f64>) -> Self {
-        Self { low, high, ..self }
-    }
-
     pub(super) fn noted(self, note: impl Into<Option<String>>) -> Self {
         Self { note: note.into(), ..self }
     }
 
     /// Converts it to another unit.
     pub(super) fn times(self, factor: f64) -> Self {
-        let times = |end: Option<f64>| end.map(|end| end * factor);
-        let Self { value, low, high, note } = self;
-        Self { value: times(value), low: times(low), high: times(high), note }
+        let [value, low, high] =
+            [self.value, self.low, self.high].map(|end| end.map(|end| end * factor));
+        Self { value, low, high, note: self.note }
     }
 }
 
 impl From<Estimate> for Interval {
     /// One round has no interval.
     fn from(estimate: Estimate) -> Self {
-        let end = |end| (estimate.n > 1).then_some(end);
-        Self::exact(estimate.point).with_ends(end(estimate.low), end(estimate.high))
+        let [low, high] = [estimate.low, estimate.high].map(|end| (estimate.n > 1).then_some(end));
+        Self { value: Some(estimate.point), low, high, note: None }
     }
 }
 
 impl From<f64> for Interval {
+    /// A figure that was counted, or published without an interval.
     fn from(value: f64) -> Self {
-        Self::exact(value)
+        Self { value: Some(value), ..Self::default() }
     }
 }

@@ -7,10 +7,7 @@ use model::study::Study;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{
-    HTML_HEAD, answer, charts::Family, environment, explanation, findings, method, part::Part,
-    plan, trials,
-};
+use super::{HTML_HEAD, answer, charts::Family, details, findings, part::Part};
 use crate::StudyStep;
 
 const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
@@ -72,7 +69,7 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>]) -> Markup 
             h1 { (title) }
             @if let Some(study) = study { (about(study)) }
             @if let [Chapter { part: Some(part), .. }] = chapters {
-                (answer::markup(part)) (environment::named(part)) (findings::weighty(part))
+                (answer::markup(part)) (details::unlike_environments(part)) (findings::weighty(part))
             }
         }
         main id="main" {
@@ -86,11 +83,11 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>]) -> Markup 
         }
         footer {
             @for part in parts() {
-                (explanation::markup(part)) (findings::all(part))
+                (details::explanation(part)) (findings::all(part))
             }
-            (method::markup())
+            (details::method())
             @for part in parts() {
-                (environment::markup(part)) (plan::markup(part)) (trials::markup(part))
+                (details::environment(part)) (details::plan(part)) (details::trials(part))
             }
         }
     }
@@ -145,11 +142,11 @@ fn data(chapters: &[Chapter<'_>]) -> String {
 /// The labels of all targets, in the plans' order: a target has the same colour in all charts.
 fn labels<'a>(chapters: &[Chapter<'a>]) -> Vec<&'a str> {
     let parts = chapters.iter().filter_map(|chapter| chapter.part.as_ref());
-    let targets = parts.flat_map(Part::plans).flat_map(|plan| &plan.targets);
+    let records = parts.flat_map(|part| part.sides.iter().flat_map(|side| side.records));
     let mut labels: Vec<&str> = Vec::new();
-    for label in targets.map(|target| target.label.as_str()) {
-        if !labels.contains(&label) {
-            labels.push(label);
+    for target in records.flat_map(|record| &record.header.plan.targets) {
+        if !labels.contains(&&*target.label) {
+            labels.push(&target.label);
         }
     }
     labels

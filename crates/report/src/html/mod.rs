@@ -1,20 +1,16 @@
 //! Writes records as one HTML file, which loads nothing and runs one script: it draws the charts.
 //!
 //! [`part`] is what a page shows, [`charts`] turns it into data and tables, [`answer`] sums it up in
-//! a sentence or two, [`document`] puts the page together.
+//! a sentence or two, [`details`] is below the charts, [`document`] puts the page together.
 
 mod answer;
 mod chart;
 mod charts;
+mod details;
 mod document;
-mod environment;
-mod explanation;
 mod findings;
-mod method;
 mod part;
-mod plan;
 mod table;
-mod trials;
 
 use model::{Result, study::Study};
 

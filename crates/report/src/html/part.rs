@@ -46,17 +46,10 @@ pub(super) struct Run<'a> {
 impl<'a> Part<'a> {
     pub(super) fn new(machines: &[Machine<'a>], step: Option<&'a StudyStep<'a>>) -> Self {
         let sides = machines.iter().zip(names(machines)).map(|(machine, name)| {
-            let figures: Vec<_> = machine.records.iter().map(figures).collect();
-            let findings = all_findings(machine.records, &figures);
-            let Machine { file, records } = machine;
-            Side {
-                name,
-                file: file.clone(),
-                records,
-                figures,
-                findings,
-                alone: machines.len() == 1,
-            }
+            let (file, records) = (machine.file.clone(), machine.records);
+            let figures: Vec<_> = records.iter().map(figures).collect();
+            let findings = all_findings(records, &figures);
+            Side { name, file, records, figures, findings, alone: machines.len() == 1 }
         });
         Self { step, sides: sides.collect() }
     }
@@ -75,10 +68,6 @@ impl<'a> Part<'a> {
     pub(super) fn baseline(&self) -> &'a str {
         let plan = self.plan();
         plan.targets.get(plan.baseline).map_or("", |target| &target.label)
-    }
-
-    pub(super) fn plans(&self) -> impl Iterator<Item = &'a Plan> {
-        self.sides.iter().flat_map(|side| side.records).map(|record| &record.header.plan)
     }
 
     pub(super) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
@@ -157,11 +146,10 @@ pub(super) fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
     };
     for other in others {
         if let Some(difference) = difference(first.records, other.records) {
-            let file = |machine: &Machine<'_>| machine.file.clone().unwrap_or_default();
+            let [first, other] = [first, other].map(|of| of.file.as_deref().unwrap_or_default());
             return Err(Error::usage(format!(
-                "{} and {} are of different plans, which one page cannot compare: {difference}",
-                file(first),
-                file(other)
+                "{first} and {other} are of different plans, which one page cannot compare: \
+                 {difference}"
             )));
         }
     }
@@ -175,11 +163,9 @@ fn difference(one: &[Record], other: &[Record]) -> Option<String> {
     let varied = |record: &Record| record.header.point().map(|point| point.varied.clone());
     one.iter().zip(other).find_map(|(one, other)| {
         let plans = plan_differences(&[&one.header.plan, &other.header.plan]);
-        let mut words: Vec<_> = plans.iter().map(ToString::to_string).collect();
-        if words.is_empty() && varied(one) != varied(other) {
-            words.push("what varies".to_owned());
-        }
-        (!words.is_empty()).then(|| words.join("; "))
+        let words: Vec<_> = plans.iter().map(ToString::to_string).collect();
+        let varies = (varied(one) != varied(other)).then(|| "what varies".to_owned());
+        if words.is_empty() { varies } else { Some(words.join("; ")) }
     })
 }
 

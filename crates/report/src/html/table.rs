@@ -16,20 +16,20 @@ pub(super) fn titled(table: &Table, title: &str) -> Markup {
         div.table tabindex="0" role="region" aria-label=(title) {
             table {
                 caption { (title) }
-                thead { tr { @for column in &table.columns { (head(column)) } } }
+                thead {
+                    tr {
+                        @for column in &table.columns {
+                            th scope="col" class=[class(column)] {
+                                (column.head)
+                                @if !column.unit.is_empty() { " " span.unit { (column.unit) } }
+                            }
+                        }
+                    }
+                }
                 tbody { @for row in &table.rows { tr { (cells(&table.columns, row)) } } }
             }
         }
         @for note in &table.notes { p.note { (note) } }
-    }
-}
-
-fn head(column: &Column) -> Markup {
-    html! {
-        th scope="col" class=[class(column)] {
-            (column.head)
-            @if !column.unit.is_empty() { " " span.unit { (column.unit) } }
-        }
     }
 }
 

@@ -20,13 +20,11 @@ pub fn calibration(
 ) -> Page {
     let same = Tally::of(comparisons, Known::Same);
     let slowed = Tally::of(comparisons, Known::Slowed);
-    let rows: Vec<_> = ROWS
-        .iter()
-        .zip(column(calibration, &same).into_iter().zip(column(calibration, &slowed)))
-        .collect();
+    let [one, other] = [&same, &slowed].map(|tally| column(calibration, tally));
+    let rows: Vec<_> = ROWS.into_iter().zip(one.into_iter().zip(other)).collect();
     let title = "reading, compared with itself and with itself slowed down";
     let table = Table::of(format!("{} {title}", calibration.target), &rows)
-        .with(Column::text(""), |(name, _)| **name)
+        .with(Column::text(""), |(name, _)| *name)
         .with(Column::number("same", ""), |(_, (same, _))| same.clone())
         .with(Column::number("slowed", ""), |(_, (_, slowed))| slowed.clone())
         .done();

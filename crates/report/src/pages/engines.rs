@@ -61,12 +61,11 @@ const FORMS: [(&str, &str); 6] = [
 pub fn targets<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     let forms = FORMS.map(|(form, what)| Line::new(format!("  {form:<14}  "), what));
     let head = Lines::new("A target is a path, or an engine with a location and settings", forms);
-    let settings = |engine: &'e dyn Blobs| {
+    let engines = engines.into_iter().map(|engine| {
         let settings = engine.settings(Facet::Blobs).into_iter();
         let settings = settings.map(|setting| entry(setting.name, setting.accepts.to_string()));
         titled(engine, [entry("target", target(engine))].into_iter().chain(settings))
-    };
-    let engines = engines.into_iter().map(settings);
+    });
     let more = sentence("`storemark engines NAME` explains each setting.");
     Page::prose([head].into_iter().chain(engines).chain([more]))
 }
@@ -78,12 +77,6 @@ const CALLS: &str = "`storemark engines NAME` names the calls they make. No test
 pub fn durability<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     let engines: Vec<_> = engines.into_iter().collect();
     let class = |class| {
-        let settings = |engine: &'e dyn Blobs| {
-            let settings = settings_of(engine, class);
-            let settings = settings.unwrap_or_else(|| "cannot".to_owned());
-            let none = settings.is_empty();
-            entry(engine.name(), if none { "as it is set".to_owned() } else { settings })
-        };
         let meaning = match class {
             Durability::None => "after a power cut values may be torn or gone",
             Durability::Consistent => {
@@ -91,7 +84,10 @@ pub fn durability<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page 
             }
             Durability::Durable => "an acknowledged commit survives a power cut",
         };
-        let engines = engines.iter().copied().filter_map(settings);
+        let engines = engines.iter().filter_map(|engine| {
+            let settings = settings_of(*engine, class).unwrap_or_else(|| "cannot".to_owned());
+            entry(engine.name(), if settings.is_empty() { "as it is set" } else { &settings })
+        });
         Lines::new(format!("{class}: {meaning}"), engines)
     };
     let head = Lines::new("--durability gives every engine the same durability", []);

@@ -12,7 +12,7 @@ use model::Error;
 #[cfg(unix)]
 use pagecache::{Crawl, Found, Problem, Root};
 
-pub(crate) use self::options::{CacheOptions, EXAMPLES};
+pub(crate) use self::options::CacheOptions;
 #[cfg(unix)]
 use self::show::Show;
 use crate::exit::Failure;

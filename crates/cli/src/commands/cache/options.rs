@@ -8,7 +8,8 @@ use pagecache::Span;
 #[cfg(unix)]
 use pagecache::{Action, CrawlOptions};
 
-pub(crate) const EXAMPLES: &str = "\
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
 SIZE and RANGE take K, M, G and T for powers of 1024: 4096, 4k, 100M, 1.5G, and 4k-50k, 1M-,
 -10k or 10k. A range begins with the page that holds its first byte.
 
@@ -16,9 +17,7 @@ Examples:
   storemark cache thumbs.dir thumbs.db     how much of each is in memory
   storemark cache -v thumbs.db             with a map of the file
   storemark cache -e thumbs.dir            drop it from memory
-  storemark cache -ld -P pid thumbs.db     keep it in memory until the daemon is ended";
-
-#[derive(Debug, Args)]
+  storemark cache -ld -P pid thumbs.db     keep it in memory until the daemon is ended")]
 #[command(group = ArgGroup::new("holds").args(["lock", "lock_all"]))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct CacheOptions {

@@ -1,34 +1,30 @@
-//! The request of `storemark run`.
+//! What `storemark run` measures.
 
 use std::path::Path;
 
 use engines::registry;
 use host::Placements;
-use lab::{BlobWork, BlobsRequest, Data, ExperimentRequest, Request, Target, WorkerProcesses};
+use lab::{BlobWork, BlobsRequest, Data, Target, WorkerProcesses};
 use model::{
-    Blobs, Error, Facet, Result, Settings, Work,
+    Blobs, Durability, Error, Facet, Result, Settings, Work,
     spec::{BlobsSpec, one},
 };
 
-use super::{
-    common::{common, worker},
-    labels,
-};
 use crate::{
-    commands::copy,
-    plan::fresh_seed,
+    commands::{copy, worker},
     targets::{self, Resolved},
 };
 
-pub(super) fn request(spec: &BlobsSpec, placements: &Placements) -> Result<Request> {
+pub(super) fn request(
+    spec: &BlobsSpec,
+    placements: &Placements,
+    seed: u64,
+) -> Result<(BlobsRequest, Option<Durability>)> {
     let resolved = resolve(spec)?;
     check_on(spec, &resolved)?;
-    let seed = one(&spec.running.seed).unwrap_or_else(fresh_seed);
     let work = spec.work(resolved.iter().any(|target| target.location.is_some()));
     let durability = spec.durability(resolved.len(), &work);
     let targets = chosen(spec, &resolved, placements)?;
-    let names = targets.iter().map(|target| target.label.as_str());
-    let baseline = labels::baseline(one(&spec.running.baseline), None, names)?;
     let blobs = BlobsRequest {
         data: data(spec, &resolved, seed)?,
         targets,
@@ -46,12 +42,7 @@ pub(super) fn request(spec: &BlobsSpec, placements: &Placements) -> Result<Reque
         integrity_check: spec.ways.integrity_check,
         short_of_room: spec.extras.yes,
     };
-    let experiment = ExperimentRequest::Blobs(blobs);
-    Ok(Request {
-        durability,
-        scratch: spec.running.scratch.as_ref().map(|scratch| scratch.path().to_owned()),
-        ..common(experiment, &spec.running, spec.rounds(), baseline)
-    })
+    Ok((blobs, durability))
 }
 
 fn blob_work(work: Work) -> Option<BlobWork> {
@@ -65,7 +56,7 @@ fn blob_work(work: Work) -> Option<BlobWork> {
 fn processes(spec: &BlobsSpec) -> Result<Option<WorkerProcesses>> {
     match one(&spec.work.processes).unwrap_or(1) {
         1 => Ok(None),
-        count => Ok(Some(WorkerProcesses { count, command: worker()? })),
+        count => Ok(Some(WorkerProcesses { count, command: worker::command()? })),
     }
 }
 
@@ -85,29 +76,18 @@ fn chosen(
     placements: &Placements,
 ) -> Result<Vec<Target<dyn Blobs>>> {
     let shared = spec.settings.settings()?;
-    let single = shared.iter().filter(|setting| setting.values.len() == 1);
-    let mut targets: Vec<Target<dyn Blobs>> = Vec::new();
+    let single: Vec<_> = shared.iter().filter(|setting| setting.values.len() == 1).collect();
+    let mut targets = Vec::new();
     for target in resolved {
-        let own = single.clone();
+        let own = single.iter();
         let own = own.filter(|one| one.engine.is_none_or(|name| name == target.engine.name()));
         let mut defaults: Vec<_> = own.map(|one| (one.name, one.values[0].clone())).collect();
         defaults.extend(equal_cache(spec, target).map(|bytes| ("cache", bytes)));
-        let settings = target.settings(&defaults)?;
+        let asked = target.with_settings(&defaults)?;
         if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
             return Err(targets::missing(path));
         }
-        for placement in placements.or_none() {
-            let on = placement.map_or_else(String::new, |on| format!(" on {}", on.name));
-            let taken = targets.iter().map(|target| target.label.as_str());
-            targets.push(Target {
-                label: labels::unique(target.label() + &on, taken),
-                engine: target.engine,
-                location: target.location.clone(),
-                address: target.address.clone(),
-                settings: settings.clone(),
-                placement: placement.cloned(),
-            });
-        }
+        targets.extend(targets::on_each(&asked, placements));
     }
     Ok(targets)
 }

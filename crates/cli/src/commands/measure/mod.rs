@@ -1,40 +1,32 @@
 //! The commands that measure: `run`, `rows`, `queue` and `age`.
 
-mod ageing;
 mod blobs;
-mod common;
 pub(crate) mod examples;
 mod forecast;
-mod labels;
 mod requests;
 mod rows;
-mod scratch;
-mod tasks;
 
 use std::{
     io::Write,
-    path::Path,
     time::{Duration, Instant},
 };
 
+use host::Placements;
 use lab::{Outcome, Progress, Recorder, Request, Stop, StoreCache};
 use model::{
     Engine, Error, Result, Severity,
     record::{Ended, Record},
-    spec::{BlobsSpec, Name, Output, RunSpec},
+    spec::{BlobsSpec, Extras, Name, Output, RunSpec},
 };
 use report::pages;
 
+use super::{records::write_hdr, run_stats};
 use crate::{
     exit::Failure,
     files::{self, PageFile},
     listener::Listener,
-    output,
-    plan::{self, Planned},
+    output, plan, targets,
 };
-
-use self::requests::{placements, requests};
-use super::{export_hdr, run_stats};
 
 /// What one run or several gave, complete or not.
 pub(crate) struct Measured {
@@ -45,84 +37,67 @@ pub(crate) struct Measured {
 
 /// All that is needed to measure. The file systems are held to the end: stores are on them.
 struct Ready {
-    planned: Planned,
+    spec: RunSpec,
     requests: Vec<Request>,
-    _placements: host::Placements,
+    _placements: Placements,
 }
 
 /// Measures what was typed, and shows it.
 pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     let ready = ready(typed)?;
-    let spec = ready.planned.spec.clone();
-    let files = Files::open(&spec)?;
-    if let Some(plan) = files.plan {
+    let spec = ready.spec.clone();
+    let extras = extras(&spec);
+    let [json, plan] =
+        [&spec.shown().json, &extras.save_plan].map(|of| of.as_ref().map(Name::path));
+    let record = files::record(spec.shown(), spec.command())?;
+    let page = spec.shown().html.as_ref().map(Name::path);
+    let page = files::page(page, &[("--json", json), ("--save-plan", plan)])?;
+    if let Some(plan) = files::open(plan, files::PLAN)? {
         save(plan, &spec)?;
     }
-    let blobs = if let RunSpec::Run(blobs) = &spec { Some(blobs.as_ref()) } else { None };
-    if blobs.is_some_and(|blobs| blobs.extras.dry_run) {
+    if extras.dry_run {
         return Ok(output::print(&forecast::show(&ready.requests, stop)?)?);
     }
-    let measured = measure(ready, files.record, stop)?;
-    if let Some(folder) = blobs.and_then(|blobs| blobs.extras.export_hdr.as_ref()) {
-        export_hdr::write(&measured.records, folder.path())?;
+    let measured = measure(ready, record, stop)?;
+    if let Some(folder) = &extras.export_hdr {
+        write_hdr(&measured.records, folder.path())?;
     }
-    let (records, outcomes) = show(measured, &spec, files.page)?;
+    let (records, outcomes) = show(measured, &spec, page)?;
     print_integrity(&outcomes)?;
     check_complete(&outcomes)?;
-    if blobs.is_some_and(|blobs| blobs.extras.strict) { check_findings(&records) } else { Ok(()) }
+    if extras.strict { check_findings(&records) } else { Ok(()) }
 }
 
 /// Measures without showing anything.
 pub(crate) fn measured(spec: RunSpec, stop: &Stop) -> Result<Measured, Failure> {
     let ready = ready(spec)?;
-    let record = files::record(ready.planned.spec.shown(), ready.planned.spec.command())?;
+    let record = files::record(ready.spec.shown(), ready.spec.command())?;
     measure(ready, record, stop)
 }
 
-/// The files that a command writes.
-struct Files {
-    record: Option<Box<dyn Write>>,
-    plan: Option<Box<dyn Write>>,
-    page: Option<PageFile>,
-}
-
-impl Files {
-    fn open(spec: &RunSpec) -> Result<Self> {
-        let plan = match spec {
-            RunSpec::Run(spec) => spec.extras.save_plan.as_ref().map(Name::path),
-            _ => None,
-        };
-        let record = spec.shown().json.as_ref().map(Name::path);
-        let page = spec.shown().html.as_ref().map(Name::path);
-        Ok(Self {
-            record: files::record(spec.shown(), spec.command())?,
-            page: files::page(page, &[("--json", record), ("--save-plan", plan)])?,
-            plan: files::open(plan, files::PLAN)?,
-        })
-    }
+/// What only `run` can be asked for.
+fn extras(spec: &RunSpec) -> Extras {
+    if let RunSpec::Run(blobs) = spec { blobs.extras.clone() } else { Extras::default() }
 }
 
 fn ready(typed: RunSpec) -> Result<Ready> {
-    let planned = plan::understand(typed)?;
-    let ready = placements(&planned.spec).and_then(|placements| {
-        let requests = requests(&planned.spec, &placements)?;
+    let (spec, file) = plan::understand(typed)?;
+    let ready = requests::placements(&spec).and_then(|placements| {
+        let requests = requests::requests(&spec, &placements)?;
         Ok((placements, requests))
     });
-    let (placements, requests) = ready.map_err(|error| planned.blame(error))?;
-    Ok(Ready { planned, requests, _placements: placements })
+    let (_placements, requests) =
+        ready.map_err(|error| plan::blame(error, file.as_ref(), &spec))?;
+    Ok(Ready { spec, requests, _placements })
 }
 
 fn measure(ready: Ready, out: Option<Box<dyn Write>>, stop: &Stop) -> Result<Measured, Failure> {
-    let spec = &ready.planned.spec;
-    if let RunSpec::Run(blobs) = spec
-        && ready.requests.len() > 1
-        && !blobs.extras.yes
-    {
-        forecast::refuse_unbearable(&ready.requests, stop)?;
+    let Ready { spec, mut requests, _placements } = ready;
+    if requests.len() > 1 && matches!(spec, RunSpec::Run(_)) && !extras(&spec).yes {
+        forecast::refuse_unbearable(&requests, stop)?;
     }
     let mut recorder = Recorder::new(out);
-    let mut requests = ready.requests;
-    let ended = one_by_one(&mut requests, spec, &mut recorder, stop);
+    let ended = one_by_one(&mut requests, &spec, &mut recorder, stop);
     Ok(Measured { records: recorder.into_records(), ended })
 }
 
@@ -181,12 +156,14 @@ fn show(
     if records.is_empty() {
         return ended.map(|outcomes| (records, outcomes));
     }
-    let text = page(spec, &records);
-    if spec.shown().json.as_ref().is_some_and(|json| json.path() == Path::new("-")) {
-        output::print_aside(&text);
-    } else {
-        output::print(&text)?;
+    let Output { json, explain, talk, .. } = spec.shown();
+    let Extras { over_time, stats, .. } = extras(spec);
+    let detail = pages::Detail { all: talk.verbose, explain: *explain, over_time };
+    let mut text = output::page(&pages::records(&records, detail));
+    if stats {
+        text.extend(records.iter().map(run_stats::show));
     }
+    output::print_next_to(json.as_ref().map(Name::path), &text)?;
     if let Some(html) = html {
         let machine = report::Machine { file: None, records: &records };
         html.write(&report::html(&[machine])?).map_err(Failure::PartWay)?;
@@ -195,47 +172,30 @@ fn show(
     Ok((records, outcomes))
 }
 
-/// The tables.
-fn page(spec: &RunSpec, records: &[Record]) -> String {
-    let Output { explain, talk, .. } = spec.shown();
-    let run = if let RunSpec::Run(run) = spec { Some(&run.extras) } else { None };
-    let over_time = run.is_some_and(|extras| extras.over_time);
-    let detail = pages::Detail { all: talk.verbose, explain: *explain, over_time };
-    let mut text = output::page(&pages::records(records, detail));
-    if run.is_some_and(|extras| extras.stats) {
-        text.extend(records.iter().map(run_stats::show));
-    }
-    text
-}
-
 /// Prints what the engines' own checks reported; a complaint is a failed run.
 fn print_integrity(outcomes: &[Outcome]) -> Result<(), Failure> {
-    let checked = || outcomes.iter().flat_map(|outcome| &outcome.integrity);
-    for (label, complaints) in checked() {
+    let mut damaged = None;
+    for (label, complaints) in outcomes.iter().flat_map(|outcome| &outcome.integrity) {
         let said = if complaints.is_empty() { "ok".to_owned() } else { complaints.join("; ") };
         output::print(&format!("integrity-check: {label}: {said}\n"))?;
+        damaged = damaged.or((!complaints.is_empty()).then_some(label));
     }
-    match checked().find(|(_, complaints)| !complaints.is_empty()) {
-        None => Ok(()),
-        Some((label, _)) => Err(Failure::PartWay(Error::corrupt(format!(
-            "{label}: failed its engine's integrity check"
-        )))),
-    }
+    let Some(label) = damaged else { return Ok(()) };
+    let why = format!("{label}: failed its engine's integrity check");
+    Err(Failure::PartWay(Error::corrupt(why)))
 }
 
 /// Fails if a run was interrupted or a target failed.
 pub(crate) fn check_complete(outcomes: &[Outcome]) -> Result<(), Failure> {
-    let interrupted = outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted);
-    let failed: Vec<&str> =
-        outcomes.iter().flat_map(|outcome| &outcome.failed).map(String::as_str).collect();
-    match failed.as_slice() {
-        _ if interrupted => Err(Failure::PartWay(Error::interrupted())),
-        [] => Ok(()),
-        failed => Err(Failure::PartWay(Error::failed(format!(
-            "{} failed; what was measured is shown",
-            failed.join(", ")
-        )))),
+    if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {
+        return Err(Failure::PartWay(Error::interrupted()));
     }
+    let failed: Vec<_> = outcomes.iter().flat_map(|outcome| outcome.failed.clone()).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let why = format!("{} failed; what was measured is shown", failed.join(", "));
+    Err(Failure::PartWay(Error::failed(why)))
 }
 
 /// `--strict`: a finding above a note fails the run.
@@ -246,12 +206,12 @@ fn check_findings(records: &[Record]) -> Result<(), Failure> {
     let Some(worst) = above.clone().max_by_key(|kind| kind.severity()) else { return Ok(()) };
     let count = above.count();
     output::say(&format!("--strict: {count} findings above a note, the worst: {worst}"));
-    Err(Failure::Gate)
+    Err(Failure::GATE)
 }
 
 /// Whether the engine of the target string can be used here.
 pub(crate) fn usable(spec: &RunSpec, target: &str) -> Result<()> {
-    let name = target.split(':').next().unwrap_or_default();
+    let name = targets::engine_word(target);
     let engine: &dyn Engine = match spec {
         RunSpec::Rows(_) => engines::registry::rows(name)?,
         RunSpec::Queue(_) => engines::registry::tasks(name)?,

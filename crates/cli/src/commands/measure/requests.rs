@@ -1,21 +1,30 @@
 //! From what is asked for to what the lab measures.
 
-use host::Placements;
-use lab::{Needs, Request};
-use model::{Error, Result, record::Point, spec::RunSpec};
+use std::ffi::OsStr;
 
-use super::{ageing, blobs, rows, tasks};
+use engines::registry;
+use host::Placements;
+use lab::{AgeingRequest, ExperimentRequest, Needs, Request, Target, TasksRequest};
+use model::{
+    Blobs, Error, Facet, Result, Tasks,
+    record::Point,
+    spec::{AgeingSpec, RowsSpec, RunSpec, TaskLoad, TasksSpec, one},
+};
+
+use super::{blobs, rows};
+use crate::targets;
 
 /// The file systems that scratch stores are placed on.
 pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
-    let (on, bytes) = match spec {
-        RunSpec::Run(spec) => (spec.placing.on.as_slice(), spec.placing.image_size()),
-        RunSpec::Queue(spec) => (spec.placing.on.as_slice(), spec.placing.image_size()),
-        _ => (&[][..], 0),
+    let placing = match spec {
+        RunSpec::Run(spec) => spec.placing.clone(),
+        RunSpec::Queue(spec) => spec.placing.clone(),
+        RunSpec::Rows(_) | RunSpec::Age(_) => Default::default(),
     };
-    let choices = on.iter().map(|on| on.value().parse().map_err(|e: Error| e.context("--on")));
+    let choices = placing.on.iter();
+    let choices = choices.map(|on| on.value().parse().map_err(|e: Error| e.context("--on")));
     let choices = choices.collect::<Result<Vec<_>>>()?;
-    Placements::open(&choices, bytes, spec.running().scratch())
+    Placements::open(&choices, placing.image_size(), spec.running().scratch())
 }
 
 /// A request for each run, in the order in which they are run: those that need the same data and
@@ -28,37 +37,107 @@ pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Re
         // One run can be measured even if it cannot be asked for again.
         kept => kept.ok(),
     };
-    let built = runs.into_iter().map(|run| {
-        let request = request(&run.spec, placements)?;
-        Ok((run.varied, request))
-    });
-    let mut built = built.collect::<Result<Vec<_>>>()?;
-    group(&mut built);
-    let with_spec = |(number, (varied, request))| Request {
-        spec: kept.clone(),
-        point: (of > 1).then_some(Point { number, of, varied }),
-        ..request
-    };
-    Ok(built.into_iter().enumerate().map(with_spec).collect())
-}
-
-/// Moves each next to the first that has the same needs.
-fn group<T>(runs: &mut Vec<(T, Request)>) {
-    let needs: Vec<_> = runs.iter().map(|(_, request)| Needs::of(request)).collect();
+    let mut built = Vec::new();
+    for run in runs {
+        built.push((request(&run.spec, placements)?, run.varied));
+    }
+    let needs: Vec<_> = built.iter().map(|(request, _)| Needs::of(request)).collect();
     let first = |place: usize| {
         let same = |other: &Option<Needs>| other.is_some() && *other == needs[place];
         needs.iter().position(same).unwrap_or(place)
     };
-    let mut numbered: Vec<_> = runs.drain(..).enumerate().collect();
-    numbered.sort_by_cached_key(|(place, _)| first(*place));
-    runs.extend(numbered.into_iter().map(|(_, run)| run));
+    let mut ordered: Vec<_> = built.into_iter().enumerate().collect();
+    ordered.sort_by_cached_key(|(place, _)| first(*place));
+    let with_spec = |(number, (_, (request, varied)))| Request {
+        spec: kept.clone(),
+        point: (of > 1).then_some(Point { number, of, varied }),
+        ..request
+    };
+    Ok(ordered.into_iter().enumerate().map(with_spec).collect())
 }
 
 fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
-    match spec {
-        RunSpec::Run(spec) => blobs::request(spec, placements),
-        RunSpec::Rows(spec) => rows::request(spec),
-        RunSpec::Queue(spec) => tasks::request(spec, placements),
-        RunSpec::Age(spec) => ageing::request(spec),
+    let running = spec.running();
+    let seed = one(&running.seed).expect("what is understood has a seed");
+    let mut default = None;
+    let (mut experiment, durability, rounds) = match spec {
+        RunSpec::Run(spec) => {
+            let (blobs, durability) = blobs::request(spec, placements, seed)?;
+            (ExperimentRequest::Blobs(blobs), durability, spec.rounds())
+        }
+        RunSpec::Rows(spec) => {
+            default = spec.targets.is_empty().then(RowsSpec::default_baseline);
+            let rows = rows::request(spec)?;
+            (ExperimentRequest::Rows(rows), one(&spec.durability), spec.rounds())
+        }
+        RunSpec::Queue(spec) => {
+            let tasks = tasks(spec, placements)?;
+            (ExperimentRequest::Tasks(tasks), one(&spec.durability), spec.rounds())
+        }
+        RunSpec::Age(spec) => {
+            let ageing = ageing(spec, seed)?;
+            (ExperimentRequest::Ageing(ageing), Some(spec.durability()), spec.rounds())
+        }
+    };
+    let mut labels = labels(&mut experiment);
+    targets::number(&mut labels);
+    let baseline = targets::baseline(one(&running.baseline), default, &labels)?;
+    let scratch = running.scratch.as_ref().map(|scratch| scratch.path().to_owned());
+    let (spec, point) = (None, None);
+    Ok(Request { experiment, baseline, durability, rounds, seed, scratch, spec, point })
+}
+
+fn labels(experiment: &mut ExperimentRequest) -> Vec<&mut String> {
+    match experiment {
+        ExperimentRequest::Blobs(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
+        ExperimentRequest::Rows(of) => {
+            of.targets.iter_mut().map(|of| &mut of.target.label).collect()
+        }
+        ExperimentRequest::Tasks(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
+        ExperimentRequest::Ageing(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
     }
+}
+
+fn tasks(spec: &TasksSpec, placements: &Placements) -> Result<TasksRequest> {
+    let TaskLoad { workers, tasks, rewrites, output } = spec.load()?;
+    let chosen: Vec<Target<dyn Tasks>> = if spec.targets.is_empty() {
+        let defaults = spec.default_targets().iter();
+        // This build may lack an engine.
+        let built = defaults.filter(|text| registry::tasks(targets::engine_word(text)).is_ok());
+        built
+            .map(|text| targets::scratch(text.as_ref(), Facet::Tasks, registry::tasks))
+            .collect::<Result<_>>()?
+    } else {
+        spec.targets
+            .iter()
+            .map(|text| targets::scratch(text.as_ref(), Facet::Tasks, registry::tasks))
+            .collect::<Result<_>>()?
+    };
+    if let Some(class) = one(&spec.durability) {
+        for target in &chosen {
+            target.engine.class_settings(Facet::Tasks, class)?;
+        }
+    }
+    // Each target on each file system, those of a target together.
+    let targets = chosen.iter().flat_map(|target| targets::on_each(target, placements)).collect();
+    Ok(TasksRequest { targets, workers, tasks, rewrites, output })
+}
+
+fn ageing(spec: &AgeingSpec, seed: u64) -> Result<AgeingRequest> {
+    let texts = targets::or_default(&spec.targets, AgeingSpec::default_targets());
+    let targets = texts.into_iter().map(aged).collect::<Result<_>>()?;
+    Ok(AgeingRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.caches() })
+}
+
+fn aged(text: &OsStr) -> Result<Target<dyn Blobs>> {
+    let target = targets::resolve(text)?;
+    if !target.is_scratch() {
+        return Err(Error::usage(format!(
+            "{}: stores age in scratch stores only, as {}: makes one; leave out the location",
+            target.text,
+            target.engine.name()
+        )));
+    }
+    target.engine.usable().map_err(|e| e.context(&target.text))?;
+    target.with_settings(&[])
 }

@@ -1,38 +1,33 @@
-//! The request of `storemark rows`: a target for each style.
+//! What `storemark rows` measures: a target for each style.
 
 use engines::registry;
-use lab::{ExperimentRequest, Group, Request, RowTarget, RowsRequest, Target};
+use lab::{Group, RowTarget, RowsRequest, Target};
 use model::{
     Engine, Error, Facet, Result, Rows,
     rows::Style,
     spec::{RowsSpec, one},
 };
 
-use super::{
-    common::{common, worker},
-    labels,
-    scratch::Kind,
-};
+use crate::{commands::worker, targets};
 
-const ROWS: Kind<dyn Rows> = Kind {
-    facet: Facet::Rows,
-    find: registry::rows,
-    names: || registry::all_rows().map(Engine::name).collect(),
-    what: "rows are made",
-};
-
-pub(super) fn request(spec: &RowsSpec) -> Result<Request> {
+pub(super) fn request(spec: &RowsSpec) -> Result<RowsRequest> {
     let (rows, batch) = spec.rows_and_batch()?;
-    let Chosen { targets, missing } = chosen(spec)?;
-    let names = targets.iter().map(|target| target.target.label.as_str());
-    let default = spec.targets.is_empty().then(RowsSpec::default_baseline);
-    let baseline = labels::baseline(one(&spec.running.baseline), default, names)?;
-    let groups = groups(spec);
-    let experiment = RowsRequest { targets, rows, batch, groups, worker: worker()?, missing };
-    Ok(Request {
-        durability: one(&spec.durability),
-        ..common(ExperimentRequest::Rows(experiment), &spec.running, spec.rounds(), baseline)
-    })
+    let (mut targets, mut missing) = (Vec::new(), Vec::new());
+    for text in &spec.targets {
+        let target = resolve(text.as_ref())?;
+        target.engine.usable().map_err(|e| e.context(&target.label))?;
+        targets.extend(in_styles(spec, &target, true)?);
+    }
+    for (text, every_style) in spec.default_targets().iter().filter(|_| spec.targets.is_empty()) {
+        if let Some(target) = usable(spec, text, &mut missing)? {
+            targets.extend(in_styles(spec, &target, *every_style)?);
+        }
+    }
+    if targets.is_empty() {
+        return Err(Error::usage("none of the targets has such a style"));
+    }
+    let (groups, worker) = (groups(spec), worker::command()?);
+    Ok(RowsRequest { targets, rows, batch, groups, worker, missing })
 }
 
 /// Each number of processes once, with a database each, then on one.
@@ -50,83 +45,39 @@ fn groups(spec: &RowsSpec) -> Vec<Group> {
     groups
 }
 
-/// What will be measured, and what cannot be: its name, and why.
-struct Chosen {
-    targets: Vec<RowTarget>,
-    missing: Vec<(String, String)>,
-}
-
-/// Targets that the user names must be usable; of the default ones, those that are not are listed.
-fn chosen(spec: &RowsSpec) -> Result<Chosen> {
-    let mut chosen = Chosen { targets: Vec::new(), missing: Vec::new() };
-    for text in &spec.targets {
-        let target = resolve(text.as_ref())?;
-        target.engine.usable().map_err(|e| e.context(&target.label))?;
-        chosen.add(spec, &target, true)?;
-    }
-    if spec.targets.is_empty() {
-        for (text, every_style) in spec.default_targets() {
-            chosen.add_default(spec, text, *every_style)?;
-        }
-    }
-    if chosen.targets.is_empty() {
-        return Err(Error::usage("none of the targets has such a style"));
-    }
-    Ok(chosen)
-}
-
 fn resolve(text: &std::ffi::OsStr) -> Result<Target<dyn Rows>> {
-    let target = ROWS.resolve(text)?;
+    let target = targets::scratch(text, Facet::Rows, registry::rows)?;
     target.engine.check(&target.settings).map_err(|e| e.context(text.display()))?;
     Ok(target)
 }
 
-impl Chosen {
-    fn add_default(&mut self, spec: &RowsSpec, text: &str, every_style: bool) -> Result<()> {
-        let (name, _) = text.split_once(':').unwrap_or((text, ""));
-        if self.missing.iter().any(|(missing, _)| missing == name) {
-            return Ok(());
-        }
-        if let Err(error) = registry::rows(name).and_then(Engine::usable) {
-            self.missing.push((name.to_owned(), error.to_string()));
-            return Ok(());
-        }
-        let target = resolve(text.as_ref())?;
-        let class = one(&spec.durability);
-        match class.and_then(|class| target.engine.unsupported_reason(class, &target.settings)) {
-            None => self.add(spec, &target, every_style),
-            Some(why) => {
-                self.missing.push((target.label, why));
-                Ok(())
-            }
-        }
+/// A default target; one that cannot be measured here is added to `missing`: its name, and why.
+fn usable(
+    spec: &RowsSpec,
+    text: &str,
+    missing: &mut Vec<(String, String)>,
+) -> Result<Option<Target<dyn Rows>>> {
+    let name = targets::engine_word(text);
+    if missing.iter().any(|(missing, _)| missing == name) {
+        return Ok(None);
     }
-
-    /// Adds a target for each style.
-    fn add(&mut self, spec: &RowsSpec, target: &Target<dyn Rows>, every_style: bool) -> Result<()> {
-        for style in styles(spec, target, every_style)? {
-            let taken = self.targets.iter().map(|other| other.target.label.as_str());
-            let label = labels::unique(format!("{} {style}", target.label), taken);
-            let batch = spec.batch_of(target.engine.name());
-            let target = Target {
-                location: target.location.clone(),
-                settings: target.settings.clone(),
-                ..Target::scratch(&label, target.engine)
-            };
-            self.targets.push(RowTarget { target, style, batch });
-        }
-        Ok(())
+    if let Err(error) = registry::rows(name).and_then(Engine::usable) {
+        missing.push((name.to_owned(), error.to_string()));
+        return Ok(None);
     }
+    let target = resolve(text.as_ref())?;
+    let reason = |class| target.engine.unsupported_reason(class, &target.settings);
+    let Some(why) = one(&spec.durability).and_then(reason) else { return Ok(Some(target)) };
+    missing.push((target.label, why));
+    Ok(None)
 }
 
-/// The styles asked for that the target has. A target that has one way only is measured in that.
-fn styles(spec: &RowsSpec, target: &Target<dyn Rows>, every: bool) -> Result<Vec<Style>> {
+/// A target for each style asked for that it has. One that has one way only is measured in that.
+fn in_styles(spec: &RowsSpec, target: &Target<dyn Rows>, every: bool) -> Result<Vec<RowTarget>> {
     let has = target.engine.styles(&target.settings);
-    if let [only] = has {
-        return Ok(vec![*only]);
-    }
     let wanted = spec.styles(every);
-    let mut styles: Vec<Style> = has.iter().copied().filter(|s| wanted.contains(s)).collect();
+    let is_wanted = |style: &Style| has.len() == 1 || wanted.contains(style);
+    let mut styles: Vec<Style> = has.iter().copied().filter(is_wanted).collect();
     styles.sort_unstable();
     if styles.is_empty() && !spec.targets.is_empty() {
         let words: Vec<_> = has.iter().map(ToString::to_string).collect();
@@ -136,5 +87,11 @@ fn styles(spec: &RowsSpec, target: &Target<dyn Rows>, every: bool) -> Result<Vec
             words.join(", ")
         )));
     }
-    Ok(styles)
+    let row_target = |style| {
+        let label = format!("{} {style}", target.label);
+        let settings = target.settings.clone();
+        let target = Target { settings, ..Target::scratch(&label, target.engine) };
+        RowTarget { batch: spec.batch_of(target.engine.name()), target, style }
+    };
+    Ok(styles.into_iter().map(row_target).collect())
 }

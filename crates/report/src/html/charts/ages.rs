@@ -1,6 +1,6 @@
 //! What reads and writes take as stores age, and how fragmented the stores are then.
 
-use super::{Axis, Chart, Interval, Part, Run, Unit, joined};
+use super::{Axis, Chart, Group, Interval, Part, Unit, runs, table_of, transposed};
 use crate::{AgeGroup, AgeSpace, age_groups, age_spaces, tables};
 
 const READ: &str =
@@ -19,35 +19,35 @@ const SPACE: [Shown; 3] = [
 ];
 
 pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
-    let groups: Vec<_> =
-        part.runs().map(|run| (run, age_groups(run.record, run.figures))).collect();
-    let count = groups.iter().map(|(_, groups)| groups.len()).max().unwrap_or(0);
-    let at = |place: usize| {
-        let all = groups.iter().filter_map(|(run, groups)| Some((*run, groups.get(place)?)));
-        rates(&all.collect::<Vec<_>>())
-    };
-    let spaces = SPACE.iter().map(|shown| space(part, shown));
-    (0..count).map(at).chain(spaces).collect()
+    let groups = runs(part, |run| age_groups(run.record, run.figures));
+    let spaces = runs(part, |run| age_spaces(run.record));
+    let rates = transposed(&groups).iter().map(|groups| rates(groups)).collect::<Vec<_>>();
+    rates.into_iter().chain(SPACE.iter().map(|shown| space(&spaces, shown))).collect()
 }
 
-fn rates(all: &[(Run<'_>, &AgeGroup)]) -> Chart {
-    let along = Axis::linear("storage age", Unit::Count);
-    let mut chart = Chart::lines("age", along, Axis::log("throughput", Unit::BytesPerSecond));
-    for (run, row) in all.iter().flat_map(|(run, group)| group.rows.iter().map(|row| (*run, row))) {
-        let rate = row.figures.mb_per_s.map(|rate| Interval::from(rate).times(1e6));
-        chart.on_line(run, row.figures.target, row.age.into(), rate);
-    }
-    let title = all.first().map_or_else(String::new, |(_, group)| tables::age_title(group));
-    chart.described(title, READ, joined(all, |record, group| tables::ages(record, group)))
+fn along() -> Axis {
+    Axis::linear("storage age", Unit::Count)
 }
 
-fn space(part: &Part<'_>, (title, axis, unit, of): &Shown) -> Chart {
-    let along = Axis::linear("storage age", Unit::Count);
-    let mut chart = Chart::lines("space", along, Axis::linear(*axis, *unit));
-    let all: Vec<_> = part.runs().map(|run| (run, age_spaces(run.record))).collect();
-    for (run, space) in all.iter().flat_map(|(run, all)| all.iter().map(|space| (*run, space))) {
-        chart.on_line(run, space.target, space.age.into(), of(space));
+fn rates(groups: &[Group<'_, &AgeGroup>]) -> Chart {
+    let mut chart = Chart::lines("age", along(), Axis::log("throughput", Unit::BytesPerSecond));
+    for group in groups {
+        for row in &group.figures.rows {
+            let rate = row.figures.mb_per_s.map(|rate| Interval::from(rate).times(1e6));
+            chart.on_line(group.run, row.figures.target, row.age.into(), rate);
+        }
     }
-    let table = joined(&all, |record, spaces| tables::age_spaces(record, spaces));
+    let table = table_of(groups, tables::ages);
+    chart.described(tables::age_title(groups[0].figures), READ, table)
+}
+
+fn space(groups: &[Group<'_, Vec<AgeSpace>>], (title, axis, unit, of): &Shown) -> Chart {
+    let mut chart = Chart::lines("space", along(), Axis::linear(*axis, *unit));
+    for group in groups {
+        for space in &group.figures {
+            chart.on_line(group.run, space.target, space.age.into(), of(space));
+        }
+    }
+    let table = table_of(groups, tables::age_spaces);
     chart.described(*title, READ_SPACE, table)
 }

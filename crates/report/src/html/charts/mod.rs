@@ -1,17 +1,13 @@
 //! The charts of a part, a module for each question. A chart without data is left out.
 
 mod ages;
-mod break_evens;
-mod latencies;
-mod load;
+mod cases;
 mod over_time;
-mod page_sizes;
-mod ratios;
-mod rows;
+mod published;
 mod space;
-mod study;
-mod tasks;
-mod times;
+mod sweep;
+
+use std::ops::Deref;
 
 use model::{Case, Experiment, record::Record};
 
@@ -34,28 +30,28 @@ pub(super) struct Family {
 type Make = fn(&Part<'_>) -> Vec<Chart>;
 type Families = &'static [(&'static str, Make)];
 
-const STUDY: (&str, Make) = ("Published and here", study::charts);
-const LOAD: (&str, Make) = ("Latency against load", load::charts);
+const STUDY: (&str, Make) = ("Published and here", published::study);
+const LOAD: (&str, Make) = ("Latency against load", cases::loads);
 
 const BLOBS: Families = &[
-    ("Time against the baseline’s", ratios::of_cases),
+    ("Time against the baseline’s", cases::ratios),
     LOAD,
-    ("Time of an operation", times::charts),
-    ("Latencies", latencies::charts),
+    ("Time of an operation", cases::times),
+    ("Latencies", cases::latencies),
     ("Throughput over time", over_time::charts),
     ("Space", space::by_state),
 ];
 const SWEEP: Families = &[
-    ("Time against the baseline’s", ratios::of_runs),
-    ("Break-even over size", break_evens::charts),
-    ("Page size by size of blobs", page_sizes::charts),
+    ("Time against the baseline’s", sweep::ratios),
+    ("Break-even over size", sweep::break_evens),
+    ("Page size by size of blobs", sweep::page_sizes),
     LOAD,
     ("Space", space::by_run),
 ];
 const AGEING: Families =
-    &[("Time against the baseline’s", ratios::of_cases), ("Ageing", ages::charts)];
-const ROWS: Families = &[("Rows", rows::charts)];
-const TASKS: Families = &[("Queues of tasks", tasks::charts)];
+    &[("Time against the baseline’s", cases::ratios), ("Ageing", ages::charts)];
+const ROWS: Families = &[("Rows", published::rows)];
+const TASKS: Families = &[("Queues of tasks", published::tasks)];
 
 /// Those of a part that have something to show; `prefix` makes their ids unique.
 pub(super) fn families(part: &Part<'_>, prefix: &str) -> Vec<Family> {
@@ -78,38 +74,76 @@ pub(super) fn families(part: &Part<'_>, prefix: &str) -> Vec<Family> {
     all.filter(|family| !family.charts.is_empty()).collect()
 }
 
-/// The figures of one case in one run.
-struct Group<'a> {
+/// What one run has to show, and what it is called next to others.
+struct Group<'a, F> {
     name: String,
     run: Run<'a>,
-    rows: &'a [Figures],
+    figures: F,
 }
+
+/// The figures of one case in one run.
+type CaseGroup<'a> = Group<'a, &'a [Figures]>;
 
 /// A group for each case in each run.
 fn groups<'a>(
     part: &'a Part<'_>,
     cases: &[Case],
     name: fn(Run<'a>, Case) -> String,
-) -> Vec<Group<'a>> {
+) -> Vec<CaseGroup<'a>> {
     let of_run = |run: Run<'a>| {
-        let of =
-            move |case: &Case| Group { name: run.on(name(run, *case)), run, rows: run.rows(*case) };
-        cases.iter().map(of).filter(|group| !group.rows.is_empty())
+        let of = move |case: &Case| (run.on(name(run, *case)), run.rows(*case));
+        cases.iter().map(of).map(move |(name, figures)| Group { name, run, figures })
     };
-    part.runs().flat_map(of_run).collect()
+    part.runs().flat_map(of_run).filter(|group| !group.figures.is_empty()).collect()
+}
+
+/// A group for each run.
+fn runs<'a, F>(part: &'a Part<'_>, figures: impl Fn(Run<'a>) -> F) -> Vec<Group<'a, F>> {
+    part.runs().map(|run| Group { name: run.on(""), run, figures: figures(run) }).collect()
+}
+
+/// The first figures of all runs, the second of all, and so on.
+fn transposed<'a, F>(all: &'a [Group<'a, Vec<F>>]) -> Vec<Vec<Group<'a, &'a F>>> {
+    let at = |place: usize| {
+        let of = |group: &'a Group<'a, Vec<F>>| {
+            let figures = group.figures.get(place)?;
+            Some(Group { name: group.name.clone(), run: group.run, figures })
+        };
+        all.iter().filter_map(of).collect()
+    };
+    (0..all.iter().map(|group| group.figures.len()).max().unwrap_or(0)).map(at).collect()
 }
 
 /// What was measured in all groups, each figure with its group's name and run.
-fn measured<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = (&'a str, Run<'a>, &'a Figures)> {
+fn measured<'a>(
+    groups: &'a [CaseGroup<'a>],
+) -> impl Iterator<Item = (&'a str, Run<'a>, &'a Figures)> {
     groups.iter().flat_map(|group| {
-        let rows = group.rows.iter().filter(|row| row.rounds > 0);
+        let rows = group.figures.iter().filter(|row| row.rounds > 0);
         rows.map(|row| (group.name.as_str(), group.run, row))
     })
 }
 
-/// The tables of all groups in one.
-fn table_of(groups: &[Group<'_>], table: fn(&Record, &[Figures]) -> Table) -> Option<Table> {
-    join(groups.iter().map(|group| (group.name.clone(), table(group.run.record, group.rows))))
+/// One table with the rows of all groups, and where each is from if there are several.
+fn table_of<F: Deref, T: Into<Option<Table>>>(
+    groups: &[Group<'_, F>],
+    table: fn(&Record, &F::Target) -> T,
+) -> Option<Table> {
+    let tables = groups.iter().filter_map(|group| {
+        Some((group.name.clone(), table(group.run.record, &group.figures).into()?))
+    });
+    let mut tables: Vec<_> = tables.collect();
+    match tables.as_slice() {
+        [] => None,
+        [(place, _)] if place.is_empty() => tables.pop().map(|(_, table)| table),
+        _ => {
+            let notes = tables.iter().flat_map(|(place, table)| {
+                table.notes.iter().map(move |note| format!("{place}: {note}"))
+            });
+            let notes: Vec<_> = notes.collect();
+            Some(Table::joined("", "in", tables).with_notes(notes))
+        }
+    }
 }
 
 impl Chart {
@@ -125,32 +159,7 @@ impl Chart {
     }
 }
 
-/// The tables of all runs in one; `all` are runs with their figures.
-fn joined<F, T: Into<Option<Table>>>(
-    all: &[(Run<'_>, F)],
-    table: impl Fn(&Record, &F) -> T,
-) -> Option<Table> {
-    join(all.iter().map(|(run, figures)| (run.on(""), table(run.record, figures))))
-}
-
-/// One table with the rows of all, and where each is from if there are several.
-fn join<T: Into<Option<Table>>>(tables: impl IntoIterator<Item = (String, T)>) -> Option<Table> {
-    let tables = tables.into_iter().filter_map(|(place, table)| Some((place, table.into()?)));
-    let mut tables: Vec<_> = tables.collect();
-    match tables.as_slice() {
-        [] => None,
-        [(place, _)] if place.is_empty() => tables.pop().map(|(_, table)| table),
-        _ => {
-            let notes = tables.iter().flat_map(|(place, table)| {
-                table.notes.iter().map(move |note| format!("{place}: {note}"))
-            });
-            let notes: Vec<_> = notes.collect();
-            Some(Table::joined("", "in", tables).with_notes(notes))
-        }
-    }
-}
-
-/// What a group of published figures is called.
-fn published(group: &str) -> String {
-    format!("{group} (published)")
+/// The axis of times over the baseline's.
+fn ratio_axis(part: &Part<'_>) -> Axis {
+    Axis::log(format!("time ÷ that of {}", part.baseline()), Unit::Ratio)
 }

@@ -1,7 +1,7 @@
 //! What the stores take on disk.
 
-use super::{Axis, Chart, Kind, Part, Run, Unit, join};
-use crate::{StoreFigures, stores, tables};
+use super::{Axis, Chart, Group, Kind, Part, Unit, runs, table_of};
+use crate::{StoreFigures, tables};
 
 const READ: &str = "length: of the store's files; on disk: what they occupy there.";
 
@@ -19,9 +19,8 @@ pub(super) fn by_run(part: &Part<'_>) -> Vec<Chart> {
 }
 
 fn chart(part: &Part<'_>, measures: &[Measure]) -> Chart {
-    let all: Vec<(Run<'_>, Vec<StoreFigures>)> =
-        part.runs().map(|run| (run, stores(run.record))).collect();
-    let mut stores = all.iter().flat_map(|(_, stores)| stores);
+    let mut groups = runs(part, |run| crate::stores(run.record));
+    let mut stores = groups.iter().flat_map(|group| &group.figures);
     let per_byte = stores.all(|s| s.length_mb.is_none() || s.length_per_byte.is_some());
     let (title, axis) = if per_byte {
         ("Bytes on disk per byte of data", Axis::linear("bytes per byte of data", Unit::Ratio))
@@ -30,16 +29,16 @@ fn chart(part: &Part<'_>, measures: &[Measure]) -> Chart {
     };
     let size = |[of_byte, mb]: [Option<f64>; 2]| if per_byte { of_byte } else { Some(mb? * 1e6) };
     let mut chart = Chart::new("space", Kind::Bars, Axis::default(), axis);
-    for (run, stores) in &all {
-        for store in stores {
-            for (name, of) in measures {
-                let group = Some(run.varied()).filter(|varied| !varied.is_empty());
-                let group = group.map_or_else(|| (*name).to_owned(), |v| format!("{name}, {v}"));
-                chart.in_group(&run.on(group), run.label(store.target), size(of(store)));
+    for Group { name, run, figures } in &mut groups {
+        let varied = run.varied();
+        for store in figures {
+            for (measure, of) in measures {
+                let words = [measure, &*varied].into_iter().filter(|words| !words.is_empty());
+                let group = run.on(words.collect::<Vec<_>>().join(", "));
+                chart.in_group(&group, run.label(store.target), size(of(store)));
             }
         }
+        *name = run.on(varied);
     }
-    let tables =
-        all.iter().map(|(run, stores)| (run.on(run.varied()), tables::stores(run.record, stores)));
-    chart.described(title, READ, join(tables))
+    chart.described(title, READ, table_of(&groups, tables::stores))
 }

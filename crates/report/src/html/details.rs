@@ -1,0 +1,263 @@
+//! What is below the charts: what coincides with differences, the method, the machine, the plan and
+//! every trial.
+
+use std::borrow::Cow;
+
+use maud::{Markup, html};
+use model::{
+    Case, Environment, Experiment, Latency, Owner, PlannedTarget, Sample, Settings,
+    spec::RunSpec,
+    units::{show_count, show_size},
+};
+
+use super::{
+    part::{Part, Run},
+    table,
+};
+use crate::{
+    Unlike, environment_differences,
+    figures::environments::ASPECTS,
+    stores,
+    table::{Cell, Column, Table},
+    tables, words,
+};
+
+/// What coincides with the differences, tables for each case.
+pub(super) fn explanation(part: &Part<'_>) -> Markup {
+    // A sweep has too many cases, and other experiments have tables of their own.
+    let blobs = matches!(part.plan().experiment, Experiment::Blobs { .. });
+    let runs = part.runs().filter(|_| blobs && !part.is_sweep());
+    let tables = runs.flat_map(|run| {
+        let tables = run.cases().flat_map(move |rows| tables::explained(run.record, rows));
+        tables.map(move |table| Table { title: run.on(&table.title), ..table })
+    });
+    let tables: Vec<_> = tables.collect();
+    html! {
+        @if !tables.is_empty() {
+            section {
+                h2 { "What coincides with the differences" }
+                p {
+                    "For each operation: processor time, time off the processor, page faults, switches and \
+                     calls; for each byte of the values: bytes moved. These figures show what coincides with \
+                     a difference, not what causes it."
+                }
+                details {
+                    summary { "Tables" }
+                    @for table in &tables { (table::markup(table)) }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn method() -> Markup {
+    html! {
+        section {
+            h2 { "Method" }
+            p {
+                "Every round measures every target under every workload once, in a new random order. A \
+                 target is compared with the baseline within each round, so that what disturbs a round \
+                 disturbs both. Figures are geometric means over the rounds."
+            }
+            p {
+                "An interval is the range that contains the true figure in 95 of 100 runs like this one. It \
+                 comes from how much the rounds differ. If the interval of a ratio contains 1, no difference \
+                 is shown: there may be none, or one too small for these rounds."
+            }
+            p {
+                "Times come from passes without a clock between operations; latencies from a further pass \
+                 that reads the clock before and after each. A trial that was not in its cache state gives \
+                 no figure. Findings say what may be wrong with a figure."
+            }
+        }
+    }
+}
+
+fn unlike(part: &Part<'_>) -> Vec<Unlike> {
+    let all: Vec<_> = part.sides.iter().map(|side| &side.records[0].header.environment).collect();
+    environment_differences(&all)
+}
+
+/// What is not the same on all machines, in a word each.
+pub(super) fn unlike_environments(part: &Part<'_>) -> Markup {
+    let words: Vec<_> = unlike(part).into_iter().map(|unlike| unlike.what).collect();
+    html! {
+        @if !words.is_empty() {
+            p { "The environments differ in: " (words.join(", ")) "." }
+        }
+    }
+}
+
+/// The machine and the software, machines next to each other.
+pub(super) fn environment(part: &Part<'_>) -> Markup {
+    let differ = unlike(part);
+    html! {
+        section {
+            h2 { "Environment" }
+            @if part.sides.len() > 1 {
+                @if differ.is_empty() {
+                    p { "The environments do not differ." }
+                } @else {
+                    p { "The environments differ, so a difference between the machines may not be due to the \
+                         stores:" }
+                    ul { @for unlike in &differ { li { (unlike) } } }
+                }
+            }
+            (table::markup(&environments(part)))
+        }
+    }
+}
+
+type Aspect = (&'static str, fn(&Environment) -> String);
+
+/// What is not compared: it may differ each time.
+const MORE: [Aspect; 5] = [
+    ("mounted at", |e| e.filesystems.iter().map(|fs| &*fs.mount).collect::<Vec<_>>().join("; ")),
+    ("memory free at the start", |e| e.memory.available_bytes.map(show_size).unwrap_or_default()),
+    ("libraries", |e| {
+        let libraries = e.libraries.iter().map(|l| format!("{} {}", l.name, l.version));
+        libraries.collect::<Vec<_>>().join(", ")
+    }),
+    ("two reads of the clock", |e| format!("{} ns", e.clock_ns)),
+    ("storemark’s own loop", |e| format!("{:.1} ns per operation", e.loop_ns)),
+];
+
+/// A column for each machine.
+fn environments(part: &Part<'_>) -> Table {
+    let aspects: Vec<Aspect> = ASPECTS.into_iter().chain(MORE).collect();
+    let mut table =
+        Table::of("Where it was measured", &aspects).with(Column::text(""), |(name, _)| *name);
+    for side in &part.sides {
+        let head = Column { head: Cow::Owned(side.name.clone()), ..Column::text("") };
+        table = table.with(head, |(_, of)| {
+            Some(of(&side.records[0].header.environment)).filter(|value| !value.is_empty())
+        });
+    }
+    let mut table = table.done();
+    if part.sides.iter().any(|side| side.file.is_some()) {
+        let files = part.sides.iter().map(|side| Cell::from(side.file.clone()));
+        table.rows.insert(0, [Cell::from("record")].into_iter().chain(files).collect());
+    }
+    table
+}
+
+/// Data, targets, workloads, cache states and when to stop.
+pub(super) fn plan(part: &Part<'_>) -> Markup {
+    html! {
+        section {
+            h2 { "Plan" }
+            (table::markup(&measured(part)))
+            (table::markup(&targets(part)))
+        }
+    }
+}
+
+fn measured(part: &Part<'_>) -> Table {
+    let (plan, record) = (part.plan(), part.first().record);
+    let data = if part.is_sweep() {
+        tables::sweep_title(part.sides[0].records)
+    } else {
+        words::data(plan)
+    };
+    let row = |name: &str, value: String| (name.to_owned(), value);
+    let mut rows = vec![row("data", data)];
+    rows.extend(plan.cases().map(|case| row("workload", words::case_title(record, case))));
+    rows.extend(plan.durability.map(|class| row("durability asked for", class.to_string())));
+    rows.extend(plan.memory.map(|memory| {
+        let limit = memory.limit_bytes.map_or_else(|| "no limit".to_owned(), show_size);
+        row("memory of each target", format!("{limit}, cache {}", show_size(memory.cache_bytes)))
+    }));
+    let options = record.header.spec.iter().flat_map(RunSpec::texts);
+    rows.extend(options.map(|(name, values)| (format!("--{name}"), values)));
+    rows.extend(part.sides.iter().map(|side| (side.on("rounds"), words::ended(side.records))));
+    Table::of("What was measured", &rows)
+        .with(Column::text(""), |(name, _)| name.clone())
+        .with(Column::text(""), |(_, value)| value.clone())
+        .done()
+}
+
+fn targets(part: &Part<'_>) -> Table {
+    let stores = stores(part.first().record);
+    let targets: Vec<_> = part.plan().targets.iter().zip(stores).collect();
+    Table::of("Targets", &targets)
+        .with(Column::text("target"), |(target, _)| &*target.label)
+        .with(Column::text("engine"), |(target, _)| &*target.engine)
+        .with(Column::text("store"), |(target, _)| place(target))
+        .with(Column::text("settings asked for"), |(target, _)| settings(&target.settings))
+        .with(Column::text("settings in effect"), |(_, store)| settings(&store.in_effect))
+        .done()
+}
+
+fn place(target: &PlannedTarget) -> String {
+    let owner = match target.owner {
+        Owner::Scratch => "scratch",
+        Owner::User => "the user’s own, read only",
+        Owner::Copy => "a copy of the user’s",
+        Owner::InPlace => "the user’s own, in place",
+    };
+    let on = target.on.as_ref().map(|on| format!("on {on}")).unwrap_or_default();
+    let words = [owner, &target.location, &on].into_iter().filter(|words| !words.is_empty());
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Absent: there are none.
+fn settings(settings: &Settings) -> Option<String> {
+    let all: Vec<_> = settings.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// Browsers are slow with a page of more.
+const MOST_TRIALS: usize = 5_000;
+
+type Trial<'a> = (Run<'a>, &'a Sample);
+
+/// What each trial measured.
+pub(super) fn trials(part: &Part<'_>) -> Markup {
+    let trials: Vec<Trial<'_>> = part
+        .runs()
+        .flat_map(|run| run.record.samples.iter().map(move |sample| (run, sample)))
+        .collect();
+    let count = show_count(trials.len() as u64);
+    html! {
+        section {
+            h2 { "Trials" }
+            @if trials.len() > MOST_TRIALS {
+                p {
+                    "The " (count) " trials are too many for a page; "
+                    code { "storemark report RECORD --csv" }
+                    " writes a line for each."
+                }
+            } @else {
+                details {
+                    summary { "All " (count) " trials, in the order in which they ran" }
+                    (table::markup(&trial_table(&trials)))
+                }
+            }
+        }
+    }
+}
+
+fn trial_table(trials: &[Trial<'_>]) -> Table {
+    let latency = |of: fn(&Latency) -> u64| {
+        move |(_, sample): &Trial<'_>| Some(of(sample.latency()?) as f64 / 1e3)
+    };
+    let each = |sample: &Sample, ns: u64| ns as f64 / 1e3 / sample.operations as f64;
+    let yes = |is: bool| if is { "yes" } else { "no" };
+    Table::of("Trials", trials)
+        .with(Column::text("target"), |(run, sample)| run.label(sample.target))
+        .with(Column::text("in"), |(run, sample)| {
+            let case = Case { workload: sample.workload, cache: sample.cache };
+            run.on(run.place(case))
+        })
+        .with(Column::number("round", ""), |(_, sample)| u64::from(sample.round) + 1)
+        .with(Column::number("operations", ""), |(_, sample)| sample.operations)
+        .with(Column::number("time", "µs/op"), |(_, sample)| sample.ns_per_operation() / 1e3)
+        .with(Column::number("p50", "µs"), latency(|latency| latency.p50_ns))
+        .with(Column::number("p99", "µs"), latency(|latency| latency.p99_ns))
+        .with(Column::number("max", "µs"), latency(|latency| latency.max_ns))
+        .with(Column::number("user", "µs"), |(_, sample)| each(sample, sample.cost.user_ns))
+        .with(Column::number("kernel", "µs"), |(_, sample)| each(sample, sample.cost.system_ns))
+        .with(Column::number("opened in", "ms"), |(_, sample)| sample.open_ns as f64 / 1e6)
+        .with(Column::text("in its state"), |(run, sample)| yes(run.record.in_state(sample)))
+        .done()
+}
