@@ -69,7 +69,7 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use model::{FindingKind, fixture};
+    use model::{Environment, Experiment, FindingKind, Plan, Rounds, record::FORMAT};
 
     use super::*;
 
@@ -87,10 +87,26 @@ mod tests {
         }
     }
 
+    fn header() -> Header {
+        let plan = Plan {
+            seed: 1,
+            experiment: Experiment::Rows { rows: 1 },
+            targets: vec![],
+            baseline: 0,
+            workloads: vec![],
+            caches: vec![],
+            durability: None,
+            memory: None,
+            rounds: Rounds { min: 1, max: None, precision: 1.0, seconds: 1.0 },
+        };
+        let environment = Environment::default();
+        Header { format: FORMAT, started: 0, environment, plan, spec: None, point: None }
+    }
+
     #[test]
     fn what_cannot_be_written_is_kept_to_be_shown() {
         let mut recorder = Recorder::new(Some(Box::new(Full(false))));
-        recorder.begin(fixture::record(&["base"], 1).header).unwrap();
+        recorder.begin(header()).unwrap();
         assert!(recorder.note([Finding::run(FindingKind::OnlyWarm)]).is_err());
         assert_eq!(recorder.record().unwrap().findings.len(), 1);
     }

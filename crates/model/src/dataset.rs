@@ -76,6 +76,5 @@ pub struct DatasetSummary {
     /// Largest value in bytes.
     pub largest: u64,
     /// Size of a sample of the values after DEFLATE over its size; absent: not looked at.
-    #[serde(default)]
     pub deflated: Option<f64>,
 }

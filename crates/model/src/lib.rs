@@ -16,9 +16,6 @@ mod environment;
 mod error;
 mod experiment;
 mod finding;
-#[doc(hidden)]
-pub mod fixture;
-mod flush;
 mod fragments;
 mod idle;
 mod key;
@@ -38,7 +35,6 @@ mod target;
 pub mod tasks;
 pub mod units;
 mod words;
-mod workload;
 
 pub use cache::Cache;
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
@@ -47,11 +43,10 @@ pub use durability::Durability;
 pub use engine::{
     Account, Blobs, Capabilities, Declaration, DurabilitySettings, Engine, Fill, Rows, Tasks,
 };
-pub use environment::{Cpu, Environment, Filesystem, Library, Memory};
+pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use experiment::{Experiment, Work};
 pub use finding::{Finding, FindingKind, Severity, Suggestion};
-pub use flush::Flush;
 pub use fragments::{Arrangement, Fragments};
 pub use idle::Idle;
 pub use key::{Key, KeyKind, Meta};
@@ -59,7 +54,7 @@ pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use nearest::{did_you_mean, nearest, no_such};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
-pub use plan::{Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds};
+pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, Workload};
 pub use sample::{
     Cost, Device, FileBytes, First, Io, Latency, Load, Measured, Paced, Passes, Residency, Sample,
     Server, State, StoreFacts, Worker,
@@ -70,4 +65,3 @@ pub use store::{
     Store, Visit, Visitor,
 };
 pub use target::{Target, without_password};
-pub use workload::{Batch, Workload};

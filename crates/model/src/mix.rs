@@ -1,6 +1,6 @@
 //! Mixes of operations: what share of a pass does what.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,49 +97,32 @@ pub const LONGEST_SCAN: u8 = 100;
 /// How many operations in a hundred do what; they add up to 100. Each operation is drawn by these
 /// chances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Mix {
-    /// Read.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub read: u8,
-    /// Update.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub update: u8,
-    /// Insert.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub insert: u8,
-    /// Delete.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub delete: u8,
-    /// Scan.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub scan: u8,
-    /// Read, then update.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub rmw: u8,
+#[serde(from = "BTreeMap<Action, u8>", into = "BTreeMap<Action, u8>")]
+pub struct Mix([u8; Action::ALL.len()]);
+
+impl From<BTreeMap<Action, u8>> for Mix {
+    fn from(shares: BTreeMap<Action, u8>) -> Self {
+        Self::of(shares)
+    }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
-fn is_zero(share: &u8) -> bool {
-    *share == 0
+impl From<Mix> for BTreeMap<Action, u8> {
+    fn from(mix: Mix) -> Self {
+        mix.actions().map(|action| (action, mix.share(action))).collect()
+    }
 }
 
 impl Mix {
-    /// The share of an action, in percent.
-    pub fn share(&self, action: Action) -> u8 {
-        let mut copy = *self;
-        *copy.share_mut(action)
+    /// Actions with their shares in percent.
+    pub fn of(shares: impl IntoIterator<Item = (Action, u8)>) -> Self {
+        let mut mix = Self::default();
+        shares.into_iter().for_each(|(action, share)| mix.0[action as usize] = share);
+        mix
     }
 
-    fn share_mut(&mut self, action: Action) -> &mut u8 {
-        match action {
-            Action::Read => &mut self.read,
-            Action::Update => &mut self.update,
-            Action::Insert => &mut self.insert,
-            Action::Delete => &mut self.delete,
-            Action::Scan => &mut self.scan,
-            Action::Modify => &mut self.rmw,
-        }
+    /// The share of an action, in percent.
+    pub fn share(&self, action: Action) -> u8 {
+        self.0[action as usize]
     }
 
     /// The actions it has.
@@ -154,7 +137,7 @@ impl Mix {
 
     /// Whether it changes which keys there are.
     pub fn changes_keys(self) -> bool {
-        self.insert > 0 || self.delete > 0
+        self.actions().any(|action| matches!(action, Action::Insert | Action::Delete))
     }
 }
 
@@ -177,7 +160,8 @@ impl FromStr for Mix {
         let mut mix = Self::default();
         for part in text.split(',') {
             let (word, share) = part.split_once('=').ok_or_else(|| malformed(part))?;
-            let own = mix.share_mut(word.trim().parse()?);
+            let action: Action = word.trim().parse()?;
+            let own = &mut mix.0[action as usize];
             if *own > 0 {
                 return Err(Error::usage(format!("{word} is in it twice")));
             }
@@ -185,7 +169,7 @@ impl FromStr for Mix {
                 Error::usage(format!("{part}: a share is a whole number of percent, 0 to 100"))
             })?;
         }
-        let sum: u32 = Action::ALL.iter().map(|action| u32::from(mix.share(*action))).sum();
+        let sum: u32 = mix.0.iter().map(|share| u32::from(*share)).sum();
         if sum == 100 {
             return Ok(mix);
         }
@@ -210,14 +194,13 @@ impl Ycsb {
 
     /// What it does.
     pub fn mix(self) -> Mix {
-        let none = Mix::default();
         match self.0 {
-            'a' => Mix { read: 50, update: 50, ..none },
-            'b' => Mix { read: 95, update: 5, ..none },
-            'c' => Mix { read: 100, ..none },
-            'd' => Mix { read: 95, insert: 5, ..none },
-            'e' => Mix { scan: 95, insert: 5, ..none },
-            _ => Mix { read: 50, rmw: 50, ..none },
+            'a' => Mix::of([(Action::Read, 50), (Action::Update, 50)]),
+            'b' => Mix::of([(Action::Read, 95), (Action::Update, 5)]),
+            'c' => Mix::of([(Action::Read, 100)]),
+            'd' => Mix::of([(Action::Read, 95), (Action::Insert, 5)]),
+            'e' => Mix::of([(Action::Scan, 95), (Action::Insert, 5)]),
+            _ => Mix::of([(Action::Read, 50), (Action::Modify, 50)]),
         }
     }
 
@@ -262,7 +245,8 @@ mod tests {
     fn mixes_are_read_and_add_up() {
         let read = |text: &str| text.parse::<Mix>();
         let mix = read("read=95, update=5").unwrap();
-        assert_eq!((mix.read, mix.update, mix.writes(), mix.changes_keys()), (95, 5, true, false));
+        assert_eq!((mix.share(Action::Read), mix.share(Action::Update)), (95, 5));
+        assert!(mix.writes() && !mix.changes_keys());
         assert_eq!(mix.to_string(), "95 % read, 5 % update");
         assert!(!read("read=60,scan=40,insert=0").unwrap().writes());
         assert!(read("rmw=100").unwrap().writes());

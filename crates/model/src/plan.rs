@@ -1,9 +1,11 @@
 //! A plan: everything about a run that was decided before it began.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cache, Durability, Experiment, Operation, Residency, Sample, Settings, Workload};
+use crate::{Cache, Durability, Experiment, Residency, Sample, Settings, Work};
 
 /// What will run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,19 +58,51 @@ impl Plan {
         self.memory.is_some_and(|memory| memory.limit_bytes.is_some())
     }
 
-    /// Index of the first workload that changes the store.
-    pub fn first_write(&self) -> Option<usize> {
-        self.workloads.iter().position(|workload| workload.work.writes())
+    /// Index of the first workload whose work is such: [`Work::writes`], say.
+    pub fn first(&self, is_such: impl Fn(Work) -> bool) -> Option<usize> {
+        self.workloads.iter().position(|workload| is_such(workload.work))
     }
+}
 
-    /// Index of the first workload that does `operation`.
-    pub fn first(&self, operation: Operation) -> Option<usize> {
-        self.workloads.iter().position(|workload| workload.work.operation() == Some(operation))
+/// Operations per commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Batch {
+    /// The whole pass is one batch.
+    All,
+    /// This many operations; the last batch of a pass may be shorter.
+    Of(u64),
+}
+
+impl fmt::Display for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all operations"),
+            Self::Of(1) => f.write_str("1 operation"),
+            Self::Of(n) => write!(f, "{n} operations"),
+        }
     }
+}
 
-    /// Index of the first workload that changes blobs.
-    pub fn first_update(&self) -> Option<usize> {
-        self.workloads.iter().position(|workload| workload.work.updates())
+/// A workload, the same for every target.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Workload {
+    /// What is done; of the experiment of the plan.
+    pub work: Work,
+    /// Operations in a pass; past the number of keys the order starts again.
+    pub count: u64,
+    /// Operations per commit.
+    pub batch: Batch,
+    /// Workers of each process, a session each; all share the keys out among themselves.
+    pub threads: u32,
+    /// Processes.
+    pub processes: u32,
+}
+
+impl Workload {
+    /// Workers of all processes together.
+    pub fn workers(&self) -> u32 {
+        self.processes.saturating_mul(self.threads)
     }
 }
 

@@ -51,13 +51,6 @@ pub struct Header {
     pub point: Option<Point>,
 }
 
-impl Header {
-    /// Which run of a sweep this is.
-    pub fn point(&self) -> Option<&Point> {
-        self.point.as_ref()
-    }
-}
-
 /// One of the runs of a sweep. They follow each other in a file, each a header with what
 /// follows from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

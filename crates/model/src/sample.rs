@@ -25,10 +25,8 @@ pub struct Sample {
     #[serde(default)]
     pub cache: Cache,
     /// What of the store was in memory when the store was opened; absent: it has no files.
-    #[serde(default)]
     pub before: Option<Residency>,
     /// The same after the trial.
-    #[serde(default)]
     pub after: Option<Residency>,
     /// Operations of the throughput pass.
     pub operations: u64,
@@ -45,11 +43,9 @@ pub struct Sample {
     /// What this process, the other worker processes and the store's server spent during the throughput pass.
     pub cost: Cost,
     /// What they asked of the system, if it reports that.
-    #[serde(default)]
     pub io: Option<Io>,
     /// What the block device under the store did during it and the flush after it, whoever
     /// asked; absent where that is not known.
-    #[serde(default)]
     pub device: Option<Device>,
     /// What else went on in the machine during it.
     pub load: Load,
@@ -110,7 +106,6 @@ pub enum Measured {
 pub struct Passes {
     /// The first pass after opening, if a steady one follows it: the rest of the sample is then
     /// about the steady one. In a cold state the first pass is the only one.
-    #[serde(default)]
     pub first: Option<First>,
     /// The latency pass.
     pub latency: Latency,
@@ -206,16 +201,12 @@ pub struct Cost {
     /// In kernel mode.
     pub system_ns: u64,
     /// Page faults served from memory.
-    #[serde(default)]
     pub minor_faults: Option<u64>,
     /// Page faults that waited for a device.
-    #[serde(default)]
     pub major_faults: Option<u64>,
     /// Context switches because a thread waited.
-    #[serde(default)]
     pub voluntary_switches: Option<u64>,
     /// Context switches because its time was over.
-    #[serde(default)]
     pub involuntary_switches: Option<u64>,
 }
 
@@ -251,22 +242,16 @@ pub struct Load {
     /// Share of all processor time stolen by the hypervisor.
     pub steal: Option<f64>,
     /// Share of the time in which some task waited for a processor (PSI).
-    #[serde(default)]
     pub cpu_pressure: Option<f64>,
     /// For input or output.
-    #[serde(default)]
     pub io_pressure: Option<f64>,
     /// For memory.
-    #[serde(default)]
     pub memory_pressure: Option<f64>,
     /// Bytes swapped in and out.
-    #[serde(default)]
     pub swapped_bytes: Option<u64>,
     /// Times that processors throttled themselves.
-    #[serde(default)]
     pub throttled: Option<u64>,
     /// Frequency of the fastest processor at the end, in MHz.
-    #[serde(default)]
     pub mhz: Option<f64>,
 }
 
@@ -307,7 +292,6 @@ pub struct StoreFacts {
     pub allocated_bytes: u64,
     /// Memory that it may take for itself: the cache of its own that each session or the store
     /// has, or all of its data where that is not on a disk; absent: not known.
-    #[serde(default)]
     pub memory_bytes: Option<u64>,
     /// The server that does its work; absent: a library in the workers' own processes does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -348,10 +332,8 @@ impl Sample {
     /// The latency pass; absent: operations were not timed one by one.
     pub fn latency(&self) -> Option<&Latency> {
         match &self.measured {
-            Measured::Blobs(Passes { latency, .. })
-            | Measured::Ageing { passes: Passes { latency, .. }, .. }
-            | Measured::Tasks { latency, .. } => Some(latency),
-            Measured::Rows { .. } => None,
+            Measured::Tasks { latency, .. } => Some(latency),
+            _ => self.passes().map(|passes| &passes.latency),
         }
     }
 
@@ -372,11 +354,8 @@ impl Sample {
 
     /// How fragmented the store's files are afterwards; absent: not known.
     pub fn fragments(&self) -> Option<&Fragments> {
-        if let Measured::Ageing { fragments, .. } = &self.measured {
-            fragments.as_ref()
-        } else {
-            None
-        }
+        let Measured::Ageing { fragments, .. } = &self.measured else { return None };
+        fragments.as_ref()
     }
 
     /// The first pass after opening, if a steady one follows it.
@@ -417,7 +396,8 @@ impl Sample {
 
     /// What speaks against the cache state it is to be of, or leaves it unproven.
     pub fn state(&self, work: Work) -> State {
-        let reads = work.operation() == Some(Operation::Read);
+        // A cold read fetches all. Of a limited one only what does not fit.
+        let fetches = self.cache.is_cold() && work.operation() == Some(Operation::Read);
         let before = self.before.unwrap_or_default();
         let unknown = self.before.is_none() || before.resident_share().is_none();
         if !unknown && !before.shows(self.cache) {
@@ -425,18 +405,10 @@ impl Sample {
         }
         match (self.cache, self.fetched()) {
             (Cache::Warm, Some(fetched)) if fetched > 0.0 => State::Fetched(fetched),
-            (Cache::Warm, _) => State::Reached,
-            // What does not fit is fetched.
-            (Cache::Limited, _) => {
-                if unknown {
-                    State::Unproven
-                } else {
-                    State::Reached
-                }
-            }
-            (_, Some(fetched)) if reads && fetched < LEAST_FETCHED => State::NotFetched(fetched),
+            (_, Some(fetched)) if fetches && fetched < LEAST_FETCHED => State::NotFetched(fetched),
             // Of pages that nobody could see only the device can show that they were not there.
-            (_, Some(_)) if reads => State::Reached,
+            (_, Some(_)) if fetches => State::Reached,
+            (Cache::Warm, _) => State::Reached,
             _ if unknown => State::Unproven,
             _ => State::Reached,
         }

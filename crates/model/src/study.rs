@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     Cache, Error, Operation, Result, Settings, Target,
     rows::Style,
-    spec::{Options, RunSpec},
+    spec::{Options, RunSpec, TaskLoad},
 };
 
 /// A published experiment.
@@ -27,9 +27,9 @@ pub struct Study {
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
     /// Published figures of rows.
-    pub rows: Option<PublishedRows>,
+    pub rows: Option<Published<RowLoad, RowFigures>>,
     /// Published figures of tasks.
-    pub tasks: Option<PublishedTasks>,
+    pub tasks: Option<Published<TaskLoad, TaskFigures>>,
 }
 
 impl Study {
@@ -39,24 +39,32 @@ impl Study {
     }
 }
 
-/// A published table of rows that were inserted, summed and changed.
+/// Published tables of one kind of work.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct PublishedRows {
+#[serde(rename_all = "kebab-case")]
+pub struct Published<W, F> {
     /// What it was published as.
     pub title: String,
     /// Where, and when.
     pub source: String,
-    /// On which machine, with which versions.
+    /// On which machines, with which versions.
     pub machine: String,
     /// What its figures are in.
     pub unit: String,
     /// Which target here each figure is compared with.
     pub compared_with: String,
+    /// How much work there was.
+    #[serde(flatten)]
+    pub work: W,
+    /// A target in a table each.
+    pub figures: Vec<F>,
+}
+
+/// Rows that were inserted, summed and changed.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct RowLoad {
     /// Rows that each process inserted.
     pub rows: u64,
-    /// A target each.
-    pub figures: Vec<RowFigures>,
 }
 
 /// Published figures of one target. Absent: not published.
@@ -79,32 +87,6 @@ pub struct RowFigures {
     pub update: Option<f64>,
     /// Size in units of 1,048,576 bytes.
     pub size: Option<f64>,
-}
-
-/// Published tables of a queue of tasks.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct PublishedTasks {
-    /// What it was published as.
-    pub title: String,
-    /// Where, and when.
-    pub source: String,
-    /// On which machines, with which versions.
-    pub machine: String,
-    /// What its figures are in.
-    pub unit: String,
-    /// Which target here each figure is compared with.
-    pub compared_with: String,
-    /// Workers at once.
-    pub workers: u32,
-    /// Tasks of each.
-    pub tasks: u64,
-    /// Times that the output of a task was rewritten.
-    pub rewrites: u64,
-    /// Bytes of an output.
-    pub output: u64,
-    /// A target in a table each.
-    pub figures: Vec<TaskFigures>,
 }
 
 /// Published figures of one target in one table.
@@ -145,8 +127,8 @@ pub fn is_same_target(published: &str, engine: &str, in_effect: &Settings) -> bo
 pub struct Step {
     /// What it asks.
     pub title: String,
-    /// The command that runs it.
-    pub command: Job,
+    /// The subcommand that runs it.
+    pub command: String,
     /// Its options by their long names, as in a plan file.
     pub options: Options,
     /// What differs in a quick run.
@@ -160,52 +142,12 @@ pub struct Step {
     pub claims: Vec<Claim>,
 }
 
-/// How large a step is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// In a few minutes for the whole study.
-    Quick,
-    /// As the step is written.
-    Default,
-    /// As large as what was published.
-    Full,
-}
-
 impl Step {
-    /// What a run of this size asks for.
-    pub fn spec(&self, scale: Scale) -> Result<RunSpec> {
+    /// What a run asks for, with the changes of a quick or a full one.
+    pub fn spec(&self, changes: &Options) -> Result<RunSpec> {
         let mut options = self.options.clone();
-        match scale {
-            Scale::Quick => options.extend(self.quick.clone()),
-            Scale::Default => {}
-            Scale::Full => options.extend(self.full.clone()),
-        }
-        RunSpec::from_options(self.command.as_str(), &options)
-    }
-}
-
-/// The command that runs a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Job {
-    /// `storemark run`.
-    Run,
-    /// `storemark rows`, which knows what was published.
-    Rows,
-    /// `storemark queue`, which does too.
-    Queue,
-    /// `storemark age`.
-    Age,
-}
-
-impl Job {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Rows => "rows",
-            Self::Queue => "queue",
-            Self::Age => "age",
-        }
+        options.extend(changes.clone());
+        RunSpec::from_options(&self.command, &options)
     }
 }
 
@@ -312,8 +254,8 @@ mod tests {
             include_str!("../../../studies/to-blob-or-not.toml"),
         ] {
             for step in &read(text).steps {
-                for scale in [Scale::Quick, Scale::Default, Scale::Full] {
-                    step.spec(scale).unwrap().check().unwrap();
+                for changes in [&step.quick, &step.full, &Options::new()] {
+                    step.spec(changes).unwrap().check().unwrap();
                 }
             }
         }

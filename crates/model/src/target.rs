@@ -38,9 +38,7 @@ impl Target {
         };
         Self { engine, location: location.to_owned(), settings }
     }
-}
 
-impl Target {
     /// Refuses a setting that is given twice: which one counts would be a guess.
     pub fn check(&self) -> Result<()> {
         let names = || self.settings.iter().map(|(name, _)| name);

@@ -6,7 +6,8 @@ use crate::{Error, Result};
 
 /// kvtest's suffixes, without regard to case: `KiB` and its kin are powers of 1024, `KB` and
 /// `K` powers of 1000.
-const SUFFIXES: [(&str, i64); 10] = [
+const SUFFIXES: [(&str, i64); 11] = [
+    ("", 1),
     ("kib", 1 << 10),
     ("mib", 1 << 20),
     ("gib", 1 << 30),
@@ -27,11 +28,7 @@ pub fn parse_integer(text: &str) -> Result<i64> {
             "{text:?} {why} (accepted: a whole number like 4096, 100k, 10KiB, 2MB or 0x10)"
         ))
     };
-    let (negative, unsigned) = match text.as_bytes().first() {
-        Some(b'-') => (true, &text[1..]),
-        Some(b'+') => (false, &text[1..]),
-        _ => (false, text),
-    };
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (radix, body) = match unsigned.strip_prefix("0x").or(unsigned.strip_prefix("0X")) {
         Some(hex) => (16, hex),
         None => (10, unsigned),
@@ -41,18 +38,14 @@ pub fn parse_integer(text: &str) -> Result<i64> {
     if digits.is_empty() {
         return Err(wrong("is not a number"));
     }
-    let factor = match suffix {
-        "" => 1,
-        _ => SUFFIXES
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(suffix))
-            .map(|(_, factor)| *factor)
-            .ok_or_else(|| wrong(&format!("ends in {suffix:?}, which is no unit")))?,
+    let known = SUFFIXES.iter().find(|(name, _)| name.eq_ignore_ascii_case(suffix));
+    let Some((_, factor)) = known else {
+        return Err(wrong(&format!("ends in {suffix:?}, which is no unit")));
     };
-    let sign = if negative { -1 } else { 1 };
+    let sign = if text.starts_with('-') { -1 } else { 1 };
     i128::from_str_radix(digits, radix)
         .ok()
-        .and_then(|value| value.checked_mul(i128::from(factor)))
+        .and_then(|value| value.checked_mul(i128::from(*factor)))
         .and_then(|value| i64::try_from(sign * value).ok())
         .ok_or_else(|| wrong("does not fit in 64 bits"))
 }
@@ -63,75 +56,67 @@ pub fn parse_size(text: &str) -> Result<u64> {
         .map_err(|_| Error::usage(format!("{text:?} is negative; a size is not")))
 }
 
+/// What was understood of `text`, or an error that says what is accepted.
+fn accepted<T>(value: Option<T>, text: &str, wrong: &str) -> Result<T> {
+    value.ok_or_else(|| Error::usage(format!("{text:?} {wrong}")))
+}
+
+/// A nanosecond an operation.
+const FASTEST: f64 = 1e9;
+
 /// Operations a second: a number with a unit of [`parse_size`] or a fraction, `/s` behind it or
 /// not.
 pub fn parse_rate(text: &str) -> Result<f64> {
     let number = text.strip_suffix("/s").unwrap_or(text);
     let plain = number.parse().ok().filter(|rate: &f64| rate.is_finite());
     let rate = plain.or_else(|| parse_size(number).ok().map(|rate| rate as f64));
-    rate.filter(|rate| *rate > 0.0 && *rate <= FASTEST).ok_or_else(|| {
-        Error::usage(format!(
-            "{text:?} is not a rate (accepted: 100, 10k, 10k/s, 0.5/s; more than 0, at most 1G/s)"
-        ))
-    })
+    let rate = rate.filter(|rate| *rate > 0.0 && *rate <= FASTEST);
+    let wrong = "is not a rate (accepted: 100, 10k, 10k/s, 0.5/s; more than 0, at most 1G/s)";
+    accepted(rate, text, wrong)
 }
 
 /// A percentage as a share: `5%` is 0.05. Digits alone could be either.
 pub fn parse_percentage(text: &str) -> Result<f64> {
-    let wrong = || {
-        Error::usage(format!(
-            "{text:?} is not accepted: a percentage above 0 and up to 100 is, like 5% or 0.5%"
-        ))
-    };
-    let number = text.strip_suffix('%').ok_or_else(wrong)?;
-    let percent: f64 = number.trim_end().parse().map_err(|_| wrong())?;
-    if percent > 0.0 && percent <= 100.0 { Ok(percent / 100.0) } else { Err(wrong()) }
+    let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse().ok());
+    let percent = number.filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0);
+    let wrong = "is not accepted: a percentage above 0 and up to 100 is, like 5% or 0.5%";
+    accepted(percent.map(|percent| percent / 100.0), text, wrong)
 }
 
 /// A share from 0.01 to 1, in whole percent.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
 pub fn parse_share(text: &str) -> Result<u8> {
-    let share = text.parse().ok().filter(|share| (0.01..=1.0).contains(share));
-    share.map(|share: f64| (share * 100.0).round() as u8).ok_or_else(|| {
-        Error::usage(format!("{text:?} is not a share (accepted: 0.01 to 1, as in 0.5)"))
-    })
+    let share = text.parse().ok().filter(|share: &f64| (0.01..=1.0).contains(share));
+    let percent = share.map(|share| (share * 100.0).round() as u8);
+    accepted(percent, text, "is not a share (accepted: 0.01 to 1, as in 0.5)")
 }
 
 /// A whole number from 1 to `most`.
 pub fn parse_up_to(text: &str, most: u32) -> Result<u32> {
     let number = text.parse().ok().filter(|number| (1..=most).contains(number));
     number.ok_or_else(|| {
-        let bounds = match most {
-            u32::MAX => "1 or more".to_owned(),
-            most => format!("1 to {most}"),
-        };
+        let bounds = if most == u32::MAX { "1 or more" } else { &format!("1 to {most}") };
         Error::usage(format!("accepted is a whole number, {bounds}"))
     })
 }
 
-/// A nanosecond an operation.
-const FASTEST: f64 = 1e9;
-
 /// A duration: digits (with a fraction if wanted) and `us`, `ms`, `s`, `m` or `h`; bare digits
 /// are seconds.
 pub fn parse_duration(text: &str) -> Result<Duration> {
-    let wrong = || {
-        Error::usage(format!(
-            "{text:?} is not a duration (accepted: 500ms, 30s, 10m, 1h; bare digits are seconds)"
-        ))
-    };
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);
-    let value: f64 = digits.parse().map_err(|_| wrong())?;
     let factor = match unit {
-        "us" => 1e-6,
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(wrong()),
+        "us" => Some(1e-6),
+        "ms" => Some(1e-3),
+        "" | "s" => Some(1.0),
+        "m" | "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
     };
-    Duration::try_from_secs_f64(value * factor).map_err(|_| wrong())
+    let seconds = digits.parse().ok().zip(factor).map(|(value, factor): (f64, f64)| value * factor);
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let wrong = "is not a duration (accepted: 500ms, 30s, 10m, 1h; bare digits are seconds)";
+    accepted(duration, text, wrong)
 }
 
 /// Bytes for people: `1.02 GB` (powers of 1000, three digits).

@@ -110,7 +110,7 @@ fn run(record: &Record) -> Run {
     };
     let store = |store: StoreFigures| Store { target: label(store.target), figures: store };
     Run {
-        point: record.header.point().map(|point| point.varied.clone()).unwrap_or_default(),
+        point: record.header.point.as_ref().map(|point| point.varied.clone()).unwrap_or_default(),
         started: record.header.started,
         ended: record.end.as_ref().map(|end| end.reason.clone()),
         environment: record.header.environment.clone(),

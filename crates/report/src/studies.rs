@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use model::{
     Error, Result, nearest,
-    study::{PublishedRows, PublishedTasks, Study},
+    spec::TaskLoad,
+    study::{Published, RowFigures, RowLoad, Study, TaskFigures},
 };
 
 /// Names and texts, in the order in which they are listed.
@@ -38,12 +39,12 @@ pub fn find(name: &str) -> Result<&'static Study> {
 }
 
 /// The published figures of rows.
-pub(crate) fn rows() -> &'static PublishedRows {
+pub(crate) fn rows() -> &'static Published<RowLoad, RowFigures> {
     all().iter().find_map(|(_, study)| study.rows.as_ref()).expect("mass-inserts has them")
 }
 
 /// The published figures of tasks.
-pub(crate) fn tasks() -> &'static PublishedTasks {
+pub(crate) fn tasks() -> &'static Published<TaskLoad, TaskFigures> {
     all().iter().find_map(|(_, study)| study.tasks.as_ref()).expect("task-queue has them")
 }
 
@@ -54,7 +55,7 @@ mod tests {
     #[test]
     fn every_study_is_parsed() {
         assert_eq!(all().len(), 6);
-        assert_eq!((rows().rows, tasks().workers), (200_000, 100));
+        assert_eq!((rows().work.rows, tasks().work.workers), (200_000, 100));
     }
 
     #[test]

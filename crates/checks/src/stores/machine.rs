@@ -1,7 +1,8 @@
 //! What the machine and its file systems make doubtful.
 
 use model::{
-    Cache, Durability, Environment, Filesystem, Finding, FindingKind, Operation, record::Record,
+    Cache, Durability, Environment, Filesystem, Finding, FindingKind, Operation, Work,
+    record::Record,
 };
 
 /// File systems that are memory, or are between the store and a disk's own.
@@ -56,7 +57,7 @@ fn is_read_from_device(record: &Record) -> bool {
 
 fn is_flushed(record: &Record) -> bool {
     let promised = record.stores.iter().any(|facts| facts.durability != Durability::None);
-    promised && record.header.plan.first_write().is_some()
+    promised && record.header.plan.first(Work::writes).is_some()
 }
 
 /// Any governor but `performance` follows the load, and lags behind it. What a virtual machine
@@ -99,7 +100,7 @@ fn flush_too_fast(filesystem: &Filesystem) -> Option<FindingKind> {
 /// A device is reached through another file system, and that it is cached there was not found.
 fn looped(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
     let direct = filesystem.loop_direct_io.filter(|direct| *direct || !reaches_device(record))?;
-    let used = is_read_from_device(record) || record.header.plan.first_write().is_some();
+    let used = is_read_from_device(record) || record.header.plan.first(Work::writes).is_some();
     let Filesystem { kind, device, .. } = filesystem.clone();
     used.then(|| Finding::run(FindingKind::LoopDevice { kind, device, direct }))
 }
@@ -110,7 +111,7 @@ fn compressible(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
     let plan = &record.header.plan;
     let ratio = plan.experiment.summary()?.deflated.filter(|ratio| *ratio < COMPRESSIBLE)?;
     filesystem.compression.as_ref()?;
-    let read = plan.first(Operation::Read)?;
+    let read = plan.first(|work| work.operation() == Some(Operation::Read))?;
     let kind = FindingKind::Compressible { kind: filesystem.kind.clone(), ratio };
     Some(Finding::run(kind).in_workload(read))
 }

@@ -4,7 +4,9 @@ mod machine;
 mod memory;
 mod work;
 
-use model::{Experiment, Finding, FindingKind, Plan, Server, Settings, StoreFacts, record::Record};
+use model::{
+    Experiment, Finding, FindingKind, Plan, Server, Settings, StoreFacts, Work, record::Record,
+};
 
 pub use machine::of_machine;
 
@@ -52,7 +54,7 @@ fn setting_not_in_effect(plan: &Plan, facts: &StoreFacts) -> Vec<FindingKind> {
 
 /// Only what is written can be lost: the class matters if anything is.
 fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
-    record.header.plan.first_write()?;
+    record.header.plan.first(Work::writes)?;
     let (class, baseline) = (facts.durability, baseline(record)?.durability);
     (class != baseline).then_some(FindingKind::DurabilityDiffers { class, baseline })
 }

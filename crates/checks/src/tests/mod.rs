@@ -1,14 +1,13 @@
 //! Hand-written records: each finding appears above its bound, and not just below it.
 
+mod fixture;
 mod record;
 mod sample;
 mod stores;
 mod writes;
 
 use hdrhistogram::Histogram;
-use model::{
-    Cache, Experiment, Finding, FindingKind, Operation, Sample, Workload, fixture, record::Record,
-};
+use model::{Cache, Experiment, Finding, FindingKind, Operation, Sample, Workload, record::Record};
 
 use crate::histogram;
 

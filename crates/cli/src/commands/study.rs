@@ -6,8 +6,8 @@ use clap::Args;
 use lab::Stop;
 use model::{
     Error, Result,
-    spec::{RunSpec, Talk},
-    study::{Scale, Step, Study},
+    spec::{Options, RunSpec, Talk},
+    study::{Step, Study},
     units,
 };
 use report::{StudyStep, pages, studies};
@@ -138,10 +138,11 @@ fn spec(
     options: &StudyOptions,
     gaps: &mut Vec<String>,
 ) -> Result<RunSpec> {
+    let as_written = Options::new();
     let mut spec = step.spec(match (options.quick, options.full) {
-        (true, _) => Scale::Quick,
-        (_, true) => Scale::Full,
-        _ => Scale::Default,
+        (true, _) => &step.quick,
+        (_, true) => &step.full,
+        _ => &as_written,
     })?;
     let mut targets = std::mem::take(spec.targets_mut());
     targets.retain(|target| {

@@ -105,7 +105,7 @@ fn presets_are_those_of_the_paper() {
     let plan = world.record("r.json").header.plan;
     assert_eq!(plan.workloads.len(), 6);
     assert!(
-        matches!(plan.workloads[4].work.operation(), Some(Operation::Mix(mix)) if mix.scan == 95)
+        matches!(plan.workloads[4].work.operation(), Some(Operation::Mix(mix)) if mix.share(Action::Scan) == 95)
     );
     let again = world.ok("report r.json").out;
     assert!(again.contains("YCSB E"), "{again}");

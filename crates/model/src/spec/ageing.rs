@@ -1,13 +1,11 @@
 //! What a user can ask `storemark age` for.
 
-use std::time::Duration;
-
 use super::{
     common::{Output, Running, caches},
     options::options,
     value::{Kind, Size, Written, all, one},
 };
-use crate::{Cache, Durability, Error, Generated, Result, Rounds};
+use crate::{Cache, Durability, Error, Generated, Result};
 
 options! {
     /// Fills stores, then replaces objects at random by others of other sizes; reads, writes, space
@@ -62,6 +60,9 @@ impl Kind for Age {
 }
 
 impl AgeingSpec {
+    /// What is measured when the user names nothing: what was published, of its kind.
+    pub const TARGETS: [&str; 2] = ["files:", "sqlite:"];
+
     /// The objects.
     pub fn data(&self, seed: u64) -> Result<Generated> {
         let size = one(&self.size).unwrap_or(256_000);
@@ -103,11 +104,6 @@ impl AgeingSpec {
     /// The class that every engine is set up for.
     pub fn durability(&self) -> Durability {
         one(&self.durability).unwrap_or(Durability::Consistent)
-    }
-
-    /// When to stop.
-    pub fn rounds(&self) -> Rounds {
-        self.running.rounds(Duration::from_secs(60))
     }
 }
 

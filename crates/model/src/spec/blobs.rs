@@ -1,15 +1,12 @@
 //! What a user can ask `storemark run` for. Options of kvtest keep their names.
 
-use std::time::Duration;
-
 use super::{
     common::{Output, Placing, Running, caches},
     options::options,
-    sweep::List,
     value::{Integer, Name, Rate, Share, Size, Text, UpTo, Written, all, one},
 };
 use crate::{
-    Batch, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Rounds, Work, Ycsb,
+    Batch, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Work, Ycsb,
 };
 
 /// The article's sizes, and as many blobs as can be measured in less than a minute: more bytes
@@ -216,8 +213,15 @@ impl DataOptions {
 }
 
 impl BlobsSpec {
-    /// Time for a run without `--time`.
-    pub const TIME: Duration = Duration::from_secs(45);
+    /// What is measured when the user names nothing.
+    pub const TARGETS: [&str; 6] = [
+        "files:",
+        "files:?write=overwrite",
+        "sqlite:",
+        "sqlite:?api=blob",
+        "sqlite:?api=blob&mmap=1GiB",
+        "pack:",
+    ];
 
     /// The generated data.
     pub fn generated(&self, seed: u64) -> Generated {
@@ -291,39 +295,12 @@ impl BlobsSpec {
         caches(&self.work.cache, Cache::Warm)
     }
 
-    /// When to stop.
-    pub fn rounds(&self) -> Rounds {
-        self.running.rounds(Self::TIME)
-    }
-
     /// The class that every engine is set up for. One target is measured as it is set. Several are
     /// compared doing the same work: if the user does not say which class, none promises any.
     pub fn durability(&self, targets: usize, work: &[Work]) -> Option<Durability> {
         let several = targets > 1 || self.placing.on.len() > 1;
         let compared = several && work.iter().any(|work| work.writes());
         one(&self.work.durability).or(compared.then_some(Durability::None))
-    }
-
-    /// Options that take one value in a run: a list of values makes a sweep.
-    pub(super) fn lists(&mut self) -> Vec<(&'static str, &mut dyn List)> {
-        let (data, work, run) = (&mut self.data, &mut self.work, &mut self.running);
-        vec![
-            ("batch", &mut work.batch),
-            ("bytes", &mut data.bytes),
-            ("count", &mut work.count),
-            ("durability", &mut work.durability),
-            ("image-size", &mut self.placing.image_size),
-            ("keys", &mut data.keys),
-            ("max-id", &mut data.max_id),
-            ("memory", &mut work.memory),
-            ("processes", &mut work.processes),
-            ("rounds", &mut run.rounds),
-            ("seed", &mut run.seed),
-            ("size", &mut data.size),
-            ("start", &mut work.start),
-            ("threads", &mut work.threads),
-            ("variance", &mut data.variance),
-        ]
     }
 }
 

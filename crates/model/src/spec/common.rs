@@ -70,13 +70,8 @@ impl Running {
             min: exactly.unwrap_or(MIN_ROUNDS),
             max: exactly,
             precision: PRECISION,
-            seconds: self.time(time).as_secs_f64(),
+            seconds: time.as_secs_f64(),
         }
-    }
-
-    /// The time for the whole run.
-    pub fn time(&self, default: Duration) -> Duration {
-        one(&self.time).unwrap_or(default)
     }
 
     /// The folder that scratch stores are in, if nothing else decides.

@@ -4,13 +4,14 @@
 mod ageing;
 mod blobs;
 mod common;
-mod defaults;
 mod options;
 mod plan_file;
 mod rows;
 mod sweep;
 mod tasks;
 mod value;
+
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -20,14 +21,13 @@ pub use self::{
     ageing::AgeingSpec,
     blobs::{BlobsSpec, DEFAULT_DATA, Extras, SharedSetting},
     common::{MIN_ROUNDS, Output, Placing, Running, Talk},
-    defaults::RowsDefault,
     plan_file::{PLAN_HEAD, PlanFile},
-    rows::RowsSpec,
+    rows::{RowsDefault, RowsSpec},
     sweep::{Run, combinations},
     tasks::{TaskLoad, TasksSpec},
     value::{Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
 };
-use crate::{Error, Result, did_you_mean, without_password};
+use crate::{Error, Result, Rounds, did_you_mean, without_password};
 
 /// Options with their values, by their long names; the targets as `targets`.
 pub type Options = Map<String, Value>;
@@ -110,6 +110,17 @@ impl RunSpec {
         of_each!(self, spec => &mut spec.running)
     }
 
+    /// The time for the whole run.
+    pub fn time(&self) -> Duration {
+        let default = Duration::from_secs(if let Self::Run(_) = self { 45 } else { 60 });
+        one(&self.running().time).unwrap_or(default)
+    }
+
+    /// When to stop.
+    pub fn rounds(&self) -> Rounds {
+        self.running().rounds(self.time())
+    }
+
     /// What to print and write.
     pub fn shown(&self) -> &Output {
         of_each!(self, spec => &spec.shown)
@@ -123,29 +134,20 @@ impl RunSpec {
     /// The options of a subcommand. An error says which option is wrong.
     pub fn from_options(command: &str, options: &Options) -> Result<Self> {
         let known = Self::known(command)?;
-        let mut read = Options::from_iter([(COMMAND.to_owned(), command.into())]);
+        let mut read = tagged(command, []);
         for (name, value) in options {
-            read.insert(name.clone(), checked(command, &known, name, value)?);
+            let unset = find(command, &known, name)?;
+            let fitted = fit(command, name, unset, value).map_err(|(_, error)| error)?;
+            read.insert(name.clone(), fitted);
         }
         from_value(read)
     }
 
     /// All options of a subcommand with what they are when they are not asked for.
     fn known(command: &str) -> Result<Options> {
-        let nothing = Options::from_iter([(COMMAND.to_owned(), command.into())]);
-        let mut all = from_value(nothing)?.all();
+        let mut all = from_value(tagged(command, []))?.all();
         all.remove(COMMAND);
         Ok(all)
-    }
-
-    /// Whether the subcommand has the option.
-    fn has_option(command: &str, name: &str) -> bool {
-        Self::known(command).is_ok_and(|known| known.contains_key(name))
-    }
-
-    /// Whether the option takes a list.
-    fn takes_several(command: &str, name: &str) -> bool {
-        Self::known(command).is_ok_and(|known| known.get(name).is_some_and(Value::is_array))
     }
 
     /// The options that are asked for.
@@ -162,7 +164,6 @@ impl RunSpec {
 
     /// The options that are asked for as people read them.
     pub fn texts(&self) -> Vec<(String, String)> {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let texts = |value: &Value| match value {
             Value::Bool(_) => String::new(),
             Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
@@ -221,12 +222,14 @@ impl RunSpec {
 
     /// Writes the options that are asked for, for records.
     pub fn serialize_given<S: Serializer>(spec: &Option<Self>, out: S) -> Result<S::Ok, S::Error> {
-        let tagged = |spec: &Self| {
-            let command = Options::from_iter([(COMMAND.to_owned(), spec.command().into())]);
-            command.into_iter().chain(spec.given()).collect::<Options>()
-        };
-        spec.as_ref().map(tagged).serialize(out)
+        spec.as_ref().map(|spec| tagged(spec.command(), spec.given())).serialize(out)
     }
+}
+
+/// Options with the subcommand that has them.
+fn tagged(command: &str, options: impl IntoIterator<Item = (String, Value)>) -> Options {
+    let command = (COMMAND.to_owned(), command.into());
+    [command].into_iter().chain(options).collect()
 }
 
 fn from_value(options: Options) -> Result<RunSpec> {
@@ -256,30 +259,51 @@ fn exclude_each_other(one: &str, other: &str) -> bool {
     excludes(one, other) || excludes(other, one)
 }
 
-/// The value of an option as its field takes it: a list if the option takes several.
-fn checked(command: &str, known: &Options, name: &str, value: &Value) -> Result<Value> {
-    let Some(unset) = known.get(name) else {
+/// A value as people write it.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What the option is when it is not asked for.
+fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<&'a Value> {
+    known.get(name).ok_or_else(|| {
         let hint = did_you_mean(name, known.keys().map(String::as_str));
-        return Err(Error::usage(format!(
+        Error::usage(format!(
             "no option {name:?}{hint} (accepted: targets, and the long names that storemark \
              {command} --help lists)"
-        )));
-    };
-    let refused = |what: &str| Err(Error::usage(format!("{name}: {what}")));
-    let value = match (unset, value) {
-        (Value::Bool(_), Value::Bool(_)) => value.clone(),
+        ))
+    })
+}
+
+/// The value of an option as its field takes it: a list if the option takes several. With an error
+/// comes the place of the value in the list that is wrong; absent: all of it is.
+fn fit(
+    command: &str,
+    name: &str,
+    unset: &Value,
+    value: &Value,
+) -> Result<Value, (Option<usize>, Error)> {
+    let refused = |what: &str| Err((None, Error::usage(format!("{name}: {what}"))));
+    let several = unset.is_array();
+    let values = match (unset, value) {
+        (Value::Bool(_), Value::Bool(_)) => std::slice::from_ref(value),
         (Value::Bool(_), _) => return refused("true or false is accepted"),
-        (Value::Array(_), Value::Array(values)) if values.is_empty() => {
+        (_, Value::Array(_)) if !several => return refused("takes one value, not a list"),
+        (_, Value::Array(values)) if values.is_empty() => {
             return refused("a list without values; leave it out instead");
         }
-        (Value::Array(_), Value::Array(_)) => value.clone(),
-        (Value::Array(_), _) => Value::Array(vec![value.clone()]),
-        (_, Value::Array(_)) => return refused("takes one value, not a list"),
-        _ => value.clone(),
+        (_, Value::Array(values)) => values,
+        _ => std::slice::from_ref(value),
     };
-    let alone = [(COMMAND.to_owned(), command.into()), (name.to_owned(), value.clone())];
-    from_value(Options::from_iter(alone)).map_err(|error| error.context(name))?;
-    Ok(value)
+    let fitted = |values: &[Value]| match values {
+        [one] if !several => one.clone(),
+        values => Value::Array(values.to_vec()),
+    };
+    for (place, value) in values.iter().enumerate() {
+        let alone = (name.to_owned(), fitted(std::slice::from_ref(value)));
+        from_value(tagged(command, [alone])).map_err(|error| (Some(place), error.context(name)))?;
+    }
+    Ok(fitted(values))
 }
 
 #[cfg(test)]

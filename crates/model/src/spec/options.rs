@@ -8,7 +8,7 @@
 ///     targets = "What to measure";        the command's arguments without a name
 ///     /// Run exactly N rounds            the text in --help
 ///     rounds: Vec<Written<Size>> = "N" [allow_hyphen_values = true],
-///                                         what its value is called there, and what else clap is told
+///                                         what its value is called there, and further arguments of clap's
 ///     ..shown: Output,                    options that are declared elsewhere
 /// }
 /// ```

@@ -8,7 +8,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Options, RunSpec};
+use super::{Options, RunSpec, find, fit, text};
 use crate::{Error, Result};
 
 /// The start of a plan that storemark wrote.
@@ -42,13 +42,21 @@ impl PlanFile {
             let why = error.message().lines().collect::<Vec<_>>().join(", ");
             wrong((error.span().map_or(0, |span| span.start), why))
         })?;
+        let known = RunSpec::known(command)?;
         let mut options = Options::new();
         let mut places = BTreeMap::new();
         for (key, value) in table.get_ref() {
             let option = key.get_ref().as_ref();
-            let read = read(command, option, key.span().start, value).map_err(wrong)?;
+            let spans = spans(value);
+            let unset = find(command, &known, option)
+                .map_err(|error| wrong((key.span().start, error.to_string())))?;
+            let read = json(option, value).map_err(wrong)?;
+            fit(command, option, unset, &read).map_err(|(place, error)| {
+                let span = place.map_or(value.span(), |place| spans[place].clone());
+                wrong((span.start, error.to_string()))
+            })?;
             options.insert(option.to_owned(), read);
-            places.insert(option.to_owned(), spans(value));
+            places.insert(option.to_owned(), spans);
         }
         let spec = RunSpec::from_options(command, &options)?;
         Ok(Self { spec, name: name.to_owned(), text: text.to_owned(), places })
@@ -67,10 +75,7 @@ impl PlanFile {
             Value::Array(values) => values,
             value => std::slice::from_ref(value),
         });
-        let is_about = |value: &Value| {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            said.starts_with(&value)
-        };
+        let is_about = |value: &Value| said.starts_with(&text(value));
         let spans = self.places.get(option).map_or(&[][..], Vec::as_slice);
         let about = values.iter().zip(spans).find(|(value, _)| is_about(value));
         let about = about.map(|(_, span)| span);
@@ -79,32 +84,6 @@ impl PlanFile {
             None => self.name.clone(),
         })
     }
-}
-
-/// The value of an option; `at` is the place of its name.
-fn read(
-    command: &str,
-    option: &str,
-    at: usize,
-    value: &Spanned<DeValue<'_>>,
-) -> Result<Value, Refusal> {
-    let check = |value: Value, at: usize| {
-        let alone = Options::from_iter([(option.to_owned(), value)]);
-        RunSpec::from_options(command, &alone).map_err(|error| (at, error.to_string()))
-    };
-    if !RunSpec::has_option(command, option) {
-        check(Value::Null, at)?;
-    }
-    let (whole, at) = (json(option, value)?, value.span().start);
-    if let (Value::Array(each), DeValue::Array(spanned)) = (&whole, value.get_ref())
-        && RunSpec::takes_several(command, option)
-    {
-        for (value, spanned) in each.iter().zip(spanned.iter()) {
-            check(value.clone(), spanned.span().start)?;
-        }
-    }
-    check(whole.clone(), at)?;
-    Ok(whole)
 }
 
 fn json(option: &str, value: &Spanned<DeValue<'_>>) -> Result<Value, Refusal> {

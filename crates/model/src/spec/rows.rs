@@ -1,18 +1,45 @@
 //! What a user can ask `storemark rows` for.
 
-use std::time::Duration;
-
 use super::{
     common::{Output, Running},
     options::options,
     value::{Size, UpTo, Written, all, one},
 };
-use crate::{Durability, Error, Result, Rounds, rows::Style};
+use crate::{Durability, Error, Result, rows::Style};
 
 /// Rows of a transaction: what was best for SQLite when it was published, and now the same for all.
 const BATCH: u64 = 100_000;
 /// Greatest number of all rows: twice that is what a column of 32 bits holds.
 const MOST_ROWS: u64 = 1_000_000_000;
+
+/// A target of rows, and whether it is measured in every style or only in the published ones.
+pub type RowsDefault = (&'static str, bool);
+
+const ROWS: [RowsDefault; 18] = [
+    ("jsonl:", true),
+    ("csv:", true),
+    ("sqlite:?store=memory", false),
+    ("sqlite:?store=memory&null=no", false),
+    ("sqlite:?sync=normal", false),
+    ("sqlite:", true),
+    ("sqlite:?null=no", false),
+    ("mariadb:?engine=memory", false),
+    ("mariadb:?engine=memory&null=no", false),
+    ("mariadb:?engine=csv&null=no", false),
+    ("mariadb:?engine=myisam", false),
+    ("mariadb:?engine=myisam&null=no", false),
+    ("mariadb:?engine=innodb", true),
+    ("mariadb:?engine=innodb&null=no", false),
+    // What is of interest and was not published.
+    ("mariadb:?engine=aria", false),
+    ("mariadb:?engine=aria&null=no", false),
+    ("postgres:", true),
+    ("postgres:?null=no", false),
+];
+/// So many of [`ROWS`] were published.
+const PUBLISHED_ROWS: usize = 14;
+/// Rows of a transaction that were best when it was published, in MySQL.
+const PUBLISHED_BATCH: (&str, u64) = ("mariadb", 30_000);
 
 options! {
     /// Inserts rows of two integers, sums one column and changes every row: the published
@@ -45,6 +72,20 @@ options! {
 }
 
 impl RowsSpec {
+    /// The label of the default target that the others are compared with.
+    pub const BASELINE: &str = "sqlite text";
+
+    /// What is measured when the user names nothing.
+    pub fn default_targets(&self) -> &'static [RowsDefault] {
+        if self.as_published { &ROWS[..PUBLISHED_ROWS] } else { &ROWS }
+    }
+
+    /// Rows of a transaction that an engine has as published, if they differ from the others'.
+    pub fn batch_of(&self, engine: &str) -> Option<u64> {
+        let (published, batch) = PUBLISHED_BATCH;
+        (self.as_published && engine == published).then_some(batch)
+    }
+
     /// Rows that each process inserts, and rows of a transaction.
     pub fn rows_and_batch(&self) -> Result<(u64, u64)> {
         let rows = one(&self.rows).unwrap_or(200_000);
@@ -78,10 +119,5 @@ impl RowsSpec {
             [] => vec![Style::Text],
             asked => all(asked),
         }
-    }
-
-    /// When to stop.
-    pub fn rounds(&self) -> Rounds {
-        self.running.rounds(Duration::from_secs(60))
     }
 }

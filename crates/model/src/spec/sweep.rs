@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    RunSpec,
-    value::{Kind, Written},
-};
+use super::{RunSpec, text};
 use crate::{Error, Result};
 
 /// More runs than anyone waits for.
@@ -20,51 +17,47 @@ pub struct Run {
     pub spec: RunSpec,
 }
 
-/// The values of an option that takes one in a run.
-pub(super) trait List {
-    fn len(&self) -> usize;
-    /// Keeps the value at `place` alone, and returns its text.
-    fn keep(&mut self, place: usize) -> String;
-}
-
-impl<K: Kind> List for Vec<Written<K>> {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn keep(&mut self, place: usize) -> String {
-        *self = vec![self.swap_remove(place)];
-        self[0].to_string()
-    }
-}
+/// Options that take one value in a run: a list of values makes a sweep.
+const SWEPT: [&str; 15] = [
+    "batch",
+    "bytes",
+    "count",
+    "durability",
+    "image-size",
+    "keys",
+    "max-id",
+    "memory",
+    "processes",
+    "rounds",
+    "seed",
+    "size",
+    "start",
+    "threads",
+    "variance",
+];
 
 impl RunSpec {
     /// A run for each combination of what varies, at least one.
     pub fn points(&self) -> Result<Vec<Run>> {
-        let mut spec = self.clone();
-        let (lists, zip) = spec.lists();
+        let given = self.given();
+        let list = |name: &&'static str| Some((*name, given.get(*name)?.as_array()?));
         let lists: Vec<_> =
-            lists.iter().map(|(name, list)| (format!("--{name}"), list.len())).collect();
-        Ok(combinations(&lists, zip)?.iter().map(|places| self.point(places)).collect())
-    }
-
-    /// The run with the values at `places` of the lists.
-    fn point(&self, places: &[usize]) -> Run {
-        let mut spec = self.clone();
-        let keep = |((name, list), place): ((&str, &mut dyn List), &usize)| {
-            (name.to_owned(), list.keep(*place))
+            SWEPT.iter().filter_map(list).filter(|(_, values)| values.len() > 1).collect();
+        let (Self::Run(blobs), [_, ..]) = (self, lists.as_slice()) else {
+            return Ok(vec![Run { varied: BTreeMap::new(), spec: self.clone() }]);
         };
-        let varied = spec.lists().0.into_iter().zip(places).map(keep).collect();
-        Run { varied, spec }
-    }
-
-    /// Options that vary, and whether their lists are gone through together.
-    fn lists(&mut self) -> (Vec<(&'static str, &mut dyn List)>, bool) {
-        let Self::Run(spec) = self else { return (Vec::new(), false) };
-        let zip = spec.ways.zip;
-        let mut lists = spec.lists();
-        lists.retain(|(_, list)| list.len() > 1);
-        (lists, zip)
+        let options = self.options()?;
+        let point = |places: Vec<usize>| {
+            let (mut varied, mut options) = (BTreeMap::new(), options.clone());
+            for ((name, values), place) in lists.iter().zip(places) {
+                varied.insert((*name).to_owned(), text(&values[place]));
+                options.insert((*name).to_owned(), values[place].clone());
+            }
+            Ok(Run { varied, spec: Self::from_options(self.command(), &options)? })
+        };
+        let lengths: Vec<_> =
+            lists.iter().map(|(name, values)| (format!("--{name}"), values.len())).collect();
+        combinations(&lengths, blobs.ways.zip)?.into_iter().map(point).collect()
     }
 }
 

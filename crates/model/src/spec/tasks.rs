@@ -1,18 +1,32 @@
 //! What a user can ask `storemark queue` for.
 
-use std::time::Duration;
+use serde::Deserialize;
 
 use super::{
     common::{Output, Placing, Running},
     options::options,
     value::{Size, UpTo, Written, one},
 };
-use crate::{Durability, Error, Result, Rounds, units::show_count};
+use crate::{Durability, Error, Result, units::show_count};
 
 /// Greatest number of tasks of all workers: their ids are generated before the run.
 const MOST_TASKS: u64 = 10_000_000;
 /// Greatest number of bytes of all outputs of a task.
 const MOST_OUTPUT: u64 = 256 << 20;
+
+/// What was published (files renamed into place; a pool of connections), then files as they were
+/// before, and SQLite as a service should use it.
+const TASKS: [&str; 5] = [
+    "files:?write=rename",
+    "files:?write=inplace",
+    "sqlite:?journal=wal&sync=normal&connection=pool",
+    "sqlite:?journal=wal&sync=normal&connection=own",
+    "sqlite:?journal=wal&sync=normal&connection=shared",
+];
+
+/// The same if a durability class is asked for, which says how each is written.
+const TASKS_OF_A_CLASS: [&str; 4] =
+    ["files:", "sqlite:?connection=pool", "sqlite:?connection=own", "sqlite:?connection=shared"];
 
 options! {
     /// Workers put tasks into a queue, change their status, rewrite their output and delete them:
@@ -39,7 +53,7 @@ options! {
 }
 
 /// How much work there is in a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct TaskLoad {
     /// Workers at once.
     pub workers: u32,
@@ -52,6 +66,11 @@ pub struct TaskLoad {
 }
 
 impl TasksSpec {
+    /// What is measured when the user names nothing.
+    pub fn default_targets(&self) -> &'static [&'static str] {
+        if self.durability.is_some() { &TASKS_OF_A_CLASS } else { &TASKS }
+    }
+
     /// The work of a trial.
     pub fn load(&self) -> Result<TaskLoad> {
         let load = TaskLoad {
@@ -80,10 +99,5 @@ impl TasksSpec {
             )));
         }
         Ok(load)
-    }
-
-    /// When to stop.
-    pub fn rounds(&self) -> Rounds {
-        self.running.rounds(Duration::from_secs(60))
     }
 }

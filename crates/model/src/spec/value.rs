@@ -12,7 +12,7 @@ use std::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Cache, Durability, Error, Mix, Order, Result, Ycsb, rows::Style, units};
+use crate::{Error, Result, units};
 
 /// What an option takes.
 pub trait Kind {
@@ -23,14 +23,23 @@ pub trait Kind {
     fn read(text: &str) -> Result<Self::Value>;
 }
 
+/// Words with a type of their own.
+impl<T: FromStr<Err = Error> + Clone + fmt::Debug + PartialEq> Kind for T {
+    type Value = Self;
+
+    fn read(text: &str) -> Result<Self> {
+        text.parse()
+    }
+}
+
 /// Declares kinds by their value and what reads it.
 macro_rules! kinds {
-    ($($(#[$about:meta])* $name:ident: $value:ty = $read:expr;)*) => {$(
+    ($($(#[$about:meta])* $name:ident $(<const $most:ident: u32>)?: $value:ty = $read:expr;)*) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq)]
-        pub struct $name;
+        pub struct $name $(<const $most: u32>)?;
 
-        impl Kind for $name {
+        impl $(<const $most: u32>)? Kind for $name $(<$most>)? {
             type Value = $value;
 
             fn read(text: &str) -> Result<$value> {
@@ -45,6 +54,8 @@ kinds! {
     Size: u64 = units::parse_size;
     /// A whole number that may be negative.
     Integer: i64 = units::parse_integer;
+    /// A whole number from 1 to `MOST`.
+    UpTo<const MOST: u32>: u32 = |text: &str| units::parse_up_to(text, MOST);
     /// A time: `30s`.
     Time: Duration = units::parse_duration;
     /// Operations a second: `10k`.
@@ -54,33 +65,6 @@ kinds! {
     /// Any text.
     Text: String = |text: &str| Ok(text.to_owned());
 }
-
-/// A whole number from 1 to `MOST`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UpTo<const MOST: u32>;
-
-impl<const MOST: u32> Kind for UpTo<MOST> {
-    type Value = u32;
-
-    fn read(text: &str) -> Result<u32> {
-        units::parse_up_to(text, MOST)
-    }
-}
-
-/// Words with a type of their own.
-macro_rules! words {
-    ($($word:ty),*) => {$(
-        impl Kind for $word {
-            type Value = Self;
-
-            fn read(text: &str) -> Result<Self> {
-                text.parse()
-            }
-        }
-    )*};
-}
-
-words!(Cache, Durability, Mix, Order, Style, Ycsb);
 
 /// A value with the text that it was written as: tables, plans and records show the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +144,11 @@ impl<K: Kind> JsonSchema for Written<K> {
 }
 
 /// A path or a target as the user wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+// Written, a name that is not UTF-8 loses the bytes that are not: `RunSpec::options` refuses what is
+// left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(into = "String")]
+#[schemars(with = "String", inline)]
 pub struct Name(OsString);
 
 impl Name {
@@ -176,36 +164,20 @@ impl<T: Into<OsString>> From<T> for Name {
     }
 }
 
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0.to_string_lossy().into_owned()
+    }
+}
+
 impl AsRef<OsStr> for Name {
     fn as_ref(&self) -> &OsStr {
         &self.0
     }
 }
 
-/// A name that is not UTF-8 loses the bytes that are not: [`RunSpec::options`](super::RunSpec::options)
-/// refuses what is left.
-impl Serialize for Name {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&self.0.to_string_lossy())
-    }
-}
-
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
         text(value).map(Self::from)
-    }
-}
-
-impl JsonSchema for Name {
-    fn schema_name() -> Cow<'static, str> {
-        "Name".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string" })
-    }
-
-    fn inline_schema() -> bool {
-        true
     }
 }

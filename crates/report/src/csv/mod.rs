@@ -56,12 +56,12 @@ pub fn csv(records: &[Record], out: impl Write) -> Result<()> {
 
 /// The options that vary from run to run.
 fn varied(records: &[Record]) -> BTreeSet<&str> {
-    let points = records.iter().filter_map(|record| record.header.point());
+    let points = records.iter().filter_map(|record| record.header.point.as_ref());
     points.flat_map(|point| point.varied.keys().map(String::as_str)).collect()
 }
 
 fn row(out: &mut Writer<impl Write>, varied: &BTreeSet<&str>, trial: &Trial<'_>) -> Result<()> {
-    let point = trial.record.header.point();
+    let point = trial.record.header.point.as_ref();
     let value = |name: &&str| point.and_then(|point| point.varied.get(*name));
     let varied = varied.iter().map(|name| Cell::text(value(name).map_or("", String::as_str)));
     let cells = varied.chain(COLUMNS.iter().map(|column| (column.cell)(trial)));

@@ -132,8 +132,8 @@ fn published_for(
     let engine = &plan.targets.get(target)?.engine;
     let all = studies::rows();
     let own = matches!(workload.work, Work::Rows { own_databases: true, .. });
-    let same_work =
-        plan.experiment == Experiment::Rows { rows: all.rows } && (own || workload.processes == 1);
+    let same_work = plan.experiment == Experiment::Rows { rows: all.work.rows }
+        && (own || workload.processes == 1);
     all.figures.iter().filter(|_| same_work).find(|row| {
         row.processes == workload.processes
             && facts.in_effect.get("style") == Some(row.style.as_str())

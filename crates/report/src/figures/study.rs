@@ -89,7 +89,7 @@ pub fn study_figures(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
     let of_record = |record| times(step, record).into_iter().chain(spaces(step, record));
     let mut all: Vec<_> = records.iter().flat_map(of_record).collect();
     all.extend(evens(step, records));
-    let swept = records.iter().any(|record| record.header.point().is_some());
+    let swept = records.iter().any(|record| record.header.point.is_some());
     let lacking = step.claims.iter().enumerate().filter(|(index, claim)| {
         let measured = all.iter().any(|row| row.claim == Some(*index));
         !measured && (claim.at.is_empty() || !swept)
@@ -176,7 +176,7 @@ fn is_at(claim: &Claim, varied: &BTreeMap<String, String>) -> bool {
 
 fn varied(record: &Record) -> &BTreeMap<String, String> {
     static NONE: BTreeMap<String, String> = BTreeMap::new();
-    record.header.point().map_or(&NONE, |point| &point.varied)
+    record.header.point.as_ref().map_or(&NONE, |point| &point.varied)
 }
 
 /// `size 10k, read, warm`.

@@ -48,7 +48,8 @@ const OF_SIZE: [&str; 4] = ["size", "keys", "bytes", "variance"];
 
 /// What varies besides the size of the blobs.
 pub(crate) fn others(record: &Record) -> BTreeMap<String, String> {
-    let mut varied = record.header.point().map_or_else(BTreeMap::new, |point| point.varied.clone());
+    let mut varied =
+        record.header.point.as_ref().map_or_else(BTreeMap::new, |point| point.varied.clone());
     varied.retain(|name, _| !OF_SIZE.contains(&name.as_str()));
     varied
 }

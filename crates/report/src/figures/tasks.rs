@@ -78,12 +78,13 @@ fn steps(samples: &[&Sample]) -> BTreeMap<Step, Percentiles> {
 /// tasks does not matter.
 fn published_for(record: &Record, target: usize) -> Vec<&'static study::TaskFigures> {
     let plan = &record.header.plan;
-    let all = studies::tasks();
+    let published = studies::tasks();
     let workers = plan.workloads.first().map(|workload| workload.threads);
     let Experiment::Tasks { rewrites, output, .. } = plan.experiment else { return vec![] };
     let facts = record.stores.iter().rfind(|facts| facts.target == target);
     let Some((target, facts)) = plan.targets.get(target).zip(facts) else { return vec![] };
-    if (workers, rewrites, output) != (Some(all.workers), all.rewrites, all.output) {
+    let work = published.work;
+    if (workers, rewrites, output) != (Some(work.workers), work.rewrites, work.output) {
         return vec![];
     }
     let is_same = |row: &&study::TaskFigures| {
@@ -91,13 +92,13 @@ fn published_for(record: &Record, target: usize) -> Vec<&'static study::TaskFigu
             && row.on == kind(record, target)
             && study::is_same_target(&row.target, &target.engine, &facts.in_effect)
     };
-    all.figures.iter().filter(is_same).collect()
+    published.figures.iter().filter(is_same).collect()
 }
 
 /// Milliseconds that all workers together took for a task, the mean of the runs.
 fn ms_per_task(row: &study::TaskFigures) -> f64 {
-    let all = studies::tasks();
-    row.seconds() / (f64::from(all.workers) * all.tasks as f64) * 1e3
+    let work = studies::tasks().work;
+    row.seconds() / (f64::from(work.workers) * work.tasks as f64) * 1e3
 }
 
 /// The kind of file system that a target is on; its name starts with that.

@@ -76,7 +76,7 @@ impl<'a> Part<'a> {
 
     /// Whether its runs differ in what an option gives several values for.
     pub(super) fn is_sweep(&self) -> bool {
-        self.first().record.header.point().is_some()
+        self.first().record.header.point.is_some()
     }
 }
 
@@ -160,7 +160,7 @@ fn difference(one: &[Record], other: &[Record]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!("runs: {} against {}", one.len(), other.len()));
     }
-    let varied = |record: &Record| record.header.point().map(|point| point.varied.clone());
+    let varied = |record: &Record| record.header.point.as_ref().map(|point| point.varied.clone());
     one.iter().zip(other).find_map(|(one, other)| {
         let plans = plan_differences(&[&one.header.plan, &other.header.plan]);
         let words: Vec<_> = plans.iter().map(ToString::to_string).collect();

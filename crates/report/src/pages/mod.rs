@@ -54,7 +54,7 @@ impl Page {
 /// The page of a record; of the runs of a sweep, one that compares them, after their own pages if all
 /// is asked for.
 pub fn records(records: &[Record], detail: Detail) -> Page {
-    let swept = records.first().is_some_and(|record| record.header.point().is_some());
+    let swept = records.first().is_some_and(|record| record.header.point.is_some());
     let each = !swept || detail.all || detail.explain;
     let runs = records.iter().filter(|_| each).flat_map(|record| run(record, detail));
     let sweep = swept.then(|| sweep(records, detail)).into_iter().flatten();

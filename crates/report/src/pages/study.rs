@@ -2,7 +2,7 @@
 
 use model::{
     record::Record,
-    study::{Job, Step, Study},
+    study::{Step, Study},
 };
 
 use super::{Detail, Page, about, ended, findings, run, together};
@@ -37,8 +37,8 @@ pub fn study_head(study: &Study) -> Page {
 pub fn study_step(done: &StudyStep<'_>, detail: Detail) -> Page {
     let gaps = done.gaps.iter().map(|gap| Line::new("! ", &**gap));
     let title = Lines::new(&*done.step.title, gaps).into();
-    let rest = match done.step.command {
-        Job::Run => blobs(done, detail),
+    let rest = match done.step.command.as_str() {
+        "run" => blobs(done, detail),
         _ => done.records.iter().flat_map(|record| run(record, detail)).collect(),
     };
     Page::of([title].into_iter().chain(rest))

@@ -161,7 +161,7 @@ impl Reading {
     }
 
     fn second_record(&mut self, header: Header) -> bool {
-        let of_sweep = header.point().zip(self.record.header.point());
+        let of_sweep = header.point.as_ref().zip(self.record.header.point.as_ref());
         if of_sweep.is_some_and(|(this, last)| this.follows(last)) {
             self.end_record();
             self.earlier.push(std::mem::replace(&mut self.record, Record::new(header)));

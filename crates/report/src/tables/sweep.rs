@@ -15,7 +15,7 @@ use crate::{
 /// `a sweep of 6 runs: size 1k, 4k, …`.
 pub(crate) fn sweep_title(runs: &[Record]) -> String {
     let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for point in runs.iter().filter_map(|run| run.header.point()) {
+    for point in runs.iter().filter_map(|run| run.header.point.as_ref()) {
         for (name, value) in &point.varied {
             let values = values.entry(name).or_default();
             if !values.contains(&value.as_str()) {
@@ -24,7 +24,8 @@ pub(crate) fn sweep_title(runs: &[Record]) -> String {
         }
     }
     let values = values.iter().map(|(name, values)| format!("{name} {}", values.join(", ")));
-    let all = runs.first().and_then(|run| run.header.point()).map_or(runs.len(), |point| point.of);
+    let all =
+        runs.first().and_then(|run| run.header.point.as_ref()).map_or(runs.len(), |point| point.of);
     let part = if all == runs.len() { String::new() } else { format!("{} of ", runs.len()) };
     format!("a sweep of {part}{all} runs: {}", values.collect::<Vec<_>>().join("; "))
 }

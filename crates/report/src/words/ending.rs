@@ -20,7 +20,7 @@ fn ended_one(record: &Record) -> String {
 /// The same for one run, or for those of a sweep together.
 pub(crate) fn ended(runs: &[Record]) -> String {
     if let [run] = runs
-        && run.header.point().is_none()
+        && run.header.point.is_none()
     {
         return ended_one(run);
     }

@@ -21,7 +21,7 @@ use model::record::Record;
 /// `size=4k threads=2`: what varies in a sweep, with its values in this run; else empty.
 pub(crate) fn varied(record: &Record) -> String {
     let none = BTreeMap::new();
-    pairs(record.header.point().map_or(&none, |point| &point.varied), "=", " ")
+    pairs(record.header.point.as_ref().map_or(&none, |point| &point.varied), "=", " ")
 }
 
 /// `size 4k, threads 2`.

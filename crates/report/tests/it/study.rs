@@ -6,7 +6,7 @@ use model::{
     Cache, Operation,
     record::Record,
     spec::Options,
-    study::{Claim, Figure, Job, Step},
+    study::{Claim, Figure, Step},
 };
 use storemark_report::{
     Against, StudyFigure, StudyStep,
@@ -31,7 +31,7 @@ pub(crate) fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -
 pub(crate) fn step(claims: Vec<Claim>) -> Step {
     Step {
         title: "Reading".to_owned(),
-        command: Job::Run,
+        command: "run".to_owned(),
         options: Options::new(),
         quick: Options::new(),
         full: Options::new(),

@@ -64,7 +64,7 @@ fn processes(spec: &BlobsSpec) -> Result<Option<WorkerProcesses>> {
 fn resolve(spec: &BlobsSpec) -> Result<Vec<Resolved>> {
     let shared = spec.settings.settings()?;
     let mut all = Vec::new();
-    for text in targets::or_default(&spec.targets, BlobsSpec::default_targets()) {
+    for text in targets::or_default(&spec.targets, &BlobsSpec::TARGETS) {
         all.extend(targets::resolve(text)?.swept(&shared, spec.ways.zip)?);
     }
     Ok(all)

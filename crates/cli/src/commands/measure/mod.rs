@@ -16,7 +16,7 @@ use lab::{Outcome, Progress, Recorder, Request, Stop, StoreCache};
 use model::{
     Engine, Error, Result, Severity,
     record::{Ended, Record},
-    spec::{BlobsSpec, Extras, Name, Output, RunSpec},
+    spec::{Extras, Name, Output, RunSpec},
 };
 use report::pages;
 
@@ -113,7 +113,7 @@ fn one_by_one(
     let count = requests.len();
     let mut outcomes = Vec::new();
     let mut stores = StoreCache::default();
-    let time = spec.running().time(BlobsSpec::TIME);
+    let time = spec.time();
     for (number, request) in requests.iter_mut().enumerate() {
         if let Some(varied) = forecast::varied(request) {
             request.rounds.seconds = share(time, began, count - number);

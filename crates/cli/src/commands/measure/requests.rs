@@ -60,25 +60,26 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     let running = spec.running();
     let seed = one(&running.seed).expect("what is understood has a seed");
     let mut default = None;
-    let (mut experiment, durability, rounds) = match spec {
+    let (mut experiment, durability) = match spec {
         RunSpec::Run(spec) => {
             let (blobs, durability) = blobs::request(spec, placements, seed)?;
-            (ExperimentRequest::Blobs(blobs), durability, spec.rounds())
+            (ExperimentRequest::Blobs(blobs), durability)
         }
         RunSpec::Rows(spec) => {
-            default = spec.targets.is_empty().then(RowsSpec::default_baseline);
+            default = spec.targets.is_empty().then_some(RowsSpec::BASELINE);
             let rows = rows::request(spec)?;
-            (ExperimentRequest::Rows(rows), one(&spec.durability), spec.rounds())
+            (ExperimentRequest::Rows(rows), one(&spec.durability))
         }
         RunSpec::Queue(spec) => {
             let tasks = tasks(spec, placements)?;
-            (ExperimentRequest::Tasks(tasks), one(&spec.durability), spec.rounds())
+            (ExperimentRequest::Tasks(tasks), one(&spec.durability))
         }
         RunSpec::Age(spec) => {
             let ageing = ageing(spec, seed)?;
-            (ExperimentRequest::Ageing(ageing), Some(spec.durability()), spec.rounds())
+            (ExperimentRequest::Ageing(ageing), Some(spec.durability()))
         }
     };
+    let rounds = spec.rounds();
     let mut labels = labels(&mut experiment);
     targets::number(&mut labels);
     let baseline = targets::baseline(one(&running.baseline), default, &labels)?;
@@ -124,7 +125,7 @@ fn tasks(spec: &TasksSpec, placements: &Placements) -> Result<TasksRequest> {
 }
 
 fn ageing(spec: &AgeingSpec, seed: u64) -> Result<AgeingRequest> {
-    let texts = targets::or_default(&spec.targets, AgeingSpec::default_targets());
+    let texts = targets::or_default(&spec.targets, &AgeingSpec::TARGETS);
     let targets = texts.into_iter().map(aged).collect::<Result<_>>()?;
     Ok(AgeingRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.caches() })
 }

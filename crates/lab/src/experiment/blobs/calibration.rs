@@ -130,7 +130,7 @@ fn on_schedule(rate: f64, costs: &[f64], seconds: f64) -> u64 {
 /// Operations of a pass at most: a mix that deletes more than it inserts leaves half of the keys.
 fn most(operation: Operation, keys: u64) -> u64 {
     let Operation::Mix(mix) = operation else { return u64::MAX };
-    match mix.delete.saturating_sub(mix.insert) {
+    match mix.share(Action::Delete).saturating_sub(mix.share(Action::Insert)) {
         0 => u64::MAX,
         lost => (keys / 2 * 100 / u64::from(lost)).max(1),
     }

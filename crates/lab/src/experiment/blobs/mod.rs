@@ -13,7 +13,7 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use model::{
     Cache, DatasetSpec, Environment, Error, ErrorKind, Experiment as Data, Facet, Filesystem,
-    Finding, FindingKind, Operation, Owner, Plan, Result, Settings, Workload,
+    Finding, FindingKind, Operation, Owner, Plan, Result, Settings, Work, Workload,
 };
 
 use super::{
@@ -238,7 +238,7 @@ impl Blobs<'_> {
         let mut environment =
             environment(&paths, stores().filter_map(|ready| ready.engine.library()));
         environment.loop_ns = own_loop(&self.stores.dataset, &self.pool.1, self.job.stop)?;
-        if plan.first_update().is_some() {
+        if plan.first(Work::updates).is_some() {
             self.time_flushes(&mut environment)?;
         }
         Ok(environment)

@@ -187,7 +187,8 @@ impl Among {
 
     /// Items that a scan always finds: its own key; and all beyond it where nobody deletes.
     fn least(self, op: DrawnOp, mix: Mix) -> u8 {
-        let beyond = if mix.delete > 0 { 1 } else { self.keys.saturating_sub(op.key).max(1) };
+        let beyond =
+            if mix.share(Action::Delete) > 0 { 1 } else { self.keys.saturating_sub(op.key).max(1) };
         op.items.min(u8::try_from(beyond).unwrap_or(u8::MAX))
     }
 }
@@ -196,8 +197,8 @@ impl Among {
 fn mix(operation: Operation) -> Mix {
     match operation {
         Operation::Mix(mix) => mix,
-        other if other.writes() => Mix { update: 100, ..Mix::default() },
-        _ => Mix { read: 100, ..Mix::default() },
+        other if other.writes() => Mix::of([(Action::Update, 100)]),
+        _ => Mix::of([(Action::Read, 100)]),
     }
 }
 

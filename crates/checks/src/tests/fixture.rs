@@ -1,6 +1,6 @@
-//! A small valid record, which tests of the crates above change and judge.
+//! A small valid record, which tests change and judge.
 
-use crate::{
+use model::{
     Batch, Cache, Cpu, DatasetSpec, DatasetSummary, Durability, Environment, Experiment,
     Filesystem, Io, KeyKind, Latency, Measured, Operation, Order, Owner, Passes, Plan,
     PlannedTarget, Rounds, Sample, Settings, StoreFacts, Work, Workload,
@@ -8,11 +8,11 @@ use crate::{
 };
 
 /// Bytes of each value.
-pub const VALUE: u64 = 10_000;
+pub(super) const VALUE: u64 = 10_000;
 
 /// Warm reads of `count` values from a store of each label, the first of them the baseline: no
 /// sample, and nothing that makes a figure doubtful.
-pub fn record(labels: &[&str], count: u64) -> Record {
+pub(super) fn record(labels: &[&str], count: u64) -> Record {
     let mut record = Record::new(Header {
         format: FORMAT,
         started: 1_700_000_000,
@@ -57,7 +57,7 @@ fn plan(labels: &[&str], count: u64) -> Plan {
 }
 
 /// A scratch store of the engine that is the first word of `label`.
-pub fn target(label: &str) -> PlannedTarget {
+pub(super) fn target(label: &str) -> PlannedTarget {
     PlannedTarget {
         label: label.to_owned(),
         engine: label.split(' ').next().unwrap_or_default().to_owned(),
@@ -69,7 +69,7 @@ pub fn target(label: &str) -> PlannedTarget {
 }
 
 /// One thread that touches each of `count` values once.
-pub fn workload(operation: Operation, count: u64) -> Workload {
+pub(super) fn workload(operation: Operation, count: u64) -> Workload {
     Workload {
         work: Work::Blobs { operation, order: Order::Permutation, rate: None },
         count,
@@ -80,7 +80,7 @@ pub fn workload(operation: Operation, count: u64) -> Workload {
 }
 
 /// A library's store of `count` values that takes no more than they do.
-pub fn store(target: usize, count: u64) -> StoreFacts {
+pub(super) fn store(target: usize, count: u64) -> StoreFacts {
     StoreFacts {
         target,
         in_effect: Settings::default(),
@@ -95,7 +95,7 @@ pub fn store(target: usize, count: u64) -> StoreFacts {
 }
 
 /// A trial of the first workload whose `count` operations took `ns` each.
-pub fn sample(round: u32, target: usize, count: u64, ns: u64) -> Sample {
+pub(super) fn sample(round: u32, target: usize, count: u64, ns: u64) -> Sample {
     let latency = Latency {
         operations: count,
         wall_ns: count * ns,
