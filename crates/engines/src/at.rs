@@ -33,6 +33,21 @@ pub(crate) fn start<const N: usize>(path: &Path) -> Option<[u8; N]> {
     Some(start)
 }
 
+/// Flushes the names in a folder to the device; systems that cannot open one do that themselves.
+pub(crate) fn flush_folder(folder: &Path) -> Result<()> {
+    if cfg!(unix) {
+        let flushed = File::open(folder).and_then(|folder| folder.sync_all());
+        return flushed.map_err(|e| Error::io(folder.display(), e));
+    }
+    Ok(())
+}
+
+/// The same for the folder that `path` is in.
+pub(crate) fn flush_folder_of(path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    flush_folder(parent.unwrap_or(Path::new(".")))
+}
+
 #[cfg(unix)]
 pub(crate) fn read(file: &File, into: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, into, offset)

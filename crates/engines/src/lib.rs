@@ -17,7 +17,6 @@ mod lsm;
 #[cfg(all(unix, feature = "mariadb"))]
 mod mariadb;
 mod memory;
-#[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "rocksdb"))]
 mod meta;
 mod null;
 #[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "rocksdb"))]

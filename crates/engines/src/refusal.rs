@@ -1,6 +1,6 @@
 //! Errors that several engines answer with.
 
-use model::{Error, Key, KeyKind};
+use model::{Error, Key, KeyKind, Result};
 
 /// A key of the kind that the store does not hold.
 #[cold]
@@ -14,8 +14,13 @@ pub(crate) fn read_only() -> Error {
     Error::usage("the store was opened to read; nothing was written")
 }
 
-/// A length that the address space cannot hold.
+/// A length as the address space has it.
+#[inline]
+pub(crate) fn size(length: u64) -> Result<usize> {
+    usize::try_from(length).map_err(|_| too_long(length))
+}
+
 #[cold]
-pub(crate) fn too_long(length: u64) -> Error {
+fn too_long(length: u64) -> Error {
     Error::unsupported(format!("a value of {length} bytes does not fit into memory"))
 }

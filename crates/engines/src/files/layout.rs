@@ -1,13 +1,16 @@
-//! How keys become paths, and finding out how an existing folder does it.
+//! How keys become paths, which layout an existing folder has, and which keys are in it.
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use model::{Error, Key, KeyKind, Result};
+use strum::{Display, EnumString, VariantNames};
+use walkdir::WalkDir;
 
-use super::{listing, number, temporary, walk};
-use crate::{choice::Choice, refusal::wrong_kind};
+use super::{number, os, temporary};
+use crate::refusal::wrong_kind;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Layout {
     /// `000001`
     Flat,
@@ -17,39 +20,20 @@ pub(super) enum Layout {
     Names,
 }
 
-pub(super) const LAYOUT: Choice<Layout> =
-    Choice(&[("flat", Layout::Flat), ("tree", Layout::Tree), ("names", Layout::Names)]);
-
 impl Layout {
-    /// The layout of a new store for such keys.
-    pub(super) fn usual(keys: KeyKind) -> Self {
-        match keys {
-            KeyKind::Integers => Self::Flat,
-            KeyKind::Names => Self::Names,
-        }
-    }
-
     pub(super) fn keys(self) -> KeyKind {
-        match self {
-            Self::Flat | Self::Tree => KeyKind::Integers,
-            Self::Names => KeyKind::Names,
-        }
+        if self == Self::Names { KeyKind::Names } else { KeyKind::Integers }
     }
 
     /// Finds the layout of `dir`; an empty one is taken for a new store.
     pub(super) fn find(dir: &Path) -> Result<Self> {
-        let flat = listing::flat(dir)?;
-        match (flat.keys.is_empty(), &flat.odd) {
-            (true, None) => Ok(Self::Flat),
-            (false, _) => flat.all(dir).map(|_| Self::Flat),
-            (true, Some(_)) if is_tree(dir)? => Ok(Self::Tree),
-            (true, Some(_)) => Ok(Self::Names),
+        let mut top = Self::Flat.entries(dir).peekable();
+        if top.peek().is_none() || top.any(|entry| Self::Flat.has(&entry)) {
+            return Self::Flat.list(dir).map(|_| Self::Flat);
         }
-    }
-
-    /// Fails where `dir` holds what this layout has no place for.
-    pub(super) fn check(self, dir: &Path) -> Result<()> {
-        if self == Self::Names { Ok(()) } else { listing::list(dir, self).map(drop) }
+        let mut files = Self::Tree.entries(dir).peekable();
+        let is_tree = files.peek().is_some() && files.all(|entry| Self::Tree.has(&entry));
+        Ok(if is_tree { Self::Tree } else { Self::Names })
     }
 
     /// Puts the path of `key` into `out`, ended by a zero byte.
@@ -68,19 +52,104 @@ impl Layout {
         out.push(0);
         Ok(())
     }
+
+    /// The keys below `dir`. A numbered layout with anything else next to the numbered files is an
+    /// error that names the first such thing.
+    pub(super) fn list(self, dir: &Path) -> Result<Keys> {
+        let (mut numbers, mut names, mut odd) = (Vec::new(), Vec::new(), None);
+        for entry in self.entries(dir) {
+            let Entry { name, is_file } = entry?;
+            match self.number(&name) {
+                Some(number) if is_file => numbers.push(number),
+                _ if self == Self::Names && is_file => names.push(name),
+                _ if self == Self::Names => {}
+                _ => odd = Some(odd.map_or(name.clone(), |odd: Vec<u8>| odd.min(name))),
+            }
+        }
+        match odd {
+            Some(odd) => Err(Error::usage(format!(
+                "{} is no dataset: {} is among kvtest's numbered files; layout=names takes every file by its path",
+                dir.display(),
+                os::path(&odd).display()
+            ))),
+            None if self == Self::Names => Ok(Keys::Names(names)),
+            None => Ok(Keys::Numbers(numbers)),
+        }
+    }
+
+    /// The key of kvtest's file `name`, if it is one.
+    fn number(self, name: &[u8]) -> Option<i64> {
+        match self {
+            Self::Flat => number::parse_flat(name),
+            Self::Tree => number::parse_tree(name),
+            Self::Names => None,
+        }
+    }
+
+    /// Whether `entry` is one of kvtest's files.
+    fn has(self, entry: &Result<Entry>) -> bool {
+        entry.as_ref().is_ok_and(|entry| entry.is_file && self.number(&entry.name).is_some())
+    }
+
+    /// What `dir` holds, in no particular order: all at its top in a flat layout, else what is below
+    /// it except folders. A folder that cannot be read is an error.
+    fn entries(self, dir: &Path) -> impl Iterator<Item = Result<Entry>> {
+        let depth = if self == Self::Flat { 1 } else { usize::MAX };
+        let entry = move |found: walkdir::Result<walkdir::DirEntry>| match found {
+            Ok(found) if found.file_type().is_dir() && depth > 1 => None,
+            Ok(found) => {
+                let path = found.path().strip_prefix(dir).unwrap_or(found.path());
+                Some(Ok(Entry { name: os::name(path), is_file: found.file_type().is_file() }))
+            }
+            Err(error) => Some(Err(failed(dir, error))),
+        };
+        walk(dir, depth).filter_map(entry)
+    }
 }
 
-/// Whether `dir` holds a tree of numbered files and nothing else.
-fn is_tree(dir: &Path) -> Result<bool> {
-    let mut possible = true;
-    walk::entries(dir, &mut |name, kind| {
-        possible &= kind.is_dir() && number::is_tree_top(name);
-    })?;
-    if !possible {
-        return Ok(false);
+struct Entry {
+    /// Its path from the top of the folder.
+    name: Vec<u8>,
+    is_file: bool,
+}
+
+/// Visits what is below `dir`, folders before what they hold. Follows no links, opens no files, passes
+/// over files that are being written.
+pub(super) fn walk(
+    dir: &Path,
+    depth: usize,
+) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> {
+    let all = WalkDir::new(dir).min_depth(1).max_depth(depth).into_iter();
+    all.filter(|found| match found {
+        Ok(found) => !temporary::is_temporary(found.file_name().as_encoded_bytes()),
+        Err(_) => true,
+    })
+}
+
+/// What kept [`walk`] from going on.
+pub(super) fn failed(dir: &Path, error: walkdir::Error) -> Error {
+    let path = error.path().unwrap_or(dir).to_owned();
+    // Only a loop of links, which are not followed, has no such error.
+    Error::io(path.display(), error.into_io_error().unwrap_or(io::ErrorKind::Other.into()))
+}
+
+/// All keys of a folder.
+pub(super) enum Keys {
+    Numbers(Vec<i64>),
+    Names(Vec<Vec<u8>>),
+}
+
+impl Keys {
+    /// Those not less than `from`, in order.
+    pub(super) fn sorted(&self, from: Option<Key<'_>>) -> Vec<Key<'_>> {
+        let mut keys: Vec<_> = match self {
+            Self::Numbers(numbers) => numbers.iter().copied().map(Key::Int).collect(),
+            Self::Names(names) => names.iter().map(|name| Key::Name(name)).collect(),
+        };
+        keys.retain(|key| from.is_none_or(|from| *key >= from));
+        keys.sort_unstable();
+        keys
     }
-    let tree = listing::tree(dir)?;
-    Ok(tree.odd.is_none() && !tree.keys.is_empty())
 }
 
 /// Refuses what is not a relative path below the store.

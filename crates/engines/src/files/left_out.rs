@@ -2,17 +2,13 @@
 
 use std::{
     collections::BTreeSet,
-    fs::File,
-    ops::ControlFlow,
+    fs::{self, File, FileType},
     path::{Path, PathBuf},
 };
 
 use model::{Error, Result};
 
-use super::{
-    os,
-    walk::{Found, walk},
-};
+use super::layout::walk;
 
 /// What the engine `files` passes over, or fails to read, below a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,14 +19,6 @@ pub struct LeftOut {
     /// Files and folders that this user may not read.
     pub unreadable: Several,
     pub empty_folders: Several,
-}
-
-impl LeftOut {
-    pub fn is_empty(&self) -> bool {
-        [&self.symlinks, &self.special, &self.unreadable, &self.empty_folders]
-            .iter()
-            .all(|several| several.count == 0)
-    }
 }
 
 /// How many, and the first of them.
@@ -45,32 +33,43 @@ pub struct Several {
 impl Several {
     const SHOWN: usize = 10;
 
-    fn add(&mut self, name: PathBuf) {
+    fn add(&mut self, name: &Path) {
         self.count += 1;
-        self.names.insert(name);
+        self.names.insert(name.to_owned());
         if self.names.len() > Self::SHOWN {
             self.names.pop_last();
         }
     }
 }
 
+impl LeftOut {
+    /// Where a thing is counted; `None`: it is a value, or a folder with something in it.
+    fn place(&mut self, path: &Path, kind: FileType) -> Option<&mut Several> {
+        let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        if kind.is_symlink() {
+            Some(&mut self.symlinks)
+        } else if kind.is_dir() {
+            is_empty().then_some(&mut self.empty_folders)
+        } else if kind.is_file() {
+            File::open(path).is_err().then_some(&mut self.unreadable)
+        } else {
+            Some(&mut self.special)
+        }
+    }
+}
+
 /// Walks `dir` and returns what is no value there. Opens each file for reading, changes nothing.
 pub fn files_left_out(dir: &Path) -> Result<LeftOut> {
+    fs::read_dir(dir).map_err(|e| Error::io(dir.display(), e))?;
     let mut out = LeftOut::default();
-    walk(dir, &mut |name, found| {
-        let path = os::path(name);
-        match found {
-            Found::Unreadable(error) if name.is_empty() => {
-                return Err(Error::io(dir.display(), error));
-            }
-            Found::File if File::open(dir.join(&path)).is_err() => out.unreadable.add(path),
-            Found::File => {}
-            Found::EmptyFolder => out.empty_folders.add(path),
-            Found::Symlink => out.symlinks.add(path),
-            Found::Special => out.special.add(path),
-            Found::Unreadable(_) => out.unreadable.add(path),
+    for found in walk(dir, usize::MAX) {
+        let (path, several) = match &found {
+            Ok(found) => (found.path(), out.place(found.path(), found.file_type())),
+            Err(error) => (error.path().unwrap_or(dir), Some(&mut out.unreadable)),
+        };
+        if let Some(several) = several {
+            several.add(path.strip_prefix(dir).unwrap_or(path));
         }
-        Ok(ControlFlow::Continue(()))
-    })?;
+    }
     Ok(out)
 }

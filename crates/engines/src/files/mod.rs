@@ -12,26 +12,30 @@
 
 mod layout;
 mod left_out;
-mod listing;
 mod number;
 mod os;
 mod session;
-mod store;
 mod tasks;
 mod temporary;
-mod walk;
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
 
 use model::{
-    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Fill, OpenOptions,
-    Result, Setting, Store, Tasks,
+    Accepts, Access, Arrangement, Blobs, Declaration, Durability, DurabilitySettings, Engine,
+    Error, Fill, KeyKind, OpenOptions, Result, Session, Setting, Settings, Store, Tasks,
 };
+use strum::VariantNames;
 
 use self::{
-    layout::{LAYOUT, Layout},
-    store::Folder,
+    layout::Layout,
+    os::{Root, Sync, Writing},
+    session::Worker,
 };
+use crate::at;
 pub use left_out::{LeftOut, Several, files_left_out};
 
 pub(crate) struct Files;
@@ -40,17 +44,17 @@ static DECLARATION: Declaration = Declaration {
     settings: &[
         Setting::new(
             "layout",
-            Accepts::Words(&["flat", "tree", "names"]),
+            Accepts::Words(Layout::VARIANTS),
             "kvtest's numbered files in one folder (000001) or in a tree (00/00/01), or files by their paths; found when not given",
         ),
         Setting::new(
             "write",
-            Accepts::Words(&["inplace", "overwrite", "rename"]),
+            Accepts::Words(Writing::VARIANTS),
             "truncate a file and write it, write over its old bytes, or write a new file and rename it",
         ),
         Setting::new(
             "sync",
-            Accepts::Words(&["none", "file", "full"]),
+            Accepts::Words(Sync::VARIANTS),
             "flush nothing, each file before it is closed, or its folder as well",
         ),
     ],
@@ -104,21 +108,92 @@ impl Blobs for Files {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let layout = LAYOUT
-            .asked(&options.settings, "layout")
-            .unwrap_or_else(|| Layout::usual(options.keys));
-        if layout.keys() != options.keys {
-            return Err(Error::usage(format!(
-                "layout={} holds {}; the keys are {}",
-                LAYOUT.word(layout),
-                layout.keys(),
-                options.keys
-            )));
-        }
-        Ok(Box::new(Folder::create(location, layout, options)?))
+        Ok(Box::new(Folder::create(location, options)?))
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         Ok(Box::new(Folder::open(location, options)?))
+    }
+}
+
+/// An open folder of files.
+struct Folder {
+    path: PathBuf,
+    root: Root,
+    layout: Layout,
+    access: Access,
+    write: Writing,
+    sync: Sync,
+    sessions: AtomicU32,
+}
+
+impl Folder {
+    fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let usual = if options.keys == KeyKind::Names { Layout::Names } else { Layout::Flat };
+        let layout = options.settings.parse("layout").unwrap_or(usual);
+        if layout.keys() != options.keys {
+            let (held, keys) = (layout.keys(), options.keys);
+            return Err(Error::usage(format!("layout={layout} holds {held}; the keys are {keys}")));
+        }
+        fs::create_dir(path).map_err(|e| Error::io(path.display(), e))?;
+        let folder = Self::new(path, layout, options)?;
+        if folder.sync == Sync::Full {
+            at::flush_folder_of(path)?;
+        }
+        Ok(Self { access: Access::Write, ..folder })
+    }
+
+    fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let layout = match options.settings.parse("layout") {
+            Some(Layout::Names) => Layout::Names,
+            Some(layout) => layout.list(path).map(|_| layout)?,
+            // Names may all look like kvtest's numbers.
+            None if options.keys == KeyKind::Names => Layout::Names,
+            None => Layout::find(path)?,
+        };
+        Self::new(path, layout, options)
+    }
+
+    fn new(path: &Path, layout: Layout, options: &OpenOptions) -> Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            root: Root::open(path).map_err(|e| Error::io(path.display(), e))?,
+            layout,
+            access: options.access,
+            write: options.settings.parse("write").unwrap_or_default(),
+            sync: options.settings.parse("sync").unwrap_or_default(),
+            sessions: AtomicU32::new(0),
+        })
+    }
+
+    fn worker(&self) -> Worker<'_> {
+        Worker::new(self, self.sessions.fetch_add(1, Relaxed))
+    }
+}
+
+impl Store for Folder {
+    fn keys(&self) -> KeyKind {
+        self.layout.keys()
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(self.worker()))
+    }
+
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        let mut settings = Settings::default();
+        settings.set("layout", self.layout);
+        settings.set("write", self.write);
+        settings.set("sync", self.sync);
+        let class = match (self.write, self.sync) {
+            (Writing::Rename, Sync::Full) => Durability::Durable,
+            (Writing::Rename, Sync::File) => Durability::Consistent,
+            _ => Durability::None,
+        };
+        Ok((settings, class))
+    }
+
+    fn arrangement(&self) -> Result<Option<Arrangement>> {
+        Ok(Some(Arrangement::FileEach))
     }
 }

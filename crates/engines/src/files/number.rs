@@ -28,11 +28,6 @@ pub(super) fn parse_tree(name: &[u8]) -> Option<i64> {
     prints_as(key, tree, name).then_some(key)
 }
 
-/// Whether `name` can be the top folder of a tree.
-pub(super) fn is_tree_top(name: &[u8]) -> bool {
-    number(name).is_some_and(|high| prints_as(high, |key, out| padded(key, 2, out), name))
-}
-
 fn number(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
@@ -101,8 +96,6 @@ mod tests {
         for wrong in ["00/00", "00/00/1", "0/00/01", "00/00/001", "00/00/100", "00/00/01/00"] {
             assert_eq!(parse_tree(wrong.as_bytes()), None, "{wrong}");
         }
-        assert!(is_tree_top(b"00") && is_tree_top(b"1234") && is_tree_top(b"-1"));
-        assert!(!is_tree_top(b"0") && !is_tree_top(b"001") && !is_tree_top(b"src"));
     }
 
     proptest! {

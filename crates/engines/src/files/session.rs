@@ -1,16 +1,20 @@
 //! One worker's use of a folder of files.
 
-use std::{collections::BTreeSet, io};
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io::{self, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
 
 use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, Visitor};
 
 use super::{
-    listing,
-    os::{self, Facts, File, Sync, Writing},
-    store::Folder,
+    Folder,
+    os::{self, Facts, Sync, Writing},
     temporary,
 };
-use crate::{first::first, refusal};
+use crate::{at, first::first, refusal};
 
 /// Longest path that systems take (Linux's `PATH_MAX`): its room is allocated once.
 const LONGEST: usize = 4096;
@@ -23,9 +27,8 @@ pub(super) struct Worker<'s> {
     path: Vec<u8>,
     /// The temporary file next to it, likewise.
     temporary: Vec<u8>,
-    /// Folders whose entries changed in this batch, each ended by a zero byte. Kept only for
-    /// `sync=full`.
-    touched: BTreeSet<Vec<u8>>,
+    /// Folders whose entries changed in this batch. Kept only for `sync=full`.
+    touched: BTreeSet<PathBuf>,
     in_batch: bool,
 }
 
@@ -42,6 +45,19 @@ impl<'s> Worker<'s> {
         }
     }
 
+    /// Makes the file of `key` the current one.
+    #[inline]
+    fn select(&mut self, key: Key<'_>) -> Result<()> {
+        self.store.layout.path(key, &mut self.path)
+    }
+
+    fn select_to_write(&mut self, key: Key<'_>) -> Result<()> {
+        if self.store.access == Access::Read {
+            return Err(refusal::read_only());
+        }
+        self.select(key)
+    }
+
     /// An error about the current file.
     #[cold]
     fn failed(&self, cause: io::Error) -> Error {
@@ -49,96 +65,79 @@ impl<'s> Worker<'s> {
         Error::io(self.store.path.join(os::path(name)).display(), cause)
     }
 
-    fn writable(&self) -> Result<()> {
-        if self.store.access == Access::Write { Ok(()) } else { Err(refusal::read_only()) }
-    }
-
-    fn write_in_place(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
-        let Some(file) = self.open_new(false, put.how)? else { return Ok(false) };
-        self.write_to(file, value, put).map(|()| true)
-    }
-
-    /// Writes a temporary file, then renames it to the current one.
-    fn write_temporary(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
-        let there = || self.store.root.facts(&self.path).map(|facts| facts.is_some());
-        match put.how {
-            How::Insert if there()? => return Ok(false),
-            How::Update if !there()? => return Ok(false),
-            _ => {}
+    /// Writes the current file, or a temporary one that is then renamed to it.
+    fn write(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
+        let root = &self.store.root;
+        if self.store.write != Writing::Rename {
+            let Some(file) = self.open(put.how)? else { return Ok(false) };
+            return self.write_to(&file, value, put).map(|()| true);
+        }
+        if put.how != How::Upsert && root.facts(&self.path)?.is_some() == (put.how == How::Insert) {
+            return Ok(false);
         }
         self.temporaries += 1;
         temporary::next_to(&self.path, self.number, self.temporaries, &mut self.temporary);
-        let Some(file) = self.open_new(true, How::Upsert)? else { return Ok(false) };
-        let written = self
-            .write_to(file, value, put)
-            .and_then(|()| self.store.root.rename(&self.temporary, &self.path));
-        if written.is_err() {
+        let Some(file) = self.open(How::Upsert)? else { return Ok(false) };
+        let written = self.write_to(&file, value, put);
+        drop(file);
+        let renamed = written.and_then(|()| root.rename(&self.temporary, &self.path));
+        if renamed.is_err() {
             // The first error is the one to report.
-            let _ = self.store.root.remove(&self.temporary);
+            let _ = root.remove(&self.temporary);
         }
-        written.map(|()| true)
+        renamed.map(|()| true)
     }
 
-    /// Opens the current file or its temporary one, in folders created as needed; `None` if
-    /// `how` forbids it.
-    fn open_new(&mut self, temporary: bool, how: How) -> io::Result<Option<File>> {
+    /// Opens the current file or its temporary one for writing, in folders created as needed;
+    /// `None` if `how` forbids it.
+    fn open(&mut self, how: How) -> io::Result<Option<File>> {
+        let Folder { root, write, .. } = self.store;
+        let rename = *write == Writing::Rename;
         let open = |worker: &Self| {
-            let path = if temporary { &worker.temporary } else { &worker.path };
-            worker.store.root.write(path, how, worker.store.write)
+            root.write(if rename { &worker.temporary } else { &worker.path }, how, *write)
         };
         let mut file = open(self)?;
-        if file.is_none() && how != How::Update && self.make_folders()? {
+        if file.is_none() && how != How::Update && self.create_folders()? {
             file = open(self)?;
         }
-        if file.is_none() && how == How::Upsert {
-            return Err(io::ErrorKind::NotFound.into());
+        match file {
+            None if how == How::Upsert => Err(io::ErrorKind::NotFound.into()),
+            file => Ok(file),
         }
-        Ok(file)
     }
 
-    fn write_to(&self, file: File, value: &[u8], put: &Put) -> io::Result<()> {
+    fn write_to(&self, mut file: &File, value: &[u8], put: &Put) -> io::Result<()> {
         file.write_all(value)?;
-        if self.store.write == Writing::Overwrite {
-            file.cut(value.len())?;
+        let length = value.len() as u64;
+        if self.store.write == Writing::Overwrite && file.seek(SeekFrom::End(0))? > length {
+            file.set_len(length)?;
         }
         if let Some(meta) = &put.meta {
-            file.set_meta(meta)?;
+            os::set_meta(file, meta)?;
         }
-        file.flush(self.store.sync)?;
-        drop(file);
-        Ok(())
+        self.store.sync.flush(file)
+    }
+
+    /// The folder of the current file.
+    fn folder(&self) -> PathBuf {
+        self.store.path.join(os::path(temporary::folder(&self.path)))
     }
 
     /// Creates the folders of the current path; `false` if there are none above it.
-    fn make_folders(&mut self) -> io::Result<bool> {
-        let slashes: Vec<_> = (0..self.path.len()).filter(|i| self.path[*i] == b'/').collect();
-        for slash in &slashes {
-            let mut folder = self.path[..*slash].to_vec();
-            folder.push(0);
-            if self.store.root.make_folder(&folder)? {
-                self.touch(&folder[..*slash]);
-            }
-        }
-        Ok(!slashes.is_empty())
-    }
-
-    /// Notes that the entries of the folder around `path` changed.
-    fn touch(&mut self, path: &[u8]) {
+    fn create_folders(&mut self) -> io::Result<bool> {
+        let folder = self.folder();
+        fs::create_dir_all(&folder)?;
         if self.store.sync == Sync::Full {
-            let folder = match temporary::folder(path) {
-                [] => b".\0".to_vec(),
-                [folder @ .., _] => [folder, b"\0"].concat(),
-            };
-            self.touched.insert(folder);
+            let within = |folder: &&Path| folder.starts_with(&self.store.path);
+            self.touched.extend(folder.ancestors().take_while(within).map(Path::to_owned));
         }
+        Ok(self.path.contains(&b'/'))
     }
 
     /// Notes that the folder of the current file changed, and flushes it outside a batch.
     fn changed(&mut self) -> Result<()> {
         if self.store.sync == Sync::Full {
-            let path = std::mem::take(&mut self.path);
-            self.touch(&path);
-            self.path = path;
+            self.touched.insert(self.folder());
             if !self.in_batch {
                 self.flush_folders()?;
             }
@@ -148,41 +147,48 @@ impl<'s> Worker<'s> {
 
     fn flush_folders(&mut self) -> Result<()> {
         while let Some(folder) = self.touched.pop_first() {
-            let flushed = self.store.root.flush_folder(&folder);
-            flushed.map_err(|e| Error::io(self.store.path.display(), e))?;
+            at::flush_folder(&folder)?;
         }
         Ok(())
     }
 
-    fn read_all(&self, file: &File, facts: &Facts, value: &mut Vec<u8>) -> Result<()> {
-        value.resize(size(facts.length)?, 0);
-        let length = file.fill(value).map_err(|e| self.failed(e))?;
+    /// Reads all of the current file.
+    fn read(&self, value: &mut Vec<u8>) -> Result<Option<Facts>> {
+        let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;
+        let Some((file, facts)) = opened else { return Ok(None) };
+        value.resize(refusal::size(facts.length)?, 0);
+        let length = os::fill(&file, value).map_err(|e| self.failed(e))?;
         value.truncate(length);
-        Ok(())
+        Ok(Some(facts))
+    }
+
+    /// All of the file of `key`.
+    pub(super) fn value(&mut self, key: Key<'_>) -> Result<Option<Vec<u8>>> {
+        self.select(key)?;
+        let mut value = Vec::new();
+        Ok(self.read(&mut value)?.map(|_| value))
+    }
+
+    fn facts(&self) -> Result<Option<Facts>> {
+        self.store.root.facts(&self.path).map_err(|e| self.failed(e))
     }
 }
 
 impl Session for Worker<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        self.store.layout.path(key, &mut self.path)?;
+        self.select(key)?;
         let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;
         let Some((file, facts)) = opened else { return Ok(None) };
-        let length = size(facts.length)?;
+        let length = refusal::size(facts.length)?;
         match into.get_mut(..length) {
-            Some(front) => file.fill(front).map(Some).map_err(|e| self.failed(e)),
+            Some(front) => os::fill(&file, front).map(Some).map_err(|e| self.failed(e)),
             None => Ok(Some(length)),
         }
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        self.writable()?;
-        self.store.layout.path(key, &mut self.path)?;
-        let written = if self.store.write == Writing::Rename {
-            self.write_temporary(value, put)
-        } else {
-            self.write_in_place(value, put)
-        };
-        let written = written.map_err(|e| self.failed(e))?;
+        self.select_to_write(key)?;
+        let written = self.write(value, put).map_err(|e| self.failed(e))?;
         if written {
             self.changed()?;
         }
@@ -190,9 +196,8 @@ impl Session for Worker<'_> {
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
-        self.writable()?;
-        self.store.layout.path(key, &mut self.path)?;
-        if self.store.root.facts(&self.path).map_err(|e| self.failed(e))?.is_none() {
+        self.select_to_write(key)?;
+        if self.facts()?.is_none() {
             return Ok(false);
         }
         self.store.root.remove(&self.path).map_err(|e| self.failed(e))?;
@@ -215,20 +220,12 @@ impl Session for Worker<'_> {
         let mut visit = first(scan.limit, visit);
         let named = self.store.layout.keys() == KeyKind::Names;
         let mut value = Vec::new();
-        let listing = listing::list(&self.store.path, self.store.layout)?;
-        for key in listing.keys().skip(scan.from.map_or(0, |from| listing.before(from))) {
-            self.store.layout.path(key, &mut self.path)?;
+        let keys = self.store.layout.list(&self.store.path)?;
+        for key in keys.sorted(scan.from) {
+            self.select(key)?;
+            let facts = if scan.values { self.read(&mut value) } else { self.facts() };
             // A file removed since the listing is no longer a key.
-            let facts = if scan.values {
-                let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;
-                let Some((file, facts)) = opened else { continue };
-                self.read_all(&file, &facts, &mut value)?;
-                facts
-            } else {
-                let facts = self.store.root.facts(&self.path).map_err(|e| self.failed(e))?;
-                let Some(facts) = facts else { continue };
-                facts
-            };
+            let Some(facts) = facts? else { continue };
             let meta = named.then_some(facts.meta);
             if visit(Item { key, value: &value, length: facts.length, meta })?.is_break() {
                 break;
@@ -236,8 +233,4 @@ impl Session for Worker<'_> {
         }
         Ok(())
     }
-}
-
-fn size(length: u64) -> Result<usize> {
-    usize::try_from(length).map_err(|_| refusal::too_long(length))
 }

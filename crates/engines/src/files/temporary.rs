@@ -6,8 +6,8 @@ use std::io::Write;
 const HEAD: &[u8] = b".storemark-";
 const TAIL: &[u8] = b".tmp";
 
-/// Puts the `n`-th temporary name of a session into `out`, in the folder of `path`, which and
-/// which also `out` end in a zero byte.
+/// Puts the `n`-th temporary name of a session into `out`, in the folder of `path`. Both end in a
+/// zero byte.
 pub(super) fn next_to(path: &[u8], session: u32, n: u64, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(folder(path));
@@ -27,12 +27,9 @@ pub(super) fn is_temporary(path: &[u8]) -> bool {
     let Some(middle) = name.strip_prefix(HEAD).and_then(|rest| rest.strip_suffix(TAIL)) else {
         return false;
     };
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     let mut parts = middle.split(|byte| *byte == b'-');
-    let all_numbers = parts
-        .by_ref()
-        .take(3)
-        .filter(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit));
-    all_numbers.count() == 3 && parts.next().is_none()
+    parts.by_ref().take(3).filter(|part| is_number(part)).count() == 3 && parts.next().is_none()
 }
 
 #[cfg(test)]

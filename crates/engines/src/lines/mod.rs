@@ -11,7 +11,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::row_folder::{RowFile, RowFolder};
+use crate::{
+    at,
+    row_folder::{RowFile, RowFolder},
+};
 use model::{
     Accepts, Declaration, Durability, DurabilitySettings, Engine, Error, Result, Rows, Setting,
     Settings,
@@ -106,7 +109,7 @@ impl<F: Form> RowFile for LineFile<F> {
 
     fn create(&self, path: &Path) -> Result<()> {
         File::create_new(path).map_err(|e| Error::io(path.display(), e))?;
-        if self.sync { sync_folder_of(path) } else { Ok(()) }
+        if self.sync { at::flush_folder_of(path) } else { Ok(()) }
     }
 
     fn session(&self, path: &Path) -> Result<Box<dyn RowSession + '_>> {
@@ -177,7 +180,7 @@ impl<F: Form> RowSession for LineSession<F> {
         self.finish(out)?;
         fs::rename(&second, &self.path).map_err(self.wrong())?;
         if self.sync {
-            sync_folder_of(&self.path)?;
+            at::flush_folder_of(&self.path)?;
         }
         Ok(changed)
     }
@@ -190,15 +193,4 @@ impl<F: Form> RowSession for LineSession<F> {
         })?;
         Ok(count)
     }
-}
-
-/// A name in a folder is on the device once the folder is flushed; systems that cannot open one do
-/// that themselves.
-fn sync_folder_of(path: &Path) -> Result<()> {
-    if cfg!(unix) {
-        let folder = path.parent().expect("a table is in its store's folder");
-        let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        return synced.map_err(|e| Error::io(folder.display(), e));
-    }
-    Ok(())
 }

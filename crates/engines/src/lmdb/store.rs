@@ -133,7 +133,7 @@ fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
 /// Maps consist of whole pages, of 4 KiB to 64 KiB.
 fn map_size(settings: &Settings) -> Result<usize> {
     let bytes = settings.parse("map").unwrap_or(MAP).next_multiple_of(1 << 16);
-    usize::try_from(bytes).map_err(|_| refusal::too_long(bytes))
+    refusal::size(bytes)
 }
 
 fn flags(settings: &Settings, access: Access, alone: bool) -> EnvFlags {

@@ -21,13 +21,21 @@
 //! The table is cut off before anything changes and written again when the store is settled, so
 //! that a file whose writer was interrupted ends without a trailer.
 
+use std::{
+    fs::File,
+    num::NonZeroU64,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
 use model::{Error, Key, KeyKind, Meta, Result};
 
-use super::store::Slot;
-use crate::table::Table;
+use crate::{at, meta, refusal, table::Table};
 
 pub(super) const HEAD: [u8; 16] = *b"storemark-pack\x01\x00";
-pub(super) const TRAILER: usize = 8 + 8 + 1 + 8 + END.len();
+const TRAILER: usize = FIELDS + CHECKSUM + END.len();
+/// Offset, number and kind, which the checksum covers too.
+const FIELDS: usize = 8 + 8 + 1;
+const CHECKSUM: usize = 8;
 const MAGIC: &[u8; 14] = b"storemark-pack";
 const END: &[u8; 7] = b"packend";
 
@@ -36,26 +44,26 @@ pub(super) fn is_pack(head: &[u8; HEAD.len()]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// What the trailer says of the table before it.
-pub(super) struct Trailer {
-    pub(super) table: u64,
-    count: u64,
-    keys: KeyKind,
-    checksum: u64,
+/// Where a value is. Offset and room never change; the length does, under a shared lock,
+/// when the value is overwritten in place. Never astride two cache lines, and an `Option` of it
+/// is no larger.
+#[repr(align(32))]
+pub(super) struct Slot {
+    pub(super) offset: NonZeroU64,
+    pub(super) room: u64,
+    pub(super) length: AtomicU64,
+    pub(super) meta: Option<Box<Meta>>,
 }
 
-impl Trailer {
-    /// `None`: these bytes are no trailer.
-    pub(super) fn decode(bytes: &[u8; TRAILER]) -> Option<Self> {
-        let mut bytes = Bytes(bytes);
-        let (table, count) = (bytes.u64()?, bytes.u64()?);
-        let keys = match bytes.u8()? {
-            0 => KeyKind::Integers,
-            1 => KeyKind::Names,
-            _ => return None,
-        };
-        let checksum = bytes.u64()?;
-        (bytes.0 == END).then_some(Self { table, count, keys, checksum })
+impl Slot {
+    /// `None`: no value is at offset 0, where the head is.
+    pub(super) fn new(offset: u64, length: u64, room: u64, meta: Option<Meta>) -> Option<Self> {
+        let (offset, meta) = (NonZeroU64::new(offset)?, meta.map(Box::new));
+        Some(Self { offset, room, length: AtomicU64::new(length), meta })
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.length.load(Relaxed)
     }
 }
 
@@ -63,11 +71,19 @@ impl Trailer {
 pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(slots.len() * 48 + TRAILER);
     for (key, slot) in slots.sorted(None, u64::MAX)? {
-        encode_key(key, &mut out);
-        for number in [slot.offset(), slot.length(), slot.room] {
+        match key {
+            Key::Int(key) => out.extend(key.to_le_bytes()),
+            Key::Name(name) => {
+                let length = u32::try_from(name.len()).expect("`check` refuses longer names");
+                out.extend(length.to_le_bytes());
+                out.extend(name);
+            }
+        }
+        for number in [slot.offset.get(), slot.length(), slot.room] {
             out.extend(number.to_le_bytes());
         }
-        encode_meta(slot.meta.as_deref(), &mut out);
+        out.push(u8::from(slot.meta.is_some()));
+        out.extend(slot.meta.iter().flat_map(|meta| meta::bytes(**meta)));
     }
     out.extend(end.to_le_bytes());
     out.extend((slots.len() as u64).to_le_bytes());
@@ -87,116 +103,104 @@ pub(super) fn check(key: Key<'_>) -> Result<()> {
     }
 }
 
-fn encode_key(key: Key<'_>, out: &mut Vec<u8>) {
-    match key {
-        Key::Int(key) => out.extend(key.to_le_bytes()),
-        Key::Name(name) => {
-            let length = u32::try_from(name.len()).expect("`check` refuses longer names");
-            out.extend(length.to_le_bytes());
-            out.extend(name);
-        }
+/// The slots of a file and the offset where its values end.
+pub(super) fn read_table(file: &File) -> Result<(Table<Slot>, u64)> {
+    let failed = |e| Error::io("reading its table", e);
+    let length = file.metadata().map_err(failed)?.len();
+    check_head(file, length)?;
+    let last = length.checked_sub(TRAILER as u64).ok_or_else(no_trailer)?;
+    let mut trailer = [0; TRAILER];
+    at::read(file, &mut trailer, last).map_err(failed)?;
+    let within = HEAD.len() as u64..=last;
+    let start = table_start(&trailer).filter(|start| within.contains(start));
+    let start = start.ok_or_else(no_trailer)?;
+    let mut tail = vec![0; refusal::size(length - start)?];
+    at::read(file, &mut tail, start).map_err(failed)?;
+    Ok((decode(&tail, start)?, start))
+}
+
+fn check_head(file: &File, length: u64) -> Result<()> {
+    let mut head = [0; HEAD.len()];
+    if length >= HEAD.len() as u64 {
+        at::read(file, &mut head, 0).map_err(|e| Error::io("reading its head", e))?;
+    }
+    if head == HEAD {
+        Ok(())
+    } else if is_pack(&head) {
+        Err(Error::unsupported("a pack of a version that is not known here"))
+    } else {
+        Err(Error::corrupt("not a pack: it does not start as one"))
     }
 }
 
-fn encode_meta(meta: Option<&Meta>, out: &mut Vec<u8>) {
-    out.push(u8::from(meta.is_some()));
-    if let Some(meta) = meta {
-        out.extend(meta.mode.to_le_bytes());
-        out.extend(meta.seconds.to_le_bytes());
-        out.extend(meta.nanoseconds.to_le_bytes());
-    }
+fn no_trailer() -> Error {
+    Error::corrupt(
+        "the table at its end is missing: its writer was interrupted, or the file was cut short",
+    )
 }
 
-/// The slots in `tail`: the table and the trailer, as they are in the file.
-pub(super) fn decode(tail: &[u8], trailer: &Trailer) -> Result<Table<Slot>> {
-    let (table, rest) = tail.split_at(tail.len() - TRAILER);
-    let fields = &rest[..TRAILER - 8 - END.len()];
-    if fnv1a_from(fnv1a(table), fields) != trailer.checksum {
+/// Where the table starts, by a trailer; `None`: these bytes are no trailer.
+fn table_start(mut trailer: &[u8]) -> Option<u64> {
+    trailer.ends_with(END).then(|| number(&mut trailer)).flatten()
+}
+
+/// The slots in `tail`: the table and the trailer, as they are in the file from `start` on.
+fn decode(tail: &[u8], start: u64) -> Result<Table<Slot>> {
+    let (covered, mut rest) = tail.split_at(tail.len() - CHECKSUM - END.len());
+    if number(&mut rest) != Some(fnv1a(covered)) {
         return Err(Error::corrupt("the checksum of its table is wrong"));
     }
-    let mut bytes = Bytes(table);
-    let mut slots = Table::new(trailer.keys);
-    for _ in 0..trailer.count {
-        let (key, slot) = bytes.entry(trailer).ok_or_else(damaged)?;
-        slots.insert(key, slot)?;
-    }
-    if bytes.0.is_empty() { Ok(slots) } else { Err(damaged()) }
+    let (table, fields) = covered.split_at(covered.len() - FIELDS);
+    slots(table, fields, start).ok_or_else(|| Error::corrupt("its table contradicts itself"))
 }
 
-fn damaged() -> Error {
-    Error::corrupt("its table contradicts itself")
-}
-
-/// What is left to read of some bytes; a read past the end is `None`.
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
-        let (taken, left) = self.0.split_at_checked(n)?;
-        self.0 = left;
-        Some(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.take(N)?.try_into().ok()
-    }
-
-    fn u8(&mut self) -> Option<u8> {
-        self.array().map(u8::from_le_bytes)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    fn i64(&mut self) -> Option<i64> {
-        self.array().map(i64::from_le_bytes)
-    }
-
-    fn key(&mut self, keys: KeyKind) -> Option<Key<'a>> {
-        match keys {
-            KeyKind::Integers => self.i64().map(Key::Int),
+fn slots(mut table: &[u8], mut fields: &[u8], end: u64) -> Option<Table<Slot>> {
+    let (_start, count) = (number(&mut fields)?, number(&mut fields)?);
+    let keys = match fields {
+        [0] => KeyKind::Integers,
+        [1] => KeyKind::Names,
+        _ => return None,
+    };
+    let mut slots = Table::new(keys);
+    for _ in 0..count {
+        let key = match keys {
+            KeyKind::Integers => Key::Int(i64::from_le_bytes(take(&mut table)?)),
             KeyKind::Names => {
-                let length = usize::try_from(self.u32()?).ok()?;
-                self.take(length).map(Key::Name)
+                let length = u32::from_le_bytes(take(&mut table)?);
+                Key::Name(table.split_off(..usize::try_from(length).ok()?)?)
             }
-        }
-    }
-
-    fn meta(&mut self) -> Option<Meta> {
-        let (mode, seconds, nanoseconds) = (self.u32()?, self.i64()?, self.u32()?);
-        Some(Meta { mode, seconds, nanoseconds })
-    }
-
-    /// A key with its slot, which must be before the table.
-    fn entry(&mut self, trailer: &Trailer) -> Option<(Key<'a>, Slot)> {
-        let key = self.key(trailer.keys)?;
-        let (offset, length, room) = (self.u64()?, self.u64()?, self.u64()?);
-        let meta = match self.u8()? {
-            0 => None,
-            _ => Some(Box::new(self.meta()?)),
         };
-        let sound = length <= room && offset.checked_add(room)? <= trailer.table;
-        if !sound {
-            return None;
-        }
-        Some((key, Slot::new(offset, length, room, meta)?))
+        slots.insert(key, slot(&mut table, end)?).ok()?;
     }
+    table.is_empty().then_some(slots)
+}
+
+/// The next slot of a table; its value must be before `end`.
+fn slot(table: &mut &[u8], end: u64) -> Option<Slot> {
+    let (offset, length, room) = (number(table)?, number(table)?, number(table)?);
+    let meta = match take(table)? {
+        [0] => None,
+        [_] => Some(meta::of(&take::<16>(table)?)?),
+    };
+    let is_sound = length <= room && offset.checked_add(room)? <= end;
+    if is_sound { Slot::new(offset, length, room, meta) } else { None }
+}
+
+/// Takes the next bytes; `None` past the end.
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, left) = bytes.split_first_chunk()?;
+    *bytes = left;
+    Some(*taken)
+}
+
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    take(bytes).map(u64::from_le_bytes)
 }
 
 /// FNV-1a with 64 bits (Fowler, Noll, Vo; constants from RFC 9923).
 fn fnv1a(bytes: &[u8]) -> u64 {
-    fnv1a_from(0xCBF2_9CE4_8422_2325, bytes)
-}
-
-fn fnv1a_from(start: u64, bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3))
+    let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, hash)
 }
 
 #[cfg(test)]
@@ -207,29 +211,26 @@ mod tests {
     fn the_checksum_is_fnv1a() {
         assert_eq!(fnv1a(b""), 0xCBF2_9CE4_8422_2325);
         assert_eq!(fnv1a(b"foobar"), 0x8594_4171_F739_67E8);
-        assert_eq!(fnv1a_from(fnv1a(b"foo"), b"bar"), fnv1a(b"foobar"));
     }
 
     fn two_names() -> Vec<u8> {
         let mut slots = Table::new(KeyKind::Names);
         let meta = Meta { mode: 0o100_644, seconds: -1, nanoseconds: 7 };
-        slots
-            .insert(Key::Name(b"a/b"), Slot::new(16, 3, 4, Some(Box::new(meta))).unwrap())
-            .unwrap();
+        slots.insert(Key::Name(b"a/b"), Slot::new(16, 3, 4, Some(meta)).unwrap()).unwrap();
         slots.insert(Key::Name(b""), Slot::new(20, 0, 0, None).unwrap()).unwrap();
         encode(&slots, 20).unwrap()
     }
 
     fn read(tail: &[u8]) -> Option<Table<Slot>> {
-        let trailer = Trailer::decode(tail.last_chunk()?)?;
-        decode(tail, &trailer).ok()
+        let start = table_start(tail.last_chunk::<TRAILER>()?)?;
+        decode(tail, start).ok()
     }
 
     #[test]
     fn a_table_comes_back_as_it_was() {
         let slots = read(&two_names()).unwrap();
         let slot = slots.get(&Key::Name(b"a/b")).unwrap().unwrap();
-        assert_eq!((slot.offset(), slot.length(), slot.room), (16, 3, 4));
+        assert_eq!((slot.offset.get(), slot.length(), slot.room), (16, 3, 4));
         assert_eq!(slot.meta.as_deref().unwrap().seconds, -1);
         assert!(slots.get(&Key::Name(b"")).unwrap().unwrap().meta.is_none());
     }

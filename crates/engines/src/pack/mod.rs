@@ -7,7 +7,6 @@
 //! room that is given up is not used again. Between processes nothing is locked.
 
 mod format;
-mod session;
 mod store;
 
 use std::path::Path;

@@ -1,57 +1,19 @@
-//! The open file, the table of its slots, and where the values end.
+//! The open file with the table of its slots, and one worker's use of it.
 
 use std::{
     fs::File,
-    num::NonZeroU64,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, RwLock, RwLockReadGuard,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Mutex, RwLock, RwLockReadGuard, atomic::Ordering::Relaxed},
 };
 
 use memmap2::{MmapOptions, MmapRaw};
 use model::{
-    Access, Durability, Error, How, Key, KeyKind, Meta, OpenOptions, Put, Result, Session,
-    Settings, Store,
+    Access, Durability, Error, How, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan,
+    Session, Settings, Store, Visitor,
 };
 
-use super::{
-    format::{self, HEAD, TRAILER, Trailer},
-    session::Reader,
-};
+use super::format::{self, HEAD, Slot};
 use crate::{at, lock, refusal, table::Table};
-
-/// Where a value is. Offset and room never change; the length does, under a shared lock,
-/// when the value is overwritten in place. Never astride two cache lines, and an `Option` of it
-/// is no larger.
-#[repr(align(32))]
-pub(super) struct Slot {
-    offset: NonZeroU64,
-    pub(super) room: u64,
-    length: AtomicU64,
-    pub(super) meta: Option<Box<Meta>>,
-}
-
-impl Slot {
-    /// `None`: no value is at offset 0, where the head is.
-    pub(super) fn new(
-        offset: u64,
-        length: u64,
-        room: u64,
-        meta: Option<Box<Meta>>,
-    ) -> Option<Self> {
-        Some(Self { offset: NonZeroU64::new(offset)?, room, length: AtomicU64::new(length), meta })
-    }
-
-    pub(super) fn offset(&self) -> u64 {
-        self.offset.get()
-    }
-
-    pub(super) fn length(&self) -> u64 {
-        self.length.load(Relaxed)
-    }
-}
 
 /// Where the values end, and whether the table is there.
 struct Tail {
@@ -81,7 +43,7 @@ impl Pack {
 
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let file = at::open(path, options.access)?;
-        let (slots, end) = read_table(&file).map_err(|e| e.context(path.display()))?;
+        let (slots, end) = format::read_table(&file).map_err(|e| e.context(path.display()))?;
         Self::new(path, file, options, slots, Tail { end, settled: true })
     }
 
@@ -107,23 +69,14 @@ impl Pack {
         })
     }
 
-    pub(super) fn slots(&self) -> RwLockReadGuard<'_, Table<Slot>> {
-        lock::read(&self.slots)
-    }
-
-    pub(super) fn writable(&self) -> Result<()> {
-        if self.access == Access::Write { Ok(()) } else { Err(refusal::read_only()) }
-    }
-
     /// Copies a value to the front of `into` if it fits, and returns its length.
     #[inline]
-    pub(super) fn copy(&self, slot: &Slot, into: &mut [u8]) -> Result<usize> {
-        let length = slot.length();
-        let length = usize::try_from(length).map_err(|_| refusal::too_long(length))?;
+    fn copy(&self, slot: &Slot, into: &mut [u8]) -> Result<usize> {
+        let length = refusal::size(slot.length())?;
         if let Some(front) = into.get_mut(..length)
-            && !self.copy_mapped(slot.offset(), front)
+            && !self.copy_mapped(slot.offset.get(), front)
         {
-            at::read(&self.file, front, slot.offset()).map_err(|e| self.failed(e))?;
+            at::read(&self.file, front, slot.offset.get()).map_err(|e| self.failed(e))?;
         }
         Ok(length)
     }
@@ -148,8 +101,8 @@ impl Pack {
 
     /// Overwrites a value in place. `Some(answer)`: the put is answered; `None`: it must be
     /// appended.
-    pub(super) fn overwrite(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<Option<bool>> {
-        let slots = self.slots();
+    fn overwrite(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<Option<bool>> {
+        let slots = lock::read(&self.slots);
         let Some(slot) = slots.get(&key)? else {
             return Ok((put.how == How::Update).then_some(false));
         };
@@ -160,7 +113,7 @@ impl Pack {
         if length > slot.room || slot.meta.as_deref() != put.meta.as_ref() {
             return Ok(None);
         }
-        at::write(&self.file, value, slot.offset()).map_err(|e| self.failed(e))?;
+        at::write(&self.file, value, slot.offset.get()).map_err(|e| self.failed(e))?;
         if slot.length.swap(length, Relaxed) != length {
             self.reserve(0)?;
         }
@@ -169,13 +122,12 @@ impl Pack {
 
     /// Writes a value behind all others and enters it, unless another session was faster with
     /// what [`Put::how`] forbids.
-    pub(super) fn append(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+    fn append(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         format::check(key)?;
         let length = value.len() as u64;
         let offset = self.reserve(length)?;
         at::write(&self.file, value, offset).map_err(|e| self.failed(e))?;
-        let slot = Slot::new(offset, length, length, put.meta.map(Box::new))
-            .expect("values are behind the head");
+        let slot = Slot::new(offset, length, length, put.meta).expect("values are behind the head");
         let mut slots = lock::write(&self.slots);
         match (put.how, slots.get(&key)?.is_some()) {
             (How::Insert, true) | (How::Update, false) => return Ok(false),
@@ -185,7 +137,7 @@ impl Pack {
         Ok(true)
     }
 
-    pub(super) fn remove(&self, key: Key<'_>) -> Result<bool> {
+    fn remove(&self, key: Key<'_>) -> Result<bool> {
         let mut slots = lock::write(&self.slots);
         let removed = slots.remove(key)?.is_some();
         if removed {
@@ -217,7 +169,7 @@ impl Store for Pack {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(Reader::new(self)))
+        Ok(Box::new(Reader { store: self, held: None }))
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -228,7 +180,7 @@ impl Store for Pack {
 
     /// Writes the table, if anything changed since it was last written.
     fn settle(&self) -> Result<()> {
-        let slots = self.slots();
+        let slots = lock::read(&self.slots);
         let mut tail = lock::hold(&self.tail);
         if !tail.settled {
             let table = format::encode(&slots, tail.end)?;
@@ -250,40 +202,78 @@ impl Drop for Pack {
     }
 }
 
-/// The slots of a file and the offset where its values end.
-fn read_table(file: &File) -> Result<(Table<Slot>, u64)> {
-    let failed = |e| Error::io("reading its table", e);
-    let length = file.metadata().map_err(failed)?.len();
-    check_head(file, length)?;
-    let start = length.checked_sub(TRAILER as u64).ok_or_else(no_trailer)?;
-    let mut trailer = [0; TRAILER];
-    at::read(file, &mut trailer, start).map_err(failed)?;
-    let trailer = Trailer::decode(&trailer).ok_or_else(no_trailer)?;
-    if !(HEAD.len() as u64..=start).contains(&trailer.table) {
-        return Err(no_trailer());
-    }
-    let size = length - trailer.table;
-    let mut tail = vec![0; usize::try_from(size).map_err(|_| refusal::too_long(size))?];
-    at::read(file, &mut tail, trailer.table).map_err(failed)?;
-    Ok((format::decode(&tail, &trailer)?, trailer.table))
+/// While a batch that reads is open, `held` keeps the table locked for reading, so that a get
+/// takes no lock; writers that add, lengthen or remove a value wait for its end.
+struct Reader<'s> {
+    store: &'s Pack,
+    held: Option<RwLockReadGuard<'s, Table<Slot>>>,
 }
 
-fn check_head(file: &File, length: u64) -> Result<()> {
-    let mut head = [0; HEAD.len()];
-    if length >= HEAD.len() as u64 {
-        at::read(file, &mut head, 0).map_err(|e| Error::io("reading its head", e))?;
+impl Reader<'_> {
+    /// Runs `read` on the table, under the batch's lock or one of its own.
+    #[inline]
+    fn with<T>(&self, read: impl FnOnce(&Table<Slot>) -> Result<T>) -> Result<T> {
+        match &self.held {
+            Some(slots) => read(slots),
+            None => read(&lock::read(&self.store.slots)),
+        }
     }
-    if head == HEAD {
+
+    /// A write inside a reading batch would wait for itself.
+    fn writable(&self) -> Result<()> {
+        if self.held.is_some() {
+            return Err(Error::usage("the batch was begun to read; nothing was written"));
+        }
+        if self.store.access == Access::Write { Ok(()) } else { Err(refusal::read_only()) }
+    }
+}
+
+impl Session for Reader<'_> {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        self.with(|slots| slots.get(&key)?.map(|slot| self.store.copy(slot, into)).transpose())
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        self.writable()?;
+        match self.store.overwrite(key, value, put)? {
+            Some(answer) => Ok(answer),
+            None => self.store.append(key, value, put),
+        }
+    }
+
+    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
+        self.writable()?;
+        self.store.remove(key)
+    }
+
+    fn begin(&mut self, mode: Mode) -> Result<()> {
+        // The old guard goes first: taking a second one could wait for a writer that
+        // waits for the first.
+        self.held = None;
+        self.held = (mode == Mode::Read).then(|| lock::read(&self.store.slots));
         Ok(())
-    } else if format::is_pack(&head) {
-        Err(Error::unsupported("a pack of a version that is not known here"))
-    } else {
-        Err(Error::corrupt("not a pack: it does not start as one"))
     }
-}
 
-fn no_trailer() -> Error {
-    Error::corrupt(
-        "the table at its end is missing: its writer was interrupted, or the file was cut short",
-    )
+    fn commit(&mut self) -> Result<()> {
+        self.held = None;
+        Ok(())
+    }
+
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let mut value = Vec::new();
+        self.with(|slots| {
+            for (key, slot) in slots.sorted(scan.from, scan.limit)? {
+                if scan.values && (value.len() as u64) < slot.room {
+                    value.resize(refusal::size(slot.room)?, 0);
+                }
+                let copied = if scan.values { self.store.copy(slot, &mut value)? } else { 0 };
+                let meta = slot.meta.as_deref().copied();
+                let item = Item { key, value: &value[..copied], length: slot.length(), meta };
+                if visit(item)?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
 }

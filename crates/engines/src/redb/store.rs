@@ -63,7 +63,7 @@ impl Chosen {
     }
 
     fn builder(&self) -> Result<Builder> {
-        let cache = usize::try_from(self.cache).map_err(|_| refusal::too_long(self.cache))?;
+        let cache = refusal::size(self.cache)?;
         let mut builder = Builder::new();
         builder.set_cache_size(cache).set_concurrency_mode(self.share);
         Ok(builder)

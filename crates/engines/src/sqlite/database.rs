@@ -1,8 +1,8 @@
-//! A database with what was asked of it: how values, rows and tasks connect to it, and what they
-//! read back.
+//! A database file with what was asked of it: whether it may be opened, how values, rows and tasks
+//! connect to it, and what they read back.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     path::{Path, PathBuf},
 };
 
@@ -11,8 +11,8 @@ use model::{Access, Durability, Engine, Error, Facet, Result, Settings};
 use super::{
     Sqlite,
     ffi::{Connection, Open},
-    file,
 };
+use crate::at;
 
 pub(super) struct Database {
     pub(super) path: PathBuf,
@@ -35,10 +35,8 @@ impl Database {
 
     /// A connection as SQLite makes it.
     pub(super) fn open(&self) -> Result<Connection> {
-        let opening = match self.settings.get("store") {
-            Some("memory") => Open::Memory,
-            _ => file::opening(&self.path, self.access),
-        };
+        let in_memory = is_in_memory(&self.settings);
+        let opening = if in_memory { Open::Memory } else { opening(&self.path, self.access) };
         Connection::open(&self.path, opening)
     }
 
@@ -54,6 +52,9 @@ impl Database {
     pub(super) fn configure(&self, db: &Connection) -> Result<()> {
         let set = |pragma: &str, value: &str| db.execute(&format!("PRAGMA {pragma}={value}"));
         let settings = &self.settings;
+        if settings.get("cache").is_some() && settings.get("cache_pages").is_some() {
+            return Err(Error::usage("cache= and cache_pages= exclude each other"));
+        }
         if let (Access::Write, Some(mode)) = (self.access, settings.get("journal")) {
             set("journal_mode", mode)?;
             // A database that has just become WAL opens its log on the next read. Left to the first
@@ -79,22 +80,32 @@ impl Database {
         set("checkpoint_fullfsync", "1")
     }
 
-    /// The settings of `facet` as SQLite reports them; those that are not SQLite's own, as asked.
-    pub(super) fn read_back(&self, db: &Connection, facet: Facet) -> Result<Settings> {
+    /// The settings of `facet` as SQLite reports them, those that are not SQLite's own as asked; and
+    /// the class that they give.
+    pub(super) fn in_effect(
+        &self,
+        db: &Connection,
+        facet: Facet,
+    ) -> Result<(Settings, Durability)> {
         const SYNC: [&str; 4] = ["off", "normal", "full", "extra"];
         let page_size = db.number("PRAGMA page_size")?;
         let cache = db.number("PRAGMA cache_size")?;
         let cache_bytes = if cache < 0 { -cache * 1024 } else { cache * page_size };
-        let journal = db.column("PRAGMA journal_mode")?.pop();
+        let journal = db.column("PRAGMA journal_mode")?.pop().unwrap_or_default();
         let sync = usize::try_from(db.number("PRAGMA synchronous")?).unwrap_or(usize::MAX);
+        let sync = *SYNC.get(sync).unwrap_or(&"unknown");
+        let class = durability(&journal, sync);
         let automatic = db.number("PRAGMA wal_autocheckpoint")? != 0;
+        let file = db.column("SELECT file FROM pragma_database_list WHERE name='main'")?;
+        let in_file = file.first().is_some_and(|file| !file.is_empty());
 
         let mut settings = Settings::default();
         for (name, usual) in [("api", "sql"), ("connection", "own")] {
             settings.set(name, self.settings.get(name).unwrap_or(usual));
         }
-        settings.set("journal", journal.unwrap_or_default());
-        settings.set("sync", SYNC.get(sync).unwrap_or(&"unknown"));
+        settings.set("store", if in_file { "file" } else { "memory" });
+        settings.set("journal", journal);
+        settings.set("sync", sync);
         settings.set("page_size", page_size);
         settings.set("cache", cache_bytes);
         settings.set("cache_pages", cache_bytes / page_size.max(1));
@@ -102,18 +113,12 @@ impl Database {
         settings.set("checkpoint", if automatic { "auto" } else { "none" });
         let own = Sqlite.settings(facet);
         settings.0.retain(|name, _| own.iter().any(|setting| setting.name == name));
-        Ok(settings)
+        Ok((settings, class))
     }
+}
 
-    /// The database and its side files, present or not.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        file::all_of(&self.path)
-    }
-
-    /// Whether a WAL was asked for.
-    pub(super) fn has_log(&self) -> bool {
-        self.settings.get("journal") == Some("wal")
-    }
+pub(super) fn is_in_memory(settings: &Settings) -> bool {
+    settings.get("store") == Some("memory")
 }
 
 /// The class that settings in effect give.
@@ -121,9 +126,7 @@ impl Database {
 /// In DELETE mode, FULL does not sync the directory after the journal was removed: after a power
 /// cut the journal may come back and roll the last commit back. EXTRA does, and TRUNCATE and PERSIST
 /// sync the journal itself (<https://sqlite.org/pragma.html#pragma_synchronous>).
-pub(super) fn durability(in_effect: &Settings) -> Durability {
-    let journal = in_effect.get("journal").unwrap_or_default();
-    let sync = in_effect.get("sync").unwrap_or_default();
+fn durability(journal: &str, sync: &str) -> Durability {
     match (journal, sync) {
         ("off" | "memory", _) | (_, "off") => Durability::None,
         (_, "normal") | ("delete", "full") => Durability::Consistent,
@@ -131,10 +134,93 @@ pub(super) fn durability(in_effect: &Settings) -> Durability {
     }
 }
 
-/// Moves all of a WAL into the database.
+/// Moves all of a WAL into the database, if it has one.
 pub(super) fn checkpoint(db: &Connection) -> Result<()> {
     match db.number("PRAGMA wal_checkpoint(TRUNCATE)")? {
         0 => Ok(()),
         _ => Err(db.named(Error::failed("a reader kept the WAL from its checkpoint"))),
     }
+}
+
+/// `location` with `suffix` at its end, as SQLite names its side files.
+pub(super) fn with_suffix(location: &Path, suffix: &str) -> PathBuf {
+    let mut name = location.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// The database at `location` and its side files, present or not.
+pub(super) fn files(location: &Path) -> Vec<PathBuf> {
+    ["", "-journal", "-wal", "-shm"].map(|suffix| with_suffix(location, suffix)).into()
+}
+
+/// Whether the side file has anything in it.
+pub(super) fn is_filled(location: &Path, suffix: &str) -> bool {
+    fs::metadata(with_suffix(location, suffix)).is_ok_and(|metadata| metadata.len() > 0)
+}
+
+/// The start of a database file (<https://sqlite.org/fileformat2.html#the_database_header>).
+pub(super) struct Header([u8; 100]);
+
+impl Header {
+    /// That of a file that says it is an SQLite database.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        at::start(path).filter(|start| start.starts_with(b"SQLite format 3\0")).map(Self)
+    }
+
+    /// Write and read version are 2 in WAL mode.
+    pub(super) fn is_wal(&self) -> bool {
+        self.0[18] == 2 || self.0[19] == 2
+    }
+
+    /// Bytes that the file must have, if the header's page count is valid.
+    fn length(&self) -> Option<u64> {
+        let number = |at: usize| {
+            u32::from_be_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]])
+        };
+        // 65536 does not fit in the two bytes and is written as 1.
+        let page_size = match u16::from_be_bytes([self.0[16], self.0[17]]) {
+            1 => 65536,
+            size => u64::from(size),
+        };
+        (number(24) == number(92)).then(|| u64::from(number(28)) * page_size)
+    }
+}
+
+/// How to open `path` for reading so that nothing changes. A database in WAL mode that no
+/// connection has open has no side files (the last one to close removes them); it is read without
+/// creating any. With side files, someone may be writing, and SQLite's locks are needed.
+pub(super) fn opening(path: &Path, access: Access) -> Open {
+    let alone = || ["-wal", "-shm"].iter().all(|suffix| !with_suffix(path, suffix).exists());
+    match access {
+        Access::Write => Open::ReadWrite,
+        Access::Read if Header::of(path).is_some_and(|h| h.is_wal()) && alone() => Open::Immutable,
+        Access::Read => Open::ReadOnly,
+    }
+}
+
+/// Refuses an existing database that cannot be opened as it is: one that lost its end, as SQLite
+/// reads missing pages as zeros and may not notice, and, to read, one with a journal. That belongs to
+/// a transaction under way, or to one that was killed and has to be rolled back, which would change
+/// the file.
+pub(super) fn check(path: &Path, access: Access) -> Result<()> {
+    let has = at::length(path)?;
+    if let Some(length) = Header::of(path).and_then(|header| header.length())
+        && has < length
+    {
+        return Err(Error::corrupt(format!(
+            "{}: is cut short: it has {has} of {length} bytes",
+            path.display()
+        )));
+    }
+    // PERSIST and TRUNCATE leave a journal that SQLite knows for empty by its zeroed header.
+    let is_zeroed = || at::start(&with_suffix(path, "-journal")) == Some([0; 8]);
+    if access == Access::Read && is_filled(path, "-journal") && !is_zeroed() {
+        return Err(Error::usage(format!(
+            "{0}: is being written to, or its writer was killed: {0}-journal is next to it; \
+             opening it once with sqlite3 rolls it back",
+            path.display()
+        )));
+    }
+    Ok(())
 }

@@ -1,16 +1,16 @@
-//! Facts about a database as a whole: what kvtest's `stat` prints.
+//! Facts about a database as a whole.
 
 use std::path::Path;
 
-use model::{Access, KeyKind, Result};
+use model::{Access, Arrangement, KeyKind, Result};
 
 use super::{
-    ffi::{self, Connection},
-    file::{check_no_journal, check_whole, opening},
+    database::{check, opening},
+    ffi::Connection,
     table::Table,
 };
 
-/// What `stat` reports of a database. Sizes in bytes.
+/// What `stat` reports of a database, as kvtest does. Sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stat {
     pub count: i64,
@@ -27,25 +27,22 @@ pub struct Stat {
 
 /// Looks at the database at `path`; with `vacuum`, rewrites it first.
 pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
-    ffi::check_version()?;
-    check_whole(path)?;
     let access = if vacuum { Access::Write } else { Access::Read };
-    check_no_journal(path, access)?;
+    check(path, access)?;
     let db = Connection::open(path, opening(path, access))?;
     let table = db.first(Table::find)?;
     if vacuum {
         db.execute("VACUUM")?;
     }
-    let name = table.name.to_string_lossy();
-    let length = format!("octet_length({})", table.column.to_string_lossy());
-    let about = |what: &str| db.number(&format!("SELECT {what} FROM {name}"));
-    let count = about("count(*)")?;
-    let sum = about(&format!("sum({length})"))?;
+    let (name, length) = (table.name, format!("octet_length({})", table.value));
+    let about = format!("SELECT count(*), sum({length}), min({length}), max({length}) FROM {name}");
+    let about = db.prepare(&about)?.row(|row| [0, 1, 2, 3].map(|column| row.integer(column)));
+    let [count, sum, smallest, largest] = about.map_err(|e| db.named(e))?.unwrap_or_default();
     Ok(Stat {
         count,
         average: (count > 0).then(|| sum as f64 / count as f64),
-        smallest: about(&format!("min({length})"))?,
-        largest: about(&format!("max({length})"))?,
+        smallest,
+        largest,
         page_size: db.number("PRAGMA page_size")?,
         page_count: db.number("PRAGMA page_count")?,
         freelist_count: db.number("PRAGMA freelist_count")?,
@@ -58,7 +55,6 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(path, opening(path, Access::Read))?;
     let table = db.first(Table::find)?;
-    let own = table.name.to_string_lossy();
     let further = match table.keys {
         KeyKind::Integers => {
             "SELECT 'column '||name FROM pragma_table_info('kv') WHERE name NOT IN ('k','v')"
@@ -69,13 +65,79 @@ pub(super) fn others(path: &Path) -> Result<Vec<String>> {
     };
     let mut others = db.column(&format!(
         "SELECT type||' '||name FROM sqlite_schema \
-         WHERE name<>'{own}' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+         WHERE name<>'{}' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+        table.name
     ))?;
     others.extend(db.column(further)?);
     Ok(others)
 }
 
-/// Process-wide memory counters: name, current, highest.
-pub fn memory_counters() -> Vec<(&'static str, i64, i64)> {
-    ffi::memory_counters()
+/// How values are arranged in the pages of a database. Reads every page of the table.
+pub(super) fn arrangement(db: &Connection, table: &Table) -> Result<Arrangement> {
+    // SQLite must have been compiled with this to list single pages.
+    let lists_pages = db.number("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')")? != 0;
+    Ok(Arrangement::Pages {
+        pages: db.number("PRAGMA page_count")?.unsigned_abs(),
+        free: db.number("PRAGMA freelist_count")?.unsigned_abs(),
+        runs: lists_pages.then(|| runs(db, table)).transpose()?,
+    })
+}
+
+/// What does not fit into a leaf page is in a chain of overflow pages: its path is that of the
+/// cell, `+`, and its place in the chain (<https://sqlite.org/dbstat.html>). A chain is broken where
+/// the next page is not the neighbour; a value without a chain is in one piece.
+fn runs(db: &Connection, table: &Table) -> Result<u64> {
+    let name = table.name;
+    let values = db.number(&format!("SELECT count(*) FROM {name}"))?;
+    let breaks = db.number(&format!(
+        "WITH chain AS (SELECT pageno, lag(pageno) OVER \
+             (PARTITION BY substr(path,1,instr(path,'+')) ORDER BY path) AS before \
+             FROM dbstat WHERE name='{name}' AND pagetype='overflow') \
+         SELECT count(*) FROM chain WHERE pageno<>before+1"
+    ))?;
+    Ok((values + breaks).unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::{ffi::Open, table::KV};
+
+    /// A database in memory, in pages of 1024 bytes, with three values of ten overflow pages.
+    fn three_values() -> Connection {
+        let db = Connection::open("".as_ref(), Open::Memory).unwrap();
+        db.execute("PRAGMA page_size=1024").unwrap();
+        db.execute(KV.create).unwrap();
+        for key in 1..=3 {
+            db.execute(&format!("INSERT INTO kv VALUES({key}, zeroblob(10000))")).unwrap();
+        }
+        db
+    }
+
+    #[test]
+    fn values_written_one_after_the_other_are_whole() {
+        let db = three_values();
+        db.execute("INSERT INTO kv VALUES(4, 'in its leaf')").unwrap();
+        let Arrangement::Pages { pages, free, runs } = arrangement(&db, &KV).unwrap() else {
+            panic!("a database has pages");
+        };
+        assert_eq!((free, runs), (0, Some(4)));
+        assert!(pages > 30, "{pages}");
+    }
+
+    #[test]
+    fn a_longer_value_in_the_gap_of_a_shorter_one_is_broken() {
+        let db = three_values();
+        db.execute("DELETE FROM kv WHERE k=2").unwrap();
+        let Arrangement::Pages { free, runs, .. } = arrangement(&db, &KV).unwrap() else {
+            panic!("a database has pages");
+        };
+        assert_eq!(runs, Some(2));
+        assert!(free >= 9, "{free}");
+        db.execute("INSERT INTO kv VALUES(5, zeroblob(15000))").unwrap();
+        let Arrangement::Pages { runs: Some(runs), .. } = arrangement(&db, &KV).unwrap() else {
+            panic!("this build lists pages");
+        };
+        assert!(runs > 3, "the gap, then the end of the file: {runs}");
+    }
 }

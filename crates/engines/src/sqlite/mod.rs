@@ -1,29 +1,24 @@
 //! SQLite: one database file; integers in kvtest's table `kv`, names in the archive table
 //! `sqlar`.
 
+mod blobs;
 mod database;
 mod ffi;
-mod file;
 mod inspect;
-mod pages;
-mod prepared;
 mod rows;
-mod session;
-mod store;
 mod table;
 mod tasks;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::{
-    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Facet, Fill,
-    Library, OpenOptions, Result, Rows, Setting, Settings, Store, Tasks, rows::NULL,
+    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Facet, Fill, Library,
+    Rows, Setting, Settings, Tasks, rows::NULL,
 };
 
-use crate::fresh;
-use file::Header;
-pub use inspect::{Stat, memory_counters, stat};
-use store::SqliteStore;
+pub use ffi::memory_counters;
+use ffi::{Connection, Open};
+pub use inspect::{Stat, stat};
 
 pub struct Sqlite;
 
@@ -123,15 +118,14 @@ impl Engine for Sqlite {
     }
 
     fn library(&self) -> Option<Library> {
-        Some(Library {
-            name: "SQLite".to_owned(),
-            version: ffi::version(),
-            options: ffi::compile_options(),
-        })
+        let db = Connection::open(Path::new(""), Open::Memory).ok()?;
+        let version = db.column("SELECT sqlite_version()").ok()?.pop()?;
+        let options = db.column("PRAGMA compile_options").ok()?;
+        Some(Library { name: "SQLite".to_owned(), version, options })
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let lost = rows::in_memory(settings) && class != Durability::None;
+        let lost = database::is_in_memory(settings) && class != Durability::None;
         lost.then(|| "store=memory is gone with the process (none)".to_owned())
     }
 
@@ -145,63 +139,5 @@ impl Engine for Sqlite {
 
     fn tasks(&'static self) -> Option<&'static dyn Tasks> {
         Some(self)
-    }
-}
-
-impl Blobs for Sqlite {
-    /// Each connection has one, in whole KiB.
-    fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
-        Some(bytes / u64::from(sessions.max(1)) / 1024 * 1024)
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        Header::of(path).is_some()
-    }
-
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        file::all_of(location)
-    }
-
-    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
-        let wal = Header::of(location)?.is_wal();
-        if file::is_filled(location, "-wal") || file::is_filled(location, "-journal") {
-            return Some("an unfinished or unmerged transaction is next to it".to_owned());
-        }
-        match settings.get("journal") {
-            _ if wal => Some("opening a database in WAL mode creates files next to it".to_owned()),
-            Some(mode) if mode != "delete" => {
-                Some(format!("journal={mode} takes effect on writing"))
-            }
-            _ => None,
-        }
-    }
-
-    fn others(&self, location: &Path) -> Result<Vec<String>> {
-        inspect::others(location)
-    }
-
-    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        ffi::check_version()?;
-        check_cache(&options.settings)?;
-        fresh::file(location, |file| {
-            // Closing it later would give up the locks that SQLite has on it.
-            drop(file);
-            SqliteStore::create(location, options)
-        })
-    }
-
-    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        ffi::check_version()?;
-        check_cache(&options.settings)?;
-        file::check_whole(location)?;
-        file::check_no_journal(location, options.access)?;
-        Ok(Box::new(SqliteStore::open(location, options)?))
-    }
-}
-
-fn check_cache(settings: &Settings) -> Result<()> {
-    match (settings.get("cache"), settings.get("cache_pages")) {
-        (Some(_), Some(_)) => Err(Error::usage("cache= and cache_pages= exclude each other")),
-        _ => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! Rows in SQLite: a database file for each process, or a database in its memory.
 
 use std::{
-    ffi::CStr,
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -13,7 +12,7 @@ use model::{
 
 use super::{
     Sqlite,
-    database::{Database, checkpoint, durability},
+    database::{self, Database, checkpoint, is_in_memory},
     ffi::{Connection, Statement},
 };
 use crate::{
@@ -22,7 +21,7 @@ use crate::{
 };
 
 /// Rows of a statement with bound values in [`Style::Bulk`]: more make it no faster.
-const BULK_ROWS: u16 = 64;
+const BULK_ROWS: u64 = 64;
 
 impl Rows for Sqlite {
     fn styles(&self, _: &Settings) -> &'static [Style] {
@@ -30,7 +29,8 @@ impl Rows for Sqlite {
     }
 
     fn alone(&self, settings: &Settings) -> Option<&'static str> {
-        in_memory(settings).then_some("a database in a process's memory is open to that one alone")
+        is_in_memory(settings)
+            .then_some("a database in a process's memory is open to that one alone")
     }
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
@@ -42,22 +42,14 @@ impl Rows for Sqlite {
     }
 }
 
-pub(super) fn in_memory(settings: &Settings) -> bool {
-    settings.get("store") == Some("memory")
-}
-
 struct RowDatabase(Settings);
 
 impl RowDatabase {
-    fn create_table(&self, db: &Connection) -> Result<()> {
-        db.execute(&sql::create(&self.0))
-    }
-
     /// A connection to a database with its table; one in memory is created for it.
     fn connect(&self, path: &Path) -> Result<Connection> {
         let db = Database::at(path, &self.0).connect()?;
-        if in_memory(&self.0) {
-            self.create_table(&db)?;
+        if is_in_memory(&self.0) {
+            db.execute(&sql::create(&self.0))?;
         }
         Ok(db)
     }
@@ -71,10 +63,10 @@ impl RowFile for RowDatabase {
     }
 
     fn create(&self, path: &Path) -> Result<()> {
-        if in_memory(&self.0) {
+        if is_in_memory(&self.0) {
             return Ok(());
         }
-        self.create_table(&Database::create(path, &self.0)?.connect()?)
+        Database::create(path, &self.0)?.connect()?.execute(&sql::create(&self.0))
     }
 
     fn session(&self, path: &Path) -> Result<Box<dyn RowSession + '_>> {
@@ -84,77 +76,41 @@ impl RowFile for RowDatabase {
     fn in_effect(&self, path: &Path) -> Result<(Settings, Durability)> {
         const NOT_NULL: &str = "SELECT min(\"notnull\") FROM pragma_table_info('numbers')";
         let db = self.connect(path)?;
-        let mut settings = Database::at(path, &self.0).read_back(&db, Facet::Rows)?;
-        let file = db.column("SELECT file FROM pragma_database_list WHERE name='main'")?;
-        let in_file = file.first().is_some_and(|file| !file.is_empty());
-        settings.set("store", if in_file { "file" } else { "memory" });
+        let (mut settings, class) = Database::at(path, &self.0).in_effect(&db, Facet::Rows)?;
         settings.set(NULL.name, if db.number(NOT_NULL)? == 1 { "no" } else { "yes" });
-        let class = durability(&settings);
         Ok((settings, class))
     }
 
     fn files(&self, path: &Path) -> Vec<PathBuf> {
-        if in_memory(&self.0) { Vec::new() } else { Database::at(path, &self.0).files() }
+        if is_in_memory(&self.0) { Vec::new() } else { database::files(path) }
     }
 
     fn settle(&self, path: &Path) -> Result<()> {
-        let database = Database::at(path, &self.0);
-        if in_memory(&self.0) || !database.has_log() {
+        if is_in_memory(&self.0) || self.0.get("journal") != Some("wal") {
             return Ok(());
         }
-        checkpoint(&database.connect()?)
+        checkpoint(&self.connect(path)?)
     }
 }
 
 struct Session {
     db: Connection,
-    /// The statement being run, ended by a NUL.
+    /// The statement being run.
     sql: String,
 }
 
 impl Session {
-    /// Runs `insert` for each part of `rows` that is a transaction.
-    fn in_batches(
-        &mut self,
-        rows: Range<i64>,
-        batch: u64,
-        mut insert: impl FnMut(&mut Self, Range<i64>) -> Result<()>,
-    ) -> Result<()> {
-        for part in parts(rows, batch) {
-            self.db.execute("BEGIN IMMEDIATE")?;
-            insert(self, part)?;
-            self.db.execute("COMMIT")?;
-        }
-        Ok(())
-    }
-
     /// One SQL string for `rows`, built and parsed here.
     fn insert_text(&mut self, rows: Range<i64>) -> Result<()> {
         sql::insert(&mut self.sql, sql::INSERT, rows);
+        // SQLite would copy a text without it.
         self.sql.push('\0');
-        let sql = CStr::from_bytes_with_nul(self.sql.as_bytes()).expect("one NUL, at its end");
-        self.db.execute_c(sql)
+        self.db.execute(&self.sql)
     }
 
-    /// Executes a prepared statement for every `width` rows, and one for each row of the rest.
-    fn insert_bound(&mut self, rows: Range<i64>, batch: u64, width: u16) -> Result<()> {
-        let (mut wide, mut single) = (self.bound(width)?, self.bound(1)?);
-        self.in_batches(rows, batch, |session, rows| {
-            for part in parts(rows, width.into()) {
-                let inserted = if part.end - part.start == i64::from(width) {
-                    execute(&mut wide, part)
-                } else {
-                    part.into_iter().try_for_each(|i| execute(&mut single, i..i + 1))
-                };
-                inserted.map_err(|e| session.db.named(e))?;
-            }
-            Ok(())
-        })
-    }
-
-    fn bound(&self, width: u16) -> Result<Statement> {
-        let rows = vec!["(?,?)"; width.into()].join(",");
-        self.db.prepare(&format!("INSERT INTO numbers VALUES {rows}"))
+    fn bound(&self, width: u64) -> Result<Statement> {
+        let rows = (0..width).map(|_| "(?,?)").collect::<Vec<_>>().join(",");
+        self.db.prepare(&format!("{}{rows}", sql::INSERT))
     }
 }
 
@@ -165,24 +121,38 @@ fn execute(statement: &mut Statement, rows: Range<i64>) -> Result<()> {
         statement.bind_integer(column, i)?;
         statement.bind_integer(column + 1, 2 * i)?;
     }
-    statement.step()?;
-    statement.reset();
-    Ok(())
+    statement.run()
 }
 
 impl RowSession for Session {
     fn insert(&mut self, rows: Range<i64>, style: Style, batch: u64) -> Result<()> {
-        match style {
-            Style::Text => self.in_batches(rows, batch, |session, rows| {
-                rows.into_iter().try_for_each(|i| session.insert_text(i..i + 1))
-            }),
-            Style::Multi => self.in_batches(rows, batch, |session, rows| {
-                parts(rows, MULTI_ROWS).try_for_each(|part| session.insert_text(part))
-            }),
-            Style::Prepared => self.insert_bound(rows, batch, 1),
-            Style::Bulk => self.insert_bound(rows, batch, BULK_ROWS),
-            Style::Delayed => Err(Error::unsupported("SQLite has no delayed inserts")),
+        let width = match style {
+            Style::Text | Style::Prepared => 1,
+            Style::Multi => MULTI_ROWS,
+            Style::Bulk => BULK_ROWS,
+            Style::Delayed => return Err(Error::unsupported("SQLite has no delayed inserts")),
+        };
+        let mut bound = match style {
+            Style::Prepared | Style::Bulk => Some((self.bound(width)?, self.bound(1)?)),
+            _ => None,
+        };
+        for rows in parts(rows, batch) {
+            self.db.execute("BEGIN IMMEDIATE")?;
+            for part in parts(rows, width) {
+                let Some((wide, single)) = &mut bound else {
+                    self.insert_text(part)?;
+                    continue;
+                };
+                let inserted = if (part.end - part.start).unsigned_abs() == width {
+                    execute(wide, part)
+                } else {
+                    part.into_iter().try_for_each(|i| execute(single, i..i + 1))
+                };
+                inserted.map_err(|e| self.db.named(e))?;
+            }
+            self.db.execute("COMMIT")?;
         }
+        Ok(())
     }
 
     fn sum(&mut self) -> Result<i64> {
@@ -199,6 +169,6 @@ impl RowSession for Session {
     }
 
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {
-        self.db.waits()
+        self.db.waits().into()
     }
 }

@@ -15,9 +15,8 @@ use model::{
 
 use super::{
     Sqlite,
-    database::{self, Database, checkpoint},
-    ffi::Connection,
-    prepared::Prepared,
+    database::{self, Database},
+    ffi::{Connection, Statement},
 };
 use crate::{fresh, lock};
 
@@ -25,14 +24,6 @@ const SCHEMA: [&str; 2] = [
     "CREATE TABLE tasks (id varchar(16) NOT NULL PRIMARY KEY, status varchar(16) NOT NULL, \
      cmd varchar(16) NOT NULL, args text NOT NULL, output text NULL)",
     "CREATE INDEX task_status_idx ON tasks (status)",
-];
-
-/// A statement for each of [`Step::ALL`].
-const STATEMENTS: [&str; 4] = [
-    "INSERT INTO tasks (id, status, cmd, args) VALUES (?, ?, ?, ?)",
-    "UPDATE tasks SET status=? WHERE id=?",
-    "UPDATE tasks SET output=? WHERE id=?",
-    "DELETE FROM tasks WHERE id=?",
 ];
 
 /// Connections that the published program kept while nobody used them: the default of Go's
@@ -44,58 +35,78 @@ impl Tasks for Sqlite {
         let database = Database::create(location, settings)?;
         let control = database.connect()?;
         SCHEMA.iter().try_for_each(|sql| control.execute(sql))?;
-        let connection = match settings.get("connection") {
-            Some("shared") => Sharing::Shared(Mutex::new(prepared(database.connect()?))),
-            Some("pool") => Sharing::Pool(Mutex::default()),
-            _ => Sharing::Own,
-        };
-        Ok(Box::new(SqliteTasks { database, control: Mutex::new(control), connection }))
+        let is_shared = settings.get("connection") == Some("shared");
+        let shared = is_shared.then(|| Prepared::connect(&database)).transpose()?.map(Mutex::new);
+        let (control, pool) = (Mutex::new(control), Mutex::default());
+        Ok(Box::new(SqliteTasks { database, control, shared, pool }))
     }
 }
 
-fn prepared(db: Connection) -> Prepared {
-    Prepared::new(db, &STATEMENTS)
+/// A connection with the statements of the steps, each prepared when it is first used. They stay
+/// together, as they may move from thread to thread.
+struct Prepared {
+    statements: [Option<Statement>; Step::ALL.len()],
+    db: Connection,
 }
 
-/// Which connection a step goes through.
-enum Sharing {
-    Own,
-    Shared(Mutex<Prepared>),
-    Pool(Mutex<Vec<Connection>>),
+// SAFETY: a connection without mutexes, and the statements on it, may move between threads as long
+// as one uses them at a time (see `Connection`). The statements never leave this value, and what
+// uses them takes `&mut self`.
+unsafe impl Send for Prepared {}
+
+impl Prepared {
+    fn connect(database: &Database) -> Result<Self> {
+        Ok(Self { statements: Default::default(), db: database.connect()? })
+    }
+
+    /// Executes the statement of `step` with `values`, in autocommit; rows changed.
+    fn execute(&mut self, step: Step, values: &[&[u8]]) -> Result<i64> {
+        let statement = match &mut self.statements[step as usize] {
+            Some(statement) => statement,
+            unused => unused.insert(self.db.prepare(match step {
+                Step::Create => "INSERT INTO tasks (id, status, cmd, args) VALUES (?, ?, ?, ?)",
+                Step::Status => "UPDATE tasks SET status=? WHERE id=?",
+                Step::Rewrite => "UPDATE tasks SET output=? WHERE id=?",
+                Step::Delete => "DELETE FROM tasks WHERE id=?",
+            })?),
+        };
+        for (parameter, value) in (1..).zip(values) {
+            // SAFETY: `values` outlive this call, which resets the statement after its only step.
+            unsafe { statement.bind_text(parameter, value)? };
+        }
+        statement.run().map_err(|e| self.db.named(e))?;
+        Ok(self.db.changes())
+    }
 }
 
 struct SqliteTasks {
     database: Database,
     /// For what is no step. It keeps the log from being merged each time that a pool is empty.
     control: Mutex<Connection>,
-    connection: Sharing,
+    /// The connection that all workers take turns with, if they do.
+    shared: Option<Mutex<Prepared>>,
+    /// Otherwise, those that are idle, if workers have none of their own.
+    pool: Mutex<Vec<Prepared>>,
 }
 
 impl Queue for SqliteTasks {
     fn worker(&self) -> Result<Box<dyn QueueWorker + '_>> {
-        let own = match self.connection {
-            Sharing::Own => Some(prepared(self.database.connect()?)),
-            Sharing::Shared(_) | Sharing::Pool(_) => None,
-        };
-        let (waits, repeats) = (Cell::default(), Cell::default());
-        Ok(Box::new(Worker { queue: self, own, arguments: Vec::new(), waits, repeats }))
+        let has_own = matches!(self.database.settings.get("connection"), None | Some("own"));
+        let own = has_own.then(|| Prepared::connect(&self.database)).transpose()?;
+        let (waits, retries) = (Cell::default(), Cell::default());
+        Ok(Box::new(Worker { queue: self, own, arguments: Vec::new(), waits, retries }))
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        let settings = self.database.read_back(&lock::hold(&self.control), Facet::Tasks)?;
-        let class = database::durability(&settings);
-        Ok((settings, class))
+        self.database.in_effect(&lock::hold(&self.control), Facet::Tasks)
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        self.database.files()
+        database::files(&self.database.path)
     }
 
     fn settle(&self) -> Result<()> {
-        if self.database.has_log() {
-            checkpoint(&lock::hold(&self.control))?;
-        }
-        Ok(())
+        database::checkpoint(&lock::hold(&self.control))
     }
 
     fn count(&self) -> Result<u64> {
@@ -116,36 +127,25 @@ struct Worker<'a> {
     /// The arguments of the current task, as JSON.
     arguments: Vec<u8>,
     waits: Cell<i64>,
-    repeats: Cell<i64>,
+    retries: Cell<i64>,
 }
 
 impl Worker<'_> {
     /// Executes a statement through the connection that is its turn; rows changed.
-    fn execute(&mut self, statement: usize, values: &[&[u8]]) -> Result<i64> {
+    fn execute(&mut self, step: Step, values: &[&[u8]]) -> Result<i64> {
         if let Some(own) = &mut self.own {
-            return own.execute(statement, values);
+            return own.execute(step, values);
         }
-        match &self.queue.connection {
-            Sharing::Shared(shared) => lock::turn(shared, &self.waits).execute(statement, values),
-            Sharing::Pool(pool) => self.execute_pooled(pool, statement, values),
-            Sharing::Own => Err(Error::failed("a worker has no connection")),
+        if let Some(shared) = &self.queue.shared {
+            return lock::turn(shared, &self.waits).execute(step, values);
         }
-    }
-
-    /// The statement is prepared for this one time, as the published program did.
-    fn execute_pooled(
-        &self,
-        pool: &Mutex<Vec<Connection>>,
-        statement: usize,
-        values: &[&[u8]],
-    ) -> Result<i64> {
-        let idle = lock::hold(pool).pop();
-        let db = idle.map_or_else(|| self.queue.database.connect(), Ok)?;
-        let mut prepared = prepared(db);
-        let changed = prepared.execute(statement, values);
-        let db = prepared.into_connection();
-        self.count(db.waits());
-        let mut pool = lock::hold(pool);
+        let idle = lock::hold(&self.queue.pool).pop();
+        let mut db = idle.map_or_else(|| Prepared::connect(&self.queue.database), Ok)?;
+        let changed = db.execute(step, values);
+        // It is prepared for this one time, as in the published program.
+        db.statements = Default::default();
+        self.count(&db.db);
+        let mut pool = lock::hold(&self.queue.pool);
         if pool.len() < IDLE {
             pool.push(db);
         }
@@ -153,9 +153,8 @@ impl Worker<'_> {
     }
 
     /// Adds the counters of a connection.
-    fn count(&self, counters: Vec<(&'static str, i64)>) {
-        for (name, n) in counters {
-            let counter = if name == LOCK_WAITS { &self.waits } else { &self.repeats };
+    fn count(&self, db: &Connection) {
+        for ((_, n), counter) in db.waits().into_iter().zip([&self.waits, &self.retries]) {
             counter.set(counter.get() + n);
         }
     }
@@ -171,13 +170,13 @@ impl QueueWorker for Worker<'_> {
                 arguments.clear();
                 serde_json::to_writer(&mut arguments, task.arguments)
                     .map_err(|e| Error::failed(e.to_string()))?;
-                let changed = self.execute(0, &[id, status, command, &arguments]);
+                let changed = self.execute(step, &[id, status, command, &arguments]);
                 self.arguments = arguments;
                 changed
             }
-            Step::Status => self.execute(1, &[status, id]),
-            Step::Rewrite => self.execute(2, &[output, id]),
-            Step::Delete => self.execute(3, &[id]),
+            Step::Status => self.execute(step, &[status, id]),
+            Step::Rewrite => self.execute(step, &[output, id]),
+            Step::Delete => self.execute(step, &[id]),
         }?;
         match changed {
             1 => Ok(()),
@@ -188,17 +187,18 @@ impl QueueWorker for Worker<'_> {
     fn find(&mut self, id: &str) -> Result<Option<StoredTask>> {
         let control = lock::hold(&self.queue.control);
         // An id is hexadecimal digits, so that it can be put into the text.
-        let column = |name: &str| {
-            control.column(&format!("SELECT ifnull({name}, '') FROM tasks WHERE id='{id}'"))
-        };
-        let (status, output) = (column("status")?.pop(), column("output")?.pop());
-        Ok(status.zip(output).map(|(status, output)| StoredTask { status, output }))
+        let found = format!("SELECT status, output FROM tasks WHERE id='{id}'");
+        let text = |row: &Statement, n| String::from_utf8_lossy(row.text(n)).into_owned();
+        let found = control
+            .prepare(&found)?
+            .row(|row| StoredTask { status: text(row, 0), output: text(row, 1) });
+        found.map_err(|e| control.named(e))
     }
 
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {
         if let Some(own) = &self.own {
-            self.count(own.waits());
+            self.count(&own.db);
         }
-        vec![(LOCK_WAITS, self.waits.take()), (BUSY_RETRIES, self.repeats.take())]
+        vec![(LOCK_WAITS, self.waits.take()), (BUSY_RETRIES, self.retries.take())]
     }
 }

@@ -1,17 +1,20 @@
 //! The system calls behind a folder of files. Names are relative to the folder and end in a
 //! zero byte.
 
-#[cfg(not(unix))]
-mod other;
-#[cfg(unix)]
-mod unix;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(not(unix), path = "other.rs")]
+mod system;
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    time::{Duration, UNIX_EPOCH},
+};
 
 use model::Meta;
+use strum::{Display, EnumString, VariantNames};
 
-#[cfg(not(unix))]
-pub(super) use other::{File, Root, path};
-#[cfg(unix)]
-pub(super) use unix::{File, Root, path};
+pub(super) use system::{Root, name, path};
 
 /// What the system reports about a regular file.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +24,11 @@ pub(super) struct Facts {
 }
 
 /// How a file gets new contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Writing {
     /// Truncated when it is opened, then written: what most programs do.
+    #[default]
     Inplace,
     /// Written over its old bytes, and cut only if it was longer.
     Overwrite,
@@ -32,11 +37,52 @@ pub(super) enum Writing {
 }
 
 /// What is flushed to the device, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Sync {
+    #[default]
     None,
     /// A file's bytes, before it is closed.
     File,
     /// A file's bytes, mode and time before it is closed, and its folder at the commit.
     Full,
+}
+
+impl Sync {
+    pub(super) fn flush(self, file: &File) -> io::Result<()> {
+        match self {
+            Self::None => Ok(()),
+            Self::File => file.sync_data(),
+            Self::Full => file.sync_all(),
+        }
+    }
+}
+
+/// Reads until `into` is full or at the end of the file, and returns how much it read.
+#[inline]
+pub(super) fn fill(mut file: &File, into: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < into.len() {
+        match file.read(&mut into[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
+}
+
+pub(super) fn set_meta(file: &File, meta: &Meta) -> io::Result<()> {
+    // Without set-user-ID and its kin, which a store that someone else creates must not hand out.
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(meta.mode & 0o777))?;
+    let seconds = Duration::from_secs(meta.seconds.unsigned_abs());
+    let second = if meta.seconds < 0 {
+        UNIX_EPOCH.checked_sub(seconds)
+    } else {
+        UNIX_EPOCH.checked_add(seconds)
+    };
+    let time = second.and_then(|second| second.checked_add(Duration::new(0, meta.nanoseconds)));
+    file.set_modified(time.ok_or(io::ErrorKind::InvalidInput)?)
 }

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::{CStr, OsStr},
+    fs::File,
     io,
     os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::{Path, PathBuf},
@@ -9,11 +10,11 @@ use std::{
 
 use model::{How, Meta};
 use rustix::{
-    fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps},
+    fs::{self, AtFlags, FileType, Mode, OFlags},
     io::Errno,
 };
 
-use super::{Facts, Sync, Writing};
+use super::{Facts, Writing};
 
 /// A pipe or a link in a file's place must neither block nor lead elsewhere.
 const PLAIN: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
@@ -30,7 +31,7 @@ impl Root {
     #[inline]
     pub(in crate::files) fn read(&self, name: &[u8]) -> io::Result<Option<(File, Facts)>> {
         match fs::openat(&self.0, c_str(name)?, OFlags::RDONLY | PLAIN, Mode::empty()) {
-            Ok(fd) => Ok(facts(&fs::fstat(&fd)?).map(|facts| (File(fd), facts))),
+            Ok(fd) => Ok(facts(&fs::fstat(&fd)?).map(|facts| (fd.into(), facts))),
             Err(errno) => absent(errno),
         }
     }
@@ -51,7 +52,7 @@ impl Root {
         };
         let flags = OFlags::WRONLY | cut | PLAIN | how;
         match fs::openat(&self.0, c_str(name)?, flags, Mode::from_raw_mode(0o666)) {
-            Ok(fd) => Ok(Some(File(fd))),
+            Ok(fd) => Ok(Some(fd.into())),
             Err(Errno::NOENT | Errno::EXIST) => Ok(None),
             Err(errno) => Err(errno.into()),
         }
@@ -72,78 +73,16 @@ impl Root {
     pub(in crate::files) fn remove(&self, name: &[u8]) -> io::Result<()> {
         Ok(fs::unlinkat(&self.0, c_str(name)?, AtFlags::empty())?)
     }
-
-    /// Makes a folder; `false` where one is already.
-    pub(in crate::files) fn make_folder(&self, name: &[u8]) -> io::Result<bool> {
-        match fs::mkdirat(&self.0, c_str(name)?, Mode::from_raw_mode(0o777)) {
-            Ok(()) => Ok(true),
-            Err(Errno::EXIST) => Ok(false),
-            Err(errno) => Err(errno.into()),
-        }
-    }
-
-    /// Flushes the entries of a folder below this one.
-    pub(in crate::files) fn flush_folder(&self, name: &[u8]) -> io::Result<()> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = fs::openat(&self.0, c_str(name)?, flags, Mode::empty())?;
-        Ok(flush(&fd, Sync::Full)?)
-    }
 }
 
-pub(in crate::files) struct File(OwnedFd);
-
-impl File {
-    /// Reads until `into` is full or at the end of the file, and returns how much it read.
-    #[inline]
-    pub(in crate::files) fn fill(&self, into: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < into.len() {
-            match rustix::io::read(&self.0, &mut into[filled..]) {
-                Ok(0) => break,
-                Ok(n) => filled += n,
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-        Ok(filled)
-    }
-
-    pub(in crate::files) fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match rustix::io::write(&self.0, bytes) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(n) => bytes = &bytes[n..],
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-        Ok(())
-    }
-
-    /// Cuts off what is past `length`.
-    pub(in crate::files) fn cut(&self, length: usize) -> io::Result<()> {
-        let length = length as u64;
-        if u64::try_from(fs::fstat(&self.0)?.st_size).is_ok_and(|size| size > length) {
-            fs::ftruncate(&self.0, length)?;
-        }
-        Ok(())
-    }
-
-    pub(in crate::files) fn set_meta(&self, meta: &Meta) -> io::Result<()> {
-        fs::fchmod(&self.0, permissions(meta.mode))?;
-        let unchanged = Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT };
-        let time = Timespec { tv_sec: meta.seconds, tv_nsec: meta.nanoseconds.into() };
-        let times = Timestamps { last_access: unchanged, last_modification: time };
-        Ok(fs::futimens(&self.0, &times)?)
-    }
-
-    pub(in crate::files) fn flush(&self, sync: Sync) -> io::Result<()> {
-        Ok(flush(&self.0, sync)?)
-    }
-}
-
+/// `name` as a path of this system.
 pub(in crate::files) fn path(name: &[u8]) -> PathBuf {
     OsStr::from_bytes(name).into()
+}
+
+/// The path of a file as a name: its parts are separated by `/`.
+pub(in crate::files) fn name(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
 }
 
 fn c_str(name: &[u8]) -> io::Result<&CStr> {
@@ -158,13 +97,6 @@ fn absent<T>(errno: Errno) -> io::Result<Option<T>> {
     }
 }
 
-/// The permission bits of `mode`, without set-user-ID and its kin, which a store that someone
-/// else creates must not hand out; systems differ in the width of a mode.
-#[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast)]
-fn permissions(mode: u32) -> Mode {
-    Mode::from_raw_mode((mode & 0o777) as fs::RawMode)
-}
-
 /// `None`: not a regular file. The fields of `stat` differ in width from system to system.
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast, clippy::cast_sign_loss)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
@@ -176,22 +108,4 @@ fn facts(stat: &fs::Stat) -> Option<Facts> {
     };
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
         .then_some(Facts { length: stat.st_size as u64, meta })
-}
-
-/// On Apple's systems `fsync` leaves the bytes in the drive's cache; only `F_FULLFSYNC` does not.
-#[cfg(target_vendor = "apple")]
-fn flush(fd: &OwnedFd, sync: Sync) -> rustix::io::Result<()> {
-    match sync {
-        Sync::None => Ok(()),
-        Sync::File | Sync::Full => fs::fcntl_fullfsync(fd),
-    }
-}
-
-#[cfg(not(target_vendor = "apple"))]
-fn flush(fd: &OwnedFd, sync: Sync) -> rustix::io::Result<()> {
-    match sync {
-        Sync::None => Ok(()),
-        Sync::File => fs::fdatasync(fd),
-        Sync::Full => fs::fsync(fd),
-    }
 }

@@ -1,30 +1,56 @@
 //! Incremental blob handles.
 
-use std::ffi::c_int;
+use std::{
+    ffi::{CStr, c_int},
+    ptr,
+};
 
 use libsqlite3_sys as sys;
 use model::Result;
 
-use super::{check, error, no_such_row};
+use super::{Connection, check, error, no_such_row};
 
+/// An open handle; null if it could not be opened.
 pub(crate) struct Blob {
-    pub(super) raw: *mut sys::sqlite3_blob,
-    pub(super) db: *mut sys::sqlite3,
+    raw: *mut sys::sqlite3_blob,
+    db: *mut sys::sqlite3,
+}
+
+impl Connection {
+    /// Points `handle` at a row, opening it if need be; `None` where there is no such row. A handle
+    /// that failed to move is dropped: SQLite does not let it be used again.
+    #[inline]
+    pub(crate) fn move_blob<'h>(
+        &self,
+        handle: &'h mut Option<Blob>,
+        (table, column): (&CStr, &CStr),
+        rowid: i64,
+        write: bool,
+    ) -> Result<Option<&'h mut Blob>> {
+        let code = if let Some(blob) = handle {
+            // SAFETY: the handle is open.
+            unsafe { sys::sqlite3_blob_reopen(blob.raw, rowid) }
+        } else {
+            let (db, write) = (self.raw, c_int::from(write));
+            let (main, table, column) = (c"main".as_ptr(), table.as_ptr(), column.as_ptr());
+            let raw = &mut handle.insert(Blob { raw: ptr::null_mut(), db }).raw;
+            // SAFETY: open handle, NUL-terminated names; `raw` receives the blob or null.
+            unsafe { sys::sqlite3_blob_open(db, main, table, column, rowid, write, raw) }
+        };
+        match code {
+            sys::SQLITE_OK => return Ok(handle.as_mut()),
+            sys::SQLITE_ERROR if no_such_row(self.raw) => *handle = None,
+            code => {
+                let failure = error(self.raw, code);
+                *handle = None;
+                return Err(failure);
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl Blob {
-    /// Moves the handle to another row; `false` where there is none, after which the handle is
-    /// of no use and must be dropped.
-    #[inline]
-    pub(crate) fn reopen(&mut self, rowid: i64) -> Result<bool> {
-        // SAFETY: the handle is open.
-        match unsafe { sys::sqlite3_blob_reopen(self.raw, rowid) } {
-            sys::SQLITE_OK => Ok(true),
-            sys::SQLITE_ERROR if no_such_row(self.db) => Ok(false),
-            code => Err(error(self.db, code)),
-        }
-    }
-
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // SAFETY: the handle is open.
@@ -52,8 +78,8 @@ impl Blob {
 
 impl Drop for Blob {
     fn drop(&mut self) {
-        // SAFETY: closed once; the code repeats an earlier failure or a failed autocommit, and
-        // sessions only hold blobs inside a transaction that they commit themselves.
+        // SAFETY: closed once, null is allowed; the code repeats an earlier failure or a failed
+        // autocommit, and sessions only hold blobs inside a transaction that they commit themselves.
         unsafe { sys::sqlite3_blob_close(self.raw) };
     }
 }

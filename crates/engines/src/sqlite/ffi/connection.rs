@@ -1,7 +1,7 @@
 //! Connections.
 
 use std::{
-    ffi::{CStr, CString, c_int},
+    ffi::{CString, c_int, c_uint},
     path::Path,
     ptr,
     rc::Rc,
@@ -10,7 +10,10 @@ use std::{
 use libsqlite3_sys as sys;
 use model::{Error, Result};
 
-use super::{Blob, Statement, busy::Waits, check, checkpoints::Checkpoints, error, no_such_row};
+use super::{Statement, check, handlers::Handlers, text};
+
+/// The first with `octet_length()`.
+const LEAST_VERSION: c_int = 3_043_000;
 
 unsafe extern "C" {
     // libsqlite3-sys leaves this one out of its bindings.
@@ -30,10 +33,7 @@ pub(crate) enum Open {
 pub(crate) struct Connection {
     pub(super) raw: *mut sys::sqlite3,
     file: String,
-    /// `None` until it is open.
-    waits: Option<Rc<Waits>>,
-    /// Where its checkpoints are timed.
-    pub(super) checkpoints: Option<Rc<Checkpoints>>,
+    pub(super) handlers: Rc<Handlers>,
 }
 
 // SAFETY: SQLite is compiled threadsafe; a connection without mutexes may move between threads
@@ -61,8 +61,15 @@ fn file_name(path: &Path, open: Open) -> Result<CString> {
 }
 
 impl Connection {
-    /// Opens `path`, which must be there.
+    /// Opens `path`, which must be there. A library of the system's that is too old is refused.
     pub(crate) fn open(path: &Path, open: Open) -> Result<Self> {
+        // SAFETY: takes nothing and returns a number.
+        if unsafe { sys::sqlite3_libversion_number() } < LEAST_VERSION {
+            // SAFETY: returns a static NUL-terminated string.
+            let version = unsafe { text(sys::sqlite3_libversion()) };
+            let why = format!("SQLite {version} is linked; 3.43 or newer is needed");
+            return Err(Error::unsupported(why));
+        }
         let name = file_name(path, open)?;
         let flags = sys::SQLITE_OPEN_NOMUTEX
             | match open {
@@ -73,63 +80,39 @@ impl Connection {
         let mut raw = ptr::null_mut();
         // SAFETY: `name` is NUL-terminated, `raw` receives the handle, also on failure.
         let code = unsafe { sys::sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, ptr::null()) };
-        let file = path.display().to_string();
-        let mut connection = Self { raw, file, waits: None, checkpoints: None };
+        let connection = Self { raw, file: path.display().to_string(), handlers: Rc::default() };
         connection.ok(code)?;
-        // SAFETY: the handle is open; the handler is taken back when the connection is dropped.
-        connection.waits = Some(unsafe { Waits::of(raw) });
+        connection.handle_waits();
         Ok(connection)
     }
 
-    /// Does what comes before all else, with short waits: nothing is lost yet.
-    pub(crate) fn first<T>(&self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
-        let Some(waits) = &self.waits else { return work(self) };
-        match waits.shorten(|| work(self)) {
-            (Err(_), Some(s)) => {
-                Err(self
-                    .named(Error::usage(format!("another process holds it locked (waited {s} s)"))))
-            }
-            (done, _) => done,
-        }
-    }
-
-    /// Runs statements that return nothing of interest.
-    pub(crate) fn execute(&self, sql: &str) -> Result<()> {
-        self.execute_c(&CString::new(sql).expect("SQL of this engine has no NUL byte"))
-    }
-
-    /// The same, from a text that ends with a NUL.
+    /// Runs a statement that returns nothing of interest.
     #[inline]
-    pub(crate) fn execute_c(&self, sql: &CStr) -> Result<()> {
-        // SAFETY: open handle, NUL-terminated text, no callback.
-        let code = unsafe {
-            sys::sqlite3_exec(self.raw, sql.as_ptr(), None, ptr::null_mut(), ptr::null_mut())
-        };
-        self.ok(code)
+    pub(crate) fn execute(&self, sql: &str) -> Result<()> {
+        let mut statement = self.prepare_for(0, sql)?;
+        while statement.step().map_err(|e| self.named(e))? {}
+        Ok(())
     }
 
     /// Prepares a statement that will be used many times.
     pub(crate) fn prepare(&self, sql: &str) -> Result<Statement> {
+        self.prepare_for(sys::SQLITE_PREPARE_PERSISTENT, sql)
+    }
+
+    fn prepare_for(&self, flags: c_uint, sql: &str) -> Result<Statement> {
         let length = c_int::try_from(sql.len()).expect("SQL of this engine is short");
         let mut raw = ptr::null_mut();
+        let (start, end) = (sql.as_ptr().cast(), ptr::null_mut());
         // SAFETY: `sql` has `length` bytes; `raw` receives the statement or null.
-        let code = unsafe {
-            sys::sqlite3_prepare_v3(
-                self.raw,
-                sql.as_ptr().cast(),
-                length,
-                sys::SQLITE_PREPARE_PERSISTENT,
-                &raw mut raw,
-                ptr::null_mut(),
-            )
-        };
+        let code =
+            unsafe { sys::sqlite3_prepare_v3(self.raw, start, length, flags, &raw mut raw, end) };
         self.ok(code)?;
         Ok(Statement { raw, db: self.raw })
     }
 
     /// All rows of `sql`, first column only, as text.
     pub(crate) fn column(&self, sql: &str) -> Result<Vec<String>> {
-        let mut statement = self.prepare(sql)?;
+        let mut statement = self.prepare_for(0, sql)?;
         let mut rows = Vec::new();
         while statement.step().map_err(|e| self.named(e))? {
             rows.push(String::from_utf8_lossy(statement.text(0)).into_owned());
@@ -139,37 +122,8 @@ impl Connection {
 
     /// First column of the first row of `sql` as a number; 0 where there is no row.
     pub(crate) fn number(&self, sql: &str) -> Result<i64> {
-        let mut statement = self.prepare(sql)?;
-        let row = statement.step().map_err(|e| self.named(e))?;
-        Ok(if row { statement.integer(0) } else { 0 })
-    }
-
-    /// Opens a handle on a blob; `None` where there is no such row.
-    pub(crate) fn blob(
-        &self,
-        table: &CStr,
-        column: &CStr,
-        rowid: i64,
-        write: bool,
-    ) -> Result<Option<Blob>> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: open handle, NUL-terminated names; `raw` receives the blob or null.
-        let code = unsafe {
-            sys::sqlite3_blob_open(
-                self.raw,
-                c"main".as_ptr(),
-                table.as_ptr(),
-                column.as_ptr(),
-                rowid,
-                c_int::from(write),
-                &raw mut raw,
-            )
-        };
-        match code {
-            sys::SQLITE_OK => Ok(Some(Blob { raw, db: self.raw })),
-            sys::SQLITE_ERROR if no_such_row(self.raw) => Ok(None),
-            _ => Err(error(self.raw, code)),
-        }
+        let number = self.prepare_for(0, sql)?.row(|row| row.integer(0));
+        Ok(number.map_err(|e| self.named(e))?.unwrap_or(0))
     }
 
     pub(crate) fn changes(&self) -> i64 {
@@ -177,20 +131,14 @@ impl Connection {
         unsafe { sys::sqlite3_changes64(self.raw) }
     }
 
-    /// How often it waited for others' locks, since last asked.
-    pub(crate) fn waits(&self) -> Vec<(&'static str, i64)> {
-        self.waits.as_ref().map_or_else(Vec::new, |waits| waits.take().into())
-    }
-
     /// Counters of this connection's own page cache.
-    pub(crate) fn cache_counters(&self) -> Vec<(&'static str, i64)> {
+    pub(crate) fn cache_counters(&self) -> [(&'static str, i64); 4] {
         [
             ("pager heap (bytes)", sys::SQLITE_DBSTATUS_CACHE_USED),
             ("page cache hits", sys::SQLITE_DBSTATUS_CACHE_HIT),
             ("page cache misses", sys::SQLITE_DBSTATUS_CACHE_MISS),
             ("page cache writes", sys::SQLITE_DBSTATUS_CACHE_WRITE),
         ]
-        .into_iter()
         .map(|(name, which)| {
             let (mut current, mut highest) = (0, 0);
             // SAFETY: open handle, both pointers are to live integers.
@@ -199,7 +147,6 @@ impl Connection {
             };
             (name, i64::from(current))
         })
-        .collect()
     }
 
     pub(crate) fn named(&self, error: Error) -> Error {

@@ -6,9 +6,8 @@
 //! mutexes, and [`Connection`] is `Send` because nothing else refers to it while it moves.
 
 mod blob;
-mod busy;
-mod checkpoints;
 mod connection;
+mod handlers;
 mod statement;
 
 use std::ffi::{CStr, c_char, c_int};
@@ -20,35 +19,9 @@ pub(super) use blob::Blob;
 pub(super) use connection::{Connection, Open};
 pub(super) use statement::Statement;
 
-pub(super) fn version() -> String {
-    // SAFETY: returns a static NUL-terminated string.
-    unsafe { text(sys::sqlite3_libversion()) }
-}
-
-/// Refuses a library of the system's that is too old.
-pub(super) fn check_version() -> Result<()> {
-    /// The first with `octet_length()`.
-    const LEAST: c_int = 3_043_000;
-    // SAFETY: takes nothing and returns a number.
-    if unsafe { sys::sqlite3_libversion_number() } >= LEAST {
-        return Ok(());
-    }
-    let version = version();
-    Err(Error::unsupported(format!("SQLite {version} is linked; 3.43 or newer is needed")))
-}
-
-pub(super) fn compile_options() -> Vec<String> {
-    // SAFETY: returns a static string, or null past the last.
-    let option = |i| unsafe {
-        let raw = sys::sqlite3_compileoption_get(i);
-        (!raw.is_null()).then(|| text(raw))
-    };
-    (0..).map_while(option).collect()
-}
-
 /// Process-wide memory counters of SQLite, as kvtest's `--stats` shows them: name, current,
 /// highest.
-pub(super) fn memory_counters() -> Vec<(&'static str, i64, i64)> {
+pub fn memory_counters() -> [(&'static str, i64, i64); 6] {
     [
         ("memory used (bytes)", sys::SQLITE_STATUS_MEMORY_USED),
         ("outstanding allocations", sys::SQLITE_STATUS_MALLOC_COUNT),
@@ -57,14 +30,12 @@ pub(super) fn memory_counters() -> Vec<(&'static str, i64, i64)> {
         ("largest allocation (bytes)", sys::SQLITE_STATUS_MALLOC_SIZE),
         ("largest page cache allocation (bytes)", sys::SQLITE_STATUS_PAGECACHE_SIZE),
     ]
-    .into_iter()
     .map(|(name, which)| {
         let (mut current, mut highest) = (0, 0);
         // SAFETY: both pointers are to live integers.
         unsafe { sys::sqlite3_status64(which, &raw mut current, &raw mut highest, 0) };
         (name, current, highest)
     })
-    .collect()
 }
 
 /// # Safety

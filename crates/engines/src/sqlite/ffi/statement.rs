@@ -22,10 +22,13 @@ impl Statement {
         check(self.db, code)
     }
 
-    pub(crate) fn bind_null(&mut self, index: c_int) -> Result<()> {
-        // SAFETY: the statement is alive.
-        let code = unsafe { sys::sqlite3_bind_null(self.raw, index) };
-        check(self.db, code)
+    /// Binds an integer, or NULL.
+    pub(crate) fn bind_optional(&mut self, index: c_int, value: Option<i64>) -> Result<()> {
+        let Some(value) = value else {
+            // SAFETY: the statement is alive.
+            return check(self.db, unsafe { sys::sqlite3_bind_null(self.raw, index) });
+        };
+        self.bind_integer(index, value)
     }
 
     /// Binds bytes without copying them.
@@ -36,9 +39,9 @@ impl Statement {
     pub(crate) unsafe fn bind_blob(&mut self, index: c_int, value: &[u8]) -> Result<()> {
         // An empty slice may dangle, and a null pointer would bind NULL.
         let start = if value.is_empty() { c"".as_ptr().cast() } else { value.as_ptr().cast() };
+        let length = value.len() as u64;
         // SAFETY: `value` has that many bytes; no destructor: SQLite reads them in place.
-        let code =
-            unsafe { sys::sqlite3_bind_blob64(self.raw, index, start, value.len() as u64, None) };
+        let code = unsafe { sys::sqlite3_bind_blob64(self.raw, index, start, length, None) };
         check(self.db, code)
     }
 
@@ -47,17 +50,9 @@ impl Statement {
     /// # Safety
     /// As [`Self::bind_blob`].
     pub(crate) unsafe fn bind_text(&mut self, index: c_int, value: &[u8]) -> Result<()> {
-        // SAFETY: `value` has that many bytes; no destructor: SQLite reads them in place.
-        let code = unsafe {
-            sys::sqlite3_bind_text64(
-                self.raw,
-                index,
-                value.as_ptr().cast(),
-                value.len() as u64,
-                None,
-                UTF8,
-            )
-        };
+        let (start, length) = (value.as_ptr().cast(), value.len() as u64);
+        // SAFETY: as in `bind_blob`.
+        let code = unsafe { sys::sqlite3_bind_text64(self.raw, index, start, length, None, UTF8) };
         check(self.db, code)
     }
 
@@ -83,30 +78,46 @@ impl Statement {
         unsafe { sys::sqlite3_reset(self.raw) };
     }
 
+    /// Steps once, for a statement that returns no rows.
+    #[inline]
+    pub(crate) fn run(&mut self) -> Result<()> {
+        self.step()?;
+        self.reset();
+        Ok(())
+    }
+
+    /// Reads the first row, if there is one.
+    #[inline]
+    pub(crate) fn row<T>(&mut self, read: impl FnOnce(&Self) -> T) -> Result<Option<T>> {
+        let found = self.step()?.then(|| read(self));
+        self.reset();
+        Ok(found)
+    }
+
     /// A column's bytes, until the next step or reset. NULL reads as no bytes.
     #[inline]
     pub(crate) fn blob(&self, column: c_int) -> &[u8] {
-        // SAFETY: SQLite keeps the bytes in place until the statement is stepped, reset or
-        // finalised, all of which take `&mut self`; length is asked after the conversion.
-        unsafe {
-            let start = sys::sqlite3_column_blob(self.raw, column);
-            if start.is_null() {
-                return &[];
-            }
-            let length = sys::sqlite3_column_bytes(self.raw, column);
-            slice::from_raw_parts(start.cast(), usize::try_from(length).unwrap_or(0))
-        }
+        // SAFETY: the statement is alive.
+        unsafe { self.bytes(sys::sqlite3_column_blob(self.raw, column).cast(), column) }
     }
 
     /// A column's text as UTF-8 bytes, whatever the database's encoding, until the next step or
     /// reset.
     pub(crate) fn text(&self, column: c_int) -> &[u8] {
-        // SAFETY: as in `blob`.
+        // SAFETY: the statement is alive.
+        unsafe { self.bytes(sys::sqlite3_column_text(self.raw, column), column) }
+    }
+
+    /// # Safety
+    /// `start` is where SQLite has just put the bytes of the column.
+    #[inline]
+    unsafe fn bytes(&self, start: *const u8, column: c_int) -> &[u8] {
+        if start.is_null() {
+            return &[];
+        }
+        // SAFETY: SQLite keeps the bytes in place until the statement is stepped, reset or
+        // finalised, all of which take `&mut self`; length is asked after the conversion.
         unsafe {
-            let start = sys::sqlite3_column_text(self.raw, column);
-            if start.is_null() {
-                return &[];
-            }
             let length = sys::sqlite3_column_bytes(self.raw, column);
             slice::from_raw_parts(start, usize::try_from(length).unwrap_or(0))
         }

@@ -1,0 +1,426 @@
+//! Values in SQLite: an open database, with a connection of its own for settings and checkpoints, and
+//! each worker's connection with its prepared statements and blob handles.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard},
+};
+
+use model::{
+    Access, Arrangement, Blobs, Done, Durability, Error, Facet, How, Item, Key, KeyKind, Meta,
+    Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
+};
+
+use super::{
+    Sqlite,
+    database::{self, Database, Header},
+    ffi::{Blob, Connection, Statement},
+    inspect,
+    table::Table,
+};
+use crate::{fresh, lock};
+
+impl Blobs for Sqlite {
+    /// Each connection has one, in whole KiB.
+    fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
+        Some(bytes / u64::from(sessions.max(1)) / 1024 * 1024)
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        Header::of(path).is_some()
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        database::files(location)
+    }
+
+    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
+        let wal = Header::of(location)?.is_wal();
+        if database::is_filled(location, "-wal") || database::is_filled(location, "-journal") {
+            return Some("an unfinished or unmerged transaction is next to it".to_owned());
+        }
+        match settings.get("journal") {
+            _ if wal => Some("opening a database in WAL mode creates files next to it".to_owned()),
+            Some(mode) if mode != "delete" => {
+                Some(format!("journal={mode} takes effect on writing"))
+            }
+            _ => None,
+        }
+    }
+
+    fn others(&self, location: &Path) -> Result<Vec<String>> {
+        inspect::others(location)
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        fresh::file(location, |file| {
+            // Closing it later would give up the locks that SQLite has on it.
+            drop(file);
+            SqliteStore::create(location, options)
+        })
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(SqliteStore::open(location, options)?))
+    }
+}
+
+struct SqliteStore {
+    database: Database,
+    table: &'static Table,
+    control: Mutex<Connection>,
+}
+
+impl SqliteStore {
+    /// Creates the table in a new file.
+    fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let database = Database::at(path, &options.settings);
+        let (control, table) = (database.open()?, Table::of(options.keys));
+        // A WAL fixes the page size, so the journal mode waits until the file has its pages.
+        if let Some(size) = options.settings.get("page_size") {
+            control.execute(&format!("PRAGMA page_size={size}"))?;
+        }
+        control.execute(table.create)?;
+        Self::new(database, table, control)
+    }
+
+    fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        database::check(path, options.access)?;
+        let database = Database { access: options.access, ..Database::at(path, &options.settings) };
+        let control = database.open()?;
+        let table = control.first(Table::find)?;
+        Self::new(database, table, control)
+    }
+
+    fn new(database: Database, table: &'static Table, control: Connection) -> Result<Self> {
+        database.configure(&control)?;
+        Ok(Self { database, table, control: Mutex::new(control) })
+    }
+
+    fn control(&self) -> MutexGuard<'_, Connection> {
+        lock::hold(&self.control)
+    }
+}
+
+impl Store for SqliteStore {
+    fn keys(&self) -> KeyKind {
+        self.table.keys
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let db = self.database.connect()?;
+        if self.database.access == Access::Write {
+            db.time_checkpoints()?;
+        }
+        let by_blob = self.database.settings.get("api") == Some("blob");
+        Ok(Box::new(SqliteSession::new(db, self.table, by_blob)?))
+    }
+
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        self.database.in_effect(&self.control(), Facet::Blobs)
+    }
+
+    fn settle(&self) -> Result<()> {
+        let Database { access, settings, .. } = &self.database;
+        if *access == Access::Read || settings.get("checkpoint") == Some("none") {
+            return Ok(());
+        }
+        database::checkpoint(&self.control())
+    }
+
+    fn integrity(&self) -> Result<Option<Vec<String>>> {
+        let mut complaints = self.control().column("PRAGMA integrity_check")?;
+        complaints.retain(|line| line != "ok");
+        Ok(Some(complaints))
+    }
+
+    fn arrangement(&self) -> Result<Option<Arrangement>> {
+        inspect::arrangement(&self.control(), self.table).map(Some)
+    }
+}
+
+struct SqliteSession {
+    /// Whether values are read and overwritten through blob handles.
+    by_blob: bool,
+    table: &'static Table,
+    /// Between `begin` and `commit`. Outside, a blob handle would keep its transaction open
+    /// after the operation, so it is dropped there.
+    in_batch: bool,
+    reader: Option<Blob>,
+    writer: Option<Blob>,
+    get: Statement,
+    rowid: Statement,
+    insert: Statement,
+    update: Statement,
+    upsert: Statement,
+    delete: Statement,
+    scan: Statement,
+    list: Statement,
+    begin_read: Statement,
+    begin_write: Statement,
+    commit: Statement,
+    db: Connection,
+}
+
+impl SqliteSession {
+    fn new(db: Connection, table: &'static Table, by_blob: bool) -> Result<Self> {
+        let Table { name, key, value, insert, set, facts, filter, .. } = table;
+        let prepare = |sql: String| db.prepare(&sql);
+        let scan = |value| {
+            let rows = format!("{name} WHERE {key}>=?1 AND {filter} ORDER BY {key} LIMIT ?2");
+            prepare(format!("SELECT {key}, {value}, {facts} FROM {rows}"))
+        };
+        Ok(Self {
+            by_blob,
+            table,
+            in_batch: false,
+            reader: None,
+            writer: None,
+            get: prepare(format!("SELECT {value} FROM {name} WHERE {key}=?1"))?,
+            rowid: prepare(format!("SELECT rowid FROM {name} WHERE {key}=?1"))?,
+            insert: prepare(format!("{insert} ON CONFLICT DO NOTHING"))?,
+            update: prepare(format!("UPDATE {name} SET {set} WHERE {key}=?1"))?,
+            upsert: prepare(format!("{insert} ON CONFLICT({key}) DO UPDATE SET {set}"))?,
+            delete: prepare(format!("DELETE FROM {name} WHERE {key}=?1"))?,
+            scan: scan(*value)?,
+            list: scan("NULL")?,
+            begin_read: db.prepare("BEGIN")?,
+            begin_write: db.prepare("BEGIN IMMEDIATE")?,
+            commit: db.prepare("COMMIT")?,
+            db,
+        })
+    }
+
+    fn get_by_sql(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        bind_key(&mut self.get, self.table, key)?;
+        self.get.row(|row| {
+            let value = row.blob(0);
+            if let Some(room) = into.get_mut(..value.len()) {
+                room.copy_from_slice(value);
+            }
+            value.len()
+        })
+    }
+
+    fn get_by_blob(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        let Some(rowid) = self.rowid_of(key)? else { return Ok(None) };
+        let found = match self.db.move_blob(&mut self.reader, self.table.blobs, rowid, false) {
+            Ok(None) => Ok(None),
+            Ok(Some(blob)) => match into.get_mut(..blob.len()) {
+                Some(room) => blob.read(room).map(|()| Some(room.len())),
+                None => Ok(Some(blob.len())),
+            },
+            // A value that is NULL or a number has no blob handle.
+            Err(_) => self.get_by_sql(key, into),
+        };
+        if !self.in_batch {
+            self.reader = None;
+        }
+        found
+    }
+
+    /// Overwrites through a blob handle; `false` where that cannot be done (no such row, another
+    /// length) and SQL has to.
+    fn overwrite(&mut self, key: Key<'_>, value: &[u8]) -> Result<bool> {
+        let Some(rowid) = self.rowid_of(key)? else { return Ok(false) };
+        let written = match self.db.move_blob(&mut self.writer, self.table.blobs, rowid, true) {
+            Ok(Some(blob)) if blob.len() == value.len() => blob.write(value).map(|()| true),
+            _ => Ok(false),
+        };
+        if !self.in_batch {
+            self.writer = None;
+        }
+        written
+    }
+
+    fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        let statement = match put.how {
+            How::Insert => &mut self.insert,
+            How::Update => &mut self.update,
+            How::Upsert => &mut self.upsert,
+        };
+        bind_key(statement, self.table, key)?;
+        // SAFETY: `value` outlives this call, which resets the statement; see `Statement`.
+        unsafe { statement.bind_blob(2, value)? };
+        if self.table.keys == KeyKind::Names {
+            statement.bind_optional(3, put.meta.map(|meta| meta.mode.into()))?;
+            statement.bind_optional(4, put.meta.map(|meta| meta.seconds))?;
+        }
+        statement.run()?;
+        Ok(self.db.changes() > 0)
+    }
+
+    fn rowid_of(&mut self, key: Key<'_>) -> Result<Option<i64>> {
+        if let (Key::Int(key), KeyKind::Integers) = (key, self.table.keys) {
+            return Ok(Some(key));
+        }
+        bind_key(&mut self.rowid, self.table, key)?;
+        self.rowid.row(|row| row.integer(0))
+    }
+}
+
+#[inline]
+fn bind_key(statement: &mut Statement, table: &Table, key: Key<'_>) -> Result<()> {
+    match (key, table.keys) {
+        (Key::Int(key), KeyKind::Integers) => statement.bind_integer(1, key),
+        // SAFETY: every caller resets the statement before it returns, and `key` outlives it.
+        (Key::Name(name), KeyKind::Names) => unsafe { statement.bind_text(1, name) },
+        (_, kind) => Err(Error::usage(format!("key {key}: this database's keys are {kind}"))),
+    }
+}
+
+impl Session for SqliteSession {
+    #[inline]
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        if self.by_blob { self.get_by_blob(key, into) } else { self.get_by_sql(key, into) }
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        let in_place = self.by_blob && put.how != How::Insert && put.meta.is_none();
+        if in_place && self.overwrite(key, value)? {
+            return Ok(true);
+        }
+        self.put_by_sql(key, value, put)
+    }
+
+    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
+        bind_key(&mut self.delete, self.table, key)?;
+        self.delete.run()?;
+        Ok(self.db.changes() > 0)
+    }
+
+    fn begin(&mut self, mode: Mode) -> Result<()> {
+        let begin = match mode {
+            Mode::Read => &mut self.begin_read,
+            Mode::Write => &mut self.begin_write,
+        };
+        begin.run()?;
+        self.in_batch = true;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.in_batch = false;
+        self.reader = None;
+        self.writer = None;
+        self.commit.run()
+    }
+
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let rows = if scan.values { &mut self.scan } else { &mut self.list };
+        bind_key(rows, self.table, scan.from.unwrap_or(Key::least(self.table.keys)))?;
+        rows.bind_integer(2, i64::try_from(scan.limit).unwrap_or(i64::MAX))?;
+        let visited = visit_rows(rows, self.table, &self.db, visit);
+        rows.reset();
+        visited
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, i64)> {
+        self.db.cache_counters().into_iter().chain(self.db.waits()).collect()
+    }
+
+    fn background_work(&self) -> Vec<Done> {
+        self.db.checkpoints()
+    }
+}
+
+fn visit_rows(
+    rows: &mut Statement,
+    table: &Table,
+    db: &Connection,
+    visit: &mut Visitor<'_>,
+) -> Result<()> {
+    while rows.step().map_err(|e| db.named(e))? {
+        let key = match table.keys {
+            KeyKind::Integers => Key::Int(rows.integer(0)),
+            KeyKind::Names => Key::Name(rows.text(0)),
+        };
+        let meta = (table.keys == KeyKind::Names).then(|| Meta {
+            mode: u32::try_from(rows.integer(4)).unwrap_or(0),
+            seconds: rows.integer(5),
+            nanoseconds: 0,
+        });
+        let length = rows.integer(2);
+        check_uncompressed(key, length, rows.integer(3))?;
+        let item = Item { key, value: rows.blob(1), length: length.unsigned_abs(), meta };
+        if visit(item)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// In an archive of another program, a value shorter than its `sz` is deflated.
+fn check_uncompressed(key: Key<'_>, stored: i64, length: i64) -> Result<()> {
+    if stored == length {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "{key} is compressed in this archive ({stored} of {length} bytes); storemark works on \
+         uncompressed archives: extract it with `sqlite3 -A` and import the folder"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(folder: &tempfile::TempDir) -> Box<dyn Store> {
+        let mut settings = Settings::default();
+        settings.set("api", "blob");
+        let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
+        Sqlite.create(&folder.path().join("a.db"), &options).unwrap()
+    }
+
+    /// A blob handle left open would keep the transaction open in which SQL wrote the new length.
+    #[test]
+    fn outside_a_batch_another_session_sees_a_put_of_another_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        let (mut writer, mut reader) = (store.session().unwrap(), store.session().unwrap());
+        for value in [&b"long"[..], b"short", b"short", b""] {
+            assert!(writer.put(Key::Int(1), value, &Put::default()).unwrap());
+            let mut buffer = [0; 8];
+            assert_eq!(reader.get(Key::Int(1), &mut buffer).unwrap(), Some(value.len()));
+            assert_eq!(&buffer[..value.len()], value);
+        }
+    }
+
+    fn created(folder: &tempfile::TempDir, journal: &str, sync: &str) -> SqliteStore {
+        let mut settings = Settings::default();
+        settings.set("journal", journal);
+        settings.set("sync", sync);
+        let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
+        let path = folder.path().join(format!("{journal}-{sync}"));
+        std::fs::File::create_new(&path).unwrap();
+        SqliteStore::create(&path, &options).unwrap()
+    }
+
+    #[test]
+    fn each_journal_and_sync_gives_the_class_that_it_keeps() {
+        use Durability::{Consistent, Durable, None};
+        let folder = tempfile::tempdir().unwrap();
+        for (journal, classes) in [
+            ("delete", [None, Consistent, Consistent, Durable]),
+            ("truncate", [None, Consistent, Durable, Durable]),
+            ("persist", [None, Consistent, Durable, Durable]),
+            ("wal", [None, Consistent, Durable, Durable]),
+            ("memory", [None; 4]),
+            ("off", [None; 4]),
+        ] {
+            for (sync, class) in ["off", "normal", "full", "extra"].into_iter().zip(classes) {
+                let store = created(&folder, journal, sync);
+                assert_eq!(store.in_effect().unwrap().1, class, "journal={journal} sync={sync}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flush_reaches_the_drive() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = created(&folder, "wal", "full");
+        let db = store.control();
+        assert_eq!(db.number("PRAGMA fullfsync").unwrap(), 1);
+        assert_eq!(db.number("PRAGMA checkpoint_fullfsync").unwrap(), 1);
+    }
+}
