@@ -31,3 +31,8 @@ pub use schedule::{Outcome, measure, measure_with};
 pub use verify::{Differences, Verified, verify};
 pub use workers::{Finders, serve};
 pub use workload::{BlobWork, Op, Probe, ProbePass, Tally};
+
+/// Returns what a thread did; its panic goes on here.
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

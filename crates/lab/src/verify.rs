@@ -1,17 +1,18 @@
 //! Compares the data of two stores: the same keys, and under each the same bytes.
 
 use std::{
+    cmp::Ordering,
     ops::ControlFlow,
     path::Path,
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
-    thread::{self, ScopedJoinHandle},
+    sync::mpsc::{SyncSender, sync_channel},
+    thread,
 };
 
 use model::{Error, Item, Key, Result, Scan, Store};
 
 use crate::{
     Amount, Place, Progress, Stop,
-    dataset::sorted_keys::{SortedKeys, ascending},
+    dataset::{OwnedKey, push_sorted},
     progress::tick,
 };
 
@@ -55,10 +56,10 @@ impl Differences {
     /// How many keys are named.
     pub const SHOWN: usize = 20;
 
-    fn add(&mut self, key: Key<'_>) {
+    fn add(&mut self, key: &OwnedKey) {
         self.count += 1;
         if self.first.len() < Self::SHOWN {
-            self.first.push(key.to_string());
+            self.first.push(key.as_key().to_string());
         }
     }
 }
@@ -106,17 +107,14 @@ fn compare(
     thread::scope(|scope| {
         let [(left, a), (right, b)] = stores.map(|(store, path)| {
             let (sender, receiver) = sync_channel(4);
-            (scope.spawn(move || hash(store, path, &sender, stop)), Column::new(receiver, path))
+            let reader = move || hash(store, path, &sender, stop);
+            (scope.spawn(reader), receiver.into_iter().flatten())
         });
-        let merged = merge(a, b, progress);
-        // A reader that failed ends its column early: its error is the cause.
-        let digests = [finish(left)?, finish(right)?];
-        Ok(Verified { digests, ..merged? })
+        let verified = merge(a, b, progress);
+        // A reader that failed ends its rows early.
+        let digests = [crate::join(left)?, crate::join(right)?];
+        Ok(Verified { digests, ..verified })
     })
-}
-
-fn finish<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// What identifies a value.
@@ -126,6 +124,8 @@ struct Print {
     digest: blake3::Hash,
 }
 
+type Row = (OwnedKey, Print);
+
 /// Rows per message between threads.
 const ROWS: usize = 256;
 
@@ -133,25 +133,23 @@ const ROWS: usize = 256;
 fn hash(
     store: &dyn Store,
     path: &Path,
-    sender: &SyncSender<SortedKeys<Print>>,
+    sender: &SyncSender<Vec<Row>>,
     stop: &Stop,
 ) -> Result<String> {
     let mut whole = blake3::Hasher::new();
-    let mut sheet = SortedKeys::new();
+    let mut rows = Vec::new();
     store.session()?.scan(Scan::ALL, &mut |item| {
         stop.check()?;
         let print = Print { length: item.value.len() as u64, digest: blake3::hash(item.value) };
         absorb(&mut whole, &item, &print);
-        sheet.push(item.key, print).map_err(|e| e.context(path.display()))?;
-        if sheet.len() == ROWS
-            && sender.send(std::mem::replace(&mut sheet, SortedKeys::new())).is_err()
-        {
-            // The merging thread has failed, and returns why.
-            return Ok(ControlFlow::Break(()));
+        push_sorted(&mut rows, item.key, print).map_err(|e| e.context(path.display()))?;
+        if rows.len() > ROWS {
+            // The last one stays: the next key has to come after it.
+            let _ = sender.send(rows.drain(..ROWS).collect());
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    let _ = sender.send(sheet);
+    let _ = sender.send(rows);
     Ok(whole.finalize().to_hex().to_string())
 }
 
@@ -163,77 +161,34 @@ fn absorb(whole: &mut blake3::Hasher, item: &Item<'_>, print: &Print) {
     whole.update(&print.length.to_le_bytes()).update(print.digest.as_bytes());
 }
 
-/// One store's rows as they arrive, in key order.
-struct Column<'p> {
-    path: &'p Path,
-    receiver: Receiver<SortedKeys<Print>>,
-    sheet: SortedKeys<Print>,
-    row: usize,
-}
-
-impl<'p> Column<'p> {
-    fn new(receiver: Receiver<SortedKeys<Print>>, path: &'p Path) -> Self {
-        Self { path, receiver, sheet: SortedKeys::new(), row: 0 }
-    }
-
-    /// Waits until there is a row, or the store has no more.
-    fn fill(&mut self) -> Result<()> {
-        while self.row == self.sheet.len()
-            && let Ok(next) = self.receiver.recv()
-        {
-            if let (Some(before), Some((after, _))) = (self.sheet.last(), next.get(0)) {
-                ascending(before, after).map_err(|e| e.context(self.path.display()))?;
-            }
-            (self.sheet, self.row) = (next, 0);
-        }
-        Ok(())
-    }
-
-    fn peek(&self) -> Option<(Key<'_>, &Print)> {
-        self.sheet.get(self.row)
-    }
-}
-
-fn merge(mut a: Column<'_>, mut b: Column<'_>, progress: &dyn Progress) -> Result<Verified> {
+fn merge(
+    a: impl Iterator<Item = Row>,
+    b: impl Iterator<Item = Row>,
+    progress: &dyn Progress,
+) -> Verified {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
     let mut verified = Verified::default();
     for done in 1.. {
-        a.fill()?;
-        b.fill()?;
-        let (left, right) = match (a.peek(), b.peek()) {
+        // The lesser of two keys is judged; without one, the other.
+        let order = match (a.peek(), b.peek()) {
+            (Some((left, _)), Some((right, _))) => left.cmp(right),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
             (None, None) => break,
-            (left, right) => one(left, right, &mut verified),
         };
-        a.row += usize::from(left);
-        b.row += usize::from(right);
-        tick(progress, done);
-    }
-    Ok(verified)
-}
-
-/// Judges the lesser of two keys; returns which columns it was taken from.
-fn one(
-    a: Option<(Key<'_>, &Print)>,
-    b: Option<(Key<'_>, &Print)>,
-    verified: &mut Verified,
-) -> (bool, bool) {
-    match (a, b) {
-        (Some((key, print)), Some((other, its))) if key == other => {
-            if print == its {
+        let left = if order.is_le() { a.next() } else { None };
+        let right = if order.is_ge() { b.next() } else { None };
+        match (left, right) {
+            (Some((_, print)), Some((_, other))) if print == other => {
                 verified.same += 1;
                 verified.bytes += print.length;
-            } else {
-                verified.different.add(key);
             }
-            (true, true)
+            (Some((key, _)), Some(_)) => verified.different.add(&key),
+            (Some((key, _)), None) => verified.missing.add(&key),
+            (None, Some((key, _))) => verified.extra.add(&key),
+            (None, None) => {}
         }
-        (Some((key, _)), other) if other.is_none_or(|(other, _)| key < other) => {
-            verified.missing.add(key);
-            (true, false)
-        }
-        (_, Some((key, _))) => {
-            verified.extra.add(key);
-            (false, true)
-        }
-        (_, None) => (false, false),
+        tick(progress, done);
     }
+    verified
 }

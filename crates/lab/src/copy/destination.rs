@@ -1,13 +1,17 @@
-//! What may be at the destination before the copy.
+//! What may be at the destination before the copy, and how the whole copy gets its name.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-use model::{Access, Error, ErrorKind, KeyKind, OpenOptions, Result, Settings};
+use model::{Access, Error, ErrorKind, KeyKind, Result};
 
-use super::{CopyJob, Place, partial};
+use super::{
+    CopyJob, partial,
+    place::{Place, parent},
+};
+use crate::host;
 
 /// What is at the destination and may be replaced by the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,41 +24,38 @@ pub(super) enum Existing {
 
 /// Refuses a destination where something would be lost. Changes nothing.
 pub(super) fn check(job: &CopyJob) -> Result<Existing> {
+    let Place { engine, path, .. } = &job.to;
     check_place(&job.to)?;
-    check_apart(&job.from.path, &job.to.path)?;
-    let meta = match fs::symlink_metadata(&job.to.path) {
+    check_apart(&job.from.path, path)?;
+    let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return nothing(&job.to),
-        Err(cause) => return Err(Error::io(job.to.path.display(), cause)),
+        Err(cause) => return Err(Error::io(path.display(), cause)),
     };
-    let to = job.to.path.display();
+    let to = path.display();
     if meta.is_symlink() {
         return exists(format!("{to} is a symbolic link; name what it points to"));
     }
-    if meta.is_dir() && is_empty(&job.to.path)? && job.to.engine.recognises(&job.to.path) {
-        check_no_mount(&job.to.path)?;
-        return Ok(Existing::EmptyFolder);
+    if !meta.is_dir() && !meta.is_file() {
+        return exists(format!("{to} is neither a file nor a folder; it is not replaced"));
     }
-    if !job.force
-        && job.to.engine.recognises(&job.to.path)
-        && job.to.engine.reads_a_copy(&job.to.path)?
-    {
-        return exists(format!("{to} exists; --force replaces it"));
+    let recognised = engine.recognises(path);
+    if meta.is_dir() && is_empty(path)? && recognised {
+        return check_no_mount(path).map(|()| Existing::EmptyFolder);
     }
-    // What --force would not replace either is refused for that reason.
-    let existing = match (meta.is_dir(), meta.is_file()) {
-        (true, _) => {
-            check_replaceable(&job.to)?;
-            check_no_mount(&job.to.path)?;
-            Existing::Folder
+    // What --force would not replace either is refused for that reason; a store that could only be
+    // read as a copy is not looked into without it.
+    if job.force || !recognised || !engine.reads_a_copy(path)? {
+        check_replaceable(&job.to)?;
+        if meta.is_dir() {
+            check_no_mount(path)?;
         }
-        (_, true) => {
-            check_replaceable(&job.to)?;
-            Existing::File
-        }
-        _ => return exists(format!("{to} is neither a file nor a folder; it is not replaced")),
-    };
-    if job.force { Ok(existing) } else { exists(format!("{to} exists; --force replaces it")) }
+    }
+    match (job.force, meta.is_dir()) {
+        (false, _) => exists(format!("{to} exists; --force replaces it")),
+        (true, true) => Ok(Existing::Folder),
+        (true, false) => Ok(Existing::File),
+    }
 }
 
 fn exists<T>(message: String) -> Result<T> {
@@ -88,22 +89,22 @@ fn check_place(to: &Place) -> Result<()> {
 
 /// Refuses to copy a store onto itself, into itself, or over a folder that holds it.
 fn check_apart(from: &Path, to: &Path) -> Result<()> {
-    let refuse =
-        |what: &str| Err(Error::usage(format!("{} {what} {}", to.display(), from.display())));
     // A source that cannot be found cannot be opened either, and that error is clearer.
     let Ok(source) = from.canonicalize() else { return Ok(()) };
     let name = to.file_name().unwrap_or_default();
     let target = parent(to).canonicalize().map_err(|e| Error::io(to.display(), e))?.join(name);
-    if source == target || identity(&source).is_some_and(|id| identity(&target) == Some(id)) {
-        return refuse("is the same as");
-    }
-    if target.starts_with(&source) {
-        return refuse("is inside");
-    }
-    if source.starts_with(&target) || source.starts_with(partial::folder_for(&target)) {
-        return refuse("contains");
-    }
-    Ok(())
+    let identity = |path: &Path| fs::metadata(path).ok().as_ref().and_then(host::identity);
+    let same = identity(&source).is_some_and(|id| identity(&target) == Some(id));
+    let what = if source == target || same {
+        "is the same as"
+    } else if target.starts_with(&source) {
+        "is inside"
+    } else if source.starts_with(&target) || source.starts_with(partial::folder_for(&target)) {
+        "contains"
+    } else {
+        return Ok(());
+    };
+    Err(Error::usage(format!("{} {what} {}", to.display(), from.display())))
 }
 
 /// The store's other files must be absent too: they would be taken for the copy's.
@@ -125,14 +126,17 @@ fn check_replaceable(to: &Place) -> Result<()> {
     if !to.engine.recognises(&to.path) {
         return not(format!("it is not a {} store", to.engine.name()));
     }
-    let keys = match keys(to) {
-        Ok(keys) => keys,
+    let keys = to.open_plain(&to.path, Access::Read, KeyKind::Integers).and_then(|store| {
+        let keys = store.keys();
+        store.close().map(|()| keys)
+    });
+    match keys {
         Err(error) => return not(error.to_string()),
-    };
-    if to.path.is_dir() && keys == KeyKind::Names {
-        return not(
-            "only folders of kvtest's numbered files are, and this one has names".to_owned()
-        );
+        Ok(KeyKind::Names) if to.path.is_dir() => {
+            let why = "only folders of kvtest's numbered files are, and this one has names";
+            return not(why.to_owned());
+        }
+        Ok(_) => {}
     }
     match to.engine.others(&to.path)?.as_slice() {
         [] => Ok(()),
@@ -140,30 +144,13 @@ fn check_replaceable(to: &Place) -> Result<()> {
     }
 }
 
-fn keys(to: &Place) -> Result<KeyKind> {
-    let settings = Settings::default();
-    let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
-    let store = to.engine.open(&to.path, &options)?;
-    let keys = store.keys();
-    store.close().map(|()| keys)
-}
-
 /// A folder on which a file system is mounted cannot be renamed or removed.
 fn check_no_mount(folder: &Path) -> Result<()> {
-    let device = |path: &Path| identity(path).map(|(device, _)| device);
-    if device(folder) == device(&parent(folder)) {
+    if !host::is_mount_point(folder) {
         return Ok(());
     }
     let folder = folder.display();
     Err(Error::usage(format!("{folder} is a mount point; name a folder within it")))
-}
-
-/// The folder that `path` is in.
-pub(super) fn parent(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
 }
 
 /// `path` with `suffix` at the end of its name.
@@ -174,7 +161,7 @@ pub(super) fn sibling(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// The name of a replaced folder until the copy has its name.
-pub(super) fn old(destination: &Path) -> PathBuf {
+fn old(destination: &Path) -> PathBuf {
     sibling(destination, ".storemark-old")
 }
 
@@ -183,14 +170,72 @@ pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(entries.next().is_none())
 }
 
-/// Device and inode of what `path` points to.
-#[cfg(unix)]
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
+/// Renames the store at `new` to the destination, which is checked again: it may have changed since
+/// the copy started. A replaced store's mode is kept.
+pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
+    let to = &job.to.path;
+    let existing = check(job)?;
+    // A rename moves one file or folder; a closed store must have no other.
+    if let Some(file) = side_file(&job.to, new) {
+        return Err(Error::failed(format!("{} is left after closing", file.display())));
+    }
+    let failed = |cause| Error::io(to.display(), cause);
+    let mode = || fs::metadata(to).map(|meta| meta.permissions()).map_err(failed);
+    match existing {
+        Existing::Nothing => host::rename_new(new, to),
+        Existing::File => {
+            tidy(&job.to)?;
+            fs::set_permissions(new, mode()?).map_err(failed)?;
+            fs::rename(new, to).map_err(failed)
+        }
+        Existing::EmptyFolder => {
+            let mode = mode()?;
+            // Fails if it is no longer empty.
+            fs::remove_dir(to).map_err(failed)?;
+            host::rename_new(new, to)?;
+            fs::set_permissions(to, mode).map_err(failed)
+        }
+        // At every moment the old folder or the new one is whole, under its own name or next to it.
+        Existing::Folder => {
+            let (mode, old) = (mode()?, old(to));
+            host::rename_new(to, &old)?;
+            host::rename_new(new, to).inspect_err(|_| {
+                // If this fails too, the next copy names the old folder.
+                let _ = host::rename_new(&old, to);
+            })?;
+            fs::set_permissions(to, mode).map_err(failed)
+        }
+    }
 }
 
-#[cfg(not(unix))]
-fn identity(_: &Path) -> Option<(u64, u64)> {
-    None
+/// Makes the new name durable, and only then removes a folder that was replaced.
+pub(super) fn finish(to: &Path) -> Result<()> {
+    let whole = |error: Error| error.context(format!("{} is whole, but", to.display()));
+    host::sync_dir(&parent(to)).map_err(whole)?;
+    let old = old(to);
+    match fs::remove_dir_all(&old) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+            Err(whole(Error::io(old.display(), cause)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn side_file(place: &Place, path: &Path) -> Option<PathBuf> {
+    place.engine.files(path).into_iter().find(|file| file != path && file.exists())
+}
+
+/// Lets the engine merge the old store's other files (a write-ahead log, say), which would be taken
+/// for a part of the new one.
+fn tidy(to: &Place) -> Result<()> {
+    if side_file(to, &to.path).is_none() {
+        return Ok(());
+    }
+    let store = to.open_plain(&to.path, Access::Write, KeyKind::Integers)?;
+    store.settle()?;
+    store.close()?;
+    match side_file(to, &to.path) {
+        None => Ok(()),
+        Some(file) => exists(format!("{} is in use: {} exists", to.path.display(), file.display())),
+    }
 }

@@ -1,11 +1,14 @@
 //! What an interrupted copy left: every key with what identifies its value, so that only what
 //! is missing or differs is copied again. Some 60 bytes a key.
 
-use std::{ops::ControlFlow, path::Path};
+use std::{iter::Peekable, ops::ControlFlow, vec::IntoIter};
 
-use model::{Blobs, Error, How, Item, Key, Meta, OpenOptions, Result, Scan, Store};
+use model::{Error, How, Item, Meta, Result, Scan, Store};
 
-use crate::{Stop, dataset::sorted_keys::SortedKeys};
+use crate::{
+    Stop,
+    dataset::{OwnedKey, push_sorted},
+};
 
 /// What identifies a value: 16 bytes of its BLAKE3 hash, its mode, and its time in whole
 /// seconds, as some engines keep no more.
@@ -31,66 +34,46 @@ impl Mark {
 
 /// What the destination already holds, compared with the source as that is read in key order.
 pub(super) struct Inventory {
-    there: SortedKeys<Mark>,
-    /// Rows before this one have been compared.
-    row: usize,
-    /// Rows that the source does not have.
-    extra: Vec<usize>,
-    pub(super) same: u64,
+    /// What has not been compared yet.
+    there: Peekable<IntoIter<(OwnedKey, Mark)>>,
+    /// Keys that the source does not have.
+    extra: Vec<OwnedKey>,
 }
 
 impl Inventory {
     /// Nothing is there.
     pub(super) fn none() -> Self {
-        Self { there: SortedKeys::new(), row: 0, extra: Vec::new(), same: 0 }
+        Self { there: Vec::new().into_iter().peekable(), extra: Vec::new() }
     }
 
-    /// Opens the store at `path` and reads all of it. A store that fails its integrity check is an
-    /// error: damage by a power cut need not show in its values.
-    pub(super) fn open(
-        engine: &dyn Blobs,
-        path: &Path,
-        options: &OpenOptions,
-        stop: &Stop,
-    ) -> Result<(Box<dyn Store>, Self)> {
-        let store = engine.open(path, options)?;
-        if store.keys() != options.keys {
-            let what = format!("its keys are {}, the source's {}", store.keys(), options.keys);
-            return Err(Error::usage(what));
-        }
+    /// Reads all of `store`. One that fails its integrity check is an error: damage by a power cut
+    /// need not show in its values.
+    pub(super) fn of(store: &dyn Store, stop: &Stop) -> Result<Self> {
         if let Some(complaint) = store.integrity()?.and_then(|all| all.into_iter().next()) {
             return Err(Error::corrupt(complaint));
         }
-        let mut inventory = Self::none();
+        let mut rows = Vec::new();
         store.session()?.scan(Scan::ALL, &mut |item| {
             stop.check()?;
-            inventory.there.push(item.key, Mark::of(&item))?;
+            push_sorted(&mut rows, item.key, Mark::of(&item))?;
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok((store, inventory))
+        Ok(Self { there: rows.into_iter().peekable(), extra: Vec::new() })
     }
 
     /// How the next item of the source has to be put; `None`: it is already copied.
     pub(super) fn how(&mut self, item: &Item<'_>) -> Option<How> {
-        while let Some((key, mark)) = self.there.get(self.row)
-            && key <= item.key
-        {
-            self.row += 1;
-            if key < item.key {
-                self.extra.push(self.row - 1);
-            } else if mark.is_mark_of(item) {
-                self.same += 1;
-                return None;
-            } else {
-                return Some(How::Upsert);
+        while let Some((key, mark)) = self.there.next_if(|(key, _)| key.as_key() <= item.key) {
+            if key.as_key() == item.key {
+                return (!mark.is_mark_of(item)).then_some(How::Upsert);
             }
+            self.extra.push(key);
         }
         Some(How::Insert)
     }
 
     /// The keys that the source does not have, once all of it was compared.
-    pub(super) fn extra(&self) -> impl Iterator<Item = Key<'_>> {
-        let rows = self.extra.iter().copied().chain(self.row..self.there.len());
-        rows.filter_map(|row| self.there.get(row).map(|(key, _)| key))
+    pub(super) fn extra(self) -> impl Iterator<Item = OwnedKey> {
+        self.extra.into_iter().chain(self.there.map(|(key, _)| key))
     }
 }

@@ -1,33 +1,25 @@
 //! Copies a store: into a folder next to the destination, and under its own name only when it is
 //! whole and on disk.
 
-mod amount;
-mod clone;
 mod destination;
-mod generated_store;
 mod inventory;
-mod parcel;
 mod partial;
 mod place;
-mod placing;
 mod pump;
 
 use std::path::{Path, PathBuf};
 
 use model::{
-    Access, ErrorKind, Fill, OpenOptions, Result, Store,
+    Access, Error, ErrorKind, Fill, OpenOptions, Result, Store,
     units::{show_count, show_size},
 };
 
 use crate::{Progress, Stop, host};
-pub use amount::Amount;
-pub(crate) use clone::clone_store;
-pub use generated_store::generated;
 use inventory::Inventory;
 use partial::Partial;
-pub use place::Place;
-pub(crate) use place::Readable;
-use pump::{Moved, Pump};
+pub use place::{Amount, Place, generated};
+pub(crate) use place::{Readable, clone_store};
+use pump::Pump;
 
 /// A copy as asked for.
 pub struct CopyJob {
@@ -73,13 +65,13 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
         show_size(amount.bytes)
     ));
     let partial = Partial::claim(&job.to.path)?;
-    let copied = Copier { job, source: &*source, amount, progress, stop }.run(&partial);
-    let copied = match copied {
+    let copier = Copier { job, source: &*source, amount, progress, stop };
+    let copied = match copier.run(&partial) {
         Ok(copied) => copied,
         Err(error) => return Err(partial.explain(error, &job.to, source.keys())),
     };
     partial.release();
-    placing::finish(&job.to.path)?;
+    destination::finish(&job.to.path)?;
     source.close()?;
     Ok(copied)
 }
@@ -98,20 +90,22 @@ impl Copier<'_> {
         let fill = self.job.to.engine.fill();
         let (store, inventory) = match self.resume(partial, &fill)? {
             Some(resumed) => resumed,
-            None => self.start(partial, &fill)?,
+            None => (self.start(partial, &fill)?, Inventory::none()),
         };
-        let moved = self.move_all(&*store, &fill, inventory);
+        self.progress.stage("copying", Some(self.amount.count));
+        let (from, progress, stop) = (self.source, self.progress, self.stop);
+        let copied = Pump { from, to: &*store, progress, stop }.run(inventory, fill.sessions);
         // An interrupted copy is closed too, so that it can be resumed.
         let closed = store.settle().and_then(|()| store.close());
-        let moved = moved?;
+        let copied = copied?;
         closed?;
-        self.stop.check()?;
+        stop.check()?;
         self.reopen(&path)?;
-        self.progress.stage("flushing to disk", None);
+        progress.stage("flushing to disk", None);
         host::sync(&path)?;
-        self.stop.check()?;
-        placing::place(&path, self.job)?;
-        Ok(moved.copied())
+        stop.check()?;
+        destination::place(&path, self.job)?;
+        Ok(copied)
     }
 
     /// The options to fill the copy with: as asked for, but fast.
@@ -123,11 +117,10 @@ impl Copier<'_> {
     }
 
     /// Creates an empty store.
-    fn start(&self, partial: &Partial, fill: &Fill) -> Result<(Box<dyn Store>, Inventory)> {
+    fn start(&self, partial: &Partial, fill: &Fill) -> Result<Box<dyn Store>> {
         partial.empty()?;
         self.amount.check_room(fill, partial.folder())?;
-        let store = self.job.to.engine.create(&partial.store(), &self.options(fill))?;
-        Ok((store, Inventory::none()))
+        self.job.to.engine.create(&partial.store(), &self.options(fill))
     }
 
     /// Opens what an interrupted copy left, if it is to be resumed and can be.
@@ -136,26 +129,27 @@ impl Copier<'_> {
         partial: &Partial,
         fill: &Fill,
     ) -> Result<Option<(Box<dyn Store>, Inventory)>> {
-        if !self.job.resume || !partial.has_store() {
+        if !self.job.resume || !partial.store().exists() {
             return Ok(None);
         }
         self.progress.stage("looking at what is already copied", None);
-        let options = self.options(fill);
-        match Inventory::open(self.job.to.engine, &partial.store(), &options, self.stop) {
-            Ok(found) => Ok(Some(found)),
-            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
-            Err(error) => {
+        let open = || {
+            let store = self.job.to.engine.open(&partial.store(), &self.options(fill))?;
+            let (there, wanted) = (store.keys(), self.source.keys());
+            if there != wanted {
+                return Err(Error::usage(format!("its keys are {there}, the source's {wanted}")));
+            }
+            let inventory = Inventory::of(&*store, self.stop)?;
+            Ok((store, inventory))
+        };
+        match open() {
+            Err(error) if error.kind() != ErrorKind::Interrupted => {
                 let what = partial.folder().display();
                 self.progress.say(&format!("cannot resume {what}, starting again: {error}"));
                 Ok(None)
             }
+            opened => opened.map(Some),
         }
-    }
-
-    fn move_all(&self, to: &dyn Store, fill: &Fill, inventory: Inventory) -> Result<Moved> {
-        self.progress.stage("copying", Some(self.amount.count));
-        let pump = Pump { from: self.source, to, progress: self.progress, stop: self.stop };
-        pump.run(inventory, fill.sessions)
     }
 
     /// Opens the whole copy once as asked for, for settings that a store keeps (a journal mode,

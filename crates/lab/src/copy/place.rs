@@ -1,22 +1,21 @@
-//! Where a store is and how it is opened.
+//! Where a store is, how it is opened, and how much is in it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use model::{
-    Access, Blobs, Error, KeyKind, OpenOptions, Result, Settings, Store, units::show_size,
+    Access, Blobs, Error, Fill, Generated, KeyKind, OpenOptions, Result, Scan, Settings, Store,
+    units::show_size,
 };
 
-use super::clone::clone_store;
 use crate::{
     Progress, Stop,
+    dataset::Generator,
     host::{self, Scratch},
 };
-
-/// A store that can be read, and the scratch folder that it may be in.
-pub(crate) struct Readable {
-    pub(crate) place: Place,
-    _scratch: Option<Scratch>,
-}
 
 /// A store on disk: its engine, its path, and the settings to open or create it with.
 #[derive(Clone)]
@@ -27,6 +26,19 @@ pub struct Place {
     pub path: PathBuf,
     /// Checked settings.
     pub settings: Settings,
+}
+
+/// A store that can be read, and the scratch folder that it may be in.
+pub(crate) struct Readable {
+    pub(crate) place: Place,
+    _scratch: Option<Scratch>,
+}
+
+/// The place of a generated dataset, which can only be read. It has no path.
+pub fn generated(spec: Generated) -> Result<Place> {
+    // An engine lives as long as the program; this one is a few numbers.
+    let engine: &'static Generator = Box::leak(Box::new(Generator::new(spec)?));
+    Ok(Place { engine, path: PathBuf::new(), settings: Settings::default() })
 }
 
 impl Place {
@@ -41,22 +53,21 @@ impl Place {
         let Some(parent) = self.copied_to(scratch)? else {
             return Ok(Readable { place: self.clone(), _scratch: None });
         };
-        let scratch = Scratch::new_in(parent)?;
+        let scratch = Scratch::new_in(&parent)?;
         let folder = scratch.folder("read", self.engine.account())?;
-        let copy =
-            folder.join(self.path.file_name().unwrap_or_else(|| self.engine.name().as_ref()));
+        let name = self.path.file_name().unwrap_or_else(|| self.engine.name().as_ref());
+        let copy = folder.join(name);
         clone_store(self.engine, &self.path, &copy, progress, stop)?;
         let place = Self { path: copy, ..self.clone() };
         Ok(Readable { place, _scratch: Some(scratch) })
     }
 
     /// The folder for a copy that is read instead; `None`: the store itself can be read.
-    fn copied_to<'a>(&'a self, scratch: Option<&'a Path>) -> Result<Option<&'a Path>> {
+    fn copied_to(&self, scratch: Option<&Path>) -> Result<Option<PathBuf>> {
         if !self.engine.capabilities().persistent || !self.engine.reads_a_copy(&self.path)? {
             return Ok(None);
         }
-        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        Ok(Some(scratch.or(parent).unwrap_or(Path::new("."))))
+        Ok(Some(scratch.map_or_else(|| parent(&self.path), Path::to_owned)))
     }
 
     /// Refuses if there is no room for the copy that [`Self::readable`] makes.
@@ -65,7 +76,7 @@ impl Place {
         let space = host::space(&self.engine.files(&self.path))?;
         // Holes are filled by copying.
         let needed = space.apparent.max(space.allocated);
-        let Some(free) = host::shortage(parent, needed)? else { return Ok(()) };
+        let Some(free) = host::shortage(&parent, needed)? else { return Ok(()) };
         Err(Error::usage(format!(
             "{}: it is read as a copy of {}, and {} has {} free; --scratch DIR names another folder",
             self.path.display(),
@@ -82,5 +93,135 @@ impl Place {
 
     pub(crate) fn options(&self, access: Access, keys: KeyKind) -> OpenOptions {
         OpenOptions { settings: self.settings.clone(), access, keys }
+    }
+
+    /// Opens a store of this kind at `path` without any settings.
+    pub(super) fn open_plain(
+        &self,
+        path: &Path,
+        access: Access,
+        keys: KeyKind,
+    ) -> Result<Box<dyn Store>> {
+        self.engine.open(path, &OpenOptions { settings: Settings::default(), access, keys })
+    }
+}
+
+/// The folder that `path` is in.
+pub(super) fn parent(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Copies the files of a store, side files and all, so that the copy has the same layout.
+pub(crate) fn clone_store(
+    engine: &dyn Blobs,
+    from: &Path,
+    to: &Path,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<()> {
+    progress.stage(&format!("copying {}", from.display()), None);
+    for (from, to) in engine.files(from).iter().zip(engine.files(to)) {
+        if from.exists() {
+            clone(from, &to, stop)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file, or a folder with the files and folders in it.
+fn clone(from: &Path, to: &Path, stop: &Stop) -> Result<()> {
+    stop.check()?;
+    let wrong = |e| Error::io(from.display(), e);
+    let kind = fs::symlink_metadata(from).map_err(wrong)?.file_type();
+    if kind.is_file() {
+        host::copy_file(from, to)?;
+        // A copy of a read-only file is read-only too; a scratch copy must not be.
+        let mut permissions = fs::metadata(to).map_err(wrong)?.permissions();
+        if permissions.readonly() {
+            #[expect(clippy::permissions_set_readonly_false, reason = "in a folder of mode 0700")]
+            permissions.set_readonly(false);
+            fs::set_permissions(to, permissions).map_err(wrong)?;
+        }
+    } else if kind.is_dir() {
+        fs::create_dir(to).map_err(|e| Error::io(to.display(), e))?;
+        for entry in fs::read_dir(from).map_err(wrong)? {
+            let name = entry.map_err(wrong)?.file_name();
+            clone(&from.join(&name), &to.join(&name), stop)?;
+        }
+    }
+    Ok(())
+}
+
+/// The block size of nearly all file systems, in bytes.
+const BLOCK: u64 = 4096;
+
+/// Values and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Values.
+    pub count: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// All that `store` holds.
+    pub(crate) fn of(store: &dyn Store, stop: &Stop) -> Result<Self> {
+        let mut amount = Self::default();
+        store.session()?.scan(Scan::LENGTHS, &mut |item| {
+            stop.check()?;
+            amount.count += 1;
+            amount.bytes += item.length;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(amount)
+    }
+
+    /// The room for it on disk: a quarter more than the bytes; a value with blocks of its own fills
+    /// the last by half.
+    pub(crate) fn room(self, fill: &Fill) -> u64 {
+        let more =
+            if fill.whole_blocks { self.count.saturating_mul(BLOCK / 2) } else { self.bytes / 4 };
+        self.bytes.saturating_add(more)
+    }
+
+    /// Refuses if a copy into `folder` has no room.
+    pub(super) fn check_room(self, fill: &Fill, folder: &Path) -> Result<()> {
+        let needed = self.room(fill);
+        let Some(free) = host::shortage(folder, needed)? else { return Ok(()) };
+        Err(Error::usage(format!(
+            "the copy takes about {}, but there are only {} free",
+            show_size(needed),
+            show_size(free)
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_shortage_names_both_figures() {
+        let folder = tempfile::tempdir().unwrap();
+        let fill = Fill { settings: &[], sessions: 1, whole_blocks: false };
+        let check = |bytes| Amount { count: 1, bytes }.check_room(&fill, folder.path());
+        check(1000).unwrap();
+        let error = check(1 << 62).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains("5765 PB"), "{error}");
+    }
+
+    #[test]
+    fn tiny_values_in_files_take_blocks() {
+        let amount = Amount { count: 1000, bytes: 1000 };
+        let fill = |whole_blocks| Fill { settings: &[], sessions: 1, whole_blocks };
+        assert_eq!(amount.room(&fill(false)), 1250);
+        assert_eq!(amount.room(&fill(true)), 2_049_000);
     }
 }

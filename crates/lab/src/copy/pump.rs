@@ -9,9 +9,9 @@ use std::{
     thread,
 };
 
-use model::{Error, ErrorKind, Item, Mode, Result, Scan, Session, Store};
+use model::{Error, ErrorKind, How, Item, Key, Mode, Put, Result, Scan, Store};
 
-use super::{Copied, inventory::Inventory, parcel::Parcel};
+use super::{Copied, inventory::Inventory};
 use crate::{Progress, Stop};
 
 /// A batch is committed when it has so many bytes: what a killed copy loses at most.
@@ -22,20 +22,6 @@ const BATCH_ITEMS: usize = 4096;
 
 /// Parcels that wait for each writer.
 const WAITING: usize = 2;
-
-/// What was moved.
-#[derive(Default)]
-pub(super) struct Moved {
-    count: u64,
-    bytes: u64,
-    same: u64,
-}
-
-impl Moved {
-    pub(super) fn copied(&self) -> Copied {
-        Copied { count: self.count, bytes: self.bytes, resumed: self.same }
-    }
-}
 
 /// Two open stores.
 pub(super) struct Pump<'a> {
@@ -48,37 +34,47 @@ pub(super) struct Pump<'a> {
 impl Pump<'_> {
     /// Moves what `inventory` does not have, and removes what only it has. When interrupted, all
     /// that was written is committed.
-    pub(super) fn run(&self, inventory: Inventory, writers: usize) -> Result<Moved> {
+    pub(super) fn run(&self, inventory: Inventory, writers: usize) -> Result<Copied> {
         let done = AtomicU64::new(0);
         let (spare, spares) = channel();
         let (read, written) = thread::scope(|scope| {
-            let (senders, threads): (Vec<_>, Vec<_>) = (0..writers)
+            let (writers, threads): (Vec<_>, Vec<_>) = (0..writers)
                 .map(|_| {
                     let (sender, parcels) = sync_channel(WAITING);
-                    let spare = spare.clone();
-                    let done = &done;
+                    let (spare, done) = (spare.clone(), &done);
                     (sender, scope.spawn(move || self.write(&parcels, &spare, done)))
                 })
                 .unzip();
-            let reader = Reader::new(senders, spares, inventory, &done);
+            let (parcel, copied) = (Parcel::default(), Copied::default());
+            let reader =
+                Reader { writers, turn: 0, spares, parcel, inventory, copied, done: &done };
             let read = self.read(reader);
-            let written = threads.into_iter().map(join).collect::<Vec<_>>();
-            (read, written)
+            (read, threads.into_iter().map(crate::join).collect::<Vec<_>>())
         });
         // A writer that failed also ends the reading: its error is the cause.
+        let failed = |end: &Result<()>| {
+            end.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted)
+        };
         written.into_iter().find(failed).transpose()?;
-        let (moved, inventory) = read?;
+        let (copied, inventory) = read?;
         self.stop.check()?;
-        self.remove_extra(&inventory)?;
-        Ok(moved)
+        let mut session = self.to.session()?;
+        session.begin(Mode::Write)?;
+        for key in inventory.extra() {
+            session.delete(key.as_key())?;
+        }
+        session.commit()?;
+        Ok(copied)
     }
 
-    fn read(&self, mut reader: Reader<'_>) -> Result<(Moved, Inventory)> {
+    fn read(&self, mut reader: Reader<'_>) -> Result<(Copied, Inventory)> {
         self.from.session()?.scan(Scan::ALL, &mut |item| {
             self.stop.check()?;
             Ok(reader.take(&item))
         })?;
-        Ok(reader.end())
+        // A failed writer returns its own error.
+        let _ = reader.send();
+        Ok((reader.copied, reader.inventory))
     }
 
     /// Writes what arrives until the reader ends. After a failure the uncommitted batch is lost.
@@ -89,16 +85,21 @@ impl Pump<'_> {
         done: &AtomicU64,
     ) -> Result<()> {
         let mut session = self.to.session()?;
-        let mut batch = Batch::default();
         session.begin(Mode::Write)?;
+        // Since the last commit.
+        let (mut items, mut bytes) = (0, 0);
         for parcel in parcels {
             let mut written = 0;
             for (key, value, put) in parcel.items().take_while(|_| !self.stop.is_set()) {
                 if !session.put(key, value, put)? {
                     return Err(taken(key));
                 }
-                batch.add(value.len(), &mut *session)?;
-                written += 1;
+                (items, bytes, written) = (items + 1, bytes + value.len(), written + 1);
+                if items >= BATCH_ITEMS || bytes >= BATCH_BYTES {
+                    session.commit()?;
+                    session.begin(Mode::Write)?;
+                    (items, bytes) = (0, 0);
+                }
             }
             self.progress.done(done.fetch_add(written, Relaxed) + written);
             // Once the reader has read everything, nobody waits for spares.
@@ -106,51 +107,14 @@ impl Pump<'_> {
         }
         session.commit()
     }
-
-    fn remove_extra(&self, inventory: &Inventory) -> Result<()> {
-        let mut session = self.to.session()?;
-        session.begin(Mode::Write)?;
-        for key in inventory.extra() {
-            session.delete(key)?;
-        }
-        session.commit()
-    }
-}
-
-fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-fn failed(end: &Result<()>) -> bool {
-    end.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted)
 }
 
 /// On a file system that folds case, two names may be one file.
-fn taken(key: model::Key<'_>) -> Error {
+fn taken(key: Key<'_>) -> Error {
     Error::new(
         ErrorKind::Exists,
         format!("{key}: another key has taken its place; do two names differ in case only?"),
     )
-}
-
-/// What was written since the last commit.
-#[derive(Default)]
-struct Batch {
-    items: usize,
-    bytes: usize,
-}
-
-impl Batch {
-    fn add(&mut self, bytes: usize, session: &mut dyn Session) -> Result<()> {
-        self.items += 1;
-        self.bytes += bytes;
-        if self.items >= BATCH_ITEMS || self.bytes >= BATCH_BYTES {
-            session.commit()?;
-            session.begin(Mode::Write)?;
-            *self = Self::default();
-        }
-        Ok(())
-    }
 }
 
 /// Packs what has to be written and hands it to the writers in turn.
@@ -160,30 +124,21 @@ struct Reader<'a> {
     spares: Receiver<Parcel>,
     parcel: Parcel,
     inventory: Inventory,
-    moved: Moved,
+    copied: Copied,
     done: &'a AtomicU64,
 }
 
-impl<'a> Reader<'a> {
-    fn new(
-        writers: Vec<SyncSender<Parcel>>,
-        spares: Receiver<Parcel>,
-        inventory: Inventory,
-        done: &'a AtomicU64,
-    ) -> Self {
-        let (parcel, moved) = (Parcel::default(), Moved::default());
-        Self { writers, turn: 0, spares, parcel, inventory, moved, done }
-    }
-
+impl Reader<'_> {
     /// `Break`: a writer has failed.
     fn take(&mut self, item: &Item<'_>) -> ControlFlow<()> {
-        self.moved.count += 1;
-        self.moved.bytes += item.value.len() as u64;
+        self.copied.count += 1;
+        self.copied.bytes += item.length;
         match self.inventory.how(item) {
+            Some(how) => self.parcel.add(item, how),
             None => {
+                self.copied.resumed += 1;
                 self.done.fetch_add(1, Relaxed);
             }
-            Some(how) => self.parcel.add(item, how),
         }
         if self.parcel.is_full() { self.send() } else { ControlFlow::Continue(()) }
     }
@@ -198,13 +153,68 @@ impl<'a> Reader<'a> {
             Err(_) => ControlFlow::Break(()),
         }
     }
+}
 
-    fn end(mut self) -> (Moved, Inventory) {
-        if !self.parcel.is_empty() {
-            // A failed writer returns its own error.
-            let _ = self.send();
+/// Bytes after which a parcel is sent: few enough to stay in the processor's cache on the way,
+/// enough that the handover costs nothing in comparison.
+const BYTES: usize = 1 << 20;
+
+/// Items after which it is sent, however small they are.
+const ITEMS: usize = 1024;
+
+/// A buffer that a large value has made larger than this is not reused.
+const KEEP: usize = 4 * BYTES;
+
+/// Items in key order, all in one buffer.
+#[derive(Default)]
+struct Parcel {
+    items: Vec<Packed>,
+    bytes: Vec<u8>,
+}
+
+struct Packed {
+    /// `None`: a name, which is in front of the value.
+    key: Option<i64>,
+    start: usize,
+    value: usize,
+    end: usize,
+    put: Put,
+}
+
+impl Parcel {
+    fn add(&mut self, item: &Item<'_>, how: How) {
+        let start = self.bytes.len();
+        let key = match item.key {
+            Key::Int(key) => Some(key),
+            Key::Name(name) => {
+                self.bytes.extend_from_slice(name);
+                None
+            }
+        };
+        let value = self.bytes.len();
+        self.bytes.extend_from_slice(item.value);
+        let (end, put) = (self.bytes.len(), Put { how, meta: item.meta });
+        self.items.push(Packed { key, start, value, end, put });
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes.len() >= BYTES || self.items.len() >= ITEMS
+    }
+
+    fn items(&self) -> impl Iterator<Item = (Key<'_>, &[u8], &Put)> {
+        self.items.iter().map(|Packed { key, start, value, end, put }| {
+            let name = Key::Name(&self.bytes[*start..*value]);
+            (key.map_or(name, Key::Int), &self.bytes[*value..*end], put)
+        })
+    }
+
+    /// The parcel without its items, to be filled again.
+    fn emptied(mut self) -> Self {
+        if self.bytes.capacity() > KEEP {
+            return Self::default();
         }
-        self.moved.same = self.inventory.same;
-        (self.moved, self.inventory)
+        self.items.clear();
+        self.bytes.clear();
+        self
     }
 }

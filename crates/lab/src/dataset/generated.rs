@@ -1,14 +1,23 @@
 //! Datasets generated from a seed. Every value comes from a generator of its own, seeded by the
 //! dataset's seed and the key, so that any value can be generated again at any time.
 
-use model::{Error, Generated, Result};
+use std::{
+    ops::{ControlFlow, RangeInclusive},
+    path::Path,
+};
+
+use model::{
+    Blobs, Capabilities, Declaration, Engine, Error, Generated, Item, Key, KeyKind, OpenOptions,
+    Put, Result, Scan, Session, Store, Visitor,
+};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::order::below;
-use super::payload::fill;
+use super::random::{below, fill};
 
-/// Generates the values of a [`Generated`] dataset.
+/// Generates the values of a [`Generated`] dataset. It is an engine with one store, which exists
+/// only as a seed and can be copied like any other.
+#[derive(Clone, Copy)]
 pub(crate) struct Generator {
     spec: Generated,
 }
@@ -17,36 +26,27 @@ impl Generator {
     /// Refuses sizes below 0 and those that do not fit in memory.
     pub(crate) fn new(spec: Generated) -> Result<Self> {
         let Generated { count, size, variance, .. } = spec;
-        if count == 0 {
-            return Err(Error::usage("a dataset of 0 blobs; at least one is needed"));
-        }
-        if variance > size {
-            return Err(Error::usage(format!(
+        let largest = size.saturating_add(variance);
+        let bytes = u128::from(count) * u128::from(largest);
+        let wrong = if count == 0 {
+            "a dataset of 0 blobs; at least one is needed".to_owned()
+        } else if variance > size {
+            format!(
                 "a variance of {variance} is larger than the size of {size}: sizes would be negative"
-            )));
-        }
-        if size.checked_add(variance).is_none_or(|largest| largest > u64::from(u32::MAX)) {
-            return Err(Error::usage(format!(
-                "a size of {size} with a variance of {variance}: a blob has at most 4 GiB - 1"
-            )));
-        }
-        let largest = u128::from(size + variance);
-        if i64::try_from(u128::from(count) * largest).is_err() {
-            return Err(Error::usage(format!(
-                "{count} blobs of {size} bytes: more than 2^63 bytes in all"
-            )));
-        }
-        Ok(Self { spec })
+            )
+        } else if largest > u64::from(u32::MAX) {
+            format!("a size of {size} with a variance of {variance}: a blob has at most 4 GiB - 1")
+        } else if i64::try_from(bytes).is_err() {
+            format!("{count} blobs of {size} bytes: more than 2^63 bytes in all")
+        } else {
+            return Ok(Self { spec });
+        };
+        Err(Error::usage(wrong))
     }
 
-    /// The largest key; the smallest is 1.
-    pub(crate) fn count(&self) -> u64 {
-        self.spec.count
-    }
-
-    /// Length of the value of `key`.
-    pub(crate) fn length(&self, key: u64) -> u64 {
-        self.draw_length(&mut self.random(key))
+    /// Its keys. The bytes are fewer than 2^63, so that the count fits wherever sizes do.
+    fn range(&self) -> RangeInclusive<i64> {
+        1..=i64::try_from(self.spec.count).unwrap_or(i64::MAX)
     }
 
     /// Replaces the contents of `into` by the value of `key`.
@@ -70,6 +70,87 @@ impl Generator {
 /// 2^64 divided by the golden ratio, odd: neighbouring keys get seeds far apart (Knuth, The Art
 /// of Computer Programming, 6.4).
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+static DECLARATION: Declaration = Declaration {
+    capabilities: Capabilities { meta: false, concurrent_writes: false, ..Capabilities::IN_MEMORY },
+    ..Declaration::new("generated", "values generated from a seed, only to be read")
+};
+
+fn only_read() -> Error {
+    Error::unsupported("a dataset generated from a seed can only be read")
+}
+
+impl Engine for Generator {
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
+    }
+
+    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
+        Some(self)
+    }
+}
+
+impl Blobs for Generator {
+    fn create(&self, _: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
+        Err(only_read())
+    }
+
+    fn open(&self, _: &Path, _: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl Store for Generator {
+    fn keys(&self) -> KeyKind {
+        KeyKind::Integers
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl Session for Generator {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        let Key::Int(key) = key else { return Ok(None) };
+        if !self.range().contains(&key) {
+            return Ok(None);
+        }
+        let mut value = Vec::new();
+        self.value(key.unsigned_abs(), &mut value);
+        if let Some(room) = into.get_mut(..value.len()) {
+            room.copy_from_slice(&value);
+        }
+        Ok(Some(value.len()))
+    }
+
+    fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
+        Err(only_read())
+    }
+
+    fn delete(&mut self, _: Key<'_>) -> Result<bool> {
+        Err(only_read())
+    }
+
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let least = Key::least(KeyKind::Integers);
+        let Key::Int(from) = scan.from.unwrap_or(least) else { return Ok(()) };
+        let all = self.range();
+        let mut value = Vec::new();
+        for (key, _) in (from.max(*all.start())..=*all.end()).zip(0..scan.limit) {
+            let name = key.unsigned_abs();
+            if scan.values {
+                self.value(name, &mut value);
+            }
+            let length = self.draw_length(&mut self.random(name));
+            let item = Item { key: Key::Int(key), value: &value, length, meta: None };
+            if visit(item)? == ControlFlow::Break(()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,24 +1,23 @@
 //! The dataset of a run: every key with the length and a checksum of its value, in the order
 //! in which a pass touches them. 16 bytes a key, and the names themselves if keys are names.
 
-mod carried;
 mod deflated;
 mod generated;
-mod order;
-mod payload;
-mod seed;
-pub(crate) mod sorted_keys;
+mod random;
+mod sorted_keys;
 
-use model::{DatasetSummary, Error, Key, KeyKind, Result};
+use std::io::{self, ErrorKind, Read, Write};
+
+use model::{DatasetSummary, Error, Key, KeyKind, Order, Result};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use carried::Luggage;
 pub(crate) use deflated::Sampler;
 pub(crate) use generated::Generator;
-pub(crate) use order::{Cursor, below, shuffle};
-pub(crate) use payload::{Pool, PoolSpec};
-pub use seed::nth_seed;
-pub(crate) use seed::{Use, derive};
+pub use random::nth_seed;
+pub(crate) use random::{Pool, PoolSpec, Use, below, derive, shuffle};
+pub(crate) use sorted_keys::{OwnedKey, push_sorted};
 
 /// A key, with the length and checksum of its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,14 +96,15 @@ impl Dataset {
     pub(crate) fn key(&self, entry: &Entry) -> Key<'_> {
         match self.keys {
             KeyKind::Integers => Key::Int(entry.id),
-            KeyKind::Names => Key::Name(self.name(entry.id)),
+            KeyKind::Names => Key::Name(self.name(entry).expect("a named entry has its name here")),
         }
     }
 
-    fn name(&self, id: i64) -> &[u8] {
-        let at = usize::try_from(id).expect("an id of a named entry is an offset");
-        let length = usize::from(u16::from_le_bytes([self.names[at], self.names[at + 1]]));
-        &self.names[at + 2..at + 2 + length]
+    /// The name of an entry; `None`: there is none of that length at that place.
+    fn name(&self, entry: &Entry) -> Option<&[u8]> {
+        let rest = self.names.get(usize::try_from(entry.id).ok()?..)?;
+        let (length, name) = rest.split_first_chunk()?;
+        name.get(..usize::from(u16::from_le_bytes(*length)))
     }
 
     /// The kind of its keys.
@@ -128,5 +128,221 @@ impl Dataset {
             largest: sizes().max().unwrap_or(0),
             deflated: self.deflated,
         }
+    }
+
+    /// Keeps only the keys up to `max`.
+    pub(crate) fn limit(&mut self, max: i64) {
+        self.entries.retain(|entry| entry.id <= max);
+    }
+
+    /// Puts the entries into the order of one round; in place, so that an order costs no memory.
+    /// `start` is the first key of a fixed order, which continues with the first key at its end,
+    /// as kvtest's does. If keys are drawn at random (`op_stream`), they are in key order.
+    pub(crate) fn arrange(&mut self, order: Order, start: Option<i64>, seed: u64) {
+        if order == Order::Permutation {
+            return shuffle(&mut self.entries, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        }
+        // Names too: their ids ascend with them.
+        self.entries.sort_unstable_by_key(|entry| entry.id);
+        let descending = order == Order::Desc;
+        if descending {
+            self.entries.reverse();
+        }
+        if let (Order::Asc | Order::Desc, Some(start)) = (order, start) {
+            let is_before = |e: &Entry| if descending { e.id > start } else { e.id < start };
+            let first = self.entries.partition_point(is_before);
+            self.entries.rotate_left(first);
+        }
+    }
+
+    /// What precedes what [`Self::send`] writes.
+    pub(crate) fn luggage(&self) -> Luggage {
+        let (entries, name_bytes) = (self.entries.len() as u64, self.names.len() as u64);
+        Luggage { keys: self.keys, entries, name_bytes }
+    }
+
+    /// Writes it for another process: its entries in their order, 16 bytes each, then the names.
+    pub(crate) fn send(&self, to: &mut impl Write) -> io::Result<()> {
+        for Entry { id, size, check } in &self.entries {
+            to.write_all(&id.to_le_bytes())?;
+            to.write_all(&size.to_le_bytes())?;
+            to.write_all(&check.to_le_bytes())?;
+        }
+        to.write_all(&self.names)
+    }
+
+    /// Reads what [`Self::send`] wrote.
+    pub(crate) fn receive(luggage: Luggage, from: &mut impl Read) -> io::Result<Self> {
+        let mut dataset = Self::new(luggage.keys);
+        for _ in 0..luggage.entries {
+            dataset.entries.push(Entry {
+                id: i64::from_le_bytes(next(from)?),
+                size: u32::from_le_bytes(next(from)?),
+                check: u32::from_le_bytes(next(from)?),
+            });
+        }
+        let read = from.take(luggage.name_bytes).read_to_end(&mut dataset.names)?;
+        let named = |entry| dataset.keys == KeyKind::Integers || dataset.name(entry).is_some();
+        let whole = read as u64 == luggage.name_bytes && dataset.entries.iter().all(named);
+        if whole { Ok(dataset) } else { Err(ErrorKind::InvalidData.into()) }
+    }
+}
+
+/// Walks a worker's share of the entries for as long as it is asked to, from the start again
+/// after the last.
+pub(crate) struct Cursor<'a> {
+    entries: &'a [Entry],
+    next: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// Walks `entries`, which must not be empty, in their order.
+    pub(crate) fn new(entries: &'a [Entry]) -> Self {
+        Self { entries, next: 0 }
+    }
+
+    /// The next entry.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> &'a Entry {
+        let at = self.next;
+        self.next = if at + 1 == self.entries.len() { 0 } else { at + 1 };
+        &self.entries[at]
+    }
+}
+
+/// What precedes the bytes of a dataset that is sent to another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Luggage {
+    keys: KeyKind,
+    entries: u64,
+    name_bytes: u64,
+}
+
+/// Reads the next bytes of a number.
+fn next<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod order_tests {
+    use model::{Key, KeyKind};
+
+    use super::*;
+
+    fn dataset(keys: impl IntoIterator<Item = i64>) -> Dataset {
+        let mut dataset = Dataset::new(KeyKind::Integers);
+        for key in keys {
+            dataset.push(Key::Int(key), b"value").unwrap();
+        }
+        dataset
+    }
+
+    fn keys(dataset: &Dataset) -> Vec<i64> {
+        dataset.entries.iter().map(|entry| entry.id).collect()
+    }
+
+    #[test]
+    fn a_permutation_touches_every_key_once_and_is_not_the_order_of_insertion() {
+        let mut set = dataset(1..=1000);
+        set.arrange(Order::Permutation, None, 1);
+        let shuffled = keys(&set);
+        assert_ne!(shuffled, (1..=1000).collect::<Vec<_>>());
+        set.arrange(Order::Asc, None, 1);
+        assert_eq!(keys(&set), (1..=1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_order_and_another_seed_another() {
+        let arranged = |seed| {
+            let mut set = dataset(1..=100);
+            set.arrange(Order::Permutation, None, seed);
+            keys(&set)
+        };
+        assert_eq!(arranged(7), arranged(7));
+        assert_ne!(arranged(7), arranged(8));
+    }
+
+    #[test]
+    fn fixed_orders_start_where_asked_and_wrap_around() {
+        let mut set = dataset([1, 3, 5, 7]);
+        set.arrange(Order::Asc, Some(4), 0);
+        assert_eq!(keys(&set), [5, 7, 1, 3]);
+        set.arrange(Order::Desc, Some(4), 0);
+        assert_eq!(keys(&set), [3, 1, 7, 5]);
+    }
+
+    #[test]
+    fn a_shuffle_favours_no_order() {
+        // 6 orders of 3 items, 6000 shuffles: each comes about 1000 times; 5 standard
+        // deviations are 144.
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut seen = std::collections::BTreeMap::new();
+        for _ in 0..6000 {
+            let mut items = [0, 1, 2];
+            shuffle(&mut items, &mut random);
+            *seen.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(seen.len(), 6);
+        assert!(seen.values().all(|count: &i32| (count - 1000).abs() < 150), "{seen:?}");
+    }
+
+    #[test]
+    fn a_cursor_wraps_around() {
+        let set = dataset([10, 20, 30]);
+        let mut cursor = Cursor::new(&set.entries);
+        let walked: Vec<_> = (0..5).map(|_| cursor.advance().id).collect();
+        assert_eq!(walked, [10, 20, 30, 10, 20]);
+    }
+}
+
+#[cfg(test)]
+mod carried_tests {
+    use model::{Key, Order};
+
+    use super::*;
+
+    fn sent(dataset: &Dataset) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        dataset.send(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn named() -> Dataset {
+        let mut dataset = Dataset::new(KeyKind::Names);
+        for name in ["a", "b/c", ""] {
+            dataset.push(Key::Name(name.as_bytes()), name.as_bytes()).unwrap();
+        }
+        dataset
+    }
+
+    #[test]
+    fn it_arrives_in_its_order() {
+        let mut integers = Dataset::new(KeyKind::Integers);
+        for key in -50..50_i64 {
+            integers.push(Key::Int(key), &key.to_le_bytes()).unwrap();
+        }
+        for mut dataset in [named(), integers] {
+            dataset.arrange(Order::Permutation, None, 7);
+            let arrived = Dataset::receive(dataset.luggage(), &mut &*sent(&dataset)).unwrap();
+            assert_eq!(arrived.entries(), dataset.entries());
+            let keys = |d: &Dataset| -> Vec<_> {
+                d.entries().iter().map(|entry| d.key(entry).to_string()).collect()
+            };
+            assert_eq!(keys(&arrived), keys(&dataset));
+        }
+    }
+
+    #[test]
+    fn damage_is_refused_or_harmless() {
+        let dataset = named();
+        for bytes in host::mutilations(&sent(&dataset)) {
+            if let Ok(arrived) = Dataset::receive(dataset.luggage(), &mut &*bytes) {
+                arrived.entries().iter().for_each(|entry| drop(arrived.key(entry).to_string()));
+            }
+        }
+        let endless = Luggage { entries: u64::MAX, ..dataset.luggage() };
+        assert!(Dataset::receive(endless, &mut &*sent(&dataset)).is_err());
     }
 }

@@ -1,9 +1,53 @@
-//! Bytes to write, generated before any clock starts: slices of one pool of random bytes, at a place
-//! that depends on the pass and the operation, so that no value is overwritten by itself.
+//! All that is drawn at random: one recorded seed for many independent uses, and bytes to write,
+//! generated before any clock starts.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
+
+/// What a derived seed is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Use {
+    Keys,
+    Trials,
+    Payloads,
+    Picks,
+    Pool,
+    Check,
+    Series,
+    Ageing,
+}
+
+/// A seed for one use and index, from the run's seed.
+pub(crate) fn derive(seed: u64, purpose: Use, index: u64) -> u64 {
+    let mut input = [0; 24];
+    input[..8].copy_from_slice(&seed.to_le_bytes());
+    input[8..16].copy_from_slice(&(purpose as u64).to_le_bytes());
+    input[16..].copy_from_slice(&index.to_le_bytes());
+    let mut seed = [0; 8];
+    seed.copy_from_slice(&blake3::hash(&input).as_bytes()[..8]);
+    u64::from_le_bytes(seed)
+}
+
+/// The seed of the `index`-th in a series of runs: 32 bits, which are easy to type again.
+pub fn nth_seed(seed: u64, index: u64) -> u64 {
+    derive(seed, Use::Series, index) >> 32
+}
+
+/// A number below `bound`, without bias worth naming: the high half of a 64-bit product
+/// (Lemire, "Fast Random Integer Generation in an Interval", 2019, without its rejection step;
+/// the bias is below `bound` / 2^64).
+pub(crate) fn below(random: &mut impl Rng, bound: u64) -> u64 {
+    ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64
+}
+
+/// Fisher and Yates.
+#[expect(clippy::cast_possible_truncation, reason = "below the number of items")]
+pub(crate) fn shuffle<T>(items: &mut [T], random: &mut impl Rng) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, below(random, last as u64 + 1) as usize);
+    }
+}
 
 /// Distance over which slices can begin: the chance that two are the same is one in 8 million.
 const SPREAD: usize = 8 << 20;
@@ -33,7 +77,8 @@ pub(crate) struct PoolSpec {
     pub(crate) random_percent: u8,
 }
 
-/// The pool.
+/// Slices of one pool of random bytes, at a place that depends on the pass and the operation, so that
+/// no value is overwritten by itself.
 pub(crate) struct Pool(Vec<u8>);
 
 impl From<PoolSpec> for Pool {
