@@ -1,7 +1,7 @@
 //! Comparisons whose truth is known: a store with itself, and with itself slowed down.
 
 use model::{DatasetSummary, Environment, Settings, record::Ended};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use stats::{Estimate, Verdict, geometric_mean, proportion};
 
 /// Version of the form of [`CalibrationLine`]. Raised when a reader of the old one would go wrong.
@@ -75,22 +75,12 @@ pub struct KnownComparison {
     pub low: f64,
     pub high: f64,
     pub rounds: usize,
-    #[serde(serialize_with = "word")]
     pub verdict: Verdict,
     pub ended: Ended,
     /// By round, time of the second target over that of the first.
     pub ratios: Vec<f64>,
     /// By round, which of the two ran first, 0 or 1.
     pub first: Vec<usize>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn word<S: Serializer>(verdict: &Verdict, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::NoDifference => "no difference",
-    })
 }
 
 impl Calibration {
@@ -150,10 +140,9 @@ impl<'a> Tally<'a> {
     /// can be known.
     pub fn covering(&self) -> u64 {
         let truth = match self.kind {
-            Known::Same => Some(1.0),
-            Known::Slowed => self.ratio().map(|mean| mean.point),
+            Known::Same => 1.0,
+            Known::Slowed => self.ratio().map_or(f64::NAN, |mean| mean.point),
         };
-        let Some(truth) = truth else { return 0 };
         self.count_if(|one| one.low <= truth && truth <= one.high)
     }
 

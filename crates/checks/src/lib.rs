@@ -4,6 +4,7 @@
 //! [`of_sample()`] what a trial shows, and [`of_record()`] what only all samples show together.
 //! [`all_findings()`] merges all that a record holds.
 
+mod arithmetic;
 mod calibration;
 mod figures;
 pub mod histogram;
@@ -17,15 +18,16 @@ mod tests;
 mod timeline;
 mod verdict;
 
+pub use arithmetic::contradictions;
 pub use calibration::{
     CALIBRATION_FORMAT, Calibration, CalibrationLine, Known, KnownComparison, Part, Tally,
     wrong_rates,
 };
 pub use figures::{Figures, Percentiles, Schedule, figures, per, percentiles, sum};
 pub use merged::{MergedFinding, all_findings, suggestions};
-pub use record::{contradictions, of_record};
+pub use record::of_record;
 pub use sample::{LONGEST_NS, of_sample};
-pub use series::{Series, is_usable};
+pub use series::{Series, facts, is_usable};
 pub use stores::{of_machine, of_stores};
 pub use timeline::{BackgroundTotal, Point, Stall, Timeline, timelines};
 pub use verdict::{FEWEST_ROUNDS, Verdict};

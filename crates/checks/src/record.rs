@@ -1,22 +1,22 @@
-//! What only the samples of a whole record show.
+//! What only the samples of a whole record show: intervals from too few rounds or too wide ones, times
+//! that drift or fall into two groups, stalls, and what passes cost besides their operations.
 
-mod arithmetic;
-mod rounds;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Durability, Experiment, Finding, FindingKind, Measured, Sample, Work,
     record::Record,
     rows::{DELAYED_ROWS, Operation},
 };
+use stats::{Estimate, trend, two_modes};
 
 use crate::{
+    arithmetic::contradictions,
     figures::{Figures, all_series, figures, sum},
     series::Series,
+    timeline::timelines,
+    verdict::FEWEST_ROUNDS,
 };
-
-pub use arithmetic::of_sample as contradictions;
 
 /// Share of the wall time that the tool's own loop may take.
 const TOOL_SHARE: f64 = 0.05;
@@ -28,6 +28,12 @@ const CLOCK_COARSE: u64 = 5;
 /// Spread of the frequency that a run may show, as a share of the greatest.
 const FREQUENCY: f64 = 0.05;
 
+/// A drift at least as clear would be seen in one of a hundred runs of a steady machine.
+const CHANCE: f64 = 0.01;
+
+/// Smaller changes and differences, as shares of the time, are not reported.
+const MATTERS: f64 = 0.05;
+
 /// Findings that all samples of a record together show, once its run is over.
 pub fn of_record(record: &Record) -> Vec<Finding> {
     computed(record, &figures(record), true)
@@ -36,10 +42,9 @@ pub fn of_record(record: &Record) -> Vec<Finding> {
 /// The same of a record that may not have ended; `figures` are its own.
 pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec<Finding> {
     let samples = record.samples.iter();
-    let mut findings: Vec<_> =
-        samples.flat_map(|sample| arithmetic::of_sample(record, sample)).collect();
-    findings.extend(figures.iter().flat_map(|row| rounds::of_interval(record, row, ended)));
-    findings.extend(all_series(record).flat_map(|series| about(series, rounds::of_times(series))));
+    let mut findings: Vec<_> = samples.flat_map(|sample| contradictions(record, sample)).collect();
+    findings.extend(figures.iter().flat_map(|row| of_interval(record, row, ended)));
+    findings.extend(all_series(record).flat_map(|series| about(series, of_times(series))));
     match record.header.plan.experiment {
         Experiment::Blobs { .. } => findings.extend(passes(record)),
         Experiment::Rows { .. } => findings.extend(not_delayed(record)),
@@ -58,6 +63,56 @@ fn about(series: Series<'_>, kinds: impl IntoIterator<Item = FindingKind>) -> Ve
     let label = &record.header.plan.targets[target].label;
     let find = |kind| Finding::target(kind, label).in_workload(case.workload).in_cache(case.cache);
     kinds.into_iter().map(find).collect()
+}
+
+/// About an interval: over too few rounds, or still too wide when the run ended.
+fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
+    let plan = &record.header.plan;
+    // What the run was to measure precisely: the ratio, or with one target its time.
+    let interval = if plan.targets.len() == 1 { &row.us_per_op } else { &row.ratio };
+    let Some(interval) = interval else { return vec![] };
+    let wide = too_wide(interval, plan.rounds.precision).filter(|_| ended);
+    about(Series::new(record, row.case, row.target), too_few(interval).into_iter().chain(wide))
+}
+
+fn too_few(interval: &Estimate) -> Option<FindingKind> {
+    let rounds = u32::try_from(interval.n).unwrap_or(u32::MAX);
+    (rounds < FEWEST_ROUNDS).then_some(FindingKind::TooFewRounds { rounds, min: FEWEST_ROUNDS })
+}
+
+/// One round has no width at all; that it is only one is another finding.
+fn too_wide(interval: &Estimate, precision: f64) -> Option<FindingKind> {
+    let half_width = interval.half_width();
+    (half_width.is_finite() && half_width > precision)
+        .then_some(FindingKind::TooNoisy { half_width, precision })
+}
+
+/// About the times of its rounds.
+fn of_times(series: Series<'_>) -> impl Iterator<Item = FindingKind> {
+    let times: Vec<f64> = series.times().into_values().collect();
+    [drift(&times), modes(&times), stalled(series)].into_iter().flatten()
+}
+
+fn drift(times: &[f64]) -> Option<FindingKind> {
+    let trend = trend(times).filter(|trend| trend.p < CHANCE && trend.change.abs() > MATTERS)?;
+    Some(FindingKind::Drift { change: trend.change })
+}
+
+fn modes(times: &[f64]) -> Option<FindingKind> {
+    let ratio = two_modes(times)?.ratio();
+    (ratio > 1.0 + MATTERS).then_some(FindingKind::TwoModes { ratio })
+}
+
+fn stalled(Series { record, case, target }: Series<'_>) -> Option<FindingKind> {
+    let lines = timelines(record, case, target);
+    let wall: f64 = lines.iter().map(|line| line.wall_ms).sum();
+    let mut causes = BTreeMap::<&Option<String>, f64>::new();
+    for stall in lines.iter().flat_map(|line| &line.stalls) {
+        *causes.entry(&stall.cause).or_default() += stall.length_ms;
+    }
+    let share = causes.values().sum::<f64>() / wall;
+    let (cause, _) = causes.into_iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (share > MATTERS).then(|| FindingKind::Stalled { share, cause: cause.clone() })
 }
 
 /// Findings about passes over values.

@@ -25,19 +25,18 @@ const MEMORY_PRESSURE: f64 = 0.01;
 pub fn of_sample(header: &Header, sample: &Sample, written_before: Option<f64>) -> Vec<Finding> {
     let plan = &header.plan;
     let mut kinds = cache_state::findings(sample, plan);
-    kinds.extend(
-        written_before.filter(|share| *share > 0.0).map(|share| FindingKind::SameBytes { share }),
-    );
+    kinds.extend(above(written_before, 0.0).map(|share| FindingKind::SameBytes { share }));
     kinds.extend(beyond_histogram(sample));
     kinds.extend(saturated(sample));
     kinds.extend(load(&sample.load));
     kinds.extend(pressure(header, sample));
-    let label = &plan.targets[sample.target].label;
-    let find = |kind| {
-        let finding = Finding::target(kind, label).in_workload(sample.workload);
-        finding.in_cache(sample.cache).in_round(sample.round)
-    };
-    kinds.into_iter().map(find).collect()
+    kinds.into_iter().map(|kind| in_trial(kind, plan, sample)).collect()
+}
+
+/// Findings about the trial that `sample` is of.
+pub(crate) fn in_trial(kind: FindingKind, plan: &Plan, sample: &Sample) -> Finding {
+    let finding = Finding::target(kind, &plan.targets[sample.target].label);
+    finding.in_workload(sample.workload).in_cache(sample.cache).in_round(sample.round)
 }
 
 fn beyond_histogram(sample: &Sample) -> Option<FindingKind> {
@@ -69,23 +68,22 @@ fn load(load: &Load) -> impl Iterator<Item = FindingKind> {
 ///   waits for the device because that is what is measured.
 /// - for memory, unless it is limited: no other trial should make the system look for free pages,
 ///   and one whose own data does so measures that instead of the store.
-fn pressure(header: &Header, sample: &Sample) -> Vec<FindingKind> {
+fn pressure(header: &Header, sample: &Sample) -> impl Iterator<Item = FindingKind> {
     let Sample { load, .. } = sample;
     let workers = header.plan.workloads[sample.workload].workers();
     let others_seen = above(load.other_cpus, OTHER_CPUS).is_some();
     let cpu = workers < header.environment.cpu.count && !others_seen;
     let io = is_warm_read(&header.plan, sample);
     let memory = !header.plan.is_limited();
-    [
+    let pressures = [
         ("cpu", cpu, above(load.cpu_pressure, CPU_PRESSURE)),
         ("io", io, above(load.io_pressure, IO_PRESSURE)),
         ("memory", memory, above(load.memory_pressure, MEMORY_PRESSURE)),
-    ]
-    .into_iter()
-    .filter(|(_, judged, _)| *judged)
-    .filter_map(|(resource, _, share)| Some((resource.to_owned(), share?)))
-    .map(|(resource, share)| FindingKind::Pressure { resource, share })
-    .collect()
+    ];
+    pressures.into_iter().filter_map(|(resource, judged, share)| {
+        let share = share.filter(|_| judged)?;
+        Some(FindingKind::Pressure { resource: resource.to_owned(), share })
+    })
 }
 
 fn is_warm_read(plan: &Plan, sample: &Sample) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Case, Durability, Sample, record::Record};
+use model::{Case, Durability, Sample, StoreFacts, record::Record};
 use stats::{Estimate, paired_ratio};
 
 /// The trials of one target in one case of a record.
@@ -88,9 +88,13 @@ impl<'a> Series<'a> {
 
     /// The durability class of its store.
     pub(crate) fn durability(self) -> Option<Durability> {
-        let facts = self.record.stores.iter().rfind(|facts| facts.target == self.target);
-        facts.map(|facts| facts.durability)
+        facts(self.record, self.target).map(|facts| facts.durability)
     }
+}
+
+/// What is known of a target's store: what was noted last.
+pub fn facts(record: &Record, target: usize) -> Option<&StoreFacts> {
+    record.stores.iter().rfind(|facts| facts.target == target)
 }
 
 /// Whether a sample of `record` gives figures: one without operations or time has no figure per

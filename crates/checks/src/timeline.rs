@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{BackgroundWork, Case, Longest, OverTime, Sample, record::Record};
+use model::{BackgroundWork, Case, Longest, OverTime, Sample, Slice, record::Record};
 
 use crate::series::Series;
 
@@ -77,19 +77,17 @@ fn timeline(sample: &Sample) -> Option<Timeline> {
 }
 
 fn points(over_time: &OverTime, wall: u64) -> Vec<Point> {
-    let starts = (0..).map(|index: u64| index.saturating_mul(over_time.slice_ns));
-    starts
-        .zip(&over_time.slices)
-        .map(|(start, slice)| {
-            let length = over_time.slice_ns.min(wall.saturating_sub(start));
-            Point {
-                start_ms: ms(start),
-                whole: length == over_time.slice_ns,
-                per_second: slice.operations as f64 * 1e9 / length.max(1) as f64,
-                p99_us: (slice.operations > 0).then_some(slice.p99_ns as f64 / 1e3),
-            }
-        })
-        .collect()
+    let point = |(index, slice): (u64, &Slice)| {
+        let start = index.saturating_mul(over_time.slice_ns);
+        let length = over_time.slice_ns.min(wall.saturating_sub(start));
+        Point {
+            start_ms: ms(start),
+            whole: length == over_time.slice_ns,
+            per_second: slice.operations as f64 * 1e9 / length.max(1) as f64,
+            p99_us: (slice.operations > 0).then_some(slice.p99_ns as f64 / 1e3),
+        }
+    };
+    (0..).zip(&over_time.slices).map(point).collect()
 }
 
 /// Shorter ones are left to the percentiles.
@@ -154,9 +152,9 @@ impl Stretch {
     fn work(&self, background_work: &[BackgroundWork]) -> Option<String> {
         let mut shared = BTreeMap::<&str, u64>::new();
         for BackgroundWork { name, start_ns, end_ns } in background_work {
-            let both = (*end_ns).min(self.end).saturating_sub((*start_ns).max(self.start));
             let sum = shared.entry(name).or_default();
-            *sum = sum.saturating_add(both);
+            let start = (*start_ns).max(self.start);
+            *sum = sum.saturating_add((*end_ns).min(self.end).saturating_sub(start));
         }
         let (name, both) = shared.into_iter().max_by_key(|(_, both)| *both)?;
         (both >= (self.end - self.start) / 2).then(|| name.to_owned())

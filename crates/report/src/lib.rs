@@ -25,13 +25,13 @@ pub use checks::{
     BackgroundTotal, Figures, MergedFinding, Percentiles, Point, Schedule, Stall, Timeline,
     Verdict, all_findings, figures, timelines,
 };
-use checks::{Series, per, percentiles, sum};
+use checks::{Series, facts, per, percentiles, sum};
 pub use csv::{csv, csv_columns};
 pub use figures::{
     ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
     comparison::{Change, ComparedCase, ComparedFinding, Comparison, comparison},
     environments::environment_differences,
-    explained::{Aspect, Difference, Explained, differences, explained},
+    explained::{Difference, Explained, differences, explained},
     latencies::{Latencies, latencies},
     plans::plan_differences,
     rows::{RowCell, RowFigures, RowGroup, row_groups},
@@ -40,7 +40,7 @@ pub use figures::{
     sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices},
     tasks::{TaskFigures, task_figures},
     unlike::Unlike,
-    workers::{Rates, Waits, Workers, workers},
+    workers::{Rates, Waits, rates, waits},
 };
 pub use hdr::hdr;
 pub use html::{HTML_HEAD, Machine, html, html_study};

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use model::{
     Severity,
-    units::{show_count, show_rate, show_size},
+    units::{show_count, show_rate},
 };
 use stats::Estimate;
 
@@ -48,6 +48,8 @@ pub enum Room {
     Scroll,
     /// Only on pages wide enough for all columns next to a name that can be read.
     Wide,
+    /// A bar is left out before names are cut.
+    Bar,
     /// If names would have to be cut: the least number first.
     Spare(u8),
     /// Never before those.
@@ -78,8 +80,6 @@ pub enum Value {
     Count(u64),
     /// Operations a second.
     Rate(f64),
-    /// Bytes.
-    Size(u64),
     /// A figure whose interval is shown where there is room.
     Estimate(Estimate),
     /// A figure whose interval is always shown.
@@ -172,7 +172,7 @@ impl Table {
         all
     }
 
-    /// The index of a column among those of figures and not `taken`, which is added if it is new.
+    /// The index of a column among those of figures and not `taken`; it is added if it is new.
     fn place(&mut self, column: &Column, taken: &[usize]) -> usize {
         let same = |own: &Column| (&own.head, &own.unit) == (&column.head, &column.unit);
         let mut free = (2..self.columns.len()).filter(|place| !taken.contains(place));
@@ -187,25 +187,15 @@ impl Table {
         self.columns.iter().enumerate().filter(|(_, column)| column.room != Room::Scroll)
     }
 
-    pub(crate) fn swap(&mut self, one: usize, other: usize) {
-        self.columns.swap(one, other);
-        self.rows.iter_mut().for_each(|row| row.swap(one, other));
-    }
-
     /// The same with these columns only, by their heads.
     #[must_use]
     pub(crate) fn only(mut self, heads: &[&str]) -> Self {
         let kept: Vec<bool> = self.columns.iter().map(|c| heads.contains(&&*c.head)).collect();
-        let keep = |place: &mut usize| {
-            *place += 1;
-            kept[*place - 1]
-        };
         for row in &mut self.rows {
-            let mut place = 0;
-            row.retain(|_| keep(&mut place));
+            let mut kept = kept.iter();
+            row.retain(|_| kept.next() == Some(&true));
         }
-        let mut place = 0;
-        self.columns.retain(|_| keep(&mut place));
+        self.columns.retain(|column| heads.contains(&&*column.head));
         self
     }
 }
@@ -243,25 +233,14 @@ impl<'a, R> Rows<'a, R> {
 
 impl Column {
     pub(crate) const fn text(head: &'static str) -> Self {
-        Self {
-            head: Cow::Borrowed(head),
-            unit: Cow::Borrowed(""),
-            number: false,
-            narrow: &[],
-            room: Room::Needed,
-            bars: false,
-        }
+        let mut column = Self::number(head, "");
+        column.number = false;
+        column
     }
 
     pub(crate) const fn number(head: &'static str, unit: &'static str) -> Self {
-        Self {
-            head: Cow::Borrowed(head),
-            unit: Cow::Borrowed(unit),
-            number: true,
-            narrow: &[],
-            room: Room::Needed,
-            bars: false,
-        }
+        let (head, unit) = (Cow::Borrowed(head), Cow::Borrowed(unit));
+        Self { head, unit, number: true, narrow: &[], room: Room::Needed, bars: false }
     }
 
     pub(crate) const fn narrow(mut self, narrow: &'static [usize]) -> Self {
@@ -286,7 +265,6 @@ impl Cell {
             Value::Percent(percent) => format!("{percent:.1} %"),
             Value::Count(count) => show_count(*count),
             Value::Rate(rate) => show_rate(*rate),
-            Value::Size(bytes) => show_size(*bytes),
             Value::Estimate(estimate) if !intervals => figure(estimate.point),
             Value::Seconds(estimate) | Value::Estimate(estimate) | Value::Interval(estimate) => {
                 with_interval(estimate)
@@ -326,33 +304,21 @@ impl From<Value> for Cell {
 
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
-        Value::Text(text.to_owned()).into()
+        text.to_owned().into()
     }
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Value::Text(text).into()
-    }
+/// Types whose values are shown as one kind of [`Value`].
+macro_rules! cell_from {
+    ($($plain:ty => $kind:ident),*) => {
+        $(impl From<$plain> for Cell {
+            fn from(value: $plain) -> Self {
+                Value::$kind(value).into()
+            }
+        })*
+    };
 }
-
-impl From<f64> for Cell {
-    fn from(value: f64) -> Self {
-        Value::Figure(value).into()
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(count: u64) -> Self {
-        Value::Count(count).into()
-    }
-}
-
-impl From<Estimate> for Cell {
-    fn from(estimate: Estimate) -> Self {
-        Value::Estimate(estimate).into()
-    }
-}
+cell_from!(String => Text, f64 => Figure, u64 => Count, Estimate => Estimate);
 
 impl<T: Into<Cell>> From<Option<T>> for Cell {
     fn from(value: Option<T>) -> Self {
@@ -369,6 +335,11 @@ impl Lines {
 impl Line {
     pub(crate) fn new(lead: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         Self { lead: lead.into(), text: text.into(), tone: Tone::Plain }
+    }
+
+    /// A note, indented.
+    pub(crate) fn dim(text: impl Into<String>) -> Self {
+        Self::new("  ", text).tone(Tone::Dim)
     }
 
     /// A finding after a mark of its weight.

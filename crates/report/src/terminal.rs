@@ -9,7 +9,7 @@ use model::Severity;
 use self::paper::Paper;
 use crate::{
     pages::Page,
-    table::{Block, Line, Lines, Tone},
+    table::{Block, Line, Lines},
 };
 
 /// Narrower terminals wrap what was laid out for this many columns: tables leave columns out.
@@ -49,7 +49,7 @@ impl Page {
                 Block::Findings { findings, all } => print_findings(&mut paper, findings, *all),
             }
         }
-        paper.into_text()
+        paper.text
     }
 }
 
@@ -80,5 +80,5 @@ fn print_findings(paper: &mut Paper, findings: &[(Severity, String)], all: bool)
         1 => "and 1 note more (--verbose shows all)".to_owned(),
         n => format!("and {n} notes more (--verbose shows all)"),
     };
-    paper.paragraph("  ", &more, Tone::Dim);
+    paper.sentence(&Line::dim(more));
 }

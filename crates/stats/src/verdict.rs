@@ -2,16 +2,20 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::Estimate;
 
 /// What the ratio of a target's times to the baseline's shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The whole interval is below 1.
     Faster,
     /// The whole interval is above 1.
     Slower,
     /// The interval contains 1. That is not a proof of equality.
+    #[serde(rename = "no difference")]
     NoDifference,
 }
 

@@ -1,13 +1,13 @@
 //! What the plan, the machine and the stores make doubtful.
 
 mod machine;
-mod memory;
 mod work;
 
 use model::{
     Experiment, Finding, FindingKind, Plan, Server, Settings, StoreFacts, Work, record::Record,
 };
 
+use crate::series::facts;
 pub use machine::of_machine;
 
 /// Findings about the header and the stores of a record, of any experiment.
@@ -15,7 +15,8 @@ pub fn of_stores(record: &Record) -> Vec<Finding> {
     let mut findings = machine::findings(record);
     findings.extend(work::findings(record));
     if let Experiment::Blobs { .. } = record.header.plan.experiment {
-        findings.extend(memory::findings(record));
+        let kinds = [fits_cpu_cache(record), memory_small(record)];
+        findings.extend(kinds.into_iter().flatten().map(Finding::run));
     }
     findings.extend(record.stores.iter().flat_map(|facts| of_store(record, facts)));
     findings
@@ -27,7 +28,7 @@ fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
     kinds.extend(durability_differs(record, facts));
     match plan.experiment {
         Experiment::Blobs { .. } => {
-            kinds.extend(memory::differs(record, facts));
+            kinds.extend(memory_differs(record, facts));
             kinds.extend(server(record, facts));
         }
         Experiment::Ageing { .. } => kinds.extend(server(record, facts)),
@@ -60,7 +61,7 @@ fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind
 }
 
 fn baseline(record: &Record) -> Option<&StoreFacts> {
-    record.stores.iter().find(|facts| facts.target == record.header.plan.baseline)
+    facts(record, record.header.plan.baseline)
 }
 
 /// A server is asked over a socket, and one that storemark did not start is not looked into.
@@ -69,4 +70,41 @@ fn server(record: &Record, facts: &StoreFacts) -> Vec<FindingKind> {
     let socket = facts.server.filter(|_| library).map(|_| FindingKind::OverSocket);
     let unseen = (facts.server == Some(Server::Existing)).then_some(FindingKind::ServerUnseen);
     socket.into_iter().chain(unseen).collect()
+}
+
+fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
+    let bytes = record.header.plan.experiment.summary()?.bytes;
+    let cache = record.header.environment.cpu.last_level_cache_bytes?;
+    (bytes < cache).then_some(FindingKind::FitsCpuCache { bytes, cache })
+}
+
+fn memory_small(record: &Record) -> Option<FindingKind> {
+    // A limit is there to be smaller than the data.
+    if record.header.plan.is_limited() {
+        return None;
+    }
+    let bytes = record.stores.iter().map(|facts| facts.allocated_bytes).sum();
+    let available = record.header.environment.memory.available_bytes?;
+    (bytes > available).then_some(FindingKind::MemorySmall { bytes, available })
+}
+
+/// Difference of two targets' own memory that is not reported, in bytes. SQLite's cache has 2 MB
+/// unless it is set otherwise.
+const OWN_MEMORY: u64 = 16 << 20;
+/// The same as a part of the data: one in so many bytes.
+const OWN_MEMORY_PART: u64 = 10;
+
+/// More memory is an advantage as far as there is data to put into it, and shows if the difference
+/// is a good part of the data: more than a tenth, and more than engines differ in by themselves.
+fn memory_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
+    let plan = &record.header.plan;
+    // What is taken for a cache is missing elsewhere.
+    if plan.is_limited() {
+        return None;
+    }
+    let (bytes, baseline) = (facts.memory_bytes?, baseline(record)?.memory_bytes?);
+    let data = plan.experiment.summary()?.bytes;
+    let difference = bytes.min(data).abs_diff(baseline.min(data));
+    let differs = difference > OWN_MEMORY.max(data / OWN_MEMORY_PART);
+    differs.then_some(FindingKind::MemoryDiffers { bytes, baseline })
 }

@@ -1,6 +1,7 @@
 //! Computes the figures of stores that aged.
 
-use model::{Arrangement, Case, FileBytes, Fragments, Sample, record::Record};
+use itertools::Itertools;
+use model::{Arrangement, Cache, Case, FileBytes, Fragments, Sample, record::Record};
 use stats::Estimate;
 
 use checks::{Figures, Series};
@@ -44,32 +45,31 @@ pub struct AgeSpace {
 /// Reads in each cache state of the plan, then writes.
 pub fn age_groups(record: &Record, figures: &[Figures]) -> Vec<AgeGroup> {
     let plan = &record.header.plan;
-    let rows = |writes: bool, of: &dyn Fn(&Case) -> bool| -> AgeGroup {
-        let measured = figures.iter().filter(|row| is_measured(record, row) && of(&row.case));
-        let is_written = |row: &Figures| plan.workloads[row.case.workload].work.writes();
-        let rows = measured.filter(|row| is_written(row) == writes);
-        AgeGroup { writes, rows: rows.filter_map(|row| age_row(record, row)).collect() }
+    // Absent: writes.
+    let group = |cache: Option<&Cache>| {
+        let rows = figures.iter().filter(|row| {
+            let writes = plan.workloads[row.case.workload].work.writes();
+            writes == cache.is_none() && cache.is_none_or(|cache| row.case.cache == *cache)
+        });
+        let rows = rows.filter_map(|row| age_row(record, row)).collect();
+        AgeGroup { writes: cache.is_none(), rows }
     };
-    let reads = plan.caches.iter().map(|cache| rows(false, &|case| case.cache == *cache));
-    let groups = reads.chain([rows(true, &|_| true)]);
+    let groups = plan.caches.iter().map(Some).chain([None]).map(group);
     groups.filter(|group| !group.rows.is_empty()).collect()
-}
-
-fn is_measured(record: &Record, row: &Figures) -> bool {
-    record.samples_of(row.case, row.target).next().is_some()
 }
 
 fn age_row(record: &Record, row: &Figures) -> Option<AgeRow> {
     let workloads = &record.header.plan.workloads;
     let workload = workloads.get(row.case.workload)?;
+    let series = Series::new(record, row.case, row.target);
     let least = workloads.iter().position(|other| {
         other.work.age().is_some() && other.work.operation() == workload.work.operation()
     })?;
-    let least = (least != row.case.workload).then_some(Case { workload: least, ..row.case });
-    let over_least = least.and_then(|least| {
-        Series::new(record, row.case, row.target).ratio_to(Series::new(record, least, row.target))
-    });
-    Some(AgeRow { age: workload.work.age()?, figures: row.clone(), over_least })
+    let least = Series { case: Case { workload: least, ..row.case }, ..series };
+    let other = least.case != row.case;
+    let over_least = if other { series.ratio_to(least) } else { None };
+    let age = workload.work.age()?;
+    series.is_tried().then(|| AgeRow { age, figures: row.clone(), over_least })
 }
 
 /// By age, then in the order of the targets; only stores that have files.
@@ -77,7 +77,7 @@ pub fn age_spaces(record: &Record) -> Vec<AgeSpace> {
     let plan = &record.header.plan;
     let written = |workload: &usize| plan.workloads[*workload].work.writes();
     let workloads = (0..plan.workloads.len()).filter(written);
-    let places = workloads.flat_map(|w| (0..plan.targets.len()).map(move |target| (w, target)));
+    let places = workloads.cartesian_product(0..plan.targets.len());
     places.filter_map(|(workload, target)| space(record, workload, target)).collect()
 }
 
@@ -99,15 +99,11 @@ fn space(record: &Record, workload: usize, target: usize) -> Option<AgeSpace> {
         files: pieces(|pieces| Some(pieces.files as f64))?,
         extents: pieces(|pieces| pieces.extents.map(|extents| extents as f64)),
         per_object: pieces(Fragments::per_object),
-        free: pieces(free),
+        free: pieces(|pieces| match pieces.arrangement? {
+            Arrangement::Pages { pages, free, .. } if pages > 0 => Some(free as f64 / pages as f64),
+            _ => None,
+        }),
     })
-}
-
-fn free(pieces: &Fragments) -> Option<f64> {
-    match pieces.arrangement? {
-        Arrangement::Pages { pages, free, .. } if pages > 0 => Some(free as f64 / pages as f64),
-        _ => None,
-    }
 }
 
 /// A mean over some of the rounds only would be of other stores: absent unless all have a value.

@@ -4,23 +4,22 @@
 //! as long; the memory that happened to be free, mount points and numbers of loop devices do not
 //! count.
 
+use itertools::Itertools;
 use model::{Environment, Filesystem, Library, units::show_size};
 
 use crate::Unlike;
 
 /// What differs between `all`, the machine first, then what runs on it.
 pub fn environment_differences(all: &[&Environment]) -> Vec<Unlike> {
-    let plain = ASPECTS.iter().filter_map(|(what, value)| {
-        Unlike::of(what, all.iter().map(|environment| value(environment)))
-    });
+    let plain = ASPECTS.iter().filter_map(|(what, value)| Unlike::of_each(what, all, value));
     let measured = MEASURED.iter().filter_map(|(what, ns)| measured(what, all, *ns));
-    plain.chain(measured).chain(libraries(all)).collect()
+    let libraries = all.iter().flat_map(|environment| &environment.libraries);
+    let names = libraries.map(|library| library.name.as_str()).unique();
+    plain.chain(measured).chain(names.flat_map(|name| library(name, all)).flatten()).collect()
 }
 
-type Value = fn(&Environment) -> String;
-
 /// What identifies a machine, with its name; empty: not known.
-pub(crate) const ASPECTS: [(&str, Value); 14] = [
+pub(crate) const ASPECTS: [(&str, fn(&Environment) -> String); 14] = [
     ("storemark", |e| e.storemark.clone()),
     ("build of storemark", |e| if e.debug_build { "debug" } else { "release" }.to_owned()),
     ("system", |e| e.os.clone()),
@@ -43,9 +42,7 @@ fn size(bytes: Option<u64>) -> String {
 
 /// What all of them are, each once.
 fn each_filesystem(environment: &Environment, word: fn(&Filesystem) -> String) -> String {
-    let mut words: Vec<String> = environment.filesystems.iter().map(word).collect();
-    words.dedup();
-    words.join("; ")
+    environment.filesystems.iter().map(word).dedup().join("; ")
 }
 
 fn kind(filesystem: &Filesystem) -> String {
@@ -71,15 +68,16 @@ fn disk(filesystem: &Filesystem) -> String {
 /// How much longer one of them must be.
 const TWICE: f64 = 2.0;
 
-type Nanoseconds = fn(&Environment) -> Option<u64>;
-
-/// Each with its name.
-const MEASURED: [(&str, Nanoseconds); 2] = [
+const MEASURED: [(&str, fn(&Environment) -> Option<u64>); 2] = [
     ("flush of 4 KiB, median", |e| Some(e.filesystems.first()?.flush?.p50_ns)),
     ("look at the clock", |e| Some(e.clock_ns)),
 ];
 
-fn measured(what: &str, all: &[&Environment], ns: Nanoseconds) -> Option<Unlike> {
+fn measured(
+    what: &str,
+    all: &[&Environment],
+    ns: fn(&Environment) -> Option<u64>,
+) -> Option<Unlike> {
     let times: Vec<u64> = all.iter().map(|environment| ns(environment)).collect::<Option<_>>()?;
     let (least, most) = (times.iter().min()?, times.iter().max()?);
     let differ = *most as f64 >= TWICE * *least as f64;
@@ -87,29 +85,17 @@ fn measured(what: &str, all: &[&Environment], ns: Nanoseconds) -> Option<Unlike>
     differ.then(|| Unlike::of(what, times.iter().map(show)))?
 }
 
-/// Versions and options of what more than one of the records, or only one of them, has.
-fn libraries(all: &[&Environment]) -> Vec<Unlike> {
-    let mut names: Vec<&str> = Vec::new();
-    for library in all.iter().flat_map(|environment| &environment.libraries) {
-        if !names.contains(&library.name.as_str()) {
-            names.push(&library.name);
-        }
-    }
-    names.into_iter().flat_map(|name| library(name, all)).flatten().collect()
-}
-
+/// Its versions, and its options if all records have it.
 fn library(name: &str, all: &[&Environment]) -> [Option<Unlike>; 2] {
-    let found: Vec<Option<&Library>> = all
-        .iter()
-        .map(|environment| environment.libraries.iter().find(|library| library.name == name))
-        .collect();
-    let versions = found
-        .iter()
-        .map(|library| library.map_or_else(String::new, |library| library.version.clone()));
-    let options: Option<Vec<Vec<String>>> =
-        found.iter().map(|library| Some((*library)?.options.clone())).collect();
+    let find = |environment: &&Environment| {
+        environment.libraries.iter().find(|library| library.name == name).cloned()
+    };
+    let found: Vec<Option<Library>> = all.iter().map(find).collect();
+    let versions = found.iter().map(|library| Some(library.as_ref()?.version.clone()));
+    let options: Option<Vec<_>> =
+        found.iter().map(|library| Some(library.as_ref()?.options.clone())).collect();
     [
-        Unlike::of(name, versions),
+        Unlike::of(name, versions.map(Option::unwrap_or_default)),
         options.and_then(|lists| Unlike::of_lists(&format!("{name} compiled with"), &lists)),
     ]
 }

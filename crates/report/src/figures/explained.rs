@@ -2,67 +2,53 @@
 //!
 //! This is arithmetic: it shows what differs along with a time, not what causes it.
 
-use std::collections::BTreeMap;
+use std::fmt;
 
 use model::{Residency, Sample, record::Record};
 
 use checks::{Figures, Series};
 
-use crate::{Verdict, per};
+use crate::{Verdict, number::figure, per};
 
-/// A figure next to a time: per operation, or per byte of the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Aspect {
-    /// Microseconds in user mode.
-    User,
-    /// Microseconds in kernel mode.
-    Kernel,
-    /// Microseconds in which the only worker did not run: it waited for a device or a lock, or for a
-    /// processor that others used. Unknown with several workers, whose times overlap.
-    OffCpu,
-    /// Page faults served from memory.
-    MinorFaults,
-    /// Page faults that waited for a device.
-    MajorFaults,
-    /// Context switches of both kinds.
-    Switches,
-    ReadCalls,
-    WriteCalls,
-    /// Of both kinds.
-    Calls,
-    /// Bytes that calls delivered, per byte.
-    ReadBytes,
-    /// Bytes that calls took, per byte.
-    WrittenBytes,
-    /// Bytes fetched from a device for this process, per byte.
-    DeviceRead,
-    /// Bytes that the device under the store wrote, whoever asked, per byte.
-    DeviceWritten,
-    /// Percentage of the store's pages in memory when it was opened.
-    CachedBefore,
-    /// The same after the pass.
-    CachedAfter,
-    /// Megabytes that storemark, its workers and the store's server occupied at the end of a pass, the
-    /// page cache left out.
-    Memory,
-    /// Milliseconds of opening the store.
-    Opening,
-    /// Time of the first pass after opening over that of the steady one.
-    FirstOverSteady,
-}
-
-/// The figures of one target in one case: over all rounds, of those samples that have them.
+/// The figures of one target in one case, over all rounds: per operation, or per byte of the values.
+/// Absent: not known to the system, or not measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
     pub target: usize,
-    known: BTreeMap<Aspect, f64>,
-}
-
-impl Explained {
-    /// Absent: not known to the system, or not measured.
-    pub fn get(&self, aspect: Aspect) -> Option<f64> {
-        self.known.get(&aspect).copied()
-    }
+    /// Microseconds in user mode.
+    pub user: Option<f64>,
+    /// Microseconds in kernel mode.
+    pub kernel: Option<f64>,
+    /// Microseconds in which the only worker did not run: it waited for a device or a lock, or for a
+    /// processor that others used. Unknown with several workers, whose times overlap.
+    pub off_cpu: Option<f64>,
+    /// Page faults served from memory.
+    pub minor_faults: Option<f64>,
+    /// Page faults that waited for a device.
+    pub major_faults: Option<f64>,
+    /// Context switches of both kinds.
+    pub switches: Option<f64>,
+    pub read_calls: Option<f64>,
+    pub write_calls: Option<f64>,
+    /// Bytes that calls delivered, per byte.
+    pub read_bytes: Option<f64>,
+    /// Bytes that calls took, per byte.
+    pub written_bytes: Option<f64>,
+    /// Bytes fetched from a device for this process, per byte.
+    pub device_read: Option<f64>,
+    /// Bytes that the device under the store wrote, whoever asked, per byte.
+    pub device_written: Option<f64>,
+    /// Percentage of the store's pages in memory when it was opened.
+    pub cached_before: Option<f64>,
+    /// The same after the pass.
+    pub cached_after: Option<f64>,
+    /// Megabytes that storemark, its workers and the store's server occupied at the end of a pass, the
+    /// page cache left out.
+    pub memory_mb: Option<f64>,
+    /// Milliseconds of opening the store.
+    pub opening_ms: Option<f64>,
+    /// Time of the first pass after opening over that of the steady one.
+    pub first_over_steady: Option<f64>,
 }
 
 /// A row for each of `figures`, which are the record's own.
@@ -76,46 +62,37 @@ fn explain(record: &Record, row: &Figures) -> Explained {
     let per_byte = |of: fn(&Sample) -> Option<u64>| per(&samples, |s| s.bytes, of);
     let per_million = |of: fn(&Sample) -> Option<u64>| per(&samples, |_| 1_000_000, of);
     // No pass takes no processor time: if both are zero, the system reported neither.
-    let known = row.cpu_us_per_op().is_some_and(|us| us > 0.0);
-    let [user, kernel] = [row.user_us_per_op, row.system_us_per_op].map(|us| us.filter(|_| known));
-    let [reads, writes] =
-        [per_operation(|s| Some(s.io?.read_calls)), per_operation(|s| Some(s.io?.write_calls))];
-    let first = row.first_us_per_op.zip(row.us_per_op);
-    let figures = [
-        (Aspect::User, user),
-        (Aspect::Kernel, kernel),
-        (Aspect::OffCpu, user.zip(kernel).and_then(|cpu| off_cpu(record, row, cpu))),
-        (Aspect::MinorFaults, per_operation(|s| s.cost.minor_faults)),
-        (Aspect::MajorFaults, per_operation(|s| s.cost.major_faults)),
-        (Aspect::Switches, per_operation(switches)),
-        (Aspect::ReadCalls, reads),
-        (Aspect::WriteCalls, writes),
-        (Aspect::Calls, reads.zip(writes).map(|(reads, writes)| reads + writes)),
-        (Aspect::ReadBytes, per_byte(|s| Some(s.io?.read_bytes))),
-        (Aspect::WrittenBytes, per_byte(|s| Some(s.io?.written_bytes))),
-        (Aspect::DeviceRead, row.device_read_per_byte),
-        (Aspect::DeviceWritten, per_byte(|s| Some(s.device?.written_bytes))),
-        (Aspect::CachedBefore, cached(&samples, |s| s.before)),
-        (Aspect::CachedAfter, cached(&samples, |s| s.after)),
-        (Aspect::Memory, per_million(|s| s.memory_bytes)),
-        (Aspect::Opening, per_million(|s| Some(s.open_ns))),
-        (Aspect::FirstOverSteady, first.map(|(first, steady)| first.point / steady.point)),
-    ];
-    let known = figures.into_iter().filter_map(|(aspect, value)| Some((aspect, value?)));
-    Explained { target: row.target, known: known.collect() }
+    let cpu = row.cpu_us_per_op().filter(|us| *us > 0.0);
+    Explained {
+        target: row.target,
+        user: cpu.and(row.user_us_per_op),
+        kernel: cpu.and(row.system_us_per_op),
+        off_cpu: cpu.and_then(|cpu| off_cpu(record, row, cpu)),
+        minor_faults: per_operation(|s| s.cost.minor_faults),
+        major_faults: per_operation(|s| s.cost.major_faults),
+        switches: per_operation(|s| {
+            Some(s.cost.voluntary_switches?.saturating_add(s.cost.involuntary_switches?))
+        }),
+        read_calls: per_operation(|s| Some(s.io?.read_calls)),
+        write_calls: per_operation(|s| Some(s.io?.write_calls)),
+        read_bytes: per_byte(|s| Some(s.io?.read_bytes)),
+        written_bytes: per_byte(|s| Some(s.io?.written_bytes)),
+        device_read: row.device_read_per_byte,
+        device_written: per_byte(|s| Some(s.device?.written_bytes)),
+        cached_before: cached(&samples, |s| s.before),
+        cached_after: cached(&samples, |s| s.after),
+        memory_mb: per_million(|s| s.memory_bytes),
+        opening_ms: per_million(|s| Some(s.open_ns)),
+        first_over_steady: row.first_us_per_op.zip(row.us_per_op).map(|(a, b)| a.point / b.point),
+    }
 }
 
 /// The meter covers a little more than the clock, and the process has other threads: processor
 /// time may exceed the time, which leaves nothing.
-fn off_cpu(record: &Record, row: &Figures, (user, kernel): (f64, f64)) -> Option<f64> {
+fn off_cpu(record: &Record, row: &Figures, cpu: f64) -> Option<f64> {
     let workload = record.header.plan.workloads.get(row.case.workload)?;
-    let rest = row.us_per_op?.point - user - kernel;
+    let rest = row.us_per_op?.point - cpu;
     (workload.workers() == 1).then_some(rest.max(0.0))
-}
-
-fn switches(sample: &Sample) -> Option<u64> {
-    let cost = &sample.cost;
-    Some(cost.voluntary_switches?.saturating_add(cost.involuntary_switches?))
 }
 
 /// Mean of all rounds.
@@ -124,12 +101,51 @@ fn cached(samples: &[&Sample], when: fn(&Sample) -> Option<Residency>) -> Option
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64 * 100.0)
 }
 
+/// A figure that may coincide with a difference between times.
+#[derive(Clone, Copy, Debug)]
+pub struct Aspect {
+    /// It is microseconds, not a number of something.
+    is_time: bool,
+    pub name: &'static str,
+    of: fn(&Explained) -> Option<f64>,
+}
+
+const fn time(name: &'static str, of: fn(&Explained) -> Option<f64>) -> Aspect {
+    Aspect { is_time: true, name, of }
+}
+
+const fn number(name: &'static str, of: fn(&Explained) -> Option<f64>) -> Aspect {
+    Aspect { is_time: false, name, of }
+}
+
+/// What adds up to the time of a worker, each with what takes a part of it. What says most is first:
+/// a worker that waits for bytes from a device switches as well.
+const PARTS: [(Aspect, &[Aspect]); 3] = [
+    (time("in user mode per blob", |e| e.user), &[]),
+    (
+        time("in the kernel per blob", |e| e.kernel),
+        &[
+            number("read and write calls per blob", |e| Some(e.read_calls? + e.write_calls?)),
+            number("page faults per blob", |e| e.minor_faults),
+        ],
+    ),
+    (
+        time("off the processor per blob", |e| e.off_cpu),
+        &[
+            number("bytes from the device per byte", |e| e.device_read),
+            number("bytes to the device per byte", |e| e.device_written),
+            number("page faults from the device per blob", |e| e.major_faults),
+            number("context switches per blob", |e| e.switches),
+        ],
+    ),
+];
+
 /// A figure of the baseline and of a target.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Difference {
     pub aspect: Aspect,
-    pub baseline: f64,
-    pub target: f64,
+    baseline: f64,
+    target: f64,
 }
 
 /// Figures that coincide with a part of the time differ by at least this share of the larger.
@@ -139,12 +155,8 @@ const CLEAR: f64 = 0.1;
 const LEAST: f64 = 0.05;
 
 impl Difference {
-    fn of(aspect: Aspect, baseline: &Explained, target: &Explained) -> Option<Self> {
-        Some(Self { aspect, baseline: baseline.get(aspect)?, target: target.get(aspect)? })
-    }
-
     /// The target's less the baseline's.
-    pub fn change(&self) -> f64 {
+    fn change(&self) -> f64 {
         self.target - self.baseline
     }
 
@@ -154,18 +166,18 @@ impl Difference {
     }
 }
 
-/// They add up to the time of a worker.
-const PARTS: [Aspect; 3] = [Aspect::User, Aspect::Kernel, Aspect::OffCpu];
-
-/// What takes a part of the time, what says most first: a worker that waits for bytes from a device
-/// switches as well.
-fn related(part: Aspect) -> &'static [Aspect] {
-    match part {
-        Aspect::Kernel => &[Aspect::Calls, Aspect::MinorFaults],
-        Aspect::OffCpu => {
-            &[Aspect::DeviceRead, Aspect::DeviceWritten, Aspect::MajorFaults, Aspect::Switches]
-        }
-        _ => &[],
+/// `2.10 µs less in the kernel per blob (3.00 → 0.900)`.
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Aspect { is_time, name, .. } = self.aspect;
+        let how = match (is_time, self.change() < 0.0) {
+            (true, true) => "µs less",
+            (true, false) => "µs more",
+            (false, true) => "fewer",
+            (false, false) => "more",
+        };
+        let [change, from, to] = [self.change().abs(), self.baseline, self.target].map(figure);
+        write!(f, "{change} {how} {name} ({from} → {to})")
     }
 }
 
@@ -179,15 +191,18 @@ pub fn differences(baseline: &Explained, row: &Figures, target: &Explained) -> V
         Verdict::Slower => 1.0,
         _ => return vec![],
     };
-    let differ = |aspect: &Aspect| {
-        let difference = Difference::of(*aspect, baseline, target);
-        difference.filter(|differs| differs.change() * direction > 0.0)
+    // The time off the processor is the rest, and known only if the other two are.
+    if baseline.off_cpu.is_none() || target.off_cpu.is_none() {
+        return vec![];
+    }
+    let differ = |aspect: Aspect| {
+        let [baseline, target] = [(aspect.of)(baseline)?, (aspect.of)(target)?];
+        let difference = Difference { aspect, baseline, target };
+        (difference.change() * direction > 0.0).then_some(difference)
     };
-    // It is the rest, and known only if the other two are.
-    let known = Difference::of(Aspect::OffCpu, baseline, target).is_some();
-    let parts = PARTS.iter().filter(|_| known).filter_map(differ);
-    let part = parts.max_by(|a, b| a.change().abs().total_cmp(&b.change().abs()));
-    let related = part
-        .and_then(|part| related(part.aspect).iter().filter_map(differ).find(Difference::is_clear));
-    part.into_iter().chain(related).collect()
+    let parts = PARTS.iter().filter_map(|(part, related)| Some((differ(*part)?, *related)));
+    let most = parts.max_by(|a, b| a.0.change().abs().total_cmp(&b.0.change().abs()));
+    let Some((part, related)) = most else { return vec![] };
+    let related = related.iter().copied().filter_map(differ).find(Difference::is_clear);
+    [part].into_iter().chain(related).collect()
 }

@@ -13,3 +13,19 @@ pub(crate) mod sweep;
 pub(crate) mod tasks;
 pub(crate) mod unlike;
 pub(crate) mod workers;
+
+use model::{Plan, PlannedTarget};
+
+/// The target with the baseline's store in the `place` of `target`: on its file system, or with its
+/// style. Absent for the baseline's store itself.
+pub(crate) fn counterpart<S: PartialEq, P: PartialEq>(
+    plan: &Plan,
+    target: usize,
+    store: fn(&PlannedTarget) -> S,
+    place: fn(&PlannedTarget) -> P,
+) -> Option<usize> {
+    let [baseline, own] = [plan.targets.get(plan.baseline)?, plan.targets.get(target)?];
+    let same =
+        |other: &PlannedTarget| store(other) == store(baseline) && place(other) == place(own);
+    plan.targets.iter().position(same).filter(|_| store(own) != store(baseline))
+}

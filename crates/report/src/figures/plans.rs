@@ -20,28 +20,27 @@ pub fn plan_differences(all: &[&Plan]) -> Vec<Unlike> {
         lists("targets", |plan| plan.targets.iter().map(words::target).collect()),
         lists("workloads", |plan| plan.workloads.iter().map(words::workload).collect()),
         lists("cache states", |plan| plan.caches.iter().map(ToString::to_string).collect()),
-        aspect("baseline", all, baseline),
+        Unlike::of_each("baseline", all, |plan| words::label(plan, plan.baseline).to_owned()),
     ];
     compared.into_iter().flatten().chain(data_difference(all)).chain(conditions(all)).collect()
 }
 
 /// What differs in the data that is worked on.
 pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
-    aspect("data", all, data)
+    Unlike::of_each("data", all, data)
 }
 
 /// What differs in how the same is done with the same data.
 pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
+    let durability = |plan: &Plan| {
+        plan.durability.map_or_else(|| "as each target is set".to_owned(), |c| c.to_string())
+    };
     let aspects = [
-        aspect("keys touched", all, touched),
-        aspect("durability", all, durability),
-        aspect("memory", all, memory),
+        Unlike::of_each("keys touched", all, touched),
+        Unlike::of_each("durability", all, durability),
+        Unlike::of_each("memory", all, memory),
     ];
     aspects.into_iter().flatten().collect()
-}
-
-fn aspect(what: &str, all: &[&Plan], of: fn(&Plan) -> String) -> Option<Unlike> {
-    Unlike::of(what, all.iter().map(|plan| of(plan)))
 }
 
 fn data(plan: &Plan) -> String {
@@ -76,14 +75,6 @@ fn touched(plan: &Plan) -> String {
     let Some(summary) = plan.experiment.summary() else { return String::new() };
     let available = plan.experiment.available().unwrap_or(summary.count);
     format!("{} of {}", show_count(summary.count), show_count(available))
-}
-
-fn baseline(plan: &Plan) -> String {
-    plan.targets.get(plan.baseline).map(|target| target.label.clone()).unwrap_or_default()
-}
-
-fn durability(plan: &Plan) -> String {
-    plan.durability.map_or_else(|| "as each target is set".to_owned(), |class| class.to_string())
 }
 
 fn memory(plan: &Plan) -> String {

@@ -5,7 +5,8 @@ use model::{
 };
 use stats::Estimate;
 
-use crate::{Figures, Series, Verdict, figures, studies};
+use super::counterpart;
+use crate::{Figures, Series, Verdict, facts, figures, studies};
 
 /// The figures of processes that worked at the same time.
 #[derive(Clone, Debug)]
@@ -54,70 +55,58 @@ pub struct RowCell {
     pub published_ratio: Option<f64>,
 }
 
-/// Every group of the plan, in its order.
+/// Every group of the plan, in its order: workloads that do each operation once.
 pub fn row_groups(record: &Record) -> Vec<RowGroup> {
     let plan = &record.header.plan;
     let all = figures(record);
-    let operations = Operation::ALL.len();
-    let firsts = (0..plan.workloads.len()).step_by(operations);
-    let groups = firsts.filter_map(|first| group(record, &all, first, operations));
-    groups.collect()
-}
-
-fn group(record: &Record, all: &[Figures], first: usize, operations: usize) -> Option<RowGroup> {
-    let plan = &record.header.plan;
-    let workload = *plan.workloads.get(first)?;
-    let of = |target: usize| -> Option<RowFigures> {
-        let in_group = |row: &&Figures| {
-            row.target == target && (first..first + operations).contains(&row.case.workload)
+    let groups = plan.workloads.chunks_exact(Operation::ALL.len()).enumerate();
+    let group = |(place, workloads): (usize, &[Workload])| {
+        let first = place * workloads.len();
+        let of = |target: usize| {
+            let of_target = |row: &&Figures| row.target == target;
+            let in_group =
+                |row: &&Figures| (first..first + workloads.len()).contains(&row.case.workload);
+            let rows: Vec<_> = all.iter().filter(of_target).filter(in_group).collect();
+            let rows: [&Figures; 3] = rows.try_into().ok()?;
+            rows.iter().any(|row| row.rounds > 0).then(|| row(record, &workloads[0], &rows))
         };
-        let rows: [&Figures; 3] =
-            all.iter().filter(in_group).collect::<Vec<_>>().try_into().ok()?;
-        let measured = rows.iter().any(|row| row.rounds > 0);
-        measured.then(|| row(record, &workload, &rows))
+        let targets = (0..plan.targets.len()).filter_map(of).collect();
+        RowGroup { workload: workloads[0], targets }
     };
-    Some(RowGroup { workload, targets: (0..plan.targets.len()).filter_map(of).collect() })
+    groups.map(group).collect()
 }
 
 fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures {
     let plan = &record.header.plan;
-    let target = rows[0].target;
+    let Figures { target, case, .. } = *rows[0];
     let published = published_for(record, target, workload);
     let base = published_for(record, plan.baseline, workload);
     let cell = |index: usize| {
-        let seconds_of = |row: Option<&study::RowFigures>| {
-            row.and_then(|row| [row.insert, row.sum, row.update][index])
-        };
-        let (own, base) = (seconds_of(published), seconds_of(base));
+        let seconds = |row: &study::RowFigures| [row.insert, row.sum, row.update][index];
+        let (own, base) = (published.and_then(seconds), base.and_then(seconds));
         let ratio = own.zip(base).map(|(own, base)| own / base);
+        let Figures { case, us_per_op, ratio: measured, verdict, .. } = rows[index];
+        let operations = plan.workloads[case.workload].count as f64;
         RowCell {
-            seconds: seconds(record, rows[index]),
+            seconds: us_per_op.map(|time| time.map(|us| us * operations / 1e6)),
             published_seconds: own,
-            ratio: rows[index].ratio,
-            verdict: rows[index].verdict,
+            ratio: *measured,
+            verdict: *verdict,
             published_ratio: ratio.filter(|_| target != plan.baseline),
         }
     };
-    let counterpart = counterpart(&plan.targets, plan.baseline, target);
+    let store = |target: &PlannedTarget| (target.engine.clone(), without_style(&target.settings));
+    let style = |target: &PlannedTarget| target.settings.get("style").map(str::to_owned);
+    let series = Series::new(record, case, target);
+    let other = counterpart(plan, target, store, style);
     RowFigures {
         target,
         cells: [cell(0), cell(1), cell(2)],
         size_mb: size_mb(record, rows[2]),
-        over_same_style: counterpart.and_then(|other| {
-            Series::new(record, rows[0].case, target).ratio_to(Series::new(
-                record,
-                rows[0].case,
-                other,
-            ))
-        }),
+        over_same_style: other.and_then(|other| series.ratio_to(series.of(other))),
         waits: waits(record, rows),
         published_mib: published.and_then(|row| row.size),
     }
-}
-
-fn seconds(record: &Record, row: &Figures) -> Option<Estimate> {
-    let operations = record.header.plan.workloads.get(row.case.workload)?.count as f64;
-    row.us_per_op.map(|time| time.map(|us| us * operations / 1e6))
 }
 
 /// What was published for a target. Published figures are of as many rows; of another number there
@@ -128,7 +117,7 @@ fn published_for(
     workload: &Workload,
 ) -> Option<&'static study::RowFigures> {
     let plan = &record.header.plan;
-    let facts = record.stores.iter().rfind(|facts| facts.target == target)?;
+    let in_effect = &facts(record, target)?.in_effect;
     let engine = &plan.targets.get(target)?.engine;
     let all = studies::rows();
     let own = matches!(workload.work, Work::Rows { own_databases: true, .. });
@@ -136,8 +125,8 @@ fn published_for(
         && (own || workload.processes == 1);
     all.figures.iter().filter(|_| same_work).find(|row| {
         row.processes == workload.processes
-            && facts.in_effect.get("style") == Some(row.style.as_str())
-            && study::is_same_target(&row.target, engine, &facts.in_effect)
+            && in_effect.get("style") == Some(row.style.as_str())
+            && study::is_same_target(&row.target, engine, in_effect)
     })
 }
 
@@ -155,15 +144,6 @@ fn waits(record: &Record, rows: &[&Figures; 3]) -> Vec<(&'static str, i64)> {
         .map(|name| (name, samples().filter_map(|s| s.counters.get(name)).sum()))
         .filter(|(_, sum)| *sum > 0)
         .collect()
-}
-
-/// The baseline's store with the style of `target`.
-fn counterpart(targets: &[PlannedTarget], baseline: usize, target: usize) -> Option<usize> {
-    let store = |index: usize| targets.get(index).map(|t| (&t.engine, without_style(&t.settings)));
-    let style = |index: usize| targets.get(index)?.settings.get("style");
-    let own = store(target) == store(baseline);
-    let same = |other: &usize| store(*other) == store(baseline) && style(*other) == style(target);
-    (0..targets.len()).find(same).filter(|_| !own)
 }
 
 /// What is the same for all styles of a store.

@@ -4,6 +4,8 @@ use model::{Settings, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::facts;
+
 /// One target's store. Absent: not known. A store without files (`memory:`) takes no space.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StoreFigures {
@@ -35,7 +37,7 @@ pub fn stores(record: &Record) -> Vec<StoreFigures> {
 }
 
 fn row(record: &Record, target: usize) -> StoreFigures {
-    let facts = record.stores.iter().rfind(|store| store.target == target);
+    let facts = facts(record, target);
     let known = |bytes: u64| Some(bytes as f64).filter(|bytes| *bytes > 0.0);
     let length = facts.and_then(|facts| known(facts.apparent_bytes));
     let on_disk = facts.and_then(|facts| known(facts.allocated_bytes));

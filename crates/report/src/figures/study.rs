@@ -9,7 +9,7 @@ use model::{
 };
 use stats::Estimate;
 
-use crate::{TargetBreakEven, break_evens, figures, stores, words};
+use crate::{Figures, TargetBreakEven, break_evens, figures, stores, words};
 
 /// A figure, published or measured or both.
 #[derive(Clone, Debug)]
@@ -69,8 +69,7 @@ impl StudyFigure {
         })
     }
 
-    fn published(claim: (usize, &Claim), place: String, here: Option<Here>) -> Self {
-        let (index, claim) = claim;
+    fn published((index, claim): (usize, &Claim), place: String, here: Option<Here>) -> Self {
         Self {
             place,
             target: claim.target.clone(),
@@ -94,72 +93,66 @@ pub fn study_figures(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
         let measured = all.iter().any(|row| row.claim == Some(*index));
         !measured && (claim.at.is_empty() || !swept)
     });
-    let lacking: Vec<_> =
-        lacking.map(|claim| StudyFigure::published(claim, place_of_claim(claim.1), None)).collect();
+    let unmeasured = |claim| StudyFigure::published(claim, place_of_claim(claim.1), None);
+    let lacking: Vec<_> = lacking.map(unmeasured).collect();
     all.extend(lacking);
     all
 }
 
+/// The claims about a kind of figure, with their indices.
+fn claims(step: &Step, figure: Figure) -> impl Iterator<Item = (usize, &Claim)> {
+    step.claims.iter().enumerate().filter(move |(_, claim)| claim.figure == figure)
+}
+
 fn times(step: &Step, record: &Record) -> Vec<StudyFigure> {
     let plan = &record.header.plan;
-    let mut all = Vec::new();
-    for row in figures(record) {
-        let Some(target) = plan.targets.get(row.target) else { continue };
-        let place = place(&words::pairs(varied(record), " ", ", "), plan, row.case);
-        for figure in [Figure::TimeRatio, Figure::Microseconds] {
-            let is_about = |(_, claim): &(usize, &Claim)| {
-                let same = claim.figure == figure && claim.target == target.label;
-                same && is_of(claim, plan, row.case) && is_at(claim, varied(record))
-            };
-            let claim = step.claims.iter().enumerate().find(is_about);
-            let is_ratio = figure == Figure::TimeRatio && row.target != plan.baseline;
-            if claim.is_none() && !is_ratio {
-                continue;
-            }
-            all.push(StudyFigure {
-                place: place.clone(),
-                target: target.label.clone(),
-                figure,
-                published: claim.map(|(_, claim)| claim.range()),
-                here: if is_ratio { row.ratio } else { row.us_per_op }.map(Here::Estimate),
-                claim: claim.map(|(index, _)| index),
-            });
-        }
-    }
-    all
+    let varied = words::values(record);
+    let of = |row: &Figures, figure: Figure| {
+        let target = &plan.targets.get(row.target)?.label;
+        let mut claims = claims(step, figure).filter(|(_, claim)| claim.target == *target);
+        let claim = claims.find(|(_, claim)| is_of(claim, plan, row.case) && is_at(claim, varied));
+        let is_ratio = figure == Figure::TimeRatio && row.target != plan.baseline;
+        (claim.is_some() || is_ratio).then(|| StudyFigure {
+            place: place(varied, plan, row.case),
+            target: target.clone(),
+            figure,
+            published: claim.map(|(_, claim)| claim.range()),
+            here: if is_ratio { row.ratio } else { row.us_per_op }.map(Here::Estimate),
+            claim: claim.map(|(index, _)| index),
+        })
+    };
+    let kinds = [Figure::TimeRatio, Figure::Microseconds];
+    figures(record).iter().flat_map(|row| kinds.map(|kind| of(row, kind))).flatten().collect()
 }
 
 fn spaces(step: &Step, record: &Record) -> Vec<StudyFigure> {
     let plan = &record.header.plan;
-    let stores = stores(record);
+    let (stores, varied) = (stores(record), words::values(record));
     let mb = |target: usize| stores.get(target)?.on_disk_mb;
     let row = |claim: (usize, &Claim)| {
         let target = plan.targets.iter().position(|target| target.label == claim.1.target)?;
         let here = mb(target).zip(mb(plan.baseline)).map(|(own, other)| own / other);
-        let place = words::pairs(varied(record), " ", ", ");
+        let place = words::pairs(varied, " ", ", ");
         Some(StudyFigure::published(claim, place, here.map(Here::Exact)))
     };
-    let claims = step.claims.iter().enumerate();
-    let claims = claims.filter(|(_, claim)| claim.figure == Figure::SpaceRatio);
-    claims.filter(|(_, claim)| is_at(claim, varied(record))).filter_map(row).collect()
+    let claims = claims(step, Figure::SpaceRatio);
+    claims.filter(|(_, claim)| is_at(claim, varied)).filter_map(row).collect()
 }
 
 fn evens(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
     let Some(plan) = records.first().map(|first| &first.header.plan) else { return vec![] };
     let found = break_evens(records);
-    let of_claim = |claim: (usize, &Claim)| {
-        let is_about = |even: &&TargetBreakEven| {
-            let same = even.target == claim.1.target;
-            same && is_of(claim.1, plan, even.case) && is_at(claim.1, &even.others)
-        };
-        let row = |even: &TargetBreakEven| {
-            let place = place(&words::pairs(&even.others, " ", ", "), plan, even.case);
-            StudyFigure::published(claim, place, Some(Here::Even(even.clone())))
-        };
-        found.iter().filter(is_about).map(row).collect::<Vec<_>>()
+    let claims = claims(step, Figure::BreakEven);
+    let pairs = claims.flat_map(|claim| found.iter().map(move |even| (claim, even)));
+    let same = pairs.filter(|((_, claim), even)| {
+        let of = even.target == claim.target && is_of(claim, plan, even.case);
+        of && is_at(claim, &even.others)
+    });
+    let row = |(claim, even): (_, &TargetBreakEven)| {
+        let place = place(&even.others, plan, even.case);
+        StudyFigure::published(claim, place, Some(Here::Even(even.clone())))
     };
-    let claims = step.claims.iter().enumerate();
-    claims.filter(|(_, claim)| claim.figure == Figure::BreakEven).flat_map(of_claim).collect()
+    same.map(row).collect()
 }
 
 /// Whether a claim is about this case.
@@ -174,24 +167,17 @@ fn is_at(claim: &Claim, varied: &BTreeMap<String, String>) -> bool {
     claim.at.iter().all(|(name, value)| varied.get(name) == Some(value))
 }
 
-fn varied(record: &Record) -> &BTreeMap<String, String> {
-    static NONE: BTreeMap<String, String> = BTreeMap::new();
-    record.header.point.as_ref().map_or(&NONE, |point| &point.varied)
-}
-
 /// `size 10k, read, warm`.
-fn place(varied: &str, plan: &Plan, case: Case) -> String {
+fn place(varied: &BTreeMap<String, String>, plan: &Plan, case: Case) -> String {
     let work = plan.workloads.get(case.workload).map(|one| one.work.to_string());
-    words_of([Some(varied.to_owned()), work, Some(case.cache.to_string())])
+    let varied = words::pairs(varied, " ", ", ");
+    words::joined([Some(varied), work, Some(case.cache.to_string())], ", ").unwrap_or_default()
 }
 
 /// Where a figure would have been measured that was not.
 fn place_of_claim(claim: &Claim) -> String {
     let operation = claim.operation.map(|operation| operation.to_string());
     let cache = claim.cache.map(|cache| cache.to_string());
-    words_of([Some(words::pairs(&claim.at, " ", ", ")), operation, cache])
-}
-
-fn words_of(words: [Option<String>; 3]) -> String {
-    words.into_iter().flatten().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+    let at = words::pairs(&claim.at, " ", ", ");
+    words::joined([Some(at), operation, cache], ", ").unwrap_or_default()
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use model::{Case, DatasetSpec, Experiment, PlannedTarget, record::Record};
 use stats::{BreakEven, Estimate, Sized, break_even};
 
-use crate::{Figures, Series, Verdict, figures};
+use crate::{Figures, Series, Verdict, figures, words};
 
 /// Where a target and the baseline are even, over the sizes of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,9 +37,8 @@ pub struct PageMatrix {
 impl PageMatrix {
     /// The row that is the fastest in a column.
     pub fn best(&self, column: usize) -> Option<usize> {
-        let rows = self.rows.iter().enumerate();
-        let known =
-            rows.filter_map(|(row, (_, ratios))| Some((row, (*ratios.get(column)?)?.point)));
+        let point = |row: usize| Some((row, (*self.rows[row].1.get(column)?)?.point));
+        let known = (0..self.rows.len()).filter_map(point);
         known.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(row, _)| row)
     }
 }
@@ -48,8 +48,7 @@ const OF_SIZE: [&str; 4] = ["size", "keys", "bytes", "variance"];
 
 /// What varies besides the size of the blobs.
 pub(crate) fn others(record: &Record) -> BTreeMap<String, String> {
-    let mut varied =
-        record.header.point.as_ref().map_or_else(BTreeMap::new, |point| point.varied.clone());
+    let mut varied = words::values(record).clone();
     varied.retain(|name, _| !OF_SIZE.contains(&name.as_str()));
     varied
 }
@@ -80,19 +79,12 @@ impl Run<'_> {
 
 /// Runs that differ in the size of their blobs only, the smallest first.
 fn by_size(runs: &[Record]) -> Vec<Vec<Run<'_>>> {
+    let run = |record| Some(Run { record, size: size(record)?, figures: figures(record) });
     let mut groups: BTreeMap<_, Vec<Run<'_>>> = BTreeMap::new();
-    for record in runs {
-        if let Some(size) = size(record) {
-            let run = Run { record, size, figures: figures(record) };
-            groups.entry(others(record)).or_default().push(run);
-        }
+    for run in runs.iter().filter_map(run).sorted_by_key(|run| run.size) {
+        groups.entry(others(run.record)).or_default().push(run);
     }
-    let mut groups: Vec<_> = groups.into_values().collect();
-    for group in &mut groups {
-        group.sort_by_key(|run| run.size);
-    }
-    groups.retain(|group| group.len() > 1);
-    groups
+    groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
 /// A row for each target but the baseline in each case, where the size of the blobs varies and at
@@ -101,10 +93,9 @@ pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
     let mut all = Vec::new();
     for group in by_size(runs) {
         let plan = &group[0].record.header.plan;
-        for case in plan.cases() {
-            let others = (0..plan.targets.len()).filter(|target| *target != plan.baseline);
-            all.extend(others.filter_map(|target| even(&group, case, &plan.targets[target])));
-        }
+        let others = plan.targets.iter().enumerate().filter(|(place, _)| *place != plan.baseline);
+        let places = plan.cases().cartesian_product(others);
+        all.extend(places.filter_map(|(case, (_, target))| even(&group, case, target)));
     }
     all
 }
@@ -113,17 +104,14 @@ fn even(group: &[Run<'_>], case: Case, target: &PlannedTarget) -> Option<TargetB
     let sized = |run: &Run<'_>| {
         let series = Series::new(run.record, case, run.row(case, target)?.target);
         let ratios = series.ratios_to(series.baseline());
-        (ratios.len() > 1).then_some((run.size, ratios))
+        (ratios.len() > 1).then_some((run.size, Sized { size: run.size as f64, ratios }))
     };
-    let measured: Vec<_> = group.iter().filter_map(sized).collect();
-    let range = [measured.first()?.0, measured.last()?.0];
-    let sized = |(size, ratios)| Sized { size: size as f64, ratios };
-    let curve: Vec<Sized> = measured.into_iter().map(sized).collect();
+    let (sizes, curve): (Vec<_>, Vec<_>) = group.iter().filter_map(sized).unzip();
     Some(TargetBreakEven {
         case,
         others: others(group[0].record),
         target: target.label.clone(),
-        sizes: range,
+        sizes: [*sizes.first()?, *sizes.last()?],
         found: break_even(&curve)?,
     })
 }
@@ -141,9 +129,8 @@ pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
             }
         }
         families.retain(|_, targets| targets.len() > 1);
-        for case in plan.cases() {
-            all.extend(families.iter().map(|(name, family)| matrix(&group, case, name, family)));
-        }
+        let places = plan.cases().cartesian_product(&families);
+        all.extend(places.map(|(case, (name, family))| matrix(&group, case, name, family)));
     }
     all
 }
@@ -168,8 +155,8 @@ fn matrix(group: &[Run<'_>], case: Case, name: &str, family: &Family<'_>) -> Pag
 /// What all targets of a family have in common: `sqlite api=blob`.
 fn family(target: &PlannedTarget) -> String {
     let others = target.settings.0.iter().filter(|(name, _)| *name != "page_size");
-    let others = others.map(|(name, value)| format!(" {name}={value}"));
-    others.fold(target.engine.clone(), |family, setting| family + &setting)
+    let others = others.map(|(name, value)| format!("{name}={value}"));
+    [target.engine.clone()].into_iter().chain(others).join(" ")
 }
 
 /// `1 / ratio`, with its interval.

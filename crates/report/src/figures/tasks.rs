@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use model::{Experiment, PlannedTarget, Sample, record::Record, study, tasks::Step};
 use stats::Estimate;
 
+use super::counterpart;
 use crate::{
-    Figures, Percentiles, Series, Waits, figures, per, percentiles, studies, sum, workers,
+    Figures, Percentiles, Series, Waits, facts, figures, per, percentiles, studies, sum, waits,
 };
 
 /// What one target did.
@@ -40,27 +41,24 @@ pub fn task_figures(record: &Record) -> Vec<TaskFigures> {
 }
 
 fn row(record: &Record, figures: Figures) -> TaskFigures {
+    let plan = &record.header.plan;
     let Figures { case, target, .. } = figures;
-    let baseline = record.header.plan.baseline;
-    let samples: Vec<_> = Series::new(record, case, target).samples().collect();
+    let series = Series::new(record, case, target);
+    let samples: Vec<_> = series.samples().collect();
     let published = published_for(record, target);
-    let counterpart = counterpart(&record.header.plan.targets, baseline, target);
+    let published_over = |other: usize| ratio(&published, &published_for(record, other));
+    let store = |target: &PlannedTarget| (target.engine.clone(), target.settings.clone());
+    let counterpart = counterpart(plan, target, store, |target| target.on.clone());
     TaskFigures {
         steps: steps(&samples),
-        waits: workers(record, &figures).waits,
+        waits: waits(record, &figures),
         settled: sum(&samples, |s| s.settle_ns) / sum(&samples, |s| s.wall_ns),
         written_per_task: per(&samples, |s| s.operations, |s| Some(s.device?.written_bytes)),
         disk_bytes: samples.iter().filter_map(|s| Some(s.files()?.allocated)).max().unwrap_or(0),
         published_ms: published.first().map(|row| ms_per_task(row)),
-        published_ratio: ratio(&published, &published_for(record, baseline))
-            .filter(|_| target != baseline),
-        over_same_filesystem: counterpart.and_then(|other| {
-            let published = ratio(&published, &published_for(record, other));
-            Some((
-                Series::new(record, case, target).ratio_to(Series::new(record, case, other))?,
-                published,
-            ))
-        }),
+        published_ratio: published_over(plan.baseline).filter(|_| target != plan.baseline),
+        over_same_filesystem: counterpart
+            .and_then(|other| Some((series.ratio_to(series.of(other))?, published_over(other)))),
         figures,
     }
 }
@@ -81,7 +79,7 @@ fn published_for(record: &Record, target: usize) -> Vec<&'static study::TaskFigu
     let published = studies::tasks();
     let workers = plan.workloads.first().map(|workload| workload.threads);
     let Experiment::Tasks { rewrites, output, .. } = plan.experiment else { return vec![] };
-    let facts = record.stores.iter().rfind(|facts| facts.target == target);
+    let facts = facts(record, target);
     let Some((target, facts)) = plan.targets.get(target).zip(facts) else { return vec![] };
     let work = published.work;
     if (workers, rewrites, output) != (Some(work.workers), work.rewrites, work.output) {
@@ -113,13 +111,4 @@ fn ratio(own: &[&study::TaskFigures], base: &[&study::TaskFigures]) -> Option<f6
     let of_same_table = own.iter().flat_map(|own| base.iter().map(move |base| (own, base)));
     let mut same = of_same_table.filter(|(own, base)| own.table == base.table);
     same.next().map(|(own, base)| own.seconds() / base.seconds())
-}
-
-/// The baseline's engine and settings, on the file system of `target`.
-fn counterpart(targets: &[PlannedTarget], baseline: usize, target: usize) -> Option<usize> {
-    let store = |index: usize| targets.get(index).map(|t| (&t.engine, &t.settings));
-    let on = |index: usize| targets.get(index).map(|t| &t.on);
-    let own = store(target) == store(baseline);
-    let same = |other: &usize| store(*other) == store(baseline) && on(*other) == on(target);
-    (0..targets.len()).find(same).filter(|_| !own)
 }

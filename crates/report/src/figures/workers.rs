@@ -5,15 +5,6 @@ use stats::geometric_mean;
 
 use checks::{Figures, Series};
 
-/// What the workers of one target in one case did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Workers {
-    /// Absent: there was one worker only.
-    pub rates: Option<Rates>,
-    /// Absent: the engine does not count, or nobody ever waited.
-    pub waits: Option<Waits>,
-}
-
 /// Thousands of operations a second: geometric means over the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
@@ -34,16 +25,12 @@ pub struct Waits {
     pub retries: f64,
 }
 
-/// Computes what the workers of `row` did.
-pub fn workers(record: &Record, row: &Figures) -> Workers {
-    let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
-    Workers { rates: rates(&samples), waits: waits(&samples) }
-}
-
-fn rates(samples: &[&Sample]) -> Option<Rates> {
-    let several = || samples.iter().filter(|sample| sample.workers.len() > 1);
+/// The rates of the workers of `row`; absent: there was one worker only.
+pub fn rates(record: &Record, row: &Figures) -> Option<Rates> {
+    let samples = Series::new(record, row.case, row.target).samples();
+    let samples: Vec<_> = samples.filter(|sample| sample.workers.len() > 1).collect();
     let mean = |rate: fn(&Sample) -> Option<f64>| {
-        let rates: Option<Vec<f64>> = several().map(|sample| rate(sample)).collect();
+        let rates: Option<Vec<f64>> = samples.iter().map(|sample| rate(sample)).collect();
         geometric_mean(&rates?).map(|mean| mean.point)
     };
     Some(Rates {
@@ -59,10 +46,13 @@ fn of_workers(sample: &Sample) -> impl Iterator<Item = f64> {
     some.map(|worker| worker.operations as f64 / worker.wall_ns as f64 * 1e6)
 }
 
-fn waits(samples: &[&Sample]) -> Option<Waits> {
-    let operations: f64 = samples.iter().map(|sample| sample.operations as f64).sum();
+/// How often the workers of `row` waited; absent: the engine does not count, or nobody ever did.
+pub fn waits(record: &Record, row: &Figures) -> Option<Waits> {
+    let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
+    let operations = checks::sum(&samples, |sample| sample.operations);
     let per_operation = |name| {
         let counts = samples.iter().filter_map(|sample| sample.counters.get(name));
+        // Not a sum, which is -0 of nothing.
         counts.map(|count| *count as f64).fold(0.0, |sum, count| sum + count) / operations
     };
     let waits = Waits { locks: per_operation(LOCK_WAITS), retries: per_operation(BUSY_RETRIES) };

@@ -2,7 +2,7 @@
 //! histogram stays instead of one a trial, so that a record of a day fits into memory. No figure
 //! changes by it: latencies are only reported for all trials together.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem::take};
 
 use hdrhistogram::Histogram;
 use model::{Action, Cache, Sample, record::Record};
@@ -41,22 +41,22 @@ impl Merging {
             let usable = is_usable(record, sample);
             record.findings.extend(contradictions);
             let sample = &mut record.samples[index];
-            if usable {
-                let place = (sample.workload, sample.cache, sample.target);
-                let first = || Parts { first: index, ..Parts::default() };
-                self.parts.entry(place).or_insert_with(first).add(sample);
-            }
-            strip(sample);
+            let place = (sample.workload, sample.cache, sample.target);
+            let first = || Parts { first: index, ..Parts::default() };
+            // The latencies of one that is not usable count for nothing.
+            let mut unused = Parts::default();
+            let parts =
+                if usable { self.parts.entry(place).or_insert_with(first) } else { &mut unused };
+            parts.take(sample);
         }
         self.taken = record.samples.len();
     }
 
     /// Puts them back, all with the first sample of each case and target.
     pub(crate) fn finish(self, record: &mut Record) {
+        let text = |merged: Option<Histogram<u64>>| histogram::encode(&merged?);
         for parts in self.parts.into_values() {
             let sample = &mut record.samples[parts.first];
-            let text =
-                |merged: Option<Histogram<u64>>| merged.and_then(|all| histogram::encode(&all));
             if let Some(latency) = sample.latency_mut() {
                 latency.histogram = text(parts.all).unwrap_or_default();
                 let actions = parts.actions.into_iter();
@@ -71,27 +71,18 @@ impl Merging {
 }
 
 impl Parts {
-    fn add(&mut self, sample: &Sample) {
-        if let Some(latency) = sample.latency() {
-            histogram::add(&mut self.all, &latency.histogram);
-            for (action, text) in &latency.actions {
-                histogram::add(self.actions.entry(*action).or_default(), text);
+    /// Moves the latencies of a sample here.
+    fn take(&mut self, sample: &mut Sample) {
+        if let Some(latency) = sample.latency_mut() {
+            histogram::add(&mut self.all, &take(&mut latency.histogram));
+            for (action, text) in take(&mut latency.actions) {
+                histogram::add(self.actions.entry(action).or_default(), &text);
             }
         }
-        if let Some(paced) = sample.paced() {
-            histogram::add(&mut self.lag, &paced.lag);
+        let Some(passes) = sample.passes_mut() else { return };
+        passes.over_time = None;
+        if let Some(paced) = &mut passes.paced {
+            histogram::add(&mut self.lag, &take(&mut paced.lag));
         }
-    }
-}
-
-fn strip(sample: &mut Sample) {
-    if let Some(latency) = sample.latency_mut() {
-        latency.histogram = String::new();
-        latency.actions.clear();
-    }
-    let Some(passes) = sample.passes_mut() else { return };
-    passes.over_time = None;
-    if let Some(paced) = &mut passes.paced {
-        paced.lag = String::new();
     }
 }

@@ -25,15 +25,15 @@ pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
         }
     }
     reading.end_record();
+    let problems = reading.problems();
     reading.earlier.push(reading.record);
-    Ok((reading.earlier, reading.problems.sentences()))
+    Ok((reading.earlier, problems))
 }
 
 /// The bytes up to and with the next line feed, or up to the end; `None` at the end.
-/// No line of a record is nearly as long; a device or another kind of file may have no end.
-const LONGEST: u64 = 64 << 20;
-
 fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
+    /// No line of a record is nearly as long; a device or another kind of file may have no end.
+    const LONGEST: u64 = 64 << 20;
     let mut line = Vec::new();
     let mut limited = Read::take(Read::by_ref(input), LONGEST);
     let length = limited.read_until(b'\n', &mut line).map_err(|e| Error::io("the record", e))?;
@@ -45,31 +45,27 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
 
 /// Reads the header alone.
 pub fn read_header(mut input: impl BufRead) -> Result<Header> {
-    header(&next_line(&mut input)?.unwrap_or_default())
+    let line = next_line(&mut input)?;
+    let line = line.ok_or_else(|| Error::usage("this is not a record: there is nothing in it"))?;
+    header(&line).map_err(Error::usage)
 }
 
-fn header(line: &[u8]) -> Result<Header> {
-    if line.is_empty() {
-        return Err(Error::usage("this is not a record: there is nothing in it"));
-    }
+fn header(line: &[u8]) -> Result<Header, String> {
     let value: Value = serde_json::from_slice(line).map_err(|cause| {
-        Error::usage(if cause.is_eof() && line.starts_with(b"{") {
+        if cause.is_eof() && line.starts_with(b"{") {
             "this record is cut short within line 1, its header: it holds no figures"
         } else {
             "this is not a record: line 1 is not JSON"
-        })
+        }
     })?;
     if kind_of(&value) != Some("header") {
-        return Err(Error::usage(
-            "this is not a record: line 1 is JSON, but it is no header (\"line\":\"header\")",
-        ));
+        return Err(
+            "this is not a record: line 1 is JSON, but it is no header (\"line\":\"header\")"
+                .to_owned(),
+        );
     }
     let format = value["format"].as_u64();
-    serde_json::from_value(value).map_err(|cause| no_header(format, &cause))
-}
-
-fn no_header(format: Option<u64>, cause: &serde_json::Error) -> Error {
-    Error::usage(match format {
+    serde_json::from_value(value).map_err(|cause| match format {
         Some(format) if format < u64::from(FORMAT) => format!(
             "this record has format {format}, older than format {FORMAT}, which this storemark \
              reads; measure again, or use the storemark that wrote it"
@@ -86,7 +82,7 @@ fn kind_of(value: &Value) -> Option<&str> {
     value.get("line").and_then(Value::as_str)
 }
 
-/// A record on its way in.
+/// A record on its way in, and what of it could not be read.
 struct Reading {
     /// Those before it in a sweep.
     earlier: Vec<Record>,
@@ -96,30 +92,29 @@ struct Reading {
     merging: Merging,
     /// Number of the last line read, counted from 1.
     number: usize,
-    problems: Problems,
-}
-
-/// What could not be read.
-#[derive(Default)]
-struct Problems {
+    /// Its format, if that is newer than this.
     newer: Option<u32>,
+    /// Lines of a kind that this does not know.
     unknown: usize,
     damaged: usize,
     first_damage: Option<String>,
+    /// Why nothing was read after the last line.
     end: Option<String>,
 }
 
 impl Reading {
     fn new(header: Header) -> Self {
-        let newer = Some(header.format).filter(|format| *format > FORMAT);
-        let problems = Problems { newer, ..Problems::default() };
         Self {
+            newer: Some(header.format).filter(|format| *format > FORMAT),
             earlier: Vec::new(),
             record: Record::new(header),
             trials: 0,
             merging: Merging::default(),
             number: 1,
-            problems,
+            unknown: 0,
+            damaged: 0,
+            first_damage: None,
+            end: None,
         }
     }
 
@@ -131,7 +126,12 @@ impl Reading {
             Ok(Line::Sample(sample)) if !self.is_planned(&sample) => {
                 self.damaged("a sample of a target or workload that the plan does not have");
             }
-            Ok(line) => self.push(line),
+            Ok(line) => {
+                self.record.push(line);
+                if self.trials + self.record.samples.len() > KEPT {
+                    self.merging.take(&mut self.record);
+                }
+            }
             Err(cause) => self.skip(line, &cause),
         }
         true
@@ -144,15 +144,8 @@ impl Reading {
 
     fn damaged(&mut self, cause: impl Display) {
         let what = format!("line {}: {cause}", self.number);
-        self.problems.damaged += 1;
-        self.problems.first_damage.get_or_insert(what);
-    }
-
-    fn push(&mut self, line: Line) {
-        self.record.push(line);
-        if self.trials + self.record.samples.len() > KEPT {
-            self.merging.take(&mut self.record);
-        }
+        self.damaged += 1;
+        self.first_damage.get_or_insert(what);
     }
 
     fn end_record(&mut self) {
@@ -168,16 +161,15 @@ impl Reading {
             return true;
         }
         let number = self.number;
-        self.problems.end =
-            Some(format!("line {number} begins another record; only the first is shown"));
+        self.end = Some(format!("line {number} begins another record; only the first is shown"));
         false
     }
 
     fn skip(&mut self, line: &[u8], cause: &serde_json::Error) {
         match serde_json::from_slice::<Value>(line) {
-            Ok(value) if self.may_be_newer(&value) => self.problems.unknown += 1,
+            Ok(value) if self.may_be_newer(&value) => self.unknown += 1,
             // Only the last line can lack its line feed.
-            Err(_) if !line.ends_with(b"\n") => self.problems.end = Some(self.cut_short()),
+            Err(_) if !line.ends_with(b"\n") => self.end = Some(self.cut_short()),
             _ => self.damaged(cause),
         }
     }
@@ -185,7 +177,7 @@ impl Reading {
     /// Kinds of lines and of findings may be added without a new format number.
     fn may_be_newer(&self, value: &Value) -> bool {
         match kind_of(value) {
-            Some("header" | "store" | "sample" | "end") => self.problems.newer.is_some(),
+            Some("header" | "store" | "sample" | "end") => self.newer.is_some(),
             kind => kind.is_some(),
         }
     }
@@ -199,26 +191,21 @@ impl Reading {
         };
         format!("line {} is cut short; {shown}", self.number)
     }
-}
 
-impl Problems {
-    fn sentences(self) -> Vec<String> {
+    fn problems(&mut self) -> Vec<String> {
         let newer = self.newer.map(|format| {
             format!(
                 "this record has format {format}, newer than {FORMAT}: \
                  what of it can be read is shown"
             )
         });
+        let lines_are = |n| if n == 1 { "1 line is".to_owned() } else { format!("{n} lines are") };
         let unknown = (self.unknown > 0).then(|| {
             format!("{} left out: this storemark does not know their kind", lines_are(self.unknown))
         });
-        let damaged = self.first_damage.map(|first| {
+        let damaged = self.first_damage.take().map(|first| {
             format!("{} damaged and left out (first {first})", lines_are(self.damaged))
         });
-        [newer, unknown, damaged, self.end].into_iter().flatten().collect()
+        [newer, unknown, damaged, self.end.take()].into_iter().flatten().collect()
     }
-}
-
-fn lines_are(n: usize) -> String {
-    if n == 1 { "1 line is".to_owned() } else { format!("{n} lines are") }
 }

@@ -2,10 +2,11 @@
 
 use model::{Cache, record::Record};
 
-use super::{TARGET, label, ratio_column, time};
+use super::{TARGET, ratio_column, time};
 use crate::{
     AgeGroup, AgeSpace,
     table::{Cell, Column, Table, Value},
+    words::label,
 };
 
 pub(crate) fn age_title(group: &AgeGroup) -> String {

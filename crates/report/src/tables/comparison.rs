@@ -19,14 +19,10 @@ pub(crate) fn compared_case(case: &ComparedCase) -> Table {
         .with(time, |change| Cell::interval(change.time.as_ref()))
         .with(p99, |change| Cell::interval(change.p99.as_ref()))
         .with(Column::text("verdict").narrow(&[18]), |change| {
-            Cell::from(change_words(change)).tone(tone(change.verdict))
+            let verdict = words::change_verdict(change.verdict, change.time.as_ref());
+            Cell::from(verdict).tone(tone(change.verdict))
         })
         .done()
-}
-
-/// `worse: slower by 10 %`.
-fn change_words(change: &Change) -> String {
-    words::change_verdict(change.verdict, change.time.as_ref())
 }
 
 /// `2 worse, 1 better, 5 without a difference shown, 1 not judged.`
@@ -55,7 +51,7 @@ pub(crate) fn differences(comparison: &Comparison) -> Vec<String> {
         lacking.iter().map(move |what| format!("only in the {whose} record: {what}"))
     });
     let plans = comparison.plans.iter().map(|differs| format!("plans differ: {differs}"));
-    let machines =
-        comparison.environments.iter().map(|differs| format!("environments differ: {differs}"));
+    let machines = comparison.environments.iter();
+    let machines = machines.map(|differs| format!("environments differ: {differs}"));
     only.chain(plans).chain(machines).collect()
 }

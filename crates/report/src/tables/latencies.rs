@@ -2,10 +2,11 @@
 
 use model::{Operation, Workload, record::Record};
 
-use super::{TARGET, label};
+use super::TARGET;
 use crate::{
     Figures,
     table::{Column, Table},
+    words::label,
 };
 
 /// Absent: other workloads have theirs in the table of times.

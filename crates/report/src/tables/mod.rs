@@ -34,7 +34,7 @@ use crate::{
     Figures, Verdict,
     number::NONE,
     table::{Cell, Column, Rows, Tone},
-    words::{self, label},
+    words,
 };
 
 /// Narrowed a little first, then before the ratios are, then as far as it must be.
@@ -55,12 +55,19 @@ impl<'a, R> Rows<'a, R> {
         if plan.targets.len() == 1 {
             return self;
         }
-        let ratios = Column { bars: true, ..ratio_column("time ÷", "baseline's") };
-        let row = |row: &'a R| {
-            let row = figures(row);
-            ratio(row.ratio.as_ref(), row.verdict)
-        };
-        self.with(ratios, row).with(VERDICT, |row| verdict(figures(row)))
+        self.ratios(&figures).verdicts(&figures)
+    }
+
+    fn ratios(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
+        let column = Column { bars: true, ..ratio_column("time ÷", "baseline's") };
+        self.with(column, |row| ratio(figures(row).ratio.as_ref(), figures(row).verdict))
+    }
+
+    fn verdicts(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
+        self.with(VERDICT, |row| {
+            let Figures { verdict, ratio, .. } = figures(row);
+            Cell::from(words::verdict(*verdict, ratio.as_ref())).tone(tone(*verdict))
+        })
     }
 }
 
@@ -72,10 +79,6 @@ fn ratio(ratio: Option<&Estimate>, verdict: Verdict) -> Cell {
         (None, Verdict::Baseline) => Cell::from("1"),
         (None, _) => Cell::default(),
     }
-}
-
-fn verdict(row: &Figures) -> Cell {
-    Cell::from(words::verdict(row.verdict, row.ratio.as_ref())).tone(tone(row.verdict))
 }
 
 fn tone(verdict: Verdict) -> Tone {
@@ -99,10 +102,4 @@ pub(crate) fn time(row: &Figures, time: Option<Estimate>, alone: bool) -> Cell {
 /// A figure from elsewhere, dimmed so that it is not taken for one of this machine.
 fn published(value: Option<f64>) -> Cell {
     Cell::from(value).tone(Tone::Dim)
-}
-
-/// `what: a; b`, if there is any of them.
-fn joined(what: &str, items: impl Iterator<Item = String>) -> Option<String> {
-    let items: Vec<_> = items.collect();
-    (!items.is_empty()).then(|| format!("{what}: {}", items.join("; ")))
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use model::record::Record;
 
-use super::{TARGET, label};
+use super::TARGET;
 use crate::{
     Figures, Stall, Timeline,
-    table::{Block, Column, Line, Lines, Table, Tone, Value},
+    table::{Block, Column, Line, Lines, Table, Value},
     timelines, words,
+    words::label,
 };
 
 /// The passes of a target in one case, of all rounds.
@@ -82,11 +83,10 @@ impl Passes<'_> {
         let more = stalls.len() - shown;
         let more = (more > 0).then(|| format!("and {more} shorter stalls (--verbose shows all)"));
         let work = self.background_work().map(|work| format!("{}: {work}", self.label));
-        let dim = |text| Line::new("  ", text).tone(Tone::Dim);
         let stalls = stalls[..shown].iter().map(|(round, stall)| {
             Line::new("  ", format!("{} {}", self.label, words_of(*round, stall)))
         });
-        work.map(dim).into_iter().chain(stalls).chain(more.map(dim)).collect()
+        work.map(Line::dim).into_iter().chain(stalls).chain(more.map(Line::dim)).collect()
     }
 
     /// `12 × checkpoint, 0.43 s of 2.00 s`.

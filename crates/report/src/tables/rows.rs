@@ -3,12 +3,12 @@
 
 use model::{PlannedTarget, Work, Workload, record::Record, rows::Style};
 
-use super::{LONG_TARGET, joined, label, published, ratio, ratio_column, shared_settings, tone};
+use super::{LONG_TARGET, published, ratio, ratio_column, shared_settings, tone};
 use crate::{
     RowCell, RowFigures, RowGroup,
     figures::rows::without_style,
-    table::{Cell, Column, Line, Lines, Table, Tone, Value},
-    words,
+    table::{Cell, Column, Line, Lines, Table, Value},
+    words::{self, joined, label},
 };
 
 const OPERATIONS: [&str; 3] = ["insert", "sum", "update"];
@@ -46,10 +46,9 @@ pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
 /// What waiting for others came to: it is part of the times.
 fn waits(record: &Record, group: &RowGroup) -> impl Iterator<Item = String> {
     group.targets.iter().filter_map(|row| {
-        let label = label(&record.header.plan, row.target);
         let waits = row.waits.iter().map(|(name, count)| waited(count.unsigned_abs(), name));
-        joined(label, [waits.collect::<Vec<_>>().join(", ")].into_iter().filter(|w| !w.is_empty()))
-            .map(|waits| format!("{waits} in all rounds"))
+        let waits = joined(waits, ", ")?;
+        Some(format!("{}: {waits} in all rounds", label(&record.header.plan, row.target)))
     })
 }
 
@@ -154,6 +153,5 @@ pub(crate) fn row_notes(record: &Record, published: bool, all: bool) -> Lines {
     };
     let shared = plan.workloads.iter().enumerate().any(shared).then_some(SHARED);
     let notes = PUBLISHED.into_iter().filter(|_| published).chain(shared);
-    let notes = notes.map(|note| Line::new("  ", note).tone(Tone::Dim));
-    Lines::new("", notes.chain(shared_settings(record, all)))
+    Lines::new("", notes.map(Line::dim).chain(shared_settings(record, all)))
 }

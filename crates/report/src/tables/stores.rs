@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use model::{Settings, record::Record};
 
-use super::{TARGET, label};
+use super::TARGET;
 use crate::{
     StoreFigures,
-    table::{Column, Line, Lines, Room, Table, Tone},
+    table::{Column, Line, Lines, Room, Table},
+    words::label,
 };
 
 /// Space, filling and opening.
@@ -37,8 +39,7 @@ pub(crate) fn settings(record: &Record, stores: &[StoreFigures]) -> Option<Lines
     let lines = stores.iter().filter_map(|store| {
         let label = label(&record.header.plan, store.target);
         let settings = beyond(label, &store.in_effect);
-        let line = Line::new("  ", format!("{label}: {settings}")).tone(Tone::Dim);
-        (!settings.is_empty()).then_some(line)
+        (!settings.is_empty()).then(|| Line::dim(format!("{label}: {settings}")))
     });
     Some(Lines::new("settings in effect", lines)).filter(|lines| !lines.lines.is_empty())
 }
@@ -50,18 +51,17 @@ pub(crate) fn shared_settings(record: &Record, all: bool) -> Vec<Line> {
         let label = label(&record.header.plan, facts.target);
         let mut settings = facts.in_effect.clone();
         settings.0.remove("style");
-        let settings = beyond(label, &settings);
-        let words = format!("{settings} durability={}", facts.durability);
+        let words = format!("{} durability={}", beyond(label, &settings), facts.durability);
         shared.entry(words.trim().to_owned()).or_default().push(label);
     }
     let line = |(settings, labels): (String, Vec<&str>)| {
         let named = match labels.as_slice() {
-            [first, second, _, _, ..] if !all => {
-                format!("{first}, {second} and {} more", labels.len() - 2)
+            [first, second, more @ ..] if more.len() > 1 && !all => {
+                format!("{first}, {second} and {} more", more.len())
             }
             labels => labels.join(", "),
         };
-        Line::new("  ", format!("{named}: {settings}")).tone(Tone::Dim)
+        Line::dim(format!("{named}: {settings}"))
     };
     shared.into_iter().map(line).collect()
 }
@@ -70,5 +70,5 @@ pub(crate) fn shared_settings(record: &Record, all: bool) -> Vec<Line> {
 fn beyond(label: &str, in_effect: &Settings) -> String {
     let words: Vec<&str> = label.split([' ', '?', '&', ',']).collect();
     let settings = in_effect.0.iter().map(|(name, value)| format!("{name}={value}"));
-    settings.filter(|setting| !words.contains(&setting.as_str())).collect::<Vec<_>>().join(" ")
+    settings.filter(|setting| !words.contains(&setting.as_str())).join(" ")
 }

@@ -2,32 +2,29 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use model::{Case, record::Record, units::show_size};
 use stats::Crossing;
 
-use super::{TARGET, label, times};
+use super::{TARGET, times};
 use crate::{
     Figures, PageMatrix, TargetBreakEven,
     table::{Cell, Column, Room, Table, Tone},
-    words,
+    words::{self, label},
 };
 
 /// `a sweep of 6 runs: size 1k, 4k, …`.
 pub(crate) fn sweep_title(runs: &[Record]) -> String {
     let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for point in runs.iter().filter_map(|run| run.header.point.as_ref()) {
-        for (name, value) in &point.varied {
-            let values = values.entry(name).or_default();
-            if !values.contains(&value.as_str()) {
-                values.push(value);
-            }
-        }
+    for (name, value) in runs.iter().flat_map(words::values) {
+        values.entry(name).or_default().push(value);
     }
-    let values = values.iter().map(|(name, values)| format!("{name} {}", values.join(", ")));
+    let values =
+        values.iter().map(|(name, all)| format!("{name} {}", all.iter().unique().join(", ")));
     let all =
         runs.first().and_then(|run| run.header.point.as_ref()).map_or(runs.len(), |point| point.of);
     let part = if all == runs.len() { String::new() } else { format!("{} of ", runs.len()) };
-    format!("a sweep of {part}{all} runs: {}", values.collect::<Vec<_>>().join("; "))
+    format!("a sweep of {part}{all} runs: {}", values.into_iter().join("; "))
 }
 
 /// The times of all runs in a case.
@@ -49,12 +46,11 @@ pub(crate) fn sweep<'a>(
             "p99" => Room::Spare(2),
             _ => Room::Needed,
         };
-        if column.head == "run" {
-            column.narrow = &[20, 12];
-        }
     }
-    if table.columns.len() > 1 {
-        table.swap(0, 1);
+    if let [target, run, ..] = table.columns.as_mut_slice() {
+        run.narrow = &[20, 12];
+        std::mem::swap(target, run);
+        table.rows.iter_mut().for_each(|row| row.swap(0, 1));
     }
     table
 }
@@ -91,7 +87,7 @@ pub(crate) fn break_even(row: &TargetBreakEven, baseline: &str) -> String {
         let way = if crossing.upwards { "at" } else { "falls back at" };
         format!("{way} {} ({low} – {high})", bytes(crossing.size))
     };
-    row.found.crossings.iter().map(crossing).collect::<Vec<_>>().join(", ")
+    row.found.crossings.iter().map(crossing).join(", ")
 }
 
 #[expect(

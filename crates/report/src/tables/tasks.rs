@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use model::{record::Record, tasks::Step};
 
-use super::{LONG_TARGET, label, published, shared_settings, time};
+use super::{LONG_TARGET, published, shared_settings, time};
 use crate::{
     Percentiles, TaskFigures,
-    table::{Cell, Column, Line, Lines, Room, Table, Tone},
+    table::{Cell, Column, Line, Lines, Room, Table},
+    words::label,
 };
 
 /// Times and ratios.
@@ -17,22 +18,18 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
     let alone = plan.targets.len() == 1;
     let has_published = rows.iter().any(|row| row.published_ms.is_some());
     let ms = |row: &TaskFigures| row.figures.us_per_op.map(|us| us.map(|us| us / 1e3));
-    let mut table = Table::of("", rows)
+    let table = Table::of("", rows)
         .with(LONG_TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("time", "ms/task"), |row| time(&row.figures, ms(row), alone))
         .with_if(has_published, Column::number("publ.", ""), |row| published(row.published_ms))
-        .with(Column::number("tasks", "/s"), |row| Some(1e3 / ms(row)?.point))
-        .compared(plan, |row| &row.figures)
-        .with_if(has_published && !alone, Column::number("publ.", "÷"), |row| {
-            published(row.published_ratio)
-        })
-        .done();
-    if has_published && !alone {
-        // Next to the ratio that was measured.
-        let last = table.columns.len() - 1;
-        table.swap(last - 1, last);
+        .with(Column::number("tasks", "/s"), |row| Some(1e3 / ms(row)?.point));
+    if alone {
+        return table.done();
     }
-    table
+    let publ = Column::number("publ.", "÷");
+    let table = table.ratios(|row| &row.figures);
+    let table = table.with_if(has_published, publ, |row| published(row.published_ratio));
+    table.verdicts(|row| &row.figures).done()
 }
 
 /// Ratios within each file system, if there are several.
@@ -104,6 +101,5 @@ const PUBLISHED: &str = "published figures are of the machines above, in Go: a p
 /// What to know when reading the tables.
 pub(crate) fn task_notes(record: &Record, published: bool, all: bool) -> Lines {
     let notes = [TIME].into_iter().chain(published.then_some(PUBLISHED));
-    let notes = notes.map(|note| Line::new("  ", note).tone(Tone::Dim));
-    Lines::new("", notes.chain(shared_settings(record, all)))
+    Lines::new("", notes.map(Line::dim).chain(shared_settings(record, all)))
 }

@@ -6,12 +6,14 @@ use model::{
     units::{show_count, show_size},
 };
 
-use super::{TARGET, joined, label, time};
+use super::{TARGET, time};
 use crate::{
-    Aspect, Figures, Waits, explained,
+    Figures, Rates, Waits, explained,
     number::{figure, with_interval},
-    table::{Cell, Column, Room, Rows, Table},
-    words, workers,
+    rates,
+    table::{Cell, Column, Room, Rows, Table, Value},
+    waits,
+    words::{self, joined, label},
 };
 
 /// The table of a case; `rows` are its figures.
@@ -54,7 +56,7 @@ fn on_schedule<'a>(plan: &Plan, table: Rows<'a, Figures>) -> Rows<'a, Figures> {
     let done = |row: &Figures| {
         let kept = row.paced?;
         let mark = if kept.saturated { "saturated: " } else { "" };
-        Some(Cell::from(crate::table::Value::Rate(kept.reached)).mark(mark))
+        Some(Cell::from(Value::Rate(kept.reached)).mark(mark))
     };
     table
         .with(Column::number("latency", "µs"), |row| time(row, row.us_per_op, alone))
@@ -66,25 +68,46 @@ fn on_schedule<'a>(plan: &Plan, table: Rows<'a, Figures>) -> Rows<'a, Figures> {
 }
 
 fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
-    let plan = &record.header.plan;
-    let late = rows.iter().filter_map(|row| {
+    let case = rows[0].case;
+    let figures = |of: &dyn Fn(&Figures) -> Option<String>| of_each(record, rows, of);
+    let late = figures(&|row| {
         let kept = row.paced?;
-        let [p50, p99] = [kept.lag_p50_us, kept.lag_p99_us].map(figure);
-        Some(format!("{} {p50}, {p99}", label(plan, row.target)))
+        Some([kept.lag_p50_us, kept.lag_p99_us].map(figure).join(", "))
     });
-    let over_warm = rows.iter().filter_map(|row| {
-        Some(format!("{} {}", label(plan, row.target), with_interval(row.over_warm.as_ref()?)))
+    let over_warm = figures(&|row| row.over_warm.as_ref().map(with_interval));
+    let rates = figures(&|row| {
+        let Rates { slowest, fastest, total } = rates(record, row)?;
+        let largest = fastest.max(total);
+        let [slowest, fastest, total] =
+            [slowest, fastest, total].map(|rate| grouped(rate, largest));
+        Some(format!("{slowest} to {fastest}, {total} in all"))
     });
+    let waits = |of: fn(Waits) -> f64| {
+        figures(&|row| waits(record, row).map(of).filter(|waits| *waits > 0.0).map(small))
+    };
     [
-        joined("µs that operations started late, median and p99", late),
-        joined(&format!("time {} ÷ warm", rows[0].case.cache), over_warm),
-        read_ahead(plan, rows),
+        late.map(|all| format!("µs that operations started late, median and p99: {all}")),
+        over_warm.map(|all| format!("time {} ÷ warm: {all}", case.cache)),
+        read_ahead(&record.header.plan, rows),
         limited(record, rows),
+        rates.map(|all| format!("thousands of operations/s of each worker: {all}")),
+        waits(|waits| waits.locks).map(|all| format!("lock waits per operation: {all}")),
+        waits(|waits| waits.retries).map(|all| format!("busy retries per operation: {all}")),
     ]
     .into_iter()
     .flatten()
-    .chain(of_workers(record, rows))
     .collect()
+}
+
+/// `files 1.2; sqlite 3.4`: what is known of each target.
+fn of_each(
+    record: &Record,
+    rows: &[Figures],
+    of: impl Fn(&Figures) -> Option<String>,
+) -> Option<String> {
+    let each =
+        |row: &Figures| Some(format!("{} {}", label(&record.header.plan, row.target), of(row)?));
+    joined(rows.iter().filter_map(each), "; ")
 }
 
 /// Why the median of a cold state is low.
@@ -103,40 +126,15 @@ fn read_ahead(plan: &Plan, rows: &[Figures]) -> Option<String> {
 fn limited(record: &Record, rows: &[Figures]) -> Option<String> {
     let plan = &record.header.plan;
     let memory = plan.memory.filter(|_| rows[0].case.cache == Cache::Limited)?;
-    let shares = explained(record, rows).into_iter().filter_map(|row| {
-        Some(format!("{} {} %", label(plan, row.target), figure(row.get(Aspect::CachedBefore)?)))
-    });
     let (limit, cache) = (show_size(memory.limit_bytes?), show_size(memory.cache_bytes));
+    let shares = explained(record, rows).into_iter().filter_map(|row| {
+        Some(format!("{} {} %", label(plan, row.target), figure(row.cached_before?)))
+    });
     Some(format!(
         "memory limited to {limit}, {cache} of it for an engine's own cache; pages in memory when a \
          trial started: {}",
-        shares.collect::<Vec<_>>().join(", ")
+        joined(shares, ", ").unwrap_or_default()
     ))
-}
-
-/// What each of several workers did, and how often they waited for each other.
-fn of_workers(record: &Record, rows: &[Figures]) -> impl Iterator<Item = String> {
-    let plan = &record.header.plan;
-    let all: Vec<_> =
-        rows.iter().map(|row| (label(plan, row.target), workers(record, row))).collect();
-    let rates = all.iter().filter_map(|(label, figures)| {
-        let rates = figures.rates.as_ref()?;
-        let largest = rates.fastest.max(rates.total);
-        let [slowest, fastest, total] =
-            [rates.slowest, rates.fastest, rates.total].map(|rate| grouped(rate, largest));
-        Some(format!("{label} {slowest} to {fastest}, {total} in all"))
-    });
-    let waits = |what, of: fn(&Waits) -> f64| {
-        let some = all.iter().filter_map(|(label, row)| Some((label, of(row.waits.as_ref()?))));
-        let some = some.filter(|(_, waits)| *waits > 0.0);
-        joined(what, some.map(|(label, waits)| format!("{label} {}", small(waits))))
-    };
-    let notes = [
-        joined("thousands of operations/s of each worker", rates),
-        waits("lock waits per operation", |waits| waits.locks),
-        waits("busy retries per operation", |waits| waits.retries),
-    ];
-    notes.into_iter().flatten()
 }
 
 /// Whole, in groups of three, if the largest of its line has four digits or more.

@@ -9,7 +9,7 @@ pub(super) struct Scale {
     /// The ratio at its right end; the left end is one over that.
     most: f64,
     /// Its ends and its middle.
-    head: &'static str,
+    pub(super) head: &'static str,
 }
 
 /// The narrowest first.
@@ -30,11 +30,6 @@ impl Scale {
         let farthest = ratios.into_iter().map(far).fold(0.0, f64::max);
         let [.., widest] = SCALES;
         SCALES.into_iter().find(|scale| farthest <= scale.most.ln()).unwrap_or(widest)
-    }
-
-    /// Its ends and its middle.
-    pub(super) fn head(self) -> &'static str {
-        self.head
     }
 
     /// `░░█░  │      `: the interval in a light shade, the ratio dark, the line at 1. What is

@@ -5,35 +5,16 @@ use crate::{
     text::{harmless, width, wrap},
 };
 
-/// The parameter of ECMA-48's SGR sequence.
-fn code(tone: Tone) -> Option<u8> {
-    match tone {
-        Tone::Plain => None,
-        Tone::Bold => Some(1),
-        Tone::Dim => Some(2),
-        Tone::Bad => Some(31),
-        Tone::Good => Some(32),
-    }
-}
-
 /// A page as it grows.
 pub(super) struct Paper {
-    width: usize,
+    pub(super) width: usize,
     color: bool,
-    text: String,
+    pub(super) text: String,
 }
 
 impl Paper {
     pub(super) fn new(width: usize, color: bool) -> Self {
         Self { width, color, text: String::new() }
-    }
-
-    pub(super) fn width(&self) -> usize {
-        self.width
-    }
-
-    pub(super) fn into_text(self) -> String {
-        self.text
     }
 
     /// Separates what follows by a blank line.
@@ -45,20 +26,16 @@ impl Paper {
 
     pub(super) fn title(&mut self, title: &str) {
         if !title.is_empty() {
-            self.paragraph("", title, Tone::Bold);
+            self.sentence(&Line::new("", title).tone(Tone::Bold));
         }
     }
 
-    pub(super) fn sentence(&mut self, line: &Line) {
-        self.paragraph(&line.lead, &line.text, line.tone);
-    }
-
-    /// A sentence after `lead`; if it takes several lines, they start below its beginning.
-    pub(super) fn paragraph(&mut self, lead: &str, text: &str, tone: Tone) {
+    /// If it takes several lines, they start below the beginning of its text.
+    pub(super) fn sentence(&mut self, Line { lead, text, tone }: &Line) {
         let indent = width(lead);
         for (i, line) in wrap(&harmless(text), self.width - indent).iter().enumerate() {
-            let before = if i == 0 { lead.to_owned() } else { " ".repeat(indent) };
-            self.line([(before + line, tone)]);
+            let before = if i == 0 { lead.to_string() } else { " ".repeat(indent) };
+            self.line([(before + line, *tone)]);
         }
     }
 
@@ -74,8 +51,16 @@ impl Paper {
     }
 
     fn piece(&mut self, text: &str, tone: Tone) {
-        let code = code(tone).filter(|_| self.color && !text.trim().is_empty());
-        let painted = code.map(|code| format!("\u{1b}[{code}m{text}\u{1b}[0m"));
-        self.text.push_str(painted.as_deref().unwrap_or(text));
+        // The parameters of ECMA-48's SGR sequence.
+        let code = match tone {
+            _ if !self.color || text.trim().is_empty() => 0,
+            Tone::Plain => 0,
+            Tone::Bold => 1,
+            Tone::Dim => 2,
+            Tone::Bad => 31,
+            Tone::Good => 32,
+        };
+        self.text +=
+            &if code == 0 { text.to_owned() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m") };
     }
 }

@@ -1,46 +1,166 @@
 //! What plans, workloads, findings and endings are called, the same in every form.
 
 mod data;
-mod ending;
-mod finding;
-mod verdict;
 mod workload;
 
 pub(crate) use self::{
     data::{data, machine, what_and_where},
-    ending::ended,
-    finding::finding,
-    verdict::{change_verdict, verdict},
     workload::{about, case, case_title, label, processes, target, workload, workload_name},
 };
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
-use model::record::Record;
+use itertools::Itertools;
+use model::{
+    Plan,
+    record::{Ended, Record},
+    units::{show_count, show_duration},
+};
+use stats::Estimate;
+
+use crate::{
+    MergedFinding, Verdict,
+    number::{NONE, faster_or_slower, plus_minus},
+};
 
 /// `size=4k threads=2`: what varies in a sweep, with its values in this run; else empty.
 pub(crate) fn varied(record: &Record) -> String {
-    let none = BTreeMap::new();
-    pairs(record.header.point.as_ref().map_or(&none, |point| &point.varied), "=", " ")
+    pairs(values(record), "=", " ")
+}
+
+/// The options that vary in a sweep, with their values in this run.
+pub(crate) fn values(record: &Record) -> &BTreeMap<String, String> {
+    static NONE: BTreeMap<String, String> = BTreeMap::new();
+    record.header.point.as_ref().map_or(&NONE, |point| &point.varied)
 }
 
 /// `size 4k, threads 2`.
 pub(crate) fn pairs(values: &BTreeMap<String, String>, equals: &str, between: &str) -> String {
-    let all = values.iter().map(|(name, value)| format!("{name}{equals}{value}"));
-    all.collect::<Vec<_>>().join(between)
+    values.iter().map(|(name, value)| format!("{name}{equals}{value}")).join(between)
 }
 
 /// `1 worker`, `2 workers`.
 pub(crate) fn counted(count: u64, name: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{} {name}{plural}", model::units::show_count(count))
+    format!("{} {name}{plural}", show_count(count))
 }
 
 /// `a, b, c and 2 more`.
 pub(crate) fn listed(items: &[String], most: usize) -> String {
-    let named = items.iter().take(most).cloned().collect::<Vec<_>>().join(", ");
+    let named = items.iter().take(most).join(", ");
     match items.len().saturating_sub(most) {
         0 => named,
         more => format!("{named} and {more} more"),
+    }
+}
+
+/// Those that are not empty in one text; `None` if that leaves nothing.
+pub(crate) fn joined(
+    words: impl IntoIterator<Item = impl Into<Option<String>>>,
+    between: &str,
+) -> Option<String> {
+    let mut words = words.into_iter().filter_map(Into::into).filter(|word| !word.is_empty());
+    Some(words.join(between)).filter(|words| !words.is_empty())
+}
+
+/// What a ratio to the baseline says: `faster by 22 %`.
+pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
+    match verdict {
+        Verdict::Faster | Verdict::Slower => {
+            return ratio.map_or_else(String::new, |ratio| faster_or_slower(ratio.point));
+        }
+        Verdict::Baseline => "baseline",
+        Verdict::NoDifference => "no difference shown",
+        Verdict::DurabilityDiffers => "durability differs",
+        Verdict::TooFewRounds => "too few rounds",
+        Verdict::StateNotReached => "state not reached",
+        Verdict::NotMeasured => NONE,
+    }
+    .to_owned()
+}
+
+/// What a ratio to an older record says: `worse: slower by 10 %`.
+pub(crate) fn change_verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
+    let words = self::verdict(verdict, ratio);
+    match verdict {
+        Verdict::Faster => format!("better: {words}"),
+        Verdict::Slower => format!("worse: {words}"),
+        Verdict::Baseline | Verdict::NotMeasured => "not measured".to_owned(),
+        _ => words,
+    }
+}
+
+/// Targets and workloads named one by one.
+const NAMED: usize = 3;
+
+/// `files, sqlite (update, round 3): the interval is …`: with what it was seen in, unless that is
+/// everything.
+pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
+    // A target that was left out is not in the plan.
+    let every = plan.targets.iter().all(|target| finding.targets.contains(&target.label));
+    let targets: Vec<_> = finding.targets.iter().filter(|_| !every).cloned().collect();
+    let every = finding.workloads.len() == plan.workloads.len();
+    let workloads = finding.workloads.iter().filter(|_| !every);
+    let workloads: Vec<_> = workloads.map(|workload| workload_name(plan, *workload)).collect();
+    let every = finding.caches.len() == plan.caches.len();
+    let caches = finding.caches.iter().filter(|_| !every).map(ToString::to_string);
+    let rounds = finding.rounds.first().map(|first| match finding.rounds.len() {
+        1 => format!("round {}", u64::from(*first) + 1),
+        n => format!("in {n} rounds"),
+    });
+    let during = [listed(&workloads, NAMED)].into_iter().chain(caches).chain(rounds);
+    match (listed(&targets, NAMED), joined(during, ", ")) {
+        (targets, None) if targets.is_empty() => finding.kind.to_string(),
+        (targets, Some(during)) if targets.is_empty() => format!("{during}: {}", finding.kind),
+        (targets, None) => format!("{targets}: {}", finding.kind),
+        (targets, Some(during)) => format!("{targets} ({during}): {}", finding.kind),
+    }
+}
+
+/// How much was run, and why it ended: `10 rounds in 48.2 s; every interval is within ±3 %; seed 42`.
+/// The runs of a sweep are counted together.
+pub(crate) fn ended(runs: &[Record]) -> String {
+    let rounds: usize = runs.iter().map(rounds).sum();
+    let seconds = runs.iter().filter_map(|run| Some(run.end.as_ref()?.seconds)).sum();
+    // A record may hold any number of seconds.
+    let time = Duration::try_from_secs_f64(seconds);
+    let time = time.map_or_else(|_| String::new(), |time| format!(" in {}", show_duration(time)));
+    let why = runs.last().map_or_else(String::new, why);
+    let seed = runs.first().map_or(0, |run| run.header.plan.seed);
+    match runs {
+        [run] if run.header.point.as_ref().is_none() => {
+            let time = run.end.as_ref().map_or("", |_| &time);
+            format!("{}{time}; {why}; seed {seed}", counted(rounds as u64, "round"))
+        }
+        _ => {
+            let count = counted(runs.len() as u64, "run");
+            format!("{count}, {rounds} rounds together{time}; the last: {why}; seed {seed}")
+        }
+    }
+}
+
+/// Rounds with a sample.
+fn rounds(record: &Record) -> usize {
+    record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len()
+}
+
+fn why(record: &Record) -> String {
+    let asked = &record.header.plan.rounds;
+    let Some(end) = &record.end else {
+        return "cut off: what was measured is shown".to_owned();
+    };
+    match &end.reason {
+        Ended::Precise => format!("every interval is within {}", plus_minus(asked.precision)),
+        // A tenth more than asked for is no news: a round that was started is finished.
+        Ended::Time if end.seconds > asked.seconds * 1.1 => {
+            "the time was spent before the least number of rounds was run".to_owned()
+        }
+        Ended::Time => "the time was spent".to_owned(),
+        Ended::Rounds => "as many as asked for".to_owned(),
+        Ended::Interrupted => "interrupted: what was measured is shown".to_owned(),
+        Ended::Failed(how) => format!("failed: {how}; what was measured is shown"),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use model::{
     Case, Operation, Owner, Plan, PlannedTarget, Work, Workload, Ycsb,
     record::Record,
@@ -9,7 +10,7 @@ use model::{
     units::{show_count, show_rate},
 };
 
-use super::{counted, pairs};
+use super::{counted, joined, pairs};
 
 /// What a target is, wherever its store may be: `sqlite api=blob (journal=wal)`.
 pub(crate) fn target(target: &PlannedTarget) -> String {
@@ -23,11 +24,8 @@ pub(crate) fn target(target: &PlannedTarget) -> String {
         Owner::InPlace => Some("in place"),
     };
     let owner = owner.map(str::to_owned);
-    let more: Vec<String> = settings.filter(|word| !named(word)).chain(on).chain(owner).collect();
-    if more.is_empty() {
-        return target.label.clone();
-    }
-    format!("{} ({})", target.label, more.join(" "))
+    let more = joined(settings.filter(|word| !named(word)).chain(on).chain(owner), " ");
+    more.map_or_else(|| target.label.clone(), |more| format!("{} ({more})", target.label))
 }
 
 /// What a target is called.
@@ -45,20 +43,20 @@ pub(crate) fn workload(workload: &Workload) -> String {
     let age = workload.work.age().map(|age| format!("age {age}"));
     let own = matches!(workload.work, Work::Rows { own_databases: true, .. });
     let own = own.then(|| "a database each".to_owned());
-    let all = [Some(what)].into_iter().chain(conditions(workload)).chain([rate, age, own]);
-    all.flatten().collect::<Vec<_>>().join(", ")
+    let more = [Some(conditions(workload)), rate, age, own].into_iter().flatten();
+    [what].into_iter().chain(more).join(", ")
 }
 
 /// Order of keys, commits, workers.
-fn conditions(workload: &Workload) -> [Option<String>; 3] {
+fn conditions(workload: &Workload) -> String {
     let threads = counted(workload.threads.into(), "thread");
     let workers = match (workload.processes, workload.threads) {
         (1, _) => threads,
         (processes, 1) => format!("{processes} processes"),
         (processes, _) => format!("{processes} processes of {threads}"),
     };
-    let order = workload.work.order().map(|order| order.to_string());
-    [order, Some(format!("{} a commit", workload.batch)), Some(workers)]
+    let order = workload.work.order().map_or_else(String::new, |order| format!("{order}, "));
+    format!("{order}{} a commit, {workers}", workload.batch)
 }
 
 /// What a workload is called where only a word fits.
@@ -67,17 +65,16 @@ pub(crate) fn workload_name(plan: &Plan, workload: usize) -> String {
         return format!("workload {}", workload + 1);
     };
     match one.work {
-        Work::Ageing { operation: Operation::Insert, .. } => return "filling".to_owned(),
-        Work::Ageing { operation: Operation::Update, age } => {
-            return format!("replacing up to age {age}");
+        Work::Ageing { operation: Operation::Insert, .. } => "filling".to_owned(),
+        Work::Ageing { operation: Operation::Update, age } => format!("replacing up to age {age}"),
+        Work::Ageing { operation, age } => format!("{operation} at age {age}"),
+        Work::Rows { operation, .. } => rows_name(plan, one, operation),
+        Work::Blobs { .. } | Work::Tasks => {
+            let name = blobs_name(one);
+            let namesakes = plan.workloads.iter().filter(|other| blobs_name(other) == name);
+            if namesakes.count() == 1 { name } else { format!("{name} {}", workload + 1) }
         }
-        Work::Ageing { operation, age } => return format!("{operation} at age {age}"),
-        Work::Rows { operation, .. } => return rows_name(plan, one, operation),
-        Work::Blobs { .. } | Work::Tasks => {}
     }
-    let name = blobs_name(one);
-    let namesakes = plan.workloads.iter().filter(|other| blobs_name(other) == name).count();
-    if namesakes == 1 { name } else { format!("{name} {}", workload + 1) }
 }
 
 fn rows_name(plan: &Plan, workload: &Workload, operation: rows::Operation) -> String {
@@ -118,8 +115,7 @@ pub(crate) fn case(plan: &Plan, case: Case) -> String {
 
 /// `read, warm, threads=2`: a case, and what else varies.
 pub(crate) fn about(plan: &Plan, case: Case, others: &BTreeMap<String, String>) -> String {
-    let others = Some(pairs(others, "=", ", ")).filter(|others| !others.is_empty());
-    [Some(self::case(plan, case)), others].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    joined([self::case(plan, case), pairs(others, "=", ", ")], ", ").unwrap_or_default()
 }
 
 /// `read, warm: 5,000 operations, random permutation, 100 operations a commit, 1 thread`.
@@ -135,6 +131,5 @@ pub(crate) fn case_title(record: &Record, case: Case) -> String {
         Some(Operation::Mix(mix)) => format!("{name} ({mix})"),
         _ => name,
     };
-    let conditions = conditions(workload).into_iter().flatten().collect::<Vec<_>>().join(", ");
-    format!("{name}, {}: {count} operations, {conditions}", case.cache)
+    format!("{name}, {}: {count} operations, {}", case.cache, conditions(workload))
 }

@@ -4,7 +4,7 @@ use model::{
     BUSY_RETRIES, Cache, LOCK_WAITS, MemoryLimit, Operation, Residency, Sample, Worker, Workload,
     record::Record,
 };
-use storemark_report::{figures, pages::Detail, workers};
+use storemark_report::{figures, pages::Detail, rates, waits};
 
 use crate::fixture::{self, OPERATIONS, record, sample, workload};
 
@@ -30,7 +30,7 @@ fn shared() -> Record {
 #[test]
 fn rates_are_those_of_the_slowest_the_fastest_and_all() {
     let record = shared();
-    let rates = workers(&record, &figures(&record)[0]).rates.unwrap();
+    let rates = rates(&record, &figures(&record)[0]).unwrap();
     // 500 operations in 4 ms and in 2 ms, 1,000 in 4 ms.
     for (rate, expected) in [(rates.slowest, 125.0), (rates.fastest, 250.0), (rates.total, 250.0)] {
         assert!((rate / expected - 1.0_f64).abs() < 1e-9, "{rates:?}");
@@ -74,7 +74,7 @@ fn waits_are_shown_where_there_were_any_however_few() {
     for sample in record.samples.iter_mut().filter(|sample| sample.target == 1) {
         sample.counters = [(LOCK_WAITS.to_owned(), 0), (BUSY_RETRIES.to_owned(), 0)].into();
     }
-    assert_eq!(workers(&record, &figures(&record)[1]).waits, None);
+    assert_eq!(waits(&record, &figures(&record)[1]), None);
     let last = record.samples.last_mut().unwrap();
     last.counters = [(LOCK_WAITS.to_owned(), 1), (BUSY_RETRIES.to_owned(), 50)].into();
     let out = page(&record);
@@ -86,7 +86,7 @@ fn waits_are_shown_where_there_were_any_however_few() {
 fn one_worker_alone_has_no_rates_of_its_own() {
     let mut record = record(&["files"]);
     record.samples = vec![sample(0, 0, 4_000)];
-    assert_eq!(workers(&record, &figures(&record)[0]).rates, None);
+    assert_eq!(rates(&record, &figures(&record)[0]), None);
     assert!(!page(&record).contains("each worker"));
 }
 

@@ -4,21 +4,18 @@
 //! [`stats::unpaired_ratio`]. What may have caused a change is listed with it: environments that
 //! differ, and the findings about either record.
 
-mod findings;
-mod pairs;
+use std::cmp::Reverse;
 
 use model::{
-    Batch, Cache, Case, DatasetSpec, Error, Experiment, Plan, Result, record::Record,
-    units::show_count,
+    Batch, Cache, Case, DatasetSpec, Error, Experiment, Plan, PlannedTarget, Result, Severity,
+    record::Record, units::show_count,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, geometric_mean, unpaired_ratio};
 
-pub use self::findings::ComparedFinding;
-use self::pairs::{pairs, without_partner};
 use super::plans::{conditions, data_difference};
-use crate::{Series, Unlike, Verdict, environment_differences, words};
+use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figures, words};
 
 /// What two records, or two sweeps, have in common, and what not.
 #[derive(Clone, Debug)]
@@ -72,6 +69,21 @@ pub struct Change {
     pub verdict: Verdict,
 }
 
+/// A finding about one or both of the records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Finding")]
+pub struct ComparedFinding {
+    /// How much it weighs.
+    #[serde(rename = "weight")]
+    pub severity: Severity,
+    /// `old`, `new` or `both`.
+    #[serde(rename = "record")]
+    pub whose: &'static str,
+    /// The finding in words.
+    #[serde(rename = "text")]
+    pub sentence: String,
+}
+
 impl ComparedCase {
     /// `size=1k, read, warm`.
     pub fn title(&self) -> String {
@@ -108,36 +120,59 @@ impl Comparison {
 
 /// Compares the runs of two files. An error: they worked on other data, or have nothing in common.
 pub fn comparison(old: &[Record], new: &[Record]) -> Result<Comparison> {
-    let runs = pairs(old, new, words::varied);
+    let (runs, mut only) = paired(old, new, words::varied);
     let mut plans: Vec<Unlike> = Vec::new();
-    let mut cases = Vec::new();
-    let mut only = without_partner(old, new, words::varied);
+    let mut compared = Vec::new();
     for (old, new) in runs {
         let both = [&old.header.plan, &new.header.plan];
         refuse_other_data(both)?;
         add_new(&mut plans, conditions(&both));
-        for (whose, lacking) in only.iter_mut().zip(unpaired(both)) {
-            add_new(whose, lacking);
+        let of_each = both.map(cases);
+        let listed = both.map(|plan| plan.targets.iter().enumerate().collect::<Vec<_>>());
+        let (pairs, lacking_cases) = paired(&of_each[0], &of_each[1], |(_, words)| words.clone());
+        let name = |(_, target): &(usize, &PlannedTarget)| words::target(target);
+        let (targets, lacking) = paired(&listed[0], &listed[1], name);
+        let targets: Vec<_> = targets.into_iter().map(|(old, new)| [old.0, new.0]).collect();
+        for (whose, lacking) in (0..).zip(lacking_cases).chain((0..).zip(lacking)) {
+            add_new(&mut only[whose], lacking);
         }
-        for (before, after) in pairs_of_cases(both) {
-            add_new(&mut plans, commits(both, before, after));
-            cases.push(compared_case(old, before, new, after));
+        for ((before, _), (after, _)) in pairs {
+            add_new(&mut plans, commits(both, *before, *after));
+            compared.push(compared_case((old, *before), (new, *after), &targets));
         }
     }
-    cases.retain(|case| !case.changes.is_empty());
-    if cases.is_empty() {
+    compared.retain(|case| !case.changes.is_empty());
+    if compared.is_empty() {
         return Err(nothing_in_common(&only));
     }
-    let machine =
-        |records: &[Record]| records.first().map(|first| first.header.environment.clone());
-    let machines = [machine(old), machine(new)];
+    let machines = [old, new].into_iter().filter_map(|records| records.first());
+    let machines: Vec<_> = machines.map(|record| &record.header.environment).collect();
     Ok(Comparison {
-        cases,
+        cases: compared,
         only,
-        environments: environment_differences(&machines.iter().flatten().collect::<Vec<_>>()),
+        environments: environment_differences(&machines),
         plans,
-        findings: findings::findings(old, new),
+        findings: findings(old, new),
     })
+}
+
+/// Elements of `old` and `new` with the same name, in the order of `new`; of several the first with
+/// the first, and so on. Next, the names of what is in `old` only, and in `new` only.
+fn paired<'a, T>(
+    old: &'a [T],
+    new: &'a [T],
+    name: impl Fn(&T) -> String,
+) -> (Vec<(&'a T, &'a T)>, [Vec<String>; 2]) {
+    let mut rest: Vec<_> = old.iter().map(|one| (name(one), one)).collect();
+    let (mut pairs, mut only_new) = (Vec::new(), Vec::new());
+    for one in new {
+        let name = name(one);
+        match rest.iter().position(|(other, _)| *other == name) {
+            Some(place) => pairs.push((rest.remove(place).1, one)),
+            None => only_new.push(name),
+        }
+    }
+    (pairs, [rest.into_iter().map(|(name, _)| name).collect(), only_new])
 }
 
 fn nothing_in_common(only: &[Vec<String>; 2]) -> Error {
@@ -179,47 +214,28 @@ fn commits(both: [&Plan; 2], before: Case, after: Case) -> Option<Unlike> {
     spread.then(|| Unlike::of(&format!("operations a commit ({})", new.work), counts))?
 }
 
+/// Each with what it is called.
 fn cases(plan: &Plan) -> Vec<(Case, String)> {
-    let of = |case: &Case| plan.workloads.get(case.workload).map(words::workload);
-    plan.cases()
-        .map(|case| (case, format!("{}, {}", of(&case).unwrap_or_default(), case.cache)))
-        .collect()
+    let of = |case: Case| words::workload(&plan.workloads[case.workload]);
+    plan.cases().map(|case| (case, format!("{}, {}", of(case), case.cache))).collect()
 }
 
-fn pairs_of_cases(both: [&Plan; 2]) -> Vec<(Case, Case)> {
-    let [old, new] = both.map(cases);
-    pairs(&old, &new, |(_, words)| words.clone())
-        .into_iter()
-        .map(|(old, new)| (old.0, new.0))
-        .collect()
-}
-
-/// Cases and targets that one of them lacks.
-fn unpaired(both: [&Plan; 2]) -> [Vec<String>; 2] {
-    let [old, new] = both.map(cases);
-    let [mut before, mut after] = without_partner(&old, &new, |(_, words)| words.clone());
-    let [old, new] = both.map(|plan| &plan.targets);
-    let [targets, others] = without_partner(old, new, words::target);
-    before.extend(targets);
-    after.extend(others);
-    [before, after]
-}
-
-fn compared_case(old: &Record, before: Case, new: &Record, after: Case) -> ComparedCase {
+fn compared_case(
+    (old, before): (&Record, Case),
+    (new, after): (&Record, Case),
+    targets: &[[usize; 2]],
+) -> ComparedCase {
     let plan = &new.header.plan;
-    let targets =
-        [old, new].map(|record| record.header.plan.targets.iter().enumerate().collect::<Vec<_>>());
-    let both = pairs(&targets[0], &targets[1], |(_, target)| words::target(target));
-    let changes = both.into_iter().filter_map(|((was, _), (is, target))| {
+    let changes = targets.iter().filter_map(|[was, is]| {
         let old = Series { record: old, case: before, target: *was };
         let new = Series { record: new, case: after, target: *is };
         let tried = [old, new].iter().any(Series::is_tried);
-        tried.then(|| change(old, new, &target.label))
+        tried.then(|| change(old, new, &plan.targets[*is].label))
     });
     ComparedCase {
         point: words::varied(new),
         name: words::workload_name(plan, after.workload),
-        workload: plan.workloads.get(after.workload).map(words::workload).unwrap_or_default(),
+        workload: words::workload(&plan.workloads[after.workload]),
         cache: after.cache,
         changes: changes.collect(),
     }
@@ -236,5 +252,40 @@ fn change(old: Series<'_>, new: Series<'_>, label: &str) -> Change {
         time,
         p99: unpaired_ratio(&p99_after, &p99_before),
         verdict: Verdict::of_change(old, new, time.as_ref()),
+    }
+}
+
+/// All of both, the worst first.
+fn findings(old: &[Record], new: &[Record]) -> Vec<ComparedFinding> {
+    let mut all: Vec<ComparedFinding> = Vec::new();
+    for (runs, whose) in [(old, "old"), (new, "new")] {
+        let Some(first) = runs.first() else { continue };
+        let figures: Vec<_> = runs.iter().map(figures).collect();
+        for merged in all_findings(runs, &figures) {
+            let sentence = words::finding(&first.header.plan, &merged);
+            let known = all.iter_mut().filter(|other| other.whose != whose);
+            match known.into_iter().find(|other| other.sentence == sentence) {
+                Some(other) => other.whose = "both",
+                None => {
+                    all.push(ComparedFinding { severity: merged.kind.severity(), whose, sentence });
+                }
+            }
+        }
+    }
+    all.sort_by_key(|finding| Reverse(finding.severity));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_name_again_pairs_in_order() {
+        let (old, new) = (["a1", "b1", "a2"], ["a3", "c1", "a4", "a5"]);
+        let letter = |one: &&str| one[..1].to_owned();
+        let (pairs, only) = paired(&old, &new, letter);
+        assert_eq!(pairs, [(&"a1", &"a3"), (&"a2", &"a4")]);
+        assert_eq!(only, [vec!["b"], vec!["c", "a"]]);
     }
 }

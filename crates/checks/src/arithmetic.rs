@@ -3,37 +3,28 @@
 use hdrhistogram::Histogram;
 use model::{Finding, FindingKind, Latency, Sample, record::Record};
 
-use crate::histogram;
+use crate::{histogram, sample::in_trial};
 
 /// Figures from a histogram with three digits are off by at most 0.1 %, and an exact maximum
 /// may be that much below the percentile that represents it.
 const TOLERANCE: f64 = 0.01;
 
 /// Figures of a sample that contradict each other.
-pub fn of_sample(record: &Record, sample: &Sample) -> Vec<Finding> {
+pub fn contradictions(record: &Record, sample: &Sample) -> Vec<Finding> {
     let plan = &record.header.plan;
-    let (Some(target), Some(workload)) =
-        (plan.targets.get(sample.target), plan.workloads.get(sample.workload))
-    else {
-        return vec![finding("a sample is of a target or workload that is not in the plan")];
+    let wrong = |what: &str| FindingKind::Arithmetic { what: what.to_owned() };
+    let of = plan.targets.get(sample.target).and(plan.workloads.get(sample.workload));
+    let Some(workload) = of else {
+        let what = "a sample is of a target or workload that is not in the plan";
+        return vec![Finding::run(wrong(what))];
     };
-    let mut wrong = in_pass(sample, workload.workers());
     // Merged histograms were checked before they were merged.
     let latency = sample.latency().filter(|_| !record.merged);
-    wrong.extend(latency.and_then(in_histogram));
-    wrong
-        .into_iter()
-        .map(|what| Finding { target: Some(target.label.clone()), ..finding(what) })
-        .map(|finding| finding.in_workload(sample.workload).in_cache(sample.cache))
-        .map(|finding| finding.in_round(sample.round))
-        .collect()
+    let all = in_pass(sample, workload.workers()).chain(latency.and_then(in_histogram));
+    all.map(|what| in_trial(wrong(what), plan, sample)).collect()
 }
 
-fn finding(what: &str) -> Finding {
-    Finding::run(FindingKind::Arithmetic { what: what.to_owned() })
-}
-
-fn in_pass(sample: &Sample, workers: u32) -> Vec<&'static str> {
+fn in_pass(sample: &Sample, workers: u32) -> impl Iterator<Item = &'static str> {
     let none = Latency::default();
     let latency = sample.latency().unwrap_or(&none);
     let in_order = latency.p50_ns <= latency.p99_ns
@@ -54,7 +45,6 @@ fn in_pass(sample: &Sample, workers: u32) -> Vec<&'static str> {
     ]
     .into_iter()
     .filter_map(|(holds, what)| (!holds).then_some(what))
-    .collect()
 }
 
 fn in_histogram(latency: &Latency) -> Option<&'static str> {

@@ -1,0 +1,272 @@
+//! Trials as comma-separated values: one row a trial, as RFC 4180 has it, text in quotes and numbers
+//! without.
+
+use std::{collections::BTreeSet, io::Write, ops::Deref};
+
+use csv::{QuoteStyle, WriterBuilder};
+use itertools::Itertools;
+use model::{
+    Batch, Device, Error, FileBytes, Io, Latency, PlannedTarget, Residency, Result, Sample,
+    Workload, record::Record, tasks::Step,
+};
+
+use crate::{text::harmless, words};
+
+/// A trial with what it is of.
+struct Trial<'a> {
+    /// Counted from 1.
+    run: usize,
+    record: &'a Record,
+    target: &'a PlannedTarget,
+    workload: &'a Workload,
+    sample: &'a Sample,
+}
+
+impl Deref for Trial<'_> {
+    type Target = Sample;
+
+    fn deref(&self) -> &Sample {
+        self.sample
+    }
+}
+
+/// Name and meaning of each column, but for those of a sweep.
+pub fn csv_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    COLUMNS.iter().map(|(name, about, _)| (*name, *about))
+}
+
+/// Writes every trial of `records`, whose runs are numbered from 1; what varies in a sweep is in
+/// columns of its own, before the others.
+pub fn csv(records: &[Record], out: impl Write) -> Result<()> {
+    let varied: BTreeSet<_> =
+        records.iter().flat_map(|record| words::values(record).keys()).collect();
+    let mut out = WriterBuilder::new().quote_style(QuoteStyle::NonNumeric).from_writer(out);
+    let names = varied.iter().map(|name| format!("sweep_{name}"));
+    let names = names.chain(COLUMNS.iter().map(|(name, ..)| (*name).to_owned()));
+    out.write_record(names).map_err(not_written)?;
+    for (index, record) in records.iter().enumerate() {
+        for sample in &record.samples {
+            let plan = &record.header.plan;
+            let of = plan.targets.get(sample.target).zip(plan.workloads.get(sample.workload));
+            // One that is of neither is a finding, and no trial.
+            let Some((target, workload)) = of else { continue };
+            let trial = Trial { run: index + 1, record, target, workload, sample };
+            let values = words::values(record);
+            let varied =
+                varied.iter().map(|name| Cell::from(values.get(*name).map(String::as_str)));
+            let cells = varied.chain(COLUMNS.iter().map(|(_, _, cell)| cell(&trial)));
+            out.write_record(cells.map(|cell| cell.0)).map_err(not_written)?;
+        }
+    }
+    out.flush().map_err(|error| not_written(error.into()))
+}
+
+fn not_written(error: csv::Error) -> Error {
+    let message = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => Error::io("CSV", error),
+        _ => Error::failed(message),
+    }
+}
+
+/// Its head, what it holds, with its unit, and its cell for a trial.
+type Column = (&'static str, &'static str, fn(&Trial<'_>) -> Cell);
+
+/// In their order. What was not measured, or is not known to the system, is empty.
+const COLUMNS: &[Column] = &[
+    // What it is of.
+    ("run", "number of the run in the record, from 1", |t| t.run.into()),
+    ("started", "when the run began, seconds since 1970", |t| t.record.header.started.into()),
+    ("seed", "seed of the run", |t| t.record.header.plan.seed.into()),
+    ("round", "round, from 1", |t| (u64::from(t.round) + 1).into()),
+    ("position", "place of the trial in its shuffled round, from 1", |t| {
+        (u64::from(t.position) + 1).into()
+    }),
+    ("target", "label of the target", |t| (&*t.target.label).into()),
+    ("baseline", "whether others are compared with it", |t| {
+        (t.sample.target == t.record.header.plan.baseline).into()
+    }),
+    ("engine", "its engine", |t| (&*t.target.engine).into()),
+    ("location", "where its store is, if the user named it", |t| (&*t.target.location).into()),
+    ("settings", "its settings as asked for", |t| settings(t).into()),
+    ("on", "the file system it was put on, if one was chosen", |t| t.target.on.clone().into()),
+    ("workload", "what was done, in words", |t| words::workload(t.workload).into()),
+    ("workload_number", "its number in the plan, from 1", |t| (t.sample.workload + 1).into()),
+    ("operation", "kind of operation", |t| t.workload.work.to_string().into()),
+    ("order", "order of the keys", order),
+    ("batch", "operations a commit; empty: all of the pass", batch),
+    ("processes", "processes at work", |t| t.workload.processes.into()),
+    ("threads", "workers of each process", |t| t.workload.threads.into()),
+    ("rate", "operations a second that were to begin", |t| t.workload.work.rate().into()),
+    ("age", "storage age", |t| t.workload.work.age().into()),
+    ("cache", "cache state that it was to begin in", |t| t.cache.as_str().into()),
+    ("in_state", "whether it did; if not, no estimate counts it", |t| {
+        t.record.in_state(t.sample).into()
+    }),
+    // The throughput pass.
+    ("operations", "operations of the throughput pass", |t| t.operations.into()),
+    ("bytes", "bytes it read or wrote", |t| t.bytes.into()),
+    ("wall_ns", "its time, ns", |t| t.wall_ns.into()),
+    ("ns_per_operation", "what targets are compared by, ns", |t| t.ns_per_operation().into()),
+    ("settle_ns", "part of it that flushed the remaining writes, ns", |t| t.settle_ns.into()),
+    ("background_ns", "flushing the rest after it, not counted, ns", |t| t.background_ns.into()),
+    ("open_ns", "opening the store before it, ns", |t| t.open_ns.into()),
+    ("first_operations", "operations of the first pass after opening", |t| {
+        t.first().map(|first| first.operations).into()
+    }),
+    ("first_wall_ns", "its time, ns", |t| t.first().map(|first| first.wall_ns).into()),
+    // The latency pass.
+    ("latency_operations", "operations of the latency pass", |t| latency(t, |all| all.operations)),
+    ("latency_sum_ns", "sum of their latencies, ns", |t| latency(t, |all| all.sum_ns)),
+    ("latency_p50_ns", "median latency, ns", |t| latency(t, |all| all.p50_ns)),
+    ("latency_p99_ns", "99th percentile, ns", |t| latency(t, |all| all.p99_ns)),
+    ("latency_max_ns", "largest, ns", |t| latency(t, |all| all.max_ns)),
+    ("reached_per_s", "operations a second that were done on a schedule", |t| {
+        t.paced().map(|paced| paced.reached).into()
+    }),
+    ("lag_p99_ns", "99th percentile of how late operations began, ns", |t| {
+        t.paced().map(|paced| paced.lag_p99_ns).into()
+    }),
+    // The steps of a task.
+    ("create_p50_ns", "median of creating a task, ns", |t| step(t, Step::Create)),
+    ("status_p50_ns", "median of changing its status, ns", |t| step(t, Step::Status)),
+    ("rewrite_p50_ns", "median of rewriting its output, ns", |t| step(t, Step::Rewrite)),
+    ("delete_p50_ns", "median of deleting it, ns", |t| step(t, Step::Delete)),
+    // What the throughput pass cost.
+    ("user_ns", "processor time in user mode, ns", |t| t.cost.user_ns.into()),
+    ("system_ns", "processor time in kernel mode, ns", |t| t.cost.system_ns.into()),
+    ("minor_faults", "page faults served from memory", |t| t.cost.minor_faults.into()),
+    ("major_faults", "page faults that waited for a device", |t| t.cost.major_faults.into()),
+    ("voluntary_switches", "context switches because a thread waited", |t| {
+        t.cost.voluntary_switches.into()
+    }),
+    ("involuntary_switches", "context switches because its time was over", |t| {
+        t.cost.involuntary_switches.into()
+    }),
+    ("read_calls", "calls that read", |t| io(t, |io| io.read_calls)),
+    ("read_bytes", "bytes that they delivered", |t| io(t, |io| io.read_bytes)),
+    ("write_calls", "calls that wrote", |t| io(t, |io| io.write_calls)),
+    ("written_bytes", "bytes that they took", |t| io(t, |io| io.written_bytes)),
+    ("fetched_bytes", "bytes fetched from a device for the workers", |t| {
+        io(t, |io| io.device_read_bytes)
+    }),
+    ("device_read_bytes", "bytes read from the device, whoever asked", |t| {
+        device(t, |device| device.read_bytes)
+    }),
+    ("device_written_bytes", "bytes written to it, whoever asked", |t| {
+        device(t, |device| device.written_bytes)
+    }),
+    ("memory_bytes", "memory in use at its end, page cache left out", |t| t.memory_bytes.into()),
+    ("files_bytes", "lengths of the store's files after it", |t| files(t, |files| files.apparent)),
+    ("files_disk_bytes", "what they occupied on disk", |t| files(t, |files| files.allocated)),
+    // What it met.
+    ("resident_before", "share of the store's pages in memory at its start", |t| {
+        resident(t.before)
+    }),
+    ("resident_after", "the same at its end", |t| resident(t.after)),
+    ("other_cpus", "processors' worth of time that other processes used", |t| {
+        t.load.other_cpus.into()
+    }),
+    ("steal", "share of processor time that the hypervisor took", |t| t.load.steal.into()),
+];
+
+fn settings(trial: &Trial<'_>) -> String {
+    trial.target.settings.0.iter().map(|(name, value)| format!("{name}={value}")).join(" ")
+}
+
+fn batch(trial: &Trial<'_>) -> Cell {
+    if let Batch::Of(count) = trial.workload.batch { count.into() } else { Cell::default() }
+}
+
+/// Experiments without values have no order of keys.
+fn order(trial: &Trial<'_>) -> Cell {
+    trial.workload.work.order().map(|order| order.to_string()).into()
+}
+
+fn latency(trial: &Trial<'_>, of: fn(&Latency) -> u64) -> Cell {
+    trial.sample.latency().map(of).into()
+}
+
+fn step(trial: &Trial<'_>, step: Step) -> Cell {
+    trial.steps().and_then(|steps| Some(steps.get(&step)?.p50_ns)).into()
+}
+
+fn io(trial: &Trial<'_>, of: fn(&Io) -> u64) -> Cell {
+    trial.io.as_ref().map(of).into()
+}
+
+fn device(trial: &Trial<'_>, of: fn(&Device) -> u64) -> Cell {
+    trial.device.as_ref().map(of).into()
+}
+
+fn files(trial: &Trial<'_>, of: fn(&FileBytes) -> u64) -> Cell {
+    trial.files().as_ref().map(of).into()
+}
+
+fn resident(residency: Option<Residency>) -> Cell {
+    residency.and_then(|residency| residency.resident_share()).into()
+}
+
+/// A number, or text that no program takes for a formula. Empty: not known.
+#[derive(Debug, Default, PartialEq)]
+struct Cell(String);
+
+/// With these a spreadsheet takes text for a formula (OWASP, "CSV Injection").
+const OF_FORMULAS: [char; 4] = ['=', '+', '-', '@'];
+
+/// An apostrophe before a formula makes it text; control characters are replaced.
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        let text = harmless(text);
+        let formula = text.trim_start().starts_with(OF_FORMULAS);
+        Self(if formula { format!("'{text}") } else { text })
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::from(&*text)
+    }
+}
+
+/// Empty for what is not finite.
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        Self(if number.is_finite() { number.to_string() } else { String::new() })
+    }
+}
+
+macro_rules! from_plain {
+    ($($plain:ty),*) => {
+        $(impl From<$plain> for Cell {
+            fn from(plain: $plain) -> Self {
+                Self(plain.to_string())
+            }
+        })*
+    };
+}
+from_plain!(bool, u32, u64, usize);
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map(Into::into).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_text_and_numbers_stay_numbers() {
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\u{a0}=1"] {
+            assert!(Cell::from(formula).0.starts_with('\''), "{formula}");
+        }
+        for control in ["\t=1", "\r=1", "a\nb"] {
+            assert!(!Cell::from(control).0.contains(['\t', '\r', '\n']), "{control:?}");
+        }
+        assert_eq!(Cell::from("sqlite api=blob").0, "sqlite api=blob");
+        assert_eq!(Cell::from(-0.5).0, "-0.5");
+        assert_eq!(Cell::from(None::<u64>).0, "");
+    }
+}
