@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
-use crate::{Result, nearest::named, words::words};
+use crate::{
+    Result,
+    words::{named, words},
+};
 
 words! {
     /// A cache state: every trial starts in one, and its sample holds the proof.

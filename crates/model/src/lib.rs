@@ -20,7 +20,6 @@ mod fragments;
 mod idle;
 mod key;
 mod mix;
-mod nearest;
 mod order;
 mod over_time;
 mod plan;
@@ -51,7 +50,6 @@ pub use fragments::{Arrangement, Fragments};
 pub use idle::Idle;
 pub use key::{Key, KeyKind, Meta};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
-pub use nearest::{did_you_mean, nearest, no_such};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, Workload};
@@ -65,3 +63,4 @@ pub use store::{
     Store, Visit, Visitor,
 };
 pub use target::{Target, without_password};
+pub use words::{did_you_mean, nearest, no_such};

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, nearest::no_such, units};
+use crate::{Error, Result, no_such, units};
 
 /// What an engine stores: it has a facet for each experiment that it can take part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -69,13 +69,12 @@ impl AgeingSpec {
         if size == 0 {
             return Err(Error::usage("--size 0: accepted is 1 or more"));
         }
-        let (objects, volume) = (one(&self.objects), one(&self.volume).unwrap_or(64_000_000));
-        let count = objects.unwrap_or(volume / size);
+        let volume = one(&self.volume).unwrap_or(64_000_000);
+        let count = one(&self.objects).unwrap_or(volume / size);
         if count == 0 {
-            return Err(Error::usage(match objects {
-                Some(_) => "--objects 0: accepted is 1 or more".to_owned(),
-                None => format!("--volume {volume}: holds no object of {size} bytes (--size)"),
-            }));
+            return Err(Error::usage(format!(
+                "--volume {volume}: holds no object of {size} bytes (--size)"
+            )));
         }
         let variance = one(&self.variance).unwrap_or(size / 2);
         Ok(Generated { seed, count, size, variance, random_percent: 100 })
@@ -88,7 +87,7 @@ impl AgeingSpec {
             None => Ok(ages),
             Some(pair) => {
                 let written: Vec<String> = self.ages.iter().map(ToString::to_string).collect();
-                let (before, age, written) = (pair[0], pair[1], written.join(","));
+                let (written, age, before) = (written.join(","), pair[1], pair[0]);
                 Err(Error::usage(format!(
                     "--ages {written}: {age} comes after {before}; ages ascend, as in 0,2,4"
                 )))

@@ -275,19 +275,14 @@ impl BlobsSpec {
     }
 
     /// Operations per commit. What has a load of its own commits one operation at a time.
-    pub fn batch(&self) -> Result<Batch> {
+    pub fn batch(&self) -> Batch {
         let WorkOptions { mix, ycsb, rate, batch, multitrans, .. } = &self.work;
         let comes_alone = mix.is_some() || !ycsb.is_empty() || !rate.is_empty();
-        Ok(match positive(one(batch), "--batch")? {
+        match one(batch) {
             Some(operations) => Batch::Of(operations),
             None if *multitrans || comes_alone => Batch::Of(1),
             None => Batch::All,
-        })
-    }
-
-    /// Operations of a pass; absent: every key once.
-    pub fn count(&self) -> Result<Option<u64>> {
-        positive(one(&self.work.count), "--count")
+        }
     }
 
     /// The cache states, each once.
@@ -301,12 +296,5 @@ impl BlobsSpec {
         let several = targets > 1 || self.placing.on.len() > 1;
         let compared = several && work.iter().any(|work| work.writes());
         one(&self.work.durability).or(compared.then_some(Durability::None))
-    }
-}
-
-fn positive(value: Option<u64>, name: &str) -> Result<Option<u64>> {
-    match value {
-        Some(0) => Err(Error::usage(format!("{name} 0: accepted is 1 or more"))),
-        value => Ok(value),
     }
 }

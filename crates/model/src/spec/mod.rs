@@ -27,7 +27,7 @@ pub use self::{
     tasks::{TaskLoad, TasksSpec},
     value::{Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
 };
-use crate::{Error, Result, Rounds, did_you_mean, without_password};
+use crate::{Error, Result, Rounds, did_you_mean, units, without_password};
 
 /// Options with their values, by their long names; the targets as `targets`.
 pub type Options = Map<String, Value>;
@@ -61,6 +61,8 @@ const CONFLICTS: [(&str, &[&str]); 9] = [
     ("memory", &["cache-size"]),
     ("objects", &["volume"]),
 ];
+/// Options that are 1 or more.
+const NOT_ZERO: [&str; 5] = ["batch", "count", "objects", "rows", "tasks"];
 /// Options that need another one.
 const NEEDS: [(&str, &str); 2] = [("in-place", "update"), ("image-size", "on")];
 
@@ -166,8 +168,7 @@ impl RunSpec {
     pub fn texts(&self) -> Vec<(String, String)> {
         let texts = |value: &Value| match value {
             Value::Bool(_) => String::new(),
-            Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
-            value => text(value),
+            value => values(value).iter().map(text).collect::<Vec<_>>().join(", "),
         };
         self.given().iter().map(|(name, value)| (name.clone(), texts(value))).collect()
     }
@@ -196,9 +197,15 @@ impl RunSpec {
         Self::from_options(self.command(), &options)
     }
 
-    /// Refuses options that do not go together.
+    /// Refuses options that are 0, or that do not go together.
     pub fn check(&self) -> Result<()> {
         let given = self.given();
+        let is_zero = |value: &Value| units::parse_size(&text(value)).is_ok_and(|size| size == 0);
+        let zero =
+            |name: &&&str| given.get(**name).is_some_and(|all| values(all).iter().any(is_zero));
+        if let Some(name) = NOT_ZERO.iter().find(zero) {
+            return Err(Error::usage(format!("--{name} 0: accepted is 1 or more")));
+        }
         let has = |name: &str| given.contains_key(name);
         for (name, others) in CONFLICTS.iter().filter(|(name, _)| has(name)) {
             if let Some(other) = others.iter().find(|other| has(other)) {
@@ -259,6 +266,11 @@ fn exclude_each_other(one: &str, other: &str) -> bool {
     excludes(one, other) || excludes(other, one)
 }
 
+/// The values of an option.
+fn values(value: &Value) -> &[Value] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
+}
+
 /// A value as people write it.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
@@ -285,16 +297,16 @@ fn fit(
 ) -> Result<Value, (Option<usize>, Error)> {
     let refused = |what: &str| Err((None, Error::usage(format!("{name}: {what}"))));
     let several = unset.is_array();
-    let values = match (unset, value) {
-        (Value::Bool(_), Value::Bool(_)) => std::slice::from_ref(value),
-        (Value::Bool(_), _) => return refused("true or false is accepted"),
-        (_, Value::Array(_)) if !several => return refused("takes one value, not a list"),
-        (_, Value::Array(values)) if values.is_empty() => {
-            return refused("a list without values; leave it out instead");
-        }
-        (_, Value::Array(values)) => values,
-        _ => std::slice::from_ref(value),
-    };
+    let values = values(value);
+    if unset.is_boolean() && !value.is_boolean() {
+        return refused("true or false is accepted");
+    }
+    if value.is_array() && !several {
+        return refused("takes one value, not a list");
+    }
+    if values.is_empty() {
+        return refused("a list without values; leave it out instead");
+    }
     let fitted = |values: &[Value]| match values {
         [one] if !several => one.clone(),
         values => Value::Array(values.to_vec()),

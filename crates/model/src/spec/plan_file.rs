@@ -8,7 +8,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Options, RunSpec, find, fit, text};
+use super::{Options, RunSpec, find, fit, text, values};
 use crate::{Error, Result};
 
 /// The start of a plan that storemark wrote.
@@ -71,10 +71,7 @@ impl PlanFile {
         if asked.get(option).is_some_and(|asked| Some(asked) != own.get(option)) {
             return error;
         }
-        let values = own.get(option).map_or(&[][..], |value| match value {
-            Value::Array(values) => values,
-            value => std::slice::from_ref(value),
-        });
+        let values = own.get(option).map_or(&[][..], values);
         let is_about = |value: &Value| said.starts_with(&text(value));
         let spans = self.places.get(option).map_or(&[][..], Vec::as_slice);
         let about = values.iter().zip(spans).find(|(value, _)| is_about(value));

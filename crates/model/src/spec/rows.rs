@@ -90,10 +90,6 @@ impl RowsSpec {
     pub fn rows_and_batch(&self) -> Result<(u64, u64)> {
         let rows = one(&self.rows).unwrap_or(200_000);
         let batch = one(&self.batch).unwrap_or(BATCH);
-        if rows == 0 || batch == 0 {
-            let name = if batch == 0 { "batch" } else { "rows" };
-            return Err(Error::usage(format!("--{name} 0: accepted is 1 or more")));
-        }
         let processes = self.processes().into_iter().max().unwrap_or(1);
         let most = MOST_ROWS / u64::from(processes);
         if rows > most {

@@ -81,9 +81,6 @@ impl TasksSpec {
         };
         let TaskLoad { workers, tasks, rewrites, output } = load;
         let most = MOST_TASKS / u64::from(workers);
-        if tasks == 0 {
-            return Err(Error::usage("--tasks 0: accepted is 1 or more"));
-        }
         if tasks > most {
             let most = show_count(most);
             return Err(Error::usage(format!(
