@@ -56,25 +56,24 @@ impl Layout {
     /// The keys below `dir`. A numbered layout with anything else next to the numbered files is an
     /// error that names the first such thing.
     pub(super) fn list(self, dir: &Path) -> Result<Keys> {
-        let (mut numbers, mut names, mut odd) = (Vec::new(), Vec::new(), None);
+        let (mut keys, mut odd) = (Keys::default(), None);
         for entry in self.entries(dir) {
             let Entry { name, is_file } = entry?;
             match self.number(&name) {
-                Some(number) if is_file => numbers.push(number),
-                _ if self == Self::Names && is_file => names.push(name),
-                _ if self == Self::Names => {}
-                _ => odd = Some(odd.map_or(name.clone(), |odd: Vec<u8>| odd.min(name))),
+                Some(number) if is_file => keys.numbers.push(number),
+                _ if self != Self::Names => {
+                    odd = Some(odd.map_or(name.clone(), |odd: Vec<u8>| odd.min(name)));
+                }
+                _ if is_file => keys.names.push(name),
+                _ => {}
             }
         }
-        match odd {
-            Some(odd) => Err(Error::usage(format!(
-                "{} is no dataset: {} is among kvtest's numbered files; layout=names takes every file by its path",
-                dir.display(),
-                os::path(&odd).display()
-            ))),
-            None if self == Self::Names => Ok(Keys::Names(names)),
-            None => Ok(Keys::Numbers(numbers)),
-        }
+        let Some(odd) = odd else { return Ok(keys) };
+        Err(Error::usage(format!(
+            "{} is no dataset: {} is among kvtest's numbered files; layout=names takes every file by its path",
+            dir.display(),
+            os::path(&odd).display()
+        )))
     }
 
     /// The key of kvtest's file `name`, if it is one.
@@ -133,20 +132,19 @@ pub(super) fn failed(dir: &Path, error: walkdir::Error) -> Error {
     Error::io(path.display(), error.into_io_error().unwrap_or(io::ErrorKind::Other.into()))
 }
 
-/// All keys of a folder.
-pub(super) enum Keys {
-    Numbers(Vec<i64>),
-    Names(Vec<Vec<u8>>),
+/// All keys of a folder: numbers or names, held compactly.
+#[derive(Default)]
+pub(super) struct Keys {
+    numbers: Vec<i64>,
+    names: Vec<Vec<u8>>,
 }
 
 impl Keys {
     /// Those not less than `from`, in order.
     pub(super) fn sorted(&self, from: Option<Key<'_>>) -> Vec<Key<'_>> {
-        let mut keys: Vec<_> = match self {
-            Self::Numbers(numbers) => numbers.iter().copied().map(Key::Int).collect(),
-            Self::Names(names) => names.iter().map(|name| Key::Name(name)).collect(),
-        };
-        keys.retain(|key| from.is_none_or(|from| *key >= from));
+        let numbers = self.numbers.iter().map(|number| Key::Int(*number));
+        let all = numbers.chain(self.names.iter().map(|name| Key::Name(name)));
+        let mut keys: Vec<_> = all.filter(|key| from.is_none_or(|from| *key >= from)).collect();
         keys.sort_unstable();
         keys
     }

@@ -125,13 +125,16 @@ impl<'s> Worker<'s> {
 
     /// Creates the folders of the current path; `false` if there are none above it.
     fn create_folders(&mut self) -> io::Result<bool> {
+        if !self.path.contains(&b'/') {
+            return Ok(false);
+        }
         let folder = self.folder();
         fs::create_dir_all(&folder)?;
         if self.store.sync == Sync::Full {
             let within = |folder: &&Path| folder.starts_with(&self.store.path);
             self.touched.extend(folder.ancestors().take_while(within).map(Path::to_owned));
         }
-        Ok(self.path.contains(&b'/'))
+        Ok(true)
     }
 
     /// Notes that the folder of the current file changed, and flushes it outside a batch.

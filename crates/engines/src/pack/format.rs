@@ -23,6 +23,7 @@
 
 use std::{
     fs::File,
+    io::ErrorKind,
     num::NonZeroU64,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
@@ -74,7 +75,9 @@ pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
         match key {
             Key::Int(key) => out.extend(key.to_le_bytes()),
             Key::Name(name) => {
-                let length = u32::try_from(name.len()).expect("`check` refuses longer names");
+                let length = u32::try_from(name.len()).map_err(|_| {
+                    Error::unsupported("a name of 4 GiB or more does not fit into a pack")
+                })?;
                 out.extend(length.to_le_bytes());
                 out.extend(name);
             }
@@ -93,21 +96,11 @@ pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Refuses a name that the table has no room for.
-pub(super) fn check(key: Key<'_>) -> Result<()> {
-    match key {
-        Key::Name(name) if u32::try_from(name.len()).is_err() => {
-            Err(Error::unsupported("a name of 4 GiB or more does not fit into a pack"))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The slots of a file and the offset where its values end.
 pub(super) fn read_table(file: &File) -> Result<(Table<Slot>, u64)> {
     let failed = |e| Error::io("reading its table", e);
     let length = file.metadata().map_err(failed)?.len();
-    check_head(file, length)?;
+    check_head(file)?;
     let last = length.checked_sub(TRAILER as u64).ok_or_else(no_trailer)?;
     let mut trailer = [0; TRAILER];
     at::read(file, &mut trailer, last).map_err(failed)?;
@@ -119,17 +112,15 @@ pub(super) fn read_table(file: &File) -> Result<(Table<Slot>, u64)> {
     Ok((decode(&tail, start)?, start))
 }
 
-fn check_head(file: &File, length: u64) -> Result<()> {
+fn check_head(file: &File) -> Result<()> {
     let mut head = [0; HEAD.len()];
-    if length >= HEAD.len() as u64 {
-        at::read(file, &mut head, 0).map_err(|e| Error::io("reading its head", e))?;
-    }
-    if head == HEAD {
-        Ok(())
-    } else if is_pack(&head) {
-        Err(Error::unsupported("a pack of a version that is not known here"))
-    } else {
-        Err(Error::corrupt("not a pack: it does not start as one"))
+    match at::read(file, &mut head, 0) {
+        Ok(()) if head == HEAD => Ok(()),
+        Ok(()) if is_pack(&head) => {
+            Err(Error::unsupported("a pack of a version that is not known here"))
+        }
+        Err(e) if e.kind() != ErrorKind::UnexpectedEof => Err(Error::io("reading its head", e)),
+        _ => Err(Error::corrupt("not a pack: it does not start as one")),
     }
 }
 

@@ -123,7 +123,6 @@ impl Pack {
     /// Writes a value behind all others and enters it, unless another session was faster with
     /// what [`Put::how`] forbids.
     fn append(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        format::check(key)?;
         let length = value.len() as u64;
         let offset = self.reserve(length)?;
         at::write(&self.file, value, offset).map_err(|e| self.failed(e))?;

@@ -243,8 +243,8 @@ impl SqliteSession {
         // SAFETY: `value` outlives this call, which resets the statement; see `Statement`.
         unsafe { statement.bind_blob(2, value)? };
         if self.table.keys == KeyKind::Names {
-            statement.bind_optional(3, put.meta.map(|meta| meta.mode.into()))?;
-            statement.bind_optional(4, put.meta.map(|meta| meta.seconds))?;
+            statement.bind_integer(3, put.meta.map(|meta| meta.mode.into()))?;
+            statement.bind_integer(4, put.meta.map(|meta| meta.seconds))?;
         }
         statement.run()?;
         Ok(self.db.changes() > 0)
@@ -310,9 +310,18 @@ impl Session for SqliteSession {
         let rows = if scan.values { &mut self.scan } else { &mut self.list };
         bind_key(rows, self.table, scan.from.unwrap_or(Key::least(self.table.keys)))?;
         rows.bind_integer(2, i64::try_from(scan.limit).unwrap_or(i64::MAX))?;
-        let visited = visit_rows(rows, self.table, &self.db, visit);
-        rows.reset();
-        visited
+        rows.rows(|row| {
+            let names = self.table.keys == KeyKind::Names;
+            let key = if names { Key::Name(row.text(0)) } else { Key::Int(row.integer(0)) };
+            let meta = names.then(|| Meta {
+                mode: u32::try_from(row.integer(4)).unwrap_or(0),
+                seconds: row.integer(5),
+                nanoseconds: 0,
+            });
+            let length = row.integer(2);
+            check_uncompressed(key, length, row.integer(3))?;
+            visit(Item { key, value: row.blob(1), length: length.unsigned_abs(), meta })
+        })
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
@@ -322,32 +331,6 @@ impl Session for SqliteSession {
     fn background_work(&self) -> Vec<Done> {
         self.db.checkpoints()
     }
-}
-
-fn visit_rows(
-    rows: &mut Statement,
-    table: &Table,
-    db: &Connection,
-    visit: &mut Visitor<'_>,
-) -> Result<()> {
-    while rows.step().map_err(|e| db.named(e))? {
-        let key = match table.keys {
-            KeyKind::Integers => Key::Int(rows.integer(0)),
-            KeyKind::Names => Key::Name(rows.text(0)),
-        };
-        let meta = (table.keys == KeyKind::Names).then(|| Meta {
-            mode: u32::try_from(rows.integer(4)).unwrap_or(0),
-            seconds: rows.integer(5),
-            nanoseconds: 0,
-        });
-        let length = rows.integer(2);
-        check_uncompressed(key, length, rows.integer(3))?;
-        let item = Item { key, value: rows.blob(1), length: length.unsigned_abs(), meta };
-        if visit(item)?.is_break() {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// In an archive of another program, a value shorter than its `sz` is deflated.

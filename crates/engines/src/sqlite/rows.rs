@@ -143,12 +143,11 @@ impl RowSession for Session {
                     self.insert_text(part)?;
                     continue;
                 };
-                let inserted = if (part.end - part.start).unsigned_abs() == width {
-                    execute(wide, part)
+                if (part.end - part.start).unsigned_abs() == width {
+                    execute(wide, part)?;
                 } else {
-                    part.into_iter().try_for_each(|i| execute(single, i..i + 1))
-                };
-                inserted.map_err(|e| self.db.named(e))?;
+                    part.into_iter().try_for_each(|i| execute(single, i..i + 1))?;
+                }
             }
             self.db.execute("COMMIT")?;
         }

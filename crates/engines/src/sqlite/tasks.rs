@@ -74,7 +74,7 @@ impl Prepared {
             // SAFETY: `values` outlive this call, which resets the statement after its only step.
             unsafe { statement.bind_text(parameter, value)? };
         }
-        statement.run().map_err(|e| self.db.named(e))?;
+        statement.run()?;
         Ok(self.db.changes())
     }
 }
@@ -185,14 +185,11 @@ impl QueueWorker for Worker<'_> {
     }
 
     fn find(&mut self, id: &str) -> Result<Option<StoredTask>> {
-        let control = lock::hold(&self.queue.control);
         // An id is hexadecimal digits, so that it can be put into the text.
-        let found = format!("SELECT status, output FROM tasks WHERE id='{id}'");
+        let sql = format!("SELECT status, output FROM tasks WHERE id='{id}'");
         let text = |row: &Statement, n| String::from_utf8_lossy(row.text(n)).into_owned();
-        let found = control
-            .prepare(&found)?
-            .row(|row| StoredTask { status: text(row, 0), output: text(row, 1) });
-        found.map_err(|e| control.named(e))
+        let stored = |row: &Statement| StoredTask { status: text(row, 0), output: text(row, 1) };
+        lock::hold(&self.queue.control).prepare(&sql)?.row(stored)
     }
 
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::{CString, c_int, c_uint},
+    ops::ControlFlow,
     path::Path,
     ptr,
     rc::Rc,
@@ -32,7 +33,7 @@ pub(crate) enum Open {
 
 pub(crate) struct Connection {
     pub(super) raw: *mut sys::sqlite3,
-    file: String,
+    file: Rc<str>,
     pub(super) handlers: Rc<Handlers>,
 }
 
@@ -80,7 +81,8 @@ impl Connection {
         let mut raw = ptr::null_mut();
         // SAFETY: `name` is NUL-terminated, `raw` receives the handle, also on failure.
         let code = unsafe { sys::sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, ptr::null()) };
-        let connection = Self { raw, file: path.display().to_string(), handlers: Rc::default() };
+        let connection =
+            Self { raw, file: path.display().to_string().into(), handlers: Rc::default() };
         connection.ok(code)?;
         connection.handle_waits();
         Ok(connection)
@@ -89,9 +91,7 @@ impl Connection {
     /// Runs a statement that returns nothing of interest.
     #[inline]
     pub(crate) fn execute(&self, sql: &str) -> Result<()> {
-        let mut statement = self.prepare_for(0, sql)?;
-        while statement.step().map_err(|e| self.named(e))? {}
-        Ok(())
+        self.prepare_for(0, sql)?.rows(|_| Ok(ControlFlow::Continue(())))
     }
 
     /// Prepares a statement that will be used many times.
@@ -107,23 +107,22 @@ impl Connection {
         let code =
             unsafe { sys::sqlite3_prepare_v3(self.raw, start, length, flags, &raw mut raw, end) };
         self.ok(code)?;
-        Ok(Statement { raw, db: self.raw })
+        Ok(Statement { raw, db: self.raw, file: self.file.clone() })
     }
 
     /// All rows of `sql`, first column only, as text.
     pub(crate) fn column(&self, sql: &str) -> Result<Vec<String>> {
-        let mut statement = self.prepare_for(0, sql)?;
         let mut rows = Vec::new();
-        while statement.step().map_err(|e| self.named(e))? {
-            rows.push(String::from_utf8_lossy(statement.text(0)).into_owned());
-        }
+        self.prepare_for(0, sql)?.rows(|row| {
+            rows.push(String::from_utf8_lossy(row.text(0)).into_owned());
+            Ok(ControlFlow::Continue(()))
+        })?;
         Ok(rows)
     }
 
     /// First column of the first row of `sql` as a number; 0 where there is no row.
     pub(crate) fn number(&self, sql: &str) -> Result<i64> {
-        let number = self.prepare_for(0, sql)?.row(|row| row.integer(0));
-        Ok(number.map_err(|e| self.named(e))?.unwrap_or(0))
+        Ok(self.prepare_for(0, sql)?.row(|row| row.integer(0))?.unwrap_or(0))
     }
 
     pub(crate) fn changes(&self) -> i64 {

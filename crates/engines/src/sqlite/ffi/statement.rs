@@ -1,9 +1,9 @@
 //! Prepared statements.
 
-use std::{ffi::c_int, slice};
+use std::{ffi::c_int, ops::ControlFlow, rc::Rc, slice};
 
 use libsqlite3_sys as sys;
-use model::Result;
+use model::{Result, Visit};
 
 use super::{check, error};
 
@@ -12,23 +12,25 @@ use super::{check, error};
 pub(crate) struct Statement {
     pub(super) raw: *mut sys::sqlite3_stmt,
     pub(super) db: *mut sys::sqlite3,
+    /// The database's name in errors.
+    pub(super) file: Rc<str>,
 }
 
 impl Statement {
-    /// Binds an integer to parameter `index`, counted from 1.
-    pub(crate) fn bind_integer(&mut self, index: c_int, value: i64) -> Result<()> {
-        // SAFETY: the statement is alive.
-        let code = unsafe { sys::sqlite3_bind_int64(self.raw, index, value) };
-        check(self.db, code)
-    }
-
-    /// Binds an integer, or NULL.
-    pub(crate) fn bind_optional(&mut self, index: c_int, value: Option<i64>) -> Result<()> {
-        let Some(value) = value else {
+    /// Binds an integer or NULL to parameter `index`, counted from 1.
+    #[inline]
+    pub(crate) fn bind_integer(
+        &mut self,
+        index: c_int,
+        value: impl Into<Option<i64>>,
+    ) -> Result<()> {
+        let code = match value.into() {
             // SAFETY: the statement is alive.
-            return check(self.db, unsafe { sys::sqlite3_bind_null(self.raw, index) });
+            Some(value) => unsafe { sys::sqlite3_bind_int64(self.raw, index, value) },
+            // SAFETY: as above.
+            None => unsafe { sys::sqlite3_bind_null(self.raw, index) },
         };
-        self.bind_integer(index, value)
+        check(self.db, code)
     }
 
     /// Binds bytes without copying them.
@@ -66,7 +68,7 @@ impl Statement {
             code => {
                 let failure = error(self.db, code);
                 self.reset();
-                Err(failure)
+                Err(failure.context(&self.file))
             }
         }
     }
@@ -92,6 +94,19 @@ impl Statement {
         let found = self.step()?.then(|| read(self));
         self.reset();
         Ok(found)
+    }
+
+    /// Shows rows to `visit` until it stops.
+    pub(crate) fn rows(&mut self, mut visit: impl FnMut(&Self) -> Visit) -> Result<()> {
+        while self.step()? {
+            let visited = visit(self);
+            if !matches!(visited, Ok(ControlFlow::Continue(()))) {
+                self.reset();
+                return visited.map(drop);
+            }
+        }
+        self.reset();
+        Ok(())
     }
 
     /// A column's bytes, until the next step or reset. NULL reads as no bytes.
