@@ -1,6 +1,6 @@
-//! Evicting files from the cache.
+//! Evicting files from the cache, and dropping the caches of the whole machine.
 
-use std::{fs::File, io};
+use std::{fs::File, io, io::Write};
 
 use crate::Span;
 
@@ -51,18 +51,47 @@ pub fn can_evict() -> io::Result<()> {
     if cfg!(unix) { Ok(()) } else { Err(crate::unsupported("dropping pages")) }
 }
 
-#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 fn drop_pages(file: &File, offset: u64, length: u64) -> io::Result<()> {
-    let length = std::num::NonZeroU64::new(length);
-    Ok(rustix::fs::fadvise(file, offset, length, rustix::fs::Advice::DontNeed)?)
-}
-
-#[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_os = "freebsd"))))]
-fn drop_pages(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    {
+        let length = std::num::NonZeroU64::new(length);
+        Ok(rustix::fs::fadvise(file, offset, length, rustix::fs::Advice::DontNeed)?)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
     crate::sys::Mapping::new(file, offset, length)?.invalidate()
 }
 
-#[cfg(not(unix))]
-fn drop_pages(_: &File, _: u64, _: u64) -> io::Result<()> {
-    Err(crate::unsupported("dropping pages"))
+const SWITCH: &str = "/proc/sys/vm/drop_caches";
+
+/// Writes back what is dirty and drops all pages, names and inodes of the whole machine that
+/// nobody uses. Needs root; `Unsupported` on other systems than Linux.
+pub fn drop_all() -> io::Result<()> {
+    let mut switch = switch()?;
+    // Dirty pages and inodes cannot be dropped.
+    #[cfg(unix)]
+    rustix::fs::sync();
+    // 1: pages, 2: names and inodes.
+    switch.write_all(b"3")
+}
+
+/// Checks whether [`drop_all`] can work, without doing it: the error says what is missing.
+pub fn can_drop_all() -> io::Result<()> {
+    switch().map(drop)
+}
+
+fn switch() -> io::Result<File> {
+    if !cfg!(target_os = "linux") {
+        return Err(crate::unsupported("dropping all caches"));
+    }
+    File::options().write(true).open(SWITCH).map_err(|error| {
+        let needs = match error.kind() {
+            io::ErrorKind::PermissionDenied => "dropping all caches needs root",
+            io::ErrorKind::ReadOnlyFilesystem => {
+                "dropping all caches needs a writable /proc/sys, which containers rarely have"
+            }
+            io::ErrorKind::NotFound => "dropping all caches needs /proc to be mounted",
+            _ => "dropping all caches is not possible",
+        };
+        io::Error::new(error.kind(), format!("{needs} ({SWITCH}: {error})"))
+    })
 }

@@ -1,52 +1,83 @@
 //! The files of a store or of any tree, listed once.
 
 use std::{
-    fs::File,
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use crate::{Evictor, Names, Pages, Span, at, has_gone, listing::Listing, names, open, warm};
+use crate::{Evictor, Names, Pages, Span, at, has_gone, names, open, warm};
 
-/// The regular files below some paths, and the folders. Holds none of them open.
-#[derive(Debug)]
+/// The regular files below some paths, and the folders. Holds none of them open. Sorted by the
+/// components of the paths; nothing twice.
+#[derive(Debug, Default)]
 pub struct Files {
-    listing: Listing,
+    paths: Vec<PathBuf>,
+    /// Folders below the paths, without the paths themselves.
+    folders: Vec<PathBuf>,
+    skipped: u64,
 }
 
 impl Files {
     /// Lists what is at and below `paths`, sorted. An absent path is an error. A path may be a
     /// link; links below it are not followed, and special files never opened.
     pub fn below<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> io::Result<Self> {
-        let mut listing = Listing::default();
+        let mut all = Self::default();
         for path in paths {
-            listing.add(path.as_ref())?;
+            all.add(path.as_ref())?;
         }
-        listing.sort();
-        Ok(Self { listing })
+        for paths in [&mut all.paths, &mut all.folders] {
+            paths.sort();
+            paths.dedup();
+        }
+        Ok(all)
+    }
+
+    /// Adds what is at and below `path`.
+    fn add(&mut self, path: &Path) -> io::Result<()> {
+        let wrong = |error| at(path, &error);
+        let kind = fs::metadata(path).map_err(wrong)?.file_type();
+        if kind.is_file() && path.is_symlink() {
+            // Listed paths are opened without following a link in their place.
+            self.paths.push(fs::canonicalize(path).map_err(wrong)?);
+            return Ok(());
+        }
+        // A stack, read from its end: a deep tree cannot overflow it.
+        let mut left = vec![(path.to_owned(), kind)];
+        while let Some((entry, kind)) = left.pop() {
+            if kind.is_dir() {
+                match entries(&entry) {
+                    Ok(entries) => left.extend(entries),
+                    // It was removed since its parent was read.
+                    Err(error) if has_gone(&error) => {}
+                    Err(error) => return Err(at(&entry, &error)),
+                }
+                if entry != path {
+                    self.folders.push(entry);
+                }
+            } else if kind.is_file() {
+                self.paths.push(entry);
+            } else {
+                self.skipped += 1;
+            }
+        }
+        Ok(())
     }
 
     /// The files, sorted.
     pub fn paths(&self) -> &[PathBuf] {
-        &self.listing.files
+        &self.paths
     }
 
     /// Links and special files, which were left out.
     pub fn skipped(&self) -> u64 {
-        self.listing.skipped
+        self.skipped
     }
 
     /// The pages of the files and how many of them are in memory. Opens each file, and so loads
     /// its name and inode. `Unsupported` if the system reports no file's.
     pub fn pages(&self) -> io::Result<Pages> {
         let mut sum = Pages::default();
-        for path in &self.listing.files {
-            match Pages::at(path) {
-                Ok(pages) => sum += pages,
-                Err(error) if has_gone(&error) => {}
-                Err(error) => return Err(at(path, &error)),
-            }
-        }
+        self.each(|path| Pages::at(path).map(|pages| sum += pages))?;
         Ok(sum)
     }
 
@@ -55,7 +86,7 @@ impl Files {
     /// a path does not count: it may be held by whoever works in it. `Unsupported` if the
     /// system cannot find out without loading.
     pub fn names(&self) -> io::Result<Names> {
-        let paths = self.listing.files.iter().chain(&self.listing.folders);
+        let paths = self.paths.iter().chain(&self.folders);
         names::cached(paths.map(PathBuf::as_path))
     }
 
@@ -63,8 +94,8 @@ impl Files {
     pub fn warm(&self) -> io::Result<u64> {
         let mut buffer = vec![0; crate::BUFFER];
         let mut bytes = 0;
-        self.each(|file| {
-            bytes += warm(file, Span::ALL, &mut buffer)?;
+        self.each(|path| {
+            bytes += warm(&open(path, false)?.file, Span::ALL, &mut buffer)?;
             Ok(())
         })?;
         Ok(bytes)
@@ -75,17 +106,75 @@ impl Files {
     /// may be flushed.
     pub fn evict(&self) -> io::Result<()> {
         let mut evictor = Evictor::default();
-        self.each(|file| evictor.evict(file, Span::ALL))
+        self.each(|path| evictor.evict(&open(path, false)?.file, Span::ALL))
     }
 
-    fn each(&self, mut visit: impl FnMut(&File) -> io::Result<()>) -> io::Result<()> {
-        for path in &self.listing.files {
-            match open(path, false) {
-                Ok(opened) => visit(&opened.file).map_err(|error| at(path, &error))?,
-                Err(error) if has_gone(&error) => {}
-                Err(error) => return Err(at(path, &error)),
-            }
+    /// Files that were removed since they were listed are passed over.
+    fn each(&self, mut visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
+        self.paths.iter().try_for_each(|path| match visit(path) {
+            Err(error) if has_gone(&error) => Ok(()),
+            done => done.map_err(|error| at(path, &error)),
+        })
+    }
+}
+
+/// A folder's entries, sorted by name.
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, fs::FileType)>> {
+    let read = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        Ok((entry.path(), entry.file_type()?))
+    };
+    let mut entries: Vec<_> = fs::read_dir(folder)?.map(read).collect::<io::Result<_>>()?;
+    entries.sort_unstable_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(root: &Path, path: &Path) -> (Vec<String>, Vec<String>, u64) {
+        let listing = Files::below([path]).unwrap();
+        let names = |paths: Vec<PathBuf>| {
+            let name = |path: &PathBuf| path.strip_prefix(root).unwrap().display().to_string();
+            paths.iter().map(name).collect()
+        };
+        (names(listing.paths), names(listing.folders), listing.skipped)
+    }
+
+    #[test]
+    fn regular_files_come_in_sorted_order_and_once() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        for file in ["b", "a/2", "a/1", "a/0/x", "a-", "c"] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, file).unwrap();
         }
-        Ok(())
+        let (files, folders, _) = listed(root, root);
+        assert_eq!(files, ["a/0/x", "a/1", "a/2", "a-", "b", "c"]);
+        assert_eq!(folders, ["a", "a/0"]);
+        assert_eq!(listed(root, &root.join("b")).0, ["b"]);
+        let twice = Files::below([root.join("c"), root.to_owned(), root.join("a")]).unwrap();
+        assert_eq!(twice.paths().len(), 6);
+        assert!(Files::below([root.join("absent")]).is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_and_special_files_are_skipped() {
+        use std::os::unix::{fs::symlink, net::UnixListener};
+
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::create_dir(at("store")).unwrap();
+        fs::write(at("store/file"), "x").unwrap();
+        symlink("file", at("store/link")).unwrap();
+        symlink(".", at("store/circle")).unwrap();
+        let _socket = UnixListener::bind(at("store/socket")).unwrap();
+        symlink("store", at("way")).unwrap();
+        assert_eq!(listed(root.path(), &at("store")), (vec!["store/file".to_owned()], vec![], 3));
+        assert_eq!(listed(root.path(), &at("way")).0, ["way/file"]);
+        assert_eq!(listed(root.path(), &at("store/socket")), (vec![], vec![], 1));
     }
 }

@@ -54,26 +54,21 @@
 
 #[cfg(unix)]
 mod crawl;
-mod drop;
 mod evict;
 mod files;
-mod listing;
 mod lock;
 mod names;
 mod pages;
-mod span;
 mod sys;
 mod warm;
 
 #[cfg(unix)]
 pub use crawl::{Action, Crawl, CrawlOptions, Found, Problem, Root, Skipped, Visitor};
-pub use drop::{can_drop_all, drop_all};
-pub use evict::{Evictor, can_evict, evict};
+pub use evict::{Evictor, can_drop_all, can_evict, drop_all, evict};
 pub use files::Files;
 pub use lock::{Locked, lock_all};
 pub use names::{Names, Opened, can_see_names, name_is_cached, open};
-pub use pages::{Pages, residency_map};
-pub use span::{Span, page_size};
+pub use pages::{Pages, Span, page_size, residency_map};
 pub use warm::{BUFFER, warm};
 
 /// `error` with the path it is about.

@@ -49,20 +49,15 @@ pub fn lock_all() -> io::Result<()> {
 
 /// `error` with the limit that is the usual cause.
 fn with_limit(error: &io::Error) -> io::Error {
-    let limit = match sys::lock_limit() {
-        Some(limit) => format!("; the limit is {limit} bytes (RLIMIT_MEMLOCK, see `ulimit -l`)"),
-        None => String::new(),
-    };
+    let limit = sys::lock_limit().map_or_else(String::new, |limit| {
+        format!("; the limit is {limit} bytes (RLIMIT_MEMLOCK, see `ulimit -l`)")
+    });
     io::Error::new(error.kind(), format!("cannot be locked in memory: {error}{limit}"))
 }
 
 /// `error` with the other limit that is a usual cause.
 fn with_count(error: &io::Error) -> io::Error {
-    let limit = match error.kind() {
-        io::ErrorKind::OutOfMemory if cfg!(target_os = "linux") => {
-            "; a process maps no more files than vm.max_map_count"
-        }
-        _ => "",
-    };
+    let too_many = cfg!(target_os = "linux") && error.kind() == io::ErrorKind::OutOfMemory;
+    let limit = if too_many { "; a process maps no more files than vm.max_map_count" } else { "" };
     io::Error::new(error.kind(), format!("cannot be mapped: {error}{limit}"))
 }

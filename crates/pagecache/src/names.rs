@@ -2,6 +2,9 @@
 
 use std::{fs::File, io, path::Path};
 
+#[cfg(target_os = "linux")]
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+
 /// Names and how many of them are cached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Names {
@@ -30,12 +33,26 @@ pub struct Opened {
 /// Whether a look-up of `path` is answered from memory, without loading anything; None if the
 /// system does not report it. A link is not followed.
 pub fn name_is_cached(path: &Path) -> Option<bool> {
-    can_see_names().is_ok().then(|| system::is_cached(path))
+    can_see_names().is_ok().then(|| is_cached(path))
 }
 
 /// Checks whether the system reports which names are cached; the error says what is missing.
 pub fn can_see_names() -> io::Result<()> {
-    system::can_ask()
+    #[cfg(target_os = "linux")]
+    {
+        // Since Linux 5.12 the kernel answers from its cache alone, which some sandboxes forbid.
+        static ANSWER: std::sync::OnceLock<Option<rustix::io::Errno>> = std::sync::OnceLock::new();
+        // The root is always cached.
+        match ANSWER.get_or_init(|| from_cache(Path::new("/"), OFlags::PATH).err()) {
+            None | Some(rustix::io::Errno::AGAIN) => Ok(()),
+            Some(error) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!("asking for cached names needs openat2 of Linux 5.12 ({error})"),
+            )),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    Err(crate::unsupported("asking for cached names"))
 }
 
 pub(crate) fn cached<'a>(paths: impl Iterator<Item = &'a Path>) -> io::Result<Names> {
@@ -43,91 +60,56 @@ pub(crate) fn cached<'a>(paths: impl Iterator<Item = &'a Path>) -> io::Result<Na
     let mut names = Names::default();
     for path in paths {
         names.total += 1;
-        names.cached += u64::from(system::is_cached(path));
+        names.cached += u64::from(is_cached(path));
     }
     Ok(names)
 }
 
-/// Opens a file to look at it, and reports whether its name was cached. Does not wait for the
-/// other end of a pipe. With `follow`, `path` may be a link; otherwise that is an error.
-pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
-    system::open(path, follow)
+/// Resolved, but not opened.
+#[cfg(target_os = "linux")]
+fn is_cached(path: &Path) -> bool {
+    from_cache(path, OFlags::PATH | OFlags::NOFOLLOW).is_ok()
 }
 
+/// Never asked.
 #[cfg(not(target_os = "linux"))]
-mod system {
-    use std::{io, path::Path};
-
-    use super::Opened;
-
-    pub(super) fn can_ask() -> io::Result<()> {
-        Err(crate::unsupported("asking for cached names"))
-    }
-
-    /// Never asked.
-    pub(super) fn is_cached(_: &Path) -> bool {
-        false
-    }
-
-    pub(super) fn open(path: &Path, follow: bool) -> io::Result<Opened> {
-        let mut options = std::fs::File::options();
-        options.read(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(
-            &mut options,
-            libc::O_NONBLOCK | if follow { 0 } else { libc::O_NOFOLLOW },
-        );
-        #[cfg(not(unix))]
-        let _ = follow;
-        Ok(Opened { file: options.open(path)?, name_was_cached: None })
-    }
+fn is_cached(_: &Path) -> bool {
+    false
 }
 
 #[cfg(target_os = "linux")]
-mod system {
-    use std::{io, path::Path, sync::OnceLock};
+fn from_cache(path: &Path, flags: OFlags) -> rustix::io::Result<rustix::fd::OwnedFd> {
+    openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED)
+}
 
-    use rustix::{
-        fd::OwnedFd,
-        fs::{CWD, Mode, OFlags, ResolveFlags, openat2},
-        io::Errno,
+/// Opens a file to look at it, and reports whether its name was cached. Does not wait for the
+/// other end of a pipe. With `follow`, `path` may be a link; otherwise that is an error.
+#[cfg(target_os = "linux")]
+pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
+    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    flags.set(OFlags::NOFOLLOW, !follow);
+    let cached = can_see_names().is_ok().then(|| from_cache(path, flags));
+    let name_was_cached = cached.as_ref().map(Result::is_ok);
+    let file = match cached {
+        Some(Ok(file)) => file,
+        // Loads what the cache lacks, and finds out what else was wrong.
+        _ => rustix::fs::open(path, flags, Mode::empty())?,
     };
+    Ok(Opened { file: file.into(), name_was_cached })
+}
 
-    use super::Opened;
-
-    /// Whether the kernel answers from its cache alone (since Linux 5.12), which some sandboxes
-    /// forbid.
-    pub(super) fn can_ask() -> io::Result<()> {
-        static ANSWER: OnceLock<Option<Errno>> = OnceLock::new();
-        // The root is always cached.
-        match ANSWER.get_or_init(|| from_cache(Path::new("/"), OFlags::PATH).err()) {
-            None | Some(Errno::AGAIN) => Ok(()),
-            Some(error) => Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                format!("asking for cached names needs openat2 of Linux 5.12 ({error})"),
-            )),
-        }
-    }
-
-    /// Resolved, but not opened.
-    pub(super) fn is_cached(path: &Path) -> bool {
-        from_cache(path, OFlags::PATH | OFlags::NOFOLLOW).is_ok()
-    }
-
-    pub(super) fn open(path: &Path, follow: bool) -> io::Result<Opened> {
-        let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        flags.set(OFlags::NOFOLLOW, !follow);
-        let cached = can_ask().is_ok().then(|| from_cache(path, flags));
-        let name_was_cached = cached.as_ref().map(Result::is_ok);
-        let file = match cached {
-            Some(Ok(file)) => file,
-            // Loads what the cache lacks, and finds out what else was wrong.
-            _ => rustix::fs::open(path, flags, Mode::empty())?,
-        };
-        Ok(Opened { file: file.into(), name_was_cached })
-    }
-
-    fn from_cache(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-        openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED)
-    }
+/// Opens a file to look at it. Does not wait for the other end of a pipe. With `follow`, `path` may
+/// be a link; otherwise that is an error.
+#[cfg(not(target_os = "linux"))]
+pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NONBLOCK | if follow { 0 } else { libc::O_NOFOLLOW },
+    );
+    #[cfg(not(unix))]
+    let _ = follow;
+    Ok(Opened { file: options.open(path)?, name_was_cached: None })
 }

@@ -1,11 +1,46 @@
-//! Pages in memory.
+//! Pages in memory, of a file or of a part of it.
 
 use std::{fs::File, io, ops::AddAssign, path::Path};
 
 use crate::{
-    Span, open,
-    span::{page_size, pages},
+    open,
+    sys::{self, Mapping},
 };
+
+/// From byte `start` to before byte `end`, or to the end of the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The first byte; the page that holds it counts whole.
+    pub start: u64,
+    /// The byte after the last.
+    pub end: Option<u64>,
+}
+
+impl Span {
+    /// The whole file.
+    pub const ALL: Self = Self { start: 0, end: None };
+
+    /// Offset and length of what a file of `size` bytes has of this span, from the start of a
+    /// page. None: it ends before the span starts.
+    pub fn of(self, size: u64) -> Option<(u64, u64)> {
+        let start = self.start - self.start % page_size();
+        let end = self.end.map_or(size, |end| end.min(size));
+        (start < end).then(|| (start, end - start))
+    }
+}
+
+/// Pages that `bytes` take from the start of a page.
+pub(crate) fn pages(bytes: u64) -> u64 {
+    bytes.div_ceil(page_size())
+}
+
+/// The size of a page in bytes; if the system does not report it, the usual one.
+pub fn page_size() -> u64 {
+    #[cfg(unix)]
+    return rustix::param::page_size() as u64;
+    #[cfg(not(unix))]
+    4096
+}
 
 /// Pages and how many of them are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,59 +128,33 @@ fn if_permitted<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-#[cfg(target_os = "linux")]
 fn seen(file: &File, offset: u64, length: u64) -> io::Result<Pages> {
-    match crate::sys::cachestat(file, offset, length) {
-        Ok(stat) if stat.cached > 0 || !is_stacked(file) => Ok(Pages {
+    match sys::cachestat(file, offset, length) {
+        Ok(stat) => Ok(Pages {
             total: pages(length),
             resident: stat.cached,
             unknown: 0,
             dirty: Some(stat.dirty + stat.writeback),
         }),
-        _ => seen_by_mincore(file, offset, length),
+        Err(_) => seen_by_mincore(file, offset, length),
     }
-}
-
-/// Whether the pages belong to a file of another file system underneath: cachestat counts those
-/// of the upper one, which are none (overlayfs, Linux 6.18); mincore sees the mapped ones.
-#[cfg(target_os = "linux")]
-fn is_stacked(file: &File) -> bool {
-    /// `OVERLAYFS_SUPER_MAGIC`, see statfs(2).
-    const OVERLAY: i128 = 0x794c_7630;
-    rustix::fs::fstatfs(file).is_ok_and(|found| i128::from(found.f_type) == OVERLAY)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn seen(file: &File, offset: u64, length: u64) -> io::Result<Pages> {
-    seen_by_mincore(file, offset, length)
 }
 
 fn seen_by_mincore(file: &File, offset: u64, length: u64) -> io::Result<Pages> {
     let total = pages(length);
-    Ok(match if_permitted(crate::sys::resident(file, offset, length, length))? {
+    Ok(match if_permitted(resident(file, offset, length, length))? {
         Some(cells) => Pages { total, resident: cells.iter().sum(), unknown: 0, dirty: None },
         None => Pages::unknown(total),
     })
 }
 
-#[cfg(target_os = "linux")]
 fn cells(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64>> {
-    let ends = (offset..offset + length).step_by(usize::try_from(cell).unwrap_or(usize::MAX));
-    let counted: io::Result<Vec<u64>> = ends
-        .map(|at| {
-            let length = cell.min(offset + length - at);
-            crate::sys::cachestat(file, at, length).map(|stat| stat.cached)
-        })
-        .collect();
-    match counted {
-        Ok(cells) if cells.iter().any(|cached| *cached > 0) || !is_stacked(file) => Ok(cells),
-        _ => crate::sys::resident(file, offset, length, cell),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn cells(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64>> {
-    crate::sys::resident(file, offset, length, cell)
+    let starts = (offset..offset + length).step_by(usize::try_from(cell).unwrap_or(usize::MAX));
+    let counted = starts.map(|at| {
+        let length = cell.min(offset + length - at);
+        sys::cachestat(file, at, length).map(|stat| stat.cached)
+    });
+    counted.collect::<io::Result<_>>().or_else(|_| resident(file, offset, length, cell))
 }
 
 /// Whether nothing has to be written back, as far as the system reports it.
@@ -153,7 +162,60 @@ pub(crate) fn is_clean(file: &File, offset: u64, length: u64) -> bool {
     seen(file, offset, length).is_ok_and(|pages| pages.dirty == Some(0))
 }
 
-#[cfg(all(test, target_os = "linux"))]
+/// Bytes mapped at a time, so that a file of any size takes little address space: whole pages of
+/// every size.
+const WINDOW: u64 = 1 << 30;
+
+/// Resident pages in cells of `cell` bytes (whole pages, or all). `PermissionDenied` where
+/// mincore would not report the truth.
+pub(crate) fn resident(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64>> {
+    if !is_reported(file)? {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let mut cells = Vec::new();
+    let mut done = 0;
+    while done < length {
+        let part = WINDOW.min(length - done);
+        let mapping = Mapping::new(file, offset + done, part)?;
+        for (page, seen) in (0_u64..).zip(mapping.mincore()?) {
+            let index = usize::try_from((done + page * page_size()) / cell).unwrap_or(usize::MAX);
+            if index >= cells.len() {
+                cells.resize(index + 1, 0);
+            }
+            cells[index] += u64::from(seen & 1);
+        }
+        done += part;
+    }
+    Ok(cells)
+}
+
+/// mincore reports all pages resident to who neither owns the file nor may write it (Linux since
+/// 5.2, `can_do_mincore` in mm/mincore.c).
+#[cfg(unix)]
+fn is_reported(file: &File) -> io::Result<bool> {
+    let stat = rustix::fs::fstat(file)?;
+    let user = rustix::process::geteuid();
+    // The kernel's own answer, which knows of namespaces and capabilities.
+    #[cfg(target_os = "linux")]
+    let may_write = {
+        use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+        let file = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file));
+        accessat(CWD, file, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+    };
+    // As far as it can be seen without a path.
+    #[cfg(not(target_os = "linux"))]
+    let may_write = user.is_root() || stat.st_mode & 0o002 != 0;
+    Ok(stat.st_uid == user.as_raw() || may_write)
+}
+
+#[cfg(not(unix))]
+fn is_reported(_: &File) -> io::Result<bool> {
+    Err(crate::unsupported("seeing pages"))
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -169,7 +231,7 @@ mod tests {
             let by_mincore = seen_by_mincore(&file, offset, length).unwrap();
             let of = Pages::of(&file, span).unwrap();
             assert_eq!((of.total, of.resident), (by_mincore.total, by_mincore.resident));
-            let map = crate::sys::resident(&file, offset, length, 2 * page_size()).unwrap();
+            let map = resident(&file, offset, length, 2 * page_size()).unwrap();
             assert_eq!(residency_map(&file, span, 2).unwrap(), Some(map));
         }
     }
@@ -183,5 +245,24 @@ mod tests {
         } else {
             assert_eq!((pages.unknown, pages.resident, pages.share()), (pages.total, 0, None));
         }
+    }
+}
+
+#[cfg(test)]
+mod span_tests {
+    use super::*;
+
+    #[test]
+    fn a_span_starts_with_a_page_and_ends_with_the_file() {
+        let page = page_size();
+        let of = |start, end, size| Span { start, end }.of(size);
+        assert_eq!(Span::ALL.of(10), Some((0, 10)));
+        assert_eq!(Span::ALL.of(0), None);
+        assert_eq!(of(page + 1, None, 3 * page), Some((page, 2 * page)));
+        assert_eq!(of(page, Some(page + 1), 3 * page), Some((page, 1)));
+        assert_eq!(of(0, Some(u64::MAX), 5), Some((0, 5)));
+        assert_eq!(of(page, None, page), None);
+        assert_eq!(of(u64::MAX, None, 5), None);
+        assert_eq!((pages(0), pages(1), pages(page), pages(page + 1)), (0, 1, 1, 2));
     }
 }

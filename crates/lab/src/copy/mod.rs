@@ -65,8 +65,8 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
         show_size(amount.bytes)
     ));
     let partial = Partial::claim(&job.to.path)?;
-    let copier = Copier { job, source: &*source, amount, progress, stop };
-    let copied = match copier.run(&partial) {
+    let ended = Copier { job, source: &*source, amount, progress, stop }.run(&partial);
+    let copied = match ended {
         Ok(copied) => copied,
         Err(error) => return Err(partial.explain(error, &job.to, source.keys())),
     };

@@ -133,12 +133,11 @@ impl Reader<'_> {
     fn take(&mut self, item: &Item<'_>) -> ControlFlow<()> {
         self.copied.count += 1;
         self.copied.bytes += item.length;
-        match self.inventory.how(item) {
-            Some(how) => self.parcel.add(item, how),
-            None => {
-                self.copied.resumed += 1;
-                self.done.fetch_add(1, Relaxed);
-            }
+        if let Some(how) = self.inventory.how(item) {
+            self.parcel.add(item, how);
+        } else {
+            self.copied.resumed += 1;
+            self.done.fetch_add(1, Relaxed);
         }
         if self.parcel.is_full() { self.send() } else { ControlFlow::Continue(()) }
     }

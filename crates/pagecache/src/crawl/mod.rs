@@ -1,7 +1,5 @@
 //! Walks whole trees and counts what of them is cached; warms, evicts or locks it on the way.
 
-mod act;
-mod found;
 mod look;
 mod options;
 mod pattern;
@@ -17,18 +15,19 @@ use std::{
 
 use rustix::io::Errno;
 
-use self::{
-    act::Actor,
-    look::{Identity, Look, Seen},
-};
-pub use self::{
-    found::{Found, Skipped},
-    options::{Action, CrawlOptions},
-};
-use crate::{Pages, listing::entries, name_is_cached};
+use self::look::{Look, Seen};
+pub use self::options::{Action, CrawlOptions, Found, Skipped};
+use crate::{BUFFER, Evictor, Locked, Pages, files::entries, name_is_cached, page_size, warm};
 
 /// So many files are looked at before the walk continues: some megabytes of paths.
 const MANY: usize = 1 << 15;
+
+/// A device and an inode on it.
+type Identity = (u64, u64);
+
+fn identity(metadata: &fs::Metadata) -> Identity {
+    (metadata.dev(), metadata.ino())
+}
 
 /// A path to start from.
 #[derive(Debug)]
@@ -74,8 +73,9 @@ pub trait Visitor {
 pub struct Crawl<'a, V> {
     options: &'a CrawlOptions,
     visitor: V,
-    actor: Actor,
     found: Found,
+    buffer: Vec<u8>,
+    evictor: Evictor,
     /// Folders, and files with several names.
     seen: HashSet<Identity>,
     /// The folders that contain the current one.
@@ -92,8 +92,9 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         Self {
             options,
             visitor,
-            actor: Actor::new(options.action),
             found: Found::default(),
+            buffer: vec![0; if options.action == Action::Warm { BUFFER } else { 0 }],
+            evictor: Evictor::default(),
             seen: HashSet::new(),
             above: Vec::new(),
             device: None,
@@ -114,7 +115,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
 
     /// Returns what was counted and what is held in memory, and the visitor.
     pub fn finish(self) -> (Found, V) {
-        (Found { locked: self.actor.locked, ..self.found }, self.visitor)
+        (self.found, self.visitor)
     }
 
     /// Visits a path of any kind; `root` if the walk starts there.
@@ -143,7 +144,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => {
                 // A folder to start from may be held by whoever works in it.
-                self.found.name(cached.filter(|_| root.is_none()));
+                self.count_name(cached.filter(|_| root.is_none()));
                 self.folder(path, &metadata)
             }
             Ok(_) if self.is_wanted(path) => {
@@ -156,7 +157,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
     }
 
     fn folder(&mut self, path: &Path, metadata: &fs::Metadata) -> Result<(), V::Error> {
-        let identity = (metadata.dev(), metadata.ino());
+        let identity = identity(metadata);
         if self.above.contains(&identity) {
             self.found.skipped.loops += 1;
             return Ok(());
@@ -210,13 +211,13 @@ impl<'a, V: Visitor> Crawl<'a, V> {
                 return self.problem(path, error);
             }
         };
-        self.found.name(look.name_was_cached);
-        if !look.is_regular {
+        self.count_name(look.name_was_cached);
+        if !look.metadata.is_file() {
             self.found.skipped.special += 1;
             return Ok(());
         }
-        let linked = look.has_more_names && self.is_repeated(look.identity);
-        if linked || self.is_elsewhere(look.identity.0) {
+        let linked = look.metadata.nlink() > 1 && self.is_repeated(identity(&look.metadata));
+        if linked || self.is_elsewhere(look.metadata.dev()) {
             return Ok(());
         }
         self.found.files += 1;
@@ -235,13 +236,14 @@ impl<'a, V: Visitor> Crawl<'a, V> {
     /// Does what was asked for to a regular file, and counts its pages; returns them if the file is
     /// still open.
     fn act<'f>(&mut self, look: &'f Look) -> io::Result<Option<(&'f File, Pages)>> {
-        if self.options.max_size.is_some_and(|most| look.size > most) {
+        let size = look.metadata.len();
+        if self.options.max_size.is_some_and(|most| size > most) {
             self.found.skipped.large += 1;
             return Ok(None);
         }
         let span = self.options.span;
-        let length = span.of(look.size).map(|(_, length)| length);
-        if look.size > 0 && length.is_none() {
+        let length = span.of(size).map(|(_, length)| length);
+        if size > 0 && length.is_none() {
             self.found.skipped.short += 1;
             return Ok(None);
         }
@@ -255,10 +257,26 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         if self.options.holds() {
             self.visitor.lock(length.unwrap_or(0))?;
         }
-        self.found.touched += self.actor.act(file, span)?;
-        let pages = Pages::of_sized(file, look.size, span)?;
+        match self.options.action {
+            Action::Count => {}
+            Action::Warm => {
+                let bytes = warm(file, span, &mut self.buffer)?;
+                self.found.touched += bytes.div_ceil(page_size());
+            }
+            Action::Evict => self.evictor.evict(file, span)?,
+            Action::Lock => self.found.locked.push(Locked::new(file, span)?),
+            Action::Map => self.found.locked.push(Locked::mapped(file, span)?),
+        }
+        let pages = Pages::of_sized(file, size, span)?;
         self.found.pages += pages;
         Ok(Some((file, pages)))
+    }
+
+    fn count_name(&mut self, was_cached: Option<bool>) {
+        if let Some(cached) = was_cached {
+            self.found.names.total += 1;
+            self.found.names.cached += u64::from(cached);
+        }
     }
 
     /// Whether the name is one of those wanted.

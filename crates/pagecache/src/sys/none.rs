@@ -10,7 +10,15 @@ pub(crate) enum Mapping {}
 
 impl Mapping {
     pub(crate) fn new(_: &File, _: u64, _: u64) -> io::Result<Self> {
-        Err(unsupported("locking pages"))
+        Err(unsupported("mapping files"))
+    }
+
+    pub(crate) fn mincore(&self) -> io::Result<Vec<u8>> {
+        match *self {}
+    }
+
+    pub(crate) fn invalidate(&self) -> io::Result<()> {
+        match *self {}
     }
 
     pub(crate) fn lock(&self) -> io::Result<()> {
@@ -20,10 +28,6 @@ impl Mapping {
 
 pub(crate) fn lock_all() -> io::Result<()> {
     Err(unsupported("locking pages"))
-}
-
-pub(crate) fn resident(_: &File, _: u64, _: u64, _: u64) -> io::Result<Vec<u64>> {
-    Err(unsupported("seeing pages"))
 }
 
 pub(crate) fn lock_limit() -> Option<u64> {
