@@ -25,6 +25,16 @@ pub(crate) fn length(path: &Path) -> Result<u64> {
     Ok(metadata.len())
 }
 
+/// An error if nothing is at `location`, or nothing that is a store of `engine`.
+#[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "rocksdb"))]
+pub(crate) fn check(engine: &dyn model::Blobs, location: &Path) -> Result<()> {
+    fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
+    if engine.recognises(location) {
+        return Ok(());
+    }
+    Err(Error::corrupt(format!("{}: is no {} store", location.display(), engine.name())))
+}
+
 /// The first bytes of a regular file, if it has as many.
 pub(crate) fn start<const N: usize>(path: &Path) -> Option<[u8; N]> {
     length(path).ok()?;

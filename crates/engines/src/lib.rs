@@ -1,7 +1,6 @@
 //! The stores that storemark measures: one module for each engine, and the only list of them.
 
 mod at;
-mod choice;
 mod files;
 mod first;
 #[cfg(feature = "fjall")]

@@ -19,16 +19,13 @@ static DECLARATION: Declaration = Declaration {
     )],
     limitations: &["names in order: a scan looks at all of them"],
     capabilities: Capabilities::IN_MEMORY,
+    blobs: Some(&Memory),
     ..Declaration::new("memory", "a map in memory, gone when it is closed")
 };
 
 impl Engine for Memory {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
     }
 }
 

@@ -17,16 +17,13 @@ static DECLARATION: Declaration = Declaration {
         meta: false,
         ..Capabilities::ON_DISK
     },
+    blobs: Some(&Null),
     ..Declaration::new("null", "does nothing: measures the tool itself")
 };
 
 impl Engine for Null {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
     }
 }
 

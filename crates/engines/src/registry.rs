@@ -26,23 +26,19 @@ pub fn all_tasks() -> impl Iterator<Item = &'static dyn Tasks> + Clone {
     all().iter().filter_map(|engine| engine.tasks())
 }
 
+fn has(name: &str) -> bool {
+    all().iter().any(|engine| engine.name() == name)
+}
+
 /// The engines that other builds have.
 pub fn left_out() -> impl Iterator<Item = &'static str> {
-    OPTIONAL
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| !all().iter().any(|engine| engine.name() == *name))
+    OPTIONAL.iter().map(|(name, _)| *name).filter(|name| !has(name))
 }
 
 /// The libraries that are linked into this program. No server is asked.
 pub fn linked() -> impl Iterator<Item = Library> {
     let linked = all().iter().filter(|engine| !engine.declaration().server);
     linked.filter_map(|engine| engine.library())
-}
-
-pub fn find(name: &str) -> Result<&'static dyn Engine> {
-    let found = all().iter().find(|engine| engine.name() == name).copied();
-    found.ok_or_else(|| unknown(name, all().iter().map(|engine| engine.name())))
 }
 
 /// The engine called `name`, as a store of values.
@@ -69,11 +65,17 @@ fn facet<E: Engine + ?Sized>(
     if let Some(engine) = engines.find(|engine| engine.name() == name) {
         return Ok(engine);
     }
-    if all().iter().all(|engine| engine.name() != name) {
-        return Err(unknown(name, names));
-    }
-    let names = names.collect::<Vec<_>>().join(", ");
-    Err(Error::usage(format!("the engine {name} does not store {what} (accepted: {names})")))
+    let feature = OPTIONAL.iter().find(|(engine, _)| *engine == name);
+    Err(match feature {
+        _ if has(name) => {
+            let names = names.collect::<Vec<_>>().join(", ");
+            Error::usage(format!("the engine {name} does not store {what} (accepted: {names})"))
+        }
+        Some((_, feature)) => Error::unsupported(format!(
+            "the engine {name} is not part of this build; the cargo feature {feature:?} brings it in"
+        )),
+        None => Error::usage(no_such("engine", name, names)),
+    })
 }
 
 /// The engine of folders of files, which is in every build.
@@ -116,15 +118,6 @@ pub fn recognise(path: &Path) -> Option<&'static dyn Blobs> {
     all_blobs().find(|engine| engine.recognises(path))
 }
 
-fn unknown(name: &str, accepted: impl Iterator<Item = &'static str> + Clone) -> Error {
-    match OPTIONAL.iter().find(|(engine, _)| *engine == name) {
-        Some((_, feature)) => Error::unsupported(format!(
-            "the engine {name} is not part of this build; the cargo feature {feature:?} brings it in"
-        )),
-        None => Error::usage(no_such("engine", name, accepted)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use model::ErrorKind;
@@ -132,25 +125,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_found() {
+    fn names_are_unique() {
         for engine in all() {
-            assert!(std::ptr::addr_eq(find(engine.name()).unwrap(), *engine));
+            let same = all().iter().filter(|other| other.name() == engine.name());
+            assert_eq!(same.count(), 1, "{}", engine.name());
         }
     }
 
     #[test]
     fn a_typo_is_answered_with_the_nearest_match() {
-        let error = find("file").err().unwrap();
+        let error = blobs("file").err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("did you mean files?"), "{error}");
-        assert!(find("oracle").err().unwrap().to_string().contains("(accepted: "));
+        assert!(blobs("oracle").err().unwrap().to_string().contains("(accepted: "));
     }
 
     #[test]
     fn an_engine_left_out_of_the_build_names_its_feature() {
-        let absent = |name| !all().iter().any(|engine| engine.name() == name);
-        for (name, feature) in OPTIONAL.iter().filter(|(name, _)| absent(*name)) {
-            let error = find(name).err().unwrap();
+        for (name, feature) in OPTIONAL.iter().filter(|(name, _)| !has(name)) {
+            let error = blobs(name).err().unwrap();
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(error.to_string().contains(&format!("feature {feature:?}")), "{error}");
         }

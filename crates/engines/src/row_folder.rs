@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    marker::PhantomData,
     path::{Path, PathBuf},
 };
 
@@ -12,27 +13,24 @@ use model::{
 
 use crate::fresh;
 
-/// What is in such a file, with the settings that were asked for.
-pub(crate) trait RowFile: Send + Sync + Sized + 'static {
+/// What is in such a file. All functions get the settings that were asked for.
+pub(crate) trait RowFile: Send + Sync + 'static {
     const EXTENSION: &'static str;
 
-    fn new(settings: &Settings) -> Self;
-
     /// Creates a database without rows.
-    fn create(&self, path: &Path) -> Result<()>;
+    fn create(path: &Path, settings: &Settings) -> Result<()>;
 
-    fn session(&self, path: &Path) -> Result<Box<dyn RowSession + '_>>;
+    fn session(path: &Path, settings: &Settings) -> Result<Box<dyn RowSession>>;
 
-    fn in_effect(&self, path: &Path) -> Result<(Settings, Durability)>;
+    fn in_effect(path: &Path, settings: &Settings) -> Result<(Settings, Durability)>;
 
     /// The files that hold a database, present or not.
-    fn files(&self, path: &Path) -> Vec<PathBuf> {
+    fn files(path: &Path, _: &Settings) -> Vec<PathBuf> {
         vec![path.to_owned()]
     }
 
     /// Does for a database what [`RowTables::settle`] does.
-    fn settle(&self, path: &Path) -> Result<()> {
-        let _ = path;
+    fn settle(_: &Path, _: &Settings) -> Result<()> {
         Ok(())
     }
 }
@@ -41,7 +39,8 @@ pub(crate) trait RowFile: Send + Sync + Sized + 'static {
 pub(crate) struct RowFolder<F> {
     folder: PathBuf,
     databases: u32,
-    file: F,
+    settings: Settings,
+    file: PhantomData<F>,
 }
 
 impl<F: RowFile> RowFolder<F> {
@@ -56,7 +55,8 @@ impl<F: RowFile> RowFolder<F> {
     }
 
     fn new(folder: &Path, databases: u32, settings: &Settings) -> Self {
-        Self { folder: folder.to_owned(), databases, file: F::new(settings) }
+        let (folder, settings) = (folder.to_owned(), settings.clone());
+        Self { folder, databases, settings, file: PhantomData }
     }
 
     fn path(&self, database: u32) -> PathBuf {
@@ -75,7 +75,7 @@ impl<F: RowFile> RowStore for RowFolder<F> {
 
     fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>> {
         let tables = Self::new(&self.folder, databases, settings);
-        tables.paths().try_for_each(|path| tables.file.create(&path))?;
+        tables.paths().try_for_each(|path| F::create(&path, settings))?;
         Ok(Box::new(tables))
     }
 
@@ -86,22 +86,22 @@ impl<F: RowFile> RowStore for RowFolder<F> {
 
 impl<F: RowFile> RowTables for RowFolder<F> {
     fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>> {
-        self.file.session(&self.path(database))
+        F::session(&self.path(database), &self.settings)
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        self.file.in_effect(&self.path(0))
+        F::in_effect(&self.path(0), &self.settings)
     }
 
     fn files(&self, database: u32) -> Vec<PathBuf> {
-        self.file.files(&self.path(database))
+        F::files(&self.path(database), &self.settings)
     }
 
     fn settle(&self) -> Result<()> {
-        self.paths().try_for_each(|path| self.file.settle(&path))
+        self.paths().try_for_each(|path| F::settle(&path, &self.settings))
     }
 
     fn remove(self: Box<Self>) -> Result<()> {
-        fresh::remove(self.paths().flat_map(|path| self.file.files(&path)))
+        fresh::remove(self.paths().flat_map(|path| F::files(&path, &self.settings)))
     }
 }

@@ -8,11 +8,11 @@ use std::{
 };
 
 use model::{
-    Access, Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Key, KeyKind,
+    Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Idle, Key, KeyKind,
     Library, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
 };
 
-use crate::{forward::forward, null::Null};
+use crate::forward::forward;
 
 /// Another engine whose sessions wait before each get, put, delete and scan from a key.
 pub struct Slowed {
@@ -36,25 +36,20 @@ impl Slowed {
     /// What the wait really comes to in nanoseconds: the mean over many calls of an engine that
     /// does nothing, with the wait less without it.
     pub fn measured_ns(&self) -> Result<f64> {
-        let options = OpenOptions {
-            settings: Settings::default(),
-            access: Access::Read,
-            keys: KeyKind::Integers,
-        };
-        let plain = Null.create(Path::new(""), &options)?;
-        let slowed = self.slow(Null.create(Path::new(""), &options)?);
-        let mut differences = Vec::new();
+        let mut plain: Box<dyn Session> = Box::new(Idle);
+        let mut slowed = slowed(Box::new(Idle), self.steps);
+        let mut differences = [0.0; TRIES];
         // One after the other, so that what slows the machine for a while slows both.
-        for _ in 0..TRIES {
-            let without = mean_ns(&mut *plain.session()?)?;
-            differences.push(mean_ns(&mut *slowed.session()?)? - without);
+        for difference in &mut differences {
+            let without = mean_ns(&mut *plain)?;
+            *difference = mean_ns(&mut *slowed)? - without;
         }
         let (_, median, _) = differences.select_nth_unstable_by(TRIES / 2, f64::total_cmp);
         Ok(*median)
     }
 
-    fn slow(&self, store: Box<dyn Store>) -> SlowedStore {
-        SlowedStore { store, steps: self.steps }
+    fn slow(&self, store: Result<Box<dyn Store>>) -> Result<Box<dyn Store>> {
+        Ok(Box::new(SlowedStore { store: store?, steps: self.steps }))
     }
 }
 
@@ -122,15 +117,15 @@ impl Blobs for Slowed {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(self.slow(self.engine.create(location, options)?)))
+        self.slow(self.engine.create(location, options))
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(self.slow(self.engine.open(location, options)?)))
+        self.slow(self.engine.open(location, options))
     }
 
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(self.slow(self.engine.join(location, options)?)))
+        self.slow(self.engine.join(location, options))
     }
 }
 
@@ -151,8 +146,7 @@ impl Store for SlowedStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        let session = self.store.session()?;
-        Ok(Box::new(SlowedSession { session, steps: self.steps, odd: ODD }))
+        Ok(slowed(self.store.session()?, self.steps))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -166,6 +160,10 @@ struct SlowedSession<'s> {
     /// The end of the last chain, where the next one starts: a processor that executes out of
     /// order would run two at a time.
     odd: u64,
+}
+
+fn slowed<'s>(session: Box<dyn Session + 's>, steps: u64) -> Box<dyn Session + 's> {
+    Box::new(SlowedSession { session, steps, odd: ODD })
 }
 
 impl SlowedSession<'_> {
@@ -220,6 +218,7 @@ impl Session for SlowedSession<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::null::Null;
 
     #[test]
     fn a_wait_shorter_than_a_step_is_refused() {

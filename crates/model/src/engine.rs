@@ -10,7 +10,6 @@ use crate::{
 };
 
 /// What is known of an engine without opening a store: declared once for all its facets.
-#[derive(Debug)]
 pub struct Declaration {
     /// The word in a target string.
     pub name: &'static str,
@@ -30,6 +29,12 @@ pub struct Declaration {
     pub server: bool,
     /// It opens addresses `scheme://…` with one of these schemes.
     pub schemes: &'static [&'static str],
+    /// The engine as a store of values.
+    pub blobs: Option<&'static dyn Blobs>,
+    /// The engine as a store of rows.
+    pub rows: Option<&'static dyn Rows>,
+    /// The engine as a store of tasks.
+    pub tasks: Option<&'static dyn Tasks>,
 }
 
 impl Declaration {
@@ -45,7 +50,19 @@ impl Declaration {
             fill: None,
             server: false,
             schemes: &[],
+            blobs: None,
+            rows: None,
+            tasks: None,
         }
+    }
+
+    /// The strongest durability class whose settings are all among those in effect.
+    pub fn class_of(&self, in_effect: &Settings) -> Durability {
+        let is_kept = |kept: &&DurabilitySettings| {
+            kept.settings.iter().all(|(name, word)| in_effect.is(name, word))
+        };
+        let kept = self.durability.iter().filter(is_kept).map(|kept| kept.class);
+        kept.max().unwrap_or(Durability::None)
     }
 }
 
@@ -72,27 +89,22 @@ pub trait Engine: Sync {
 
     /// This engine as a store of values.
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        None
+        self.declaration().blobs
     }
 
     /// This engine as a store of rows.
     fn rows(&'static self) -> Option<&'static dyn Rows> {
-        None
+        self.declaration().rows
     }
 
     /// This engine as a store of tasks.
     fn tasks(&'static self) -> Option<&'static dyn Tasks> {
-        None
+        self.declaration().tasks
     }
 
     /// The word in a target string.
     fn name(&self) -> &'static str {
         self.declaration().name
-    }
-
-    /// One line for people.
-    fn about(&self) -> &'static str {
-        self.declaration().about
     }
 
     /// The settings that a target string of this facet may carry.
@@ -117,11 +129,6 @@ pub trait Engine: Sync {
             )));
         };
         Settings::check(self.settings(facet), kept.settings.iter().copied())
-    }
-
-    /// What it cannot do besides what [`Capabilities`] show, a phrase each, for people.
-    fn limitations(&self) -> &'static [&'static str] {
-        self.declaration().limitations
     }
 
     /// What it can do.

@@ -156,6 +156,11 @@ impl Settings {
         self.0.get(name).map(String::as_str)
     }
 
+    /// Whether `name` was set to `word`.
+    pub fn is(&self, name: &str, word: &str) -> bool {
+        self.get(name) == Some(word)
+    }
+
     /// The value of `name` as a number or a word of an enum. Checked settings always parse.
     pub fn parse<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.get(name).and_then(|text| text.parse().ok())

@@ -8,7 +8,7 @@ fn all_engines_are_listed_with_what_each_class_does() {
     // Lines are broken anywhere.
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for engine in engines::registry::all_blobs() {
-        let title = format!("{}: {}", engine.name(), engine.about());
+        let title = format!("{}: {}", engine.name(), engine.declaration().about);
         assert!(words.contains(&title), "{title}\n{page}");
     }
     for part in

@@ -26,7 +26,7 @@ use std::{
 
 use model::{
     Accepts, Access, Arrangement, Blobs, Declaration, Durability, DurabilitySettings, Engine,
-    Error, Fill, KeyKind, OpenOptions, Result, Session, Setting, Settings, Store, Tasks,
+    Error, Fill, KeyKind, OpenOptions, Result, Session, Setting, Settings, Store,
 };
 use strum::VariantNames;
 
@@ -85,20 +85,14 @@ static DECLARATION: Declaration = Declaration {
         sessions: 2,
         whole_blocks: true,
     }),
+    blobs: Some(&Files),
+    tasks: Some(&Files),
     ..Declaration::new("files", "a file for each value, numbered as kvtest does or by name")
 };
 
 impl Engine for Files {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
-    }
-
-    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
-        Some(self)
     }
 }
 

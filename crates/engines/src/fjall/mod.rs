@@ -5,7 +5,6 @@ mod store;
 
 use std::{
     fs::{File, TryLockError},
-    io,
     path::Path,
 };
 
@@ -81,6 +80,7 @@ static DECLARATION: Declaration = Declaration {
 
     // With commits handed to the system, so that a killed process leaves them readable.
     fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }),
+    blobs: Some(&Fjall),
     ..Declaration::new(
         "fjall",
         "a log-structured merge tree in Rust: a journal, sorted tables, files of values",
@@ -94,10 +94,6 @@ impl Engine for Fjall {
 
     fn library(&self) -> Option<Library> {
         Some(Library { name: "fjall".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
     }
 }
 
@@ -132,12 +128,7 @@ impl Blobs for Fjall {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        if !location.exists() {
-            return Err(Error::io(location.display(), io::ErrorKind::NotFound.into()));
-        }
-        if !self.recognises(location) {
-            return Err(Error::corrupt(format!("{}: is no fjall store", location.display())));
-        }
+        at::check(self, location)?;
         Ok(Box::new(FjallStore::open(location, options)?))
     }
 }

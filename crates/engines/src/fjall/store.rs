@@ -11,13 +11,11 @@ use fjall::{
     CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode,
     Readable, Slice, Snapshot, config::CompressionPolicy,
 };
-use model::{
-    Access, Durability, Error, ErrorKind, KeyKind, OpenOptions, Result, Session, Settings, Store,
-};
+use model::{Access, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store};
 
 use crate::{
-    lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
-    ordered::TransactionSession,
+    lsm::{Buffered, Changes, Shared, Tree, Visitor},
+    ordered::{self, TransactionSession},
 };
 
 pub(super) struct FjallStore {
@@ -26,34 +24,19 @@ pub(super) struct FjallStore {
     keyspace: Keyspace,
     database: Database,
     shared: Shared,
-    commit: Commit,
+    persist: Option<PersistMode>,
     /// Counters when last asked for.
     before: [AtomicI64; 2],
 }
 
-/// A word of the setting `sync`.
-#[derive(Clone, Copy)]
-struct Commit {
-    word: &'static str,
-    /// What it asks of a commit.
-    persist: Option<PersistMode>,
-    class: Durability,
-}
-
-const COMMITS: [Commit; 4] = [
-    Commit { word: "off", persist: None, class: Durability::None },
-    Commit { word: "buffer", persist: Some(PersistMode::Buffer), class: Durability::Consistent },
-    Commit { word: "data", persist: Some(PersistMode::SyncData), class: Durability::Durable },
-    Commit { word: "all", persist: Some(PersistMode::SyncAll), class: Durability::Durable },
+/// Words of the setting `sync`, what each asks of a commit, and the class that it gives; the first
+/// is the library's default.
+const COMMITS: [(&str, Option<PersistMode>, Durability); 4] = [
+    ("buffer", Some(PersistMode::Buffer), Durability::Consistent),
+    ("off", None, Durability::None),
+    ("data", Some(PersistMode::SyncData), Durability::Durable),
+    ("all", Some(PersistMode::SyncAll), Durability::Durable),
 ];
-
-impl Commit {
-    /// The library's default is `buffer`.
-    fn of(settings: &Settings) -> Self {
-        let asked = settings.get("sync").unwrap_or("buffer");
-        COMMITS.into_iter().find(|commit| commit.word == asked).expect("settings are checked")
-    }
-}
 
 fn compression(settings: &Settings) -> CompressionType {
     match settings.get("compression") {
@@ -87,45 +70,24 @@ fn keyspace_options(settings: &Settings) -> KeyspaceCreateOptions {
 impl FjallStore {
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let database = database(path, &options.settings, Access::Write)?;
-        let keyspace = database
-            .keyspace(lsm::name_of(options.keys), || keyspace_options(&options.settings))
-            .map_err(|e| failed(path, e))?;
-        let options = OpenOptions { access: Access::Write, ..options.clone() };
-        Ok(Self::new(path, database, keyspace, options.keys, &options))
+        Self::new(path, database, Shared::new(options.keys, Access::Write), &options.settings)
     }
 
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let database = database(path, &options.settings, options.access)?;
         let names = database.list_keyspace_names();
-        let Some(keys) = names.iter().find_map(|name| lsm::kind_of(name)) else {
-            return Err(Error::corrupt(format!(
-                "{}: holds no keyspace called {} or {}",
-                path.display(),
-                lsm::COLUMNS[0],
-                lsm::COLUMNS[1]
-            )));
-        };
-        let keyspace = database
-            .keyspace(lsm::name_of(keys), KeyspaceCreateOptions::default)
-            .map_err(|e| failed(path, e))?;
-        Ok(Self::new(path, database, keyspace, keys, options))
+        let keys = ordered::kind(path, |kind| names.iter().any(|name| &**name == kind))?;
+        Self::new(path, database, Shared::new(keys, options.access), &options.settings)
     }
 
-    fn new(
-        path: &Path,
-        database: Database,
-        keyspace: Keyspace,
-        keys: KeyKind,
-        options: &OpenOptions,
-    ) -> Self {
-        Self {
-            path: path.to_owned(),
-            keyspace,
-            database,
-            shared: Shared::new(keys, options.access),
-            commit: Commit::of(&options.settings),
-            before: Default::default(),
-        }
+    /// The settings count for a keyspace that does not exist yet.
+    fn new(path: &Path, database: Database, shared: Shared, settings: &Settings) -> Result<Self> {
+        let keyspace = database.keyspace(shared.keys.as_str(), || keyspace_options(settings));
+        let keyspace = keyspace.map_err(|e| failed(path, e))?;
+        let (path, before) = (path.to_owned(), Default::default());
+        let commit = COMMITS.iter().find(|(word, ..)| settings.is("sync", word));
+        let (_, persist, _) = *commit.unwrap_or(&COMMITS[0]);
+        Ok(Self { path, keyspace, database, shared, persist, before })
     }
 
     fn failed(&self, error: fjall::Error) -> Error {
@@ -170,7 +132,7 @@ fn failed(path: &Path, error: fjall::Error) -> Error {
         | fjall::Error::InvalidTag(_)
         | fjall::Error::InvalidVersion(None)
         | fjall::Error::Unrecoverable) => Error::corrupt(format!("{path}: {error}")),
-        error => Error::new(ErrorKind::Failed, format!("{path}: {error}")),
+        error => Error::failed(format!("{path}: {error}")),
     }
 }
 
@@ -180,7 +142,7 @@ impl Store for FjallStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(TransactionSession::new(Buffered::new(self, &self.shared))))
+        Ok(Box::new(TransactionSession::new(Buffered { tree: self, shared: &self.shared })))
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -191,9 +153,11 @@ impl Store for FjallStore {
         let mut settings = Settings::default();
         settings.set("cache", self.database.cache_capacity());
         settings.set("compression", compression);
-        settings.set("sync", self.commit.word);
+        let commit = COMMITS.into_iter().find(|(_, persist, _)| *persist == self.persist);
+        let (sync, _, class) = commit.expect("it is from this table");
+        settings.set("sync", sync);
         settings.set("blobs", if self.keyspace.is_kv_separated() { "on" } else { "off" });
-        Ok((settings, self.commit.class))
+        Ok((settings, class))
     }
 
     fn background_work(&self) -> Option<Vec<&'static str>> {
@@ -249,7 +213,7 @@ impl Tree for &FjallStore {
     }
 
     fn write(&self, changes: Changes<Slice>) -> Result<()> {
-        let mut batch = self.database.batch().durability(self.commit.persist);
+        let mut batch = self.database.batch().durability(self.persist);
         for (key, value) in changes {
             match value {
                 Some(value) => batch.insert(&self.keyspace, &*key, value),

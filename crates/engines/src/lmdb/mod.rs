@@ -2,23 +2,23 @@
 //! are in its named database `integers` or `names`, in the order of their keys; mode and time of
 //! named ones are in `meta`.
 
+mod environment;
 mod os;
-mod session;
 mod store;
 
 use std::{
-    fs,
     path::Path,
     sync::{Arc, Mutex, Weak},
 };
 
 use model::{
-    Accepts, Access, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Fill,
-    Library, OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Access, Blobs, Declaration, Durability, DurabilitySettings, Engine, Fill, Library,
+    OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::{at, fresh, lock};
-use store::{Environment, LmdbStore};
+use environment::Environment;
+use store::LmdbStore;
 
 pub(crate) struct Lmdb;
 
@@ -73,6 +73,7 @@ static DECLARATION: Declaration = Declaration {
         "a check of its own integrity",
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
+    blobs: Some(&Lmdb),
     ..Declaration::new("lmdb", "an LMDB environment in a folder: a memory map read in place")
 };
 
@@ -83,26 +84,24 @@ impl Engine for Lmdb {
 
     fn library(&self) -> Option<Library> {
         let version = heed::lmdb_version();
-        Some(Library {
-            name: "LMDB".to_owned(),
-            version: format!("{}.{}.{}", version.major, version.minor, version.patch),
-            options: Vec::new(),
-        })
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
+        let version = format!("{}.{}.{}", version.major, version.minor, version.patch);
+        Some(Library { name: "LMDB".to_owned(), version, options: Vec::new() })
     }
 }
 
 impl Blobs for Lmdb {
+    /// Whether the folder's data file starts as one: its first page is a header, whose length
+    /// depends on the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the machine's
+    /// order.
     fn recognises(&self, path: &Path) -> bool {
-        is_environment(path)
+        const AT: usize = size_of::<usize>() + 8;
+        let start: Option<[u8; AT + 4]> = at::start(&path.join("data.mdb"));
+        start.is_some_and(|start| start[AT..] == 0xBEEF_C0DE_u32.to_ne_bytes())
     }
 
     fn reading_changes(&self, location: &Path, _: &Settings) -> Option<String> {
         let _opened = lock::hold(&OPENED);
-        (is_environment(location) && is_shared(location)).then(|| {
+        (self.recognises(location) && is_shared(location)).then(|| {
             "it is open elsewhere, and a reader enters itself in the lock file then".to_owned()
         })
     }
@@ -110,7 +109,7 @@ impl Blobs for Lmdb {
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         fresh::folder(location, || {
             let environment = Environment::open(location, &options.settings, Access::Write, false)?;
-            LmdbStore::create(Arc::new(environment), options.keys)
+            LmdbStore::create(environment, options.keys)
         })
     }
 
@@ -124,7 +123,7 @@ impl Blobs for Lmdb {
 }
 
 fn environment(location: &Path, options: &OpenOptions) -> Result<Arc<Environment>> {
-    check(location)?;
+    at::check(&Lmdb, location)?;
     let mut opened = lock::hold(&OPENED);
     opened.retain(|environment| environment.strong_count() > 0);
     let serving = opened.iter().filter_map(Weak::upgrade).find(|e| e.serves(location, options));
@@ -148,23 +147,4 @@ static OPENED: Mutex<Vec<Weak<Environment>>> = Mutex::new(Vec::new());
 fn is_shared(location: &Path) -> bool {
     let own = || heed::env_closing_event(location.canonicalize().ok()?);
     own().is_some() || os::is_open_elsewhere(&location.join("lock.mdb"))
-}
-
-fn check(location: &Path) -> Result<()> {
-    let metadata = fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
-    if !metadata.is_dir() {
-        return Err(Error::usage(format!("{}: is not a folder", location.display())));
-    }
-    if is_environment(location) {
-        return Ok(());
-    }
-    Err(Error::corrupt(format!("{}: holds no data.mdb that is LMDB's", location.display())))
-}
-
-/// Whether the folder's data file starts as one: its first page is a header, whose length depends
-/// on the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the machine's order.
-fn is_environment(location: &Path) -> bool {
-    const AT: usize = size_of::<usize>() + 8;
-    let start: Option<[u8; AT + 4]> = at::start(&location.join("data.mdb"));
-    start.is_some_and(|start| start[AT..] == 0xBEEF_C0DE_u32.to_ne_bytes())
 }

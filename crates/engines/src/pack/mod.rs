@@ -32,16 +32,13 @@ static DECLARATION: Declaration = Declaration {
         "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
     )],
     limitations: &["names in order: a scan looks at all of them"],
+    blobs: Some(&Pack),
     ..Declaration::new("pack", "one file and an offset table: the physical limit of a copy")
 };
 
 impl Engine for Pack {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
     }
 }
 

@@ -10,7 +10,7 @@ mod store;
 use std::path::Path;
 
 use model::{
-    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Error, Fill, Library,
+    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Fill, Library,
     OpenOptions, Result, Setting, Settings, Store,
 };
 
@@ -72,6 +72,7 @@ static DECLARATION: Declaration = Declaration {
         "after its writer was killed, it is read from end to end before it can be read again",
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
+    blobs: Some(&Redb),
     ..Declaration::new(
         "redb",
         "a redb database: copied-on-write B-trees in a file, with a cache of its own",
@@ -86,26 +87,22 @@ impl Engine for Redb {
     fn library(&self) -> Option<Library> {
         Some(Library { name: "redb".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
     }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
-    }
 }
 
 impl Blobs for Redb {
     fn recognises(&self, path: &Path) -> bool {
-        header(path).is_some()
+        flags(path).is_some()
     }
 
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
         // Shared, it is read while its writer works.
         let alone = settings.get("share").is_none_or(|share| share == "none");
-        (alone && header(location)?.wants_repair())
+        (alone && flags(location)? & IN_USE != 0)
             .then(|| "its writer is at work or was killed, and redb repairs it then".to_owned())
     }
 
     fn writes_alone(&self, settings: &Settings) -> Option<String> {
-        (settings.get("share") != Some("writers")).then(|| {
+        (!settings.is("share", "writers")).then(|| {
             "redb lets one process write, alone; redb:?share=writers lets several".to_owned()
         })
     }
@@ -115,14 +112,9 @@ impl Blobs for Redb {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let file = at::open(location, options.access)?;
         // redb would turn an empty file into a database.
-        if header(location).is_none() {
-            return Err(Error::corrupt(format!(
-                "{}: does not start as a redb database",
-                location.display()
-            )));
-        }
+        at::check(self, location)?;
+        let file = at::open(location, options.access)?;
         Ok(Box::new(RedbStore::open(location, file, options)?))
     }
 }
@@ -130,21 +122,14 @@ impl Blobs for Redb {
 /// redb does not report its version; a test compares it with the lock file.
 const VERSION: &str = "4.5.0";
 
-/// The start of a file: a magic number, then the byte of flags
+/// The flag that is set while a writer has the file open.
+const IN_USE: u8 = 2;
+
+/// The flags of a file that starts as a redb database: a magic number, then their byte
 /// (<https://github.com/cberner/redb/blob/master/docs/design.md>).
-struct Header([u8; 10]);
-
-impl Header {
-    /// Set while a writer has it open.
-    fn wants_repair(&self) -> bool {
-        self.0[9] & 2 != 0
-    }
-}
-
-/// The header of a file that says it is a redb database.
-fn header(path: &Path) -> Option<Header> {
-    let is_magic = |start: &[u8; 10]| start.starts_with(b"redb\x1A\x0A\xA9\x0D\x0A");
-    at::start(path).filter(is_magic).map(Header)
+fn flags(path: &Path) -> Option<u8> {
+    let start: [u8; 10] = at::start(path)?;
+    start.starts_with(b"redb\x1A\x0A\xA9\x0D\x0A").then_some(start[9])
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use redb::{
 use super::{kind::Kind, sought::Sought, store::RedbStore};
 use crate::{
     meta,
-    ordered::{self, Library},
+    ordered::{self, Library, Txn},
 };
 
 /// A read transaction with its table, opened once for all reads.
@@ -22,18 +22,10 @@ pub(super) struct Reading<K: Kind> {
 
 type Stored<'k, K> = <<K as Kind>::Stored as Value>::SelfType<'k>;
 
-type Batch<K> = ordered::Batch<Reading<K>, WriteTransaction>;
-
 /// A store whose keys are of the kind `K`.
 pub(super) struct Tables<'s, K> {
-    store: &'s RedbStore,
-    kind: PhantomData<K>,
-}
-
-impl<'s, K> Tables<'s, K> {
-    pub(super) fn new(store: &'s RedbStore) -> Self {
-        Self { store, kind: PhantomData }
-    }
+    pub(super) store: &'s RedbStore,
+    pub(super) kind: PhantomData<K>,
 }
 
 #[inline]
@@ -71,29 +63,27 @@ fn delete<K: Kind>(txn: &WriteTransaction, key: &Stored<'_, K>) -> Result<bool, 
     Ok(txn.open_table(K::VALUES)?.remove(key)?.is_some())
 }
 
-impl<K: Kind> Tables<'_, K> {
-    fn visit(
-        &self,
-        values: &impl ReadableTable<K::Stored, &'static [u8]>,
-        metas: Option<&impl ReadableTable<K::Stored, &'static [u8]>>,
-        from: Option<Stored<'_, K>>,
-        visit: &mut Visitor<'_>,
-    ) -> Result<()> {
-        let range = (from.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
-        for found in values.range::<Stored<'_, K>>(range).map_err(|e| self.store.failed(e))? {
-            let (key, value) = found.map_err(|e| self.store.failed(e))?;
-            let meta = match metas {
-                Some(metas) => metas.get(key.value()).map_err(|e| self.store.failed(e))?,
-                None => None,
-            };
-            let meta = meta.and_then(|bytes| meta::of(bytes.value()));
-            let (key, value) = (K::key(key.value()), value.value());
-            if visit(Item { key, value, length: value.len() as u64, meta })?.is_break() {
-                break;
-            }
+fn scan<K: Kind>(
+    values: &impl ReadableTable<K::Stored, &'static [u8]>,
+    metas: Option<&impl ReadableTable<K::Stored, &'static [u8]>>,
+    from: Option<Stored<'_, K>>,
+    visit: &mut Visitor<'_>,
+) -> Result<Result<()>, redb::Error> {
+    let range = (from.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
+    for found in values.range::<Stored<'_, K>>(range)? {
+        let (key, value) = found?;
+        let meta = match metas {
+            Some(metas) => metas.get(key.value())?,
+            None => None,
+        };
+        let meta = meta.and_then(|bytes| meta::of(bytes.value()));
+        let (key, value) = (K::key(key.value()), value.value());
+        match visit(Item { key, value, length: value.len() as u64, meta }) {
+            Ok(going) if going.is_continue() => {}
+            stopped => return Ok(stopped.map(drop)),
         }
-        Ok(())
     }
+    Ok(Ok(()))
 }
 
 impl<K: Kind> Library for Tables<'_, K> {
@@ -122,11 +112,15 @@ impl<K: Kind> Library for Tables<'_, K> {
     }
 
     #[inline]
-    fn get(&self, batch: &Batch<K>, key: Stored<'_, K>, into: &mut [u8]) -> Result<Option<usize>> {
-        match batch {
-            Batch::<K>::Read(reading) => get(&reading.values, key, into),
-            Batch::<K>::None => get(&self.read()?.values, key, into),
-            Batch::<K>::Write(txn) => {
+    fn get(
+        &self,
+        txn: Txn<'_, Self>,
+        key: Stored<'_, K>,
+        into: &mut [u8],
+    ) -> Result<Option<usize>> {
+        match txn {
+            Txn::Read(reading) => get(&reading.values, key, into),
+            Txn::Write(txn) => {
                 let values = txn.open_table(K::VALUES).map_err(|e| self.store.failed(e))?;
                 get(&values, key, into)
             }
@@ -150,23 +144,23 @@ impl<K: Kind> Library for Tables<'_, K> {
 
     fn scan(
         &self,
-        batch: &Batch<K>,
+        txn: Txn<'_, Self>,
         from: Option<Stored<'_, K>>,
         _: bool,
         visit: &mut Visitor<'_>,
     ) -> Result<()> {
         /// Both kinds of transactions open tables, but by no common trait.
-        macro_rules! visit {
+        macro_rules! scan {
             ($txn:expr) => {{
-                let txn = $txn;
-                let open = |table| txn.open_table(table).map_err(|e| self.store.failed(e));
-                self.visit(&open(K::VALUES)?, K::METAS.map(open).transpose()?.as_ref(), from, visit)
+                let open = |table| $txn.open_table(table).map_err(|e| self.store.failed(e));
+                let metas = K::METAS.map(open).transpose()?;
+                scan::<K>(&open(K::VALUES)?, metas.as_ref(), from, visit)
             }};
         }
-        match batch {
-            Batch::<K>::Read(reading) => visit!(&reading.txn),
-            Batch::<K>::None => visit!(&self.store.read()?),
-            Batch::<K>::Write(txn) => visit!(txn),
-        }
+        let scanned = match txn {
+            Txn::Read(reading) => scan!(reading.txn),
+            Txn::Write(txn) => scan!(txn),
+        };
+        scanned.map_err(|e| self.store.failed(e))?
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     cell::Cell,
     fs::File,
+    marker::PhantomData,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
@@ -14,69 +15,51 @@ use redb::{
 };
 
 use super::{
+    DECLARATION,
     file::DatabaseFile,
     kind::{Integers, Kind, Names},
     session::Tables,
 };
-use crate::{choice::Choice, ordered::TransactionSession, refusal};
+use crate::{
+    ordered::{self, TransactionSession},
+    refusal,
+};
 
 /// What [`Builder::new`] says it takes.
 const CACHE: u64 = 1 << 30;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sync {
-    Off,
-    Deferred,
-    Immediate,
+/// All settings: those that were asked for, and else the library's defaults. redb reports none, but
+/// takes what was asked for.
+fn complete(asked: &Settings) -> Result<Settings> {
+    let mut settings = Settings::default();
+    settings.set("cache", CACHE);
+    for (name, word) in [("sync", "immediate"), ("two_phase", "off"), ("share", "none")] {
+        settings.set(name, word);
+    }
+    let mut settings = settings.overlaid(asked);
+    if settings.is("share", "none") {
+        return Ok(settings);
+    }
+    if settings.is("sync", "deferred") {
+        return Err(Error::usage(
+            "sync=deferred keeps commits in the memory of one process; it goes with share=none only",
+        ));
+    }
+    // Shared, redb always commits in two phases.
+    settings.set("two_phase", "on");
+    Ok(settings)
 }
 
-const SYNC: Choice<Sync> =
-    Choice(&[("immediate", Sync::Immediate), ("deferred", Sync::Deferred), ("off", Sync::Off)]);
-
-const SHARE: Choice<ConcurrencyMode> = Choice(&[
-    ("none", ConcurrencyMode::ExclusiveWriter),
-    ("readers", ConcurrencyMode::SingleWriter),
-    ("writers", ConcurrencyMode::MultiWriter),
-]);
-
-struct Chosen {
-    cache: u64,
-    sync: Sync,
-    two_phase: bool,
-    share: ConcurrencyMode,
-}
-
-impl Chosen {
-    fn new(settings: &Settings) -> Result<Self> {
-        let share = SHARE.of(settings, "share");
-        let shared = share != ConcurrencyMode::ExclusiveWriter;
-        let sync = SYNC.of(settings, "sync");
-        if shared && sync == Sync::Deferred {
-            return Err(Error::usage(
-                "sync=deferred keeps commits in the memory of one process; it goes with \
-                 share=none only",
-            ));
-        }
-        // Shared, redb always commits in two phases.
-        let two_phase = shared || settings.get("two_phase") == Some("on");
-        Ok(Self { cache: settings.parse("cache").unwrap_or(CACHE), sync, two_phase, share })
-    }
-
-    fn builder(&self) -> Result<Builder> {
-        let cache = refusal::size(self.cache)?;
-        let mut builder = Builder::new();
-        builder.set_cache_size(cache).set_concurrency_mode(self.share);
-        Ok(builder)
-    }
-
-    fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
-        settings.set("cache", self.cache);
-        settings.set("sync", SYNC.word(self.sync));
-        settings.set("two_phase", if self.two_phase { "on" } else { "off" });
-        settings.set("share", SHARE.word(self.share));
-        settings
-    }
+fn builder(settings: &Settings) -> Result<Builder> {
+    let share = match settings.get("share") {
+        Some("readers") => ConcurrencyMode::SingleWriter,
+        Some("writers") => ConcurrencyMode::MultiWriter,
+        _ => ConcurrencyMode::ExclusiveWriter,
+    };
+    let cache = settings.parse("cache").unwrap_or(CACHE);
+    let mut builder = Builder::new();
+    builder.set_cache_size(refusal::size(cache)?).set_concurrency_mode(share);
+    Ok(builder)
 }
 
 enum Handle {
@@ -86,7 +69,7 @@ enum Handle {
 
 pub(super) struct RedbStore {
     path: PathBuf,
-    chosen: Chosen,
+    settings: Settings,
     handle: Handle,
     keys: KeyKind,
     /// There are commits that only an immediate one will write out.
@@ -95,10 +78,7 @@ pub(super) struct RedbStore {
 
 impl RedbStore {
     pub(super) fn create(path: &Path, file: File, options: &OpenOptions) -> Result<Self> {
-        let chosen = Chosen::new(&options.settings)?;
-        let builder = chosen.builder()?;
-        let make = || {
-            let file = DatabaseFile::new(file, chosen.sync != Sync::Off)?;
+        Self::new(path, file, &options.settings, |builder, file| {
             let database = builder.create_with_backend(file)?;
             let txn = database.begin_write()?;
             match options.keys {
@@ -106,35 +86,34 @@ impl RedbStore {
                 KeyKind::Names => make_tables::<Names>(&txn)?,
             }
             txn.commit()?;
-            Ok(database)
-        };
-        let database = make().map_err(|e: redb::Error| failed(path, e))?;
-        Ok(Self::new(path, chosen, Handle::Write(database), options.keys))
+            Ok(Handle::Write(database))
+        })
     }
 
     pub(super) fn open(path: &Path, file: File, options: &OpenOptions) -> Result<Self> {
-        let chosen = Chosen::new(&options.settings)?;
-        let builder = chosen.builder()?;
-        let open = || {
-            let file = DatabaseFile::new(file, chosen.sync != Sync::Off)?;
-            let handle = match options.access {
-                Access::Read => Handle::Read(builder.open_read_only_with_backend(file)?),
-                Access::Write => Handle::Write(builder.create_with_backend(file)?),
-            };
-            let keys = handle.keys()?;
-            Ok((handle, keys))
-        };
-        match open().map_err(|e: redb::Error| failed(path, e))? {
-            (handle, Some(keys)) => Ok(Self::new(path, chosen, handle, keys)),
-            _ => Err(Error::usage(format!(
-                "{}: has neither a table integers nor names",
-                path.display()
-            ))),
-        }
+        Self::new(path, file, &options.settings, |builder, file| match options.access {
+            Access::Read => Ok(Handle::Read(builder.open_read_only_with_backend(file)?)),
+            Access::Write => Ok(Handle::Write(builder.create_with_backend(file)?)),
+        })
     }
 
-    fn new(path: &Path, chosen: Chosen, handle: Handle, keys: KeyKind) -> Self {
-        Self { path: path.to_owned(), chosen, handle, keys, unflushed: AtomicBool::new(false) }
+    fn new(
+        path: &Path,
+        file: File,
+        asked: &Settings,
+        open: impl FnOnce(&Builder, DatabaseFile) -> Result<Handle, redb::Error>,
+    ) -> Result<Self> {
+        let settings = complete(asked)?;
+        let builder = builder(&settings)?;
+        let open = || {
+            let handle = open(&builder, DatabaseFile::new(file, !settings.is("sync", "off"))?)?;
+            let tables: Vec<_> = handle.read()?.list_tables()?.collect();
+            Ok((handle, tables))
+        };
+        let (handle, tables) = open().map_err(|e| failed(path, e))?;
+        let keys = ordered::kind(path, |kind| tables.iter().any(|table| table.name() == kind))?;
+        let (path, unflushed) = (path.to_owned(), AtomicBool::new(false));
+        Ok(Self { path, settings, handle, keys, unflushed })
     }
 
     pub(super) fn read(&self) -> Result<ReadTransaction> {
@@ -152,12 +131,12 @@ impl RedbStore {
             begun => begun,
         };
         let mut txn = begun.map_err(|e| self.failed(e))?;
-        txn.set_two_phase_commit(self.chosen.two_phase);
+        txn.set_two_phase_commit(self.settings.is("two_phase", "on"));
         Ok(txn)
     }
 
     pub(super) fn commit(&self, mut txn: WriteTransaction) -> Result<()> {
-        if self.chosen.sync == Sync::Deferred {
+        if self.settings.is("sync", "deferred") {
             txn.set_durability(redb::Durability::None).map_err(|e| self.failed(e))?;
             self.unflushed.store(true, Relaxed);
         }
@@ -176,14 +155,6 @@ impl Handle {
             Self::Read(database) => database.begin_read(),
             Self::Write(database) => database.begin_read(),
         }
-    }
-
-    /// The kind of keys that it has a table for.
-    fn keys(&self) -> Result<Option<KeyKind>, redb::Error> {
-        let names: Vec<_> = self.read()?.list_tables()?.collect();
-        let has = |table: &str| names.iter().any(|name| name.name() == table);
-        let integers = has(Integers::VALUES.name()).then_some(KeyKind::Integers);
-        Ok(integers.or_else(|| has(Names::VALUES.name()).then_some(KeyKind::Names)))
     }
 }
 
@@ -215,6 +186,10 @@ fn failed(path: &Path, error: redb::Error) -> Error {
     }
 }
 
+fn session<K: Kind>(store: &RedbStore) -> Box<dyn Session + '_> {
+    Box::new(TransactionSession::new(Tables::<K> { store, kind: PhantomData }))
+}
+
 impl Store for RedbStore {
     fn keys(&self) -> KeyKind {
         self.keys
@@ -222,19 +197,13 @@ impl Store for RedbStore {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(match self.keys {
-            KeyKind::Integers => Box::new(TransactionSession::new(Tables::<Integers>::new(self))),
-            KeyKind::Names => Box::new(TransactionSession::new(Tables::<Names>::new(self))),
+            KeyKind::Integers => session::<Integers>(self),
+            KeyKind::Names => session::<Names>(self),
         })
     }
 
-    /// redb does not report them; it takes what was asked for.
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        let class = match self.chosen.sync {
-            Sync::Off => Durability::None,
-            Sync::Deferred => Durability::Consistent,
-            Sync::Immediate => Durability::Durable,
-        };
-        Ok((self.chosen.settings(), class))
+        Ok((self.settings.clone(), DECLARATION.class_of(&self.settings)))
     }
 
     fn settle(&self) -> Result<()> {

@@ -4,14 +4,14 @@
 mod options;
 mod store;
 
-use std::{fs, io, path::Path};
+use std::{fs, path::Path};
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, Fill,
+    Accepts, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Fill,
     Library, OpenOptions, Result, Setting, Store,
 };
 
-use crate::fresh;
+use crate::{at, fresh};
 use store::RocksStore;
 
 pub(crate) struct RocksDb;
@@ -82,6 +82,7 @@ static DECLARATION: Declaration = Declaration {
         sessions: 1,
         whole_blocks: false,
     }),
+    blobs: Some(&RocksDb),
     ..Declaration::new(
         "rocksdb",
         "RocksDB, a log-structured merge tree: a log, sorted tables, files of values",
@@ -96,10 +97,6 @@ impl Engine for RocksDb {
     fn library(&self) -> Option<Library> {
         let version = linked_version().unwrap_or_else(|| "of the system".to_owned());
         Some(Library { name: "RocksDB".to_owned(), version, options: Vec::new() })
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
     }
 }
 
@@ -124,12 +121,7 @@ impl Blobs for RocksDb {
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         options::check(&options.settings)?;
-        if !location.exists() {
-            return Err(Error::io(location.display(), io::ErrorKind::NotFound.into()));
-        }
-        if !self.recognises(location) {
-            return Err(Error::corrupt(format!("{}: is no RocksDB store", location.display())));
-        }
+        at::check(self, location)?;
         Ok(Box::new(RocksStore::open(location, options)?))
     }
 }

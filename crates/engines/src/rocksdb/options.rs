@@ -2,10 +2,8 @@
 
 use std::{fs, path::Path};
 
-use model::{Durability, Error, Result, Settings};
+use model::{Error, KeyKind, Result, Settings};
 use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, Options, WriteOptions};
-
-use crate::lsm::COLUMNS;
 
 /// As fjall's default; smaller values stay in the tables.
 const SMALLEST_BLOB: u64 = 1024;
@@ -18,12 +16,8 @@ const COMPRESSIONS: [(&str, &str, DBCompressionType); 4] = [
     ("zstd", "kZSTD", DBCompressionType::Zstd),
 ];
 
-fn is(settings: &Settings, name: &str, value: &str) -> bool {
-    settings.get(name) == Some(value)
-}
-
 pub(super) fn check(settings: &Settings) -> Result<()> {
-    if is(settings, "wal", "off") && is(settings, "sync", "on") {
+    if settings.is("wal", "off") && settings.is("sync", "on") {
         return Err(Error::usage("wal=off&sync=on: there is no log to flush"));
     }
     Ok(())
@@ -39,7 +33,7 @@ pub(super) fn of(settings: &Settings, create: bool) -> Result<Options> {
     let (_, _, compression) =
         *COMPRESSIONS.iter().find(|known| known.0 == asked).expect("settings are checked");
     options.set_compression_type(compression);
-    options.set_enable_blob_files(!is(settings, "blobs", "off"));
+    options.set_enable_blob_files(!settings.is("blobs", "off"));
     options.set_min_blob_size(SMALLEST_BLOB);
     options.set_blob_compression_type(compression);
     options.set_enable_blob_gc(true);
@@ -52,18 +46,11 @@ pub(super) fn of(settings: &Settings, create: bool) -> Result<Options> {
     Ok(options)
 }
 
-pub(super) fn writing(settings: &Settings) -> WriteOptions {
+/// How to write a batch, and whether the log is flushed then.
+pub(super) fn writing(settings: &Settings) -> (WriteOptions, bool) {
     let mut options = WriteOptions::default();
-    options.disable_wal(is(settings, "wal", "off"));
-    options
-}
-
-pub(super) fn durability(settings: &Settings) -> Durability {
-    match settings.get("wal") {
-        Some("off") => Durability::None,
-        _ if is(settings, "sync", "on") => Durability::Durable,
-        _ => Durability::Consistent,
-    }
+    options.disable_wal(settings.is("wal", "off"));
+    (options, settings.is("sync", "on"))
 }
 
 /// The settings that the library itself wrote down for the store at `path` when it was last
@@ -88,10 +75,9 @@ pub(super) fn recorded(path: &Path) -> Result<Settings> {
 
 /// The options of the column family that holds the dataset.
 fn dataset_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let is_own =
-        |line: &&str| COLUMNS.iter().any(|column| *line == format!("[CFOptions \"{column}\"]"));
+    let own = KeyKind::ALL.map(|keys| format!("[CFOptions \"{keys}\"]"));
     let mut lines = text.lines().map(str::trim);
-    let _ = lines.by_ref().find(is_own);
+    let _ = lines.find(|line| own.iter().any(|own| own == line));
     lines.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once('='))
 }
 

@@ -13,13 +13,13 @@ use model::{
 };
 use rocksdb::{
     ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, Options, SnapshotWithThreadMode, WriteBatch,
-    properties,
+    WriteOptions, properties,
 };
 
-use super::options;
+use super::{DECLARATION, options};
 use crate::{
-    lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
-    ordered::TransactionSession,
+    lsm::{Buffered, Changes, Shared, Tree, Visitor},
+    ordered::{self, TransactionSession},
 };
 
 pub(super) struct RocksStore {
@@ -27,7 +27,7 @@ pub(super) struct RocksStore {
     database: DB,
     shared: Shared,
     settings: Settings,
-    durability: Durability,
+    writing: (WriteOptions, bool),
     /// Milliseconds that writers were held up, when last asked for.
     stalled: AtomicI64,
 }
@@ -39,14 +39,15 @@ fn columns(path: &Path) -> Result<Vec<String>> {
 /// The column families other than the dataset's.
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
     let mut others = columns(path)?;
-    others.retain(|name| name != DEFAULT_COLUMN_FAMILY_NAME && lsm::kind_of(name).is_none());
+    let own = KeyKind::ALL.map(KeyKind::as_str);
+    others.retain(|name| name != DEFAULT_COLUMN_FAMILY_NAME && !own.contains(&&**name));
     Ok(others.into_iter().map(|name| format!("the column family {name}")).collect())
 }
 
 impl RocksStore {
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let library = options::of(&options.settings, true)?;
-        let columns = [DEFAULT_COLUMN_FAMILY_NAME, lsm::name_of(options.keys)];
+        let columns = [DEFAULT_COLUMN_FAMILY_NAME, options.keys.as_str()];
         let columns = columns.map(|name| (name, library.clone()));
         let database = DB::open_cf_with_opts(&library, path, columns);
         let database = database.map_err(|e| failed(path, &e))?;
@@ -57,7 +58,7 @@ impl RocksStore {
     /// What was not asked for stays as the store was last opened to write.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let columns = columns(path)?;
-        let keys = kind(path, &columns)?;
+        let keys = ordered::kind(path, |kind| columns.iter().any(|name| name == kind))?;
         let settings = options::recorded(path)?.overlaid(&options.settings);
         let library = options::of(&settings, false)?;
         let columns = columns.iter().map(|name| (name, library.clone()));
@@ -70,14 +71,12 @@ impl RocksStore {
     }
 
     fn new(path: &Path, database: DB, shared: Shared, settings: Settings) -> Self {
-        let durability = options::durability(&settings);
-        let path = path.to_owned();
-        let stalled = AtomicI64::new(0);
-        Self { path, database, shared, settings, durability, stalled }
+        let (path, writing) = (path.to_owned(), options::writing(&settings));
+        Self { path, database, shared, settings, writing, stalled: AtomicI64::new(0) }
     }
 
     fn column(&self) -> Result<&ColumnFamily> {
-        let name = lsm::name_of(self.shared.keys);
+        let name = self.shared.keys.as_str();
         let missing = || Error::corrupt(format!("{}: has no {name}", self.path.display()));
         self.database.cf_handle(name).ok_or_else(missing)
     }
@@ -127,15 +126,6 @@ impl RocksStore {
     }
 }
 
-/// The kind of keys of the store with these column families.
-fn kind(path: &Path, columns: &[String]) -> Result<KeyKind> {
-    columns.iter().find_map(|name| lsm::kind_of(name)).ok_or_else(|| {
-        let [integers, names] = lsm::COLUMNS;
-        let path = path.display();
-        Error::corrupt(format!("{path}: holds no column family called {integers} or {names}"))
-    })
-}
-
 /// What the library's error means, on one line.
 #[cold]
 fn failed(path: &Path, error: &rocksdb::Error) -> Error {
@@ -162,21 +152,17 @@ impl Store for RocksStore {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         let handle = Handle { store: self, column: self.column()? };
-        Ok(Box::new(TransactionSession::new(Buffered::new(handle, &self.shared))))
+        Ok(Box::new(TransactionSession::new(Buffered { tree: handle, shared: &self.shared })))
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         let mut settings = options::recorded(&self.path)?;
         settings.set("cache", self.number(properties::BLOCK_CACHE_CAPACITY)?);
         // Options of each write, so that only storemark knows them.
-        let (wal, sync) = match self.durability {
-            Durability::None => ("off", "off"),
-            Durability::Consistent => ("on", "off"),
-            Durability::Durable => ("on", "on"),
-        };
-        settings.set("wal", wal);
-        settings.set("sync", sync);
-        Ok((settings, self.durability))
+        settings.set("wal", self.settings.get("wal").unwrap_or("on"));
+        settings.set("sync", self.settings.get("sync").unwrap_or("off"));
+        let class = DECLARATION.class_of(&settings);
+        Ok((settings, class))
     }
 
     /// One that holds writers up is named alone: it is what they wait for.
@@ -240,10 +226,6 @@ impl<'s> Tree for Handle<'s> {
         Ok(found.map_err(|e| self.store.failed(&e))?.map(|value| take(&value)))
     }
 
-    fn holds(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.read(None, key, |_| ())?.is_some())
-    }
-
     fn write(&self, changes: Changes<Box<[u8]>>) -> Result<()> {
         let mut batch = WriteBatch::default();
         for (key, value) in changes {
@@ -252,15 +234,13 @@ impl<'s> Tree for Handle<'s> {
                 None => batch.delete_cf(self.column, key),
             }
         }
-        let options = options::writing(&self.store.settings);
-        self.store.database.write_opt(batch, &options).map_err(|e| self.store.failed(&e))
+        let RocksStore { database, writing: (options, _), .. } = self.store;
+        database.write_opt(batch, options).map_err(|e| self.store.failed(&e))
     }
 
     fn persist(&self) -> Result<()> {
-        if self.store.durability < Durability::Durable {
-            return Ok(());
-        }
-        self.store.database.flush_wal(true).map_err(|e| self.store.failed(&e))
+        let RocksStore { database, writing: (_, sync), .. } = self.store;
+        if *sync { database.flush_wal(true).map_err(|e| self.store.failed(&e)) } else { Ok(()) }
     }
 
     fn walk(&self, view: &Self::View, from: &[u8], _: bool, visit: &mut Visitor<'_>) -> Result<()> {

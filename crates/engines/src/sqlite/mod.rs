@@ -12,8 +12,8 @@ mod tasks;
 use std::path::Path;
 
 use model::{
-    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Facet, Fill, Library,
-    Rows, Setting, Settings, Tasks, rows::NULL,
+    Accepts, Declaration, Durability, DurabilitySettings, Engine, Facet, Fill, Library, Setting,
+    Settings, rows::NULL,
 };
 
 pub use ffi::memory_counters;
@@ -109,6 +109,9 @@ static DECLARATION: Declaration = Declaration {
         sessions: 1,
         whole_blocks: false,
     }),
+    blobs: Some(&Sqlite),
+    rows: Some(&Sqlite),
+    tasks: Some(&Sqlite),
     ..Declaration::new("sqlite", "an SQLite database: table kv for integers, sqlar for names")
 };
 
@@ -127,17 +130,5 @@ impl Engine for Sqlite {
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
         let lost = database::is_in_memory(settings) && class != Durability::None;
         lost.then(|| "store=memory is gone with the process (none)".to_owned())
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
-    }
-
-    fn rows(&'static self) -> Option<&'static dyn Rows> {
-        Some(self)
-    }
-
-    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
-        Some(self)
     }
 }

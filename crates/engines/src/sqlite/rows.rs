@@ -34,62 +34,54 @@ impl Rows for Sqlite {
     }
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
-        RowFolder::<RowDatabase>::start(location, settings)
+        RowFolder::<Self>::start(location, settings)
     }
 
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {
-        Ok(RowFolder::<RowDatabase>::join(location, settings))
+        Ok(RowFolder::<Self>::join(location, settings))
     }
 }
 
-struct RowDatabase(Settings);
-
-impl RowDatabase {
-    /// A connection to a database with its table; one in memory is created for it.
-    fn connect(&self, path: &Path) -> Result<Connection> {
-        let db = Database::at(path, &self.0).connect()?;
-        if is_in_memory(&self.0) {
-            db.execute(&sql::create(&self.0))?;
-        }
-        Ok(db)
+/// A connection to a database with its table; one in memory is created for it.
+fn connect(path: &Path, settings: &Settings) -> Result<Connection> {
+    let db = Database::at(path, settings).connect()?;
+    if is_in_memory(settings) {
+        db.execute(&sql::create(settings))?;
     }
+    Ok(db)
 }
 
-impl RowFile for RowDatabase {
+impl RowFile for Sqlite {
     const EXTENSION: &'static str = "db";
 
-    fn new(settings: &Settings) -> Self {
-        Self(settings.clone())
-    }
-
-    fn create(&self, path: &Path) -> Result<()> {
-        if is_in_memory(&self.0) {
+    fn create(path: &Path, settings: &Settings) -> Result<()> {
+        if is_in_memory(settings) {
             return Ok(());
         }
-        Database::create(path, &self.0)?.connect()?.execute(&sql::create(&self.0))
+        Database::create(path, settings)?.connect()?.execute(&sql::create(settings))
     }
 
-    fn session(&self, path: &Path) -> Result<Box<dyn RowSession + '_>> {
-        Ok(Box::new(Session { db: self.connect(path)?, sql: String::new() }))
+    fn session(path: &Path, settings: &Settings) -> Result<Box<dyn RowSession>> {
+        Ok(Box::new(Session { db: connect(path, settings)?, sql: String::new() }))
     }
 
-    fn in_effect(&self, path: &Path) -> Result<(Settings, Durability)> {
+    fn in_effect(path: &Path, settings: &Settings) -> Result<(Settings, Durability)> {
         const NOT_NULL: &str = "SELECT min(\"notnull\") FROM pragma_table_info('numbers')";
-        let db = self.connect(path)?;
-        let (mut settings, class) = Database::at(path, &self.0).in_effect(&db, Facet::Rows)?;
+        let db = connect(path, settings)?;
+        let (mut settings, class) = Database::at(path, settings).in_effect(&db, Facet::Rows)?;
         settings.set(NULL.name, if db.number(NOT_NULL)? == 1 { "no" } else { "yes" });
         Ok((settings, class))
     }
 
-    fn files(&self, path: &Path) -> Vec<PathBuf> {
-        if is_in_memory(&self.0) { Vec::new() } else { database::files(path) }
+    fn files(path: &Path, settings: &Settings) -> Vec<PathBuf> {
+        if is_in_memory(settings) { Vec::new() } else { database::files(path) }
     }
 
-    fn settle(&self, path: &Path) -> Result<()> {
-        if is_in_memory(&self.0) || self.0.get("journal") != Some("wal") {
+    fn settle(path: &Path, settings: &Settings) -> Result<()> {
+        if is_in_memory(settings) || settings.get("journal") != Some("wal") {
             return Ok(());
         }
-        checkpoint(&self.connect(path)?)
+        checkpoint(&connect(path, settings)?)
     }
 }
 

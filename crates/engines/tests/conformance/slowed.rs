@@ -33,7 +33,7 @@ fn facts(engine: &dyn Blobs) -> String {
     format!(
         "{} {} {:?} {:?} {:?} {classes:?} {:?}",
         engine.name(),
-        engine.about(),
+        engine.declaration().about,
         engine.library(),
         engine.settings(Facet::Blobs),
         engine.capabilities(),

@@ -103,7 +103,7 @@ fn titled(engine: &dyn Blobs, entries: impl IntoIterator<Item = Option<Line>>) -
     let unusable = engine.usable().err();
     let unusable = unusable.map(|why| Line::new(lead("not here"), why.to_string()).tone(Tone::Bad));
     let lines = [unusable].into_iter().chain(entries).flatten();
-    Lines::new(format!("{}: {}", engine.name(), engine.about()), lines)
+    Lines::new(format!("{}: {}", engine.name(), engine.declaration().about), lines)
 }
 
 /// A line about `name`, if there is anything to say.
@@ -155,6 +155,6 @@ fn lacks(engine: &dyn Blobs) -> String {
         (can.processes, "several processes at once"),
     ];
     let missing = missing.into_iter().filter(|(has, _)| !has).map(|(_, what)| what);
-    let words = missing.chain(engine.limitations().iter().copied()).map(str::to_owned);
+    let words = missing.chain(engine.declaration().limitations.iter().copied()).map(str::to_owned);
     classes.chain(words).collect::<Vec<_>>().join("; ")
 }

@@ -1,0 +1,167 @@
+//! An open environment.
+
+use std::path::{Path, PathBuf};
+
+use heed::{Env, EnvFlags, EnvOpenOptions, MdbError, WithoutTls};
+use model::{Access, Error, OpenOptions, Result, Settings};
+
+use super::MAP;
+use crate::refusal;
+
+/// Two that a store of names has, and one that is looked for as well.
+const DATABASES: u32 = 3;
+
+/// Readers at once, of all processes; each costs 64 bytes of the lock file.
+const READERS: u32 = 1000;
+
+pub(super) struct Environment {
+    pub(super) path: PathBuf,
+    settings: Settings,
+    pub(super) access: Access,
+    pub(super) env: Env<WithoutTls>,
+}
+
+impl Environment {
+    /// `shared`: others have it open. If none has, it is read without locks.
+    pub(super) fn open(
+        path: &Path,
+        settings: &Settings,
+        access: Access,
+        shared: bool,
+    ) -> Result<Self> {
+        let alone = access == Access::Read && !shared;
+        let mut options = EnvOpenOptions::new().read_txn_without_tls();
+        options.max_dbs(DATABASES).max_readers(READERS).map_size(map_size(settings)?);
+        // SAFETY: the file is changed by LMDB alone, under its locks. Without them it is read
+        // only while no other process has it open (nothing guards against one that comes
+        // later). The flags that leave out flushes endanger the file in a power cut only.
+        let env = unsafe { options.flags(flags(settings, access, alone)).open(path) };
+        let env = env.map_err(|error| opening(path, settings, error))?;
+        if !shared {
+            check_whole(path, &env)?;
+        }
+        Ok(Self { path: path.to_owned(), settings: settings.clone(), access, env })
+    }
+
+    /// Whether it is open as `options` ask for it, to read.
+    pub(super) fn serves(&self, location: &Path, options: &OpenOptions) -> bool {
+        self.access == Access::Read
+            && options.access == Access::Read
+            && self.settings == options.settings
+            && location.canonicalize().is_ok_and(|location| location == self.env.path())
+    }
+
+    /// Pages put in use and given up within one batch are never written, and the file may end
+    /// before them: lengthened, it passes for whole.
+    pub(super) fn make_whole(&self) -> Result<()> {
+        let lengthen = || {
+            if self.env.real_disk_size()? >= extent(&self.env) {
+                return Ok(());
+            }
+            // Nobody else lengthens the file meanwhile.
+            let _turn = self.env.write_txn()?;
+            let file = self.env.try_clone_inner_file()?;
+            Ok(file.set_len(file.metadata()?.len().max(extent(&self.env)))?)
+        };
+        match self.access {
+            Access::Read => Ok(()),
+            Access::Write => lengthen().map_err(|e| self.failed(e)),
+        }
+    }
+
+    /// The settings as LMDB reports them.
+    pub(super) fn settings(&self) -> Result<Settings> {
+        let flags = self.env.get_flags().map_err(|e| self.failed(e))?;
+        let flags = EnvFlags::from_bits_truncate(flags);
+        let sync = SYNC.iter().find(|(_, flag)| flags.contains(*flag)).expect("the last always is");
+        let readahead = !flags.contains(EnvFlags::NO_READ_AHEAD);
+        let mut settings = Settings::default();
+        settings.set("map", self.env.info().map_size);
+        settings.set("sync", sync.0);
+        settings.set("readahead", if readahead { "on" } else { "off" });
+        Ok(settings)
+    }
+
+    #[cold]
+    pub(super) fn failed(&self, error: heed::Error) -> Error {
+        let path = self.path.display();
+        match error {
+            heed::Error::Io(cause) => Error::io(path, cause),
+            heed::Error::Mdb(MdbError::MapFull) => Error::failed(format!(
+                "{path}: the batch does not fit into map={}, of which {} bytes are in use; a \
+                 larger map= holds more",
+                self.env.info().map_size,
+                extent(&self.env)
+            )),
+            heed::Error::Mdb(MdbError::ReadersFull) => Error::failed(format!(
+                "{path}: has {READERS} readers already, which is the most it takes"
+            )),
+            heed::Error::Mdb(MdbError::Corrupted | MdbError::PageNotFound) => {
+                Error::corrupt(format!("{path}: {error}"))
+            }
+            other => Error::failed(format!("{path}: {other}")),
+        }
+    }
+}
+
+/// A store that is dropped, not closed, is made whole as far as possible.
+impl Drop for Environment {
+    fn drop(&mut self) {
+        let _ = self.make_whole();
+    }
+}
+
+/// Bytes up to the end of the last page that was ever in use.
+fn extent(env: &Env<WithoutTls>) -> u64 {
+    let page_size = u64::from(env.unnamed_database_stat().page_size);
+    (env.info().last_page_number as u64 + 1) * page_size
+}
+
+/// A page that the file lacks would end the process when it is touched.
+fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
+    let length = env.real_disk_size().map_err(|e| Error::failed(e.to_string()))?;
+    if length >= extent(env) {
+        return Ok(());
+    }
+    Err(Error::corrupt(format!(
+        "{}: is cut short: data.mdb has {length} of {} bytes",
+        path.display(),
+        extent(env)
+    )))
+}
+
+/// Maps consist of whole pages, of 4 KiB to 64 KiB.
+fn map_size(settings: &Settings) -> Result<usize> {
+    let bytes = settings.parse("map").unwrap_or(MAP).next_multiple_of(1 << 16);
+    refusal::size(bytes)
+}
+
+/// Words of the setting `sync`, with the flag of each. Set flags contain the last, which is the
+/// library's default, always.
+const SYNC: [(&str, EnvFlags); 3] =
+    [("off", EnvFlags::NO_SYNC), ("data", EnvFlags::NO_META_SYNC), ("full", EnvFlags::empty())];
+
+fn flags(settings: &Settings, access: Access, alone: bool) -> EnvFlags {
+    let sync = SYNC.iter().find(|(word, _)| settings.is("sync", word));
+    let mut flags = sync.map_or(EnvFlags::empty(), |(_, flag)| *flag);
+    flags.set(EnvFlags::NO_READ_AHEAD, settings.is("readahead", "off"));
+    flags.set(EnvFlags::READ_ONLY, access == Access::Read);
+    flags.set(EnvFlags::NO_LOCK, alone);
+    flags
+}
+
+fn opening(path: &Path, settings: &Settings, error: heed::Error) -> Error {
+    let path = path.display();
+    match error {
+        heed::Error::EnvAlreadyOpened => {
+            Error::usage(format!("{path}: is open in this process already"))
+        }
+        heed::Error::Io(cause) if cause.kind() == std::io::ErrorKind::OutOfMemory => {
+            let map = settings.parse("map").unwrap_or(MAP);
+            let what = format!("{path}: cannot map map={map} bytes; a smaller map= may do");
+            Error::io(what, cause)
+        }
+        heed::Error::Io(cause) => Error::io(path, cause),
+        other => Error::corrupt(format!("{path}: {other}")),
+    }
+}

@@ -1,0 +1,322 @@
+//! What engines share whose library keeps bytes sorted by key and takes a batch of writes at once,
+//! none of which says what was there before: log-structured merge trees.
+//!
+//! A batch is held in memory until it is committed, so that it sees its own writes and can say
+//! whether a key is there. One session writes at a time: what [`model::How`] asks would not hold
+//! otherwise.
+//!
+//! Values of integers are stored as they are; each value of a name is followed by its mode and time,
+//! whose nanoseconds are all ones if there are none.
+
+use std::{
+    cell::Cell,
+    collections::BTreeMap,
+    ops::{Bound, ControlFlow},
+    sync::{Mutex, MutexGuard},
+};
+
+use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, Visit};
+
+use crate::{
+    lock, meta,
+    ordered::{self, Library, Txn},
+    refusal,
+};
+
+/// What a batch changes, by key; `None` removes.
+pub(crate) type Changes<V> = BTreeMap<Box<[u8]>, Option<V>>;
+
+/// Gets a key, the length of what is stored for it, and the stored bytes or nothing.
+pub(crate) type Visitor<'a> = dyn FnMut(&[u8], u64, &[u8]) -> Visit + 'a;
+
+/// The library as one session uses it.
+pub(crate) trait Tree {
+    /// The store as it was at one moment.
+    type View;
+
+    /// A value between its writing and the commit.
+    type Value: AsRef<[u8]> + for<'a> From<&'a [u8]>;
+
+    const LONGEST_KEY: usize;
+
+    fn view(&self) -> Self::View;
+
+    /// What `take` makes of the value of `key`: in `view`, or as it is now.
+    fn read<T>(
+        &self,
+        view: Option<&Self::View>,
+        key: &[u8],
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>>;
+
+    fn holds(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.read(None, key, |_| ())?.is_some())
+    }
+
+    /// Writes all of `changes` or nothing. Called by one session at a time.
+    fn write(&self, changes: Changes<Self::Value>) -> Result<()>;
+
+    /// What the durability class asks for between `write` and the end of a commit; other sessions
+    /// may write meanwhile.
+    fn persist(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Visits keys in order from `from` on, with their values if `values`.
+    fn walk(
+        &self,
+        view: &Self::View,
+        from: &[u8],
+        values: bool,
+        visit: &mut Visitor<'_>,
+    ) -> Result<()>;
+
+    /// The library's own counters since they were last asked for.
+    fn counters(&self) -> Vec<(&'static str, i64)>;
+}
+
+/// What the sessions of a store share.
+pub(crate) struct Shared {
+    pub(crate) keys: KeyKind,
+    pub(crate) access: Access,
+    /// Held by the session that writes.
+    writer: Mutex<()>,
+}
+
+impl Shared {
+    pub(crate) fn new(keys: KeyKind, access: Access) -> Self {
+        Self { keys, access, writer: Mutex::new(()) }
+    }
+}
+
+/// A tree with batches, as a session uses it.
+pub(crate) struct Buffered<'s, T> {
+    pub(crate) tree: T,
+    pub(crate) shared: &'s Shared,
+}
+
+/// What a batch changes, and its turn to write.
+pub(crate) struct Writing<'s, V> {
+    own: Changes<V>,
+    turn: MutexGuard<'s, ()>,
+}
+
+/// The library counts the length of a value in 32 bits.
+const LONGEST_VALUE: u64 = u32::MAX as u64;
+
+impl<T: Tree> Buffered<'_, T> {
+    /// Whether there is a value of `key`, as the batch sees it.
+    fn holds(&self, own: &Changes<T::Value>, key: &[u8]) -> Result<bool> {
+        own.get(key).map_or_else(|| self.tree.holds(key), |value| Ok(value.is_some()))
+    }
+
+    /// Visits what the tree holds from `from` on, with the changes of a batch laid over it.
+    fn walk_over(
+        &self,
+        own: &Changes<T::Value>,
+        from: &[u8],
+        values: bool,
+        visit: &mut Visitor<'_>,
+    ) -> Result<()> {
+        let beyond = (Bound::Included(from), Bound::Unbounded);
+        let mut own = own.range::<[u8], _>(beyond).peekable();
+        // Passes over what the batch removed.
+        let show = |key: &[u8], value: Option<&[u8]>, visit: &mut Visitor<'_>| match value {
+            Some(value) => visit(key, value.len() as u64, value),
+            None => Ok(ControlFlow::Continue(())),
+        };
+        let mut going = ControlFlow::Continue(());
+        self.tree.walk(&self.tree.view(), from, values, &mut |key, length, value| {
+            let mut replaced = false;
+            while let Some((changed, new)) = own.next_if(|(changed, _)| &***changed <= key) {
+                replaced = **changed == *key;
+                going = show(changed, new.as_ref().map(AsRef::as_ref), visit)?;
+                if going.is_break() {
+                    return Ok(going);
+                }
+            }
+            if !replaced {
+                going = visit(key, length, value)?;
+            }
+            Ok(going)
+        })?;
+        while going.is_continue()
+            && let Some((changed, new)) = own.next()
+        {
+            going = show(changed, new.as_ref().map(AsRef::as_ref), visit)?;
+        }
+        Ok(())
+    }
+}
+
+fn check<T: Tree>(key: &[u8], value: &[u8]) -> Result<()> {
+    let (key, longest, value) = (key.len(), T::LONGEST_KEY, value.len());
+    if !(1..=longest).contains(&key) {
+        let what = format!("a name of {key} bytes; accepted: 1 to {longest}");
+        return Err(Error::unsupported(what));
+    }
+    // Room for what is kept behind a value.
+    if value as u64 > LONGEST_VALUE - 1024 {
+        let what = format!("a value of {value} bytes; accepted: less than 4 GiB");
+        return Err(Error::unsupported(what));
+    }
+    Ok(())
+}
+
+impl<'s, T: Tree> Library for Buffered<'s, T> {
+    type Key<'k> = &'k [u8];
+    /// `None`: as it is now.
+    type Read = Option<T::View>;
+    type Write = Writing<'s, T::Value>;
+
+    #[inline]
+    fn key<'k>(&self, key: &Key<'k>, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
+        ordered::bytes(key, self.shared.keys, room)
+    }
+
+    fn read(&self) -> Result<Self::Read> {
+        Ok(Some(self.tree.view()))
+    }
+
+    #[inline]
+    fn now(&self) -> Result<Self::Read> {
+        Ok(None)
+    }
+
+    fn write(&self, waits: &Cell<i64>) -> Result<Self::Write> {
+        if self.shared.access == Access::Read {
+            return Err(refusal::read_only());
+        }
+        Ok(Writing { turn: lock::turn(&self.shared.writer, waits), own: Changes::new() })
+    }
+
+    fn commit(&self, Writing { own, turn }: Self::Write) -> Result<()> {
+        if own.is_empty() {
+            return Ok(());
+        }
+        self.tree.write(own)?;
+        drop(turn);
+        self.tree.persist()
+    }
+
+    #[inline]
+    fn get(&self, txn: Txn<'_, Self>, key: &[u8], into: &mut [u8]) -> Result<Option<usize>> {
+        let take = |stored: &[u8]| {
+            let (value, _) = unwrap(stored, self.shared.keys)?;
+            Ok(ordered::copy(value, into))
+        };
+        let found = match txn {
+            Txn::Read(view) => self.tree.read(view.as_ref(), key, take)?,
+            Txn::Write(writing) => match writing.own.get(key) {
+                Some(changed) => changed.as_ref().map(AsRef::as_ref).map(take),
+                None => self.tree.read(None, key, take)?,
+            },
+        };
+        found.transpose()
+    }
+
+    fn put(&self, txn: &mut Self::Write, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {
+        check::<T>(key, value)?;
+        let allowed = match put.how {
+            How::Upsert => true,
+            How::Insert => !self.holds(&txn.own, key)?,
+            How::Update => self.holds(&txn.own, key)?,
+        };
+        if allowed {
+            txn.own.insert(key.into(), Some(wrap(value, put.meta, self.shared.keys)));
+        }
+        Ok(allowed)
+    }
+
+    fn delete(&self, Writing { own, .. }: &mut Self::Write, key: &[u8]) -> Result<bool> {
+        let held = self.holds(own, key)?;
+        if held {
+            own.insert(key.into(), None);
+        }
+        Ok(held)
+    }
+
+    fn scan(
+        &self,
+        txn: Txn<'_, Self>,
+        from: Option<&[u8]>,
+        values: bool,
+        visit: &mut model::Visitor<'_>,
+    ) -> Result<()> {
+        let (keys, from) = (self.shared.keys, from.unwrap_or_default());
+        let visit = &mut |key: &[u8], length, stored: &[u8]| {
+            let (value, meta) = if values { unwrap(stored, keys)? } else { (&[][..], None) };
+            let length = own_length(length, keys)?;
+            visit(Item { key: ordered::key(key, keys)?, value, length, meta })
+        };
+        match txn {
+            Txn::Read(Some(view)) => self.tree.walk(view, from, values, visit),
+            Txn::Read(None) => self.tree.walk(&self.tree.view(), from, values, visit),
+            Txn::Write(writing) => self.walk_over(&writing.own, from, values, visit),
+        }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, i64)> {
+        self.tree.counters()
+    }
+}
+
+/// The bytes of mode and time.
+const META: usize = 16;
+const NO_META: u32 = u32::MAX;
+
+fn wrap<V: for<'a> From<&'a [u8]>>(value: &[u8], meta: Option<Meta>, keys: KeyKind) -> V {
+    if keys == KeyKind::Integers {
+        return V::from(value);
+    }
+    let meta = meta.unwrap_or(Meta { nanoseconds: NO_META, ..Meta::default() });
+    V::from(&[value, &meta::bytes(meta)].concat()[..])
+}
+
+/// How many of `length` stored bytes are the value's own.
+fn own_length(length: u64, keys: KeyKind) -> Result<u64> {
+    match keys {
+        KeyKind::Integers => Ok(length),
+        KeyKind::Names => length.checked_sub(META as u64).ok_or_else(cut_short),
+    }
+}
+
+/// The value in what is stored, and its meta.
+#[inline]
+fn unwrap(stored: &[u8], keys: KeyKind) -> Result<(&[u8], Option<Meta>)> {
+    if keys == KeyKind::Integers {
+        return Ok((stored, None));
+    }
+    let (value, tail) = stored.split_last_chunk::<META>().ok_or_else(cut_short)?;
+    Ok((value, meta::of(tail).filter(|meta| meta.nanoseconds != NO_META)))
+}
+
+#[cold]
+fn cut_short() -> Error {
+    Error::corrupt("a named value without the 16 bytes of its mode and time")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn values_come_back_with_their_meta(
+            value: Vec<u8>, mode: u32, seconds: i64, nanoseconds in 0..1_000_000_000_u32, none: bool,
+        ) {
+            let meta = (!none).then_some(Meta { mode, seconds, nanoseconds });
+            let stored: Box<[u8]> = wrap(&value, meta, KeyKind::Names);
+            prop_assert_eq!(unwrap(&stored, KeyKind::Names).unwrap(), (&value[..], meta));
+            prop_assert_eq!(own_length(stored.len() as u64, KeyKind::Names).unwrap(), value.len() as u64);
+        }
+    }
+
+    #[test]
+    fn what_is_no_such_value_is_an_error() {
+        assert!(unwrap(b"fifteen bytes..", KeyKind::Names).is_err());
+        assert!(own_length(15, KeyKind::Names).is_err());
+    }
+}

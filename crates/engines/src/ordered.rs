@@ -1,0 +1,237 @@
+//! What engines share whose library keeps bytes in the order of their keys.
+
+use std::{cell::Cell, mem, path::Path};
+
+use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, Visitor};
+
+use crate::{first::first, refusal::wrong_kind};
+
+/// Copies `value` to the front of `into` if it fits, and returns its length.
+#[inline]
+pub(crate) fn copy(value: &[u8], into: &mut [u8]) -> usize {
+    if let Some(front) = into.get_mut(..value.len()) {
+        front.copy_from_slice(value);
+    }
+    value.len()
+}
+
+/// The bytes of `key`, in the order of the keys: an integer with its sign bit flipped, highest
+/// byte first; a name as it is. An integer's bytes are put into `room`.
+///
+/// The key is matched by reference: copied whole, it would be read back before its parts are
+/// written out, which waits for the end of the last value's copy.
+#[inline]
+pub(crate) fn bytes<'k>(key: &Key<'k>, held: KeyKind, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
+    match held {
+        KeyKind::Integers => match key {
+            Key::Int(key) => {
+                *room = (key ^ i64::MIN).to_be_bytes();
+                Ok(room)
+            }
+            Key::Name(_) => Err(wrong_kind(*key, held)),
+        },
+        KeyKind::Names => match key {
+            Key::Name(name) => Ok(name),
+            Key::Int(_) => Err(wrong_kind(*key, held)),
+        },
+    }
+}
+
+pub(crate) fn key(bytes: &[u8], held: KeyKind) -> Result<Key<'_>> {
+    match held {
+        KeyKind::Names => Ok(Key::Name(bytes)),
+        KeyKind::Integers => match bytes.try_into() {
+            Ok(bytes) => Ok(Key::Int(i64::from_be_bytes(bytes) ^ i64::MIN)),
+            Err(_) => {
+                Err(Error::corrupt(format!("a key of {} bytes among the integers", bytes.len())))
+            }
+        },
+    }
+}
+
+/// The kind of keys of the store at `path`, in which a database, table or the like is called after
+/// it.
+pub(crate) fn kind(path: &Path, mut has: impl FnMut(&str) -> bool) -> Result<KeyKind> {
+    KeyKind::ALL.into_iter().find(|keys| has(keys.as_str())).ok_or_else(|| {
+        let path = path.display();
+        Error::corrupt(format!("{path}: holds nothing called integers or names"))
+    })
+}
+
+/// The library as one session uses it.
+pub(crate) trait Library: Sized {
+    type Key<'k>;
+    /// The store as it was at one moment.
+    type Read;
+    /// A transaction that writes, and sees what it wrote.
+    type Write;
+
+    /// The key as the library takes it; `room` is for its bytes.
+    fn key<'k>(&self, key: &Key<'k>, room: &'k mut [u8; 8]) -> Result<Self::Key<'k>>;
+
+    fn read(&self) -> Result<Self::Read>;
+
+    /// What one operation reads that is in no batch.
+    fn now(&self) -> Result<Self::Read> {
+        self.read()
+    }
+
+    /// Starts a transaction, and counts in `waits` if another one has to end first.
+    fn write(&self, waits: &Cell<i64>) -> Result<Self::Write>;
+
+    fn commit(&self, txn: Self::Write) -> Result<()>;
+
+    fn get(&self, txn: Txn<'_, Self>, key: Self::Key<'_>, into: &mut [u8])
+    -> Result<Option<usize>>;
+
+    fn put(
+        &self,
+        txn: &mut Self::Write,
+        key: Self::Key<'_>,
+        value: &[u8],
+        put: &Put,
+    ) -> Result<bool>;
+
+    fn delete(&self, txn: &mut Self::Write, key: Self::Key<'_>) -> Result<bool>;
+
+    /// Visits items in key order from `from` on; `values`: the caller needs more than their lengths.
+    fn scan(
+        &self,
+        txn: Txn<'_, Self>,
+        from: Option<Self::Key<'_>>,
+        values: bool,
+        visit: &mut Visitor<'_>,
+    ) -> Result<()>;
+
+    /// The library's own counters since they were last asked for.
+    fn counters(&self) -> Vec<(&'static str, i64)> {
+        Vec::new()
+    }
+}
+
+/// What an operation reads from.
+pub(crate) enum Txn<'t, L: Library> {
+    Read(&'t L::Read),
+    Write(&'t L::Write),
+}
+
+/// What is open between `begin` and `commit`; without it, each operation has its own transaction.
+enum Batch<L: Library> {
+    None,
+    Read(L::Read),
+    Write(L::Write),
+}
+
+/// One worker's use of a store whose library has transactions over keys in order.
+pub(crate) struct TransactionSession<L: Library> {
+    library: L,
+    batch: Batch<L>,
+    /// Transactions that had to wait for another session's, since last asked.
+    waits: Cell<i64>,
+}
+
+impl<L: Library> TransactionSession<L> {
+    pub(crate) fn new(library: L) -> Self {
+        Self { library, batch: Batch::None, waits: Cell::new(0) }
+    }
+
+    /// The batch, or what `now` is to hold for one operation.
+    #[inline]
+    fn txn<'t>(&'t self, now: &'t mut Option<L::Read>) -> Result<Txn<'t, L>> {
+        Ok(match &self.batch {
+            Batch::Read(txn) => Txn::Read(txn),
+            Batch::Write(txn) => Txn::Write(txn),
+            Batch::None => Txn::Read(now.insert(self.library.now()?)),
+        })
+    }
+
+    fn change<T>(&mut self, change: impl FnOnce(&L, &mut L::Write) -> Result<T>) -> Result<T> {
+        match &mut self.batch {
+            Batch::Write(txn) => change(&self.library, txn),
+            Batch::Read(_) => Err(Error::usage("the batch was begun to read; nothing was written")),
+            Batch::None => {
+                let mut txn = self.library.write(&self.waits)?;
+                let answer = change(&self.library, &mut txn)?;
+                self.library.commit(txn)?;
+                Ok(answer)
+            }
+        }
+    }
+}
+
+impl<L: Library> Session for TransactionSession<L> {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        let (mut room, mut now) = ([0; 8], None);
+        let key = self.library.key(&key, &mut room)?;
+        self.library.get(self.txn(&mut now)?, key, into)
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        let mut room = [0; 8];
+        let key = self.library.key(&key, &mut room)?;
+        self.change(|library, txn| library.put(txn, key, value, put))
+    }
+
+    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
+        let mut room = [0; 8];
+        let key = self.library.key(&key, &mut room)?;
+        self.change(|library, txn| library.delete(txn, key))
+    }
+
+    fn begin(&mut self, mode: Mode) -> Result<()> {
+        // The old one ends first: a writer would wait for itself.
+        self.batch = Batch::None;
+        self.batch = match mode {
+            Mode::Read => Batch::Read(self.library.read()?),
+            Mode::Write => Batch::Write(self.library.write(&self.waits)?),
+        };
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        match mem::replace(&mut self.batch, Batch::None) {
+            Batch::Write(txn) => self.library.commit(txn),
+            Batch::Read(_) | Batch::None => Ok(()),
+        }
+    }
+
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let (mut room, mut now) = ([0; 8], None);
+        let from = match &scan.from {
+            Some(key) => Some(self.library.key(key, &mut room)?),
+            None => None,
+        };
+        let visit = &mut first(scan.limit, visit);
+        self.library.scan(self.txn(&mut now)?, from, scan.values, visit)
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, i64)> {
+        let mut counters = self.library.counters();
+        counters.push((LOCK_WAITS, self.waits.take()));
+        counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn integers_keep_their_order_and_come_back(a in any::<i64>(), b in any::<i64>()) {
+            let mut rooms = [[0; 8]; 2];
+            let [room_a, room_b] = &mut rooms;
+            let encoded_a = bytes(&Key::Int(a), KeyKind::Integers, room_a).unwrap();
+            let encoded_b = bytes(&Key::Int(b), KeyKind::Integers, room_b).unwrap();
+            prop_assert_eq!(encoded_a.cmp(encoded_b), a.cmp(&b));
+            prop_assert_eq!(key(encoded_a, KeyKind::Integers).unwrap(), Key::Int(a));
+        }
+    }
+
+    #[test]
+    fn bytes_of_another_length_are_no_integer() {
+        assert!(key(b"seven", KeyKind::Integers).is_err());
+    }
+}
