@@ -18,19 +18,13 @@ const NO_NPM: &str = "npm is missing: it bundles the charts of the HTML report; 
                       or newer with npm (Debian: apt-get install nodejs npm)";
 
 fn main() -> ExitCode {
-    for input in ["build.rs", "web/src"] {
-        println!("cargo::rerun-if-changed={input}");
-    }
-    for input in SETTINGS {
+    println!("cargo::rerun-if-changed=build.rs");
+    for input in SETTINGS.iter().chain(&["src"]) {
         println!("cargo::rerun-if-changed={WEB}/{input}");
     }
-    match bundle() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("cargo::error={error}");
-            ExitCode::FAILURE
-        }
-    }
+    let Err(error) = bundle() else { return ExitCode::SUCCESS };
+    println!("cargo::error={error}");
+    ExitCode::FAILURE
 }
 
 fn bundle() -> Result<(), String> {
@@ -44,7 +38,9 @@ fn bundle() -> Result<(), String> {
         }
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
-    copy(&dist, &out).map_err(|error| format!("copying {WEB}/dist: {error}"))
+    let copied =
+        BUNDLE.iter().try_for_each(|file| fs::copy(dist.join(file), out.join(file)).map(drop));
+    copied.map_err(|error| format!("copying {WEB}/dist: {error}"))
 }
 
 /// Other builds wait here until the file is closed.
@@ -60,14 +56,13 @@ fn is_fresh(dist: &Path, stamp: &str) -> bool {
         && BUNDLE.iter().all(|file| dist.join(file).is_file())
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    BUNDLE.iter().try_for_each(|file| fs::copy(from.join(file), to.join(file)).map(drop))
-}
-
 /// The stamp is removed first and written last: files with a stamp are complete.
 fn build(web: &Path, dist: &Path, stamp: &str) -> Result<(), String> {
     let failed = |error: io::Error| format!("writing {WEB}/dist: {error}");
-    remove(&dist.join("stamp")).map_err(failed)?;
+    match fs::remove_file(dist.join("stamp")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
     npm(web, &["ci", "--loglevel=error"])?;
     npm(web, &["run", "--silent", "build", "--", "dist/new"])?;
     for file in BUNDLE {
@@ -75,13 +70,6 @@ fn build(web: &Path, dist: &Path, stamp: &str) -> Result<(), String> {
     }
     fs::remove_dir(dist.join("new")).map_err(failed)?;
     fs::write(dist.join("stamp"), stamp).map_err(failed)
-}
-
-fn remove(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
@@ -111,34 +99,23 @@ fn reason(stderr: &[u8]) -> String {
         .join("; ")
 }
 
-/// A hash of the names and contents of everything that the bundle is built from.
+/// A hash of the names and contents of everything that the bundle is built from: FNV-1a with 64 bits,
+/// the same on every system and with every compiler.
 fn stamp(web: &Path) -> io::Result<String> {
     let mut files: Vec<PathBuf> = SETTINGS.iter().map(|file| web.join(file)).collect();
     for entry in fs::read_dir(web.join("src"))? {
         files.push(entry?.path());
     }
     files.sort();
-    let mut sum = Fnv::new();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for file in files {
-        sum.add(file.file_name().unwrap_or_default().as_encoded_bytes());
-        sum.add(&fs::read(file)?);
-    }
-    Ok(format!("{:016x}\n", sum.0))
-}
-
-/// FNV-1a with 64 bits: the same on every system and with every compiler.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    /// Includes the length, so that no two lists of parts have the same bytes.
-    fn add(&mut self, part: &[u8]) {
-        let length = (part.len() as u64).to_le_bytes();
-        for byte in length.iter().chain(part) {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+        for part in [name, &fs::read(&file)?] {
+            // With the length, no two lists of parts have the same bytes.
+            for byte in (part.len() as u64).to_le_bytes().iter().chain(part) {
+                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            }
         }
     }
+    Ok(format!("{hash:016x}\n"))
 }

@@ -50,8 +50,7 @@ pub(crate) fn open(path: Option<&Path>, form: Form<'_>) -> Result<Option<Box<dyn
     }
     form.check(path)?;
     let unused = (!path.exists()).then(|| path.to_owned());
-    let mut options = File::options();
-    let opened = options.write(true).create(true).truncate(false).open(path);
+    let opened = File::options().write(true).create(true).truncate(false).open(path);
     let file = opened.map_err(|error| form.cannot_write(path, error))?;
     Ok(Some(Box::new(BufWriter::new(Stream { file, started: false, unused }))))
 }
@@ -126,6 +125,8 @@ pub(crate) struct PageFile {
     named: PathBuf,
     /// Where the bytes go: links are followed.
     path: PathBuf,
+    /// In the same folder, so that it can be renamed.
+    unfinished: PathBuf,
 }
 
 /// Another file that a command writes: its option, and where.
@@ -140,14 +141,19 @@ pub(crate) fn page(path: Option<&Path>, others: &[Other<'_>]) -> Result<Option<P
     if named.is_symlink() && !named.exists() {
         return Err(PAGE.error(named, "is a link that leads nowhere; it is left as it is"));
     }
+    let path = place(named);
     for (option, other) in others {
-        if other.is_some_and(|other| place(other) == place(named)) {
+        if other.is_some_and(|other| place(other) == path) {
             let why = format!("is the file of {option} as well; name another");
             return Err(PAGE.error(named, &why));
         }
     }
     PAGE.check(named)?;
-    let page = PageFile { named: named.to_owned(), path: place(named) };
+    let mut hidden = OsString::from(".");
+    hidden.push(path.file_name().unwrap_or_default());
+    hidden.push(format!(".{}", std::process::id()));
+    let unfinished = path.with_file_name(hidden);
+    let page = PageFile { named: named.to_owned(), path, unfinished };
     page.try_out().map_err(|error| PAGE.cannot_write(named, error))?;
     Ok(Some(page))
 }
@@ -167,17 +173,8 @@ impl PageFile {
         if self.path.exists() {
             File::options().write(true).open(&self.path)?;
         }
-        File::create_new(self.unfinished()?)?;
-        fs::remove_file(self.unfinished()?)
-    }
-
-    /// In the same folder, so that it can be renamed.
-    fn unfinished(&self) -> io::Result<PathBuf> {
-        let name = self.path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}", std::process::id()));
-        Ok(self.path.with_file_name(hidden))
+        File::create_new(&self.unfinished)?;
+        fs::remove_file(&self.unfinished)
     }
 
     /// Writes `page` and prints where it is.
@@ -189,13 +186,12 @@ impl PageFile {
     }
 
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        let unfinished = self.unfinished()?;
-        let mut file = File::create_new(&unfinished)?;
+        let mut file = File::create_new(&self.unfinished)?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
-        let replaced = written.and_then(|()| fs::rename(&unfinished, &self.path));
+        let replaced = written.and_then(|()| fs::rename(&self.unfinished, &self.path));
         if replaced.is_err() {
             // What is left of it does no harm if it cannot be removed either.
-            let _ = fs::remove_file(&unfinished);
+            let _ = fs::remove_file(&self.unfinished);
         }
         replaced
     }

@@ -2,32 +2,28 @@
 
 use std::{
     fmt::Write,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Progress;
-use model::spec::Talk;
+use model::{spec::Talk, units::show_count};
 
 use crate::output;
 
-/// No end is known.
-const OPEN: u64 = u64::MAX;
-
 /// How something looks of which nobody knows when it ends.
-const PLAIN: &str = "{count}{elapsed_precise}  {prefix}{wide_msg}";
+const OPEN: &str = "{count}{elapsed_precise}  {prefix}{wide_msg}";
+const STEPS: &str = "[{bar:30}] {about}  {prefix}{wide_msg}";
+/// The bar is about time, in milliseconds since the listener began.
+const ROUNDS: &str = "[{bar:30}] at most {at_most} left  {prefix}{wide_msg}";
 
 /// Shows what the lab is doing.
 pub(crate) struct Listener {
     bar: ProgressBar,
     talk: Talk,
     began: Instant,
-    /// When the rounds end at the latest, in milliseconds since `began`.
-    ends: Arc<AtomicU64>,
+    in_rounds: AtomicBool,
 }
 
 impl Listener {
@@ -39,9 +35,9 @@ impl Listener {
         } else {
             ProgressDrawTarget::stderr()
         });
-        let ends = Arc::new(AtomicU64::new(OPEN));
-        let listener = Self { bar, talk, began: Instant::now(), ends };
-        listener.look(PLAIN);
+        let in_rounds = AtomicBool::new(false);
+        let listener = Self { bar, talk, began: Instant::now(), in_rounds };
+        listener.look(OPEN);
         listener.bar.enable_steady_tick(Duration::from_millis(200));
         listener
     }
@@ -57,17 +53,16 @@ impl Listener {
     }
 
     fn look(&self, form: &str) {
-        let (began, ends) = (self.began, Arc::clone(&self.ends));
-        let at_most = move |_: &ProgressState, out: &mut dyn Write| {
-            let left = ends.load(Relaxed).saturating_sub(milliseconds(began.elapsed()));
+        let began = self.began;
+        let at_most = move |state: &ProgressState, out: &mut dyn Write| {
+            let left = state.len().unwrap_or(0).saturating_sub(milliseconds(began.elapsed()));
             // What cannot be drawn is not worth an error.
             let _ = write!(out, "{}", FormattedDuration(Duration::from_millis(left)));
         };
-        // The forms are fixed below and known to parse.
+        // The forms are fixed above and known to parse.
         if let Ok(style) = ProgressStyle::with_template(form) {
             let style = style.with_key("at_most", at_most).with_key("about", about);
-            let style = style.with_key("count", count);
-            self.bar.set_style(style.progress_chars("=> "));
+            self.bar.set_style(style.with_key("count", count).progress_chars("=> "));
         }
     }
 }
@@ -86,12 +81,12 @@ fn about(state: &ProgressState, out: &mut dyn Write) {
 
 fn count(state: &ProgressState, out: &mut dyn Write) {
     if state.pos() > 0 {
-        let _ = write!(out, "{} done, ", model::units::show_count(state.pos()));
+        let _ = write!(out, "{} done, ", show_count(state.pos()));
     }
 }
 
 fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(OPEN)
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Drop for Listener {
@@ -103,21 +98,17 @@ impl Drop for Listener {
 impl Progress for Listener {
     fn stage(&self, what: &str, steps: Option<u64>) {
         self.detail(what);
-        self.ends.store(OPEN, Relaxed);
+        self.in_rounds.store(false, Relaxed);
         self.bar.reset();
         self.bar.set_message(what.to_owned());
         if let Some(steps) = steps {
             self.bar.set_length(steps);
         }
-        self.look(match steps {
-            Some(_) => "[{bar:30}] {about}  {prefix}{wide_msg}",
-            None => PLAIN,
-        });
+        self.look(if steps.is_some() { STEPS } else { OPEN });
     }
 
     fn done(&self, steps: u64) {
-        // In rounds the bar is about their time.
-        if self.ends.load(Relaxed) == OPEN {
+        if !self.in_rounds.load(Relaxed) {
             self.bar.set_position(steps);
         }
     }
@@ -126,14 +117,13 @@ impl Progress for Listener {
         self.bar.set_message(what.to_owned());
         let Some(left) = left else {
             self.bar.set_position(0);
-            return self.look(PLAIN);
+            return self.look(OPEN);
         };
+        self.in_rounds.store(true, Relaxed);
         let spent = milliseconds(self.began.elapsed());
-        let ends = spent.saturating_add(milliseconds(left)).min(OPEN - 1);
-        self.ends.store(ends, Relaxed);
-        self.bar.set_length(ends);
+        self.bar.set_length(spent.saturating_add(milliseconds(left)));
         self.bar.set_position(spent);
-        self.look("[{bar:30}] at most {at_most} left  {prefix}{wide_msg}");
+        self.look(ROUNDS);
     }
 
     fn say(&self, what: &str) {

@@ -81,7 +81,6 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// A page for standard output.
 pub(crate) fn page(page: &Page) -> String {
     page.terminal(&style())
 }

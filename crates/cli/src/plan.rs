@@ -59,16 +59,11 @@ fn with_plan(mut typed: RunSpec) -> Result<(RunSpec, Option<PlanFile>)> {
     let (plans, targets): (Vec<Name>, Vec<Name>) =
         words.into_iter().partition(|word| kind(word.as_ref()).is_some());
     *typed.targets_mut() = targets;
-    let path = match plans.as_slice() {
-        [] => return Ok((typed, None)),
-        [one] => one.path(),
-        [first, second, ..] => {
-            let (first, second) = (first.path().display(), second.path().display());
-            return Err(Error::usage(format!(
-                "{first} and {second}: one plan or record is accepted"
-            )));
-        }
-    };
+    let Some(path) = plans.first().map(Name::path) else { return Ok((typed, None)) };
+    if let Some(second) = plans.get(1) {
+        let (first, second) = (path.display(), second.path().display());
+        return Err(Error::usage(format!("{first} and {second}: one plan or record is accepted")));
+    }
     if kind(path.as_os_str()) == Some(Kind::Record) {
         return Ok((record(path, typed.command())?.overlaid(&typed)?, None));
     }
@@ -110,15 +105,15 @@ fn plan(path: &Path, command: &str) -> Result<PlanFile> {
 /// What the record was asked for.
 fn record(path: &Path, command: &str) -> Result<RunSpec> {
     let name = path.display();
-    let header = report::read_header(BufReader::new(open(path)?)).map_err(|e| e.context(name))?;
-    let name = path.display();
-    match header.spec {
-        Some(spec) if spec.command() == command => Ok(spec),
-        Some(spec) => Err(Error::usage(format!(
-            "{name}: this record is of storemark {0}; use storemark {0} {name}",
-            spec.command()
+    let header = report::read_header(BufReader::new(open(path)?)).map_err(|e| e.context(&name))?;
+    let Some(spec) = header.spec else {
+        return Err(Error::usage(format!("{name}: this record does not have what was asked for")));
+    };
+    match spec.command() {
+        own if own == command => Ok(spec),
+        own => Err(Error::usage(format!(
+            "{name}: this record is of storemark {own}; use storemark {own} {name}"
         ))),
-        None => Err(Error::usage(format!("{name}: this record does not have what was asked for"))),
     }
 }
 

@@ -227,10 +227,9 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
 
 /// What the user named, or what is measured if that is nothing.
 pub(crate) fn or_default<'a>(named: &'a [Name], default: &'a [&str]) -> Vec<&'a OsStr> {
-    if named.is_empty() {
-        default.iter().map(AsRef::as_ref).collect()
-    } else {
-        named.iter().map(AsRef::as_ref).collect()
+    match named {
+        [] => default.iter().map(AsRef::as_ref).collect(),
+        named => named.iter().map(AsRef::as_ref).collect(),
     }
 }
 
@@ -250,8 +249,11 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
         return Err(Error::usage(format!("{words:?}: names neither an engine nor a path")));
     }
     let Some(name) = &target.engine else { return bare(&path, target.settings, text) };
-    if target.location.starts_with("//") {
-        return address(name, words, target.location, target.settings);
+    let (location, settings) = (target.location, target.settings);
+    if location.starts_with("//") {
+        let text = without_password(words);
+        let engine = registry::remote(name).map_err(|e| e.context(&text))?;
+        return Ok(Resolved { text, engine, location: None, address: Some(location), settings });
     }
     let engine = registry::blobs(name).map_err(|e| e.context(words))?;
     if engine.capabilities().remote {
@@ -259,14 +261,9 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
             "{words}: names no server, as {name}://user@host/database does"
         )));
     }
-    check_values(engine, &target.location).map_err(|e| e.context(words))?;
-    Ok(Resolved {
-        text: words.to_owned(),
-        engine,
-        location: (!target.location.is_empty()).then(|| followed(path)),
-        address: None,
-        settings: target.settings,
-    })
+    check_values(engine, &location).map_err(|e| e.context(words))?;
+    let (text, location) = (words.to_owned(), (!location.is_empty()).then(|| followed(path)));
+    Ok(Resolved { text, engine, location, address: None, settings })
 }
 
 /// Refuses a location that ends in settings without values.
@@ -279,17 +276,6 @@ fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-fn address(
-    scheme: &str,
-    words: &str,
-    address: String,
-    settings: Vec<(String, String)>,
-) -> Result<Resolved> {
-    let text = without_password(words);
-    let engine = registry::remote(scheme).map_err(|e| e.context(&text))?;
-    Ok(Resolved { text, engine, location: None, address: Some(address), settings })
 }
 
 /// Understands a target that must name a store that exists.
@@ -320,13 +306,8 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
             path.display()
         ))
     })?;
-    Ok(Resolved {
-        text: text.to_string_lossy().into_owned(),
-        engine,
-        location: Some(followed(path.to_owned())),
-        address: None,
-        settings,
-    })
+    let (text, location) = (text.to_string_lossy().into_owned(), Some(followed(path.to_owned())));
+    Ok(Resolved { text, engine, location, address: None, settings })
 }
 
 /// What a link leads to: a store's other files are next to that, not next to the link.

@@ -330,6 +330,10 @@ impl Lines {
     pub(crate) fn new(title: impl Into<String>, lines: impl IntoIterator<Item = Line>) -> Self {
         Self { title: title.into(), lines: lines.into_iter().collect() }
     }
+
+    pub(crate) fn unless_empty(self) -> Option<Self> {
+        (!self.lines.is_empty()).then_some(self)
+    }
 }
 
 impl Line {

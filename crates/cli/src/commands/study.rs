@@ -60,7 +60,10 @@ pub(crate) struct StudyOptions {
 pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let Some(name) = &options.name else { return Ok(output::print(&list())?) };
     let study = studies::find(name)?;
-    let chosen = chosen(study, options)?;
+    let all = study.steps.len();
+    if let Some(step) = options.step.filter(|step| !(1..=all).contains(step)) {
+        return Err(Error::usage(format!("--step {step}: accepted is 1 to {all}")).into());
+    }
     if let Some(folder) = &options.records {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
@@ -69,8 +72,8 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     output::print(&output::page(&pages::study_head(study)))?;
     let mut whole = Ok(());
     let mut done = Vec::new();
-    for (number, step) in study.steps.iter().enumerate() {
-        if stop.is_set() || !chosen.contains(&number) {
+    for (number, step) in (1..).zip(&study.steps) {
+        if stop.is_set() || options.step.is_some_and(|chosen| chosen != number) {
             continue;
         }
         let (shown, outcome) = carry_out(step, number, name, options, stop);
@@ -84,30 +87,38 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     if stop.is_set() { Err(Failure::PartWay(Error::interrupted())) } else { whole }
 }
 
-/// Runs a step and shows it.
+/// Runs a step and shows it. A step that was started and failed shows in the exit code, one that
+/// cannot be run here is a gap.
 fn carry_out<'a>(
-    part: &'a Step,
+    step: &'a Step,
     number: usize,
     name: &str,
     options: &StudyOptions,
     stop: &Stop,
 ) -> (StudyStep<'a>, Result<(), Failure>) {
     if !options.talk.quiet {
-        output::say(&format!("step {}: {}", number + 1, part.title));
+        output::say(&format!("step {number}: {}", step.title));
     }
     let mut gaps = Vec::new();
-    let spec = spec(part, number, name, options, &mut gaps);
+    let spec = spec(step, number, name, options, &mut gaps);
     let measured = spec.map_err(Failure::from).and_then(|spec| measure::measured(spec, stop));
     let (records, ended) = match measured {
         Ok(Measured { records, ended }) => (records, ended),
         Err(failure) => (Vec::new(), Err(failure)),
     };
-    let ended = ended.and_then(|outcomes| measure::check_complete(&outcomes));
-    let ended = ended.or_else(|failure| {
-        gaps.extend(gap(&failure, records.is_empty()));
-        later(failure, records.is_empty())
-    });
-    let shown = StudyStep { step: part, records, gaps };
+    let ended = match ended.and_then(|outcomes| measure::check_complete(&outcomes)) {
+        Err(Failure::Error(why)) if records.is_empty() => {
+            gaps.push(format!("not measured: {why}"));
+            Ok(())
+        }
+        Err(Failure::Error(why) | Failure::PartWay(why)) => {
+            let some = if records.is_empty() { "" } else { "all " };
+            gaps.push(format!("not {some}measured: {why}"));
+            Err(Failure::PartWay(why))
+        }
+        ended => ended,
+    };
+    let shown = StudyStep { step, records, gaps };
     let detail = pages::Detail { all: options.talk.verbose, ..Default::default() };
     let page = output::page(&pages::study_step(&shown, detail));
     let printed = output::print(&format!("\n{page}")).map_err(Failure::from);
@@ -117,16 +128,6 @@ fn carry_out<'a>(
 fn list() -> String {
     let line = |(name, study): &(&str, Study)| format!("{name:22}{}\n", study.title);
     studies::all().iter().map(line).collect()
-}
-
-/// The places of the steps that run.
-fn chosen(study: &Study, options: &StudyOptions) -> Result<Vec<usize>> {
-    let all = study.steps.len();
-    match options.step {
-        None => Ok((0..all).collect()),
-        Some(number) if (1..=all).contains(&number) => Ok(vec![number - 1]),
-        Some(number) => Err(Error::usage(format!("--step {number}: accepted is 1 to {all}"))),
-    }
 }
 
 /// What a step asks for, with the options of the study laid over it. Targets whose engine cannot be
@@ -162,24 +163,9 @@ fn spec(
     if let Some(rounds) = options.rounds {
         running.rounds = vec![rounds.to_string().parse()?];
     }
-    let record = |folder: &PathBuf| folder.join(format!("{name}-{}.json", number + 1));
+    let record = |folder: &PathBuf| folder.join(format!("{name}-{number}.json"));
     let shown = spec.shown_mut();
     shown.json = options.records.as_ref().map(record).map(Into::into);
     shown.talk = options.talk;
     Ok(spec)
-}
-
-/// What is missing of a step that failed.
-fn gap(failure: &Failure, nothing: bool) -> Option<String> {
-    let (Failure::Error(why) | Failure::PartWay(why)) = failure else { return None };
-    Some(if nothing { format!("not measured: {why}") } else { format!("not all measured: {why}") })
-}
-
-/// The rest runs; a step that was started and failed shows in the exit code, one that cannot be run
-/// here is a gap.
-fn later(failure: Failure, nothing: bool) -> Result<(), Failure> {
-    match failure {
-        Failure::Error(_) if nothing => Ok(()),
-        failure => Err(failure.part_way()),
-    }
 }

@@ -73,16 +73,13 @@ fn ahead<'a>(run: Run<'a>, rows: &[Figures]) -> (Ahead<'a>, Option<Estimate>) {
     let faster = rows.iter().filter(|row| row.verdict == Verdict::Faster);
     let ratios = faster.filter_map(|row| Some((row.target, row.ratio?)));
     let least = ratios.min_by(|one, other| one.1.point.total_cmp(&other.1.point));
-    if let Some((target, ratio)) = least {
-        return (Ahead::Target(run.label(target)), Some(ratio));
-    }
     let any = |verdict| rows.iter().any(|row| row.verdict == verdict);
-    let ahead = match (any(Verdict::NoDifference), any(Verdict::Slower)) {
-        (true, _) => Ahead::Nobody,
-        (false, true) => Ahead::Baseline,
-        (false, false) => Ahead::Unknown,
-    };
-    (ahead, None)
+    match least {
+        Some((target, ratio)) => (Ahead::Target(run.label(target)), Some(ratio)),
+        None if any(Verdict::NoDifference) => (Ahead::Nobody, None),
+        None if any(Verdict::Slower) => (Ahead::Baseline, None),
+        None => (Ahead::Unknown, None),
+    }
 }
 
 /// A sentence on comparisons with the same result, out of `all`.
@@ -135,18 +132,16 @@ fn crossings(part: &Part<'_>, side: &Side<'_>) -> Vec<String> {
         format!("{baseline} overtakes {target} in “{place}”: {}.", break_even(even, baseline))
     });
     let more = evens.len().saturating_sub(NAMED);
-    let more = (more > 0).then(|| format!("{more} more are listed below."));
-    named.chain(more).collect()
+    named.chain((more > 0).then(|| format!("{more} more are listed below."))).collect()
 }
 
 /// Of one target there is only its time.
 fn alone(side: &Side<'_>) -> Vec<String> {
-    let times = side.runs().flat_map(|run| {
-        run.figures.iter().filter_map(move |row| Some((run, row, row.us_per_op.as_ref()?)))
-    });
-    let sentences = times.map(|(run, row, time)| {
+    let rows = side.runs().flat_map(|run| run.figures.iter().map(move |row| (run, row)));
+    let sentences = rows.filter_map(|(run, row)| {
         let (label, place) = (run.label(row.target), run.case(row.case));
-        format!("{label} takes {} µs an operation in “{place}”.", with_interval(time))
+        let time = with_interval(row.us_per_op.as_ref()?);
+        Some(format!("{label} takes {time} µs an operation in “{place}”."))
     });
     sentences.take(NAMED).collect()
 }

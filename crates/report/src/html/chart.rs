@@ -133,13 +133,17 @@ impl Chart {
         Self { reference: Some(1.0), ..self }
     }
 
-    /// Adds what the page shows around it. A table without a title has the chart's.
+    /// Completes it with what the page shows around it. A table without a title has the chart's.
     pub(super) fn described(
-        self,
+        mut self,
         title: impl Into<String>,
         read: &'static str,
         tables: impl IntoIterator<Item = Table>,
     ) -> Self {
+        // Runs may be in any order.
+        for series in self.series.iter_mut().filter(|_| self.kind == Kind::Lines) {
+            series.points.sort_by(|one, other| one.at.total_cmp(&other.at));
+        }
         Self { title: title.into(), read, tables: tables.into_iter().collect(), ..self }
     }
 
@@ -163,13 +167,6 @@ impl Chart {
             || Series { target: target.map(str::to_owned), name: name.to_owned(), points: vec![] };
         let place = place(&mut self.series, |series| series.name == name, new);
         self.series[place].points.push(Point { at, value: value.into() });
-    }
-
-    /// Sorts the points of lines, whose runs may be in any order.
-    pub(super) fn sort(&mut self) {
-        for series in self.series.iter_mut().filter(|_| self.kind == Kind::Lines) {
-            series.points.sort_by(|one, other| one.at.total_cmp(&other.at));
-        }
     }
 
     pub(super) fn markup(&self) -> Markup {

@@ -117,11 +117,6 @@ impl<'a> Run<'a> {
         self.side.on(what)
     }
 
-    /// A target, and on which machine if there are several.
-    pub(super) fn label_on(self, target: usize) -> String {
-        self.on(self.label(target))
-    }
-
     /// `read, warm`; of rows and tasks, which have one cache state, `insert`.
     pub(super) fn case(self, case: Case) -> String {
         words::case(&self.record.header.plan, case)
@@ -129,8 +124,9 @@ impl<'a> Run<'a> {
 
     /// A case, and what varies in this run: `read, warm, size=4k`.
     pub(super) fn place(self, case: Case) -> String {
-        let words = [self.case(case), self.varied()].into_iter();
-        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+        let mut words = vec![self.case(case), self.varied()];
+        words.retain(|words| !words.is_empty());
+        words.join(", ")
     }
 
     /// `size=4k threads=2`: the values of a sweep.

@@ -30,7 +30,7 @@ pub fn calibration(
         .done();
     let slow_down = Lines::new("", slow_down(calibration, &slowed));
     let ended = Lines::new("", [Line::new("", ended(calibration, comparisons))]);
-    Page::of([about(alone), table.into(), slow_down.into(), ended.into()])
+    Page::of([about(alone, None), table.into(), slow_down.into(), ended.into()])
 }
 
 const ROWS: [&str; 11] = [
@@ -81,15 +81,15 @@ fn column(calibration: &Calibration, tally: &Tally<'_>) -> [String; ROWS.len()] 
 /// What was asked for, what the wait takes, and its effect.
 fn slow_down(calibration: &Calibration, slowed: &Tally<'_>) -> Vec<Line> {
     let Calibration { slow_down, operation_ns, wait_ns, measured_wait_ns, .. } = calibration;
-    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-    let achieved = match slowed.ratio() {
-        None => String::new(),
-        Some(ratio) if ratio.n == 1 => format!("; {:.2} % achieved", percent(ratio.point)),
-        Some(ratio) => {
-            let [point, low, high] = [ratio.point, ratio.low, ratio.high].map(percent);
-            format!("; {point:.2} % achieved ({low:.2} to {high:.2})")
-        }
-    };
+    let achieved = slowed.ratio().map_or_else(String::new, |ratio| {
+        let [point, low, high] =
+            [ratio.point, ratio.low, ratio.high].map(|ratio| (ratio - 1.0) * 100.0);
+        let interval = match ratio.n {
+            1 => String::new(),
+            _ => format!(" ({low:.2} to {high:.2})"),
+        };
+        format!("; {point:.2} % achieved{interval}")
+    });
     let asked = three_digits(slow_down * 100.0);
     let slowed = format!(
         "slow-down: {asked} % of {operation_ns:.0} ns asked for, a wait of {wait_ns:.1} ns \

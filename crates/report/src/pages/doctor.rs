@@ -26,8 +26,7 @@ pub fn doctor(report: &DoctorReport) -> Page {
         report.advice.is_empty().then(|| ("nothing", vec![Some("no finding".to_owned())]));
     let mut to_do = lines("What to do", nothing);
     to_do.lines.extend(advice);
-    let caches = lines("Cache states", report.caches.iter().map(cache));
-    let caches = Some(caches).filter(|lines| !lines.lines.is_empty());
+    let caches = lines("Cache states", report.caches.iter().map(cache)).unless_empty();
     let noise = lines("Noise: each target against itself", noise(&report.noise));
     let folder = lines(format!("Folder {}", report.folder.path), folder(report));
     let parts = [lines("Machine", machine(report)), folder].into_iter().chain(caches);

@@ -69,15 +69,12 @@ pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> 
     let title = Lines::new(format!("{} against {}", names[1], names[0]), [counts]);
     let cases = comparison.cases.iter().map(|case| tables::compared_case(case).into());
     let differences = tables::differences(comparison).into_iter().map(|text| Line::new("! ", text));
-    let differences = Lines::new("What else differs", differences);
-    let differences = (!differences.lines.is_empty()).then(|| differences.into());
-    let findings = comparison
-        .findings
-        .iter()
-        .map(|finding| (finding.severity, format!("{}: {}", finding.whose, finding.sentence)));
-    let findings = Block::Findings { findings: findings.collect(), all: detail.all };
-    let blocks = [title.into()].into_iter().chain(cases).chain(differences).chain([findings]);
-    Page::of(blocks)
+    let differences = Lines::new("What else differs", differences).unless_empty();
+    let found = comparison.findings.iter();
+    let found = found.map(|one| (one.severity, format!("{}: {}", one.whose, one.sentence)));
+    let findings = Block::Findings { findings: found.collect(), all: detail.all };
+    let blocks = [title.into()].into_iter().chain(cases).chain(differences.map(Block::from));
+    Page::of(blocks.chain([findings]))
 }
 
 /// What was measured, the tables of the experiment, findings, and how it ended.
@@ -94,7 +91,7 @@ fn run(record: &Record, detail: Detail) -> Vec<Block> {
 }
 
 fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
-    let mut blocks = vec![about(record)];
+    let mut blocks = vec![about(record, None)];
     for rows in cases(figures) {
         blocks.push(tables::times(record, rows).into());
         blocks.extend(tables::latencies(record, rows).map(Block::from));
@@ -109,9 +106,9 @@ fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
 fn rows(record: &Record, detail: Detail) -> Vec<Block> {
     let groups = row_groups(record);
     let published = groups.iter().any(RowGroup::has_published);
-    let source = studies::rows();
-    let source = [&source.title, &source.source, &source.machine];
-    let mut blocks = vec![about_published(record, published.then_some(source))];
+    let of = studies::rows();
+    let of = published.then_some([&of.title, &of.source, &of.machine]);
+    let mut blocks = vec![about(record, of)];
     for group in groups.iter().filter(|group| !group.targets.is_empty()) {
         blocks.push(tables::row_seconds(record, group).into());
         blocks.extend(tables::row_ratios(record, group).map(Block::from));
@@ -125,9 +122,9 @@ fn rows(record: &Record, detail: Detail) -> Vec<Block> {
 fn tasks(record: &Record, detail: Detail) -> Vec<Block> {
     let rows = task_figures(record);
     let published = rows.iter().any(|row| row.published_ms.is_some());
-    let source = studies::tasks();
-    let source = [&source.title, &source.source, &source.machine];
-    let mut blocks = vec![about_published(record, published.then_some(source))];
+    let of = studies::tasks();
+    let of = published.then_some([&of.title, &of.source, &of.machine]);
+    let mut blocks = vec![about(record, of)];
     if !rows.is_empty() {
         blocks.push(tables::tasks(record, &rows).into());
         blocks.extend(tables::task_sites(record, &rows).map(Block::from));
@@ -144,7 +141,7 @@ const AGE: &str = "storage age: bytes of replaced objects ÷ bytes of live ones;
 
 fn ageing(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     let mut blocks =
-        vec![about(record), Lines::new("", [Line::new("", AGE).tone(Tone::Dim)]).into()];
+        vec![about(record, None), Lines::new("", [Line::new("", AGE).tone(Tone::Dim)]).into()];
     let groups = age_groups(record, figures);
     blocks.extend(groups.iter().map(|group| tables::ages(record, group).into()));
     blocks.extend(tables::age_spaces(record, &age_spaces(record)).map(Block::from));
@@ -173,12 +170,11 @@ fn sweep(runs: &[Record], detail: Detail) -> Vec<Block> {
     blocks
 }
 
-/// What only all runs show.
+/// What only all runs show; there is at least one.
 fn together(runs: &[Record]) -> Vec<Block> {
-    let Some(first) = runs.first() else { return vec![] };
-    let evens = tables::break_evens(first, &break_evens(runs)).into_iter();
+    let evens = tables::break_evens(&runs[0], &break_evens(runs)).into_iter();
     let matrices = page_matrices(runs);
-    let matrices = matrices.iter().map(|matrix| tables::page_sizes(first, matrix));
+    let matrices = matrices.iter().map(|matrix| tables::page_sizes(&runs[0], matrix));
     evens.chain(matrices).map(Block::from).collect()
 }
 
@@ -186,13 +182,13 @@ fn over_time(record: &Record, detail: Detail) -> Vec<Block> {
     let varied = words::varied(record);
     let varied = if varied.is_empty() { varied } else { format!(", {varied}") };
     let figures = figures(record);
-    let cases = cases(&figures).flat_map(|rows| tables::over_time(record, rows, detail.all));
-    let cases: Vec<_> = cases.collect();
+    let cases: Vec<_> =
+        cases(&figures).flat_map(|rows| tables::over_time(record, rows, detail.all)).collect();
     let noted = record.samples.iter().any(|sample| sample.over_time().is_some());
     let why = Line::new("  ", if noted { NOT_IN_STATE } else { NOTHING });
-    let why = cases.is_empty().then_some(why);
     let title = format!("over time{varied}: latency passes in slices of 100 ms");
-    [Lines::new(title, why).into()].into_iter().chain(cases).collect()
+    let head = Lines::new(title, cases.is_empty().then_some(why));
+    [head.into()].into_iter().chain(cases).collect()
 }
 
 const NOTHING: &str = "this record has no slices: no pass with a clock took longer than a slice, or an \
@@ -213,12 +209,8 @@ fn explained(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block>
     cases(figures).filter(|_| detail.explain).flat_map(of_case).collect()
 }
 
-fn about(record: &Record) -> Block {
-    about_published(record, None)
-}
-
 /// What was measured and where, and the title, source and machine of what was published.
-fn about_published(record: &Record, published: Option<[&String; 3]>) -> Block {
+fn about(record: &Record, published: Option<[&String; 3]>) -> Block {
     let [what, place] = words::what_and_where(record);
     let published = published
         .map(|[title, source, machine]| format!("published: “{title}”, {source} ({machine})"));

@@ -53,7 +53,7 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
     let table = tables::study(&rows).with_notes(left_out).into();
     let Some(first) = done.records.first() else { return vec![table] };
     let figures: Vec<_> = done.records.iter().map(figures).collect();
-    let mut blocks = vec![about(first), table];
+    let mut blocks = vec![about(first, None), table];
     blocks.extend(together(&done.records));
     blocks.push(findings(&done.records, &figures, detail));
     blocks.extend(done.records.iter().map(|record| ended(std::slice::from_ref(record))));

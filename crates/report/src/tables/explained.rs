@@ -59,5 +59,5 @@ pub(crate) fn explained_sentences(record: &Record, rows: &[Figures]) -> Option<L
         let (label, verdict) = (label(plan, row.target), faster_or_slower(row.ratio?.point));
         Some(Line::new("· ", format!("{label}, {verdict}: this coincides with {along}")))
     });
-    Some(Lines::new("", sentences)).filter(|lines| !lines.lines.is_empty())
+    Lines::new("", sentences).unless_empty()
 }

@@ -41,7 +41,7 @@ pub(crate) fn settings(record: &Record, stores: &[StoreFigures]) -> Option<Lines
         let settings = beyond(label, &store.in_effect);
         (!settings.is_empty()).then(|| Line::dim(format!("{label}: {settings}")))
     });
-    Some(Lines::new("settings in effect", lines)).filter(|lines| !lines.lines.is_empty())
+    Lines::new("settings in effect", lines).unless_empty()
 }
 
 /// The same, once for all targets that share them; a line names three targets, or all.

@@ -1,18 +1,59 @@
-//! Prints each file and each problem while they are found.
+//! Visits files, and prints each of them and each problem while they are found.
 
 use std::{
+    ffi::OsStr,
     fmt::Write,
-    fs::File,
-    io::{self, IsTerminal},
+    fs::{self, File},
+    io::{self, IsTerminal, Read},
+    os::unix::ffi::OsStrExt,
     path::Path,
 };
 
-use model::units::show_size;
-use pagecache::{Pages, Problem, Span, Visitor, residency_map};
+use model::{Error, units::show_size};
+use pagecache::{Crawl, Found, Pages, Problem, Root, Span, Visitor, residency_map};
 use serde_json::{Value, json};
 
 use super::CacheOptions;
 use crate::{exit::Failure, output};
+
+/// Visits all that the options name.
+pub(super) fn crawl(options: &CacheOptions) -> Result<(Found, Show), Failure> {
+    let mut roots = match &options.list {
+        Some(list) => listed(list, options.null)?,
+        None => Vec::new(),
+    };
+    // Those of the command line must all exist.
+    for path in &options.paths {
+        fs::symlink_metadata(path).map_err(|error| Problem { path: path.into(), error })?;
+        roots.push(Root::new(path.into()));
+    }
+    let crawl_options = options.crawl();
+    let mut crawl = Crawl::new(&crawl_options, Show::new(options));
+    for root in &roots {
+        crawl.root(root)?;
+    }
+    let (found, mut show) = crawl.finish();
+    show.flush()?;
+    Ok((found, show))
+}
+
+fn listed(list: &Path, by_zeros: bool) -> Result<Vec<Root>, Failure> {
+    let mut text = Vec::new();
+    let read = match list.to_str() {
+        Some("-") => io::stdin().read_to_end(&mut text),
+        _ => File::open(list).and_then(|mut file| file.read_to_end(&mut text)),
+    };
+    read.map_err(|error| Problem { path: list.to_owned(), error })?;
+    let end = if by_zeros { 0 } else { b'\n' };
+    let paths = text.split(|byte| *byte == end).filter(|path| !path.is_empty());
+    Ok(paths.map(|path| Root::new(OsStr::from_bytes(path).into())).collect())
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Error(Error::io(problem.path.display(), problem.error))
+    }
+}
 
 /// Characters for the pages without a terminal: as many as vmtouch has.
 const WIDTH: u64 = 60;
@@ -66,8 +107,8 @@ impl Show {
     pub(super) fn failed(&self) -> Option<String> {
         match self.problems {
             0 => None,
-            1 if !self.verbose => Some(self.first_problem.clone()),
             count if self.verbose => Some(format!("{count} of the paths failed")),
+            1 => Some(self.first_problem.clone()),
             count => {
                 Some(format!("{} (and {} more, which -v names)", self.first_problem, count - 1))
             }

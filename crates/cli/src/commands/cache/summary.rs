@@ -34,24 +34,21 @@ type Line = (&'static str, String);
 
 fn resident(pages: Pages) -> Vec<Line> {
     let (resident, total) = (size(pages.resident), size(pages.total));
-    let share = percent(pages.resident, pages.total - pages.unknown);
     if pages.unknown > 0 && pages.unknown == pages.total {
         return vec![("Resident Pages", format!("?/{}  ?/{total}", pages.total))];
     }
+    let share = percent(pages.resident, pages.total - pages.unknown);
     let counts = format!("{}/{}", pages.resident, pages.total);
-    let mut lines = vec![("Resident Pages", format!("{counts}  {resident}/{total}  {share}"))];
     let dirty = pages.dirty.filter(|dirty| *dirty > 0);
-    lines.extend(dirty.map(|dirty| ("Dirty Pages", amount(dirty))));
-    lines
+    let lines = [("Resident Pages", format!("{counts}  {resident}/{total}  {share}"))];
+    lines.into_iter().chain(dirty.map(|dirty| ("Dirty Pages", amount(dirty)))).collect()
 }
 
 /// Pages that stayed were not evicted, whatever was asked for.
-fn evicted(pages: Pages) -> Vec<Line> {
-    let mut lines = vec![("Evicted Pages", amount(pages.total - pages.resident - pages.unknown))];
-    if pages.resident > 0 {
-        lines.push(("Still Resident", amount(pages.resident)));
-    }
-    lines
+fn evicted(pages: Pages) -> impl Iterator<Item = Line> {
+    let evicted = amount(pages.total - pages.resident - pages.unknown);
+    let stayed = (pages.resident > 0).then(|| ("Still Resident", amount(pages.resident)));
+    [("Evicted Pages", evicted)].into_iter().chain(stayed)
 }
 
 fn names(names: Names) -> Option<Line> {

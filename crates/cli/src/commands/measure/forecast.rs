@@ -4,7 +4,7 @@ use std::{fmt::Write, time::Duration};
 
 use lab::{Forecast, Needs, Request, Room, Stop};
 use model::{
-    Batch, Cache, Error, Result, Work, Workload,
+    Batch, Error, Result, Work, Workload,
     units::{show_count, show_duration, show_size},
 };
 
@@ -15,16 +15,18 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) fn show(requests: &[Request], stop: &Stop) -> Result<String> {
     let forecasts = forecasts(requests, stop)?;
     let (first, forecast) = (&requests[0], &forecasts[0]);
+    let blobs = first.blobs();
     let mut text = String::from("targets\n");
     // Writing to a string does not fail.
-    for (place, label) in labels(first).into_iter().enumerate() {
+    for (place, target) in blobs.iter().flat_map(|blobs| &blobs.targets).enumerate() {
         let baseline = if place == first.baseline { ", the baseline" } else { "" };
-        let _ = writeln!(text, "  {label}{baseline}");
+        let _ = writeln!(text, "  {}{baseline}", target.label);
     }
     text.push_str("workloads\n");
-    let caches: Vec<_> = caches(first).iter().map(ToString::to_string).collect();
+    let caches = blobs.iter().flat_map(|blobs| &blobs.caches).map(ToString::to_string);
+    let caches = caches.collect::<Vec<_>>().join(", ");
     for workload in &forecast.workloads {
-        let _ = writeln!(text, "  {}; {}", describe_workload(workload), caches.join(", "));
+        let _ = writeln!(text, "  {}; {caches}", describe_workload(workload));
     }
     text.push_str(if forecasts.len() > 1 { "runs, one after the other\n" } else { "data\n" });
     for (number, (request, forecast)) in requests.iter().zip(&forecasts).enumerate() {
@@ -81,8 +83,11 @@ fn time(requests: &[Request], forecasts: &[Forecast]) -> Duration {
         sum.saturating_add(forecast.time(request.rounds.min, is_again(requests, number)))
     });
     let limited = requests.iter().any(|request| request.rounds.max.is_none());
-    let budget = Duration::try_from_secs_f64(requests[0].rounds.seconds).unwrap_or(Duration::MAX);
-    if limited { least.max(budget) } else { least }
+    if limited { least.max(budget(&requests[0])) } else { least }
+}
+
+fn budget(request: &Request) -> Duration {
+    Duration::try_from_secs_f64(request.rounds.seconds).unwrap_or(Duration::MAX)
 }
 
 /// The most that any of the runs takes in each folder: each leaves the room to the next.
@@ -124,14 +129,14 @@ fn is_again(requests: &[Request], number: usize) -> bool {
 fn describe_run(request: &Request, forecast: &Forecast, again: bool) -> String {
     let varied = varied(request).map_or_else(String::new, |varied| format!("{varied}: "));
     let disk: u64 = forecast.disk.iter().map(|room| room.needed).fold(0, u64::saturating_add);
+    let rounds = request.rounds.min;
     format!(
-        "{varied}{} keys ({}), {} trials a round, {} of disk, about {} for {} rounds{}",
+        "{varied}{} keys ({}), {} trials a round, {} of disk, about {} for {rounds} rounds{}",
         show_count(forecast.data.count),
         show_size(forecast.data.bytes),
         forecast.trials,
         show_size(disk),
-        show_duration(forecast.time(request.rounds.min, again)),
-        request.rounds.min,
+        show_duration(forecast.time(rounds, again)),
         if again { ", on the data and stores of the run before" } else { "" }
     )
 }
@@ -144,9 +149,7 @@ fn describe_rounds(request: &Request, runs: usize) -> String {
             "at least {}{each}, until every interval is within ±{} % or {} are spent in all",
             request.rounds.min,
             (request.rounds.precision * 100.0).round(),
-            show_duration(
-                Duration::try_from_secs_f64(request.rounds.seconds).unwrap_or(Duration::MAX)
-            )
+            show_duration(budget(request))
         ),
     }
 }
@@ -154,13 +157,4 @@ fn describe_rounds(request: &Request, runs: usize) -> String {
 fn describe_room(room: &Room) -> String {
     let free = room.free.map_or_else(String::new, |free| format!("; {} are free", show_size(free)));
     format!("about {} in {}{free}", show_size(room.needed), room.folder.display())
-}
-
-fn labels(request: &Request) -> Vec<&str> {
-    let blobs = request.blobs().into_iter();
-    blobs.flat_map(|blobs| &blobs.targets).map(|target| target.label.as_str()).collect()
-}
-
-fn caches(request: &Request) -> &[Cache] {
-    request.blobs().map_or(&[], |blobs| &blobs.caches)
 }

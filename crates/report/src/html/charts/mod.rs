@@ -32,9 +32,10 @@ type Families = &'static [(&'static str, Make)];
 
 const STUDY: (&str, Make) = ("Published and here", published::study);
 const LOAD: (&str, Make) = ("Latency against load", cases::loads);
+const RATIOS: (&str, Make) = ("Time against the baseline’s", cases::ratios);
 
 const BLOBS: Families = &[
-    ("Time against the baseline’s", cases::ratios),
+    RATIOS,
     LOAD,
     ("Time of an operation", cases::times),
     ("Latencies", cases::latencies),
@@ -48,8 +49,7 @@ const SWEEP: Families = &[
     LOAD,
     ("Space", space::by_run),
 ];
-const AGEING: Families =
-    &[("Time against the baseline’s", cases::ratios), ("Ageing", ages::charts)];
+const AGEING: Families = &[RATIOS, ("Ageing", ages::charts)];
 const ROWS: Families = &[("Rows", published::rows)];
 const TASKS: Families = &[("Queues of tasks", published::tasks)];
 
@@ -67,7 +67,6 @@ pub(super) fn families(part: &Part<'_>, prefix: &str) -> Vec<Family> {
         charts.retain(|chart| !chart.series.is_empty());
         for (number, chart) in (1..).zip(&mut charts) {
             chart.id = format!("{prefix}{}-{number}", chart.id);
-            chart.sort();
         }
         Family { title, charts }
     });
@@ -148,14 +147,9 @@ fn table_of<F: Deref, T: Into<Option<Table>>>(
 
 impl Chart {
     /// Adds a point to the line of a target in a run.
-    fn on_line(
-        &mut self,
-        run: Run<'_>,
-        target: usize,
-        at: f64,
-        value: Option<impl Into<Interval>>,
-    ) {
-        self.point(Some(run.label(target)), &run.label_on(target), at, value);
+    fn on_line(&mut self, run: Run<'_>, target: usize, at: f64, of: Option<impl Into<Interval>>) {
+        let label = run.label(target);
+        self.point(Some(label), &run.on(label), at, of);
     }
 }
 

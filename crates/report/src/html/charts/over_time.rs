@@ -24,7 +24,8 @@ fn chart(part: &Part<'_>, case: Case) -> Chart {
     let mut lines = Vec::new();
     for (run, row) in part.runs().flat_map(|run| run.rows(case).iter().map(move |row| (run, row))) {
         let Some(line) = worst(timelines(run.record, case, row.target)) else { continue };
-        let (label, name) = (run.label(row.target), run.label_on(row.target));
+        let label = run.label(row.target);
+        let name = run.on(label);
         for point in line.points.iter().filter(|point| point.whole).take(MOST_SLICES) {
             chart.point(Some(label), &name, point.start_ms * MS, Some(point.per_second));
         }
@@ -54,38 +55,29 @@ fn stalls(target: &str, name: &str, line: &Timeline) -> Vec<Mark> {
     stalls.iter().take(MOST_STALLS).map(mark).collect()
 }
 
-const COLUMNS: [Column; 8] = [
-    Column::text("target"),
-    Column::number("round", ""),
-    Column::text("what"),
-    Column::number("from", "ms"),
-    Column::number("for", "ms"),
-    Column::number("throughput", "/s"),
-    Column::number("p99", "µs"),
-    Column::text("cause"),
-];
-
 /// The slices of each line, then its stalls.
 fn table(lines: &[(String, Timeline)]) -> Table {
     let rows = lines.iter().flat_map(|(name, line)| {
-        let row = |what: &str, start_ms: f64, rest: [Cell; 4]| {
-            let round = u64::from(line.round) + 1;
-            let head = [Cell::from(name.as_str()), round.into(), what.into(), start_ms.into()];
-            head.into_iter().chain(rest).collect::<Vec<_>>()
-        };
-        let slice = |point: &Point| {
-            // All others have the same length.
-            let length = (!point.whole).then_some("the rest");
-            let rate = Value::Rate(point.per_second);
-            let rest = [length.into(), rate.into(), point.p99_us.into(), Cell::default()];
-            row("slice", point.start_ms, rest)
-        };
-        let stall = |stall: &Stall| {
-            let [none, cause] = [Cell::default(), Cell::from(stall.cause.as_deref())];
-            row("stall", stall.start_ms, [stall.length_ms.into(), none.clone(), none, cause])
-        };
-        let slices = line.points.iter().take(MOST_SLICES).map(slice);
-        slices.chain(line.stalls.iter().map(stall)).collect::<Vec<_>>()
+        let slices = line.points.iter().take(MOST_SLICES).map(Ok);
+        let all = slices.chain(line.stalls.iter().map(Err));
+        all.map(move |of: Result<&Point, &Stall>| (name, u64::from(line.round) + 1, of))
     });
-    Table { columns: COLUMNS.to_vec(), rows: rows.collect(), ..Table::default() }
+    let rows: Vec<_> = rows.collect();
+    Table::of("", &rows)
+        .with(Column::text("target"), |(name, ..)| name.as_str())
+        .with(Column::number("round", ""), |(_, round, _)| *round)
+        .with(Column::text("what"), |(.., of)| if of.is_ok() { "slice" } else { "stall" })
+        .with(Column::number("from", "ms"), |(.., of)| match of {
+            Ok(slice) => slice.start_ms,
+            Err(stall) => stall.start_ms,
+        })
+        // All slices but the last have the same length.
+        .with(Column::number("for", "ms"), |(.., of)| match of {
+            Ok(slice) => (!slice.whole).then(|| "the rest".into()),
+            Err(stall) => Some(Cell::from(stall.length_ms)),
+        })
+        .with(Column::number("throughput", "/s"), |(.., of)| Some(Value::Rate(of.ok()?.per_second)))
+        .with(Column::number("p99", "µs"), |(.., of)| of.ok()?.p99_us)
+        .with(Column::text("cause"), |(.., of)| of.err()?.cause.as_deref())
+        .done()
 }
