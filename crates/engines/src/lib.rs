@@ -40,7 +40,7 @@ mod sql;
 pub mod sqlite;
 mod table;
 
-pub use files::{LeftOut, Several, files_left_out};
+pub use files::{LeftOut, files_left_out};
 pub use slowed::Slowed;
 
 use model::Engine;

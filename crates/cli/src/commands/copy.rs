@@ -1,6 +1,7 @@
 //! `storemark copy` and `storemark verify`; kvtest's `init`, `export` and `import` are copies.
 
 use std::{
+    collections::BTreeSet,
     ffi::{OsStr, OsString},
     fmt::Write,
     path::{Path, PathBuf},
@@ -8,7 +9,7 @@ use std::{
 };
 
 use clap::Args;
-use engines::{LeftOut, Several, files_left_out, registry};
+use engines::{LeftOut, files_left_out, registry};
 use lab::{CopyJob, Differences, Place, Stop, Verified};
 use model::{
     Blobs, Error, Facet, Generated, Result, Settings, Target,
@@ -206,29 +207,30 @@ fn place(engine: &'static dyn Blobs, path: &Path, setting: Option<(&str, &str)>)
 /// Prints what in a folder is not a file and so not in its dataset. A file that cannot be read is an
 /// error: a copy without it would pass for whole.
 pub(super) fn report_left_out(folder: &Path) -> Result<()> {
-    let LeftOut { symlinks, special, unreadable, empty_folders } = files_left_out(folder)?;
-    let (folder, count) = (folder.display(), |of: &Several| show_count(of.count));
-    if unreadable.count > 0 {
-        let (count, names) = (count(&unreadable), names(&unreadable));
-        return Err(Error::usage(format!("{folder}: {count} cannot be read: {names}")));
+    let mut left_out = files_left_out(folder)?;
+    let folder = folder.display();
+    if let Some(unreadable) = left_out.remove(&LeftOut::Unreadable) {
+        return Err(Error::usage(format!(
+            "{folder}: {} cannot be read: {}",
+            show_count(unreadable.len() as u64),
+            names(&unreadable)
+        )));
     }
-    for (several, what) in [
-        (symlinks, "symbolic link"),
-        (special, "device, socket or pipe"),
-        (empty_folders, "empty folder"),
-    ] {
-        if several.count > 0 {
-            let (count, names) = (count(&several), names(&several));
-            output::say(&format!("{folder}: left out: {count} × {what}: {names}"));
-        }
+    for (what, paths) in &left_out {
+        output::say(&format!(
+            "{folder}: left out: {} × {what}: {}",
+            show_count(paths.len() as u64),
+            names(paths)
+        ));
     }
     Ok(())
 }
 
-fn names(several: &Several) -> String {
-    let shown: Vec<_> = several.names.iter().map(|name| name.display().to_string()).collect();
-    let more = if several.count > shown.len() as u64 { ", …" } else { "" };
-    shown.join(", ") + more
+/// The first ten.
+fn names(paths: &BTreeSet<PathBuf>) -> String {
+    const SHOWN: usize = 10;
+    let shown: Vec<_> = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    shown.join(", ") + if paths.len() > SHOWN { ", …" } else { "" }
 }
 
 pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
@@ -263,4 +265,15 @@ fn show(verified: &Verified, stores: [String; 2]) -> String {
         let _ = writeln!(text, "blake3 {digest} {name}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ten_names_are_shown_of_many() {
+        let paths: BTreeSet<_> = (0..25).map(|n| PathBuf::from(format!("{n:02}"))).collect();
+        assert!(names(&paths).ends_with("08, 09, …"));
+    }
 }

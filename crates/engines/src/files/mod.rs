@@ -36,7 +36,7 @@ use self::{
     session::Worker,
 };
 use crate::at;
-pub use left_out::{LeftOut, Several, files_left_out};
+pub use left_out::{LeftOut, files_left_out};
 
 pub(crate) struct Files;
 

@@ -14,7 +14,7 @@ use model::{
 use super::{
     Sqlite,
     database::{self, Database, Header},
-    ffi::{Blob, Connection, Statement},
+    ffi::{Blob, Connection, Statement, Value},
     inspect,
     table::Table,
 };
@@ -192,8 +192,8 @@ impl SqliteSession {
     }
 
     fn get_by_sql(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        bind_key(&mut self.get, self.table, key)?;
-        self.get.row(|row| {
+        let key = self.value(key)?;
+        self.get.row([key], |row| {
             let value = row.blob(0);
             if let Some(room) = into.get_mut(..value.len()) {
                 room.copy_from_slice(value);
@@ -234,38 +234,37 @@ impl SqliteSession {
     }
 
     fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        let key = self.value(key)?;
         let statement = match put.how {
             How::Insert => &mut self.insert,
             How::Update => &mut self.update,
             How::Upsert => &mut self.upsert,
         };
-        bind_key(statement, self.table, key)?;
-        // SAFETY: `value` outlives this call, which resets the statement; see `Statement`.
-        unsafe { statement.bind_blob(2, value)? };
-        if self.table.keys == KeyKind::Names {
-            statement.bind_integer(3, put.meta.map(|meta| meta.mode.into()))?;
-            statement.bind_integer(4, put.meta.map(|meta| meta.seconds))?;
+        if self.table.keys == KeyKind::Integers {
+            statement.run([key, Value::Blob(value)])?;
+        } else {
+            let mode = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.mode.into()));
+            let time = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.seconds));
+            statement.run([key, Value::Blob(value), mode, time])?;
         }
-        statement.run()?;
         Ok(self.db.changes() > 0)
     }
 
     fn rowid_of(&mut self, key: Key<'_>) -> Result<Option<i64>> {
-        if let (Key::Int(key), KeyKind::Integers) = (key, self.table.keys) {
-            return Ok(Some(key));
+        match self.value(key)? {
+            Value::Integer(rowid) => Ok(Some(rowid)),
+            name => self.rowid.row([name], |row| row.integer(0)),
         }
-        bind_key(&mut self.rowid, self.table, key)?;
-        self.rowid.row(|row| row.integer(0))
     }
-}
 
-#[inline]
-fn bind_key(statement: &mut Statement, table: &Table, key: Key<'_>) -> Result<()> {
-    match (key, table.keys) {
-        (Key::Int(key), KeyKind::Integers) => statement.bind_integer(1, key),
-        // SAFETY: every caller resets the statement before it returns, and `key` outlives it.
-        (Key::Name(name), KeyKind::Names) => unsafe { statement.bind_text(1, name) },
-        (_, kind) => Err(Error::usage(format!("key {key}: this database's keys are {kind}"))),
+    /// The key as a parameter.
+    #[inline]
+    fn value<'k>(&self, key: Key<'k>) -> Result<Value<'k>> {
+        match (key, self.table.keys) {
+            (Key::Int(key), KeyKind::Integers) => Ok(Value::Integer(key)),
+            (Key::Name(name), KeyKind::Names) => Ok(Value::Text(name)),
+            (_, kind) => Err(Error::usage(format!("key {key}: this database's keys are {kind}"))),
+        }
     }
 }
 
@@ -284,8 +283,8 @@ impl Session for SqliteSession {
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
-        bind_key(&mut self.delete, self.table, key)?;
-        self.delete.run()?;
+        let key = self.value(key)?;
+        self.delete.run([key])?;
         Ok(self.db.changes() > 0)
     }
 
@@ -294,7 +293,7 @@ impl Session for SqliteSession {
             Mode::Read => &mut self.begin_read,
             Mode::Write => &mut self.begin_write,
         };
-        begin.run()?;
+        begin.run([])?;
         self.in_batch = true;
         Ok(())
     }
@@ -303,14 +302,14 @@ impl Session for SqliteSession {
         self.in_batch = false;
         self.reader = None;
         self.writer = None;
-        self.commit.run()
+        self.commit.run([])
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let from = self.value(scan.from.unwrap_or(Key::least(self.table.keys)))?;
+        let limit = Value::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
         let rows = if scan.values { &mut self.scan } else { &mut self.list };
-        bind_key(rows, self.table, scan.from.unwrap_or(Key::least(self.table.keys)))?;
-        rows.bind_integer(2, i64::try_from(scan.limit).unwrap_or(i64::MAX))?;
-        rows.rows(|row| {
+        rows.rows([from, limit], |row| {
             let names = self.table.keys == KeyKind::Names;
             let key = if names { Key::Name(row.text(0)) } else { Key::Int(row.integer(0)) };
             let meta = names.then(|| Meta {

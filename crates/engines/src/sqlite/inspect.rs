@@ -36,7 +36,8 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     }
     let (name, length) = (table.name, format!("octet_length({})", table.value));
     let about = format!("SELECT count(*), sum({length}), min({length}), max({length}) FROM {name}");
-    let about = db.prepare(&about)?.row(|row| [0, 1, 2, 3].map(|column| row.integer(column)))?;
+    let about =
+        db.prepare(&about)?.row([], |row| [0, 1, 2, 3].map(|column| row.integer(column)))?;
     let [count, sum, smallest, largest] = about.unwrap_or_default();
     Ok(Stat {
         count,

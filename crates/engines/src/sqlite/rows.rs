@@ -13,7 +13,7 @@ use model::{
 use super::{
     Sqlite,
     database::{self, Database, checkpoint, is_in_memory},
-    ffi::{Connection, Statement},
+    ffi::{Connection, Statement, Value},
 };
 use crate::{
     row_folder::{RowFile, RowFolder},
@@ -109,11 +109,7 @@ impl Session {
 /// Binds `rows`, as many as the statement has, and inserts them.
 #[inline]
 fn execute(statement: &mut Statement, rows: Range<i64>) -> Result<()> {
-    for (column, i) in (1..).step_by(2).zip(rows) {
-        statement.bind_integer(column, i)?;
-        statement.bind_integer(column + 1, 2 * i)?;
-    }
-    statement.run()
+    statement.run(rows.flat_map(|i| [i, 2 * i]).map(Value::Integer))
 }
 
 impl RowSession for Session {

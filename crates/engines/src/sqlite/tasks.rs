@@ -16,7 +16,7 @@ use model::{
 use super::{
     Sqlite,
     database::{self, Database},
-    ffi::{Connection, Statement},
+    ffi::{Connection, Statement, Value},
 };
 use crate::{fresh, lock};
 
@@ -70,11 +70,7 @@ impl Prepared {
                 Step::Delete => "DELETE FROM tasks WHERE id=?",
             })?),
         };
-        for (parameter, value) in (1..).zip(values) {
-            // SAFETY: `values` outlive this call, which resets the statement after its only step.
-            unsafe { statement.bind_text(parameter, value)? };
-        }
-        statement.run()?;
+        statement.run(values.iter().map(|text| Value::Text(text)))?;
         Ok(self.db.changes())
     }
 }
@@ -189,7 +185,7 @@ impl QueueWorker for Worker<'_> {
         let sql = format!("SELECT status, output FROM tasks WHERE id='{id}'");
         let text = |row: &Statement, n| String::from_utf8_lossy(row.text(n)).into_owned();
         let stored = |row: &Statement| StoredTask { status: text(row, 0), output: text(row, 1) };
-        lock::hold(&self.queue.control).prepare(&sql)?.row(stored)
+        lock::hold(&self.queue.control).prepare(&sql)?.row([], stored)
     }
 
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {

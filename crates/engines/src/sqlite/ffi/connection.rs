@@ -91,7 +91,7 @@ impl Connection {
     /// Runs a statement that returns nothing of interest.
     #[inline]
     pub(crate) fn execute(&self, sql: &str) -> Result<()> {
-        self.prepare_for(0, sql)?.rows(|_| Ok(ControlFlow::Continue(())))
+        self.prepare_for(0, sql)?.rows([], |_| Ok(ControlFlow::Continue(())))
     }
 
     /// Prepares a statement that will be used many times.
@@ -113,7 +113,7 @@ impl Connection {
     /// All rows of `sql`, first column only, as text.
     pub(crate) fn column(&self, sql: &str) -> Result<Vec<String>> {
         let mut rows = Vec::new();
-        self.prepare_for(0, sql)?.rows(|row| {
+        self.prepare_for(0, sql)?.rows([], |row| {
             rows.push(String::from_utf8_lossy(row.text(0)).into_owned());
             Ok(ControlFlow::Continue(()))
         })?;
@@ -122,7 +122,7 @@ impl Connection {
 
     /// First column of the first row of `sql` as a number; 0 where there is no row.
     pub(crate) fn number(&self, sql: &str) -> Result<i64> {
-        Ok(self.prepare_for(0, sql)?.row(|row| row.integer(0))?.unwrap_or(0))
+        Ok(self.prepare_for(0, sql)?.row([], |row| row.integer(0))?.unwrap_or(0))
     }
 
     pub(crate) fn changes(&self) -> i64 {

@@ -17,7 +17,7 @@ use model::{Error, ErrorKind, Result};
 
 pub(super) use blob::Blob;
 pub(super) use connection::{Connection, Open};
-pub(super) use statement::Statement;
+pub(super) use statement::{Statement, Value};
 
 /// Process-wide memory counters of SQLite, as kvtest's `--stats` shows them: name, current,
 /// highest.

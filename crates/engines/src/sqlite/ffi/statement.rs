@@ -7,8 +7,16 @@ use model::{Result, Visit};
 
 use super::{check, error};
 
-/// A prepared statement. Every parameter is bound before each step, so that a bound slice is
-/// never read after the call that bound it.
+/// What a parameter of a statement is set to. A text need not be UTF-8: SQLite does not look.
+#[derive(Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Null,
+    Integer(i64),
+    Text(&'a [u8]),
+    Blob(&'a [u8]),
+}
+
+/// A prepared statement. Each execution gets values for all parameters, and ends before the values do.
 pub(crate) struct Statement {
     pub(super) raw: *mut sys::sqlite3_stmt,
     pub(super) db: *mut sys::sqlite3,
@@ -17,50 +25,75 @@ pub(crate) struct Statement {
 }
 
 impl Statement {
-    /// Binds an integer or NULL to parameter `index`, counted from 1.
+    /// Executes a statement that returns no rows.
     #[inline]
-    pub(crate) fn bind_integer(
+    pub(crate) fn run<'a>(&mut self, values: impl IntoIterator<Item = Value<'a>>) -> Result<()> {
+        self.row(values, |_| ()).map(drop)
+    }
+
+    /// Reads the first row, if there is one.
+    #[inline]
+    pub(crate) fn row<'a, T>(
         &mut self,
-        index: c_int,
-        value: impl Into<Option<i64>>,
+        values: impl IntoIterator<Item = Value<'a>>,
+        read: impl FnOnce(&Self) -> T,
+    ) -> Result<Option<T>> {
+        self.bind(values)?;
+        let found = self.step()?.then(|| read(self));
+        self.reset();
+        Ok(found)
+    }
+
+    /// Shows rows to `visit` until it stops.
+    pub(crate) fn rows<'a>(
+        &mut self,
+        values: impl IntoIterator<Item = Value<'a>>,
+        mut visit: impl FnMut(&Self) -> Visit,
     ) -> Result<()> {
-        let code = match value.into() {
-            // SAFETY: the statement is alive.
-            Some(value) => unsafe { sys::sqlite3_bind_int64(self.raw, index, value) },
-            // SAFETY: as above.
-            None => unsafe { sys::sqlite3_bind_null(self.raw, index) },
-        };
-        check(self.db, code)
+        self.bind(values)?;
+        while self.step()? {
+            let visited = visit(self);
+            if !matches!(visited, Ok(ControlFlow::Continue(()))) {
+                self.reset();
+                return visited.map(drop);
+            }
+        }
+        self.reset();
+        Ok(())
     }
 
-    /// Binds bytes without copying them.
-    ///
-    /// # Safety
-    /// `value` must stay alive and unchanged until the statement was reset after its last step
-    /// with this binding.
-    pub(crate) unsafe fn bind_blob(&mut self, index: c_int, value: &[u8]) -> Result<()> {
-        // An empty slice may dangle, and a null pointer would bind NULL.
-        let start = if value.is_empty() { c"".as_ptr().cast() } else { value.as_ptr().cast() };
-        let length = value.len() as u64;
-        // SAFETY: `value` has that many bytes; no destructor: SQLite reads them in place.
-        let code = unsafe { sys::sqlite3_bind_blob64(self.raw, index, start, length, None) };
-        check(self.db, code)
-    }
-
-    /// Binds text without copying it. The bytes need not be UTF-8: SQLite does not look.
-    ///
-    /// # Safety
-    /// As [`Self::bind_blob`].
-    pub(crate) unsafe fn bind_text(&mut self, index: c_int, value: &[u8]) -> Result<()> {
-        let (start, length) = (value.as_ptr().cast(), value.len() as u64);
-        // SAFETY: as in `bind_blob`.
-        let code = unsafe { sys::sqlite3_bind_text64(self.raw, index, start, length, None, UTF8) };
-        check(self.db, code)
+    /// Sets all parameters. SQLite reads texts and blobs in place, so the caller resets the statement
+    /// before it returns.
+    #[inline]
+    fn bind<'a>(&mut self, values: impl IntoIterator<Item = Value<'a>>) -> Result<()> {
+        let mut index = 0;
+        for value in values {
+            index += 1;
+            // SAFETY: the statement is alive; texts and blobs have that many bytes and no destructor.
+            let code = unsafe {
+                match value {
+                    Value::Null => sys::sqlite3_bind_null(self.raw, index),
+                    Value::Integer(value) => sys::sqlite3_bind_int64(self.raw, index, value),
+                    Value::Text(text) => {
+                        let (start, length) = (text.as_ptr().cast(), text.len() as u64);
+                        sys::sqlite3_bind_text64(self.raw, index, start, length, None, UTF8)
+                    }
+                    Value::Blob(blob) => {
+                        let (start, length) = (blob.as_ptr().cast(), blob.len() as u64);
+                        sys::sqlite3_bind_blob64(self.raw, index, start, length, None)
+                    }
+                }
+            };
+            check(self.db, code)?;
+        }
+        // SAFETY: the statement is alive.
+        debug_assert_eq!(index, unsafe { sys::sqlite3_bind_parameter_count(self.raw) });
+        Ok(())
     }
 
     /// Steps; `true`: there is a row.
     #[inline]
-    pub(crate) fn step(&mut self) -> Result<bool> {
+    fn step(&mut self) -> Result<bool> {
         // SAFETY: the statement is alive.
         match unsafe { sys::sqlite3_step(self.raw) } {
             sys::SQLITE_ROW => Ok(true),
@@ -75,38 +108,9 @@ impl Statement {
 
     /// Ends the execution, so that no lock or row is held.
     #[inline]
-    pub(crate) fn reset(&mut self) {
+    fn reset(&mut self) {
         // SAFETY: the statement is alive. The code repeats the last step's error.
         unsafe { sys::sqlite3_reset(self.raw) };
-    }
-
-    /// Steps once, for a statement that returns no rows.
-    #[inline]
-    pub(crate) fn run(&mut self) -> Result<()> {
-        self.step()?;
-        self.reset();
-        Ok(())
-    }
-
-    /// Reads the first row, if there is one.
-    #[inline]
-    pub(crate) fn row<T>(&mut self, read: impl FnOnce(&Self) -> T) -> Result<Option<T>> {
-        let found = self.step()?.then(|| read(self));
-        self.reset();
-        Ok(found)
-    }
-
-    /// Shows rows to `visit` until it stops.
-    pub(crate) fn rows(&mut self, mut visit: impl FnMut(&Self) -> Visit) -> Result<()> {
-        while self.step()? {
-            let visited = visit(self);
-            if !matches!(visited, Ok(ControlFlow::Continue(()))) {
-                self.reset();
-                return visited.map(drop);
-            }
-        }
-        self.reset();
-        Ok(())
     }
 
     /// A column's bytes, until the next step or reset. NULL reads as no bytes.
