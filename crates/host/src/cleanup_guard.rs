@@ -30,7 +30,6 @@ while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
 done
 "#;
 
-/// A process that waits for the end of this one.
 #[derive(Debug)]
 pub(crate) struct CleanupGuard {
     shell: Child,

@@ -44,7 +44,6 @@ pub fn is_mine(meta: &Metadata) -> bool {
     true
 }
 
-/// Whether another file system starts at `path`.
 pub fn is_mount_point(path: &Path) -> bool {
     let device = |path: &Path| Some(identity(&fs::metadata(path).ok()?)?.0);
     // The folder of `name` has an empty path.

@@ -25,7 +25,6 @@ use crate::{
 const IMAGE: &str = "image";
 const MOUNT: &str = "mount";
 
-/// A file system for images, and how one is created.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ImageKind {
     /// The word for it, which is also the kernel's.
@@ -34,12 +33,10 @@ pub struct ImageKind {
     package: &'static str,
     /// Whatever could be left to the background is done immediately.
     options: &'static [&'static str],
-    /// The least size that the program accepts.
     least: u64,
 }
 
 impl ImageKind {
-    /// All kinds.
     pub const ALL: &[Self] = &[
         Self {
             name: "ext4",

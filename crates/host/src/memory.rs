@@ -53,7 +53,6 @@ pub(crate) struct Group {
     path: PathBuf,
 }
 
-/// The files of a group.
 #[derive(Debug)]
 pub(crate) struct Version {
     pub(crate) number: u32,
@@ -64,7 +63,6 @@ pub(crate) struct Version {
     /// A limit for swap, and its value for a limit of memory of so many bytes: none may be used.
     pub(crate) swap: &'static str,
     pub(crate) swap_value: fn(u64) -> u64,
-    /// Counts the processes that the system ended for lack of memory.
     pub(crate) killed: &'static str,
 }
 

@@ -25,7 +25,6 @@ const PREFIX: &str = "storemark-memory-";
 #[derive(Debug)]
 pub struct MemoryGroup {
     folder: PathBuf,
-    /// The group in which this process was.
     home: PathBuf,
     version: &'static Version,
     limit_bytes: u64,
@@ -65,7 +64,6 @@ impl MemoryGroup {
         Ok(created)
     }
 
-    /// Limits the group and reads the limit back.
     fn limit(&self, bytes: u64) -> io::Result<u64> {
         let set = |file: &Path, bytes: u64| {
             fs::write(file, bytes.to_string()).map_err(refused("cannot limit", file))
@@ -81,7 +79,6 @@ impl MemoryGroup {
         read_number(&file).ok_or_else(unread)
     }
 
-    /// The limit that the system reports.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }

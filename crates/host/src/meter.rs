@@ -31,19 +31,16 @@ pub struct Meter {
     start: Instant,
 }
 
-/// What a [`Meter`] measured.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
     /// What this process and the others that count spent.
     pub cost: Cost,
     /// What they asked of the system, if it reports that.
     pub io: Option<Io>,
-    /// What others did.
     pub load: Load,
 }
 
 impl Meter {
-    /// Starts to measure this process, `processes`, and all descendants of these.
     pub fn start(processes: &[u32]) -> Self {
         // The process's own readings are innermost: they are finer than the machine's, and
         // reading what others did costs this process something itself.
@@ -60,7 +57,6 @@ impl Meter {
         }
     }
 
-    /// Ends the measurement.
     pub fn stop(self) -> Measured {
         let wall = self.start.elapsed();
         let own = combine_costs(spent(), self.spent, u64::saturating_sub);

@@ -55,14 +55,12 @@ fn mounts() -> Vec<Mount> {
     fs::read("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| parse(&text))
 }
 
-/// The mount that `path` is on, or will be.
 fn under<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let place = nearest_existing(path);
     let device = fs::metadata(&place).ok().map(|meta| Block::from(meta.dev()));
     holding(mounts, device, &place)
 }
 
-/// Number of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
     major: u32,
@@ -76,7 +74,6 @@ impl From<u64> for Block {
 }
 
 impl Block {
-    /// Reads `major:minor`.
     fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.split_once(':')?;
         Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })

@@ -43,12 +43,10 @@ impl FromStr for FilesystemChoice {
     }
 }
 
-/// A file system that is ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// A name that no other has: `xfs`, or `ext4 in /srv` if several are of one kind.
     pub name: String,
-    /// A folder on it.
     pub path: PathBuf,
 }
 
@@ -56,7 +54,6 @@ pub struct Placement {
 /// on them.
 pub struct Placements {
     placements: Vec<Placement>,
-    /// Holds the images.
     _scratch: Option<Scratch>,
 }
 

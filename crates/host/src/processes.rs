@@ -54,7 +54,6 @@ impl Processes {
         Some(sum)
     }
 
-    /// Adds the process in `folder`.
     fn add(&mut self, folder: &Path, pid: u32, stat: &Stat) {
         let own_ns = clock_ns(pid).unwrap_or(stat.own_ns);
         let switches = switches(folder);
@@ -69,7 +68,6 @@ impl Processes {
         self.io = io.map(|(sum, more)| combine_io(sum, more, u64::saturating_add));
     }
 
-    /// What was spent since `then`.
     pub(crate) fn cost_since(&self, then: &Self) -> Cost {
         let total = self.total_ns.saturating_sub(then.total_ns);
         let sampled = combine_costs(self.sampled, then.sampled, u64::saturating_sub);
@@ -80,7 +78,6 @@ impl Processes {
         Cost { user_ns, system_ns: total - user_ns, ..sampled }
     }
 
-    /// What was asked of the system since `then`.
     pub(crate) fn io_since(&self, then: &Self) -> Option<Io> {
         let (now, then) = self.io.zip(then.io)?;
         Some(combine_io(now, then, u64::saturating_sub))
@@ -137,7 +134,6 @@ fn descendants(proc: &Path, roots: &[u32]) -> Option<BTreeMap<u32, Stat>> {
     Some(wanted.map(|(pid, stat)| (*pid, *stat)).collect())
 }
 
-/// What is used of `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stat {
     parent: u32,

@@ -13,7 +13,6 @@ use crate::text::{entries, read_line, read_number, value};
 
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 
-/// Returns the processor as the system describes it.
 pub(crate) fn cpu() -> Cpu {
     let first = Path::new(PROCESSORS).join("cpu0");
     // Affinity and control groups are considered. If the system does not report it: the one we

@@ -155,17 +155,18 @@ fn sweep_one(path: &Path) -> io::Result<()> {
 
 fn name() -> String {
     // Each `RandomState` has a new seed.
-    let random = RandomState::new().build_hasher().finish();
-    format!("{PREFIX}{}-{random:016x}", std::process::id())
+    named(std::process::id(), RandomState::new().build_hasher().finish())
+}
+
+fn named(pid: u32, random: u64) -> String {
+    format!("{PREFIX}{pid}-{random:016x}")
 }
 
 fn is_name(name: &str) -> bool {
-    let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-')).is_some_and(|(pid, random)| {
-        !pid.is_empty()
-            && pid.bytes().all(|byte| byte.is_ascii_digit())
-            && random.len() == 16
-            && random.bytes().all(hex)
+    let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+    parts.is_some_and(|(pid, random)| match (pid.parse(), u64::from_str_radix(random, 16)) {
+        (Ok(pid), Ok(random)) => name == named(pid, random),
+        _ => false,
     })
 }
 

@@ -11,7 +11,6 @@ use model::{Error, ErrorKind, Result};
 
 use crate::files::identity;
 
-/// Bytes of files and folders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
     /// Sum of the lengths of all regular files.
@@ -49,7 +48,6 @@ fn allocated(meta: &Metadata) -> u64 {
 /// Files and the pieces in which they are stored on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
-    /// Files that have bytes.
     pub files: u64,
     /// Pieces of all of them together, neighbours on the device counted as one; absent if the file
     /// system does not report those of every file.

@@ -9,23 +9,19 @@ use model::{Error, Result};
 pub struct Stop(AtomicBool);
 
 impl Stop {
-    /// Creates one that is not set.
     pub const fn new() -> Self {
         Self(AtomicBool::new(false))
     }
 
-    /// Asks everyone to stop.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether someone asked to stop.
     #[inline]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error once someone asked to stop.
     #[inline]
     pub fn check(&self) -> Result<()> {
         if self.is_set() { Err(Error::interrupted()) } else { Ok(()) }

@@ -11,12 +11,10 @@ pub(crate) fn read_line(path: impl AsRef<Path>) -> Option<String> {
     first_line(&fs::read_to_string(path).ok()?)
 }
 
-/// Returns the first line of a text, unless it is empty.
 pub(crate) fn first_line(text: &str) -> Option<String> {
     text.lines().next().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// Returns the number on the first line of a file.
 pub(crate) fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     number(&read_line(path)?)
 }

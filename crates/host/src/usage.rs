@@ -67,7 +67,6 @@ pub(crate) fn own_io() -> Option<(Io, Io)> {
     Some((parse_io(std::str::from_utf8(&buffer[..length]).ok()?)?, reading))
 }
 
-/// Parses `/proc/PID/io`.
 pub(crate) fn parse_io(text: &str) -> Option<Io> {
     let count = |name| text::count(name, ':', text);
     Some(Io {

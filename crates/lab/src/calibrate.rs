@@ -19,7 +19,6 @@ use crate::{
     host::Scratch, measure, nth_seed,
 };
 
-/// A calibration as asked for.
 pub struct CalibrateRequest {
     /// The target as the user wrote it.
     pub label: String,
@@ -51,12 +50,10 @@ pub struct SlowedEngine {
     pub measured_ns: f64,
 }
 
-/// What was measured.
 pub struct Calibrated {
     pub calibration: Calibration,
     /// A run of the store alone: what an operation takes, and where.
     pub alone: Record,
-    /// In the order in which they ran.
     pub comparisons: Vec<KnownComparison>,
     /// Why there are no more; all that were asked for.
     pub ended: Result<()>,
@@ -79,11 +76,12 @@ pub fn calibrate(
     write(&CalibrationLine::Calibration(&calibration))?;
     let mut comparisons = Vec::new();
     let mut compare_all = || {
-        for (before, (kind, seed)) in order.iter().enumerate() {
-            let left = time(request, &order[before..]);
+        for (before, (kind, seconds, seed)) in order.iter().enumerate() {
+            let left = order[before..].iter().map(|(_, seconds, _)| seconds).sum();
+            let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
             progress.rounds(&format!("comparison {} of {}", before + 1, order.len()), Some(left));
             let other = if *kind == Known::Same { request.engine } else { slowed };
-            let rounds = Rounds { seconds: part(request, *kind).seconds, ..request.rounds };
+            let rounds = Rounds { seconds: *seconds, ..request.rounds };
             let (record, ended) = subject.run(&[request.engine, other], *seed, rounds, stop)?;
             let comparison = comparison(*kind, *seed, &record, ended)?;
             write(&CalibrationLine::Comparison(&comparison))?;
@@ -95,27 +93,20 @@ pub fn calibrate(
     Ok(Calibrated { calibration, alone, comparisons, ended })
 }
 
-/// All comparisons, each with its seed. Their seeds are random, and so is the order of these: what
-/// the machine does for a while happens to both kinds.
-fn order(request: &CalibrateRequest) -> Result<Vec<(Known, u64)>> {
-    let kinds = [(Known::Same, request.same.count), (Known::Slowed, request.slowed.count)];
-    let kinds = kinds.into_iter().flat_map(|(kind, count)| (0..count).map(move |_| kind));
-    let mut order: Vec<_> = kinds.zip((0..).map(|n| nth_seed(request.seed, n))).collect();
-    order.sort_by_key(|(_, seed)| *seed);
+/// All comparisons, each with its time in seconds and its seed. Their seeds are random, and so is the
+/// order of these: what the machine does for a while happens to both kinds.
+fn order(request: &CalibrateRequest) -> Result<Vec<(Known, f64, u64)>> {
+    let parts = [(Known::Same, request.same), (Known::Slowed, request.slowed)];
+    let each =
+        parts.into_iter().flat_map(|(kind, part)| (0..part.count).map(move |_| (kind, part)));
+    let seeds = (0..).map(|n| nth_seed(request.seed, n));
+    let mut order: Vec<_> =
+        each.zip(seeds).map(|((kind, part), seed)| (kind, part.seconds, seed)).collect();
+    order.sort_by_key(|(_, _, seed)| *seed);
     if order.is_empty() {
         return Err(Error::usage("--same 0 --slowed 0: there is nothing to compare"));
     }
     Ok(order)
-}
-
-fn part(request: &CalibrateRequest, kind: Known) -> Part {
-    if kind == Known::Same { request.same } else { request.slowed }
-}
-
-/// Time for these comparisons.
-fn time(request: &CalibrateRequest, order: &[(Known, u64)]) -> Duration {
-    let seconds: f64 = order.iter().map(|(kind, _)| part(request, *kind).seconds).sum();
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 /// What is known before the first comparison, and the slowed engine.

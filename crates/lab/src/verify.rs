@@ -16,12 +16,10 @@ use crate::{
     progress::tick,
 };
 
-/// What two stores have in common, and what differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Keys with the same bytes on both sides.
     pub same: u64,
-    /// Those bytes, counted once.
     pub bytes: u64,
     /// Keys that only the first store has.
     pub missing: Differences,
@@ -37,23 +35,19 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether both hold the same.
     pub fn is_equal(&self) -> bool {
         self.missing.count + self.extra.count + self.different.count == 0
     }
 }
 
-/// Keys of one kind of difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// All of them.
     pub count: u64,
     /// The first in key order, at most [`Differences::SHOWN`].
     pub first: Vec<String>,
 }
 
 impl Differences {
-    /// How many keys are named.
     pub const SHOWN: usize = 20;
 
     fn add(&mut self, key: &OwnedKey) {
@@ -117,7 +111,6 @@ fn compare(
     })
 }
 
-/// What identifies a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Print {
     length: u64,
@@ -126,7 +119,6 @@ struct Print {
 
 type Row = (OwnedKey, Print);
 
-/// Rows per message between threads.
 const ROWS: usize = 256;
 
 /// Sends the prints of all items; returns the digest of the dataset.

@@ -41,7 +41,6 @@ pub(super) struct Inventory {
 }
 
 impl Inventory {
-    /// Nothing is there.
     pub(super) fn none() -> Self {
         Self { there: Vec::new().into_iter().peekable(), extra: Vec::new() }
     }

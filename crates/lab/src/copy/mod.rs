@@ -21,11 +21,8 @@ pub use place::{Amount, Place, generated};
 pub(crate) use place::{Readable, clone_store};
 use pump::Pump;
 
-/// A copy as asked for.
 pub struct CopyJob {
-    /// The store to read.
     pub from: Place,
-    /// Where the copy goes.
     pub to: Place,
     /// Replace an existing store, if it is a dataset and nothing else.
     pub force: bool,
@@ -35,12 +32,9 @@ pub struct CopyJob {
     pub scratch: Option<PathBuf>,
 }
 
-/// What was copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Items of the copy.
     pub count: u64,
-    /// Bytes of their values.
     pub bytes: u64,
     /// How many of the items an interrupted copy had already copied.
     pub resumed: u64,
@@ -116,7 +110,6 @@ impl Copier<'_> {
         options
     }
 
-    /// Creates an empty store.
     fn start(&self, partial: &Partial, fill: &Fill) -> Result<Box<dyn Store>> {
         partial.empty()?;
         self.amount.check_room(fill, partial.folder())?;

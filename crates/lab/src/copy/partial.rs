@@ -16,7 +16,6 @@ use super::{
 };
 use crate::host;
 
-/// The folder, held by this copy.
 pub(super) struct Partial {
     folder: PathBuf,
     /// Absent if the file system has no locks.
@@ -53,7 +52,6 @@ impl Partial {
         &self.folder
     }
 
-    /// Where the copy is written.
     pub(super) fn store(&self) -> PathBuf {
         self.folder.join("store")
     }

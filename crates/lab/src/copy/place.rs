@@ -20,11 +20,8 @@ use crate::{
 /// A store on disk: its engine, its path, and the settings to open or create it with.
 #[derive(Clone)]
 pub struct Place {
-    /// The kind of store.
     pub engine: &'static dyn Blobs,
-    /// Its file or folder.
     pub path: PathBuf,
-    /// Checked settings.
     pub settings: Settings,
 }
 
@@ -86,7 +83,6 @@ impl Place {
         )))
     }
 
-    /// Opens the existing store to read.
     pub(crate) fn open(&self) -> Result<Box<dyn Store>> {
         self.engine.open(&self.path, &self.options(Access::Read, KeyKind::Integers))
     }
@@ -106,7 +102,6 @@ impl Place {
     }
 }
 
-/// The folder that `path` is in.
 pub(super) fn parent(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -161,14 +156,11 @@ const BLOCK: u64 = 4096;
 /// Values and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// Values.
     pub count: u64,
-    /// Bytes of all of them.
     pub bytes: u64,
 }
 
 impl Amount {
-    /// All that `store` holds.
     pub(crate) fn of(store: &dyn Store, stop: &Stop) -> Result<Self> {
         let mut amount = Self::default();
         store.session()?.scan(Scan::LENGTHS, &mut |item| {

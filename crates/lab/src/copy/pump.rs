@@ -23,7 +23,6 @@ const BATCH_ITEMS: usize = 4096;
 /// Parcels that wait for each writer.
 const WAITING: usize = 2;
 
-/// Two open stores.
 pub(super) struct Pump<'a> {
     pub(super) from: &'a dyn Store,
     pub(super) to: &'a dyn Store,

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use flate2::{Compression, write::DeflateEncoder};
 
-/// Bytes of the sample at most.
 const SAMPLE: usize = 1 << 20;
 /// Bytes taken of one value at most, so that a sample of large values holds many of them.
 const PIECE: usize = 16 << 10;
@@ -25,7 +24,6 @@ impl Sampler {
         Self { pieces: Vec::new(), bytes: 0, stride: 1, seen: 0 }
     }
 
-    /// Looks at the next value.
     pub(crate) fn look(&mut self, value: &[u8]) {
         if self.seen.is_multiple_of(self.stride) {
             let piece = &value[..value.len().min(PIECE)];

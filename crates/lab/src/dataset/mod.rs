@@ -19,12 +19,10 @@ pub use random::nth_seed;
 pub(crate) use random::{Pool, PoolSpec, Use, below, derive, shuffle};
 pub(crate) use sorted_keys::{OwnedKey, push_sorted};
 
-/// A key, with the length and checksum of its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// The integer itself, or where the name starts in the dataset's names.
     id: i64,
-    /// Length of the value in bytes.
     pub(crate) size: u32,
     /// First four bytes of its BLAKE3 digest.
     pub(crate) check: u32,
@@ -50,7 +48,6 @@ pub(crate) fn checksum(value: &[u8]) -> u32 {
 }
 
 impl Dataset {
-    /// A dataset without keys.
     pub(crate) fn new(keys: KeyKind) -> Self {
         Self { keys, entries: Vec::new(), names: Vec::new(), deflated: None }
     }
@@ -91,7 +88,6 @@ impl Dataset {
         Ok(at)
     }
 
-    /// The key of an entry of this dataset.
     #[inline]
     pub(crate) fn key(&self, entry: &Entry) -> Key<'_> {
         match self.keys {
@@ -107,17 +103,14 @@ impl Dataset {
         name.get(..usize::from(u16::from_le_bytes(*length)))
     }
 
-    /// The kind of its keys.
     pub(crate) fn keys(&self) -> KeyKind {
         self.keys
     }
 
-    /// Its entries in the order in which a pass touches them.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The dataset in figures.
     pub(crate) fn summary(&self) -> DatasetSummary {
         let sizes = || self.entries.iter().map(|entry| u64::from(entry.size));
         DatasetSummary {
@@ -130,7 +123,6 @@ impl Dataset {
         }
     }
 
-    /// Keeps only the keys up to `max`.
     pub(crate) fn limit(&mut self, max: i64) {
         self.entries.retain(|entry| entry.id <= max);
     }
@@ -201,7 +193,6 @@ impl<'a> Cursor<'a> {
         Self { entries, next: 0 }
     }
 
-    /// The next entry.
     #[inline]
     pub(crate) fn advance(&mut self) -> &'a Entry {
         let at = self.next;
@@ -218,7 +209,6 @@ pub(crate) struct Luggage {
     name_bytes: u64,
 }
 
-/// Reads the next bytes of a number.
 fn next<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     from.read_exact(&mut bytes)?;

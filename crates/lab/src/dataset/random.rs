@@ -68,11 +68,9 @@ pub(crate) fn fill(bytes: &mut [u8], percent: u8, random: &mut impl Rng) {
     }
 }
 
-/// What a pool of payloads is generated from.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct PoolSpec {
     pub(crate) seed: u64,
-    /// The largest payload in bytes.
     pub(crate) largest: u64,
     pub(crate) random_percent: u8,
 }

@@ -1,0 +1,340 @@
+//! Looks at the machine before anything is measured on it: what it is, which cache states can be
+//! reached, how long a flush takes, and how a target measured against itself comes out.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use checks::{FEWEST_ROUNDS, Series};
+use model::{
+    Blobs, Cache, DoctorReport, Error, ErrorKind, FindingKind, Flush, Folder, Generated, Library,
+    Noise, Reach, Result, Rounds, record::Record, units::show_count,
+};
+use pagecache::{Files, Pages};
+use stats::{Estimate, Verdict, detectable, verdict};
+
+use crate::{
+    Data, Progress, Recorder, Request, Stop, Target,
+    host::{self, Scratch},
+    measure,
+};
+
+const FLUSHING: Duration = Duration::from_secs(2);
+
+pub struct DoctorRequest {
+    /// An existing folder that stores would be in.
+    pub folder: PathBuf,
+    /// Each is measured against itself; those that keep files in `folder`.
+    pub engines: Vec<&'static dyn Blobs>,
+    /// Time for that, for all together.
+    pub time: Duration,
+    pub seed: u64,
+    pub libraries: Vec<Library>,
+}
+
+/// Looks at the machine, and returns whether the user stopped it early. What cannot be tried is in
+/// the report, and does not stop it.
+pub fn doctor(
+    request: &DoctorRequest,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> (DoctorReport, bool) {
+    progress.stage("looking at the machine", None);
+    let report = machine(request);
+    let mut doctor = Doctor { request, report, noisy: Vec::new(), progress, stop };
+    let interrupted = doctor.probe().is_err();
+    let Doctor { mut report, noisy, .. } = doctor;
+    let findings = checks::of_machine(&report.environment).into_iter().chain(noisy);
+    report.advice = checks::suggestions(findings);
+    (report, interrupted)
+}
+
+/// What is known without trying anything.
+fn machine(request: &DoctorRequest) -> DoctorReport {
+    let folder = &request.folder;
+    let mut environment = host::environment(std::slice::from_ref(folder));
+    environment.libraries.clone_from(&request.libraries);
+    DoctorReport {
+        environment,
+        user_id: host::user_id(),
+        folder: Folder {
+            path: folder.display().to_string(),
+            unwritable: host::check_writable(folder).err().map(|why| why.to_string()),
+            free_bytes: host::free_bytes(folder).ok(),
+            disk: host::disk(folder),
+            ..Folder::default()
+        },
+        other_filesystems: host::other_filesystems(folder),
+        programs: host::programs(),
+        ..DoctorReport::default()
+    }
+}
+
+struct Doctor<'a> {
+    request: &'a DoctorRequest,
+    report: DoctorReport,
+    /// Findings of the runs that measured engines against themselves.
+    noisy: Vec<FindingKind>,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+}
+
+impl Doctor<'_> {
+    /// Tries things out. An error: the user stopped it.
+    fn probe(&mut self) -> Result<()> {
+        let DoctorRequest { folder, engines, time, .. } = self.request;
+        let writable = self.report.folder.unwritable.is_none();
+        self.progress.stage("evicting", None);
+        self.report.caches = caches(writable.then_some(folder));
+        if writable {
+            self.progress.stage("flushing", None);
+            let flushed = host::flush_latency(folder, FLUSHING, self.stop);
+            let flushed = flushed.map(|flush| self.flushed(flush));
+            self.tried("flushing", flushed)?;
+        }
+        let time = *time / u32::try_from(engines.len()).unwrap_or(1);
+        let fits = |engine: &&&dyn Blobs| writable || !engine.capabilities().persistent;
+        for engine in engines.iter().filter(fits) {
+            let measured = self.against_itself(*engine, time);
+            self.tried(engine.name(), measured)?;
+            self.stop.check()?;
+        }
+        Ok(())
+    }
+
+    fn flushed(&mut self, flush: Flush) {
+        let DoctorReport { folder, environment, .. } = &mut self.report;
+        folder.flush = Some(flush);
+        folder.flushes_like = Some(flush.suggests().to_owned());
+        if let Some(filesystem) = environment.filesystems.first_mut() {
+            filesystem.flush = Some(flush);
+        }
+    }
+
+    /// Notes what failed; an interruption is passed on.
+    fn tried(&mut self, what: &str, outcome: Result<()>) -> Result<()> {
+        match outcome {
+            Err(error) if error.kind() != ErrorKind::Interrupted => {
+                self.report.untried.push(format!("{what}: {error}"));
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Reads scratch stores of `engine` for about `time`, by pairs.
+    fn against_itself(&mut self, engine: &'static dyn Blobs, time: Duration) -> Result<()> {
+        let mut recorder = Recorder::new(None);
+        let request = request(engine, self.request, time);
+        let took = measure(&request, &mut recorder, &Mute(self.progress), self.stop)?.measuring;
+        let record = recorder.record().expect("a run that succeeded has a record");
+        self.report.environment.loop_ns = record.header.environment.loop_ns;
+        let findings = record.findings.iter().map(|finding| finding.kind.clone());
+        self.noisy.extend(findings.filter(is_about_machine));
+        // Without a ratio it was stopped too early.
+        if let Some(ratio) = ratio(record) {
+            let noise = noise(engine.name(), &ratio, took);
+            let uneven = FindingKind::NotEven { ratio: noise.ratio };
+            self.noisy.extend((!noise.even).then_some(uneven));
+            self.report.noise.push(noise);
+        }
+        Ok(())
+    }
+}
+
+/// As many and as large as `run` takes them.
+const DATA: Generated =
+    Generated { seed: 0, count: 5_000, size: 10_000, variance: 2_000, random_percent: 100 };
+
+/// Shows progress without messages: those of a run are about its own options.
+struct Mute<'a>(&'a dyn Progress);
+
+impl Progress for Mute<'_> {
+    fn stage(&self, what: &str, steps: Option<u64>) {
+        self.0.stage(what, steps);
+    }
+
+    fn done(&self, steps: u64) {
+        self.0.done(steps);
+    }
+
+    fn rounds(&self, what: &str, left: Option<Duration>) {
+        self.0.rounds(what, left);
+    }
+
+    fn say(&self, _: &str) {}
+}
+
+fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) -> Request {
+    let target = |label: &str| Target::scratch(label, engine);
+    let data = Data::Generated(Generated { seed: request.seed, ..DATA });
+    let targets = vec![target(engine.name()), target(&format!("{} again", engine.name()))];
+    // No interval is ever narrow enough: all of the time is for rounds.
+    let rounds =
+        Rounds { min: FEWEST_ROUNDS, max: None, precision: 0.0, seconds: time.as_secs_f64() };
+    let scratch = Some(request.folder.clone());
+    Request { scratch, ..Request::reading(data, targets, rounds, request.seed) }
+}
+
+/// The other findings are about data, targets and rounds, which the user did not choose here.
+fn is_about_machine(kind: &FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::DebugBuild
+            | FindingKind::Governor { .. }
+            | FindingKind::FrequencyVaries { .. }
+            | FindingKind::LoadUnknown
+            | FindingKind::MemorySmall { .. }
+            | FindingKind::OtherLoad { .. }
+            | FindingKind::Pressure { .. }
+            | FindingKind::StateFetched { .. }
+            | FindingKind::StateLost { .. }
+            | FindingKind::StateNotReached { .. }
+            | FindingKind::StateUnproven { .. }
+            | FindingKind::Steal { .. }
+            | FindingKind::Swapped { .. }
+            | FindingKind::Throttled { .. }
+            | FindingKind::UnusualFilesystem { .. }
+    )
+}
+
+fn ratio(record: &Record) -> Option<Estimate> {
+    let first = Series::new(record, record.header.plan.cases().next()?, 0);
+    first.of(1).ratio_to(first).filter(|ratio| ratio.n >= FEWEST_ROUNDS as usize)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and rounds are not negative"
+)]
+fn noise(target: &str, ratio: &Estimate, took: Duration) -> Noise {
+    let a_minute = (ratio.n as f64 * 60.0 / took.as_secs_f64()).max(2.0) as u32;
+    Noise {
+        target: target.to_owned(),
+        rounds: u32::try_from(ratio.n).unwrap_or(u32::MAX),
+        seconds: took.as_secs_f64(),
+        ratio: ratio.point,
+        ratio_low: ratio.low,
+        ratio_high: ratio.high,
+        even: verdict(ratio) == Verdict::NoDifference,
+        rounds_a_minute: a_minute,
+        detectable_share: detectable(ratio, a_minute as usize),
+    }
+}
+
+/// Written, read and evicted to see whether eviction works.
+const BYTES: usize = 4 << 20;
+
+/// All cache states in `folder`; absent: nothing can be written there. Leaves the caches of the
+/// machine alone.
+fn caches(folder: Option<&Path>) -> Vec<Reach> {
+    let warm =
+        Reach { cache: Cache::Warm, reached: Some(true), why: "files are read first".to_owned() };
+    let data_cold = match folder.map(evicted) {
+        None => unknown("nothing can be written there to try it with"),
+        Some(Err(error)) => unknown(&error.to_string()),
+        Some(Ok((before, after))) => judged(before, after),
+    };
+    let cold = cold(&data_cold, pagecache::can_drop_all());
+    vec![warm, data_cold, cold]
+}
+
+/// The pages of a new file after it was read, and after it was evicted.
+fn evicted(folder: &Path) -> Result<(Pages, Pages)> {
+    let scratch = Scratch::new_in(folder)?;
+    let path = scratch.path().join("evicted");
+    let seen = || {
+        fs::write(&path, vec![7; BYTES])?;
+        let files = Files::below([&path])?;
+        files.warm()?;
+        let before = files.pages()?;
+        files.evict()?;
+        Ok((before, files.pages()?))
+    };
+    seen().map_err(|cause| Error::io("evicting a file", cause))
+}
+
+fn judged(before: Pages, after: Pages) -> Reach {
+    if before.resident == 0 || after.unknown > 0 {
+        return unknown("this system does not report what is in memory");
+    }
+    let stayed = after.resident;
+    let left = if stayed == 0 { "none".to_owned() } else { show_count(stayed) };
+    let total = show_count(after.total);
+    let why = format!("a file of {total} pages was read and evicted, and {left} stayed in memory");
+    Reach { cache: Cache::DataCold, reached: Some(stayed == 0), why }
+}
+
+fn unknown(why: &str) -> Reach {
+    Reach { cache: Cache::DataCold, reached: None, why: why.to_owned() }
+}
+
+/// If eviction leaves pages in memory, dropping all caches does so as well.
+fn cold(data_cold: &Reach, can_drop: io::Result<()>) -> Reach {
+    let (reached, why) = match can_drop {
+        Err(error) => (Some(false), error.to_string()),
+        Ok(()) if data_cold.reached == Some(false) => {
+            (Some(false), "pages stay in memory here".to_owned())
+        }
+        Ok(()) => {
+            (data_cold.reached, "by dropping all caches of the machine; not tried".to_owned())
+        }
+    };
+    Reach { cache: Cache::Cold, reached, why }
+}
+
+#[cfg(test)]
+mod noise_tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_is_counted_from_the_rounds_and_their_time() {
+        let ratio = Estimate { point: 1.0, low: 0.97, high: 1.03, n: 20 };
+        let measured = noise("some", &ratio, Duration::from_secs(30));
+        assert_eq!((measured.rounds, measured.rounds_a_minute, measured.even), (20, 40, true));
+        // Twice the rounds show less than the interval of these.
+        assert!((0.01..0.04).contains(&measured.detectable_share), "{measured:?}");
+        let apart = Estimate { low: 1.01, ..ratio };
+        assert!(!noise("some", &apart, Duration::from_secs(30)).even);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages(resident: u64, unknown: u64) -> Pages {
+        Pages { total: 1024, resident, unknown, ..Pages::default() }
+    }
+
+    #[test]
+    fn only_pages_that_were_there_and_went_prove_anything() {
+        let reached = |before, after| judged(before, after).reached;
+        assert_eq!(reached(pages(1024, 0), pages(0, 0)), Some(true));
+        assert_eq!(reached(pages(1024, 0), pages(1, 0)), Some(false));
+        assert_eq!(reached(pages(0, 0), pages(0, 0)), None);
+        assert_eq!(reached(pages(1024, 0), pages(0, 1024)), None);
+    }
+
+    #[test]
+    fn cold_needs_both_the_right_and_a_device() {
+        let data_cold = |reached| Reach { reached, ..unknown("") };
+        let may = |reached| cold(&data_cold(reached), Ok(())).reached;
+        assert_eq!([Some(true), Some(false), None].map(may), [Some(true), Some(false), None]);
+        let denied = cold(&data_cold(Some(true)), Err(io::Error::other("needs root")));
+        assert_eq!((denied.reached, denied.why.as_str()), (Some(false), "needs root"));
+    }
+
+    #[test]
+    fn trying_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let states = caches(Some(folder.path()));
+        assert_eq!(states.iter().map(|state| state.cache).collect::<Vec<_>>(), Cache::CHOICES);
+        assert_eq!(states[0].reached, Some(true));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(caches(None)[1].reached, None);
+    }
+}
