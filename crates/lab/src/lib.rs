@@ -19,11 +19,14 @@ pub use copy::{Amount, Copied, CopyJob, Place, copy, generated};
 pub use dataset::nth_seed;
 pub use doctor::{DoctorRequest, doctor};
 pub use experiment::{
-    blobs::{Forecast, Needs, Room, StoreCache, equal_cache, forecast},
-    request::{
-        AgeingRequest, BlobsRequest, Data, ExperimentRequest, Group, Request, RowTarget,
-        RowsRequest, Target, TasksRequest, WorkerProcesses,
+    ageing::AgeingRequest,
+    blobs::{
+        BlobsRequest, Data, Forecast, Needs, Room, StoreCache, WorkerProcesses, equal_cache,
+        forecast,
     },
+    request::{ExperimentRequest, Request, Target},
+    rows::{Group, RowTarget, RowsRequest},
+    tasks::TasksRequest,
 };
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;

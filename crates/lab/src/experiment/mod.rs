@@ -4,23 +4,28 @@
 pub(crate) mod ageing;
 pub(crate) mod blobs;
 mod meter;
-mod output;
 pub(crate) mod request;
 pub(crate) mod rows;
+mod scratches;
 pub(crate) mod tasks;
 mod values;
 
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
-use model::{Cache, Environment, Error, ErrorKind, Finding, Library, Plan, Result, StoreFacts};
+use model::{
+    Cache, Environment, Error, Finding, Library, Plan, Result, Sample, StoreFacts, record::Line,
+};
 
-pub(crate) use output::{At, Output};
+use crate::Recorder;
+use scratches::Scratches;
 
 /// An experiment whose stores are prepared.
 pub(crate) struct Prepared<'a> {
     pub(crate) experiment: Box<dyn Experiment + 'a>,
     pub(crate) plan: Plan,
     pub(crate) environment: Environment,
+    /// The trials of a round, in a fixed order.
+    pub(crate) trials: Vec<Trial>,
     /// What is known of stores before the first round.
     pub(crate) stores: Vec<StoreFacts>,
     pub(crate) findings: Vec<Finding>,
@@ -28,14 +33,31 @@ pub(crate) struct Prepared<'a> {
     pub(crate) left_out: Vec<String>,
     /// How long a round will take, if something was tried.
     pub(crate) round: Option<Duration>,
+    /// What the user can change to make a round shorter.
+    pub(crate) shorter: &'static str,
 }
 
 impl<'a> Prepared<'a> {
-    /// An experiment whose trials make their stores.
-    fn new(experiment: impl Experiment + 'a, plan: Plan, environment: Environment) -> Self {
-        let (stores, findings, left_out, round) = Default::default();
-        let experiment = Box::new(experiment);
-        Self { experiment, plan, environment, stores, findings, left_out, round }
+    /// An experiment whose trials make their stores, each target one in a round.
+    fn new(
+        experiment: impl Experiment + 'a,
+        plan: Plan,
+        environment: Environment,
+        shorter: &'static str,
+    ) -> Self {
+        let trial = |target| Trial { target, workload: None, cache: Cache::Warm };
+        let trials = (0..plan.targets.len()).map(trial).collect();
+        Self {
+            experiment: Box::new(experiment),
+            plan,
+            environment,
+            trials,
+            stores: Vec::new(),
+            findings: Vec::new(),
+            left_out: Vec::new(),
+            round: None,
+            shorter,
+        }
     }
 }
 
@@ -44,8 +66,8 @@ impl<'a> Prepared<'a> {
 pub(crate) struct Trial {
     /// Index into the plan's targets.
     pub(crate) target: usize,
-    /// Index into the plan's workloads: the first that the trial is about.
-    pub(crate) workload: usize,
+    /// Index into the plan's workloads: the first that the trial is about; `None`: it is about all.
+    pub(crate) workload: Option<usize>,
     pub(crate) cache: Cache,
 }
 
@@ -61,48 +83,55 @@ pub(crate) type Complaints = Vec<(String, Vec<String>)>;
 
 /// What the schedule runs.
 pub(crate) trait Experiment {
-    /// The trials of a round, in a fixed order.
-    fn trials(&self) -> Vec<Trial>;
-
     /// Draws what all trials of a round have in common.
     fn start_round(&mut self, _round: u32) -> Result<()> {
         Ok(())
     }
 
     /// Runs a trial, and outputs its samples as they are measured.
-    fn run(&mut self, trial: Trial, at: At, output: &mut Output<'_>) -> Result<()>;
+    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()>;
 
-    /// What a failed trial costs; `None`: the run.
-    fn loss(&self, _trial: Trial, error: &Error) -> Option<Loss> {
-        (error.kind() != ErrorKind::Interrupted).then_some(Loss::Target)
+    /// What a failed trial costs; `None`: the run. Makes the other trials possible.
+    fn failed(&mut self, _trial: Trial, _error: &Error) -> Result<Option<Loss>> {
+        Ok(Some(Loss::Target))
     }
 
-    /// Adds to a finding about a failed trial where in the plan that is.
-    fn place(&self, trial: Trial, finding: Finding) -> Finding {
-        finding.in_workload(trial.workload)
-    }
-
-    /// After a trial failed: makes the others possible.
-    fn recover(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// What the user can change to make a round shorter.
-    fn shorter(&self) -> &'static str;
-
-    /// What is shown of a trial while it runs, after the number of its round.
-    fn progress(&self, _trial: Trial) -> String {
-        String::new()
-    }
-
-    /// Runs the integrity checks that were asked for, but not of the targets in `lost`.
-    fn integrity(&self, _lost: &HashSet<usize>) -> Result<Complaints> {
+    /// Runs the integrity checks that were asked for, but not of the targets in `lost`, and closes
+    /// what is open; `None`: the rounds ended with an error.
+    fn finish(self: Box<Self>, _lost: Option<&HashSet<usize>>) -> Result<Complaints> {
         Ok(Vec::new())
     }
+}
 
-    /// Closes what is open; `whole`: all of it was measured and no target failed.
-    fn close(self: Box<Self>, _whole: bool) -> Result<()> {
-        Ok(())
+/// The record, as one trial sees it.
+pub(crate) struct Output<'a> {
+    pub(crate) recorder: &'a mut Recorder,
+    pub(crate) target: usize,
+    pub(crate) round: u32,
+    /// Of the trial, counted from 0 within the round.
+    pub(crate) position: u32,
+}
+
+impl Output<'_> {
+    /// What is known of the store, which every round makes again.
+    pub(crate) fn facts(&mut self, facts: StoreFacts) -> Result<()> {
+        let stores = self.recorder.record().map_or(&[][..], |record| &record.stores);
+        if stores.iter().any(|known| known.target == self.target) {
+            return Ok(());
+        }
+        self.recorder.push(Line::Store(StoreFacts { target: self.target, ..facts }))
+    }
+
+    /// A sample, whose workload and cache state are set; `written_before` is the share of the first
+    /// values to be written that were there already.
+    pub(crate) fn sample(&mut self, sample: Sample, written_before: Option<f64>) -> Result<()> {
+        let Self { target, round, position, .. } = *self;
+        let sample = Sample { round, position, target, ..sample };
+        let header = self.recorder.record().map(|record| &record.header);
+        let findings = header
+            .map_or_else(Vec::new, |header| checks::of_sample(header, &sample, written_before));
+        self.recorder.push(Line::Sample(Box::new(sample)))?;
+        self.recorder.note(findings)
     }
 }
 

@@ -1,15 +1,22 @@
 //! What the user wants measured, resolved to engines and paths but not yet looked at.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::path::{Path, PathBuf};
 
 use host::Placement;
 use model::{
-    Batch, Blobs, Cache, DatasetSpec, Durability, Engine, Error, Experiment, Facet, Generated,
-    Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Rows, Settings, Tasks, Workload,
-    record::Point, rows::Style, spec::RunSpec, without_password,
+    Batch, Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Operation, Order, Owner,
+    Plan, PlannedTarget, Result, Rounds, Settings, Workload, record::Point, spec::RunSpec,
+    without_password,
 };
 
-use crate::workload::BlobWork;
+use super::{
+    Prepared,
+    ageing::{self, AgeingRequest},
+    blobs::{self, BlobsRequest, Data, StoreCache},
+    rows::{self, RowsRequest},
+    tasks::{self, TasksRequest},
+};
+use crate::{Progress, Stop, workload::BlobWork};
 
 /// A comparison: what all experiments have in common, and the part of one of them.
 pub struct Request {
@@ -38,96 +45,6 @@ pub enum ExperimentRequest {
     Ageing(AgeingRequest),
 }
 
-/// `storemark run`: values under keys.
-#[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
-pub struct BlobsRequest {
-    /// Where scratch stores get their data.
-    pub data: Data,
-    pub targets: Vec<Target<dyn Blobs>>,
-    /// What is done with each; a workload each. Either all draw their keys or none does.
-    pub work: Vec<BlobWork>,
-    /// The cache states in which each is measured.
-    pub caches: Vec<Cache>,
-    /// Operations of a pass; absent: every key once, more often where that takes no time.
-    pub count: Option<u64>,
-    /// Largest integer key to touch.
-    pub max_key: Option<i64>,
-    /// First integer key of a fixed order.
-    pub start: Option<i64>,
-    /// Operations per commit.
-    pub batch: Batch,
-    /// Workers of each process.
-    pub threads: u32,
-    /// Worker processes; absent: this one works itself.
-    pub processes: Option<WorkerProcesses>,
-    /// Memory for all that works for a target; absent: all there is.
-    pub memory: Option<u64>,
-    /// Make every pass long enough to show how it goes over time, and time all its operations.
-    pub over_time: bool,
-    /// Write to the user's own stores instead of scratch copies.
-    pub in_place: bool,
-    /// Run each engine's own integrity check at the end.
-    pub integrity_check: bool,
-    /// Go on where a file system seems to have too little room.
-    pub short_of_room: bool,
-}
-
-/// `storemark rows`: a table of two integers is filled, summed and changed.
-pub struct RowsRequest {
-    pub targets: Vec<RowTarget>,
-    /// Rows that each process inserts.
-    pub rows: u64,
-    /// Rows of a transaction, where a target has no number of its own.
-    pub batch: u64,
-    /// How many processes, on which databases.
-    pub groups: Vec<Group>,
-    /// Starts a worker process: see [`WorkerProcesses::command`].
-    pub worker: Vec<OsString>,
-    /// What was to be measured but cannot be: a label, and why.
-    pub missing: Vec<(String, String)>,
-}
-
-/// `storemark queue`: tasks are created, changed and deleted.
-pub struct TasksRequest {
-    pub targets: Vec<Target<dyn Tasks>>,
-    /// Workers at once.
-    pub workers: u32,
-    /// Tasks that each processes, one after the other.
-    pub tasks: u64,
-    /// Times that the output of a task is rewritten.
-    pub rewrites: u64,
-    /// Bytes of an output.
-    pub output: u64,
-}
-
-/// `storemark age`: objects are replaced again and again in scratch stores.
-pub struct AgeingRequest {
-    pub targets: Vec<Target<dyn Blobs>>,
-    /// How many objects there are, and how large they are.
-    pub data: Generated,
-    /// Storage ages at which reads are measured, ascending.
-    pub ages: Vec<u32>,
-    /// The cache states in which they are.
-    pub caches: Vec<Cache>,
-}
-
-/// Processes that do the work.
-#[derive(Clone)]
-pub struct WorkerProcesses {
-    pub count: u32,
-    /// Starts one: a program and its arguments, which end up in [`serve`](crate::serve) with this
-    /// process at the other end of standard input and output.
-    pub command: Vec<OsString>,
-}
-
-/// Processes that work on rows at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
-    pub processes: u32,
-    /// Each has a database of its own; otherwise all work on one.
-    pub own_databases: bool,
-}
-
 /// A target: an engine by the facet that is measured, and where its stores are.
 pub struct Target<E: ?Sized + 'static> {
     /// Its name in tables.
@@ -141,26 +58,6 @@ pub struct Target<E: ?Sized + 'static> {
     pub settings: Settings,
     /// The file system that its scratch stores are placed on; absent: no choice was given.
     pub placement: Option<Placement>,
-}
-
-/// A target of the rows experiment.
-pub struct RowTarget {
-    pub target: Target<dyn Rows>,
-    /// How rows are handed over.
-    pub style: Style,
-    /// Rows of a transaction, where it has a number of its own.
-    pub batch: Option<u64>,
-}
-
-/// Where scratch stores get their data.
-#[derive(Clone)]
-pub enum Data {
-    /// Generated from a seed.
-    Generated(Generated),
-    /// A store that is only read: a user's directory.
-    Store { engine: &'static dyn Blobs, path: PathBuf, settings: Settings },
-    /// The first target that has a location.
-    Targets,
 }
 
 impl Request {
@@ -210,24 +107,39 @@ impl Request {
         Plan { seed, experiment, targets, baseline, workloads, caches, durability, memory, rounds }
     }
 
+    /// Makes everything ready that it measures.
+    pub(crate) fn prepare<'a>(
+        &'a self,
+        cache: &'a mut StoreCache,
+        progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Result<Prepared<'a>> {
+        match &self.experiment {
+            ExperimentRequest::Blobs(part) => blobs::prepare(self, part, cache, progress, stop),
+            ExperimentRequest::Rows(part) => rows::prepare(self, part, stop),
+            ExperimentRequest::Tasks(part) => tasks::prepare(self, part, stop),
+            ExperimentRequest::Ageing(part) => ageing::prepare(self, part, progress, stop),
+        }
+    }
+
     /// Where scratch stores go that are not next to anything.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.scratch.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 
+    /// The folder of a target's scratch stores: on the file system of what they are copies of.
+    pub(crate) fn parent<E: ?Sized>(&self, target: &Target<E>) -> PathBuf {
+        if let Some(placement) = &target.placement {
+            return placement.path.clone();
+        }
+        let own = || target.location.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let parent = self.scratch.clone().or_else(own).unwrap_or_default();
+        if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent }
+    }
+
     /// The part of `storemark run`, if it is one.
     pub fn blobs(&self) -> Option<&BlobsRequest> {
         if let ExperimentRequest::Blobs(blobs) = &self.experiment { Some(blobs) } else { None }
-    }
-}
-
-impl Data {
-    pub(crate) fn spec(&self) -> DatasetSpec {
-        match self {
-            Self::Generated(spec) => DatasetSpec::Generated(*spec),
-            Self::Store { path, .. } => DatasetSpec::Directory { path: path.display().to_string() },
-            Self::Targets => DatasetSpec::Targets,
-        }
     }
 }
 
@@ -257,16 +169,21 @@ impl<E: Engine + ?Sized> Target<E> {
         self.address.as_ref().map_or_else(PathBuf::new, |address| table(address).into())
     }
 
-    pub(crate) fn planned(&self, settings: Settings, owner: Owner) -> PlannedTarget {
+    pub(crate) fn planned(
+        &self,
+        facet: Facet,
+        class: Option<Durability>,
+        owner: Owner,
+    ) -> Result<PlannedTarget> {
         let path = || self.location.as_ref().map(|path| path.display().to_string());
         let address = self.address.as_deref().map(without_password);
-        PlannedTarget {
+        Ok(PlannedTarget {
             label: self.label.clone(),
             engine: self.engine.name().to_owned(),
             location: address.or_else(path).unwrap_or_default(),
-            settings,
+            settings: self.settings_for(facet, class)?,
             owner,
             on: self.placement.as_ref().map(|placement| placement.name.clone()),
-        }
+        })
     }
 }

@@ -14,15 +14,14 @@ use super::meter::{PassMeter, flush, soon_ns};
 use crate::{
     store::{ReadyStore, cache_state, check},
     workers::{
-        Watch,
-        blobs::{BlobJob, BlobRequest},
+        Workers,
+        blobs::{self, BlobRequest},
         message::JobRequest,
         processes::Processes,
-        threads,
     },
     workload::{
-        AsText, Done, LATENCY_OPERATIONS, Pass, PassInput, PassOutcome, Tally, done, encode,
-        histogram, nanoseconds, over_time, summarise,
+        Done, LATENCY_OPERATIONS, Latencies, Pass, PassInput, PassOutcome, Tally, done, latency,
+        nanoseconds, over_time,
     },
 };
 
@@ -42,23 +41,19 @@ pub(crate) struct ValuesTrial<'a> {
     pub(crate) processes: Option<(&'a Processes<'a>, u64)>,
 }
 
-/// What a trial gave.
-pub(crate) struct Tried {
-    pub(crate) sample: Sample,
-    /// Share of the first values to be written that were there already; absent: not looked at.
-    pub(crate) written_before: Option<f64>,
-}
-
 impl ValuesTrial<'_> {
-    pub(crate) fn run(&self) -> Result<Tried> {
+    /// Also returns the share of the first values to be written that were there already, if that was
+    /// looked at.
+    pub(crate) fn run(&self) -> Result<(Sample, Option<f64>)> {
         let Self { input, ready, .. } = *self;
-        let passes = self.passes();
+        let keys = input.dataset.entries().len() as u64;
+        let passes = passes(&input.workload, keys, self.timed, self.cache, self.salt);
         // Later rounds write other bytes than earlier ones; what was there before the run may not.
         let look = self.first_round && input.work.operation.updates() && ready.retains();
         let share = || ready.with(|store| input.written_before(&mut *store.session()?, &passes[0]));
         let written_before = look.then(share).transpose()?.map(|(share, _)| share);
         let before = cache_state::reach(ready, self.cache)?;
-        let (mut sample, opening) = ready.with(|store| self.measure(store, &passes))?;
+        let (mut sample, opening) = ready.with(|store| self.open(store, &passes))?;
         sample.open_ns = nanoseconds(opening);
         if input.changes_keys() && ready.retains() {
             ready
@@ -70,31 +65,97 @@ impl ValuesTrial<'_> {
             ready.filled.set(false);
         }
         let after = cache_state::seen(ready)?;
-        Ok(Tried { sample: Sample { cache: self.cache, before, after, ..sample }, written_before })
+        Ok((Sample { cache: self.cache, before, after, ..sample }, written_before))
     }
 
-    fn passes(&self) -> Vec<Pass> {
-        let keys = self.input.dataset.entries().len() as u64;
-        passes(&self.input.workload, keys, self.timed, self.cache, self.salt)
+    fn open(&self, store: &dyn Store, passes: &[Pass]) -> Result<Sample> {
+        let Self { input, ready, .. } = *self;
+        let measure = |workers: &mut Workers<'_, _, _>| self.measure(store, passes, workers);
+        match self.processes {
+            None => blobs::with(input, store, measure),
+            Some((processes, seed)) => {
+                let job = |process| BlobRequest::new(process, input.workload, seed, ready);
+                processes.with(|process| JobRequest::Blobs(job(process)), measure)
+            }
+        }
     }
 
-    fn measure(&self, store: &dyn Store, passes: &[Pass]) -> Result<Sample> {
+    /// The passes in open sessions. The sample is about the last one without a clock per operation,
+    /// if there is one.
+    fn measure(
+        &self,
+        store: &dyn Store,
+        passes: &[Pass],
+        workers: &mut Workers<'_, Pass, PassOutcome>,
+    ) -> Result<Sample> {
         let Self { input, ready, .. } = *self;
         let mut processes = store.processes();
         processes.extend(self.processes.iter().flat_map(|(workers, _)| workers.ids()));
-        let (meter, measured, sample) = Default::default();
-        let mut watch = Passing { trial: self, store, processes, meter, measured, sample };
-        match self.processes {
-            None => threads::run(&BlobJob { input, store, passes }, &mut watch)?,
-            Some((workers, seed)) => {
-                let job = |process| {
-                    JobRequest::Blobs(BlobRequest::new(process, input, seed, ready, passes))
-                };
-                workers.run(job, passes, &mut watch)?;
+        // The device under a remote store cannot be seen.
+        let path = (!ready.engine.capabilities().remote).then_some(&*ready.path);
+        let writes = input.work.operation.writes();
+        let (mut steady, mut measured) = (None::<Sample>, Passes::default());
+        for &pass in passes {
+            let meter = PassMeter::start(&processes, path);
+            // A single worker need not wait for the others.
+            let start_ns = if input.workload.workers() > 1 { soon_ns() } else { 0 };
+            let done = workers(pass, start_ns)?;
+            let sample = meter.stop(&done, writes, || store.settle(), || ready.files())?;
+            let tally = tally(&done);
+            self.check(store, &pass, &tally)?;
+            let wall = done::wall(&done);
+            let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
+            if pass.clocked {
+                measured.latency = latency(&outcomes, wall)?;
+                measured.over_time = timeline(&outcomes);
+            }
+            measured.paced = paced(input.work.rate, &outcomes, wall)?;
+            if !pass.clocked || steady.is_none() || measured.paced.is_some() {
+                measured.first =
+                    steady.map(|Sample { operations, wall_ns, .. }| First { operations, wall_ns });
+                steady = Some(Sample { bytes: tally.bytes, ..sample });
             }
         }
-        Ok(Sample { measured: Measured::Blobs(watch.measured), ..watch.sample })
+        let steady = steady.expect("a trial has at least one pass");
+        Ok(Sample { measured: Measured::Blobs(measured), ..steady })
     }
+
+    /// Checks off the clock what `pass` did, and brings the store back to its keys. A miss is not a
+    /// fast read: it ends the run.
+    fn check(&self, store: &dyn Store, pass: &Pass, tally: &Tally) -> Result<()> {
+        let Self { input, ready, .. } = *self;
+        if !ready.retains() {
+            return Ok(());
+        }
+        if let Some(key) = &tally.first {
+            return Err(missed(tally, pass.count, key));
+        }
+        if !input.work.operation.writes() {
+            return Ok(());
+        }
+        let session = &mut *store.session()?;
+        if let Some(key) = input.read_back(session, pass)? {
+            return Err(check::not_as_written(&key));
+        }
+        if input.changes_keys() {
+            input.restore(session, pass)?;
+            flush(&ready.files())?;
+        }
+        Ok(())
+    }
+}
+
+fn missed(tally: &Tally, count: u64, key: &str) -> Error {
+    let wrong = [
+        (tally.missing, "are missing"),
+        (tally.wrong, "have another length than before"),
+        (tally.present, "were there before they were inserted"),
+        (tally.short, "start a scan that does not show what is there"),
+    ];
+    let (bad, what) = wrong.into_iter().find(|(count, _)| *count > 0).unwrap_or_default();
+    let (bad, count) = (show_count(bad), show_count(count));
+    let message = format!("{bad} of {count} keys asked for {what}, first {key}");
+    Error::new(ErrorKind::Missing, message)
 }
 
 /// The passes. A store is cold only once, and ages by each write: there the first pass is the only
@@ -119,95 +180,6 @@ fn passes(workload: &Workload, keys: u64, timed: u64, cache: Cache, salt: u64) -
     vec![pass(0, first, false), pass(1, workload.count, false), pass(2, timed, true)]
 }
 
-/// A trial as its passes go by.
-struct Passing<'a> {
-    trial: &'a ValuesTrial<'a>,
-    store: &'a dyn Store,
-    /// Others that work for the store.
-    processes: Vec<u32>,
-    meter: Option<PassMeter>,
-    measured: Passes,
-    sample: Sample,
-}
-
-impl Watch<Pass, PassOutcome> for Passing<'_> {
-    fn starts(&mut self, _: &Pass) -> Result<u64> {
-        let ValuesTrial { ready, input, .. } = self.trial;
-        // The device under a remote store cannot be seen.
-        let path = (!ready.engine.capabilities().remote).then_some(&*ready.path);
-        self.meter = Some(PassMeter::start(self.processes.clone(), path));
-        // A single worker need not wait for the others.
-        Ok(if input.workload.workers() > 1 { soon_ns() } else { 0 })
-    }
-
-    fn ended(&mut self, pass: &Pass, done: Vec<Done<PassOutcome>>) -> Result<()> {
-        let ValuesTrial { ready, input, .. } = self.trial;
-        let meter = self.meter.take().expect("every pass starts before it ends");
-        let (wall, writes) = (done::wall(&done), input.work.operation.writes());
-        let settle = || self.store.settle();
-        let measured = meter.stop(wall, writes, settle, || flush(&ready.files()))?;
-        let tally = tally(&done);
-        self.check(&tally, pass.count)?;
-        self.read_back(pass)?;
-        self.restore(pass)?;
-        let (workers, counters) = (done::workers(&done), done::counters(&done));
-        let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
-        if pass.clocked {
-            self.measured.latency = latency(&outcomes, wall, pass.count)?;
-            self.measured.over_time = timeline(&outcomes);
-        }
-        self.measured.paced = paced(input.work.rate, &outcomes, wall, pass.count)?;
-        if !pass.clocked || self.sample.operations == 0 || self.measured.paced.is_some() {
-            let Sample { operations, wall_ns, .. } = self.sample;
-            self.measured.first = (operations > 0).then_some(First { operations, wall_ns });
-            let (operations, bytes) = (pass.count, tally.bytes);
-            self.sample = Sample { operations, bytes, workers, counters, ..measured };
-        }
-        Ok(())
-    }
-}
-
-impl Passing<'_> {
-    /// Whether writes can be read back.
-    fn keeps_writes(&self) -> bool {
-        self.trial.input.work.operation.writes() && self.trial.ready.retains()
-    }
-
-    /// Reads the last writes of an update pass back.
-    fn read_back(&self, pass: &Pass) -> Result<()> {
-        if !self.keeps_writes() {
-            return Ok(());
-        }
-        let lost = self.trial.input.read_back(&mut *self.store.session()?, pass)?;
-        lost.map_or(Ok(()), |key| Err(check::not_as_written(&key)))
-    }
-
-    /// Brings the store back to its keys, off the clock.
-    fn restore(&self, pass: &Pass) -> Result<()> {
-        if !self.trial.input.changes_keys() || !self.trial.ready.retains() {
-            return Ok(());
-        }
-        self.trial.input.restore(&mut *self.store.session()?, pass)?;
-        flush(&self.trial.ready.files())
-    }
-
-    /// A miss is not a fast read: it ends the run.
-    fn check(&self, tally: &Tally, count: u64) -> Result<()> {
-        let first = tally.first.as_ref().filter(|_| self.trial.ready.retains());
-        let Some(key) = first else { return Ok(()) };
-        let wrong = [
-            (tally.missing, "are missing"),
-            (tally.wrong, "have another length than before"),
-            (tally.present, "were there before they were inserted"),
-            (tally.short, "start a scan that does not show what is there"),
-        ];
-        let (bad, what) = wrong.into_iter().find(|(count, _)| *count > 0).unwrap_or_default();
-        let (bad, count) = (show_count(bad), show_count(count));
-        let message = format!("{bad} of {count} keys asked for {what}, first {key}");
-        Err(Error::new(ErrorKind::Missing, message))
-    }
-}
-
 fn tally(done: &[Done<PassOutcome>]) -> Tally {
     let mut tally = Tally::default();
     for worker in done {
@@ -216,50 +188,44 @@ fn tally(done: &[Done<PassOutcome>]) -> Tally {
     tally
 }
 
+fn latencies(outcomes: &[PassOutcome]) -> impl Iterator<Item = &Latencies> {
+    outcomes.iter().filter_map(|outcome| outcome.latencies.as_ref())
+}
+
 fn timeline(outcomes: &[PassOutcome]) -> Option<model::OverTime> {
-    let clocks = outcomes.iter().filter_map(|outcome| outcome.clock.as_ref());
-    let background = outcomes.iter().flat_map(|outcome| &outcome.background);
-    over_time(clocks, background)
+    let slices: Vec<_> = latencies(outcomes).map(|latencies| &latencies.slices).collect();
+    over_time(&slices, outcomes.iter().flat_map(|outcome| &outcome.background))
 }
 
 /// How a pass kept its schedule; none: it had none.
-fn paced(
-    rate: Option<f64>,
-    outcomes: &[PassOutcome],
-    wall: Duration,
-    operations: u64,
-) -> Result<Option<Paced>> {
-    let parts = outcomes.iter().filter_map(|outcome| outcome.lags.clone());
-    let lags = parts.reduce(|AsText(sum), AsText(part)| AsText(sum + &part));
-    let Some((asked, AsText(lags))) = rate.zip(lags) else { return Ok(None) };
+fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<Option<Paced>> {
+    let lags = latency::sum(latencies(outcomes).filter_map(|latencies| latencies.lags.as_ref()));
+    let Some((asked, lags)) = rate.zip(lags) else { return Ok(None) };
     Ok(Some(Paced {
         asked,
-        reached: operations as f64 / wall.as_secs_f64(),
+        reached: lags.len() as f64 / wall.as_secs_f64(),
         lag_p50_ns: lags.value_at_quantile(0.5),
         lag_p99_ns: lags.value_at_quantile(0.99),
-        lag: encode(&lags)?,
+        lag: latency::encode(&lags)?,
     }))
 }
 
-fn latency(outcomes: &[PassOutcome], wall: Duration, operations: u64) -> Result<Latency> {
-    let clocks = || outcomes.iter().filter_map(|outcome| outcome.clock.as_ref());
-    let mut all = histogram();
+fn latency(outcomes: &[PassOutcome], wall: Duration) -> Result<Latency> {
+    let mut all = latency::histogram();
     let mut actions = BTreeMap::new();
     for action in Action::ALL {
-        let parts = clocks().filter_map(|clock| clock.histograms.get(action as usize)?.clone());
-        let Some(AsText(own)) = parts.reduce(|AsText(sum), AsText(part)| AsText(sum + &part))
-        else {
-            continue;
-        };
-        all += &own;
-        actions.insert(action, encode(&own)?);
+        let own = latencies(outcomes).filter_map(|own| own.histograms.get(action as usize));
+        if let Some(own) = latency::sum(own.flatten()) {
+            all += &own;
+            actions.insert(action, latency::encode(&own)?);
+        }
     }
     if actions.len() == 1 {
         // It is the whole.
         actions.clear();
     }
-    let sum = clocks().map(|clock| clock.sum).sum();
-    Ok(Latency { actions, ..summarise(&all, sum, wall, operations)? })
+    let sum = latencies(outcomes).map(|own| own.sum).sum();
+    Ok(Latency { actions, ..latency::summarise(&all, sum, wall)? })
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 //! is narrow enough or the time is spent. What fails is left out from there on, and the others go
 //! on.
 
-mod eta;
-mod stopping;
+mod ending;
 
 use std::{
     collections::HashSet,
@@ -22,13 +21,9 @@ use crate::{
     Progress, Recorder, Stop,
     dataset::{Use, derive, shuffle},
     experiment::{
-        At, Experiment, Loss, Output, Prepared, Trial, ageing,
-        blobs::{self, StoreCache},
-        request::{ExperimentRequest, Request},
-        rows, tasks,
+        Complaints, Experiment, Loss, Output, Prepared, Trial, blobs::StoreCache, request::Request,
     },
 };
-use eta::Eta;
 
 /// What the record does not contain.
 pub struct Outcome {
@@ -39,7 +34,7 @@ pub struct Outcome {
     /// Labels of the targets that failed, in a trial or before; each is a finding too.
     pub failed: Vec<String>,
     /// What each store's engine complains of, by target, if a check was asked for.
-    pub integrity: Vec<(String, Vec<String>)>,
+    pub integrity: Complaints,
 }
 
 /// Measures what was asked for and finishes the record; what was measured until an error is in it.
@@ -63,12 +58,7 @@ pub fn measure_with(
     stop: &Stop,
 ) -> Result<Outcome> {
     let began = Instant::now();
-    let prepared = match &request.experiment {
-        ExperimentRequest::Blobs(part) => blobs::prepare(request, part, stores, progress, stop),
-        ExperimentRequest::Rows(part) => rows::prepare(request, part, stop),
-        ExperimentRequest::Tasks(part) => tasks::prepare(request, part, stop),
-        ExperimentRequest::Ageing(part) => ageing::prepare(request, part, progress, stop),
-    }?;
+    let prepared = request.prepare(stores, progress, stop)?;
     let outcome = run(request, prepared, recorder, (began, progress, stop));
     finish(outcome, recorder, began)
 }
@@ -80,41 +70,35 @@ fn run(
     recorder: &mut Recorder,
     (began, progress, stop): (Instant, &dyn Progress, &Stop),
 ) -> Result<Outcome> {
-    let Prepared { mut experiment, plan, environment, stores, findings, left_out, round } =
-        prepared;
+    let Prepared { mut experiment, plan, environment, trials, stores, .. } = prepared;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (spec, point) = (request.spec.clone(), request.point.clone());
     let header = Header { format: FORMAT, started, environment, plan: plan.clone(), spec, point };
     recorder.begin(header)?;
     // If there are none, the trials make them.
     let before = !stores.is_empty();
-    let known = stores.iter().map(|facts| facts.target).collect();
     stores.into_iter().try_for_each(|facts| recorder.push(Line::Store(facts)))?;
-    recorder.note(findings)?;
+    recorder.note(prepared.findings)?;
     if before {
         note(recorder, checks::of_stores)?;
     }
     let start = Instant::now();
-    let mut schedule = Schedule { plan: &plan, began, progress, stop, lost: Vec::new(), known };
-    let ended = match schedule.rounds(&mut *experiment, round, recorder) {
+    let (plan, shorter) = (&plan, prepared.shorter);
+    let mut schedule =
+        Schedule { plan, trials, lost: HashSet::new(), shorter, began, start, progress, stop };
+    let ended = match schedule.rounds(&mut *experiment, prepared.round, recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Ended::Interrupted),
         ended => ended,
     };
-    let (measuring, lost) = (start.elapsed(), schedule.lost_targets());
+    let (measuring, lost) = (start.elapsed(), schedule.lost);
     let noted = if before { Ok(()) } else { note(recorder, checks::of_stores) };
-    let checked = ended.and_then(|ended| Ok((ended, experiment.integrity(&lost)?)));
-    let whole = checked.is_ok() && lost.is_empty() && left_out.is_empty();
-    let closed = experiment.close(whole);
-    let (ended, integrity) = checked?;
-    noted.and(closed)?;
+    let finished = experiment.finish(ended.is_ok().then_some(&lost));
+    let (ended, integrity) = (ended?, finished?);
+    noted?;
     let failed = plan.targets.iter().enumerate().filter(|(target, _)| lost.contains(target));
     let failed = failed.map(|(_, target)| target.label.clone());
-    Ok(Outcome {
-        ended,
-        measuring,
-        failed: left_out.into_iter().chain(failed).collect(),
-        integrity,
-    })
+    let failed = prepared.left_out.into_iter().chain(failed).collect();
+    Ok(Outcome { ended, measuring, failed, integrity })
 }
 
 /// Adds what only the whole record shows, and its last line.
@@ -137,14 +121,17 @@ fn note(recorder: &mut Recorder, find: fn(&Record) -> Vec<Finding>) -> Result<()
 
 struct Schedule<'a> {
     plan: &'a Plan,
+    /// Those of a round that none has failed of.
+    trials: Vec<Trial>,
+    /// Targets a trial of which failed.
+    lost: HashSet<usize>,
+    shorter: &'static str,
     /// Since when the time of the run counts.
     began: Instant,
+    /// When the first round started.
+    start: Instant,
     progress: &'a dyn Progress,
     stop: &'a Stop,
-    /// Trials that are left out because they failed, or another of the same target did.
-    lost: Vec<Trial>,
-    /// Targets whose facts are in the record.
-    known: HashSet<usize>,
 }
 
 impl Schedule<'_> {
@@ -155,23 +142,22 @@ impl Schedule<'_> {
         expected: Option<Duration>,
         recorder: &mut Recorder,
     ) -> Result<Ended> {
-        expected.inspect(|expected| self.warn(*expected, experiment.shorter()));
-        let mut eta = Eta::new(self.plan.rounds, self.began, self.progress);
+        expected.inspect(|expected| self.warn(*expected));
         let mut longest = Duration::ZERO;
         for round in 0.. {
             let start = Instant::now();
-            eta.round(round);
-            self.round(round, &eta, experiment, recorder)?;
-            if experiment.trials().iter().all(|trial| self.lost.contains(trial)) {
+            experiment.start_round(round)?;
+            self.round(round, experiment, recorder)?;
+            if self.trials.is_empty() {
                 return Ok(Ended::Failed("a trial failed of every target".to_owned()));
             }
             longest = longest.max(start.elapsed());
             if round == 0 && expected.is_none() {
-                self.warn(longest, experiment.shorter());
+                self.warn(longest);
             }
             let (rounds, elapsed) = (&self.plan.rounds, self.began.elapsed());
             let record = recorder.record();
-            if let Some(ended) = stopping::ended(rounds, round + 1, longest, elapsed, record) {
+            if let Some(ended) = ending::ended(rounds, round + 1, longest, elapsed, record) {
                 return Ok(ended);
             }
         }
@@ -179,39 +165,51 @@ impl Schedule<'_> {
     }
 
     /// Says it if the least number of rounds will take longer than the time.
-    fn warn(&self, round: Duration, shorter: &str) {
+    fn warn(&self, round: Duration) {
         let Rounds { min, max, seconds, .. } = self.plan.rounds;
         if max.is_none() && (round * min).as_secs_f64() > seconds {
             self.progress.say(&format!(
-                "one round takes about {}, and at least {min} are run; use {shorter} to shorten it",
-                show_duration(round)
+                "one round takes about {}, and at least {min} are run; use {} to shorten it",
+                show_duration(round),
+                self.shorter
             ));
         }
     }
 
+    /// Runs the trials in fresh random order.
     fn round(
         &mut self,
         round: u32,
-        eta: &Eta<'_>,
         experiment: &mut dyn Experiment,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        experiment.start_round(round)?;
-        let trials = self.shuffled(round, experiment.trials());
-        let all = trials.len();
-        for (position, trial) in (0..).zip(trials) {
-            if self.lost.contains(&trial) {
+        let mut trials = self.trials.clone();
+        let seed = derive(self.plan.seed, Use::Trials, round.into());
+        shuffle(&mut trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        for (position, &trial) in (0..).zip(&trials) {
+            if !self.trials.contains(&trial) {
                 continue;
             }
             self.stop.check()?;
-            eta.trial(position, all, &experiment.progress(trial));
-            let (at, known) = (At { round, position }, &mut self.known);
-            let mut output = Output { recorder: &mut *recorder, known, target: trial.target, at };
-            if let Err(error) = experiment.run(trial, at, &mut output) {
+            self.show(trial, round, f64::from(position) / trials.len() as f64);
+            let target = trial.target;
+            let mut output = Output { recorder: &mut *recorder, target, round, position };
+            if let Err(error) = experiment.run(trial, &mut output) {
                 self.failed(trial, round, error, experiment, recorder)?;
             }
         }
         Ok(())
+    }
+
+    /// Shows that a trial starts when that `part` of the round has passed.
+    fn show(&self, trial: Trial, round: u32, part: f64) {
+        let what = match trial.workload {
+            Some(_) => String::new(),
+            None => format!(", {}", self.plan.targets[trial.target].label),
+        };
+        let (measuring, spent) = (self.start.elapsed(), self.began.elapsed());
+        let left = ending::left(&self.plan.rounds, f64::from(round) + part, measuring, spent);
+        self.progress.rounds(&format!("round {}{what}", round + 1), left);
     }
 
     /// Leaves out what failed, unless that ends the run.
@@ -223,27 +221,18 @@ impl Schedule<'_> {
         experiment: &mut dyn Experiment,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        let Some(loss) = experiment.loss(trial, &error) else { return Err(error) };
-        let is_lost = |other: &Trial| match loss {
-            Loss::Trial => *other == trial,
-            Loss::Target => other.target == trial.target,
-        };
-        self.lost.extend(experiment.trials().into_iter().filter(is_lost));
+        if error.kind() == ErrorKind::Interrupted {
+            return Err(error);
+        }
+        let Some(loss) = experiment.failed(trial, &error)? else { return Err(error) };
+        self.trials.retain(|other| match loss {
+            Loss::Trial => *other != trial,
+            Loss::Target => other.target != trial.target,
+        });
+        self.lost.insert(trial.target);
         let kind = FindingKind::TrialFailed { why: error.to_string() };
         let finding = Finding::target(kind, &self.plan.targets[trial.target].label);
-        recorder.note([experiment.place(trial, finding.in_round(round))])?;
-        experiment.recover()
-    }
-
-    fn lost_targets(&self) -> HashSet<usize> {
-        self.lost.iter().map(|trial| trial.target).collect()
-    }
-
-    /// In fresh random order; what failed once is left out.
-    fn shuffled(&self, round: u32, mut trials: Vec<Trial>) -> Vec<Trial> {
-        trials.retain(|trial| !self.lost.contains(trial));
-        let seed = derive(self.plan.seed, Use::Trials, round.into());
-        shuffle(&mut trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
-        trials
+        let workload = trial.workload.into_iter();
+        recorder.note([workload.fold(finding.in_round(round), Finding::in_workload)])
     }
 }

@@ -37,11 +37,10 @@ fn can_reach(cache: Cache) -> io::Result<()> {
 }
 
 fn missing(cache: Cache, why: &io::Error) -> String {
-    let instead = match cache {
-        Cache::Cold if can_reach(Cache::DataCold).is_ok() => {
-            "; --cache data-cold drops the stores' pages only and needs no more rights"
-        }
-        _ => "",
+    let instead = if cache == Cache::Cold && can_reach(Cache::DataCold).is_ok() {
+        "; --cache data-cold drops the stores' pages only and needs no more rights"
+    } else {
+        ""
     };
     format!("{why}{instead}")
 }
@@ -60,19 +59,27 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
     let Some(files) = files(ready)? else { return Ok(None) };
     if cache != Cache::Warm || !ready.filled.get() {
         evict(&files)?;
-        if cache == Cache::Limited {
-            drop_others(&files)?;
+        // Pages that were read under no limit, or another one, count against that until they are
+        // gone.
+        for _ in 0..if cache == Cache::Limited { AGAIN } else { 0 } {
+            if pages(&files)?.shows(Cache::DataCold) {
+                break;
+            }
+            evict(&files)?;
         }
         fill(&files, cache)?;
     }
+    // What the state asks of the pages alone.
+    let asked = if cache == Cache::Cold { Cache::DataCold } else { cache };
     let mut seen = pages(&files)?;
     for _ in 0..AGAIN {
-        if seen.shows(data(cache)) {
+        if seen.shows(asked) {
             break;
         }
-        match cache {
-            Cache::Warm | Cache::Limited => fill(&files, cache)?,
-            _ => evict(&files)?,
+        if cache.is_cold() {
+            evict(&files)?
+        } else {
+            fill(&files, cache)?
         }
         seen = pages(&files)?;
     }
@@ -85,17 +92,6 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
     pagecache::drop_all().map_err(wrong)?;
     let names = files.names().map_err(wrong)?;
     Ok(Some(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen }))
-}
-
-/// Pages that were read under no limit, or another one, count against that until they are gone.
-fn drop_others(files: &Files) -> Result<()> {
-    for _ in 0..AGAIN {
-        if pages(files)?.shows(Cache::DataCold) {
-            break;
-        }
-        evict(files)?;
-    }
-    Ok(())
 }
 
 /// What of the store is in memory now; looking at it loads its names.
@@ -123,11 +119,6 @@ fn fill(files: &Files, cache: Cache) -> Result<()> {
         files.warm().map_err(wrong)?;
     }
     Ok(())
-}
-
-/// What a state asks of the pages alone.
-fn data(cache: Cache) -> Cache {
-    if cache == Cache::Cold { Cache::DataCold } else { cache }
 }
 
 fn pages(files: &Files) -> Result<Residency> {

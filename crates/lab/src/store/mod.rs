@@ -2,6 +2,109 @@
 
 pub(crate) mod cache_state;
 pub(crate) mod check;
-mod ready;
 
-pub(crate) use ready::ReadyStore;
+use std::{
+    cell::Cell,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use model::{
+    Blobs, Durability, FileBytes, OpenOptions, Result, Server, Settings, Store, StoreFacts,
+};
+
+/// What is known of a store that was neither filled nor checked.
+pub(crate) fn facts(
+    (in_effect, durability): (Settings, Durability),
+    files: FileBytes,
+) -> StoreFacts {
+    StoreFacts {
+        target: 0,
+        in_effect,
+        durability,
+        apparent_bytes: files.apparent,
+        allocated_bytes: files.allocated,
+        memory_bytes: None,
+        server: None,
+        fill_ns: None,
+        check_ns: 0,
+    }
+}
+
+/// What files and folders take.
+pub(crate) fn file_bytes(paths: &[PathBuf]) -> Result<FileBytes> {
+    let host::Space { apparent, allocated } = host::space(paths)?;
+    Ok(FileBytes { apparent, allocated })
+}
+
+/// How a target's store is opened.
+pub(crate) struct ReadyStore {
+    pub(crate) engine: &'static dyn Blobs,
+    pub(crate) path: PathBuf,
+    pub(crate) options: OpenOptions,
+    /// The store itself, where closing would lose it.
+    pub(crate) held: Option<Box<dyn Store>>,
+    /// Whether its files were filled into the page cache from start to end and only read since.
+    pub(crate) filled: Cell<bool>,
+}
+
+impl ReadyStore {
+    /// A store at `path`, which need not be there yet.
+    pub(crate) fn new(engine: &'static dyn Blobs, path: PathBuf, options: OpenOptions) -> Self {
+        Self { engine, path, options, held: None, filled: Cell::new(false) }
+    }
+
+    /// Opens the store, lets `use_it` work on it, closes it. Also returns how long opening took.
+    pub(crate) fn with<T>(
+        &self,
+        use_it: impl FnOnce(&dyn Store) -> Result<T>,
+    ) -> Result<(T, Duration)> {
+        if let Some(store) = &self.held {
+            return Ok((use_it(store.as_ref())?, Duration::ZERO));
+        }
+        let start = Instant::now();
+        let store = self.engine.open(&self.path, &self.options)?;
+        let opening = start.elapsed();
+        let result = use_it(store.as_ref())?;
+        store.close()?;
+        Ok((result, opening))
+    }
+
+    /// The files and folders of the store that are there.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.engine.files(&self.path).into_iter().filter(|path| path.exists()).collect()
+    }
+
+    /// What is known of the store, which holds `data` bytes of values.
+    pub(crate) fn facts(&self, target: usize, data: u64) -> Result<StoreFacts> {
+        let ((in_effect, served), _) =
+            self.with(|store| Ok((store.in_effect()?, !store.processes().is_empty())))?;
+        let memory_bytes = self.own_memory(&in_effect.0, data);
+        let server = match (served, self.engine.capabilities().remote) {
+            (true, _) => Some(Server::Started),
+            (false, true) => Some(Server::Existing),
+            (false, false) => None,
+        };
+        let facts = facts(in_effect, file_bytes(&self.files())?);
+        Ok(StoreFacts { target, memory_bytes, server, ..facts })
+    }
+
+    /// Memory that the store may take for itself, in bytes: all of its `data` if that is not on a
+    /// disk, else what the setting `cache` gives it; an engine without that has none. Absent if a
+    /// remote server does not report it.
+    fn own_memory(&self, in_effect: &Settings, data: u64) -> Option<u64> {
+        let engine = self.engine.capabilities();
+        let cache = in_effect.parse("cache");
+        match (engine.persistent, engine.retains) {
+            _ if engine.remote => cache,
+            (true, _) => cache.or(Some(0)),
+            (false, true) => Some(data),
+            (false, false) => Some(0),
+        }
+    }
+
+    /// Whether reads deliver what was written.
+    pub(crate) fn retains(&self) -> bool {
+        self.engine.capabilities().retains
+    }
+}

@@ -6,18 +6,20 @@
 use std::{
     cell::RefCell,
     ffi::OsString,
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
-    time::Duration,
+    io::{BufRead, BufReader, BufWriter, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    thread,
+    time::{Duration, Instant},
 };
 
 use host::now_ns;
-use model::{Error, ErrorKind, Order, Result};
-use serde::de::DeserializeOwned;
+use model::{Error, Order, Result};
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Watch,
-    child::WorkerProcess,
-    message::{Data, JobRequest, PROTOCOL, Reply, Request, parse},
+    Workers,
+    message::{JobRequest, PROTOCOL, Reply, Request, parse, send},
 };
 use crate::{
     Stop,
@@ -25,7 +27,7 @@ use crate::{
     workload::Done,
 };
 
-/// Worker processes that are started and have said which protocol they speak.
+/// Worker processes that are started and speak the same protocol.
 pub(crate) struct Processes<'a> {
     members: RefCell<Vec<WorkerProcess>>,
     lines: Receiver<(usize, Option<String>)>,
@@ -39,31 +41,26 @@ const AHEAD_NS: u64 = 5_000_000;
 const LOOK: Duration = Duration::from_millis(50);
 
 impl<'a> Processes<'a> {
-    /// Starts `count` processes by `command`.
-    pub(crate) fn start(command: &[OsString], count: u32, stop: &'a Stop) -> Result<Self> {
+    /// Starts `count` processes by `command`, and gives each the values to read and the payloads to
+    /// write, for jobs that need them.
+    pub(crate) fn start(
+        command: &[OsString],
+        count: u32,
+        values: Option<(&Dataset, PoolSpec)>,
+        stop: &'a Stop,
+    ) -> Result<Self> {
         let (sender, lines) = channel();
         let start = |number| WorkerProcess::start(number, command, &sender);
         let members = (0..count as usize).map(start).collect::<Result<Vec<_>>>()?;
         let processes = Self { members: RefCell::new(members), lines, stop };
-        processes.replies(|reply: Reply<()>| match reply {
-            Reply::Hello { protocol: PROTOCOL } => Ok(()),
-            Reply::Hello { protocol } => Err(Error::failed(format!(
-                "speaks version {protocol} of the protocol, this storemark version {PROTOCOL}: \
-                 start the same version of storemark"
-            ))),
-            _ => Err(unexpected()),
-        })?;
-        Ok(processes)
-    }
-
-    /// Gives each process the dataset; may only be done first.
-    pub(crate) fn load(&self, dataset: &Dataset, pool: PoolSpec) -> Result<()> {
-        let data = Request::Data(Data { dataset: dataset.luggage(), pool });
-        for member in self.members.borrow_mut().iter_mut() {
-            member.ask(&data)?;
-            member.send_data(dataset);
+        processes.replies::<()>()?;
+        let start = values.map(|(dataset, pool)| (dataset.luggage(), pool));
+        for member in processes.members.borrow_mut().iter_mut() {
+            member.ask(&Request::<()>::Start(start));
+            values.inspect(|(dataset, _)| member.send_data(dataset));
         }
-        self.all_ready()
+        processes.replies::<()>()?;
+        Ok(processes)
     }
 
     /// The ids of the processes.
@@ -73,18 +70,26 @@ impl<'a> Processes<'a> {
 
     /// Puts the keys of each process into the order of a round, as [`Dataset::arrange`] does here.
     pub(crate) fn arrange(&self, order: Order, start: Option<i64>, seed: u64) -> Result<()> {
-        self.ask(&Request::Arrange { order, start, seed })
+        self.ask::<(), ()>(|_| Request::Arrange { order, start, seed }).map(drop)
     }
 
-    /// Runs `passes` one after the other, as [`threads::run`](super::threads::run) does in one
-    /// process; `job` is what each process does. After an error no process works any longer.
-    pub(crate) fn run<P, O: DeserializeOwned>(
+    /// Opens the workers of all processes, and lets `work` have them make passes, as
+    /// [`threads::with`](super::threads::with) does in one process; `job` is what each process does.
+    /// After an error no process works any longer.
+    pub(crate) fn with<P: Copy + Serialize, O: DeserializeOwned, T>(
         &self,
         job: impl Fn(u32) -> JobRequest,
-        passes: &[P],
-        watch: &mut dyn Watch<P, O>,
-    ) -> Result<()> {
-        let outcome = self.try_run(job, passes, watch);
+        work: impl FnOnce(&mut Workers<'_, P, O>) -> Result<T>,
+    ) -> Result<T> {
+        let trial = || {
+            self.ask::<P, O>(|process| Request::Open(Box::new(job(process))))?;
+            let result = work(&mut |pass, start_ns| {
+                let start_ns = start_ns.max(now_ns() + AHEAD_NS);
+                self.ask(|_| Request::Pass { pass, start_ns })
+            })?;
+            self.ask::<P, O>(|_| Request::Close).map(|_| result)
+        };
+        let outcome = trial();
         if outcome.is_err() {
             // Before anything that they use is closed or removed.
             self.members.borrow_mut().clear();
@@ -92,65 +97,32 @@ impl<'a> Processes<'a> {
         outcome
     }
 
-    fn try_run<P, O: DeserializeOwned>(
+    /// Asks each process, and waits until all have replied.
+    fn ask<P: Serialize, O: DeserializeOwned>(
         &self,
-        job: impl Fn(u32) -> JobRequest,
-        passes: &[P],
-        watch: &mut dyn Watch<P, O>,
-    ) -> Result<()> {
+        request: impl Fn(u32) -> Request<P>,
+    ) -> Result<Vec<Done<O>>> {
         for (process, member) in (0..).zip(self.members.borrow_mut().iter_mut()) {
-            member.ask(&Request::Open(Box::new(job(process))))?;
+            member.ask(&request(process));
         }
-        self.all_ready()?;
-        for pass in passes {
-            let start_ns = watch.starts(pass)?.max(now_ns() + AHEAD_NS);
-            self.ask(&Request::Pass { start_ns })?;
-            let done = self.replies(|reply: Reply<O>| match reply {
-                Reply::Done(done) => Ok(done),
-                _ => Err(unexpected()),
-            })?;
-            watch.ended(pass, done.into_iter().flatten().collect::<Vec<Done<O>>>())?;
-        }
-        self.ask(&Request::Close)?;
-        self.replies(|reply: Reply<O>| match reply {
-            Reply::Closed => Ok(()),
-            _ => Err(unexpected()),
-        })?;
-        Ok(())
+        self.replies()
     }
 
-    fn ask(&self, request: &Request) -> Result<()> {
-        self.members.borrow_mut().iter_mut().try_for_each(|member| member.ask(request))
-    }
-
-    fn all_ready(&self) -> Result<()> {
-        let ready = self.replies(|reply: Reply<()>| match reply {
-            Reply::Ready => Ok(()),
-            _ => Err(unexpected()),
-        });
-        ready.map(drop)
-    }
-
-    /// One reply of each process, in their order. The first that is not as expected is an error.
-    fn replies<O: DeserializeOwned, T>(
-        &self,
-        expected: impl Fn(Reply<O>) -> Result<T>,
-    ) -> Result<Vec<T>> {
-        let mut replies: Vec<Option<T>> = Vec::new();
-        replies.resize_with(self.members.borrow().len(), || None);
-        while replies.iter().any(Option::is_none) {
+    /// What all workers did, in the order of the processes. The first failure is an error.
+    fn replies<O: DeserializeOwned>(&self) -> Result<Vec<Done<O>>> {
+        let count = self.members.borrow().len();
+        let mut replies: Vec<(usize, Vec<Done<O>>)> = Vec::with_capacity(count);
+        while replies.len() < count {
             let (process, line) = self.next()?;
-            let reply = match line {
-                Some(line) => parse::<Reply<O>>(&line).and_then(Reply::checked).and_then(&expected),
+            let done = match line {
+                Some(line) => parse(&line).and_then(done),
                 None => Err(self.members.borrow_mut()[process].lost()),
             };
-            let named = |e: Error| match e.kind() {
-                ErrorKind::Interrupted => e,
-                _ => e.context(format_args!("worker process {}", process + 1)),
-            };
-            replies[process] = Some(reply.map_err(named)?);
+            let named = |e: Error| e.context(format_args!("worker process {}", process + 1));
+            replies.push((process, done.map_err(named)?));
         }
-        Ok(replies.into_iter().flatten().collect())
+        replies.sort_by_key(|(process, _)| *process);
+        Ok(replies.into_iter().flat_map(|(_, done)| done).collect())
     }
 
     fn next(&self) -> Result<(usize, Option<String>)> {
@@ -167,6 +139,105 @@ impl<'a> Processes<'a> {
     }
 }
 
-fn unexpected() -> Error {
-    Error::failed("answered what it was not asked for")
+fn done<O>(reply: Reply<O>) -> Result<Vec<Done<O>>> {
+    match reply {
+        Reply::Hello { protocol: PROTOCOL } => Ok(Vec::new()),
+        Reply::Hello { protocol } => Err(Error::failed(format!(
+            "speaks version {protocol} of the protocol, this storemark version {PROTOCOL}: start \
+             the same version of storemark"
+        ))),
+        Reply::Done(done) => Ok(done),
+        Reply::Failed(why) => Err(Error::failed(why)),
+    }
 }
+
+/// A process that ends with its owner.
+struct WorkerProcess {
+    child: Child,
+    /// Its standard input; none once it is to end.
+    input: Option<ChildStdin>,
+}
+
+/// How long a process may take to end by itself before it is killed.
+const ENDING: Duration = Duration::from_secs(5);
+
+impl WorkerProcess {
+    /// Starts process number `number`; the lines that it writes go to `lines`, `None` at their end.
+    fn start(
+        number: usize,
+        command: &[OsString],
+        lines: &Sender<(usize, Option<String>)>,
+    ) -> Result<Self> {
+        let (program, arguments) =
+            command.split_first().ok_or_else(|| Error::usage("no command starts a worker"))?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        leave_group(&mut command);
+        let mut child = command.spawn().map_err(|e| {
+            Error::io(format!("a worker process ({}) cannot be started", program.display()), e)
+        })?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let lines = lines.clone();
+        let pass_on = move |output| read(output, |line| lines.send((number, line)).is_ok());
+        output.map(|output| thread::spawn(move || pass_on(output)));
+        Ok(Self { child, input })
+    }
+
+    fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A process that has ended cannot be asked; why it ended is found when it does not reply.
+    fn ask<P: Serialize>(&mut self, request: &Request<P>) {
+        let _ = self.input.as_mut().map(|input| send(input, request));
+    }
+
+    /// Sends what [`Request::Start`] announced.
+    fn send_data(&mut self, dataset: &Dataset) {
+        let Some(input) = &mut self.input else { return };
+        let mut to = BufWriter::with_capacity(1 << 16, input);
+        // As in `ask`.
+        let _ = dataset.send(&mut to).and_then(|()| to.flush());
+    }
+
+    /// The error of a process that ended in the middle.
+    fn lost(&mut self) -> Error {
+        let how = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
+        Error::failed(format!("ended before its work was done ({how})"))
+    }
+}
+
+fn read(output: ChildStdout, pass_on: impl Fn(Option<String>) -> bool) {
+    for line in BufReader::new(output).lines().map_while(std::io::Result::ok) {
+        if !pass_on(Some(line)) {
+            return;
+        }
+    }
+    pass_on(None);
+}
+
+impl Drop for WorkerProcess {
+    /// Lets it end, and kills it if it does not.
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let start = Instant::now();
+        while let Ok(None) = self.child.try_wait() {
+            if start.elapsed() > ENDING {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// In a group of its own, so that a terminal's Ctrl-C reaches only the first process, which ends
+/// the others.
+#[cfg(unix)]
+fn leave_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn leave_group(_: &mut Command) {}

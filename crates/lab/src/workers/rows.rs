@@ -1,14 +1,14 @@
 //! Workers on rows: each a process of its own.
 
-use std::{ffi::OsString, ops::Range, path::Path};
+use std::{ffi::OsString, fmt, ops::Range, path::Path};
 
 use model::{
     Result, Rows, Settings,
-    rows::{Operation, RowSession, RowTables, Style},
+    rows::{Operation, RowSession, Style},
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Job, Watch, Worker, threads};
+use super::{Worker, Workers, threads};
 use crate::workload::{Done, done::named};
 
 /// What each pass adds to every row.
@@ -22,19 +22,17 @@ pub(crate) enum RowPass {
     Check,
 }
 
-/// What came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum RowOutcome {
-    /// The sum, or the number of rows changed.
-    Answer(i64),
-    Contents(Contents),
-}
-
-/// What a database holds.
+/// What a pass gave: rows that it counted or changed, and their sum; 0 where it did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Contents {
     pub(crate) count: u64,
     pub(crate) sum: i64,
+}
+
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} rows with the sum {}", self.count, self.sum)
+    }
 }
 
 /// What a worker process does in a trial.
@@ -51,78 +49,43 @@ pub(crate) struct RowRequest {
     pub(crate) batch: u64,
     /// Rows of all processes in the database.
     pub(crate) all_rows: u64,
-    pub(crate) passes: Vec<RowPass>,
 }
 
 impl RowRequest {
-    /// Opens the tables next to the process that asks, and makes the passes.
-    pub(super) fn run(
+    /// Opens the tables next to the process that asks, and lets `work` have the worker make passes.
+    pub(super) fn with(
         &self,
         engine: &dyn Rows,
-        watch: &mut dyn Watch<RowPass, RowOutcome>,
+        work: impl FnOnce(&mut Workers<'_, RowPass, Contents>) -> Result<()>,
     ) -> Result<()> {
         let tables = engine.join(Path::new(&self.location), &self.settings)?;
-        threads::run(&RowJob { request: self, tables: &*tables }, watch)
-    }
-}
-
-struct RowJob<'a> {
-    request: &'a RowRequest,
-    tables: &'a dyn RowTables,
-}
-
-impl Job for RowJob<'_> {
-    type Pass = RowPass;
-    type Outcome = RowOutcome;
-
-    fn passes(&self) -> &[RowPass] {
-        &self.request.passes
+        let open = |_| {
+            let mut session = tables.session(self.database)?;
+            let worker: Worker<'_, _, _> = Box::new(move |pass, _| self.pass(pass, &mut *session));
+            Ok(worker)
+        };
+        threads::with(0..1, open, work)
     }
 
-    fn workers(&self) -> Range<usize> {
-        0..1
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker<RowPass, RowOutcome> + '_>> {
-        let session = self.tables.session(self.request.database)?;
-        Ok(Box::new(RowWorker { request: self.request, session }))
-    }
-}
-
-struct RowWorker<'a> {
-    request: &'a RowRequest,
-    session: Box<dyn RowSession + 'a>,
-}
-
-impl Worker<RowPass, RowOutcome> for RowWorker<'_> {
-    fn run(&mut self, pass: &RowPass, _: u64) -> Result<Done<RowOutcome>> {
-        let Self { request, session } = self;
+    fn pass(&self, pass: RowPass, session: &mut dyn RowSession) -> Result<Done<Contents>> {
         // What was counted between passes is of none.
         session.statistics();
         let start_ns = host::now_ns();
-        let outcome = match pass {
-            RowPass::Check => {
-                let contents = Contents { count: session.count()?, sum: session.sum()? };
-                RowOutcome::Contents(contents)
+        let (count, sum) = match pass {
+            RowPass::Check => (session.count()?, session.sum()?),
+            RowPass::Work(Operation::Insert) => {
+                session.insert(self.rows.clone(), self.style, self.batch)?;
+                (0, 0)
             }
-            RowPass::Work(operation) => RowOutcome::Answer(match operation {
-                Operation::Insert => {
-                    session.insert(request.rows.clone(), request.style, request.batch)?;
-                    0
-                }
-                Operation::Sum => session.sum()?,
-                Operation::Add => session.add(ADDED)?.cast_signed(),
-            }),
+            RowPass::Work(Operation::Sum) => (0, session.sum()?),
+            RowPass::Work(Operation::Add) => (session.add(ADDED)?, 0),
         };
         let end_ns = host::now_ns();
-        let counters = named(session.statistics());
         let operations = match pass {
-            RowPass::Work(Operation::Insert) => {
-                (request.rows.end - request.rows.start).unsigned_abs()
-            }
-            _ => request.all_rows,
+            RowPass::Work(Operation::Insert) => (self.rows.end - self.rows.start).unsigned_abs(),
+            _ => self.all_rows,
         };
-        let process = request.process;
-        Ok(Done { process, operations, start_ns, end_ns, counters, outcome })
+        let (counters, outcome) = (named(session.statistics()), Contents { count, sum });
+        Ok(Done { process: self.process, operations, start_ns, end_ns, counters, outcome })
     }
 }

@@ -8,16 +8,15 @@ use std::{
 };
 
 use model::{Blobs, Error, Result, Rows};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Watch,
-    message::{Data, JobRequest, PROTOCOL, Reply, Request, parse, send},
+    Workers,
+    message::{JobRequest, PROTOCOL, Reply, Request, parse, send},
 };
 use crate::{
     Stop,
     dataset::{Dataset, Pool},
-    workload::Done,
 };
 
 /// Where a worker process finds engines by their names.
@@ -31,39 +30,58 @@ pub struct Finders {
 pub fn serve(
     find: Finders,
     input: impl Read + Send + 'static,
-    mut output: impl Write,
+    output: impl Write,
     stop: &'static Stop,
 ) -> Result<()> {
-    send(&mut output, &Reply::<()>::Hello { protocol: PROTOCOL })?;
     let mut input = BufReader::new(input);
     let (sender, requests) = channel();
-    let mut values = None;
-    match first(&mut input)? {
-        Some(Request::Data(Data { dataset, pool })) => {
-            let dataset = Dataset::receive(dataset, &mut input);
-            let dataset = dataset.map_err(|e| Error::io("the dataset", e))?;
-            values = Some((dataset, Pool::from(pool)));
-            send(&mut output, &Reply::<()>::Ready)?;
-        }
-        Some(open @ Request::Open(_)) => {
-            // It is received below.
-            let _ = sender.send(Ok(open));
-        }
-        _ => {
-            return Err(Error::usage(
-                "this is started by `storemark run --processes` and `storemark rows`, not by hand",
-            ));
+    let mut client = Client { requests, output };
+    client.reply(&Reply::<()>::Hello { protocol: PROTOCOL })?;
+    let mut values = start(&mut input)?;
+    client.done()?;
+    thread::spawn(move || listen(input, sender, stop));
+    // The end of the requests is an interruption; between trials it is in order.
+    while let Ok(request) = client.request::<()>() {
+        let done = match (request, &mut values) {
+            (Request::Arrange { order, start, seed }, Some((dataset, _))) => {
+                dataset.arrange(order, start, seed);
+                Ok(())
+            }
+            (Request::Open(job), values) => match (*job, values) {
+                (JobRequest::Rows(job), _) => {
+                    (find.rows)(&job.engine).and_then(|rows| job.with(rows, |to| client.trial(to)))
+                }
+                (JobRequest::Blobs(job), Some(values)) => (find.blobs)(&job.engine)
+                    .and_then(|blobs| job.with(blobs, values, stop, |to| client.trial(to))),
+                _ => return Err(unexpected()),
+            },
+            _ => return Err(unexpected()),
+        };
+        match done {
+            Ok(()) => client.done()?,
+            Err(error) => client.reply(&Reply::<()>::Failed(error.to_string()))?,
         }
     }
-    thread::spawn(move || listen(input, &sender, stop));
-    Server { find, values, requests, output, stop }.serve()
+    Ok(())
 }
 
-fn first(input: &mut impl BufRead) -> Result<Option<Request>> {
+/// Reads the first request: the dataset and the payloads, for workers on values.
+fn start(input: &mut impl BufRead) -> Result<Option<(Dataset, Pool)>> {
     let mut line = String::new();
     // No first line is nearly as long.
-    input.take(1 << 20).read_line(&mut line).map_err(|e| Error::io("standard input", e))?;
-    Ok(parse(&line).ok())
+    let read = input.by_ref().take(1 << 20).read_line(&mut line);
+    read.map_err(|e| Error::io("standard input", e))?;
+    match parse(&line) {
+        Ok(Request::<()>::Start(None)) => Ok(None),
+        Ok(Request::Start(Some((luggage, pool)))) => {
+            let dataset = Dataset::receive(luggage, input);
+            let dataset = dataset.map_err(|e| Error::io("the dataset", e))?;
+            Ok(Some((dataset, Pool::from(pool))))
+        }
+        _ => Err(Error::usage(
+            "this is started by `storemark run --processes` and `storemark rows`, not by hand",
+        )),
+    }
 }
 
 /// How long work may go on once nobody wants it any longer.
@@ -71,101 +89,55 @@ const GRACE: Duration = Duration::from_secs(3);
 
 /// Passes requests on. When the input ends, so does this process, whatever it does: it never
 /// outlives the one that started it.
-fn listen(input: impl BufRead, requests: &Sender<Result<Request>>, stop: &Stop) {
-    for line in input.lines().map_while(std::io::Result::ok) {
-        if requests.send(parse(&line)).is_err() {
-            break;
-        }
-    }
+fn listen(input: impl BufRead, requests: Sender<String>, stop: &Stop) {
+    let lines = input.lines().map_while(std::io::Result::ok);
+    lines.take_while(|line| requests.send(line.clone()).is_ok()).for_each(drop);
     stop.set();
-    let _ = requests.send(Err(Error::interrupted()));
+    drop(requests);
     thread::sleep(GRACE);
     std::process::exit(2);
-}
-
-struct Server<W> {
-    find: Finders,
-    /// The dataset and the payloads, for workers on values.
-    values: Option<(Dataset, Pool)>,
-    requests: Receiver<Result<Request>>,
-    output: W,
-    stop: &'static Stop,
-}
-
-impl<W: Write> Server<W> {
-    fn serve(&mut self) -> Result<()> {
-        // The end of the requests is an interruption; between trials it is in order.
-        while let Ok(Ok(request)) = self.requests.recv() {
-            match request {
-                Request::Arrange { order, start, seed } => {
-                    let (dataset, _) = self.values.as_mut().ok_or_else(unexpected)?;
-                    dataset.arrange(order, start, seed);
-                }
-                Request::Open(job) => {
-                    let reply = match self.trial(&job) {
-                        Ok(()) => Reply::<()>::Closed,
-                        Err(error) => Reply::failed(&error),
-                    };
-                    send(&mut self.output, &reply)?;
-                }
-                Request::Data(_) | Request::Pass { .. } | Request::Close => {
-                    return Err(unexpected());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn trial(&mut self, job: &JobRequest) -> Result<()> {
-        let Self { find, values, requests, output, stop } = self;
-        let mut asked = Asked { requests, output, next: None };
-        match job {
-            JobRequest::Blobs(job) => {
-                let (dataset, pool) = values.as_ref().ok_or_else(unexpected)?;
-                job.run((find.blobs)(&job.engine)?, (dataset, pool), stop, &mut asked)
-            }
-            JobRequest::Rows(job) => job.run((find.rows)(&job.engine)?, &mut asked),
-        }
-    }
 }
 
 fn unexpected() -> Error {
     Error::failed("was asked for what cannot be done now")
 }
 
-/// Starts passes when it is asked to, and replies with what they gave.
-struct Asked<'a, W> {
-    requests: &'a Receiver<Result<Request>>,
-    output: &'a mut W,
-    /// What was asked for after the last pass.
-    next: Option<Request>,
+/// The process that asks.
+struct Client<W> {
+    requests: Receiver<String>,
+    output: W,
 }
 
-impl<W: Write> Asked<'_, W> {
-    fn request(&self) -> Result<Request> {
-        self.requests.recv().unwrap_or_else(|_| Err(Error::interrupted()))
+impl<W: Write> Client<W> {
+    fn request<P: DeserializeOwned>(&self) -> Result<Request<P>> {
+        parse(&self.requests.recv().map_err(|_| Error::interrupted())?)
     }
-}
 
-impl<W: Write, P, O: Serialize> Watch<P, O> for Asked<'_, W> {
-    fn starts(&mut self, _: &P) -> Result<u64> {
-        let request = if let Some(request) = self.next.take() {
-            request
-        } else {
-            send(self.output, &Reply::<()>::Ready)?;
-            self.request()?
-        };
-        match request {
-            Request::Pass { start_ns } => Ok(start_ns),
-            _ => Err(unexpected()),
+    fn reply<O: Serialize>(&mut self, reply: &Reply<O>) -> Result<()> {
+        send(&mut self.output, reply).map_err(|e| Error::io("standard output", e))
+    }
+
+    fn done(&mut self) -> Result<()> {
+        self.reply(&Reply::<()>::Done(Vec::new()))
+    }
+
+    /// Has `workers` make the passes that are asked for. Between them the one who asks may look at
+    /// this process with its sessions open.
+    fn trial<P, O>(&mut self, workers: &mut Workers<'_, P, O>) -> Result<()>
+    where
+        P: DeserializeOwned,
+        O: Serialize,
+    {
+        self.done()?;
+        loop {
+            match self.request()? {
+                Request::Pass { pass, start_ns } => {
+                    let done = workers(pass, start_ns)?;
+                    self.reply(&Reply::Done(done))?;
+                }
+                Request::Close => return Ok(()),
+                _ => return Err(unexpected()),
+            }
         }
-    }
-
-    /// Returns once the next pass, or the end, is asked for: until then the one who asks may look
-    /// at this process with its sessions open.
-    fn ended(&mut self, _: &P, done: Vec<Done<O>>) -> Result<()> {
-        send(self.output, &Reply::Done(done))?;
-        self.next = Some(self.request()?);
-        Ok(())
     }
 }

@@ -1,106 +1,64 @@
 //! The workers of one process: a thread each.
 
 use std::{
-    sync::{
-        Barrier, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    ops::Range,
+    sync::mpsc::{Receiver, Sender, channel},
     thread,
 };
 
 use model::Result;
 
-use super::{Job, Watch};
+use super::{Worker, Workers};
 use crate::workload::Done;
 
-/// Runs the passes of `job` one after the other.
-pub(crate) fn run<J: Job>(job: &J, watch: &mut dyn Watch<J::Pass, J::Outcome>) -> Result<()> {
-    let gate = Gate::new(job.workers().len());
+/// Opens the workers with these `numbers`, each on the thread that uses it, and lets `work` have
+/// them make passes.
+pub(crate) fn with<'a, P: Copy + Send, O: Send, T>(
+    numbers: Range<usize>,
+    open: impl Fn(usize) -> Result<Worker<'a, P, O>> + Sync,
+    work: impl FnOnce(&mut Workers<'_, P, O>) -> Result<T>,
+) -> Result<T> {
+    let (sender, replies) = channel();
+    let all = |replies: &Receiver<Result<_>>, count| {
+        let replies: Vec<_> = replies.iter().take(count).collect();
+        replies.into_iter().collect::<Result<Vec<_>>>()
+    };
     thread::scope(|scope| {
-        for number in job.workers() {
-            let gate = &gate;
-            scope.spawn(move || work(job, number, gate));
-        }
-        gate.barrier.wait();
-        let outcome = job.passes().iter().try_for_each(|pass| {
-            let done = job.observe(pass, &mut || {
-                gate.run(watch.starts(pass)?);
-                gate.take()
-            })?;
-            watch.ended(pass, done)
-        });
-        gate.close();
-        outcome
+        let start = |number| {
+            let (to, passes) = channel();
+            let (open, sender) = (&open, sender.clone());
+            scope.spawn(move || serve(open(number), &passes, &sender));
+            to
+        };
+        let workers: Vec<Sender<(P, u64)>> = numbers.map(start).collect();
+        all(&replies, workers.len())?;
+        work(&mut |pass, start_ns| {
+            for worker in &workers {
+                // One that has ended has replied with its failure.
+                let _ = worker.send((pass, start_ns));
+            }
+            Ok(all(&replies, workers.len())?.into_iter().flatten().collect())
+        })
     })
 }
 
-/// One worker's part. It comes to every barrier whatever happens, or the others would wait for
-/// ever.
-fn work<J: Job>(job: &J, number: usize, gate: &Gate<Done<J::Outcome>>) {
-    let mut worker = Some(job.worker(number));
-    gate.barrier.wait();
-    let mut passes = job.passes().iter();
-    while let Some(start_ns) = gate.enter() {
-        let done = passes.next().zip(worker.take()).map(|(pass, opened)| {
-            let mut opened = opened?;
+/// One worker's part. It replies once when it is open and once to each pass, until it fails: then it
+/// is closed at once, as others may wait for a lock that it holds.
+fn serve<P, O>(
+    opened: Result<Worker<'_, P, O>>,
+    passes: &Receiver<(P, u64)>,
+    replies: &Sender<Result<Option<Done<O>>>>,
+) {
+    let work = |mut worker: Worker<'_, P, O>| {
+        let _ = replies.send(Ok(None));
+        for (pass, start_ns) in passes {
             host::wait_until(start_ns);
-            let done = opened.run(pass, start_ns)?;
-            // One that failed is closed at once: others may wait for a lock that it holds.
-            worker = Some(Ok(opened));
-            Ok(done)
-        });
-        gate.put(done);
-        gate.barrier.wait();
-    }
-}
-
-/// Holds all workers and the one who looks on together.
-struct Gate<T> {
-    barrier: Barrier,
-    /// Whether there is no further pass.
-    closed: AtomicBool,
-    /// When the next pass starts.
-    start_ns: AtomicU64,
-    /// What each worker did in the last pass.
-    done: Mutex<Vec<Result<T>>>,
-}
-
-impl<T> Gate<T> {
-    fn new(workers: usize) -> Self {
-        Self {
-            barrier: Barrier::new(workers + 1),
-            closed: AtomicBool::new(false),
-            start_ns: AtomicU64::new(0),
-            done: Mutex::new(Vec::with_capacity(workers)),
+            let done = worker(pass, start_ns)?;
+            let _ = replies.send(Ok(Some(done)));
         }
-    }
-
-    /// For a worker: waits for the next pass and returns when it starts; `None`: there is none.
-    fn enter(&self) -> Option<u64> {
-        self.barrier.wait();
-        (!self.closed.load(Ordering::Relaxed)).then(|| self.start_ns.load(Ordering::Relaxed))
-    }
-
-    /// Lets the workers make a pass.
-    fn run(&self, start_ns: u64) {
-        self.start_ns.store(start_ns, Ordering::Relaxed);
-        self.barrier.wait();
-        self.barrier.wait();
-    }
-
-    /// Lets the workers end.
-    fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
-        self.barrier.wait();
-    }
-
-    /// What a worker did; one that has failed before does nothing more.
-    fn put(&self, done: Option<Result<T>>) {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).extend(done);
-    }
-
-    fn take(&self) -> Result<Vec<T>> {
-        let done = std::mem::take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner));
-        done.into_iter().collect()
+        Ok(())
+    };
+    if let Err(error) = opened.and_then(work) {
+        let _ = replies.send(Err(error));
     }
 }

@@ -22,8 +22,8 @@ pub(crate) struct Done<T> {
 
 /// From the first worker's first operation to the last one's last.
 pub(crate) fn wall<T>(done: &[Done<T>]) -> Duration {
-    let end = done.iter().map(|worker| worker.end_ns).max().unwrap_or(0);
-    Duration::from_nanos(end.saturating_sub(start_ns(done)))
+    let end_ns = done.iter().map(|worker| worker.end_ns).max().unwrap_or(0);
+    Duration::from_nanos(end_ns.saturating_sub(start_ns(done)))
 }
 
 fn start_ns<T>(done: &[Done<T>]) -> u64 {

@@ -1,14 +1,11 @@
-//! Latencies: the clock around operations, and histograms.
+//! Histograms of latencies.
 
 use std::{collections::BTreeMap, time::Duration};
 
 pub(crate) use checks::LONGEST_NS;
 use hdrhistogram::Histogram;
-use host::now_ns;
-use model::{Action, Error, Latency, Result};
+use model::{Error, Latency, Result};
 use serde::{Deserialize, Serialize, de::Error as _, ser::Error as _};
-
-use super::slices::Slices;
 
 /// An empty histogram, with the bounds that all have here: a latency beyond an hour counts as one.
 pub(crate) fn histogram() -> Histogram<u64> {
@@ -45,15 +42,15 @@ impl<'de> Deserialize<'de> for AsText {
     }
 }
 
-/// The latencies in `all`, which are `sum` together, of a pass of so many `operations`.
-pub(crate) fn summarise(
-    all: &Histogram<u64>,
-    sum: Duration,
-    wall: Duration,
-    operations: u64,
-) -> Result<Latency> {
+/// All that is in `parts`; `None` if there are none.
+pub(crate) fn sum<'a>(parts: impl Iterator<Item = &'a AsText>) -> Option<Histogram<u64>> {
+    parts.map(|part| part.0.clone()).reduce(|sum, part| sum + part)
+}
+
+/// The latencies in `all`, which are `sum` together, of a pass that took `wall`.
+pub(crate) fn summarise(all: &Histogram<u64>, sum: Duration, wall: Duration) -> Result<Latency> {
     Ok(Latency {
-        operations,
+        operations: all.len(),
         wall_ns: nanoseconds(wall),
         sum_ns: nanoseconds(sum),
         p50_ns: all.value_at_quantile(0.5),
@@ -66,76 +63,6 @@ pub(crate) fn summarise(
 
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// Reads the clock around each operation, or does not.
-pub(crate) trait Clock {
-    /// Returns when the next operation is to start.
-    #[inline]
-    fn wait(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T;
-
-    /// The operation that was timed last ended with the commit of several.
-    #[inline]
-    fn committed(&mut self) {}
-}
-
-/// For the throughput pass.
-pub(crate) struct NoClock;
-
-impl Clock for NoClock {
-    #[inline]
-    fn time<T>(&mut self, _: Action, operation: impl FnOnce() -> T) -> T {
-        operation()
-    }
-}
-
-/// For the latency pass.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct EachOperation {
-    /// By the number of the action; none for those that do not occur.
-    pub(crate) histograms: Vec<Option<AsText>>,
-    pub(crate) sum: Duration,
-    pub(crate) slices: Slices,
-}
-
-impl EachOperation {
-    /// For operations that do no other than `actions`, in a pass that starts at `start_ns` of
-    /// [`now_ns`].
-    pub(crate) fn new(actions: impl Iterator<Item = Action>, start_ns: u64) -> Self {
-        let mut histograms = vec![None; Action::ALL.len()];
-        actions.for_each(|action| histograms[action as usize] = Some(AsText(histogram())));
-        Self { histograms, sum: Duration::ZERO, slices: Slices::new(start_ns) }
-    }
-
-    /// An operation took `ns` until `end_ns` of [`now_ns`].
-    #[inline]
-    pub(crate) fn record(&mut self, action: Action, ns: u64, end_ns: u64) {
-        self.sum += Duration::from_nanos(ns);
-        self.slices.note(ns, end_ns);
-        if let Some(AsText(histogram)) = &mut self.histograms[action as usize] {
-            histogram.saturating_record(ns);
-        }
-    }
-}
-
-impl Clock for EachOperation {
-    #[inline]
-    fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
-        let start_ns = now_ns();
-        let result = operation();
-        let end_ns = now_ns();
-        self.record(action, end_ns.saturating_sub(start_ns), end_ns);
-        result
-    }
-
-    #[inline]
-    fn committed(&mut self) {
-        self.slices.committed();
-    }
 }
 
 #[cfg(test)]

@@ -2,12 +2,11 @@
 //! clock starts, and the loops between two clock reads.
 
 mod background_work;
+mod clock;
 pub(crate) mod done;
-mod latency;
+pub(crate) mod latency;
 mod op;
 mod op_stream;
-mod over_time;
-mod pace;
 mod pass;
 mod probe;
 mod slices;
@@ -15,15 +14,16 @@ pub(crate) mod task_cycle;
 mod verify;
 
 pub(crate) use background_work::during;
+pub(crate) use clock::{Latencies, NoClock};
 pub(crate) use done::Done;
-pub(crate) use latency::{AsText, NoClock, encode, histogram, nanoseconds, summarise};
+pub(crate) use latency::nanoseconds;
 pub use op::{Op, Tally};
 pub(crate) use op::{Walk, WorkerPass, run};
 pub(crate) use op_stream::OpStream;
-pub(crate) use over_time::over_time;
 pub use pass::BlobWork;
 pub(crate) use pass::{Pass, PassInput, PassOutcome, drawn};
 pub use probe::{Probe, ProbePass};
+pub(crate) use slices::over_time;
 
 /// Operations of a latency pass: enough for a 99th percentile from a few rounds.
 pub(crate) const LATENCY_OPERATIONS: u64 = 2_500;

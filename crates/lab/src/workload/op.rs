@@ -4,7 +4,7 @@
 use model::{Action, Batch, How, Key, Mode, Put, Result, Scan, Session, Visit};
 use serde::{Deserialize, Serialize};
 
-use super::latency::Clock;
+use super::clock::Clock;
 use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
@@ -95,14 +95,13 @@ impl Tally {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.missing = self.missing.saturating_add(other.missing);
-        self.wrong = self.wrong.saturating_add(other.wrong);
-        self.present = self.present.saturating_add(other.present);
-        self.short = self.short.saturating_add(other.short);
-        if self.first.is_none() {
-            self.first.clone_from(&other.first);
-        }
+        let add = |sum: &mut u64, part| *sum = sum.saturating_add(part);
+        add(&mut self.bytes, other.bytes);
+        add(&mut self.missing, other.missing);
+        add(&mut self.wrong, other.wrong);
+        add(&mut self.present, other.present);
+        add(&mut self.short, other.short);
+        self.first = self.first.take().or_else(|| other.first.clone());
     }
 }
 

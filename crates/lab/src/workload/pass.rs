@@ -2,18 +2,16 @@
 
 use std::{ops::Range, sync::Arc};
 
-use hdrhistogram::Histogram;
 use host::now_ns;
 use model::{BackgroundWork, Error, Operation, Order, Result, Session, Work, Workload};
 use serde::{Deserialize, Serialize};
 
 use super::{
     background_work,
+    clock::{EachOperation, Latencies, NoClock, Schedule},
     done::{Done, named},
-    latency::{AsText, EachOperation, NoClock},
     op::{self, Op, Tally, Walk, WorkerPass},
     op_stream::OpStream,
-    pace::OnSchedule,
 };
 use crate::{
     Stop,
@@ -80,9 +78,7 @@ pub(crate) struct Pass {
 pub(crate) struct PassOutcome {
     pub(crate) tally: Tally,
     /// Of a pass that is clocked.
-    pub(crate) clock: Option<EachOperation>,
-    /// How late operations started, of a pass on schedule.
-    pub(crate) lags: Option<AsText>,
+    pub(crate) latencies: Option<Latencies>,
     /// What the engine reports that it did meanwhile, in the clock that all processes share.
     pub(crate) background: Vec<BackgroundWork>,
 }
@@ -162,17 +158,21 @@ impl<'a> PassInput<'a> {
         let part = self.part(count, pass.salt);
         // One worker alone starts when it is ready.
         let common = if common_start_ns == 0 { now_ns() } else { common_start_ns };
-        let mut timing = self.timing(pass, worker, common);
+        let mut clock = pass.clocked.then(|| self.clock(worker, common));
         let start_ns = now_ns();
-        let tally = match &self.ops {
-            None => timed(&part, self.walk(worker), session, buffer, &mut timing),
-            Some(ops) => {
-                let ops = ops.ops(self.dataset, worker, count);
-                timed(&part, ops, session, buffer, &mut timing)
+        let tally = match (&self.ops, &mut clock) {
+            (None, None) => op::run(&part, self.walk(worker), session, buffer, &mut NoClock),
+            (None, Some(clock)) => op::run(&part, self.walk(worker), session, buffer, clock),
+            (Some(ops), None) => {
+                op::run(&part, ops.ops(self.dataset, worker, count), session, buffer, &mut NoClock)
+            }
+            (Some(ops), Some(clock)) => {
+                op::run(&part, ops.ops(self.dataset, worker, count), session, buffer, clock)
             }
         }?;
         let end_ns = now_ns();
-        let (clock, lags) = timing.finish();
+        let mut latencies = clock.map(|clock| clock.latencies);
+        latencies.iter_mut().for_each(|latencies| latencies.slices.close());
         let background =
             session.background_work().iter().map(background_work::on_shared_clock).collect();
         Ok(Done {
@@ -181,21 +181,15 @@ impl<'a> PassInput<'a> {
             start_ns,
             end_ns,
             counters: named(session.statistics()),
-            outcome: PassOutcome { tally, clock, lags, background },
+            outcome: PassOutcome { tally, latencies, background },
         })
     }
 
-    fn timing(&self, pass: &Pass, worker: usize, start_ns: u64) -> Timing<'_> {
-        let BlobWork { operation, rate, .. } = self.work;
-        let each = || EachOperation::new(operation.actions(), start_ns);
-        match rate {
-            _ if !pass.clocked => Timing::Not,
-            None => Timing::Each(each()),
-            Some(rate) => {
-                let workers = self.workload.workers();
-                Timing::Paced(OnSchedule::new(each(), rate, worker, workers, self.stop))
-            }
-        }
+    fn clock(&self, worker: usize, start_ns: u64) -> EachOperation<'_> {
+        let workers = self.workload.workers();
+        let schedule = |rate| Schedule::new(rate, (worker, workers), self.stop);
+        let schedule = self.work.rate.map(schedule);
+        EachOperation::new(self.work.operation.actions(), start_ns, schedule)
     }
 
     fn part(&self, count: u64, salt: u64) -> WorkerPass<'_> {
@@ -210,41 +204,6 @@ impl<'a> PassInput<'a> {
         let mut buffer = vec![0; largest as usize];
         buffer.fill(0xa5);
         buffer
-    }
-}
-
-/// How a pass is timed.
-enum Timing<'a> {
-    Not,
-    Each(EachOperation),
-    Paced(OnSchedule<'a>),
-}
-
-impl Timing<'_> {
-    /// The latencies, and how late operations started.
-    fn finish(self) -> (Option<EachOperation>, Option<AsText>) {
-        let (mut each, lags): (_, Option<Histogram<u64>>) = match self {
-            Self::Not => return (None, None),
-            Self::Each(each) => (each, None),
-            Self::Paced(OnSchedule { each, lags, .. }) => (each, Some(lags)),
-        };
-        each.slices.close();
-        (Some(each), lags.map(AsText))
-    }
-}
-
-/// Does the operations of a pass.
-fn timed<'a>(
-    part: &WorkerPass<'_>,
-    ops: impl Iterator<Item = Op<'a>>,
-    session: &mut dyn Session,
-    buffer: &mut [u8],
-    timing: &mut Timing<'_>,
-) -> Result<Tally> {
-    match timing {
-        Timing::Not => op::run(part, ops, session, buffer, &mut NoClock),
-        Timing::Each(clock) => op::run(part, ops, session, buffer, clock),
-        Timing::Paced(clock) => op::run(part, ops, session, buffer, clock),
     }
 }
 

@@ -5,7 +5,7 @@
 //! the processor's nearest cache. When it is over, the cells that are not zero are appended to room
 //! that was made before the pass. When that is used up, what follows is not noted.
 
-use model::{Longest, SLICE_NS, Slice};
+use model::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 use serde::{Deserialize, Serialize};
 
 use super::latency::LONGEST_NS;
@@ -19,7 +19,7 @@ const MOST_CELLS: usize = 1 << 20;
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Slices {
     /// When the first starts, in the clock that all processes share.
-    pub(crate) origin_ns: u64,
+    origin_ns: u64,
     /// End of the slice at hand; never reached once there is no more room.
     end_ns: u64,
     /// The slice at hand.
@@ -117,9 +117,28 @@ impl Slices {
     }
 }
 
+/// How a pass that took longer than a slice went over time, from what its workers and its engine
+/// report. `background` is in the clock that all processes share.
+pub(crate) fn over_time<'a>(
+    parts: &[&Slices],
+    background: impl Iterator<Item = &'a BackgroundWork>,
+) -> Option<OverTime> {
+    let start_ns = parts.first()?.origin_ns;
+    let slices = merged(parts);
+    let end_ns = start_ns.saturating_add(SLICE_NS.saturating_mul(slices.len() as u64));
+    let meanwhile = background.filter(|work| work.end_ns >= start_ns && work.start_ns < end_ns);
+    let since = |work: &BackgroundWork| BackgroundWork {
+        name: work.name.clone(),
+        start_ns: work.start_ns.saturating_sub(start_ns),
+        end_ns: work.end_ns.saturating_sub(start_ns),
+    };
+    let background_work = meanwhile.map(since).collect();
+    (slices.len() > 1).then_some(OverTime { slice_ns: SLICE_NS, slices, background_work })
+}
+
 /// What several workers that started together noted. Where one had no more room, what follows is left
 /// out.
-pub(crate) fn merged(parts: &[&Slices]) -> Vec<Slice> {
+fn merged(parts: &[&Slices]) -> Vec<Slice> {
     let longest = parts.iter().map(|part| part.past.len()).max().unwrap_or(0);
     let full = parts.iter().filter(|part| part.full).map(|part| part.past.len()).min();
     (0..full.unwrap_or(longest)).map(|slice| sum(parts, slice)).collect()

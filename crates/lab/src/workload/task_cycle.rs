@@ -13,7 +13,10 @@ use model::{
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::latency::{LONGEST_NS, NoClock, histogram};
+use super::{
+    clock::NoClock,
+    latency::{histogram, nanoseconds},
+};
 use crate::Stop;
 
 /// What a task holds: as long as published, in words of our own.
@@ -50,37 +53,29 @@ pub(crate) fn outputs(rewrites: u64, length: u64, seed: u64) -> Vec<String> {
     (0..rewrites).map(|_| (0..length).map(|_| letter()).collect()).collect()
 }
 
-/// Reads the clock around each task, or does not.
+/// Reads the clock around each task and each of its steps, or does not.
 pub(crate) trait TaskClock {
-    type Steps: StepClock;
-    fn task<T>(&mut self, cycle: impl FnOnce(&mut Self::Steps) -> T) -> T;
-}
-
-/// Reads the clock around each step, or does not.
-pub(crate) trait StepClock {
-    fn step<T>(&mut self, step: Step, take: impl FnOnce() -> T) -> T;
-}
-
-impl TaskClock for NoClock {
-    type Steps = Self;
-
     #[inline]
-    fn task<T>(&mut self, cycle: impl FnOnce(&mut Self) -> T) -> T {
-        cycle(self)
-    }
-}
+    fn begin(&mut self) {}
 
-impl StepClock for NoClock {
     #[inline]
     fn step<T>(&mut self, _: Step, take: impl FnOnce() -> T) -> T {
         take()
     }
+
+    #[inline]
+    fn end(&mut self) {}
 }
+
+impl TaskClock for NoClock {}
 
 /// For the latency pass.
 pub(crate) struct EachStep {
     pub(crate) tasks: Timed,
-    pub(crate) steps: Steps,
+    /// In the order of [`Step::ALL`].
+    pub(crate) steps: [Timed; 4],
+    /// When the current task began.
+    began: Instant,
 }
 
 /// Latencies of one kind.
@@ -100,39 +95,36 @@ impl Timed {
     }
 
     #[inline]
-    fn time<T>(&mut self, cycle: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let result = cycle();
-        let taken = start.elapsed();
+    fn record(&mut self, taken: Duration) {
         self.sum += taken;
-        self.histogram.saturating_record(u64::try_from(taken.as_nanos()).unwrap_or(LONGEST_NS));
-        result
+        self.histogram.saturating_record(nanoseconds(taken));
     }
 }
 
-/// In the order of [`Step::ALL`].
-pub(crate) type Steps = [Timed; 4];
-
 impl EachStep {
     pub(crate) fn new() -> Self {
-        Self { tasks: Timed::new(), steps: Step::ALL.map(|_| Timed::new()) }
+        let (tasks, steps) = (Timed::new(), Step::ALL.map(|_| Timed::new()));
+        Self { tasks, steps, began: Instant::now() }
     }
 }
 
 impl TaskClock for EachStep {
-    type Steps = Steps;
-
     #[inline]
-    fn task<T>(&mut self, cycle: impl FnOnce(&mut Steps) -> T) -> T {
-        let Self { tasks, steps } = self;
-        tasks.time(|| cycle(steps))
+    fn begin(&mut self) {
+        self.began = Instant::now();
     }
-}
 
-impl StepClock for Steps {
     #[inline]
     fn step<T>(&mut self, step: Step, take: impl FnOnce() -> T) -> T {
-        self[step as usize].time(take)
+        let start = Instant::now();
+        let result = take();
+        self.steps[step as usize].record(start.elapsed());
+        result
+    }
+
+    #[inline]
+    fn end(&mut self) {
+        self.tasks.record(self.began.elapsed());
     }
 }
 
@@ -158,12 +150,11 @@ pub(crate) fn run(
         if cancel.failed.load(Ordering::Relaxed) {
             break;
         }
-        clock.task(|clock| {
-            for (step, task) in steps(id, outputs) {
-                clock.step(step, || worker.take(step, &task))?;
-            }
-            Ok::<_, Error>(())
-        })?;
+        clock.begin();
+        for (step, task) in steps(id, outputs) {
+            clock.step(step, || worker.take(step, &task))?;
+        }
+        clock.end();
         finished += 1;
     }
     Ok(finished)

@@ -2,29 +2,44 @@
 //! and fragments are measured at storage ages on the way.
 
 mod history;
-mod trial;
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use host::Scratch;
 use model::{
-    Access, Batch, Cache, Error, Experiment as Data, Facet, Finding, KeyKind, OpenOptions,
-    Operation, Owner, Result, Settings, Work, Workload, units::show_size,
+    Access, Batch, Blobs, Cache, DatasetSummary, Error, Experiment as Data, Facet, FileBytes,
+    Finding, Fragments, Generated, KeyKind, Measured, OpenOptions, Operation, Owner, Result,
+    Sample, StoreFacts, Work, Workload, units::show_size,
 };
 
 use super::{
-    At, Experiment, Output, Prepared, Trial,
+    Experiment, Output, Prepared, Trial,
     blobs::own_loop,
     environment,
-    request::{AgeingRequest, Request, Target},
+    request::{Request, Target},
+    values::ValuesTrial,
 };
 use crate::{
     Progress, Stop,
     dataset::{Generator, Pool, Use, derive},
-    store::{ReadyStore, cache_state},
+    store::{ReadyStore, cache_state, check, file_bytes},
+    workload::{LATENCY_OPERATIONS, PassInput, nanoseconds},
 };
 use history::AgeStep;
-use trial::AgeingTrial;
+
+/// `storemark age`: objects are replaced again and again in scratch stores.
+pub struct AgeingRequest {
+    pub targets: Vec<Target<dyn Blobs>>,
+    /// How many objects there are, and how large they are.
+    pub data: Generated,
+    /// Storage ages at which reads are measured, ascending.
+    pub ages: Vec<u32>,
+    /// The cache states in which they are.
+    pub caches: Vec<Cache>,
+}
 
 pub(crate) fn prepare<'a>(
     request: &'a Request,
@@ -34,31 +49,37 @@ pub(crate) fn prepare<'a>(
 ) -> Result<Prepared<'a>> {
     Generator::new(part.data)?;
     let (caches, unreachable) = cache_state::reachable(&part.caches)?;
-    let settings = |target: &Target<_>| target.settings_for(Facet::Blobs, request.durability);
-    let settings = part.targets.iter().map(settings).collect::<Result<Vec<_>>>()?;
+    let planned =
+        |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+    let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
     check_room(request, part)?;
     let scratch = Scratch::new_in(&request.scratch())?;
-    let pool = Pool::new(
-        derive(request.seed, Use::Pool, 0),
-        part.data.size + part.data.variance,
-        part.data.random_percent,
-    );
-    let workloads = workloads(part);
-    let (ages, folder) = (Vec::new(), scratch.path().to_owned());
-    let mut ageing =
-        Ageing { request, part, caches, settings, workloads, pool, scratch, ages, progress, stop };
-    ageing.start_round(0)?;
-    let live = &ageing.ages[0].live;
+    let largest = part.data.size + part.data.variance;
+    let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest, part.data.random_percent);
+    let ages = draw(request, part, 0, &pool, stop)?;
+    let folder = scratch.path().to_owned();
     let libraries = part.targets.iter().filter_map(|target| target.engine.library());
     let mut environment = environment(&[folder], libraries);
-    environment.loop_ns = own_loop(live, &ageing.pool, stop)?;
-    let targets = part.targets.iter().zip(&ageing.settings);
-    let targets = targets.map(|(target, s)| target.planned(s.clone(), Owner::Scratch)).collect();
-    let experiment = Data::Ageing { data: part.data, summary: live.summary() };
-    let caches = planned_caches(&ageing.caches);
-    let plan = request.plan(experiment, targets, ageing.workloads.clone(), caches);
+    environment.loop_ns = own_loop(&ages[0].live, &pool, stop)?;
+    let experiment = Data::Ageing { data: part.data, summary: ages[0].live.summary() };
+    let plan = request.plan(experiment, targets, workloads(part), planned_caches(&caches));
+    let workloads = plan.workloads.clone();
+    let ageing = Ageing { request, part, caches, workloads, pool, scratch, ages, progress, stop };
     let findings = unreachable.into_iter().map(Finding::run).collect();
-    Ok(Prepared { findings, ..Prepared::new(ageing, plan, environment) })
+    let shorter = "a smaller --volume or fewer --ages";
+    Ok(Prepared { findings, ..Prepared::new(ageing, plan, environment, shorter) })
+}
+
+/// What every target goes through in a round.
+fn draw(
+    request: &Request,
+    part: &AgeingRequest,
+    round: u32,
+    pool: &Pool,
+    stop: &Stop,
+) -> Result<Vec<AgeStep>> {
+    let seed = derive(request.seed, Use::Ageing, round.into());
+    history::draw(&part.data, &part.ages, seed, pool, stop)
 }
 
 /// In the order in which a store goes through them: the objects are written once, then read;
@@ -115,8 +136,6 @@ struct Ageing<'a> {
     part: &'a AgeingRequest,
     /// Of the reads, those that can be reached.
     caches: Vec<Cache>,
-    /// By target: those of the durability class with those asked for on top.
-    settings: Vec<Settings>,
     workloads: Vec<Workload>,
     pool: Pool,
     scratch: Scratch,
@@ -126,36 +145,23 @@ struct Ageing<'a> {
     stop: &'a Stop,
 }
 
-impl Ageing<'_> {
-    /// An empty store in a folder of its own.
-    fn make(&self, trial: Trial, at: At) -> Result<ReadyStore> {
-        let target = &self.part.targets[trial.target];
-        let name = format!("{}-{}", at.round, trial.target);
-        let folder = self.scratch.folder(&name, target.engine.account())?;
-        let settings = self.settings[trial.target].clone();
-        let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
-        Ok(ReadyStore::new(target.engine, folder.join(target.engine.name()), options))
-    }
-}
-
 impl Experiment for Ageing<'_> {
-    fn trials(&self) -> Vec<Trial> {
-        let trial = |target| Trial { target, workload: 0, cache: Cache::Warm };
-        (0..self.part.targets.len()).map(trial).collect()
-    }
-
     fn start_round(&mut self, round: u32) -> Result<()> {
-        let seed = derive(self.request.seed, Use::Ageing, round.into());
-        self.ages = history::draw(&self.part.data, &self.part.ages, seed, &self.pool, self.stop)?;
+        self.ages = draw(self.request, self.part, round, &self.pool, self.stop)?;
         Ok(())
     }
 
-    fn run(&mut self, trial: Trial, at: At, output: &mut Output<'_>) -> Result<()> {
+    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
         let Self { workloads, ages, caches, pool, progress, stop, .. } = &*self;
-        let ready = self.make(trial, at)?;
-        let folder = ready.path.parent().unwrap_or(&ready.path).to_owned();
+        let target = &self.part.targets[trial.target];
+        let name = format!("{}-{}", output.round, trial.target);
+        let folder = self.scratch.folder(&name, target.engine.account())?;
+        let settings = target.settings_for(Facet::Blobs, self.request.durability)?;
+        let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
+        let ready = ReadyStore::new(target.engine, folder.join(target.engine.name()), options);
         let (progress, stop) = (*progress, *stop);
-        let trial = AgeingTrial { workloads, ages, caches, pool, progress, stop, at };
+        let first_round = output.round == 0;
+        let trial = AgeingTrial { workloads, ages, caches, pool, progress, stop, first_round };
         let run = trial.run(ready, output);
         // A server's store is closed by now, whatever came of it.
         let removed = fs::remove_dir_all(&folder);
@@ -165,17 +171,117 @@ impl Experiment for Ageing<'_> {
             .and_then(|()| host::sync(self.scratch.path()));
         run.and(removed)
     }
+}
 
-    /// It is about all workloads.
-    fn place(&self, _: Trial, finding: Finding) -> Finding {
-        finding
+/// One store: made, filled, read, and its objects replaced until it is as old as it is to become.
+struct AgeingTrial<'a> {
+    /// Of the plan.
+    workloads: &'a [Workload],
+    ages: &'a [AgeStep],
+    /// The states of the reads.
+    caches: &'a [Cache],
+    pool: &'a Pool,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+    first_round: bool,
+}
+
+impl AgeingTrial<'_> {
+    /// Makes the store of `ready`, and outputs its samples as it ages.
+    fn run(&self, mut ready: ReadyStore, output: &mut Output<'_>) -> Result<()> {
+        let store = ready.engine.create(&ready.path, &ready.options)?;
+        if ready.engine.capabilities().persistent {
+            store.close()?;
+        } else {
+            ready.held = Some(store);
+        }
+        self.ages.iter().try_for_each(|step| self.reach(step, &ready, output))
     }
 
-    fn shorter(&self) -> &'static str {
-        "a smaller --volume or fewer --ages"
+    fn reach(&self, step: &AgeStep, ready: &ReadyStore, output: &mut Output<'_>) -> Result<()> {
+        let (written, written_before) = self.write(step, ready)?;
+        let check = self.check(step, ready)?;
+        let on_disk = ready.held.is_none();
+        let files = on_disk.then(|| file_bytes(&ready.files())).transpose()?;
+        let fragments = on_disk.then(|| fragments(ready, step)).transpose()?;
+        let written = aged(written, files, fragments);
+        if step.age == 0 {
+            let facts = ready.facts(0, step.live.summary().bytes)?;
+            let fill_ns = Some(written.wall_ns);
+            output.facts(StoreFacts { fill_ns, check_ns: nanoseconds(check), ..facts })?;
+        }
+        output.sample(written, written_before)?;
+        let Some(index) = self.workload(step.age, Operation::Read) else { return Ok(()) };
+        let can = |cache: &&Cache| on_disk || !cache.is_cold();
+        for &cache in self.caches.iter().filter(can) {
+            self.stop.check()?;
+            let (read, _) = self.pass(step, index, cache, ready)?;
+            output.sample(aged(read, None, None), None)?;
+        }
+        Ok(())
     }
 
-    fn progress(&self, trial: Trial) -> String {
-        format!(", {} ages", self.part.targets[trial.target].label)
+    fn write(&self, step: &AgeStep, ready: &ReadyStore) -> Result<(Sample, Option<f64>)> {
+        let operation = if step.age == 0 { Operation::Insert } else { Operation::Update };
+        let index = self.workload(step.age, operation).expect("the plan has all writes");
+        self.pass(step, index, Cache::Warm, ready)
     }
+
+    /// Index of a workload of the plan.
+    fn workload(&self, age: u32, operation: Operation) -> Option<usize> {
+        let work = Work::Ageing { operation, age };
+        self.workloads.iter().position(|workload| workload.work == work)
+    }
+
+    fn pass(
+        &self,
+        step: &AgeStep,
+        index: usize,
+        cache: Cache,
+        ready: &ReadyStore,
+    ) -> Result<(Sample, Option<f64>)> {
+        let planned = self.workloads[index];
+        let dataset = if planned.work.writes() { &step.writes } else { &step.live };
+        let workload = Workload { count: dataset.entries().len() as u64, ..planned };
+        let input = PassInput::new(workload, dataset, self.pool, None, self.stop)?;
+        let trial = ValuesTrial {
+            input: &input,
+            ready,
+            cache,
+            salt: step.salt,
+            timed: LATENCY_OPERATIONS,
+            first_round: self.first_round,
+            processes: None,
+        };
+        let named = |e: model::Error| e.context(format!("{} at age {}", planned.work, step.age));
+        let (sample, written_before) = trial.run().map_err(named)?;
+        Ok((Sample { workload: index, ..sample }, written_before))
+    }
+
+    /// Reads every live object back: what is not there as it was written ends the trial.
+    fn check(&self, step: &AgeStep, ready: &ReadyStore) -> Result<Duration> {
+        let start = Instant::now();
+        if ready.retains() {
+            let differs = check::bytes(&step.live, ready, self.progress, self.stop)?;
+            differs.map_or(Ok(()), |key| Err(check::not_as_written(&key)))?;
+        }
+        Ok(start.elapsed())
+    }
+}
+
+/// A sample over values, as one at a storage age.
+fn aged(sample: Sample, files: Option<FileBytes>, fragments: Option<Fragments>) -> Sample {
+    let measured = match sample.measured {
+        Measured::Blobs(passes) => Measured::Ageing { passes, files, fragments },
+        other => other,
+    };
+    Sample { measured, ..sample }
+}
+
+/// How fragmented the closed store is.
+fn fragments(ready: &ReadyStore, step: &AgeStep) -> Result<Fragments> {
+    let (arrangement, _) = ready.with(|store| store.arrangement())?;
+    let host::Extents { files, extents } = host::extents(&ready.files())?;
+    let DatasetSummary { count: objects, bytes, .. } = step.live.summary();
+    Ok(Fragments { objects, bytes, files, extents, arrangement })
 }

@@ -11,27 +11,6 @@ use crate::{
     workload::{self, BlobWork, NoClock, Walk, WorkerPass, drawn},
 };
 
-/// What the calibration found.
-pub(super) struct Calibration {
-    /// The workloads of the plan, their counts settled.
-    pub(super) workloads: Vec<Workload>,
-    /// Expected length of a round.
-    pub(super) round: Duration,
-}
-
-/// Why there is none.
-pub(super) struct Failed {
-    /// Index of the target that failed, if one did.
-    pub(super) target: Option<usize>,
-    pub(super) error: Error,
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self { target: None, error }
-    }
-}
-
 /// Operations of a calibrating pass.
 const OPERATIONS: u64 = 1000;
 
@@ -61,57 +40,69 @@ impl Lengths {
 const LONGEST_SCHEDULE: f64 = 10.0;
 
 impl Blobs<'_> {
-    /// Settles the operations per pass, the same for all targets: every key once; where that takes
-    /// less than the shortest pass on the fastest target, several times, but no more than fit in
-    /// the longest on the slowest.
-    pub(super) fn try_calibrate(&self) -> Result<Calibration, Failed> {
+    /// Settles the workloads, leaves out targets that fail, and returns how long a round will take.
+    /// The operations of a pass are the same for all targets: every key once; where that takes less
+    /// than the shortest pass on the fastest target, several times, but no more than fit in the
+    /// longest on the slowest.
+    pub(super) fn calibrate(&mut self) -> Result<Duration> {
         let Job { part, .. } = self.job;
         let keys = self.stores.dataset.summary().count;
-        let lengths = Lengths::new(part.over_time);
-        let mut found = Calibration { workloads: Vec::new(), round: Duration::ZERO };
-        for work in &part.work {
-            let most = most(work.operation, keys);
-            if let Some(count) = part.count.filter(|count| *count > most) {
-                let error = Error::usage(format!(
-                    "--count {count} of this mix deletes more than half of the {keys} keys: with \
-                     so many it takes {most} at most"
-                ));
-                return Err(error.into());
+        let tried = part.work.iter().map(|work| self.tried(*work, keys));
+        let tried = tried.collect::<Result<Vec<_>>>()?;
+        // By target, of each workload.
+        let mut costs = Vec::new();
+        while costs.len() < self.stores.targets.len() {
+            let target = costs.len();
+            let own = tried.iter().map(|workload| self.seconds_per_operation(target, workload));
+            match own.collect::<Result<Vec<f64>>>() {
+                Ok(own) => costs.push(own),
+                Err(error) => {
+                    self.stores.leave_out(target, error)?;
+                    self.recover()?;
+                }
             }
-            let closed = BlobWork { rate: None, ..*work };
-            let trial = self.job.workload(closed, OPERATIONS.min(keys).min(most), keys);
-            let costs = self.seconds_per_operation(&trial)?;
+        }
+        let lengths = Lengths::new(part.over_time);
+        let mut round = 0.0;
+        for (index, work) in part.work.iter().enumerate() {
+            let costs: Vec<f64> = costs.iter().map(|own| own[index]).collect();
             let settled = || match work.rate {
                 Some(rate) => on_schedule(rate, &costs, lengths.scheduled),
                 None => keys * repeats(keys as f64, &costs, &lengths),
             };
-            let count = part.count.unwrap_or_else(settled).min(most);
+            let count = part.count.unwrap_or_else(settled).min(most(work.operation, keys));
             // The first pass of a warm trial goes over the keys once more, and the latency pass may
             // be long.
             let timed = if part.over_time { count } else { 0 };
             let operations = (count + keys + timed) * self.caches.len() as u64;
             let scheduled = work.rate.map_or(0.0, |rate| count as f64 / rate);
-            let seconds = |cost: &f64| (cost * operations as f64).max(scheduled);
-            let seconds: f64 = costs.iter().map(seconds).sum();
-            found.round += Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-            found.workloads.push(self.job.workload(*work, count, keys));
+            round += costs.iter().map(|c| (c * operations as f64).max(scheduled)).sum::<f64>();
+            self.workloads.push(self.job.workload(*work, count, keys));
         }
-        Ok(found)
+        Ok(Duration::try_from_secs_f64(round).unwrap_or(Duration::MAX))
     }
 
-    /// Of each target.
-    fn seconds_per_operation(&self, workload: &Workload) -> Result<Vec<f64>, Failed> {
+    /// A short workload that does the same, as fast as it can.
+    fn tried(&self, work: BlobWork, keys: u64) -> Result<Workload> {
+        let most = most(work.operation, keys);
+        if let Some(count) = self.job.part.count.filter(|count| *count > most) {
+            return Err(Error::usage(format!(
+                "--count {count} of this mix deletes more than half of the {keys} keys: with so \
+                 many it takes {most} at most"
+            )));
+        }
+        let closed = BlobWork { rate: None, ..work };
+        Ok(self.job.workload(closed, OPERATIONS.min(keys).min(most), keys))
+    }
+
+    fn seconds_per_operation(&self, target: usize, workload: &Workload) -> Result<f64> {
         // Under a limit nothing is warm.
         let limited = self.caches.iter().copied().find(|cache| *cache == Cache::Limited);
         let input =
             TrialInput { cache: limited.unwrap_or_default(), salt: 0, seed: 0, first_round: true };
         let ops = drawn(workload, &self.stores.dataset, 0)?;
-        let seconds = |target| {
-            let tried = self.trial(target, *workload, ops.clone(), &input);
-            let tried = tried.map_err(|error| Failed { target: Some(target), error })?;
-            Ok(tried.sample.wall_ns.max(1) as f64 / 1e9 / workload.count as f64)
-        };
-        (0..self.stores.targets.len()).map(seconds).collect()
+        let (sample, _) = self.trial(target, *workload, ops, &input)?;
+        Ok(sample.wall_ns.max(1) as f64 / 1e9 / workload.count as f64)
     }
 }
 

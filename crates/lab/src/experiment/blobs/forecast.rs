@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use model::{Batch, Cache, Durability, Error, Result, Workload};
 
-use super::{Job, prepare::Preparation, source::Source};
+use super::{Job, room, source::Source};
 use crate::{
     Amount, Silent, Stop,
     experiment::request::{ExperimentRequest, Request},
@@ -42,21 +42,16 @@ pub struct Room {
     pub free: Option<u64>,
 }
 
-/// What an operation is taken to last, in seconds: a small blob on a common disk, for want of a
+/// What operations are taken to last, in seconds: on a small blob on a common disk, for want of a
 /// measurement. Engines take from a tenth to ten times of it.
-const ASSUMED: Assumed =
-    Assumed { read: 10e-6, cold: 200e-6, write: 50e-6, flush: 1e-3, byte: 1e-9 };
-
-struct Assumed {
-    read: f64,
-    /// A read that waits for a device.
-    cold: f64,
-    write: f64,
-    /// A durable commit.
-    flush: f64,
-    /// Each byte on top.
-    byte: f64,
-}
+const READ: f64 = 10e-6;
+/// A read that waits for a device.
+const COLD_READ: f64 = 200e-6;
+const WRITE: f64 = 50e-6;
+/// A durable commit.
+const FLUSH: f64 = 1e-3;
+/// Each byte on top.
+const BYTE: f64 = 1e-9;
 
 /// Forecasts `request`. An existing store is opened for reading, to count its keys.
 pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
@@ -65,7 +60,7 @@ pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
     };
     let job = Job { request, part, progress: &Silent, stop };
     let data = Source::open(job)?.amount(stop)?;
-    let rooms = Preparation::new(job).needed(data);
+    let rooms = room::needed(job, &job.operations(), data);
     let room = |(folder, needed): (PathBuf, u64)| Room {
         free: host::free_bytes(&folder).ok(),
         folder,
@@ -97,16 +92,16 @@ impl Forecast {
 
 /// One target's trials of a workload in every state.
 fn of_a_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
-    let bytes = data.bytes as f64 / (data.count.max(1)) as f64 * ASSUMED.byte;
+    let bytes = data.bytes as f64 / (data.count.max(1)) as f64 * BYTE;
     let flushes = job.request.durability == Some(Durability::Durable);
     let flushing = match workload.batch {
-        Batch::Of(operations) if flushes => ASSUMED.flush / operations as f64,
+        Batch::Of(operations) if flushes => FLUSH / operations as f64,
         _ => 0.0,
     };
     let one = |cache: &Cache| match (workload.work.writes(), cache.is_cold()) {
-        (true, _) => ASSUMED.write + flushing,
-        (false, true) => ASSUMED.cold,
-        (false, false) => ASSUMED.read,
+        (true, _) => WRITE + flushing,
+        (false, true) => COLD_READ,
+        (false, false) => READ,
     };
     // Warm, a first pass goes over all keys once more.
     let operations = |cache: &Cache| {
@@ -121,8 +116,8 @@ fn preparing(job: Job<'_>, data: Amount, again: bool) -> f64 {
     let made = |operation: &model::Operation| operation.writes() || !again;
     let operations = job.operations().into_iter().filter(made).count();
     let stores = job.part.targets.len() * operations;
-    let (count, bytes) = (data.count as f64, data.bytes as f64 * ASSUMED.byte);
-    let (read, written) = (count * ASSUMED.read + bytes, count * ASSUMED.write + 2.0 * bytes);
+    let (count, bytes) = (data.count as f64, data.bytes as f64 * BYTE);
+    let (read, written) = (count * READ + bytes, count * WRITE + 2.0 * bytes);
     let data = if again { 0.0 } else { read };
     data + stores as f64 * (read + written)
 }

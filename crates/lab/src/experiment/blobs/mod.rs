@@ -4,22 +4,22 @@ mod calibration;
 mod forecast;
 mod memory_limit;
 mod prepare;
+mod request;
 mod room;
 mod source;
-mod store_cache;
 mod stores;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use model::{
-    Cache, DatasetSpec, Environment, Error, ErrorKind, Experiment as Data, Facet, Filesystem,
-    Finding, FindingKind, Operation, Owner, Plan, Result, Settings, Work, Workload,
+    Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet, Filesystem,
+    Finding, FindingKind, Operation, Owner, Plan, Result, Sample, Settings, Work, Workload,
 };
 
 use super::{
-    At, Complaints, Experiment, Loss, Output, Prepared, Trial, environment,
-    request::{BlobsRequest, Request, Target},
-    values::{Tried, ValuesTrial},
+    Complaints, Experiment, Loss, Output, Prepared, Scratches, Trial, environment,
+    request::{Request, Target},
+    values::ValuesTrial,
 };
 use crate::{
     Progress, Stop,
@@ -28,13 +28,12 @@ use crate::{
     workers::processes::Processes,
     workload::{BlobWork, LATENCY_OPERATIONS, OpStream, PassInput, drawn},
 };
-use calibration::Calibration;
 pub(super) use calibration::own_loop;
 pub use forecast::{Forecast, Room, forecast};
 use memory_limit::MemoryLimiter;
 pub use memory_limit::equal_cache;
-use prepare::{Preparation, Scratches};
-pub use store_cache::{Needs, StoreCache};
+pub use request::{BlobsRequest, Data, WorkerProcesses};
+pub use stores::{Needs, StoreCache};
 use stores::{PreparedTarget, Stores};
 
 type BlobTarget = Target<dyn model::Blobs>;
@@ -119,39 +118,47 @@ pub(crate) fn prepare<'a>(
     job.check_sharing()?;
     memory_limit::check_early(job)?;
     let (caches, unreachable) = cache_state::reachable(&part.caches)?;
-    let mut preparation = Preparation::new(job);
-    let stores = preparation.run(cache.take(job))?;
+    let stores = prepare::stores(job, cache.take(job))?;
     if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
-    let pool = pool(request, &stores);
+    let summary = stores.dataset.summary();
+    let random_percent = if let Data::Generated(of) = &part.data { of.random_percent } else { 100 };
+    let seed = derive(request.seed, Use::Pool, 0);
+    let pool = PoolSpec { seed, largest: summary.largest, random_percent };
     // Generated before the limit holds: it is the tool's memory, not a target's.
     let pool = (pool, Pool::from(pool));
     let processes = start_workers(job, &stores, pool.0)?;
-    let limiter = MemoryLimiter::set(job, pool.0.largest, processes.as_ref())?;
+    let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
     let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
-    let mut blobs = Blobs {
-        job,
-        cache,
-        found: Vec::new(),
-        plan_workloads: Vec::new(),
-        caches,
-        ops: Vec::new(),
-        limiter,
-        processes,
-        pool,
-        stores,
-        scratches: preparation.into_scratches(),
+    let (workloads, ops) = Default::default();
+    let mut blobs = Blobs { job, cache, workloads, caches, ops, limiter, processes, pool, stores };
+    let round = blobs.calibrate()?;
+    let Blobs { stores, limiter, .. } = &blobs;
+    let available = stores.available;
+    let experiment = PlannedData::Blobs { dataset: part.data.spec(), summary, available };
+    let targets = stores.targets.iter().map(|target| target.planned.clone()).collect();
+    let plan = Plan {
+        baseline: stores.baseline,
+        memory: limiter.as_ref().map(|limiter| limiter.planned),
+        ..request.plan(experiment, targets, blobs.workloads.clone(), blobs.caches.clone())
     };
-    let calibration = blobs.calibrate()?;
-    blobs.plan_workloads.clone_from(&calibration.workloads);
-    let plan = blobs.plan();
     let environment = blobs.environment(&plan)?;
     let findings = blobs.findings(unreachable);
-    let left_out = blobs.stores.failed.clone();
-    let stores = blobs.stores.targets.iter().map(|target| target.facts.clone()).collect();
-    let (experiment, round) = (Box::new(blobs), Some(calibration.round));
-    Ok(Prepared { experiment, plan, environment, stores, findings, left_out, round })
+    let (trials, left_out) = (blobs.trials(&plan), stores.failed.clone());
+    let stores = stores.targets.iter().map(|target| target.facts.clone()).collect();
+    let (experiment, round, shorter) = (Box::new(blobs), Some(round), "a smaller --count");
+    Ok(Prepared {
+        experiment,
+        plan,
+        environment,
+        trials,
+        stores,
+        findings,
+        left_out,
+        round,
+        shorter,
+    })
 }
 
 /// The worker processes that were asked for, no more than there are keys.
@@ -163,19 +170,7 @@ fn start_workers<'a>(
     let Some(asked) = &job.part.processes else { return Ok(None) };
     let keys = stores.dataset.summary().count;
     let count = job.workload(job.part.work[0], 0, keys).processes;
-    let processes = Processes::start(&asked.command, count, job.stop)?;
-    processes.load(&stores.dataset, pool)?;
-    Ok(Some(processes))
-}
-
-/// What the pool of payloads is generated from.
-fn pool(request: &Request, stores: &Stores) -> PoolSpec {
-    let random_percent = match &stores.spec {
-        DatasetSpec::Generated(generated) => generated.random_percent,
-        _ => 100,
-    };
-    let largest = stores.dataset.summary().largest;
-    PoolSpec { seed: derive(request.seed, Use::Pool, 0), largest, random_percent }
+    Processes::start(&asked.command, count, Some((&stores.dataset, pool)), job.stop).map(Some)
 }
 
 /// Longest time for flushing one file system.
@@ -185,9 +180,8 @@ struct Blobs<'a> {
     job: Job<'a>,
     /// Takes the stores for the next run.
     cache: &'a mut StoreCache,
-    /// What was found when the stores were made.
-    found: Vec<Finding>,
-    plan_workloads: Vec<Workload>,
+    /// Of the plan.
+    workloads: Vec<Workload>,
     caches: Vec<Cache>,
     /// By workload: the operations of the round, if they are drawn.
     ops: Vec<Option<Arc<OpStream>>>,
@@ -195,40 +189,20 @@ struct Blobs<'a> {
     limiter: Option<MemoryLimiter>,
     processes: Option<Processes<'a>>,
     pool: (PoolSpec, Pool),
-    /// Dropped before the folders that hold them.
     stores: Stores,
-    scratches: Scratches,
 }
 
 impl Blobs<'_> {
-    /// Calibrates with all targets that do not fail in it.
-    fn calibrate(&mut self) -> Result<Calibration> {
-        loop {
-            match self.try_calibrate() {
-                Ok(calibration) => return Ok(calibration),
-                Err(calibration::Failed { target: None, error }) => return Err(error),
-                Err(calibration::Failed { target: Some(target), error }) => {
-                    self.stores.leave_out(target, error)?;
-                    self.recover()?;
-                }
-            }
-        }
-    }
-
-    fn plan(&self) -> Plan {
-        let Self { job: Job { request, .. }, stores, .. } = self;
-        let experiment = Data::Blobs {
-            dataset: stores.spec.clone(),
-            summary: stores.dataset.summary(),
-            available: stores.available,
+    /// Every case on each target that can be in its cache state.
+    fn trials(&self, plan: &Plan) -> Vec<Trial> {
+        let of = |(target, prepared): (usize, &PreparedTarget)| {
+            let has_files = prepared.has_files();
+            let cases = plan.cases().filter(|case| !case.cache.is_cold() || has_files);
+            let trial =
+                |Case { workload, cache }| Trial { target, workload: Some(workload), cache };
+            cases.map(trial).collect::<Vec<_>>()
         };
-        let targets = stores.targets.iter().map(|target| target.planned.clone()).collect();
-        let (workloads, caches) = (self.plan_workloads.clone(), self.caches.clone());
-        Plan {
-            baseline: stores.baseline,
-            memory: self.limiter.as_ref().map(|limiter| limiter.planned),
-            ..request.plan(experiment, targets, workloads, caches)
-        }
+        self.stores.targets.iter().enumerate().flat_map(of).collect()
     }
 
     fn environment(&self, plan: &Plan) -> Result<Environment> {
@@ -265,19 +239,15 @@ impl Blobs<'_> {
     }
 
     /// What is known to be wrong before anything is measured.
-    fn findings(&mut self, unreachable: Vec<FindingKind>) -> Vec<Finding> {
+    fn findings(&self, unreachable: Vec<FindingKind>) -> Vec<Finding> {
         let cold = self.caches.iter().any(|cache| *cache != Cache::Warm);
         let without_files = self.stores.targets.iter().filter(|t| cold && !t.has_files());
         let always_warm =
             without_files.map(|t| Finding::target(FindingKind::AlwaysWarm, &t.planned.label));
-        self.found = std::mem::take(&mut self.stores.findings);
-        let mut findings = self.found.clone();
+        let mut findings = self.stores.findings.clone();
         findings.extend(unreachable.into_iter().map(Finding::run));
         findings.extend(always_warm);
-        let limiter = self.limiter.as_mut();
-        findings.extend(
-            limiter.map(|limiter| std::mem::take(&mut limiter.findings)).unwrap_or_default(),
-        );
+        findings.extend(self.limiter.iter().flat_map(|limiter| limiter.findings.clone()));
         findings
     }
 
@@ -288,7 +258,7 @@ impl Blobs<'_> {
         workload: Workload,
         ops: Option<Arc<OpStream>>,
         trial: &TrialInput,
-    ) -> Result<Tried> {
+    ) -> Result<(Sample, Option<f64>)> {
         let (Job { part, stop, .. }, Stores { dataset, targets, .. }) = (self.job, &self.stores);
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, stop)?;
         let TrialInput { cache, salt, seed, first_round } = *trial;
@@ -317,19 +287,6 @@ struct TrialInput {
 }
 
 impl Experiment for Blobs<'_> {
-    fn trials(&self) -> Vec<Trial> {
-        let cases = || {
-            let caches = |workload| self.caches.iter().map(move |&cache| (workload, cache));
-            (0..self.plan_workloads.len()).flat_map(caches)
-        };
-        let of = |(target, prepared): (usize, &PreparedTarget)| {
-            let has_files = prepared.has_files();
-            let trial = move |(workload, cache)| Trial { target, workload, cache };
-            cases().map(trial).filter(move |trial| !trial.cache.is_cold() || has_files).collect()
-        };
-        self.stores.targets.iter().enumerate().flat_map::<Vec<_>, _>(of).collect()
-    }
-
     fn start_round(&mut self, round: u32) -> Result<()> {
         let Job { request, part, .. } = self.job;
         let (order, seed) = (part.work[0].order, derive(request.seed, Use::Keys, round.into()));
@@ -338,57 +295,46 @@ impl Experiment for Blobs<'_> {
             processes.arrange(order, part.start, seed)?;
         }
         let seed = derive(request.seed, Use::Picks, round.into());
-        let workloads = self.plan_workloads.iter();
-        self.ops = workloads
-            .map(|workload| drawn(workload, &self.stores.dataset, seed))
-            .collect::<Result<_>>()?;
+        let drawn = |workload| drawn(workload, &self.stores.dataset, seed);
+        self.ops = self.workloads.iter().map(drawn).collect::<Result<_>>()?;
         Ok(())
     }
 
-    fn run(&mut self, trial: Trial, at: At, output: &mut Output<'_>) -> Result<()> {
-        let Trial { target, workload: index, cache } = trial;
-        let (workload, ops) = (self.plan_workloads[index], self.ops[index].clone());
-        let (run_seed, round) = (self.job.request.seed, u64::from(at.round));
-        let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(at.position));
+    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
+        let index = trial.workload.expect("a trial is about one workload");
+        let (workload, ops) = (self.workloads[index], self.ops[index].clone());
+        let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
+        let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(output.position));
         let seed = derive(run_seed, Use::Picks, round);
-        let input = TrialInput { cache, salt, seed, first_round: at.round == 0 };
-        let prepared = &self.stores.targets[target];
-        let tried = self
-            .trial(target, workload, ops, &input)
+        let input = TrialInput { cache: trial.cache, salt, seed, first_round: round == 0 };
+        let prepared = &self.stores.targets[trial.target];
+        let (sample, written_before) = self
+            .trial(trial.target, workload, ops, &input)
             .map_err(|e| e.context(format!("{} ({})", prepared.planned.label, workload.work)))?;
         if workload.work.updates() {
             // Written in place, the store that is read is the same.
             prepared.stores().for_each(|ready| ready.filled.set(false));
         }
-        output.sample(model::Sample { workload: index, ..tried.sample }, tried.written_before)
+        output.sample(Sample { workload: index, ..sample }, written_before)
     }
 
     /// A server or a worker process may die by itself, a library in this process cannot.
-    fn loss(&self, trial: Trial, error: &Error) -> Option<Loss> {
+    fn failed(&mut self, trial: Trial, error: &Error) -> Result<Option<Loss>> {
         let server = self.stores.targets[trial.target].facts.server.is_some();
-        let apart = self.processes.is_some() || server;
         // Once it was prepared, what looks like a wrong address is a server that has gone.
         let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
-        (apart && gone).then_some(Loss::Target)
+        if !gone || !(server || self.processes.is_some()) {
+            return Ok(None);
+        }
+        self.recover().map(|()| Some(Loss::Target))
     }
 
-    /// Starts new processes in place of those that ended with a failed trial. Keys come to them in
-    /// the order that they have here.
-    fn recover(&mut self) -> Result<()> {
-        self.processes = None;
-        self.processes = start_workers(self.job, &self.stores, self.pool.0)?;
-        let ids = self.processes.as_ref().map(Processes::ids).unwrap_or_default();
-        self.limiter.as_ref().map_or(Ok(()), |limiter| limiter.admit(&ids))
-    }
-
-    fn shorter(&self) -> &'static str {
-        "a smaller --count"
-    }
-
-    fn integrity(&self, lost: &HashSet<usize>) -> Result<Complaints> {
+    fn finish(self: Box<Self>, lost: Option<&HashSet<usize>>) -> Result<Complaints> {
+        let Some(lost) = lost else { return Ok(Vec::new()) };
+        let Self { job, cache, stores, .. } = *self;
         let mut complaints = Vec::new();
-        let targets = self.stores.targets.iter().enumerate();
-        let asked = self.job.part.integrity_check;
+        let targets = stores.targets.iter().enumerate();
+        let asked = job.part.integrity_check;
         for (_, target) in targets.filter(|(target, _)| asked && !lost.contains(target)) {
             for ready in target.stores() {
                 let (found, _) = ready.with(|store| store.integrity())?;
@@ -396,14 +342,20 @@ impl Experiment for Blobs<'_> {
                 complaints.extend(found.map(|found| (label.clone(), found)));
             }
         }
+        if lost.is_empty() && stores.failed.is_empty() {
+            cache.put(job, stores);
+        }
         Ok(complaints)
     }
+}
 
-    fn close(self: Box<Self>, whole: bool) -> Result<()> {
-        let Self { job, cache, found, stores, scratches, .. } = *self;
-        if whole {
-            cache.put(job, stores, found, scratches);
-        }
-        Ok(())
+impl Blobs<'_> {
+    /// Starts new processes in place of those that ended with a failed trial. Keys come to them in
+    /// the order that they have here.
+    fn recover(&mut self) -> Result<()> {
+        self.processes = None;
+        self.processes = start_workers(self.job, &self.stores, self.pool.0)?;
+        let ids = self.processes.as_ref().map(Processes::ids).unwrap_or_default();
+        self.limiter.as_ref().map_or(Ok(()), |limiter| limiter.admit(&ids))
     }
 }

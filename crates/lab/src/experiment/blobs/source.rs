@@ -4,12 +4,11 @@ use std::ops::ControlFlow;
 
 use model::{Error, Generated, How, KeyKind, Mode, Put, Result, Scan, Session, Store, Visitor};
 
-use super::Job;
+use super::{Data, Job};
 use crate::{
     Amount, Place, Progress, Stop,
     copy::{Readable, generated},
     dataset::{Dataset, Sampler},
-    experiment::request::Data,
     progress::tick,
 };
 

@@ -1,17 +1,18 @@
-//! All that the rounds need: the dataset, and the targets that are ready to be measured.
+//! All that the rounds need: the dataset, and the targets that are ready to be measured; and what a
+//! run of a sweep leaves of them to the next one that needs the same.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, path::PathBuf};
 
 use model::{
-    DatasetSpec, Error, ErrorKind, Finding, FindingKind, Operation, PlannedTarget, Result,
-    StoreFacts,
+    DatasetSpec, Error, ErrorKind, Facet, Finding, FindingKind, Operation, PlannedTarget, Result,
+    Settings, StoreFacts,
 };
 
-use crate::{dataset::Dataset, store::ReadyStore};
+use super::{BlobTarget, Job, Scratches};
+use crate::{Request, dataset::Dataset, experiment::request::ExperimentRequest, store::ReadyStore};
 
 /// All that the rounds need.
 pub(super) struct Stores {
-    pub(super) spec: DatasetSpec,
     pub(super) dataset: Dataset,
     /// Keys before `--max-id`.
     pub(super) available: u64,
@@ -22,6 +23,8 @@ pub(super) struct Stores {
     pub(super) findings: Vec<Finding>,
     /// Labels of the targets that are left out.
     pub(super) failed: Vec<String>,
+    /// What holds the scratch stores; dropped after them.
+    pub(super) scratches: Scratches,
 }
 
 /// A target with the stores its workloads work on.
@@ -33,17 +36,6 @@ pub(super) struct PreparedTarget {
 }
 
 impl Stores {
-    /// Without targets yet.
-    pub(super) fn new(
-        spec: DatasetSpec,
-        dataset: Dataset,
-        available: u64,
-        findings: Vec<Finding>,
-    ) -> Self {
-        let (targets, failed) = Default::default();
-        Self { spec, dataset, available, targets, baseline: 0, findings, failed }
-    }
-
     /// Leaves out a target that failed, unless it is the only one or the error is of another kind.
     pub(super) fn leave_out(&mut self, target: usize, error: Error) -> Result<()> {
         let label = self.targets[target].planned.label.clone();
@@ -88,5 +80,72 @@ impl PreparedTarget {
     /// All its stores.
     pub(super) fn stores(&self) -> impl Iterator<Item = &ReadyStore> {
         self.read.iter().chain(&self.update)
+    }
+}
+
+/// Keeps what the last run made ready. Dropping it removes that.
+#[derive(Default)]
+pub struct StoreCache(Option<(Needs, Stores)>);
+
+/// All that decides how a dataset and stores are made, and how those that are read are opened.
+#[derive(PartialEq)]
+pub struct Needs {
+    data: DatasetSpec,
+    max_key: Option<i64>,
+    reads: bool,
+    scratch: Option<PathBuf>,
+    targets: Vec<Need>,
+}
+
+#[derive(PartialEq)]
+struct Need {
+    engine: &'static str,
+    location: Option<PathBuf>,
+    address: Option<String>,
+    settings: Settings,
+    placement: Option<PathBuf>,
+}
+
+impl StoreCache {
+    /// What `job` can be run on. What it cannot is removed.
+    pub(super) fn take(&mut self, job: Job<'_>) -> Option<Stores> {
+        let (needs, stores) = self.0.take()?;
+        (Needs::of(job.request)? == needs).then_some(stores)
+    }
+
+    /// Keeps what was made ready for `job`, all of whose targets are still there, except stores
+    /// that are written to: another run would start where this one has left them.
+    pub(super) fn put(&mut self, job: Job<'_>, mut stores: Stores) {
+        let Some(needs) = Needs::of(job.request) else { return };
+        stores.targets.iter_mut().for_each(|target| target.update = None);
+        stores.scratches.keep_read();
+        self.0 = Some((needs, stores));
+    }
+}
+
+impl Needs {
+    /// Those of `request`; `None`: nothing that it is run on can be used again.
+    pub fn of(request: &Request) -> Option<Self> {
+        let ExperimentRequest::Blobs(part) = &request.experiment else { return None };
+        // What is written in place is not as it was found.
+        if part.in_place {
+            return None;
+        }
+        let need = |target: &BlobTarget| {
+            Some(Need {
+                engine: target.engine.name(),
+                location: target.location.clone(),
+                address: target.address.clone(),
+                settings: target.settings_for(Facet::Blobs, request.durability).ok()?,
+                placement: target.placement.as_ref().map(|placement| placement.path.clone()),
+            })
+        };
+        Some(Self {
+            data: part.data.spec(),
+            max_key: part.max_key,
+            reads: part.work.iter().any(|work| !work.operation.writes()),
+            scratch: request.scratch.clone(),
+            targets: part.targets.iter().map(need).collect::<Option<_>>()?,
+        })
     }
 }

@@ -1,24 +1,55 @@
 //! `storemark rows`: a table of two integers is filled, summed and changed, by one process or
 //! several.
 
-mod servers;
 mod trial;
 
-use std::path::PathBuf;
+use std::{collections::HashSet, ffi::OsString, fs, path::PathBuf};
 
 use host::Scratch;
 use model::{
-    Batch, Cache, Experiment as Data, Facet, Finding, FindingKind, Owner, PlannedTarget, Result,
-    Settings, Work, Workload, rows::Operation,
+    Batch, Cache, Error, Experiment as Data, Facet, Finding, FindingKind, Owner, PlannedTarget,
+    Result, Sample, Settings, Work, Workload,
+    rows::{Operation, Style},
 };
 
 use super::{
-    At, Experiment, Output, Prepared, Trial, environment,
-    request::{Group, Request, RowTarget, RowsRequest},
+    Complaints, Experiment, Loss, Output, Prepared, Trial, environment,
+    request::{Request, Target},
 };
 use crate::Stop;
-use servers::Servers;
 use trial::RowTrial;
+
+/// `storemark rows`: a table of two integers is filled, summed and changed.
+pub struct RowsRequest {
+    pub targets: Vec<RowTarget>,
+    /// Rows that each process inserts.
+    pub rows: u64,
+    /// Rows of a transaction, where a target has no number of its own.
+    pub batch: u64,
+    /// How many processes, on which databases.
+    pub groups: Vec<Group>,
+    /// Starts a worker process: see [`WorkerProcesses::command`](crate::WorkerProcesses::command).
+    pub worker: Vec<OsString>,
+    /// What was to be measured but cannot be: a label, and why.
+    pub missing: Vec<(String, String)>,
+}
+
+/// Processes that work on rows at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    pub processes: u32,
+    /// Each has a database of its own; otherwise all work on one.
+    pub own_databases: bool,
+}
+
+/// A target of the rows experiment.
+pub struct RowTarget {
+    pub target: Target<dyn model::Rows>,
+    /// How rows are handed over.
+    pub style: Style,
+    /// Rows of a transaction, where it has a number of its own.
+    pub batch: Option<u64>,
+}
 
 /// Names under which a planned target has what the engine has no setting for.
 const STYLE: &str = "style";
@@ -32,18 +63,17 @@ pub(crate) fn prepare<'a>(
     part: &'a RowsRequest,
     stop: &'a Stop,
 ) -> Result<Prepared<'a>> {
-    let settings = |target: &RowTarget| target.target.settings_for(Facet::Rows, request.durability);
-    let settings = part.targets.iter().map(settings).collect::<Result<Vec<_>>>()?;
+    let targets =
+        part.targets.iter().map(|target| target.planned(request)).collect::<Result<_>>()?;
+    let (experiment, caches) = (Data::Rows { rows: part.rows }, vec![Cache::Warm]);
+    let plan = request.plan(experiment, targets, part.workloads(), caches);
     let servers = Servers::new(Scratch::new_in(&request.scratch())?);
     let folder = servers.folder();
-    let targets = part.targets.iter().zip(&settings);
-    let targets = targets.map(|(target, settings)| target.planned(settings.clone()));
-    let (experiment, caches) = (Data::Rows { rows: part.rows }, vec![Cache::Warm]);
-    let plan = request.plan(experiment, targets.collect(), part.workloads(), caches);
     let libraries = part.targets.iter().filter_map(|target| target.target.engine.library());
     let environment = environment(std::slice::from_ref(&folder), libraries);
-    let rows = Rows { part, settings, servers, folder, stop };
-    Ok(Prepared { findings: missing(part), ..Prepared::new(rows, plan, environment) })
+    let rows = Rows { request, part, servers, folder, stop };
+    let prepared = Prepared::new(rows, plan, environment, "fewer --rows, targets or styles");
+    Ok(Prepared { trials: part.trials(), findings: missing(part), ..prepared })
 }
 
 /// What was to be measured but cannot be.
@@ -59,30 +89,19 @@ fn missing(part: &RowsRequest) -> Vec<Finding> {
 }
 
 struct Rows<'a> {
+    request: &'a Request,
     part: &'a RowsRequest,
-    /// By target: those of the durability class with those asked for on top.
-    settings: Vec<Settings>,
     servers: Servers,
     folder: PathBuf,
     stop: &'a Stop,
 }
 
 impl Experiment for Rows<'_> {
-    fn trials(&self) -> Vec<Trial> {
-        let groups = || self.part.groups.iter().enumerate();
-        let of = |(target, asked): (usize, &RowTarget)| {
-            let fitting = groups().filter(|(_, group)| asked.unfit(**group).is_none());
-            let trial =
-                |(group, _)| Trial { target, workload: OPERATIONS * group, cache: Cache::Warm };
-            fitting.map(trial).collect::<Vec<_>>()
-        };
-        self.part.targets.iter().enumerate().flat_map(of).collect()
-    }
-
-    fn run(&mut self, trial: Trial, _: At, output: &mut Output<'_>) -> Result<()> {
-        let (part, stop) = (self.part, self.stop);
-        let (target, settings) = (&part.targets[trial.target], &self.settings[trial.target]);
-        let group = part.groups[trial.workload / OPERATIONS];
+    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
+        let Self { request, part, stop, .. } = *self;
+        let first = trial.workload.expect("a trial is about the operations of one group");
+        let (target, group) = (&part.targets[trial.target], part.groups[first / OPERATIONS]);
+        let settings = &target.target.settings_for(Facet::Rows, request.durability)?;
         let store = self.servers.store(target, settings)?;
         let folder = &self.folder;
         let run = RowTrial { part, target, settings, group, store, folder, stop }.run();
@@ -91,21 +110,99 @@ impl Experiment for Rows<'_> {
         }
         let (facts, samples) = run?;
         output.facts(facts)?;
-        (trial.workload..).zip(samples).try_for_each(|(workload, sample)| {
-            output.sample(model::Sample { workload, ..sample }, None)
-        })
+        let mut samples = (first..).zip(samples);
+        samples.try_for_each(|(workload, of)| output.sample(Sample { workload, ..of }, None))
     }
 
-    fn loss(&self, _: Trial, error: &model::Error) -> Option<super::Loss> {
-        (error.kind() != model::ErrorKind::Interrupted).then_some(super::Loss::Trial)
+    fn failed(&mut self, _: Trial, _: &Error) -> Result<Option<Loss>> {
+        Ok(Some(Loss::Trial))
     }
 
-    fn shorter(&self) -> &'static str {
-        "fewer --rows, targets or styles"
+    fn finish(self: Box<Self>, _: Option<&HashSet<usize>>) -> Result<Complaints> {
+        self.servers.close().map(|()| Vec::new())
+    }
+}
+
+/// Running stores: each is started when the first trial needs it, and shared by the targets that
+/// differ in nothing but their tables.
+struct Servers {
+    scratch: Scratch,
+    stores: Vec<(Key, Box<dyn model::rows::RowStore>)>,
+    started: u32,
+}
+
+/// What targets share a store by.
+#[derive(Clone, PartialEq)]
+struct Key {
+    engine: &'static str,
+    location: Option<PathBuf>,
+    settings: Settings,
+}
+
+impl Servers {
+    fn new(scratch: Scratch) -> Self {
+        Self { scratch, stores: Vec::new(), started: 0 }
     }
 
-    fn close(self: Box<Self>, _: bool) -> Result<()> {
-        self.servers.close()
+    /// The folder with all scratch stores.
+    fn folder(&self) -> PathBuf {
+        self.scratch.path().to_owned()
+    }
+
+    /// The store of `target` with `settings`, started if it does not run.
+    fn store(
+        &mut self,
+        target: &RowTarget,
+        settings: &Settings,
+    ) -> Result<&dyn model::rows::RowStore> {
+        let key = Key::of(target, settings);
+        if !self.stores.iter().any(|(of, _)| *of == key) {
+            let location = key.location.clone().unwrap_or_else(|| self.place(key.engine));
+            let store = target.target.engine.start(&location, settings)?;
+            self.stores.push((key.clone(), store));
+        }
+        let store = self.stores.iter().find(|(of, _)| *of == key);
+        let (_, store) = store.expect("it was started above if it did not run");
+        Ok(&**store)
+    }
+
+    /// Ends a store whose trial failed: what it holds is not known.
+    fn discard(&mut self, target: &RowTarget, settings: &Settings) {
+        let key = Key::of(target, settings);
+        let Some(index) = self.stores.iter().position(|(of, _)| *of == key) else { return };
+        let (_, store) = self.stores.remove(index);
+        let location = store.location();
+        // It has failed already, and that was reported.
+        let _ = store.close();
+        if location.starts_with(self.scratch.path()) {
+            let _ = fs::remove_dir_all(location);
+        }
+    }
+
+    /// Ends all stores.
+    fn close(self) -> Result<()> {
+        self.stores.into_iter().try_for_each(|(_, store)| store.close())
+    }
+
+    fn place(&mut self, engine: &str) -> PathBuf {
+        self.started += 1;
+        self.scratch.path().join(format!("{engine}-{}", self.started))
+    }
+}
+
+impl Key {
+    fn of(target: &RowTarget, settings: &Settings) -> Self {
+        let engine = target.target.engine;
+        let is_of_table = |name: &str| {
+            engine.table_settings().iter().any(|pattern| match pattern.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => name == *pattern,
+            })
+        };
+        let Settings(mut settings) = settings.clone();
+        settings.retain(|name, _| !is_of_table(name));
+        let (engine, location) = (engine.name(), target.target.location.clone());
+        Self { engine, location, settings: Settings(settings) }
     }
 }
 
@@ -131,26 +228,41 @@ impl RowTarget {
         self.target.engine.alone(&self.target.settings).filter(|_| !apart)
     }
 
-    fn planned(&self, mut settings: Settings) -> PlannedTarget {
-        settings.set(STYLE, self.style);
+    fn planned(&self, request: &Request) -> Result<PlannedTarget> {
+        let owner = if self.target.location.is_some() { Owner::User } else { Owner::Scratch };
+        let mut planned = self.target.planned(Facet::Rows, request.durability, owner)?;
+        planned.settings.set(STYLE, self.style);
         if let Some(batch) = self.batch {
-            settings.set(BATCH, batch);
+            planned.settings.set(BATCH, batch);
         }
-        let user = self.target.location.is_some();
-        self.target.planned(settings, if user { Owner::User } else { Owner::Scratch })
+        Ok(planned)
     }
 }
 
 impl RowsRequest {
+    /// The targets with each group that they can work in.
+    fn trials(&self) -> Vec<Trial> {
+        let groups = || (0..).step_by(OPERATIONS).zip(&self.groups);
+        let of = |(target, asked): (usize, &RowTarget)| {
+            let fitting = groups().filter(|(_, group)| asked.unfit(**group).is_none());
+            let workloads: Vec<_> = fitting.map(|(workload, _)| Some(workload)).collect();
+            workloads.into_iter().map(move |workload| Trial {
+                target,
+                workload,
+                cache: Cache::Warm,
+            })
+        };
+        self.targets.iter().enumerate().flat_map(of).collect()
+    }
+
     /// The workloads of the plan: the operations of each group, one after the other.
     fn workloads(&self) -> Vec<Workload> {
         let of = |group: &Group| {
             let Group { processes, own_databases } = *group;
-            let batch = Batch::Of(self.batch);
             Operation::ALL.map(|operation| Workload {
                 work: Work::Rows { operation, own_databases },
-                count: self.operations(operation, Group { processes, own_databases }),
-                batch,
+                count: self.operations(operation, *group),
+                batch: Batch::Of(self.batch),
                 threads: 1,
                 processes,
             })

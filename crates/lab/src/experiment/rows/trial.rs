@@ -7,21 +7,22 @@ use std::{
 };
 
 use model::{
-    Error, FileBytes, Measured, Result, Sample, Server, Settings, StoreFacts,
+    Error, Measured, Result, Sample, Server, Settings, StoreFacts,
     rows::{Operation, RowStore, RowTables},
 };
 
 use super::{BATCH, Group, RowTarget, RowsRequest, STYLE};
 use crate::{
     Stop,
-    experiment::meter::{PassMeter, flush, soon_ns},
+    experiment::meter::{PassMeter, soon_ns},
+    store::{facts, file_bytes},
     workers::{
-        Watch,
+        Workers,
         message::JobRequest,
         processes::Processes,
-        rows::{ADDED, Contents, RowOutcome, RowPass, RowRequest},
+        rows::{ADDED, Contents, RowPass, RowRequest},
     },
-    workload::{Done, done},
+    workload::Done,
 };
 
 /// What a trial works on.
@@ -47,43 +48,50 @@ impl RowTrial<'_> {
     }
 
     fn measure(&self, tables: &dyn RowTables) -> Result<(StoreFacts, Vec<Sample>)> {
-        let mut facts = self.facts(tables)?;
-        let workers = Processes::start(&self.part.worker, self.group.processes, self.stop)?;
-        let passes: Vec<_> = Operation::ALL
-            .into_iter()
-            .flat_map(|operation| [RowPass::Work(operation), RowPass::Check])
-            .collect();
-        let mut watch = Passing {
-            trial: self,
-            tables,
-            processes: workers.ids().into_iter().chain(self.store.processes()).collect(),
-            meter: None,
-            done: None,
-            samples: Vec::new(),
-        };
-        workers.run(|process| self.job(process, &passes), &passes, &mut watch)?;
-        if let Some(files) = watch.samples.last().and_then(Sample::files) {
-            (facts.apparent_bytes, facts.allocated_bytes) = (files.apparent, files.allocated);
-        }
-        Ok((facts, watch.samples))
-    }
-
-    /// Sizes are those after the trial.
-    fn facts(&self, tables: &dyn RowTables) -> Result<StoreFacts> {
         let (mut in_effect, durability) = tables.in_effect()?;
         in_effect.set(STYLE, self.target.style);
         in_effect.set(BATCH, self.target.batch(self.part));
-        Ok(StoreFacts {
-            target: 0,
-            in_effect,
-            durability,
-            apparent_bytes: 0,
-            allocated_bytes: 0,
-            memory_bytes: None,
-            server: (!self.store.processes().is_empty()).then_some(Server::Started),
-            fill_ns: None,
-            check_ns: 0,
-        })
+        let count = self.group.processes;
+        let workers = Processes::start(&self.part.worker, count, None, self.stop)?;
+        let others = self.store.processes();
+        let server = (!others.is_empty()).then_some(Server::Started);
+        let processes = [workers.ids(), others].concat();
+        let samples = workers.with(
+            |process| JobRequest::Rows(self.job(process)),
+            |workers| {
+                let operation = |of| {
+                    let sample = self.operation(of, tables, &processes, workers);
+                    sample.map_err(|e| e.context(of))
+                };
+                Operation::ALL.into_iter().map(operation).collect::<Result<Vec<_>>>()
+            },
+        )?;
+        // Sizes are those after the trial.
+        let files = samples.last().and_then(Sample::files).unwrap_or_default();
+        Ok((StoreFacts { server, ..facts((in_effect, durability), files) }, samples))
+    }
+
+    /// An operation of all workers, and the check of what it did.
+    fn operation(
+        &self,
+        operation: Operation,
+        tables: &dyn RowTables,
+        processes: &[u32],
+        workers: &mut Workers<'_, RowPass, Contents>,
+    ) -> Result<Sample> {
+        // What was counted between passes is of none.
+        tables.statistics()?;
+        let meter = PassMeter::start(processes, Some(self.folder));
+        let done = workers(RowPass::Work(operation), soon_ns())?;
+        let (writes, paths) = (operation.writes(), self.paths(tables));
+        let mut sample = meter.stop(&done, writes, || tables.settle(), || paths.clone())?;
+        for (name, value) in tables.statistics()? {
+            *sample.counters.entry(name.to_owned()).or_default() += value;
+        }
+        let files = (!paths.is_empty()).then(|| file_bytes(&paths)).transpose()?;
+        let contents = workers(RowPass::Check, soon_ns())?;
+        self.check(operation, &done, &contents)?;
+        Ok(Sample { measured: Measured::Rows { files }, ..sample })
     }
 
     /// Processes that share a database.
@@ -103,8 +111,8 @@ impl RowTrial<'_> {
         start..start.saturating_add(rows)
     }
 
-    fn job(&self, process: u32, passes: &[RowPass]) -> JobRequest {
-        JobRequest::Rows(RowRequest {
+    fn job(&self, process: u32) -> RowRequest {
+        RowRequest {
             process,
             engine: self.target.target.engine.name().to_owned(),
             location: self.store.location().into_os_string(),
@@ -114,80 +122,12 @@ impl RowTrial<'_> {
             style: self.target.style,
             batch: self.target.batch(self.part),
             all_rows: self.all_rows(),
-            passes: passes.to_vec(),
-        })
-    }
-}
-
-/// A trial as its passes go by.
-struct Passing<'a> {
-    trial: &'a RowTrial<'a>,
-    tables: &'a dyn RowTables,
-    /// The workers and others that work for the store.
-    processes: Vec<u32>,
-    meter: Option<PassMeter>,
-    /// What is to be checked next: the answers of all workers.
-    done: Option<(Operation, Vec<i64>)>,
-    samples: Vec<Sample>,
-}
-
-impl Watch<RowPass, RowOutcome> for Passing<'_> {
-    fn starts(&mut self, pass: &RowPass) -> Result<u64> {
-        if let RowPass::Work(_) = pass {
-            self.tables.statistics()?;
-            self.meter = Some(PassMeter::start(self.processes.clone(), Some(self.trial.folder)));
-        }
-        Ok(soon_ns())
-    }
-
-    fn ended(&mut self, pass: &RowPass, done: Vec<Done<RowOutcome>>) -> Result<()> {
-        match pass {
-            RowPass::Work(operation) => {
-                self.note(*operation, &done).map_err(|e| e.context(operation))
-            }
-            RowPass::Check => {
-                let contents = done.iter().filter_map(|worker| match worker.outcome {
-                    RowOutcome::Contents(contents) => Some(contents),
-                    RowOutcome::Answer(_) => None,
-                });
-                let (operation, answers) = self.done.take().expect("what is checked was done");
-                self.check(operation, &answers, contents).map_err(|e| e.context(operation))
-            }
         }
     }
-}
 
-impl Passing<'_> {
-    fn note(&mut self, operation: Operation, done: &[Done<RowOutcome>]) -> Result<()> {
-        let meter = self.meter.take().expect("every pass starts before it ends");
-        let paths = self.paths();
-        let (wall, writes) = (done::wall(done), operation.writes());
-        let measured = meter.stop(wall, writes, || self.tables.settle(), || flush(&paths))?;
-        let mut counters = done::counters(done);
-        for (name, value) in self.tables.statistics()? {
-            *counters.entry(name.to_owned()).or_default() += value;
-        }
-        let files = (!paths.is_empty()).then(|| host::space(&paths)).transpose()?;
-        let files =
-            files.map(|host::Space { apparent, allocated }| FileBytes { apparent, allocated });
-        let answers = done.iter().filter_map(|worker| match worker.outcome {
-            RowOutcome::Answer(answer) => Some(answer),
-            RowOutcome::Contents(_) => None,
-        });
-        self.done = Some((operation, answers.collect()));
-        self.samples.push(Sample {
-            operations: self.trial.part.operations(operation, self.trial.group),
-            workers: done::workers(done),
-            counters,
-            measured: Measured::Rows { files },
-            ..measured
-        });
-        Ok(())
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        let databases = 0..self.trial.group.databases();
-        let files = databases.flat_map(|database| self.tables.files(database));
+    fn paths(&self, tables: &dyn RowTables) -> Vec<PathBuf> {
+        let databases = 0..self.group.databases();
+        let files = databases.flat_map(|database| tables.files(database));
         files.filter(|path| path.exists()).collect()
     }
 
@@ -195,27 +135,27 @@ impl Passing<'_> {
     fn check(
         &self,
         operation: Operation,
-        answers: &[i64],
-        mut contents: impl Iterator<Item = Contents>,
+        answers: &[Done<Contents>],
+        contents: &[Done<Contents>],
     ) -> Result<()> {
-        let before = expected(self.trial.all_rows());
-        let changed = before.count.cast_signed() * ADDED * i64::from(self.trial.sharing());
+        let before = expected(self.all_rows());
+        let changed = before.count.cast_signed() * ADDED * i64::from(self.sharing());
         let after = Contents { sum: before.sum + changed, ..before };
-        let (answer, expected) = match operation {
-            Operation::Insert => (0, before),
-            Operation::Sum => (before.sum, before),
-            Operation::Add => (before.count.cast_signed(), after),
+        let (answer, left) = match operation {
+            Operation::Insert => (Contents::default(), before),
+            Operation::Sum => (Contents { count: 0, ..before }, before),
+            Operation::Add => (Contents { sum: 0, ..before }, after),
         };
-        if let Some(other) = answers.iter().find(|other| **other != answer) {
-            return Err(wrong("the answer was", *other, answer));
-        }
-        match contents.find(|contents| *contents != expected) {
-            None => Ok(()),
-            Some(Contents { count, .. }) if count != expected.count => {
-                Err(wrong("rows counted", count.cast_signed(), expected.count.cast_signed()))
+        let checked = [("the answer", answer, answers), ("the database", left, contents)];
+        for (what, expected, done) in checked {
+            if let Some(worker) = done.iter().find(|worker| worker.outcome != expected) {
+                return Err(Error::corrupt(format!(
+                    "{what} has {}, expected were {expected}",
+                    worker.outcome
+                )));
             }
-            Some(Contents { sum, .. }) => Err(wrong("the sum is", sum, expected.sum)),
         }
+        Ok(())
     }
 }
 
@@ -223,10 +163,6 @@ impl Passing<'_> {
 fn expected(count: u64) -> Contents {
     let n = count.cast_signed();
     Contents { count, sum: n * (n - 1) }
-}
-
-fn wrong(what: &str, found: i64, expected: i64) -> Error {
-    Error::corrupt(format!("{what} {found}, expected was {expected}"))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use model::Order;
 use rand_core::Rng;
+use rand_distr::{Distribution, StandardUniform, Zipf};
 
-use super::zipf::{Zipf, unit};
 use crate::dataset::{below, shuffle};
 
 /// Keys by their index: those of the dataset first, then those that are inserted, in that order.
@@ -21,9 +21,9 @@ pub(super) struct Keys {
 enum Choice {
     Uniform,
     /// By rank; the keys in the order of their ranks.
-    Zipfian(Zipf, Vec<u32>),
+    Zipfian(Zipf<f64>, Vec<u32>),
     /// The youngest first; the law for the number of keys that there were last.
-    Latest(f64, u32, Zipf),
+    Latest(f64, u32, Zipf<f64>),
     /// The first so many keys of the order get that share of the operations.
     Hotspot {
         order: Vec<u32>,
@@ -47,8 +47,8 @@ impl Keys {
             order
         };
         let choice = match order {
-            Order::Zipfian { theta } => Choice::Zipfian(Zipf::new(all, theta), scattered()),
-            Order::Latest { theta } => Choice::Latest(theta, own, Zipf::new(own, theta)),
+            Order::Zipfian { theta } => Choice::Zipfian(zipf(all, theta), scattered()),
+            Order::Latest { theta } => Choice::Latest(theta, own, zipf(own, theta)),
             Order::Hotspot { keys, operations } => Choice::Hotspot {
                 order: scattered(),
                 hot: hot(all, keys),
@@ -93,16 +93,17 @@ impl Keys {
     fn draw(&mut self, random: &mut impl Rng) -> u32 {
         match &mut self.choice {
             Choice::Uniform => one_of(self.next, random),
-            Choice::Zipfian(law, order) => order[law.draw(random) as usize],
+            Choice::Zipfian(law, order) => order[rank(law, random) as usize],
             Choice::Latest(theta, keys, law) => {
                 if *keys != self.next {
-                    (*keys, *law) = (self.next, Zipf::new(self.next, *theta));
+                    (*keys, *law) = (self.next, zipf(self.next, *theta));
                 }
-                self.next - 1 - law.draw(random)
+                self.next - 1 - rank(law, random)
             }
             Choice::Hotspot { order, hot, share } => {
                 let all = u32::try_from(order.len()).expect("as many as keys, which have 32 bits");
-                let at = if unit(random) < *share || *hot == all {
+                let chance: f64 = StandardUniform.sample(random);
+                let at = if chance < *share || *hot == all {
                     one_of(*hot, random)
                 } else {
                     *hot + one_of(all - *hot, random)
@@ -111,6 +112,21 @@ impl Keys {
             }
         }
     }
+}
+
+/// Zipf's law: rank r, counted from 1, with a chance in proportion to r^-theta.
+pub(super) fn zipf(ranks: u32, theta: f64) -> Zipf<f64> {
+    Zipf::new(f64::from(ranks.max(1)), theta).expect("theta is not negative")
+}
+
+/// A rank, counted from 0.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "from 1 to the number of ranks, which has 32 bits"
+)]
+pub(super) fn rank(law: &Zipf<f64>, random: &mut impl Rng) -> u32 {
+    law.sample(random) as u32 - 1
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "below a number of 32 bits")]

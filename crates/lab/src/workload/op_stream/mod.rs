@@ -5,13 +5,11 @@
 //! A worker's keys are its own: every so many-th of the dataset, and those that it inserts. So
 //! which are there is known at each step, and one that is not found is an error.
 
-mod fresh;
 mod keys;
-mod zipf;
 
 use std::collections::BTreeMap;
 
-use model::{Action, Error, LONGEST_SCAN, Mix, Operation, Result};
+use model::{Action, Error, Key, KeyKind, LONGEST_SCAN, Mix, Operation, Result};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -61,7 +59,11 @@ impl OpStream {
             .collect::<Result<Vec<_>>>()?;
         let inserted = |ops: &Vec<DrawnOp>| ops.iter().map(|op| op.key).max();
         let last = workers.iter().filter_map(inserted).max().unwrap_or(0);
-        let fresh = dataset.fresh((u64::from(last) + 1).saturating_sub(keys.into()), seed)?;
+        let inserts = (u64::from(last) + 1).saturating_sub(keys.into());
+        let fresh = match inserts {
+            0 => Dataset::new(dataset.keys()),
+            inserts => dataset.fresh(inserts, seed)?,
+        };
         for op in workers.iter_mut().flatten() {
             let inserted = op.key.checked_sub(keys);
             let set = if inserted.is_none() { dataset } else { &fresh };
@@ -80,26 +82,9 @@ impl OpStream {
     ) -> impl Iterator<Item = Op<'a>> {
         self.workers[worker][..count as usize].iter().map(move |op| {
             let set = if op.key < self.keys { dataset } else { &self.fresh };
-            Op {
-                action: op.action,
-                key: set.key(&op.entry),
-                size: op.entry.size,
-                items: op.items,
-                least: op.least,
-            }
+            let key = set.key(&op.entry);
+            Op { action: op.action, key, size: op.entry.size, items: op.items, least: op.least }
         })
-    }
-
-    #[inline]
-    fn entry<'a>(
-        &'a self,
-        dataset: &'a Dataset,
-        key: u32,
-    ) -> (&'a Dataset, &'a crate::dataset::Entry) {
-        match key.checked_sub(self.keys) {
-            None => (dataset, &dataset.entries()[key as usize]),
-            Some(beyond) => (&self.fresh, &self.fresh.entries()[beyond as usize]),
-        }
     }
 
     /// What the first `counts` operations of the workers leave otherwise than it was: keys that are
@@ -109,31 +94,76 @@ impl OpStream {
         dataset: &'a Dataset,
         counts: impl Iterator<Item = u64>,
     ) -> Vec<Changed<'a>> {
-        let mut there = BTreeMap::new();
+        let mut changed = BTreeMap::new();
         for (ops, count) in self.workers.iter().zip(counts) {
             for (op, _) in ops.iter().zip(0..count) {
-                match op.action {
-                    Action::Insert => drop(there.insert(op.key, true)),
-                    Action::Delete => drop(there.insert(op.key, false)),
-                    _ => {}
+                if matches!(op.action, Action::Insert | Action::Delete) {
+                    changed.insert(op.key, op);
                 }
             }
         }
-        let other = there.into_iter().filter(|(key, there)| *there == (*key >= self.keys));
-        other
-            .map(|(key, there)| {
-                let (set, entry) = self.entry(dataset, key);
-                Changed { key: set.key(entry), size: entry.size, added: there }
-            })
-            .collect()
+        let keys = changed.into_values().filter_map(|op| {
+            let (added, fresh) = (op.action == Action::Insert, op.key >= self.keys);
+            let set = if fresh { &self.fresh } else { dataset };
+            let change = || Changed { key: set.key(&op.entry), size: op.entry.size, added };
+            (added == fresh).then(change)
+        });
+        keys.collect()
     }
 }
 
 /// A key that is there though it should not be, or the other way round.
 pub(crate) struct Changed<'a> {
-    pub(crate) key: model::Key<'a>,
+    pub(crate) key: Key<'a>,
     pub(crate) size: u32,
     pub(crate) added: bool,
+}
+
+/// What the names of inserted values begin with, unless a name of the dataset does.
+const PREFIX: &str = "new-";
+
+impl Dataset {
+    /// `count` keys besides those of this dataset, as long as some of its values: integers follow
+    /// its greatest, names begin as none of its own does.
+    #[expect(clippy::cast_possible_truncation, reason = "below the number of entries")]
+    fn fresh(&self, count: u64, seed: u64) -> Result<Self> {
+        let greatest = || match self.entries().iter().map(|entry| self.key(entry)).max() {
+            Some(Key::Int(greatest)) => greatest,
+            _ => 0,
+        };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut fresh = Self::new(self.keys());
+        let (greatest, prefix) = match self.keys() {
+            KeyKind::Integers => (greatest(), String::new()),
+            KeyKind::Names => (0, self.unused_prefix()),
+        };
+        for number in 1..=count {
+            let like = below(&mut random, self.entries().len() as u64) as usize;
+            let name = format!("{prefix}{number:08}");
+            let key = match self.keys() {
+                KeyKind::Integers => {
+                    Key::Int(greatest.checked_add_unsigned(number).ok_or_else(|| {
+                        Error::usage(format!("no key is left to insert beyond {greatest}"))
+                    })?)
+                }
+                KeyKind::Names => Key::Name(name.as_bytes()),
+            };
+            fresh.push_sized(key, self.entries()[like].size)?;
+        }
+        Ok(fresh)
+    }
+
+    fn unused_prefix(&self) -> String {
+        let mut prefix = PREFIX.to_owned();
+        let used = |prefix: &str| {
+            let mut keys = self.entries().iter().map(|entry| self.key(entry));
+            keys.any(|key| matches!(key, Key::Name(name) if name.starts_with(prefix.as_bytes())))
+        };
+        while used(&prefix) {
+            prefix.push('-');
+        }
+        prefix
+    }
 }
 
 fn too_many() -> Error {
@@ -168,8 +198,7 @@ impl Among {
         let mut ops: Vec<DrawnOp> = (0..count).map(|_| blank(mix, &mut random)).collect();
         let inserts = ops.iter().filter(|op| op.action == Action::Insert).count();
         let own = self.own(worker);
-        let inserts =
-            u32::try_from(inserts).ok().filter(|inserts| own.checked_add(*inserts).is_some());
+        let inserts = u32::try_from(inserts).ok().filter(|n| own.checked_add(*n).is_some());
         let mut keys = Keys::new(own, inserts.ok_or_else(too_many)?, work.order, &mut random);
         for op in &mut ops {
             let key = match op.action {

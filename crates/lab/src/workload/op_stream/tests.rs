@@ -9,7 +9,7 @@ use super::*;
 /// That `seen` came by chances in proportion to `weights`: Pearson's statistic, classes that are
 /// expected fewer than ten times taken together. Six standard deviations above its mean it would
 /// not come by chance in a billion such tests.
-pub(super) fn chi_square(seen: &[u64], weights: &[f64], what: &str) {
+fn chi_square(seen: &[u64], weights: &[f64], what: &str) {
     let (draws, sum) = (seen.iter().sum::<u64>() as f64, weights.iter().sum::<f64>());
     let (mut statistic, mut classes) = (0.0, 0.0_f64);
     let (mut count, mut expected) = (0.0, 0.0);
@@ -236,4 +236,19 @@ fn inserted_names_clash_with_none() {
     last.push(Key::Int(i64::MAX - 1), b"").unwrap();
     assert!(last.fresh(1, 1).is_ok());
     assert!(last.fresh(2, 1).unwrap_err().to_string().contains("no key is left"));
+}
+
+#[test]
+fn ranks_come_as_often_as_zipfs_law_says() {
+    const DRAWS: u32 = 400_000;
+    for (seed, theta) in (1..).zip([0.5, 0.8, 0.99, 1.0, 1.5, 3.0]) {
+        for ranks in [1_u32, 2, 10, 200] {
+            let law = keys::zipf(ranks, theta);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut seen = vec![0_u64; ranks as usize];
+            (0..DRAWS).for_each(|_| seen[keys::rank(&law, &mut random) as usize] += 1);
+            let weights: Vec<_> = (1..=ranks).map(|rank| f64::from(rank).powf(-theta)).collect();
+            chi_square(&seen, &weights, &format!("{ranks} ranks, exponent {theta}"));
+        }
+    }
 }

@@ -1,0 +1,71 @@
+//! What `storemark run` is asked for.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use model::{Batch, Blobs, Cache, DatasetSpec, Generated, Settings};
+
+use crate::{experiment::request::Target, workload::BlobWork};
+
+/// `storemark run`: values under keys.
+#[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
+pub struct BlobsRequest {
+    /// Where scratch stores get their data.
+    pub data: Data,
+    pub targets: Vec<Target<dyn Blobs>>,
+    /// What is done with each; a workload each. Either all draw their keys or none does.
+    pub work: Vec<BlobWork>,
+    /// The cache states in which each is measured.
+    pub caches: Vec<Cache>,
+    /// Operations of a pass; absent: every key once, more often where that takes no time.
+    pub count: Option<u64>,
+    /// Largest integer key to touch.
+    pub max_key: Option<i64>,
+    /// First integer key of a fixed order.
+    pub start: Option<i64>,
+    /// Operations per commit.
+    pub batch: Batch,
+    /// Workers of each process.
+    pub threads: u32,
+    /// Worker processes; absent: this one works itself.
+    pub processes: Option<WorkerProcesses>,
+    /// Memory for all that works for a target; absent: all there is.
+    pub memory: Option<u64>,
+    /// Make every pass long enough to show how it goes over time, and time all its operations.
+    pub over_time: bool,
+    /// Write to the user's own stores instead of scratch copies.
+    pub in_place: bool,
+    /// Run each engine's own integrity check at the end.
+    pub integrity_check: bool,
+    /// Go on where a file system seems to have too little room.
+    pub short_of_room: bool,
+}
+
+/// Processes that do the work.
+#[derive(Clone)]
+pub struct WorkerProcesses {
+    pub count: u32,
+    /// Starts one: a program and its arguments, which end up in [`serve`](crate::serve) with this
+    /// process at the other end of standard input and output.
+    pub command: Vec<OsString>,
+}
+
+/// Where scratch stores get their data.
+#[derive(Clone)]
+pub enum Data {
+    /// Generated from a seed.
+    Generated(Generated),
+    /// A store that is only read: a user's directory.
+    Store { engine: &'static dyn Blobs, path: PathBuf, settings: Settings },
+    /// The first target that has a location.
+    Targets,
+}
+
+impl Data {
+    pub(crate) fn spec(&self) -> DatasetSpec {
+        match self {
+            Self::Generated(spec) => DatasetSpec::Generated(*spec),
+            Self::Store { path, .. } => DatasetSpec::Directory { path: path.display().to_string() },
+            Self::Targets => DatasetSpec::Targets,
+        }
+    }
+}

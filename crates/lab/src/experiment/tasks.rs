@@ -1,0 +1,236 @@
+//! `storemark queue`: tasks are created, changed and deleted, on the file system that each target
+//! is placed on.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
+
+use model::{
+    Batch, Cache, Error, Experiment as Data, Facet, First, Latency, Measured, Owner, Result,
+    Sample, StoreFacts, Work, Workload,
+    tasks::{Queue, QueueWorker, Step},
+};
+
+use super::{
+    Experiment, Output, Prepared, Scratches, Trial, environment,
+    meter::{PassMeter, soon_ns},
+    request::{Request, Target},
+};
+use crate::{
+    Stop,
+    dataset::{Use, derive},
+    store::{facts, file_bytes},
+    workers::{Worker, Workers, threads},
+    workload::{
+        Done, LATENCY_OPERATIONS, NoClock,
+        done::{named, wall},
+        latency, nanoseconds,
+        task_cycle::{self, Cancel, EachStep, Ids, Timed},
+    },
+};
+
+/// `storemark queue`: tasks are created, changed and deleted.
+pub struct TasksRequest {
+    pub targets: Vec<Target<dyn model::Tasks>>,
+    /// Workers at once.
+    pub workers: u32,
+    /// Tasks that each processes, one after the other.
+    pub tasks: u64,
+    /// Times that the output of a task is rewritten.
+    pub rewrites: u64,
+    /// Bytes of an output.
+    pub output: u64,
+}
+
+pub(crate) fn prepare<'a>(
+    request: &'a Request,
+    part: &'a TasksRequest,
+    stop: &'a Stop,
+) -> Result<Prepared<'a>> {
+    let TasksRequest { tasks, rewrites, output, workers, .. } = *part;
+    let workload = Workload {
+        work: Work::Tasks,
+        count: tasks * u64::from(workers),
+        batch: Batch::Of(1),
+        threads: workers,
+        processes: 1,
+    };
+    let planned =
+        |target: &Target<_>| target.planned(Facet::Tasks, request.durability, Owner::Scratch);
+    let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
+    let experiment = Data::Tasks { tasks, rewrites, output };
+    let plan = request.plan(experiment, targets, vec![workload], vec![Cache::Warm]);
+    let folders: Vec<_> = part.targets.iter().map(|target| request.parent(target)).collect();
+    let libraries = part.targets.iter().filter_map(|target| target.engine.library());
+    let environment = environment(&folders, libraries);
+    let mut scratches = Scratches::default();
+    for folder in folders {
+        scratches.in_folder(folder, true)?;
+    }
+    let tasks = Tasks { request, part, scratches, made: 0, stop };
+    Ok(Prepared::new(tasks, plan, environment, "fewer --tasks or targets"))
+}
+
+struct Tasks<'a> {
+    request: &'a Request,
+    part: &'a TasksRequest,
+    scratches: Scratches,
+    /// Queues made so far.
+    made: u64,
+    stop: &'a Stop,
+}
+
+impl Experiment for Tasks<'_> {
+    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
+        let Self { request, part, stop, .. } = *self;
+        let target = &part.targets[trial.target];
+        self.made += 1;
+        let scratch = self.scratches.in_folder(request.parent(target), true)?;
+        let path = scratch.path().join(format!("{}-{}", target.engine.name(), self.made));
+        let settings = target.settings_for(Facet::Tasks, request.durability)?;
+        let queue = target.engine.create(&path, &settings)?;
+        let seed = derive(request.seed, Use::Payloads, self.made);
+        let run = TaskTrial { part, queue: &*queue, path: &path, seed, stop }.run();
+        let (facts, sample) = run?;
+        // What is not known to be left refuses this.
+        queue.remove()?;
+        output.facts(facts)?;
+        output.sample(sample, None)
+    }
+}
+
+/// One trial over a new queue: takes one task through all its steps and reads it back, then has the
+/// workers make their passes. After each pass the queue must be empty.
+struct TaskTrial<'a> {
+    part: &'a TasksRequest,
+    queue: &'a dyn Queue,
+    path: &'a Path,
+    /// Names the trial, so that its ids and outputs are its own.
+    seed: u64,
+    stop: &'a Stop,
+}
+
+/// One of the passes of a trial.
+struct TaskPass {
+    /// Of the tasks of each worker.
+    ids: Vec<Ids>,
+    clocked: bool,
+}
+
+impl TaskTrial<'_> {
+    fn run(&self) -> Result<(StoreFacts, Sample)> {
+        let start = Instant::now();
+        let TasksRequest { rewrites, output, workers, .. } = *self.part;
+        let outputs = task_cycle::outputs(rewrites, output, derive(self.seed, Use::Payloads, 0));
+        let ids = Ids::new(1, derive(self.seed, Use::Check, 0));
+        task_cycle::check(&mut *self.queue.worker()?, &ids, &outputs)?;
+        self.none_left()?;
+        let check_ns = nanoseconds(start.elapsed());
+        let (outputs, passes, failed) = (&*outputs, self.passes(), AtomicBool::new(false));
+        let cancel = Cancel { stop: self.stop, failed: &failed };
+        let open = |number: usize| {
+            let mut worker = self.queue.worker()?;
+            let worker: Worker<'_, &TaskPass, _> = Box::new(move |pass, _| {
+                let ids = &pass.ids[number];
+                let done = work(&mut *worker, ids, outputs, pass.clocked, cancel);
+                // The others need not finish.
+                done.inspect_err(|_| cancel.failed.store(true, Ordering::Relaxed))
+            });
+            Ok(worker)
+        };
+        let count = workers as usize;
+        let sample = threads::with(0..count, open, |workers| self.measure(&passes, workers))?;
+        let files = sample.files().unwrap_or_default();
+        let facts = facts(self.queue.in_effect()?, files);
+        Ok((StoreFacts { check_ns, ..facts }, sample))
+    }
+
+    /// The first pass after the queue was made, the steady one, and one with a clock around each
+    /// step.
+    fn passes(&self) -> [TaskPass; 3] {
+        let TasksRequest { tasks, workers, .. } = *self.part;
+        let few = tasks.min(LATENCY_OPERATIONS.div_ceil(workers.into()));
+        [(0, few, false), (1, tasks, false), (2, few, true)].map(|(index, tasks, clocked)| {
+            let seed = derive(self.seed, Use::Keys, index);
+            let ids = |number: u32| Ids::new(tasks, derive(seed, Use::Keys, number.into()));
+            TaskPass { ids: (0..workers).map(ids).collect(), clocked }
+        })
+    }
+
+    fn measure<'a>(
+        &self,
+        [first, steady, timed]: &'a [TaskPass; 3],
+        workers: &mut Workers<'_, &'a TaskPass, Option<EachStep>>,
+    ) -> Result<Sample> {
+        let mut measure = |pass| {
+            let meter = PassMeter::start(&[], Some(self.path));
+            let done = workers(pass, soon_ns())?;
+            self.stop.check()?;
+            // Before the rest is flushed: that may be what makes files small again.
+            let files = file_bytes(&self.files())?;
+            let sample = meter.stop(&done, true, || self.queue.settle(), || self.files())?;
+            self.none_left()?;
+            Ok::<_, Error>((sample, files, done))
+        };
+        let (Sample { operations, wall_ns, .. }, ..) = measure(first)?;
+        let first = Some(First { operations, wall_ns });
+        let (steady, files, _) = measure(steady)?;
+        let (.., timed) = measure(timed)?;
+        let (latency, steps) = latencies(&timed)?;
+        Ok(Sample { measured: Measured::Tasks { first, latency, steps, files }, ..steady })
+    }
+
+    /// A task that was deleted and is there is no task done.
+    fn none_left(&self) -> Result<()> {
+        match self.queue.count()? {
+            0 => Ok(()),
+            n => {
+                Err(Error::corrupt(format!("tasks that are left of those that were deleted: {n}")))
+            }
+        }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.queue.files().into_iter().filter(|path| path.exists()).collect()
+    }
+}
+
+/// A worker's part of a pass.
+fn work(
+    worker: &mut dyn QueueWorker,
+    ids: &Ids,
+    outputs: &[String],
+    clocked: bool,
+    cancel: Cancel<'_>,
+) -> Result<Done<Option<EachStep>>> {
+    let mut outcome = clocked.then(EachStep::new);
+    let start_ns = host::now_ns();
+    let operations = match &mut outcome {
+        None => task_cycle::run(worker, ids, outputs, &mut NoClock, cancel),
+        Some(clock) => task_cycle::run(worker, ids, outputs, clock, cancel),
+    }?;
+    let end_ns = host::now_ns();
+    let counters = named(worker.statistics());
+    Ok(Done { process: 0, operations, start_ns, end_ns, counters, outcome })
+}
+
+/// Of tasks, and of each kind of step.
+fn latencies(done: &[Done<Option<EachStep>>]) -> Result<(Latency, BTreeMap<Step, Latency>)> {
+    let together = |part: &dyn Fn(&EachStep) -> &Timed| {
+        let mut all = Timed::new();
+        done.iter().filter_map(|worker| worker.outcome.as_ref()).for_each(|own| all.add(part(own)));
+        all
+    };
+    let summary = |all: &Timed| latency::summarise(&all.histogram, all.sum, wall(done));
+    let mut steps = BTreeMap::new();
+    for step in Step::ALL {
+        let all = together(&|clock| &clock.steps[step as usize]);
+        if !all.histogram.is_empty() {
+            steps.insert(step, summary(&all)?);
+        }
+    }
+    Ok((summary(&together(&|clock| &clock.tasks))?, steps))
+}

@@ -1,0 +1,106 @@
+//! When enough rounds have run, and how much longer that takes.
+
+use std::time::Duration;
+
+use checks::Series;
+use model::{
+    Case, Rounds,
+    record::{Ended, Record},
+};
+use stats::{Estimate, Stopping};
+
+/// Why there is no further round after `done`, if so. A round that would not fit into the time is
+/// not started.
+pub(super) fn ended(
+    rounds: &Rounds,
+    done: u32,
+    longest: Duration,
+    elapsed: Duration,
+    record: Option<&Record>,
+) -> Option<Ended> {
+    if let Some(max) = rounds.max {
+        return (done >= max).then_some(Ended::Rounds);
+    }
+    if done < rounds.min {
+        return None;
+    }
+    if record.is_some_and(is_precise) {
+        return Some(Ended::Precise);
+    }
+    ((elapsed + longest).as_secs_f64() > rounds.seconds).then_some(Ended::Time)
+}
+
+/// Whether every interval that the report will show is narrow enough.
+fn is_precise(record: &Record) -> bool {
+    let plan = &record.header.plan;
+    let rule = Stopping { min_rounds: plan.rounds.min as usize, precision: plan.rounds.precision };
+    let estimates: Vec<_> = plan.cases().flat_map(|case| estimates(record, case)).collect();
+    rule.is_met(&estimates)
+}
+
+/// With several targets the ratios are to be precise, with one its time. None where two have no
+/// round in common: one of them cannot be in this state.
+fn estimates(record: &Record, case: Case) -> Vec<Estimate> {
+    let plan = &record.header.plan;
+    let baseline = Series::new(record, case, plan.baseline);
+    if plan.targets.len() == 1 {
+        let times: Vec<f64> = baseline.times().into_values().collect();
+        return stats::geometric_mean(&times).into_iter().collect();
+    }
+    let others = (0..plan.targets.len()).filter(|target| *target != plan.baseline);
+    others.filter_map(|target| baseline.of(target).ratio_to(baseline)).collect()
+}
+
+/// How much longer rounds go on at most when `passed` of them took the time `measuring`, and all
+/// so far `spent`. Absent before a whole round has shown what one takes: trials differ.
+pub(super) fn left(
+    rounds: &Rounds,
+    passed: f64,
+    measuring: Duration,
+    spent: Duration,
+) -> Option<Duration> {
+    if passed < 1.0 {
+        return None;
+    }
+    let further = |until: u32| (f64::from(until) - passed) * measuring.as_secs_f64() / passed;
+    let seconds = match rounds.max {
+        Some(max) => further(max),
+        None => further(rounds.min).max(rounds.seconds - spent.as_secs_f64()),
+    };
+    Some(Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn rounds(min: u32, max: Option<u32>, seconds: f64) -> Rounds {
+        Rounds { min, max, precision: 0.03, seconds }
+    }
+
+    fn seconds(rounds: Rounds, passed: f64, measuring: u32, spent: u32) -> Option<u64> {
+        let left = left(&rounds, passed, SECOND * measuring, SECOND * spent);
+        left.map(|left| left.as_secs())
+    }
+
+    #[test]
+    fn nothing_is_estimated_before_a_whole_round() {
+        assert_eq!(seconds(rounds(5, None, 45.0), 0.9, 9, 10), None);
+        assert_eq!(seconds(rounds(5, Some(7), 45.0), 0.0, 0, 10), None);
+    }
+
+    #[test]
+    fn a_number_of_rounds_takes_what_those_before_took() {
+        assert_eq!(seconds(rounds(5, Some(10), 45.0), 2.5, 25, 100), Some(75));
+        assert_eq!(seconds(rounds(5, Some(1), 45.0), 1.0, 25, 100), Some(0));
+    }
+
+    #[test]
+    fn time_is_spent_to_its_end_or_to_the_least_number_of_rounds() {
+        assert_eq!(seconds(rounds(5, None, 45.0), 20.0, 20, 30), Some(15));
+        assert_eq!(seconds(rounds(5, None, 45.0), 1.0, 30, 40), Some(120));
+        assert_eq!(seconds(rounds(5, None, 45.0), 6.0, 60, 70), Some(0));
+    }
+}

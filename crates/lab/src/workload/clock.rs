@@ -1,0 +1,198 @@
+//! The clock around operations.
+//!
+//! With a schedule, operations start when they are due, or as soon after it as they can, and their
+//! latencies count from when they were due. So an operation that waits for a slow one before it
+//! shows that, as it would if operations came from many users (an open loop).
+
+use std::time::Duration;
+
+use host::{now_ns, wait_until};
+use model::{Action, Result};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    latency::{AsText, histogram},
+    slices::Slices,
+};
+use crate::Stop;
+
+/// Reads the clock around each operation, or does not.
+pub(crate) trait Clock {
+    /// Returns when the next operation is to start.
+    #[inline]
+    fn wait(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn time<T>(&mut self, _: Action, operation: impl FnOnce() -> T) -> T {
+        operation()
+    }
+
+    /// The operation that was timed last ended with the commit of several.
+    #[inline]
+    fn committed(&mut self) {}
+}
+
+/// For the throughput pass.
+pub(crate) struct NoClock;
+
+impl Clock for NoClock {}
+
+/// The latencies of a worker's operations.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Latencies {
+    /// By the number of the action; none for those that do not occur.
+    pub(crate) histograms: Vec<Option<AsText>>,
+    pub(crate) sum: Duration,
+    pub(crate) slices: Slices,
+    /// How late operations started, if they were on schedule.
+    pub(crate) lags: Option<AsText>,
+}
+
+/// For the latency pass.
+pub(crate) struct EachOperation<'a> {
+    pub(crate) latencies: Latencies,
+    schedule: Option<Schedule<'a>>,
+}
+
+impl<'a> EachOperation<'a> {
+    /// For operations that do no other than `actions`, in a pass that starts at `start_ns` of
+    /// [`now_ns`].
+    pub(crate) fn new(
+        actions: impl Iterator<Item = Action>,
+        start_ns: u64,
+        schedule: Option<Schedule<'a>>,
+    ) -> Self {
+        let mut histograms = vec![None; Action::ALL.len()];
+        actions.for_each(|action| histograms[action as usize] = Some(AsText(histogram())));
+        let lags = schedule.as_ref().map(|_| AsText(histogram()));
+        let slices = Slices::new(start_ns);
+        let latencies = Latencies { histograms, sum: Duration::ZERO, slices, lags };
+        Self { latencies, schedule }
+    }
+}
+
+impl Clock for EachOperation<'_> {
+    #[inline]
+    fn wait(&mut self) -> Result<()> {
+        if let (Some(schedule), Some(AsText(lags))) = (&mut self.schedule, &mut self.latencies.lags)
+        {
+            schedule.wait()?;
+            lags.saturating_record(now_ns().saturating_sub(schedule.due_ns));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
+        let start_ns = self.schedule.as_ref().map_or_else(now_ns, |schedule| schedule.due_ns);
+        let result = operation();
+        let end_ns = now_ns();
+        let ns = end_ns.saturating_sub(start_ns);
+        let Latencies { histograms, sum, slices, .. } = &mut self.latencies;
+        *sum += Duration::from_nanos(ns);
+        slices.note(ns, end_ns);
+        if let Some(AsText(histogram)) = &mut histograms[action as usize] {
+            histogram.saturating_record(ns);
+        }
+        result
+    }
+
+    #[inline]
+    fn committed(&mut self) {
+        self.latencies.slices.committed();
+    }
+}
+
+/// Waits are cut into parts, so that a wish to stop is seen within one.
+const PART_NS: u64 = 50_000_000;
+
+/// When the operations of one worker are due.
+pub(crate) struct Schedule<'a> {
+    /// When the first is.
+    first_ns: u64,
+    interval_ns: f64,
+    started: u64,
+    /// When the current operation was due.
+    due_ns: u64,
+    stop: &'a Stop,
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer"
+)]
+impl<'a> Schedule<'a> {
+    /// For worker number `worker` of so many, who share `rate` operations a second and take turns.
+    pub(crate) fn new(rate: f64, (worker, workers): (usize, u32), stop: &'a Stop) -> Self {
+        let apart_ns = 1e9 / rate;
+        let first_ns = now_ns() + (apart_ns * worker as f64) as u64;
+        let interval_ns = apart_ns * f64::from(workers);
+        Self { first_ns, interval_ns, started: 0, due_ns: 0, stop }
+    }
+
+    #[inline]
+    fn wait(&mut self) -> Result<()> {
+        self.due_ns = self.first_ns + (self.started as f64 * self.interval_ns) as u64;
+        self.started += 1;
+        let mut now = now_ns();
+        while now + PART_NS < self.due_ns {
+            self.stop.check()?;
+            wait_until(now + PART_NS);
+            now = now_ns();
+        }
+        wait_until(self.due_ns);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a worker among so many.
+    fn on_schedule(
+        action: Action,
+        rate: f64,
+        worker: (usize, u32),
+        stop: &Stop,
+    ) -> EachOperation<'_> {
+        let schedule = Schedule::new(rate, worker, stop);
+        EachOperation::new([action].into_iter(), now_ns(), Some(schedule))
+    }
+
+    #[test]
+    fn operations_start_in_turn_and_never_early() {
+        let stop = Stop::new();
+        let start = now_ns();
+        let mut clock = on_schedule(Action::Read, 10_000.0, (1, 2), &stop);
+        for turn in 0..20 {
+            clock.wait().unwrap();
+            assert!(now_ns() >= start + 100_000 + turn * 200_000);
+            clock.time(Action::Read, || ());
+        }
+        assert_eq!(clock.latencies.lags.unwrap().0.len(), 20);
+        assert!(clock.latencies.sum.as_nanos() > 0);
+    }
+
+    #[test]
+    fn a_latency_holds_the_wait_for_those_before_it() {
+        let stop = Stop::new();
+        let mut clock = on_schedule(Action::Update, 1000.0, (0, 1), &stop);
+        for operation in 0..10 {
+            clock.wait().unwrap();
+            clock.time(Action::Update, || {
+                if operation == 0 {
+                    wait_until(now_ns() + 8_000_000);
+                }
+            });
+        }
+        // 8 ms, and what is left of them when each of the following was due.
+        assert!(clock.latencies.sum.as_millis() >= 8 + 7 + 6 + 5 + 4 + 3 + 2);
+        stop.set();
+        let mut late = on_schedule(Action::Read, 0.001, (1, 2), &stop);
+        assert!(late.wait().is_err(), "a wait of many minutes ends when it is asked to");
+    }
+}
