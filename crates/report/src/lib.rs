@@ -30,16 +30,14 @@ pub use csv::{csv, csv_columns};
 pub use figures::{
     ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
     comparison::{Change, ComparedCase, ComparedFinding, Comparison, comparison},
-    environments::environment_differences,
     explained::{Difference, Explained, differences, explained},
     latencies::{Latencies, latencies},
-    plans::plan_differences,
     rows::{RowCell, RowFigures, RowGroup, row_groups},
     stores::{StoreFigures, stores},
     study::{Against, Here, StudyFigure, study_figures},
     sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices},
     tasks::{TaskFigures, task_figures},
-    unlike::Unlike,
+    unlike::{Unlike, environment_differences, plan_differences},
     workers::{Rates, Waits, rates, waits},
 };
 pub use hdr::hdr;

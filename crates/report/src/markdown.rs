@@ -7,6 +7,7 @@ use crate::{
     pages::Page,
     table::{Block, Lines, Table},
     text::harmless,
+    words::joined,
 };
 
 impl Page {
@@ -17,11 +18,10 @@ impl Page {
             Block::Table(table) => self::table(table),
             Block::Lines(block) => lines(block, place == 0),
             Block::Findings { findings, .. } => {
-                let sentences: Vec<_> = findings.iter().map(weighed).collect();
-                list("Findings", &sentences)
+                list("Findings", &findings.iter().map(weighed).collect::<Vec<_>>())
             }
         });
-        blocks.filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
+        joined(blocks, "\n").unwrap_or_default()
     }
 }
 
@@ -62,8 +62,8 @@ fn table(table: &Table) -> String {
     }
     let columns = || table.printed().map(|(_, column)| column);
     let heads = columns().map(|column| {
-        let words = [&*column.head, &*column.unit].into_iter().filter(|word| !word.is_empty());
-        shown(&words.collect::<Vec<_>>().join(" "))
+        let words = joined([column.head.to_string(), column.unit.to_string()], " ");
+        shown(&words.unwrap_or_default())
     });
     let sides = columns().map(|column| if column.number { "--:" } else { ":--" });
     let rows = table
@@ -77,31 +77,29 @@ fn table(table: &Table) -> String {
 }
 
 fn line(cells: impl Iterator<Item = String>) -> String {
-    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    format!("| {} |\n", Vec::from_iter(cells).join(" | "))
 }
 
 /// Paragraphs under a heading if it is the first block of a page, else a list.
 fn lines(block: &Lines, first: bool) -> String {
-    let texts: Vec<_> =
-        block.lines.iter().map(|line| format!("{}{}", line.lead.trim_start(), line.text)).collect();
-    let paragraphs = texts.iter().map(|text| shown(text)).collect::<Vec<_>>().join("\n\n");
-    match (first, block.title.is_empty(), texts.is_empty()) {
-        (true, false, true) => format!("### {}\n", shown(&block.title)),
-        (true, false, false) => format!("### {}\n\n{paragraphs}\n", shown(&block.title)),
-        (_, true, false) => format!("{paragraphs}\n"),
-        (false, false, true) => title(&block.title),
-        (false, false, false) => list(&block.title, &texts),
-        (_, true, true) => String::new(),
+    let texts = block.lines.iter().map(|line| format!("{}{}", line.lead.trim_start(), line.text));
+    let texts: Vec<_> = texts.collect();
+    if !first && !block.title.is_empty() {
+        return if texts.is_empty() { title(&block.title) } else { list(&block.title, &texts) };
     }
+    let heading = (!block.title.is_empty()).then(|| format!("### {}", shown(&block.title)));
+    let paragraphs = heading.into_iter().chain(texts.iter().map(|text| shown(text)));
+    joined(paragraphs, "\n\n").map_or_else(String::new, |text| text + "\n")
 }
 
 /// A finding after its weight.
 fn weighed((severity, sentence): &(Severity, String)) -> String {
-    match severity {
-        Severity::Wrong => format!("wrong: {sentence}"),
-        Severity::Warning => format!("warning: {sentence}"),
-        Severity::Note => format!("note: {sentence}"),
-    }
+    let weight = match severity {
+        Severity::Wrong => "wrong",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    format!("{weight}: {sentence}")
 }
 
 /// A list; a long one is folded.
@@ -111,8 +109,7 @@ fn list(title: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let items: Vec<_> = lines.iter().map(|line| format!("- {}\n", shown(line))).collect();
-    let items = items.concat();
+    let items: String = lines.iter().map(|line| format!("- {}\n", shown(line))).collect();
     if lines.len() <= LONG {
         return format!("{}\n\n{items}", shown(title));
     }

@@ -186,18 +186,6 @@ impl Table {
     pub(crate) fn printed(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().filter(|(_, column)| column.room != Room::Scroll)
     }
-
-    /// The same with these columns only, by their heads.
-    #[must_use]
-    pub(crate) fn only(mut self, heads: &[&str]) -> Self {
-        let kept: Vec<bool> = self.columns.iter().map(|c| heads.contains(&&*c.head)).collect();
-        for row in &mut self.rows {
-            let mut kept = kept.iter();
-            row.retain(|_| kept.next() == Some(&true));
-        }
-        self.columns.retain(|column| heads.contains(&&*column.head));
-        self
-    }
 }
 
 /// A table as it gets its columns, with what its rows are made of.
@@ -398,12 +386,5 @@ mod tests {
         let rows = texts(&joined);
         assert_eq!(rows[0], ["files", "warm", "1.00", "2.00", NONE]);
         assert_eq!(rows[3], ["pack", "cold", "1.00", NONE, "2.00"]);
-    }
-
-    #[test]
-    fn some_columns_are_kept() {
-        let table = table(&["time", "first"]).only(&["target", "first"]);
-        assert_eq!(texts(&table)[1], ["pack", "2.00"]);
-        assert_eq!(table.columns.len(), 2);
     }
 }

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, geometric_mean, unpaired_ratio};
 
-use super::plans::{conditions, data_difference};
+use super::unlike::{conditions, data_difference};
 use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figures, words};
 
 /// What two records, or two sweeps, have in common, and what not.
@@ -96,14 +96,6 @@ impl Comparison {
     /// Every target in every case.
     pub fn changes(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
         self.cases.iter().flat_map(|case| case.changes.iter().map(move |change| (case, change)))
-    }
-
-    /// Those that take more than `times` as long as before: the whole interval is above it.
-    pub fn worse_than(&self, times: f64) -> impl Iterator<Item = (&ComparedCase, &Change)> {
-        self.changes().filter(move |(_, change)| {
-            let above = change.time.is_some_and(|ratio| ratio.low > times);
-            change.verdict == Verdict::Slower && above
-        })
     }
 
     /// Those that the old record has a time of, and the new one none.

@@ -5,21 +5,12 @@ use model::{Action, Case, Sample, record::Record};
 
 use checks::{Series, histogram};
 
-use crate::Percentiles;
-
 /// Latencies of one target in one case, in nanoseconds.
 pub struct Latencies {
     /// Of which operations; absent: of all.
     pub action: Option<Action>,
     /// How many took how long.
     pub histogram: Histogram<u64>,
-}
-
-impl Latencies {
-    /// In figures.
-    pub fn percentiles(&self) -> Percentiles {
-        Percentiles::of(&self.histogram)
-    }
 }
 
 /// Those of all operations first, then those of each kind where there are several.

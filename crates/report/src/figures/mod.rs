@@ -2,10 +2,8 @@
 
 pub(crate) mod ages;
 pub(crate) mod comparison;
-pub(crate) mod environments;
 pub(crate) mod explained;
 pub(crate) mod latencies;
-pub(crate) mod plans;
 pub(crate) mod rows;
 pub(crate) mod stores;
 pub(crate) mod study;

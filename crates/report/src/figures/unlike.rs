@@ -1,12 +1,22 @@
 //! What several records do not have in common, in words.
+//!
+//! Of machines and software, what is measured each time (a flush, a look at the clock) differs if it
+//! is at least twice as long; the memory that happened to be free, mount points and numbers of loop
+//! devices do not count. Of plans, seeds, the number of rounds and what is calibrated on the spot
+//! (operations in a pass) do not count, nor do the places of stores and folders, which differ from
+//! machine to machine.
 
 use std::fmt;
 
 use itertools::Itertools;
+use model::{
+    DatasetSpec, Environment, Experiment, Filesystem, Generated, Library, MemoryLimit, Plan,
+    units::{show_count, show_size},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::number::NONE;
+use crate::{number::NONE, words};
 
 /// Something that is not the same in all of several records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -46,5 +56,171 @@ impl Unlike {
 impl fmt::Display for Unlike {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.what, self.values.join(" against "))
+    }
+}
+
+/// What differs between `all`, the machine first, then what runs on it.
+pub fn environment_differences(all: &[&Environment]) -> Vec<Unlike> {
+    let plain = ASPECTS.iter().filter_map(|(what, value)| Unlike::of_each(what, all, value));
+    let measured = MEASURED.iter().filter_map(|(what, ns)| measured(what, all, *ns));
+    let libraries = all.iter().flat_map(|environment| &environment.libraries);
+    let names = libraries.map(|library| library.name.as_str()).unique();
+    plain.chain(measured).chain(names.flat_map(|name| library(name, all)).flatten()).collect()
+}
+
+/// What identifies a machine, with its name; empty: not known.
+pub(crate) const ASPECTS: [(&str, fn(&Environment) -> String); 14] = [
+    ("storemark", |e| e.storemark.clone()),
+    ("build of storemark", |e| if e.debug_build { "debug" } else { "release" }.to_owned()),
+    ("system", |e| e.os.clone()),
+    ("kernel", |e| e.kernel.clone().unwrap_or_default()),
+    ("processor", |e| e.cpu.model.clone().unwrap_or_default()),
+    ("processors", |e| e.cpu.count.to_string()),
+    ("last-level cache", |e| size(e.cpu.last_level_cache_bytes)),
+    ("frequency governor", |e| e.cpu.governor.clone().unwrap_or_default()),
+    ("memory", |e| size(e.memory.total_bytes)),
+    ("swap space", |e| size(e.memory.swap_bytes)),
+    ("virtual machine", |e| e.virtualised.clone().unwrap_or_else(|| "none seen".to_owned())),
+    ("file system", |e| each_filesystem(e, kind)),
+    ("mount options", |e| each_filesystem(e, |fs| fs.options.clone())),
+    ("disk", |e| each_filesystem(e, disk)),
+];
+
+fn size(bytes: Option<u64>) -> String {
+    bytes.map(show_size).unwrap_or_default()
+}
+
+/// What all of them are, each once.
+fn each_filesystem(environment: &Environment, word: fn(&Filesystem) -> String) -> String {
+    environment.filesystems.iter().map(word).dedup().join("; ")
+}
+
+fn kind(filesystem: &Filesystem) -> String {
+    match &filesystem.compression {
+        Some(how) => format!("{} compressing with {how}", filesystem.kind),
+        None => filesystem.kind.clone(),
+    }
+}
+
+fn disk(filesystem: &Filesystem) -> String {
+    let device = filesystem.device.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_loop = device.ends_with("/loop");
+    let device = if is_loop { device } else { &filesystem.device };
+    let turns = if filesystem.rotational == Some(true) { ", rotating" } else { "" };
+    let direct = match filesystem.loop_direct_io {
+        Some(true) => ", past the page cache",
+        Some(false) => ", through the page cache",
+        None => "",
+    };
+    format!("{device}{turns}{direct}")
+}
+
+/// How much longer one of them must be.
+const TWICE: f64 = 2.0;
+
+const MEASURED: [(&str, fn(&Environment) -> Option<u64>); 2] = [
+    ("flush of 4 KiB, median", |e| Some(e.filesystems.first()?.flush?.p50_ns)),
+    ("look at the clock", |e| Some(e.clock_ns)),
+];
+
+fn measured(
+    what: &str,
+    all: &[&Environment],
+    ns: fn(&Environment) -> Option<u64>,
+) -> Option<Unlike> {
+    let times: Vec<u64> = all.iter().map(|environment| ns(environment)).collect::<Option<_>>()?;
+    let (least, most) = (times.iter().min()?, times.iter().max()?);
+    let differ = *most as f64 >= TWICE * *least as f64;
+    let show = |ns: &u64| format!("{} µs", model::units::three_digits(*ns as f64 / 1e3));
+    differ.then(|| Unlike::of(what, times.iter().map(show)))?
+}
+
+/// Its versions, and its options if all records have it.
+fn library(name: &str, all: &[&Environment]) -> [Option<Unlike>; 2] {
+    let find = |environment: &&Environment| {
+        environment.libraries.iter().find(|library| library.name == name).cloned()
+    };
+    let found: Vec<Option<Library>> = all.iter().map(find).collect();
+    let versions = found.iter().map(|library| Some(library.as_ref()?.version.clone()));
+    let options: Option<Vec<_>> =
+        found.iter().map(|library| Some(library.as_ref()?.options.clone())).collect();
+    [
+        Unlike::of(name, versions.map(Option::unwrap_or_default)),
+        options.and_then(|lists| Unlike::of_lists(&format!("{name} compiled with"), &lists)),
+    ]
+}
+
+/// What differs between `all`. Where nothing does, their workloads, cache states and targets have
+/// the same indices.
+pub fn plan_differences(all: &[&Plan]) -> Vec<Unlike> {
+    let lists = |what, of: fn(&Plan) -> Vec<String>| {
+        Unlike::of_lists(what, &all.iter().map(|plan| of(plan)).collect::<Vec<_>>())
+    };
+    let compared = [
+        lists("targets", |plan| plan.targets.iter().map(words::target).collect()),
+        lists("workloads", |plan| plan.workloads.iter().map(words::workload).collect()),
+        lists("cache states", |plan| plan.caches.iter().map(ToString::to_string).collect()),
+        Unlike::of_each("baseline", all, |plan| words::label(plan, plan.baseline).to_owned()),
+    ];
+    compared.into_iter().flatten().chain(data_difference(all)).chain(conditions(all)).collect()
+}
+
+/// What differs in the data that is worked on.
+pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
+    Unlike::of_each("data", all, data)
+}
+
+/// What differs in how the same is done with the same data.
+pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
+    let durability = |plan: &Plan| {
+        plan.durability.map_or_else(|| "as each target is set".to_owned(), |c| c.to_string())
+    };
+    let aspects = [
+        Unlike::of_each("keys touched", all, touched),
+        Unlike::of_each("durability", all, durability),
+        Unlike::of_each("memory", all, memory),
+    ];
+    aspects.into_iter().flatten().collect()
+}
+
+fn data(plan: &Plan) -> String {
+    match &plan.experiment {
+        Experiment::Blobs { dataset, summary, available } => {
+            let there = || format!("{} ({})", show_count(*available), show_size(summary.bytes));
+            match dataset {
+                DatasetSpec::Generated(data) => generated(data),
+                DatasetSpec::Directory { .. } => format!("a folder of {}", there()),
+                DatasetSpec::Targets => format!("what the targets hold, {}", there()),
+            }
+        }
+        Experiment::Ageing { data, .. } => generated(data),
+        Experiment::Rows { rows } => format!("{} rows a process", show_count(*rows)),
+        Experiment::Tasks { tasks, rewrites, output } => {
+            let [tasks, rewrites, output] = [tasks, rewrites, output].map(|n| show_count(*n));
+            format!("{tasks} tasks a worker, {rewrites} rewrites of {output} bytes")
+        }
+    }
+}
+
+fn generated(made: &Generated) -> String {
+    let [count, size, variance] = [made.count, made.size, made.variance].map(show_count);
+    let random = match made.random_percent {
+        100 => String::new(),
+        percent => format!(", {percent} % of them random"),
+    };
+    format!("{count} generated blobs of {size} ± {variance} bytes{random}")
+}
+
+fn touched(plan: &Plan) -> String {
+    let Some(summary) = plan.experiment.summary() else { return String::new() };
+    let available = plan.experiment.available().unwrap_or(summary.count);
+    format!("{} of {}", show_count(summary.count), show_count(available))
+}
+
+fn memory(plan: &Plan) -> String {
+    match plan.memory {
+        None => "not limited".to_owned(),
+        Some(MemoryLimit { bytes, limit_bytes: Some(_), .. }) => show_size(bytes),
+        Some(MemoryLimit { bytes, .. }) => format!("{} for caches alone", show_size(bytes)),
     }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Unlike, environment_differences,
-    figures::environments::ASPECTS,
+    figures::unlike::ASPECTS,
     stores,
     table::{Cell, Column, Table},
     tables, words,

@@ -2,7 +2,7 @@
 
 use super::{TARGET, ratio_column, tone};
 use crate::{
-    Change, ComparedCase, Comparison, Verdict,
+    ComparedCase, Comparison, Verdict,
     number::with_interval,
     table::{Cell, Column, Room, Table},
     words,
@@ -38,11 +38,12 @@ pub(crate) fn counts(comparison: &Comparison) -> String {
 /// Rows that take more than `times` as long as before, the whole interval of them, in words:
 /// `read, warm: files: time new ÷ old 1.10 (1.09–1.11)`.
 pub fn worse_rows(comparison: &Comparison, times: f64) -> Vec<String> {
-    let words = |(case, change): (&ComparedCase, &Change)| {
-        let ratio = change.time.as_ref().map_or_else(String::new, with_interval);
-        format!("{}: {}: time new ÷ old {ratio}", case.title(), change.target)
-    };
-    comparison.worse_than(times).map(words).collect()
+    let worse = comparison.changes().filter_map(|(case, change)| {
+        let ratio = change.time.filter(|ratio| ratio.low > times)?;
+        let ratio = (change.verdict == Verdict::Slower).then(|| with_interval(&ratio))?;
+        Some(format!("{}: {}: time new ÷ old {ratio}", case.title(), change.target))
+    });
+    worse.collect()
 }
 
 /// Sentences on what differs besides the times.

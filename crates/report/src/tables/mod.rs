@@ -3,7 +3,6 @@
 mod ages;
 mod comparison;
 mod explained;
-mod latencies;
 mod over_time;
 mod rows;
 mod stores;
@@ -17,14 +16,13 @@ pub(crate) use self::{
     ages::{age_spaces, age_title, ages},
     comparison::{compared_case, counts, differences},
     explained::{explained, explained_sentences},
-    latencies::{latencies, latency_table},
     over_time::over_time,
     rows::{row_notes, row_ratios, row_seconds, row_styles},
     stores::{settings, shared_settings, stores},
     study::{against_published, study},
     sweep::{break_even, break_evens, page_sizes, sweep, sweep_title},
     tasks::{task_costs, task_notes, task_sites, task_steps, tasks},
-    times::times,
+    times::{latencies, latency_table, times},
 };
 
 use model::Plan;

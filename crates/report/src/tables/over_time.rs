@@ -8,8 +8,8 @@ use super::TARGET;
 use crate::{
     Figures, Stall, Timeline,
     table::{Block, Column, Line, Lines, Table, Value},
-    timelines, words,
-    words::label,
+    timelines,
+    words::{self, joined, label},
 };
 
 /// The passes of a target in one case, of all rounds.
@@ -22,11 +22,11 @@ struct Passes<'a> {
 /// was noted.
 pub(crate) fn over_time(record: &Record, rows: &[Figures], all: bool) -> Vec<Block> {
     let plan = &record.header.plan;
-    let passes = rows.iter().map(|row| Passes {
+    let passes = |row: &Figures| Passes {
         label: label(plan, row.target),
         lines: timelines(record, row.case, row.target),
-    });
-    let passes: Vec<_> = passes.collect();
+    };
+    let passes: Vec<_> = rows.iter().map(passes).collect();
     if passes.iter().all(|of| of.lines.is_empty()) {
         return vec![];
     }
@@ -79,12 +79,16 @@ impl Passes<'_> {
     fn below(&self, all: bool) -> Vec<Line> {
         let mut stalls: Vec<_> = self.stalls().collect();
         stalls.sort_by(|one, other| other.1.length_ms.total_cmp(&one.1.length_ms));
-        let shown = if all { stalls.len() } else { SHOWN.min(stalls.len()) };
-        let more = stalls.len() - shown;
+        let more = if all { 0 } else { stalls.len().saturating_sub(SHOWN) };
+        stalls.truncate(stalls.len() - more);
         let more = (more > 0).then(|| format!("and {more} shorter stalls (--verbose shows all)"));
         let work = self.background_work().map(|work| format!("{}: {work}", self.label));
-        let stalls = stalls[..shown].iter().map(|(round, stall)| {
-            Line::new("  ", format!("{} {}", self.label, words_of(*round, stall)))
+        let stalls = stalls.into_iter().map(|(round, stall)| {
+            let Stall { start_ms, length_ms, cause } = stall;
+            let cause = cause.as_deref().unwrap_or("cause not known");
+            let place = format!("round {} at {:.2} s", u64::from(round) + 1, start_ms / 1e3);
+            let text = format!("{} stalled for {length_ms:.0} ms: {place}, {cause}", self.label);
+            Line::new("  ", text)
         });
         work.map(Line::dim).into_iter().chain(stalls).chain(more.map(Line::dim)).collect()
     }
@@ -96,19 +100,12 @@ impl Passes<'_> {
             let sum = sums.entry(name).or_default();
             *sum = (sum.0 + work.count, sum.1 + work.total_ms);
         }
-        let sums =
-            sums.iter().map(|(name, (count, ms))| format!("{count} × {name}, {:.2} s", ms / 1e3));
-        let sums: Vec<_> = sums.collect();
-        let wall_s = self.wall_ms() / 1e3;
-        (!sums.is_empty()).then(|| format!("{} of {wall_s:.2} s", sums.join("; ")))
+        let sum = |(name, (count, ms)): (&str, (u32, f64))| {
+            format!("{count} × {name}, {:.2} s", ms / 1e3)
+        };
+        let sums = joined(sums.into_iter().map(sum), "; ")?;
+        Some(format!("{sums} of {:.2} s", self.wall_ms() / 1e3))
     }
-}
-
-fn words_of(round: u32, stall: &Stall) -> String {
-    let Stall { start_ms, length_ms, cause } = stall;
-    let (at, round) = (start_ms / 1e3, u64::from(round) + 1);
-    let cause = cause.as_deref().unwrap_or("cause not known");
-    format!("stalled for {length_ms:.0} ms: round {round} at {at:.2} s, {cause}")
 }
 
 /// Stalls of a target that are shown.

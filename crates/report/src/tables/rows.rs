@@ -11,9 +11,6 @@ use crate::{
     words::{self, joined, label},
 };
 
-const OPERATIONS: [&str; 3] = ["insert", "sum", "update"];
-const RATIOS: [&str; 3] = ["insert ÷", "sum ÷", "update ÷"];
-
 /// 1,048,576 bytes, of which the published sizes are multiples, in millions of bytes.
 const MIB_IN_MB: f64 = 1.048_576;
 
@@ -27,11 +24,12 @@ pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
     };
     let mut table = Table::of(words::processes(&group.workload), &group.targets)
         .with(LONG_TARGET, |row| label(plan, row.target));
-    for (place, name) in OPERATIONS.into_iter().enumerate() {
+    for (place, name) in ["insert", "sum", "update"].into_iter().enumerate() {
+        let published = |row: &RowFigures| published(row.cells[place].published_seconds);
         table = table.with(Column::number(name, "s"), |row| seconds(&row.cells[place])).with_if(
             has_published,
             Column::number("publ.", "s"),
-            |row| published(row.cells[place].published_seconds),
+            published,
         );
     }
     table
@@ -70,15 +68,17 @@ pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
     let has_published = cells.any(|cell| cell.published_ratio.is_some());
     let mut table = Table::of(format!("time ÷ that of {}", baseline.label), &group.targets)
         .with(LONG_TARGET, |row| label(plan, row.target));
-    for (place, name) in RATIOS.into_iter().enumerate() {
-        table = table
-            .with(Column::number(name, ""), |row: &RowFigures| {
-                let cell = &row.cells[place];
-                ratio(cell.ratio.as_ref(), cell.verdict).tone(tone(cell.verdict))
-            })
-            .with_if(has_published, Column::number("publ.", ""), |row| {
-                published(row.cells[place].published_ratio)
-            });
+    for (place, name) in ["insert ÷", "sum ÷", "update ÷"].into_iter().enumerate() {
+        let published = |row: &RowFigures| published(row.cells[place].published_ratio);
+        let ratio = |row: &RowFigures| {
+            let RowCell { ratio, verdict, .. } = &row.cells[place];
+            self::ratio(ratio.as_ref(), *verdict).tone(tone(*verdict))
+        };
+        table = table.with(Column::number(name, ""), ratio).with_if(
+            has_published,
+            Column::number("publ.", ""),
+            published,
+        );
     }
     Some(table.done())
 }

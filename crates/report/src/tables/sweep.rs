@@ -6,7 +6,7 @@ use itertools::Itertools;
 use model::{Case, record::Record, units::show_size};
 use stats::Crossing;
 
-use super::{TARGET, times};
+use super::{TARGET, time, times::unit};
 use crate::{
     Figures, PageMatrix, TargetBreakEven,
     table::{Cell, Column, Room, Table, Tone},
@@ -33,26 +33,24 @@ pub(crate) fn sweep<'a>(
     case: Case,
     runs: impl IntoIterator<Item = (&'a Record, &'a [Figures])>,
 ) -> Table {
-    let tables = runs.into_iter().filter_map(|(run, figures)| {
-        let rows = figures.chunk_by(|one, next| one.case == next.case);
-        let rows = rows.into_iter().find(|rows| rows[0].case == case)?;
-        Some((words::varied(run), times(run, rows)))
+    let rows = runs.into_iter().flat_map(|(run, figures)| {
+        let rows = figures.iter().filter(move |row| row.case == case);
+        rows.map(move |row| (run, row))
     });
-    let mut table = Table::joined(title, "run", tables)
-        .only(&["target", "run", "time", "latency", "p99", "rate", "time ÷", "verdict"]);
-    for column in &mut table.columns {
-        column.room = match &*column.head {
-            "rate" => Room::Spare(1),
-            "p99" => Room::Spare(2),
-            _ => Room::Needed,
-        };
-    }
-    if let [target, run, ..] = table.columns.as_mut_slice() {
-        run.narrow = &[20, 12];
-        std::mem::swap(target, run);
-        table.rows.iter_mut().for_each(|row| row.swap(0, 1));
-    }
-    table
+    let rows: Vec<_> = rows.collect();
+    let Some((first, _)) = rows.first() else { return Table { title, ..Table::default() } };
+    let plan = &first.header.plan;
+    let alone = plan.targets.len() == 1;
+    let paced = rows.iter().any(|(_, row)| row.paced.is_some());
+    let (head, unit) = if paced { ("latency", "µs") } else { ("time", unit(plan, case)) };
+    Table::of(title, &rows)
+        .with(Column::text("run").narrow(&[20, 12]), |(run, _)| words::varied(run))
+        .with(TARGET, |(run, row)| label(&run.header.plan, row.target))
+        .with(Column::number(head, unit), |(_, row)| time(row, row.us_per_op, alone))
+        .with(Column::number("p99", "µs").room(Room::Spare(2)), |(_, row)| Some(row.latency?.p99))
+        .with_if(!paced, Column::number("rate", "MB/s").room(Room::Spare(1)), |(_, r)| r.mb_per_s)
+        .compared(plan, |(_, row)| row)
+        .done()
 }
 
 /// A table for each case: the size at which the baseline overtakes each target.

@@ -1,14 +1,15 @@
-//! How fast each target was under one workload in one cache state.
+//! How fast each target was under one workload in one cache state, and latencies of each kind of
+//! operation.
 
 use model::{
-    Cache, Operation, Plan, Workload,
+    Cache, Case, Operation, Plan, Work,
     record::Record,
     units::{show_count, show_size},
 };
 
 use super::{TARGET, time};
 use crate::{
-    Figures, Rates, Waits, explained,
+    Figures, Percentiles, Rates, Waits, explained,
     number::{figure, with_interval},
     rates,
     table::{Cell, Column, Room, Rows, Table, Value},
@@ -33,9 +34,7 @@ pub(crate) fn times(record: &Record, rows: &[Figures]) -> Table {
 fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows<'a, Figures> {
     let case = rows[0].case;
     let alone = plan.targets.len() == 1;
-    let mixed = |workload: &Workload| matches!(workload.work.operation(), Some(Operation::Mix(_)));
-    let mixed = plan.workloads.get(case.workload).is_some_and(mixed);
-    let unit = if mixed { "µs/op" } else { "µs/blob" };
+    let unit = unit(plan, case);
     let warm = case.cache == Cache::Warm;
     table
         .with(Column::number("time", unit), |row| time(row, row.us_per_op, alone))
@@ -48,6 +47,16 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
         .with(Column::number("CPU", unit).room(Room::Spare(2)), Figures::cpu_us_per_op)
         // The time in another unit.
         .with(Column::number("rate", "MB/s").room(Room::Wide), |row| row.mb_per_s)
+}
+
+/// Of times in a case.
+pub(super) fn unit(plan: &Plan, case: Case) -> &'static str {
+    let workload = plan.workloads.get(case.workload);
+    if workload.is_some_and(|workload| is_mixed(workload.work)) { "µs/op" } else { "µs/blob" }
+}
+
+fn is_mixed(work: Work) -> bool {
+    matches!(work.operation(), Some(Operation::Mix(_)))
 }
 
 /// Of operations on a schedule: latencies count from when each was due.
@@ -150,4 +159,36 @@ fn grouped(rate: f64, largest: f64) -> String {
 /// A rare event is still one.
 fn small(value: f64) -> String {
     if value < 0.001 { format!("{value:.1e}") } else { figure(value) }
+}
+
+/// Absent: other workloads have theirs in the table of times.
+pub(crate) fn latencies(record: &Record, rows: &[Figures]) -> Option<Table> {
+    let plan = &record.header.plan;
+    let work = plan.workloads.get(rows[0].case.workload)?.work;
+    if !is_mixed(work) && work.rate().is_none() {
+        return None;
+    }
+    let table = latency_table(record, rows);
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Of any workload.
+pub(crate) fn latency_table(record: &Record, rows: &[Figures]) -> Table {
+    let plan = &record.header.plan;
+    let all = rows.iter().flat_map(|row| {
+        let all = crate::latencies(record, row.case, row.target).into_iter();
+        all.map(|of| (label(plan, row.target), Percentiles::of(&of.histogram), of))
+    });
+    let all: Vec<_> = all.collect();
+    Table::of("", &all)
+        .with(TARGET, |(label, ..)| *label)
+        .with(Column::text("latency of"), |(_, _, of)| of.action.map_or("all", |a| a.as_str()))
+        .with(Column::number("timed", ""), |(_, _, of)| of.histogram.len())
+        .with(Column::number("p50", "µs"), |(_, p, _)| p.p50)
+        .with(Column::number("p90", "µs"), |(_, p, _)| p.p90)
+        .with(Column::number("p99", "µs"), |(_, p, _)| p.p99)
+        .with(Column::number("p99.9", "µs"), |(_, p, _)| p.p999)
+        .with(Column::number("p99.99", "µs"), |(_, p, _)| p.p9999)
+        .with(Column::number("max", "µs"), |(_, p, _)| p.max)
+        .done()
 }
