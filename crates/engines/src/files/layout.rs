@@ -6,7 +6,7 @@ use model::{Error, Key, KeyKind, Result};
 use strum::{Display, EnumString, VariantNames};
 use walkdir::WalkDir;
 
-use super::{number, os, temporary};
+use super::{name, os};
 use crate::refusal::wrong_kind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
@@ -41,8 +41,8 @@ impl Layout {
     pub(super) fn path(self, key: Key<'_>, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
         match (self, key) {
-            (Self::Flat, Key::Int(key)) => number::flat(key, out),
-            (Self::Tree, Key::Int(key)) => number::tree(key, out),
+            (Self::Flat, Key::Int(key)) => name::flat(key, out),
+            (Self::Tree, Key::Int(key)) => name::tree(key, out),
             (Self::Names, Key::Name(name)) => {
                 check_name(name)?;
                 out.extend_from_slice(name);
@@ -79,8 +79,8 @@ impl Layout {
     /// The key of kvtest's file `name`, if it is one.
     fn number(self, name: &[u8]) -> Option<i64> {
         match self {
-            Self::Flat => number::parse_flat(name),
-            Self::Tree => number::parse_tree(name),
+            Self::Flat => name::parse_flat(name),
+            Self::Tree => name::parse_tree(name),
             Self::Names => None,
         }
     }
@@ -120,7 +120,7 @@ pub(super) fn walk(
 ) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> {
     let all = WalkDir::new(dir).min_depth(1).max_depth(depth).into_iter();
     all.filter(|found| match found {
-        Ok(found) => !temporary::is_temporary(found.file_name().as_encoded_bytes()),
+        Ok(found) => !name::is_temporary(found.file_name().as_encoded_bytes()),
         Err(_) => true,
     })
 }
@@ -156,7 +156,7 @@ fn check_name(name: &[u8]) -> Result<()> {
     if name.contains(&0) || name.split(|byte| *byte == b'/').any(bad) {
         return Err(refused(name, "no relative path below the store"));
     }
-    if temporary::is_temporary(name) {
+    if name::is_temporary(name) {
         return Err(refused(name, "the name of a file being written"));
     }
     Ok(())

@@ -12,11 +12,10 @@
 
 mod layout;
 mod left_out;
-mod number;
+mod name;
 mod os;
 mod session;
 mod tasks;
-mod temporary;
 
 use std::{
     fs,

@@ -10,9 +10,8 @@ use std::{
 use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, Visitor};
 
 use super::{
-    Folder,
+    Folder, name,
     os::{self, Facts, Sync, Writing},
-    temporary,
 };
 use crate::{at, first::first, refusal};
 
@@ -76,7 +75,7 @@ impl<'s> Worker<'s> {
             return Ok(false);
         }
         self.temporaries += 1;
-        temporary::next_to(&self.path, self.number, self.temporaries, &mut self.temporary);
+        name::next_to(&self.path, self.number, self.temporaries, &mut self.temporary);
         let Some(file) = self.open(How::Upsert)? else { return Ok(false) };
         let written = self.write_to(&file, value, put);
         drop(file);
@@ -120,7 +119,7 @@ impl<'s> Worker<'s> {
 
     /// The folder of the current file.
     fn folder(&self) -> PathBuf {
-        self.store.path.join(os::path(temporary::folder(&self.path)))
+        self.store.path.join(os::path(name::folder(&self.path)))
     }
 
     /// Creates the folders of the current path; `false` if there are none above it.

@@ -61,10 +61,7 @@ pub(super) static SQLAR: Table = Table {
 
 impl Table {
     pub(super) fn of(keys: KeyKind) -> &'static Self {
-        match keys {
-            KeyKind::Integers => &KV,
-            KeyKind::Names => &SQLAR,
-        }
+        if keys == KeyKind::Names { &SQLAR } else { &KV }
     }
 
     /// The table that an existing database has; `kv` where it has both.
