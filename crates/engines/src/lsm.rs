@@ -203,7 +203,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
     fn get(&self, txn: Txn<'_, Self>, key: &[u8], into: &mut [u8]) -> Result<Option<usize>> {
         let take = |stored: &[u8]| {
             let (value, _) = unwrap(stored, self.shared.keys)?;
-            Ok(ordered::copy(value, into))
+            Ok(model::copy_value(value, into))
         };
         let found = match txn {
             Txn::Read(view) => self.tree.read(view.as_ref(), key, take)?,

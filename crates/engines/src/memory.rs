@@ -5,6 +5,7 @@ use std::{path::Path, sync::RwLock};
 use model::{
     Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, ErrorKind,
     How, Item, Key, KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, Visitor,
+    copy_value,
 };
 
 use crate::{lock, table::Table};
@@ -67,14 +68,6 @@ impl Value {
         self.bytes.extend_from_slice(bytes);
         self.meta = meta;
     }
-
-    /// Copies the value to the front of `into` if it fits, and returns its length.
-    fn copy(&self, into: &mut [u8]) -> usize {
-        if let Some(front) = into.get_mut(..self.bytes.len()) {
-            front.copy_from_slice(&self.bytes);
-        }
-        self.bytes.len()
-    }
 }
 
 /// Every operation locks by itself; batches add nothing. A scan holds off writers to its end.
@@ -83,7 +76,7 @@ struct Reference<'s>(&'s RwLock<Table<Value>>);
 impl Session for Reference<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let values = lock::read(self.0);
-        Ok(values.get(&key)?.map(|value| value.copy(into)))
+        Ok(values.get(&key)?.map(|value| copy_value(&value.bytes, into)))
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {

@@ -6,15 +6,6 @@ use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, V
 
 use crate::{first::first, refusal::wrong_kind};
 
-/// Copies `value` to the front of `into` if it fits, and returns its length.
-#[inline]
-pub(crate) fn copy(value: &[u8], into: &mut [u8]) -> usize {
-    if let Some(front) = into.get_mut(..value.len()) {
-        front.copy_from_slice(value);
-    }
-    value.len()
-}
-
 /// The bytes of `key`, in the order of the keys: an integer with its sign bit flipped, highest
 /// byte first; a name as it is. An integer's bytes are put into `room`.
 ///

@@ -60,7 +60,7 @@ pub use sample::{
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
     Access, BUSY_RETRIES, Done, How, Item, LOCK_WAITS, Mode, OpenOptions, Put, Scan, Session,
-    Store, Visit, Visitor,
+    Store, Visit, Visitor, copy_value,
 };
 pub use target::{Target, without_password};
 pub use words::{did_you_mean, nearest, no_such};

@@ -23,29 +23,14 @@ pub enum Facet {
 pub enum Accepts {
     /// One of these words.
     Words(&'static [&'static str]),
-    /// A size in bytes (`4096`, `10k`, `10KiB`) within these bounds.
-    Size {
-        /// Least accepted.
-        min: u64,
-        /// Most accepted.
-        max: u64,
-    },
-    /// A whole number within these bounds.
-    Integer {
-        /// Least accepted.
-        min: i64,
-        /// Most accepted.
-        max: i64,
-    },
+    /// A size in bytes (`4096`, `10k`, `10KiB`), from the first to the second.
+    Size(u64, u64),
+    /// A whole number, from the first to the second.
+    Integer(i64, i64),
     /// Any text.
     Text,
-    /// A power of two in bytes within these bounds.
-    PowerOfTwo {
-        /// Least accepted.
-        min: u64,
-        /// Most accepted.
-        max: u64,
-    },
+    /// A power of two in bytes, from the first to the second.
+    PowerOfTwo(u64, u64),
 }
 
 /// As people read it: `sql, blob`.
@@ -54,9 +39,9 @@ impl fmt::Display for Accepts {
         match self {
             Self::Words(words) => f.write_str(&words.join(", ")),
             Self::Text => f.write_str("any text"),
-            Self::Size { min, max } => write!(f, "{min} to {max} bytes"),
-            Self::PowerOfTwo { min, max } => write!(f, "a power of two from {min} to {max}"),
-            Self::Integer { min, max } => write!(f, "{min} to {max}"),
+            Self::Size(min, max) => write!(f, "{min} to {max} bytes"),
+            Self::PowerOfTwo(min, max) => write!(f, "a power of two from {min} to {max}"),
+            Self::Integer(min, max) => write!(f, "{min} to {max}"),
         }
     }
 }
@@ -97,34 +82,26 @@ impl Setting {
     /// `text` in canonical form (sizes in bytes), or why it is not accepted.
     fn canonical(&self, text: &str) -> Result<String> {
         let wrong = |why: String| Error::usage(format!("{}={text}: {why}", self.name));
-        let within = |yes: bool| {
-            if yes { Ok(()) } else { Err(wrong(format!("accepted: {}", self.accepts))) }
-        };
-        match self.accepts {
-            Accepts::Text => Ok(text.to_owned()),
+        let (value, is_within) = match self.accepts {
+            Accepts::Text => return Ok(text.to_owned()),
             Accepts::Words(words) => {
                 let lower = text.to_ascii_lowercase();
-                match words.iter().find(|word| **word == lower) {
-                    Some(word) => Ok((*word).to_owned()),
-                    None => Err(wrong(no_such("value", &lower, words.iter().copied()))),
+                if words.contains(&&*lower) {
+                    return Ok(lower);
                 }
+                return Err(wrong(no_such("value", &lower, words.iter().copied())));
             }
-            Accepts::Size { min, max } => {
+            Accepts::Size(min, max) | Accepts::PowerOfTwo(min, max) => {
                 let value = units::parse_size(text).map_err(|e| wrong(e.to_string()))?;
-                within((min..=max).contains(&value))?;
-                Ok(value.to_string())
+                let fits = matches!(self.accepts, Accepts::Size(..)) || value.is_power_of_two();
+                (value.to_string(), fits && (min..=max).contains(&value))
             }
-            Accepts::PowerOfTwo { min, max } => {
-                let value = units::parse_size(text).map_err(|e| wrong(e.to_string()))?;
-                within(value.is_power_of_two() && (min..=max).contains(&value))?;
-                Ok(value.to_string())
-            }
-            Accepts::Integer { min, max } => {
+            Accepts::Integer(min, max) => {
                 let value = units::parse_integer(text).map_err(|e| wrong(e.to_string()))?;
-                within((min..=max).contains(&value))?;
-                Ok(value.to_string())
+                (value.to_string(), (min..=max).contains(&value))
             }
-        }
+        };
+        if is_within { Ok(value) } else { Err(wrong(format!("accepted: {}", self.accepts))) }
     }
 }
 
@@ -200,9 +177,9 @@ mod tests {
     use super::*;
 
     const TABLE: &[Setting] = &[
-        Setting::new("page_size", Accepts::PowerOfTwo { min: 512, max: 65536 }, ""),
+        Setting::new("page_size", Accepts::PowerOfTwo(512, 65536), ""),
         Setting::new("api", Accepts::Words(&["sql", "blob"]), ""),
-        Setting::new("mmap", Accepts::Size { min: 0, max: 1 << 40 }, ""),
+        Setting::new("mmap", Accepts::Size(0, 1 << 40), ""),
         Setting::new("set.*", Accepts::Text, ""),
     ];
 

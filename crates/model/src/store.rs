@@ -145,6 +145,15 @@ pub struct Item<'a> {
     pub meta: Option<Meta>,
 }
 
+/// Copies `value` to the front of `into` if it fits, and returns its length, as [`Session::get`] does.
+#[inline]
+pub fn copy_value(value: &[u8], into: &mut [u8]) -> usize {
+    if let Some(front) = into.get_mut(..value.len()) {
+        front.copy_from_slice(value);
+    }
+    value.len()
+}
+
 /// Variants of [`Session::put`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Put {

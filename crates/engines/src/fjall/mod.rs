@@ -25,7 +25,7 @@ static DECLARATION: Declaration = Declaration {
     settings: &[
         Setting::new(
             "cache",
-            Accepts::Size { min: 0, max: 1 << 47 },
+            Accepts::Size(0, 1 << 47),
             "cache of blocks and values in bytes; the library's default is 32 MiB",
         ),
         Setting::new(

@@ -31,7 +31,7 @@ static DECLARATION: Declaration = Declaration {
     settings: &[
         Setting::new(
             "map",
-            Accepts::Size { min: 1 << 16, max: MAX_MAP },
+            Accepts::Size(1 << 16, MAX_MAP),
             "size of the memory map, the most that the store can grow to (mdb_env_set_mapsize)",
         ),
         Setting::new(

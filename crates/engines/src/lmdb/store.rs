@@ -179,7 +179,7 @@ impl<'s> Library for &'s LmdbStore {
     #[inline]
     fn get(&self, txn: Txn<'_, Self>, key: &[u8], into: &mut [u8]) -> Result<Option<usize>> {
         let found = self.values.get(read_in(&txn), key).map_err(|e| self.failed(e))?;
-        Ok(found.map(|value| ordered::copy(value, into)))
+        Ok(found.map(|value| model::copy_value(value, into)))
     }
 
     fn put(&self, txn: &mut Writing<'_>, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {

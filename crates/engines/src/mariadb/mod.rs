@@ -45,7 +45,7 @@ static PRIVATE: Declaration = Declaration {
         SYNC,
         Setting::new(
             "cache",
-            Accepts::Size { min: 5 << 20, max: 1 << 46 },
+            Accepts::Size(5 << 20, 1 << 46),
             "innodb_buffer_pool_size, key_buffer_size or aria_pagecache_buffer_size, in bytes",
         ),
         VARIABLE,

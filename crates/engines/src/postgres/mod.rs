@@ -69,7 +69,7 @@ static PRIVATE: Declaration = Declaration {
         Setting::new(
             "cache",
             // 16 pages of 8 KiB, and the most that the server takes.
-            Accepts::Size { min: 131_072, max: (i32::MAX as u64 / 2) * 8192 },
+            Accepts::Size(131_072, (i32::MAX as u64 / 2) * 8192),
             "shared_buffers in bytes (whole pages of 8 KiB)",
         ),
         SYNC,

@@ -1,10 +1,8 @@
 //! `redb:FILE` is a redb database in one file. Values are in its table `integers` or `names`;
 //! mode and time of named ones are in `meta`.
 
-mod file;
 mod kind;
 mod session;
-mod sought;
 mod store;
 
 use std::path::Path;
@@ -23,7 +21,7 @@ static DECLARATION: Declaration = Declaration {
     settings: &[
         Setting::new(
             "cache",
-            Accepts::Size { min: 0, max: 1 << 46 },
+            Accepts::Size(0, 1 << 46),
             "redb's own cache in bytes (Builder::set_cache_size)",
         ),
         Setting::new(

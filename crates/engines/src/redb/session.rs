@@ -8,10 +8,13 @@ use redb::{
     WriteTransaction,
 };
 
-use super::{kind::Kind, sought::Sought, store::RedbStore};
+use super::{
+    kind::{Kind, Sought},
+    store::RedbStore,
+};
 use crate::{
     meta,
-    ordered::{self, Library, Txn},
+    ordered::{Library, Txn},
 };
 
 /// A read transaction with its table, opened once for all reads.
@@ -34,7 +37,7 @@ fn get<S: redb::Key + 'static>(
     key: S::SelfType<'_>,
     into: &mut [u8],
 ) -> Result<Option<usize>, redb::StorageError> {
-    Ok(values.get(key)?.map(|found| ordered::copy(found.value(), into)))
+    Ok(values.get(key)?.map(|found| model::copy_value(found.value(), into)))
 }
 
 fn put<K: Kind>(

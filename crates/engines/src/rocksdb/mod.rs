@@ -20,7 +20,7 @@ static DECLARATION: Declaration = Declaration {
     settings: &[
         Setting::new(
             "cache",
-            Accepts::Size { min: 0, max: 1 << 47 },
+            Accepts::Size(0, 1 << 47),
             "block cache in bytes; the library's own default. Values in files of their own \
              (blobs=on) are not in it",
         ),

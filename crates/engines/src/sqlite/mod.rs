@@ -58,22 +58,22 @@ static DECLARATION: Declaration = Declaration {
         ),
         Setting::new(
             "page_size",
-            Accepts::PowerOfTwo { min: 512, max: 65536 },
+            Accepts::PowerOfTwo(512, 65536),
             "PRAGMA page_size; fixed once the database is created",
         )
         .only(&[Facet::Blobs]),
         Setting::new(
             "cache",
-            Accepts::Size { min: 0, max: MAX_BYTES },
+            Accepts::Size(0, MAX_BYTES),
             "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)",
         ),
         Setting::new(
             "cache_pages",
-            Accepts::Integer { min: 0, max: i32::MAX as i64 },
+            Accepts::Integer(0, i32::MAX as i64),
             "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size",
         )
         .only(&[Facet::Blobs]),
-        Setting::new("mmap", Accepts::Size { min: 0, max: MAX_BYTES }, "PRAGMA mmap_size in bytes")
+        Setting::new("mmap", Accepts::Size(0, MAX_BYTES), "PRAGMA mmap_size in bytes")
             .only(&[Facet::Blobs]),
         Setting::new(
             "checkpoint",

@@ -214,9 +214,7 @@ fn scan(session: &mut dyn Session, op: Op<'_>, buffer: &mut [u8], tally: &mut Ta
         own |= seen == 0 && item.key == op.key;
         seen += 1;
         tally.bytes += item.value.len() as u64;
-        if let Some(front) = buffer.get_mut(..item.value.len()) {
-            front.copy_from_slice(item.value);
-        }
+        model::copy_value(item.value, buffer);
         Ok(std::ops::ControlFlow::Continue(()))
     };
     let range = Scan { from: Some(op.key), limit: op.items.into(), values: true };
