@@ -29,7 +29,6 @@ mod refusal;
 pub mod registry;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
-mod row;
 mod row_folder;
 #[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
 mod server;

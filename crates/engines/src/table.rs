@@ -1,10 +1,11 @@
-//! A map from keys of one kind to anything, sorted on demand.
+//! A map from keys of one kind to anything, sorted on demand. Integers are mostly consecutive: a
+//! lookup costs one access to memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use model::{Key, KeyKind, Result};
 
-use crate::{refusal::wrong_kind, row::Row};
+use crate::refusal::wrong_kind;
 
 /// Keys of one kind, each with a `V`.
 pub(crate) enum Table<V> {
@@ -103,13 +104,150 @@ fn named<'a, V>(map: &'a HashMap<Box<[u8]>, V>, name: &[u8]) -> Option<&'a V> {
     map.get(name)
 }
 
+/// Keys from `first` on are in `places` at their distance from it, as long as at least every other
+/// place is taken; all others are in `rest`.
+pub(crate) struct Row<V> {
+    first: i64,
+    places: Vec<Option<V>>,
+    /// Places that hold a value.
+    taken: usize,
+    rest: BTreeMap<i64, V>,
+}
+
+impl<V> Default for Row<V> {
+    fn default() -> Self {
+        Self { first: 0, places: Vec::new(), taken: 0, rest: BTreeMap::new() }
+    }
+}
+
+impl<V> Row<V> {
+    fn len(&self) -> usize {
+        self.taken + self.rest.len()
+    }
+
+    #[inline]
+    fn place(&self, key: i64) -> Option<usize> {
+        usize::try_from(key.checked_sub(self.first)?).ok()
+    }
+
+    #[inline]
+    fn get(&self, key: i64) -> Option<&V> {
+        match self.place(key).and_then(|place| self.places.get(place)) {
+            Some(found) => found.as_ref(),
+            None => self.rest.get(&key),
+        }
+    }
+
+    fn get_mut(&mut self, key: i64) -> Option<&mut V> {
+        match self.place(key).and_then(|place| self.places.get_mut(place)) {
+            Some(found) => found.as_mut(),
+            None => self.rest.get_mut(&key),
+        }
+    }
+
+    fn insert(&mut self, key: i64, value: V) -> Option<V> {
+        if self.places.is_empty() {
+            self.first = key;
+        }
+        let within = |place: &usize| *place < self.places.len() || place / 2 <= self.taken;
+        let Some(place) = self.place(key).filter(within) else {
+            return self.rest.insert(key, value);
+        };
+        if place >= self.places.len() {
+            self.reach(key, place);
+        }
+        let old = self.places[place].replace(value);
+        self.taken += usize::from(old.is_none());
+        old
+    }
+
+    /// Lengthens the row to hold `place`, the place of `key`, and takes in what was beyond it.
+    fn reach(&mut self, key: i64, place: usize) {
+        self.places.resize_with(place + 1, || None);
+        let mut within = self.rest.split_off(&self.first);
+        // `key` itself may be the greatest of all: what is beyond it starts at it.
+        self.rest.append(&mut within.split_off(&key));
+        let own = self.rest.remove(&key).map(|value| (key, value));
+        for (key, value) in within.into_iter().chain(own) {
+            if let Some(place) = self.place(key) {
+                self.places[place] = Some(value);
+                self.taken += 1;
+            }
+        }
+    }
+
+    fn remove(&mut self, key: i64) -> Option<V> {
+        match self.place(key).and_then(|place| self.places.get_mut(place)) {
+            Some(found) => {
+                let old = found.take();
+                self.taken -= usize::from(old.is_some());
+                old
+            }
+            None => self.rest.remove(&key),
+        }
+    }
+
+    /// Everything from `key` on, in key order.
+    fn from(&self, key: i64) -> impl Iterator<Item = (i64, &V)> {
+        let skipped = usize::try_from(key.saturating_sub(self.first)).unwrap_or(0);
+        // Cut before it is zipped: a zip walks over what it skips.
+        let places = self.places.get(skipped..).unwrap_or_default();
+        let places = (key.max(self.first)..=i64::MAX).zip(places);
+        let taken = places.filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        let below = self.rest.range(key..).take_while(|(key, _)| **key < self.first);
+        let beyond = self.rest.range(key.max(self.first)..);
+        let own = |(key, value): (&i64, _)| (*key, value);
+        below.map(own).chain(taken).chain(beyond.map(own))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
 
     #[test]
     fn a_key_of_the_other_kind_is_refused() {
         let table = Table::<()>::new(KeyKind::Integers);
         assert!(table.get(&Key::Name(b"a")).unwrap_err().to_string().contains("integers"));
+    }
+
+    fn key() -> impl Strategy<Value = i64> {
+        prop_oneof![-5..30_i64, i64::MAX - 5..=i64::MAX, i64::MIN..=i64::MIN + 5, any::<i64>()]
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_map(ops in vec((key(), any::<bool>()), 1..200)) {
+            let (mut row, mut map) = (Row::default(), BTreeMap::new());
+            for (n, (key, put)) in ops.into_iter().enumerate() {
+                if put {
+                    prop_assert_eq!(row.insert(key, n), map.insert(key, n));
+                } else {
+                    prop_assert_eq!(row.remove(key), map.remove(&key));
+                }
+                prop_assert_eq!(row.get(key), map.get(&key));
+                prop_assert_eq!(row.get_mut(key).copied(), map.get(&key).copied());
+                prop_assert_eq!(row.len(), map.len());
+                prop_assert!(row.places.len() <= 2 * n + 2);
+            }
+            let found: BTreeMap<_, _> = row.from(i64::MIN).map(|(key, n)| (key, *n)).collect();
+            prop_assert_eq!(found, map.clone());
+            for from in [i64::MIN, -3, 0, 10, i64::MAX - 2] {
+                prop_assert!(row.from(from).map(|(key, n)| (key, *n)).eq(
+                    map.range(from..).map(|(key, n)| (*key, *n))
+                ), "from {from}");
+            }
+        }
+    }
+
+    #[test]
+    fn consecutive_keys_stand_in_the_row_alone() {
+        let mut row = Row::default();
+        for key in (1..1000).filter(|key| key % 3 > 0) {
+            row.insert(key, ());
+        }
+        assert!(row.rest.is_empty());
     }
 }

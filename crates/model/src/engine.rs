@@ -77,8 +77,7 @@ pub trait Engine: Sync {
     }
 
     /// Why a store with `settings` cannot give `class` although the engine can; `None`: it can.
-    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let _ = (class, settings);
+    fn unsupported_reason(&self, _class: Durability, _settings: &Settings) -> Option<String> {
         None
     }
 
@@ -147,8 +146,7 @@ pub trait Blobs: Engine {
 
     /// The value of its setting `cache` with which `sessions` of a store have a cache of `bytes`
     /// together; `None`: it has none of its own.
-    fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
-        let _ = sessions;
+    fn cache(&self, bytes: u64, _sessions: u32) -> Option<u64> {
         self.settings(Facet::Blobs).iter().any(|setting| setting.name == "cache").then_some(bytes)
     }
 
@@ -162,8 +160,7 @@ pub trait Blobs: Engine {
     }
 
     /// Whether the file or folder at `path` looks like one of this engine's stores.
-    fn recognises(&self, path: &Path) -> bool {
-        let _ = path;
+    fn recognises(&self, _path: &Path) -> bool {
         false
     }
 
@@ -175,30 +172,26 @@ pub trait Blobs: Engine {
 
     /// Why the store at `location` cannot be opened for reading without changing or creating a
     /// file; `None` when it can.
-    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
-        let _ = (location, settings);
+    fn reading_changes(&self, _location: &Path, _settings: &Settings) -> Option<String> {
         None
     }
 
     /// Why several processes cannot write to a store opened with `settings`, and what lets them.
     /// Only asked of engines with [`Capabilities::processes`].
-    fn writes_alone(&self, settings: &Settings) -> Option<String> {
-        let _ = settings;
+    fn writes_alone(&self, _settings: &Settings) -> Option<String> {
         None
     }
 
     /// Whether not even the keys of the store at `location` can be read without changing its
     /// files, so that a copy of them is opened instead; refused if another process works on
     /// them, because a copy would be torn.
-    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        let _ = location;
+    fn reads_a_copy(&self, _location: &Path) -> Result<bool> {
         Ok(false)
     }
 
     /// What the store at `location` holds besides its dataset (other tables, say): what would be
     /// lost with it. For people.
-    fn others(&self, location: &Path) -> Result<Vec<String>> {
-        let _ = location;
+    fn others(&self, _location: &Path) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 
@@ -232,8 +225,7 @@ pub trait Rows: Engine {
     fn styles(&self, settings: &Settings) -> &'static [Style];
 
     /// Why several processes cannot use one database at once with these settings; `None`: they can.
-    fn alone(&self, settings: &Settings) -> Option<&'static str> {
-        let _ = settings;
+    fn alone(&self, _settings: &Settings) -> Option<&'static str> {
         None
     }
 

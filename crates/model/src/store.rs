@@ -72,8 +72,7 @@ pub trait Session {
 
     /// Starts a batch. Reads and writes are between `begin` and `commit`; without them, each
     /// is a batch of its own.
-    fn begin(&mut self, mode: Mode) -> Result<()> {
-        let _ = mode;
+    fn begin(&mut self, _mode: Mode) -> Result<()> {
         Ok(())
     }
 
