@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Result,
     words::{named, words},
@@ -42,6 +45,61 @@ impl FromStr for Cache {
     }
 }
 
+/// What of a store's files is in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Residency {
+    /// Pages of its files.
+    pub pages: u64,
+    /// Those in the page cache.
+    pub resident: u64,
+    /// Pages of files of which the system reports nothing to this user.
+    pub unknown: u64,
+    /// Names of files and folders; absent: not looked at.
+    pub names: Option<u64>,
+    /// Those in the dentry cache.
+    pub cached_names: Option<u64>,
+}
+
+/// Least share of pages in memory that counts as warm.
+const WARM: f64 = 0.99;
+/// Greatest share of pages, and of names, in memory that counts as cold.
+const COLD: f64 = 0.01;
+
+impl Residency {
+    /// Whether nothing that is known of it speaks against `cache`.
+    pub fn shows(&self, cache: Cache) -> bool {
+        let (warm, cold) = match self.resident_share() {
+            // Of a store without pages nothing can be warm or cold.
+            Some(_) if self.pages == 0 => (true, true),
+            Some(resident) => (resident >= WARM, resident <= COLD),
+            None => (true, true),
+        };
+        match cache {
+            Cache::Warm => warm,
+            // It is the limit that decides: see `MemoryLimit::holds`.
+            Cache::Limited => true,
+            Cache::DataCold => cold,
+            Cache::Cold => cold && self.names_share().is_none_or(|names| names <= COLD),
+        }
+    }
+
+    /// Share of the pages in the page cache, of those that are known; a store without pages has
+    /// all of them there.
+    pub fn resident_share(&self) -> Option<f64> {
+        match self.pages - self.unknown.min(self.pages) {
+            0 if self.unknown > 0 => None,
+            0 => Some(1.0),
+            known => Some(self.resident as f64 / known as f64),
+        }
+    }
+
+    /// Share of the names in the dentry cache.
+    pub fn names_share(&self) -> Option<f64> {
+        let (names, cached) = self.names.zip(self.cached_names)?;
+        Some(if names == 0 { 0.0 } else { cached as f64 / names as f64 })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,5 +115,28 @@ mod tests {
     fn a_typo_is_answered_with_the_nearest_word() {
         let error = "data_cold".parse::<Cache>().unwrap_err().to_string();
         assert!(error.contains("did you mean data-cold?"), "{error}");
+    }
+
+    fn residency(resident: u64, unknown: u64, cached_names: Option<u64>) -> Residency {
+        Residency { pages: 1000, resident, unknown, names: Some(100), cached_names }
+    }
+
+    #[test]
+    fn a_state_is_shown_within_one_in_a_hundred() {
+        assert!(residency(990, 0, None).shows(Cache::Warm));
+        assert!(!residency(989, 0, None).shows(Cache::Warm));
+        assert!(residency(10, 0, Some(100)).shows(Cache::DataCold));
+        assert!(!residency(11, 0, None).shows(Cache::DataCold));
+        assert!(residency(0, 0, Some(1)).shows(Cache::Cold));
+        assert!(!residency(0, 0, Some(2)).shows(Cache::Cold));
+    }
+
+    #[test]
+    fn only_known_pages_count() {
+        assert_eq!(residency(500, 500, None).resident_share(), Some(1.0));
+        assert_eq!(residency(0, 1000, None).resident_share(), None);
+        assert!(residency(0, 1000, None).shows(Cache::Warm));
+        let empty = Residency::default();
+        assert!(Cache::ALL.into_iter().all(|cache| empty.shows(cache)));
     }
 }

@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 mod cache;
+mod cache_state;
 mod dataset;
 mod doctor;
 mod durability;
@@ -16,7 +17,6 @@ mod environment;
 mod error;
 mod experiment;
 mod finding;
-mod fragments;
 mod idle;
 mod key;
 mod mix;
@@ -29,13 +29,15 @@ mod sample;
 mod setting;
 pub mod spec;
 mod store;
+mod store_facts;
 pub mod study;
 mod target;
 pub mod tasks;
 pub mod units;
 mod words;
 
-pub use cache::Cache;
+pub use cache::{Cache, Residency};
+pub use cache_state::State;
 pub use dataset::{DatasetSpec, DatasetSummary, Generated};
 pub use doctor::{Disk, DoctorReport, Folder, Noise, Program, Reach, Volume};
 pub use durability::Durability;
@@ -46,21 +48,18 @@ pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use experiment::{Experiment, Work};
 pub use finding::{Finding, FindingKind, Severity, Suggestion};
-pub use fragments::{Arrangement, Fragments};
 pub use idle::Idle;
 pub use key::{Key, KeyKind, Meta};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, Workload};
-pub use sample::{
-    Cost, Device, FileBytes, First, Io, Latency, Load, Measured, Paced, Passes, Residency, Sample,
-    Server, State, StoreFacts, Worker,
-};
+pub use sample::{Cost, Device, First, Io, Latency, Load, Measured, Paced, Passes, Sample, Worker};
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
     Access, BUSY_RETRIES, Done, How, Item, LOCK_WAITS, Mode, OpenOptions, Put, Scan, Session,
     Store, Visit, Visitor, copy_value,
 };
+pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
 pub use target::{Target, without_password};
 pub use words::{did_you_mean, nearest, no_such};

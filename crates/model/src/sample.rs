@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Action, Cache, Durability, Fragments, Operation, OverTime, Settings, Work, tasks::Step,
-};
+use crate::{Action, Cache, FileBytes, Fragments, OverTime, Residency, tasks::Step};
 
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -149,15 +147,6 @@ impl Paced {
     }
 }
 
-/// What files take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FileBytes {
-    /// Sum of their lengths.
-    pub apparent: u64,
-    /// What they occupy on disk.
-    pub allocated: u64,
-}
-
 /// One worker's part of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Worker {
@@ -176,21 +165,6 @@ pub struct First {
     pub operations: u64,
     /// Its time, as that of the steady pass.
     pub wall_ns: u64,
-}
-
-/// What of a store's files is in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Residency {
-    /// Pages of its files.
-    pub pages: u64,
-    /// Those in the page cache.
-    pub resident: u64,
-    /// Pages of files of which the system reports nothing to this user.
-    pub unknown: u64,
-    /// Names of files and folders; absent: not looked at.
-    pub names: Option<u64>,
-    /// Those in the dentry cache.
-    pub cached_names: Option<u64>,
 }
 
 /// What this process and others that work for it spent.
@@ -277,41 +251,6 @@ pub struct Latency {
     pub actions: BTreeMap<Action, String>,
 }
 
-/// What is known of a store once it is ready to be measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StoreFacts {
-    /// Index into the plan's targets.
-    pub target: usize,
-    /// All settings as read back from the engine.
-    pub in_effect: Settings,
-    /// The durability class they give.
-    pub durability: Durability,
-    /// Sum of its files' lengths.
-    pub apparent_bytes: u64,
-    /// What they occupy on disk.
-    pub allocated_bytes: u64,
-    /// Memory that it may take for itself: the cache of its own that each session or the store
-    /// has, or all of its data where that is not on a disk; absent: not known.
-    pub memory_bytes: Option<u64>,
-    /// The server that does its work; absent: a library in the workers' own processes does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<Server>,
-    /// Making the scratch store; absent for one that was there, also from an earlier run of a sweep.
-    pub fill_ns: Option<u64>,
-    /// Reading every value once before the rounds, through the target's own path, checked.
-    pub check_ns: u64,
-}
-
-/// A server that is asked over a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Server {
-    /// Started for the store; what it takes of the machine counts.
-    Started,
-    /// It was there already.
-    Existing,
-}
-
 impl Sample {
     /// The passes over values; absent for experiments without values.
     pub fn passes(&self) -> Option<&Passes> {
@@ -393,65 +332,7 @@ impl Sample {
             Some(latency) => latency.sum_ns as f64 / latency.operations as f64,
         }
     }
-
-    /// What speaks against the cache state it is to be of, or leaves it unproven.
-    pub fn state(&self, work: Work) -> State {
-        // A cold read fetches all. Of a limited one only what does not fit.
-        let fetches = self.cache.is_cold() && work.operation() == Some(Operation::Read);
-        let before = self.before.unwrap_or_default();
-        let unknown = self.before.is_none() || before.resident_share().is_none();
-        if !unknown && !before.shows(self.cache) {
-            return State::NotReached;
-        }
-        match (self.cache, self.fetched()) {
-            (Cache::Warm, Some(fetched)) if fetched > 0.0 => State::Fetched(fetched),
-            (_, Some(fetched)) if fetches && fetched < LEAST_FETCHED => State::NotFetched(fetched),
-            // Of pages that nobody could see only the device can show that they were not there.
-            (_, Some(_)) if fetches => State::Reached,
-            (Cache::Warm, _) => State::Reached,
-            _ if unknown => State::Unproven,
-            _ => State::Reached,
-        }
-    }
-
-    /// Bytes fetched from a device for each byte of the values, but for metadata of the file
-    /// system.
-    fn fetched(&self) -> Option<f64> {
-        let fetched = self.io?.device_read_bytes as f64;
-        let least =
-            if self.cache == Cache::Warm { METADATA.max(self.bytes as f64 * STRAY) } else { 0.0 };
-        (self.bytes > 0).then(|| if fetched > least { fetched / self.bytes as f64 } else { 0.0 })
-    }
 }
-
-/// Whether a trial was in its cache state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum State {
-    /// Nothing that is known speaks against it.
-    Reached,
-    /// It did not begin in it.
-    NotReached,
-    /// A warm pass fetched so many bytes from a device for each byte of the values: pages that
-    /// were dropped and read again meanwhile show in no count of pages.
-    Fetched(f64),
-    /// A cold pass fetched only so many: another process, or opening the store, had read them.
-    NotFetched(f64),
-    /// A cold state that nothing proves.
-    Unproven,
-}
-
-/// Share of its bytes that a warm pass may fetch: of the pages one in a hundred may be missing, and
-/// is read with its neighbours.
-const STRAY: f64 = 0.02;
-/// Bytes that a warm pass may fetch whatever its size.
-const METADATA: f64 = 262_144.0;
-/// Least bytes that a cold read pass must fetch for each byte of the values. Values that a file
-/// system has compressed may be less; everything else is read whole, and more with it.
-const LEAST_FETCHED: f64 = 0.5;
-/// Least share of pages in memory that counts as warm.
-const WARM: f64 = 0.99;
-/// Greatest share of pages, and of names, in memory that counts as cold.
-const COLD: f64 = 0.01;
 
 impl Device {
     /// What it moved between an earlier state of its counters and this one.
@@ -461,110 +342,5 @@ impl Device {
             read_bytes: self.read_bytes.saturating_sub(then.read_bytes),
             written_bytes: self.written_bytes.saturating_sub(then.written_bytes),
         }
-    }
-}
-
-impl Residency {
-    /// Whether nothing that is known of it speaks against `cache`.
-    pub fn shows(&self, cache: Cache) -> bool {
-        let (warm, cold) = match self.resident_share() {
-            // Of a store without pages nothing can be warm or cold.
-            Some(_) if self.pages == 0 => (true, true),
-            Some(resident) => (resident >= WARM, resident <= COLD),
-            None => (true, true),
-        };
-        match cache {
-            Cache::Warm => warm,
-            // It is the limit that decides: see `MemoryLimit::holds`.
-            Cache::Limited => true,
-            Cache::DataCold => cold,
-            Cache::Cold => cold && self.names_share().is_none_or(|names| names <= COLD),
-        }
-    }
-
-    /// Share of the pages in the page cache, of those that are known; a store without pages has
-    /// all of them there.
-    pub fn resident_share(&self) -> Option<f64> {
-        match self.pages - self.unknown.min(self.pages) {
-            0 if self.unknown > 0 => None,
-            0 => Some(1.0),
-            known => Some(self.resident as f64 / known as f64),
-        }
-    }
-
-    /// Share of the names in the dentry cache.
-    pub fn names_share(&self) -> Option<f64> {
-        let (names, cached) = self.names.zip(self.cached_names)?;
-        Some(if names == 0 { 0.0 } else { cached as f64 / names as f64 })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn residency(resident: u64, unknown: u64, cached_names: Option<u64>) -> Residency {
-        Residency { pages: 1000, resident, unknown, names: Some(100), cached_names }
-    }
-
-    #[test]
-    fn a_state_is_shown_within_one_in_a_hundred() {
-        assert!(residency(990, 0, None).shows(Cache::Warm));
-        assert!(!residency(989, 0, None).shows(Cache::Warm));
-        assert!(residency(10, 0, Some(100)).shows(Cache::DataCold));
-        assert!(!residency(11, 0, None).shows(Cache::DataCold));
-        assert!(residency(0, 0, Some(1)).shows(Cache::Cold));
-        assert!(!residency(0, 0, Some(2)).shows(Cache::Cold));
-    }
-
-    fn work(operation: Operation) -> Work {
-        Work::Blobs { operation, order: crate::Order::Permutation, rate: None }
-    }
-
-    /// Of 100 MB read in `cache`.
-    fn read(cache: Cache, before: Option<Residency>, device_read_bytes: Option<u64>) -> State {
-        let io =
-            device_read_bytes.map(|device_read_bytes| Io { device_read_bytes, ..Io::default() });
-        let sample = Sample { cache, bytes: 100_000_000, before, io, ..Sample::default() };
-        sample.state(work(Operation::Read))
-    }
-
-    #[test]
-    fn a_warm_pass_fetches_nothing() {
-        let warm = Some(residency(1000, 0, None));
-        assert_eq!(read(Cache::Warm, warm, Some(1_000_000)), State::Reached);
-        assert_eq!(read(Cache::Warm, warm, Some(50_000_000)), State::Fetched(0.5));
-        assert_eq!(read(Cache::Warm, warm, None), State::Reached);
-        assert_eq!(read(Cache::Warm, None, None), State::Reached);
-        assert_eq!(read(Cache::Warm, Some(residency(500, 0, None)), Some(0)), State::NotReached);
-    }
-
-    #[test]
-    fn a_cold_pass_fetches_what_it_reads() {
-        let cold = Some(residency(0, 0, None));
-        assert_eq!(read(Cache::DataCold, cold, Some(100_000_000)), State::Reached);
-        assert_eq!(read(Cache::DataCold, cold, Some(10_000_000)), State::NotFetched(0.1));
-        assert_eq!(read(Cache::DataCold, cold, None), State::Reached);
-    }
-
-    #[test]
-    fn a_cold_state_that_nobody_can_see_is_not_taken_for_one() {
-        let unseen = Some(residency(0, 1000, None));
-        for before in [None, unseen] {
-            assert_eq!(read(Cache::Cold, before, None), State::Unproven);
-            assert_eq!(read(Cache::Cold, before, Some(0)), State::NotFetched(0.0));
-            assert_eq!(read(Cache::Cold, before, Some(100_000_000)), State::Reached);
-        }
-        let sample = Sample { cache: Cache::Cold, before: unseen, ..Sample::default() };
-        assert_eq!(sample.state(work(Operation::Update)), State::Unproven);
-    }
-
-    #[test]
-    fn only_known_pages_count() {
-        assert_eq!(residency(500, 500, None).resident_share(), Some(1.0));
-        assert_eq!(residency(0, 1000, None).resident_share(), None);
-        assert!(residency(0, 1000, None).shows(Cache::Warm));
-        let empty = Residency::default();
-        assert!(Cache::ALL.into_iter().all(|cache| empty.shows(cache)));
     }
 }

@@ -1,7 +1,53 @@
-//! In how many pieces the bytes of a store are stored.
+//! What is known of a store: its settings, its size, and in how many pieces it is stored.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::{Durability, Settings};
+
+/// What is known of a store once it is ready to be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoreFacts {
+    /// Index into the plan's targets.
+    pub target: usize,
+    /// All settings as read back from the engine.
+    pub in_effect: Settings,
+    /// The durability class they give.
+    pub durability: Durability,
+    /// Sum of its files' lengths.
+    pub apparent_bytes: u64,
+    /// What they occupy on disk.
+    pub allocated_bytes: u64,
+    /// Memory that it may take for itself: the cache of its own that each session or the store
+    /// has, or all of its data where that is not on a disk; absent: not known.
+    pub memory_bytes: Option<u64>,
+    /// The server that does its work; absent: a library in the workers' own processes does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Server>,
+    /// Making the scratch store; absent for one that was there, also from an earlier run of a sweep.
+    pub fill_ns: Option<u64>,
+    /// Reading every value once before the rounds, through the target's own path, checked.
+    pub check_ns: u64,
+}
+
+/// A server that is asked over a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Server {
+    /// Started for the store; what it takes of the machine counts.
+    Started,
+    /// It was there already.
+    Existing,
+}
+
+/// What files take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileBytes {
+    /// Sum of their lengths.
+    pub apparent: u64,
+    /// What they occupy on disk.
+    pub allocated: u64,
+}
 
 /// Where the values of a store are after a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
