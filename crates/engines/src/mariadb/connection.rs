@@ -1,22 +1,23 @@
 //! Connections to a server, by the crate `mysql`.
 
-use std::{ops::ControlFlow, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
-use model::{KeyKind, Visit};
+use model::{ErrorKind, Facet, KeyKind, Visit};
 use mysql::{
-    Conn, Error, OptsBuilder, Params, ServerError, Statement, Value as Parameter,
+    Conn, Error, MySqlError, OptsBuilder, Params, ServerError as Code, Statement,
+    Value as Parameter,
     consts::{CapabilityFlags, ColumnType},
     prelude::Queryable,
 };
 
-use crate::server::{Connection, Row, Value, visit_rows};
+use crate::server::{Answer, Connect, Connection, Failure, Row, Value, Visitor, Why, visit_rows};
 
 /// Longest silence of a server: longer than it waits for locks by default (50 s).
 const SILENCE: Duration = Duration::from_secs(300);
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// What all connections share; each runs `statements` first.
-pub(super) fn options(statements: Vec<String>) -> OptsBuilder {
+pub(super) fn options(statements: impl Iterator<Item = String>) -> OptsBuilder {
     // A server may be set up to start a transaction with each connection.
     let first = ["SET SESSION autocommit=1".to_owned()].into_iter().chain(statements);
     OptsBuilder::new()
@@ -30,9 +31,67 @@ pub(super) fn options(statements: Vec<String>) -> OptsBuilder {
         .init(first.collect::<Vec<_>>())
 }
 
-/// Whether the server answered with this error.
-pub(super) fn is(error: &Error, what: ServerError) -> bool {
-    matches!(error, Error::MySqlError(error) if error.code == what as u16)
+pub(super) fn by(options: OptsBuilder) -> Connect<Client> {
+    Arc::new(move || Ok(Client { driver: Conn::new(options.clone())?, waits: None }))
+}
+
+/// A connection.
+pub(crate) struct Client {
+    pub(super) driver: Conn,
+    /// The server's count when last asked, in the one session of a store that counts.
+    waits: Option<i64>,
+}
+
+/// Errors of a server that was asked for the wrong thing
+/// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>), and what would help.
+const WRONG: &[(&[u16], &str)] = &[
+    (
+        &[Code::ER_ACCESS_DENIED_ERROR as u16],
+        "; the password is in the address (%40 for an @ in it) or in MYSQL_PWD",
+    ),
+    (
+        &[Code::ER_DBACCESS_DENIED_ERROR as u16, Code::ER_TABLEACCESS_DENIED_ERROR as u16],
+        "; its user makes and drops tables (GRANT CREATE, DROP, SELECT, INSERT, UPDATE, DELETE)",
+    ),
+    (
+        &[Code::ER_GLOBAL_VARIABLE as u16, Code::ER_INCORRECT_GLOBAL_LOCAL_VAR as u16],
+        "; an existing server is not changed, only this session",
+    ),
+    // ER_SECURE_TRANSPORT_REQUIRED
+    (&[3159], "; this build speaks no TLS"),
+    (&[Code::ER_SPECIFIC_ACCESS_DENIED_ERROR as u16, Code::ER_UNKNOWN_STORAGE_ENGINE as u16], ""),
+];
+
+impl From<Error> for Failure {
+    #[cold]
+    fn from(error: Error) -> Self {
+        let what = match error {
+            Error::MySqlError(error) => return answered(&error),
+            Error::IoError(cause) => cause.to_string(),
+            Error::DriverError(cause) => cause.to_string(),
+            other => other.to_string(),
+        };
+        Self { error: model::Error::failed(what), why: Why::Absent }
+    }
+}
+
+fn answered(MySqlError { message, code, .. }: &MySqlError) -> Failure {
+    let is = |meant: Code| *code == meant as u16;
+    let why = if is(Code::ER_LOCK_WAIT_TIMEOUT) {
+        Why::Waited
+    } else if is(Code::ER_LOCK_DEADLOCK) || is(Code::ER_CHECKREAD) {
+        Why::Undone
+    } else {
+        Why::Other
+    };
+    let wrong = WRONG.iter().find(|(codes, _)| codes.contains(code));
+    let kind = match wrong {
+        Some(_) => ErrorKind::Usage,
+        None if is(Code::ER_TABLE_EXISTS_ERROR) => ErrorKind::Exists,
+        None => ErrorKind::Failed,
+    };
+    let hint = wrong.map_or("", |(_, hint)| hint);
+    Failure { error: model::Error::new(kind, format!("{message} (error {code}){hint}")), why }
 }
 
 fn parameters(values: &[Value<'_>]) -> Params {
@@ -67,24 +126,35 @@ impl Row for mysql::Row {
     }
 }
 
-impl Connection for Conn {
-    type Failure = Error;
+impl Client {
+    /// Returns how often sessions waited for rows and tables since the server started; it counts
+    /// for all sessions together.
+    pub(super) fn all_waits(&mut self) -> Answer<i64> {
+        self.status("IN ('Innodb_row_lock_waits', 'Table_locks_waited')")
+    }
+
+    /// Returns the sum of the server's counters whose names fit.
+    pub(super) fn status(&mut self, names: &str) -> Answer<i64> {
+        let counts = self.rows(&format!("SHOW GLOBAL STATUS WHERE Variable_name {names}"))?;
+        Ok(counts.iter().filter_map(|count| count.int(1)).sum())
+    }
+}
+
+impl Connection for Client {
     type Row = mysql::Row;
     type Statement = Statement;
 
-    const LEFT_AFTER_STOP: bool = true;
-
-    fn run(&mut self, sql: &str) -> mysql::Result<u64> {
-        self.query_drop(sql)?;
-        Ok(self.affected_rows())
+    fn run(&mut self, sql: &str) -> Answer<u64> {
+        self.driver.query_drop(sql)?;
+        Ok(self.driver.affected_rows())
     }
 
-    fn rows(&mut self, sql: &str) -> mysql::Result<Vec<mysql::Row>> {
-        self.query(sql)
+    fn rows(&mut self, sql: &str) -> Answer<Vec<mysql::Row>> {
+        Ok(self.driver.query(sql)?)
     }
 
-    fn prepare(&mut self, sql: &str) -> mysql::Result<Statement> {
-        self.prep(sql)
+    fn prepare(&mut self, sql: &str) -> Answer<Statement> {
+        Ok(self.driver.prep(sql)?)
     }
 
     fn keys(query: &Statement) -> Option<KeyKind> {
@@ -101,11 +171,11 @@ impl Connection for Conn {
         }
     }
 
-    fn execute(&mut self, statement: &Statement, values: &[Value<'_>]) -> mysql::Result<u64> {
-        match self.exec_drop(statement, parameters(values)) {
-            Ok(()) => Ok(self.affected_rows()),
-            Err(error) if is(&error, ServerError::ER_DUP_ENTRY) => Ok(0),
-            Err(error) => Err(error),
+    fn execute(&mut self, write: &Statement, values: &[Value<'_>]) -> Answer<u64> {
+        match self.driver.exec_drop(write, parameters(values)) {
+            Ok(()) => Ok(self.driver.affected_rows()),
+            Err(Error::MySqlError(error)) if error.code == Code::ER_DUP_ENTRY as u16 => Ok(0),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -113,26 +183,24 @@ impl Connection for Conn {
         &mut self,
         query: &Statement,
         values: &[Value<'_>],
-        visit: &mut dyn FnMut(&mysql::Row) -> Visit,
-    ) -> mysql::Result<Visit> {
-        let mut rows = self.exec_iter(query, parameters(values))?;
-        visit_rows(|| rows.next().transpose(), visit)
+        visit: Visitor<'_, mysql::Row>,
+    ) -> Answer<Visit> {
+        let mut rows = self.driver.exec_iter(query, parameters(values))?;
+        Ok(visit_rows(|| rows.next().transpose(), visit)?)
     }
 
-    fn stream(
-        &mut self,
-        query: &str,
-        in_batch: bool,
-        visit: &mut dyn FnMut(&mysql::Row) -> Visit,
-    ) -> mysql::Result<Visit> {
-        let statement = self.prep(query)?;
-        let mut rows = self.exec_iter(&statement, ())?;
-        let visited = visit_rows(|| rows.next().transpose(), visit)?;
-        if !in_batch && !matches!(visited, Ok(ControlFlow::Continue(()))) {
-            // Dropping them would fetch all rows that are left, however many. Without a transaction
-            // the connection can be left instead.
-            std::mem::forget(rows);
+    /// Rows have [`Dialect::counters`](crate::server::Dialect::counters) instead.
+    fn count_waits(&mut self, _: Option<&Path>, facet: Facet) -> Answer<()> {
+        if facet == Facet::Blobs && self.number("SELECT GET_LOCK('storemark', 0)")? == 1 {
+            self.waits = Some(self.all_waits()?);
         }
-        Ok(visited)
+        Ok(())
+    }
+
+    fn waits(&mut self) -> Option<i64> {
+        let Some(before) = self.waits else { return Some(0) };
+        let now = self.all_waits().unwrap_or(before);
+        self.waits = Some(now);
+        Some(now - before)
     }
 }

@@ -1,23 +1,23 @@
-//! MariaDB's and MySQL's language, variables and errors.
+//! MariaDB's and MySQL's language and variables.
 
-use std::io;
+use std::{io, ops::Range, path::PathBuf};
 
-use model::{Durability, Error, ErrorKind, Facet, KeyKind, Mode, Result, Settings, rows::NULL};
-use mysql::{Conn, DriverError, OptsBuilder, ServerError, prelude::Queryable};
+use model::{
+    DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Mode, Result, Settings,
+    rows::{DELAYED_ROWS, NULL},
+};
+use mysql::{LocalInfileHandler, prelude::Queryable};
 
 use super::{
-    connection::{self, is},
-    durability,
+    CLASSES,
+    connection::{self, Client},
     kind::Kind,
     program::SOFTWARE,
-    variables::same,
 };
 use crate::server::{
-    Address, AddressForm, Connection, Dialect, Folder, Grammar, Host, Row, Software, Table,
-    Variables, own_variables, variables,
+    Address, AddressForm, Answer, Connect, Connection, Dialect, Failure, Folder, Grammar, Row,
+    Software, Variables, Why, variables,
 };
-
-pub(crate) struct Mariadb;
 
 /// Variables that are read back because they make the figures; those of InnoDB for its tables.
 const READ_BACK: &[&str] = &[
@@ -33,48 +33,7 @@ const READ_BACK: &[&str] = &[
     "version",
 ];
 
-/// Errors of a server that was asked for the wrong thing
-/// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>), and what would help.
-const WRONG: &[(&[u16], &str)] = &[
-    (
-        &[ServerError::ER_ACCESS_DENIED_ERROR as u16],
-        "; the password is in the address (%40 for an @ in it) or in MYSQL_PWD",
-    ),
-    (
-        &[
-            ServerError::ER_DBACCESS_DENIED_ERROR as u16,
-            ServerError::ER_TABLEACCESS_DENIED_ERROR as u16,
-        ],
-        "; its user makes and drops tables (GRANT CREATE, DROP, SELECT, INSERT, UPDATE, DELETE)",
-    ),
-    (
-        &[
-            ServerError::ER_GLOBAL_VARIABLE as u16,
-            ServerError::ER_INCORRECT_GLOBAL_LOCAL_VAR as u16,
-        ],
-        "; an existing server is not changed, only this session",
-    ),
-    // ER_SECURE_TRANSPORT_REQUIRED
-    (&[3159], "; this build speaks no TLS"),
-    (
-        &[
-            ServerError::ER_SPECIFIC_ACCESS_DENIED_ERROR as u16,
-            ServerError::ER_UNKNOWN_STORAGE_ENGINE as u16,
-        ],
-        "",
-    ),
-];
-
-/// What a statement needs in a packet besides key and value: more than it takes.
-const AROUND: u64 = 1024;
-
-impl Dialect for Mariadb {
-    type Conn = Conn;
-    type Form = Kind;
-    type Options = OptsBuilder;
-    /// The server's count when last asked, in the one session of a store that counts.
-    type Waits = Option<i64>;
-
+impl Dialect for Client {
     const GRAMMAR: Grammar = Grammar {
         quote: '`',
         parameter: |_| "?".to_owned(),
@@ -92,13 +51,19 @@ impl Dialect for Mariadb {
         password: "MYSQL_PWD",
         hint: ", for a socket its path with %2F for each /, as host",
     };
-    const DATABASE: (&str, &[&str]) = ("storemark", &["CREATE DATABASE storemark"]);
-    const VARIABLES: &str = "SHOW VARIABLES";
-    const LOCK_TIMEOUT: &str = "SET SESSION lock_wait_timeout=10";
-    const OTHERS: &str = "SELECT CONCAT('table ', table_schema, '.', table_name) \
+    const CLASSES: &'static [DurabilitySettings] = CLASSES;
+    const DATABASE: (&'static str, &'static [&'static str]) =
+        ("storemark", &["CREATE DATABASE storemark"]);
+    const NEW_DATABASE: &'static str = "";
+    const VARIABLES: &'static str = "SHOW VARIABLES";
+    const SYNC: &'static [&'static str] =
+        &["innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_doublewrite"];
+    const LOCK_TIMEOUT: &'static str = "SET SESSION lock_wait_timeout=10";
+    const OTHERS: &'static str = "SELECT CONCAT('table ', table_schema, '.', table_name) \
          FROM information_schema.tables \
          WHERE table_schema NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') \
          AND NOT (table_schema = 'storemark' AND table_name = 'kv') ORDER BY 1";
+    const PACKET: Option<&'static str> = Some("max_allowed_packet");
 
     fn software() -> &'static Software {
         &SOFTWARE
@@ -113,90 +78,68 @@ impl Dialect for Mariadb {
             )));
         }
         let kind = Kind::asked(settings);
-        if facet == Facet::Blobs {
-            return kind.check_blobs();
-        }
-        if kind == Kind::Csv && settings.get(NULL.name) != Some("no") {
-            return Err(Error::usage("engine=csv: its columns cannot be NULL (accepted: null=no)"));
-        }
-        kind.check_cache(settings)?;
-        own_variables(settings).map(drop)
+        let word = kind.word;
+        let wrong = if facet == Facet::Blobs {
+            let accepted = "it serves rows, not blobs (accepted: innodb, myisam, aria)";
+            kind.no_blobs.map(|why| format!("engine={word}: {why}; {accepted}"))
+        } else if word == "csv" && settings.get(NULL.name) != Some("no") {
+            Some("engine=csv: its columns cannot be NULL (accepted: null=no)".to_owned())
+        } else {
+            let cache = settings.get("cache").filter(|_| kind.cache.is_none());
+            cache.map(|bytes| format!("cache={bytes}: engine={word} has no cache"))
+        };
+        wrong.map_or(Ok(()), |wrong| Err(Error::usage(wrong)))
     }
 
-    fn unsupported_reason(class: Durability, settings: &Settings) -> Option<String> {
-        Kind::asked(settings).unsupported_reason(class)
+    fn to_folder(folder: &Folder, database: Option<&str>) -> Connect<Self> {
+        let options = connection::options([].into_iter()).user(Some("root")).db_name(database);
+        connection::by(options.socket(Some(folder.socket().display().to_string())))
     }
 
-    fn to_folder(folder: &Folder, database: Option<&str>) -> OptsBuilder {
-        connection::options(Vec::new())
-            .socket(Some(folder.socket().display().to_string()))
-            .user(Some("root"))
-            .db_name(database)
-    }
-
-    fn to_address(address: &Address, settings: &Settings) -> Result<OptsBuilder> {
+    fn to_address(address: &Address, settings: &Settings) -> Connect<Self> {
         let set = |(name, value)| format!("SET SESSION {name}={}", literal(value));
-        let options = connection::options(variables(settings).map(set).collect())
+        let options = connection::options(variables(settings).map(set))
             .user(address.user.as_ref())
             .pass(address.password.as_ref())
             .db_name(Some(&address.database));
-        Ok(if address.host.starts_with('/') {
+        connection::by(if address.host.starts_with('/') {
             options.socket(Some(&address.host))
         } else {
             options.ip_or_hostname(Some(&address.host)).tcp_port(address.port)
         })
     }
 
-    fn connect(options: &OptsBuilder) -> mysql::Result<Conn> {
-        Conn::new(options.clone())
+    fn took_effect(_: &str, asked: &str, found: &str) -> bool {
+        plain(asked) == plain(found)
     }
 
-    fn is_starting(failure: &mysql::Error) -> bool {
-        Self::is_lost(failure)
-    }
-
-    fn is_lost(failure: &mysql::Error) -> bool {
-        !matches!(failure, mysql::Error::MySqlError(_))
-    }
-
-    fn is_taken(failure: &mysql::Error) -> bool {
-        is(failure, ServerError::ER_TABLE_EXISTS_ERROR)
-    }
-
-    fn explain(failure: &mysql::Error, _: &OptsBuilder) -> Error {
-        match failure {
-            mysql::Error::MySqlError(error) => {
-                let wrong = WRONG.iter().find(|(codes, _)| codes.contains(&error.code));
-                let hint = wrong.map_or("", |(_, hint)| hint);
-                let what = format!("{} (error {}){hint}", error.message, error.code);
-                let kind = if wrong.is_some() { ErrorKind::Usage } else { ErrorKind::Failed };
-                Error::new(kind, what)
-            }
-            mysql::Error::IoError(cause) if is_absent(cause) => {
-                Error::usage(format!("nothing answers there: {cause}"))
-            }
-            mysql::Error::DriverError(DriverError::CouldNotConnect(why)) => {
-                let why = why.as_ref().map_or_else(String::new, |(_, why, _)| format!(": {why}"));
-                Error::usage(format!("nothing answers there{why}"))
-            }
-            other => Error::failed(other.to_string()),
+    /// With a binary log, a commit that this log lost in a power cut is undone.
+    fn sync(variables: &Variables) -> &'static str {
+        let is = |name: &str, words: &[&str]| words.iter().any(|word| variables.is(name, word));
+        let flushes = !is("innodb_flush_method", &["nosync", "littlesync"])
+            && !is("innodb_doublewrite", &["OFF", "0", "DETECT_ONLY"]);
+        let each = is("innodb_flush_log_at_trx_commit", &["1", "3"])
+            && (!variables.is("log_bin", "ON") || variables.is("sync_binlog", "1"));
+        match (flushes, each) {
+            (false, _) => "none",
+            (true, false) => "second",
+            (true, true) => "commit",
         }
     }
 
-    fn took_effect(_: Option<&str>, asked: &str, found: &str) -> bool {
-        same(asked, found)
+    /// MyISAM, CSV and MEMORY flush nothing. Aria flushes its log at the end of each statement, but
+    /// the log has changes of pages, no whole ones, and pages are overwritten in place: a page that
+    /// a power cut tears stays torn.
+    fn is_transactional(settings: &Settings) -> bool {
+        Kind::asked(settings).is_innodb()
     }
 
-    fn durability(variables: &Variables, kind: &Kind) -> Durability {
-        durability::class(variables, *kind)
-    }
-
-    fn in_effect(_: Facet, variables: &Variables, kind: &Kind) -> Settings {
+    fn in_effect(_: Facet, variables: &Variables, settings: &Settings) -> Settings {
+        let kind = Kind::asked(settings);
         let mut found = Settings::default();
-        found.set("engine", kind.word());
-        found.set("sync", durability::sync(variables));
-        found.set("cache", kind.cache().and_then(|name| variables.find(name)).unwrap_or("0"));
-        let of_kind = |name: &&&str| *kind == Kind::Innodb || !name.starts_with("innodb");
+        found.set("engine", kind.word);
+        found.set("cache", kind.cache.and_then(|name| variables.find(name)).unwrap_or("0"));
+        let of_kind = |name: &&&str| kind.is_innodb() || !name.starts_with("innodb");
         for name in READ_BACK.iter().filter(of_kind) {
             if let Some(value) = variables.find(name) {
                 found.set(name, value);
@@ -205,90 +148,45 @@ impl Dialect for Mariadb {
         found
     }
 
-    fn check_fit(
-        asked: &Settings,
-        variables: &Variables,
-        kind: &Kind,
-        started: bool,
-    ) -> Result<()> {
-        let word = kind.word();
-        if let Some(asked) = asked.get("engine").filter(|asked| *asked != word) {
-            return Err(Error::usage(format!(
-                "engine={asked}: the table is {word}, which is fixed once it is made; a server \
-                 without {asked} may take another engine"
-            )));
-        }
-        let sync = durability::sync(variables);
-        match asked.get("sync").filter(|asked| *asked != sync) {
-            Some(asked) if !started => Err(Error::usage(format!(
-                "the server has sync={sync}, not {asked}, and is not changed: \
-                 innodb_flush_log_at_trx_commit={}, innodb_flush_method={}, innodb_doublewrite={}; \
-                 --durability {} makes the others the same",
-                variables.get("innodb_flush_log_at_trx_commit"),
-                variables.get("innodb_flush_method"),
-                variables.get("innodb_doublewrite"),
-                durability::class(variables, *kind)
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     fn table_name(database: &str, table: &str) -> String {
         [database, table].map(|name| Self::GRAMMAR.quoted(name)).join(".")
     }
 
     fn create_table(name: &str, keys: KeyKind, settings: &Settings) -> String {
-        let kind = Kind::asked(settings);
         let columns = match keys {
             KeyKind::Integers => "k BIGINT NOT NULL PRIMARY KEY, v LONGBLOB NOT NULL".to_owned(),
             KeyKind::Names => format!(
                 "k VARBINARY({}) NOT NULL PRIMARY KEY, mode INT UNSIGNED, seconds BIGINT, \
                  nanoseconds INT UNSIGNED, v LONGBLOB NOT NULL",
-                kind.longest_name()
+                Self::longest_name(settings)
             ),
         };
-        format!("CREATE TABLE {name} ({columns}) ENGINE={}", kind.word())
+        format!("CREATE TABLE {name} ({columns}){}", Self::table_options(settings))
     }
 
-    fn form_query(name: &str) -> String {
-        format!("SHOW CREATE TABLE {name}")
+    fn table_options(settings: &Settings) -> String {
+        format!(" ENGINE={}", Kind::asked(settings).word)
     }
 
-    fn form(row: &mysql::Row) -> Result<Kind> {
-        let engine = row.text(1).and_then(|sql| sql.rsplit_once("ENGINE="));
-        let word = engine.and_then(|(_, rest)| rest.split_whitespace().next()).unwrap_or_default();
-        let unknown = || Error::unsupported(format!("the table has the engine {word:?}"));
-        Kind::named(word).ok_or_else(unknown)
+    fn fixed(&mut self, name: &str) -> Answer<(&'static str, String)> {
+        let rows = self.rows(&format!("SHOW CREATE TABLE {name}"))?;
+        let sql = rows.first().and_then(|row| row.text(1)).unwrap_or_default();
+        let (_, end) = sql.rsplit_once("ENGINE=").unwrap_or_default();
+        let word = end.split_whitespace().next().unwrap_or_default();
+        let error = || Error::unsupported(format!("the table has the engine {word:?}"));
+        let kind = Kind::named(word).ok_or_else(|| Failure { error: error(), why: Why::Other })?;
+        Ok(("engine", kind.word.to_owned()))
     }
 
-    fn longest_name(kind: &Kind) -> usize {
-        kind.longest_name()
+    fn longest_name(settings: &Settings) -> usize {
+        Kind::asked(settings).longest_name
     }
 
-    fn form_name(kind: &Kind) -> String {
-        format!("engine={}", kind.word())
-    }
-
-    fn longest_value(variables: &Variables) -> u64 {
-        let packet = variables.get("max_allowed_packet").parse::<u64>();
-        packet.map_or(u64::MAX, |packet| packet.saturating_sub(AROUND))
-    }
-
-    fn too_long(length: usize, longest: u64) -> Error {
-        let needed = (length as u64 + AROUND).next_multiple_of(1024);
-        Error::usage(format!(
-            "a value of {length} bytes does not fit into max_allowed_packet, which is {} bytes on \
-             this server; SET GLOBAL max_allowed_packet={needed} (at most 1 GiB) allows it",
-            longest + AROUND
-        ))
-    }
-
-    fn integrity(conn: &mut Conn, table: &Table<Kind>) -> mysql::Result<Option<Vec<String>>> {
-        let said: Vec<(String, String, String, String)> =
-            conn.query(format!("CHECK TABLE {}", table.name))?;
-        let complaints =
-            said.into_iter().filter(|(.., kind, text)| kind != "status" || text != "OK");
-        Ok(Some(complaints.map(|(.., kind, text)| format!("{kind}: {text}")).collect()))
+    fn integrity(&mut self, name: &str) -> Answer<Option<Vec<String>>> {
+        let rows = self.rows(&format!("CHECK TABLE {name}"))?;
+        let said = rows.iter().filter_map(|row| Some((row.text(2)?, row.text(3)?)));
+        let complaints = said.filter(|said| *said != ("status", "OK"));
+        Ok(Some(complaints.map(|(kind, text)| format!("{kind}: {text}")).collect()))
     }
 
     fn begin(mode: Mode) -> &'static str {
@@ -298,36 +196,64 @@ impl Dialect for Mariadb {
         }
     }
 
-    /// A wait that took too long undoes the statement alone, a deadlock the whole batch.
-    fn can_repeat(failure: &mysql::Error, in_batch: bool) -> bool {
-        is(failure, ServerError::ER_LOCK_WAIT_TIMEOUT)
-            || (is(failure, ServerError::ER_LOCK_DEADLOCK) && !in_batch)
+    fn delays(settings: &Settings) -> bool {
+        Kind::asked(settings).delays
     }
 
-    fn ends_batch(failure: &mysql::Error) -> bool {
-        is(failure, ServerError::ER_LOCK_DEADLOCK)
+    fn load(&mut self, rows: Range<i64>) -> Answer<()> {
+        let lines = move |file: &mut dyn io::Write| {
+            rows.clone().try_for_each(|i| writeln!(file, "{i}\t{}", 2 * i))
+        };
+        let handler = LocalInfileHandler::new(move |_, file| lines(file));
+        self.driver.set_local_infile_handler(Some(handler));
+        // No file is opened: the handler writes the rows.
+        Ok(self.driver.query_drop("LOAD DATA LOCAL INFILE 'rows' INTO TABLE numbers")?)
     }
 
-    /// Rows have [`RowDialect::counters`](crate::server::RowDialect::counters) instead.
-    fn waits(conn: &mut Conn, _: &Host<Self>, facet: Facet) -> mysql::Result<Option<i64>> {
-        let counts = facet == Facet::Blobs && conn.number("SELECT GET_LOCK('storemark', 0)")? == 1;
-        counts.then(|| waits(conn)).transpose()
+    fn files(
+        &mut self,
+        folder: &Folder,
+        database: &str,
+        settings: &Settings,
+    ) -> Answer<Vec<PathBuf>> {
+        let kind = Kind::asked(settings);
+        let table = folder.data().join(database).join("numbers");
+        let files: Vec<_> = kind.suffixes.iter().map(|s| table.with_extension(s)).collect();
+        let has_own = !kind.is_innodb() || files.iter().all(|file| file.exists());
+        // One file has them all if innodb_file_per_table is off.
+        Ok(if has_own { files } else { vec![folder.data().join("ibdata1")] })
     }
 
-    fn count(waits: &mut Option<i64>, conn: &mut Conn, _: &Host<Self>) -> Option<i64> {
-        let now = waits.and_then(|_| self::waits(conn).ok());
-        let before = if now.is_some() { std::mem::replace(waits, now) } else { None };
-        Some(now.zip(before).map_or(0, |(now, before)| now - before))
+    /// Only delayed rows are put off: a commit of InnoDB has done what its class asks for, and the
+    /// other kinds have no commit.
+    fn settle_rows(&mut self, databases: &[String], settings: &Settings) -> Answer<()> {
+        if Self::delays(settings) && self.status("= 'Delayed_insert_threads'")? > 0 {
+            close_tables(self, databases)?;
+        }
+        Ok(())
+    }
+
+    /// Aria writes pages at its checkpoints: until then its files do not have their true size.
+    fn counters(
+        &mut self,
+        databases: &[String],
+        settings: &Settings,
+    ) -> Answer<Vec<(&'static str, i64)>> {
+        if Kind::asked(settings).word == "aria" {
+            close_tables(self, databases)?;
+        }
+        let delayed = self.status("= 'Delayed_writes'")?;
+        Ok(vec![(LOCK_WAITS, self.all_waits()?), (DELAYED_ROWS, delayed)])
     }
 }
 
-/// Returns how often sessions waited for rows and tables since the server started; it counts for
-/// all sessions together.
-pub(super) fn waits(conn: &mut Conn) -> mysql::Result<i64> {
-    let counts = conn.rows(
-        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_row_lock_waits', 'Table_locks_waited')",
-    )?;
-    Ok(counts.iter().filter_map(|count| count.int(1)).sum())
+/// Writes everything that was put off.
+fn close_tables(client: &mut Client, databases: &[String]) -> Answer<()> {
+    let tables: Vec<_> = databases.iter().map(|name| format!("{name}.numbers")).collect();
+    if tables.is_empty() {
+        return Ok(());
+    }
+    client.run(&format!("FLUSH TABLES {}", tables.join(", "))).map(drop)
 }
 
 /// Writes a value as a statement does.
@@ -338,12 +264,68 @@ fn literal(value: &str) -> String {
     format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-fn is_absent(cause: &io::Error) -> bool {
-    use io::ErrorKind::{
-        ConnectionRefused, HostUnreachable, NetworkUnreachable, NotFound, TimedOut,
+/// A word of a truth, or a number with the server's suffixes, which are powers of 1024, as a plain
+/// number.
+fn plain(word: &str) -> String {
+    let lower = word.to_ascii_lowercase();
+    let word = match &*lower {
+        "on" | "true" | "yes" => "1",
+        "off" | "false" | "no" => "0",
+        other => other,
     };
-    matches!(
-        cause.kind(),
-        ConnectionRefused | HostUnreachable | NetworkUnreachable | NotFound | TimedOut
-    )
+    let factors = [('k', 1024.0), ('m', 1_048_576.0), ('g', 1_073_741_824.0)];
+    let suffix = factors.iter().find_map(|(letter, n)| Some((word.strip_suffix(*letter)?, *n)));
+    let (digits, factor) = suffix.unwrap_or((word, 1.0));
+    let number = digits.parse::<f64>().map(|number| number * factor);
+    number.map_or_else(|_| word.to_owned(), |number| number.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(log: &str, method: &str, doublewrite: &str, binlog: Option<&str>) -> Variables {
+        let all = [
+            ("innodb_flush_log_at_trx_commit", log),
+            ("innodb_flush_method", method),
+            ("innodb_doublewrite", doublewrite),
+            ("log_bin", if binlog.is_some() { "ON" } else { "OFF" }),
+            ("sync_binlog", binlog.unwrap_or("0")),
+        ];
+        Variables::new(all.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter())
+    }
+
+    #[test]
+    fn each_variable_that_flushes_less_lowers_the_class() {
+        for (log, method, doublewrite, binlog, sync) in [
+            ("1", "O_DIRECT", "ON", None, "commit"),
+            ("1", "fsync", "ON", Some("1"), "commit"),
+            ("1", "fsync", "ON", Some("0"), "second"),
+            ("2", "fsync", "ON", None, "second"),
+            ("1", "nosync", "ON", None, "none"),
+            ("1", "fsync", "OFF", None, "none"),
+        ] {
+            let variables = variables(log, method, doublewrite, binlog);
+            assert_eq!(Client::sync(&variables), sync, "{log} {method} {binlog:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_in_other_words_is_the_same() {
+        let same = |asked, found| Client::took_effect("", asked, found);
+        for (asked, found) in [
+            ("1G", "1073741824"),
+            ("on", "1"),
+            ("OFF", "0"),
+            ("o_direct", "O_DIRECT"),
+            ("0.50", "0.500000"),
+        ] {
+            assert!(same(asked, found), "{asked}");
+        }
+        for (asked, found) in
+            [("1G", "1G1"), ("200", "100"), ("on", "OFF"), ("", "x"), ("k", "1024")]
+        {
+            assert!(!same(asked, found), "{asked}");
+        }
+    }
 }

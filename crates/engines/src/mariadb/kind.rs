@@ -1,99 +1,62 @@
 //! The storage engines of a server's tables.
 
-use model::{Durability, Error, Result, Settings};
+use model::Settings;
 
 /// A storage engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Innodb,
-    Myisam,
-    Aria,
-    Memory,
-    Csv,
+#[derive(Debug)]
+pub(super) struct Kind {
+    pub(super) word: &'static str,
+    /// The variable that sizes its cache; `None`: it has no cache.
+    pub(super) cache: Option<&'static str>,
+    /// Most bytes of a name as primary key.
+    pub(super) longest_name: usize,
+    /// The extensions of the files that hold a table's rows.
+    pub(super) suffixes: &'static [&'static str],
+    /// Whether it accepts `INSERT DELAYED`; the others return an error (1616).
+    pub(super) delays: bool,
+    /// Why it cannot hold blobs by key.
+    pub(super) no_blobs: Option<&'static str>,
 }
 
+const fn kind(
+    word: &'static str,
+    cache: Option<&'static str>,
+    longest_name: usize,
+    suffixes: &'static [&'static str],
+) -> Kind {
+    Kind { word, cache, longest_name, suffixes, delays: false, no_blobs: None }
+}
+
+/// All of them; the first is the default.
+pub(super) static KINDS: [Kind; 5] = [
+    kind("innodb", Some("innodb_buffer_pool_size"), 3072, &["ibd"]),
+    Kind { delays: true, ..kind("myisam", Some("key_buffer_size"), 1000, &["MYD", "MYI"]) },
+    kind("aria", Some("aria_pagecache_buffer_size"), 2000, &["MAD", "MAI"]),
+    Kind {
+        delays: true,
+        no_blobs: Some("its tables have no BLOB columns"),
+        ..kind("memory", None, 3072, &[])
+    },
+    Kind { no_blobs: Some("its tables have no keys"), ..kind("csv", None, 3072, &["CSV"]) },
+];
+
 impl Kind {
-    /// Their words, in the order of the variants.
-    pub(crate) const WORDS: &[&str] = &["innodb", "myisam", "aria", "memory", "csv"];
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Innodb, Self::Myisam, Self::Aria, Self::Memory, Self::Csv];
+    /// The words of [`KINDS`].
+    pub(super) const WORDS: &[&str] = &["innodb", "myisam", "aria", "memory", "csv"];
 
     /// The one that `word` names, in upper or lower case.
-    pub(crate) fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word().eq_ignore_ascii_case(word))
+    pub(super) fn named(word: &str) -> Option<&'static Self> {
+        KINDS.iter().find(|kind| kind.word.eq_ignore_ascii_case(word))
     }
 
     /// The one that `settings` ask for.
-    pub(crate) fn asked(settings: &Settings) -> Self {
-        settings.get("engine").and_then(Self::named).unwrap_or(Self::Innodb)
+    pub(super) fn asked(settings: &Settings) -> &'static Self {
+        settings.get("engine").and_then(Self::named).unwrap_or(&KINDS[0])
     }
 
-    pub(crate) fn word(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
-
-    /// The variable that sizes its cache; `None`: it has no cache.
-    pub(crate) fn cache(self) -> Option<&'static str> {
-        match self {
-            Self::Innodb => Some("innodb_buffer_pool_size"),
-            Self::Myisam => Some("key_buffer_size"),
-            Self::Aria => Some("aria_pagecache_buffer_size"),
-            Self::Memory | Self::Csv => None,
-        }
-    }
-
-    /// Whether it accepts `INSERT DELAYED`; the others return an error (1616).
-    pub(crate) fn delays(self) -> bool {
-        matches!(self, Self::Myisam | Self::Memory)
-    }
-
-    /// Why its tables cannot give `class`: only InnoDB's tables can.
-    pub(crate) fn unsupported_reason(self, class: Durability) -> Option<String> {
-        let keeps = self == Self::Innodb || class == Durability::None;
-        (!keeps).then(|| format!("engine={} promises nothing (none)", self.word()))
-    }
-
-    /// An error if it has no cache and the settings have a size for it.
-    pub(crate) fn check_cache(self, settings: &Settings) -> Result<()> {
-        match (settings.get("cache"), self.cache()) {
-            (Some(bytes), None) => {
-                Err(Error::usage(format!("cache={bytes}: engine={} has no cache", self.word())))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Most bytes of a name as primary key.
-    pub(crate) fn longest_name(self) -> usize {
-        match self {
-            Self::Myisam => 1000,
-            Self::Aria => 2000,
-            _ => 3072,
-        }
-    }
-
-    /// The extensions of the files that hold a table's rows.
-    pub(crate) fn suffixes(self) -> &'static [&'static str] {
-        match self {
-            Self::Innodb => &["ibd"],
-            Self::Myisam => &["MYD", "MYI"],
-            Self::Aria => &["MAD", "MAI"],
-            Self::Csv => &["CSV"],
-            Self::Memory => &[],
-        }
-    }
-
-    /// An error if it cannot hold blobs by key.
-    pub(crate) fn check_blobs(self) -> Result<()> {
-        let why = match self {
-            Self::Memory => "its tables have no BLOB columns",
-            Self::Csv => "its tables have no keys",
-            _ => return Ok(()),
-        };
-        Err(Error::usage(format!(
-            "engine={}: {why}; it serves rows, not blobs (accepted: innodb, myisam, aria)",
-            self.word()
-        )))
+    /// Only InnoDB has transactions, and a durability class.
+    pub(super) fn is_innodb(&self) -> bool {
+        self.word == KINDS[0].word
     }
 }
 
@@ -103,10 +66,10 @@ mod tests {
 
     #[test]
     fn each_is_named_by_its_word() {
-        for kind in Kind::ALL {
-            assert_eq!(Kind::named(kind.word()), Some(kind));
-            assert_eq!(Kind::named(&kind.word().to_uppercase()), Some(kind));
+        assert_eq!(KINDS.each_ref().map(|kind| kind.word), Kind::WORDS);
+        for kind in &KINDS {
+            assert_eq!(Kind::named(&kind.word.to_uppercase()).unwrap().word, kind.word);
         }
-        assert_eq!(Kind::named("rocksdb"), None);
+        assert!(Kind::named("rocksdb").is_none());
     }
 }

@@ -2,23 +2,22 @@
 
 mod connection;
 mod dialect;
-mod durability;
 mod kind;
 mod program;
-mod rows;
-mod variables;
 
-use model::{Accepts, Capabilities, Declaration, Setting, rows::NULL};
+use model::{
+    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Setting, rows::NULL,
+};
 
 use crate::server::ServerEngine;
-use dialect::Mariadb;
+use connection::Client;
 use kind::Kind;
 
 /// A private server for each store.
-pub(crate) static MARIADB: ServerEngine<Mariadb> = ServerEngine::new(&PRIVATE);
+pub(crate) static MARIADB: ServerEngine<Client> = ServerEngine::new(&PRIVATE);
 
 /// A MariaDB or MySQL server that exists.
-pub(crate) static MYSQL: ServerEngine<Mariadb> = ServerEngine::new(&REMOTE);
+pub(crate) static MYSQL: ServerEngine<Client> = ServerEngine::new(&REMOTE);
 
 const ENGINE: Setting = Setting::new(
     "engine",
@@ -28,7 +27,7 @@ const ENGINE: Setting = Setting::new(
 
 const SYNC: Setting = Setting::new(
     "sync",
-    Accepts::Words(durability::SYNC),
+    Accepts::Words(&["none", "second", "commit"]),
     "InnoDB's log: never flushed, once a second, or at each commit",
 );
 
@@ -37,6 +36,28 @@ const VARIABLE: Setting = Setting::new(
     Accepts::Text,
     "a variable of the server that names no place or code, set when it starts",
 );
+
+const CLASSES: &[DurabilitySettings] = &[
+    DurabilitySettings::new(
+        Durability::None,
+        &[("sync", "none")],
+        "InnoDB: no commit writes the log or waits for a flush, and pages are written once; the \
+         server still flushes in the background, and its files when they grow: a power cut may \
+         leave no readable table",
+    ),
+    DurabilitySettings::new(
+        Durability::Consistent,
+        &[("sync", "second")],
+        "InnoDB: log written with pwrite(2) at each commit, fdatasync(2) of it once a second; \
+         pages written twice (doublewrite): a power cut may undo the last second",
+    ),
+    DurabilitySettings::new(
+        Durability::Durable,
+        &[("sync", "commit")],
+        "InnoDB: pwrite(2) and fdatasync(2) of the log before the commit returns; pages written \
+         twice (doublewrite)",
+    ),
+];
 
 static PRIVATE: Declaration = Declaration {
     settings: &[
@@ -50,7 +71,7 @@ static PRIVATE: Declaration = Declaration {
         ),
         VARIABLE,
     ],
-    durability: durability::CLASSES,
+    durability: CLASSES,
     limitations: &[
         "a server changes its files also when it is only read, so that a copy is measured",
         "what it keeps in memory to write later is not counted as left to the background",
@@ -74,7 +95,7 @@ static REMOTE: Declaration = Declaration {
         "its durability is read back, not set: a server that is set otherwise is refused",
         "no TLS",
     ],
-    durability: durability::CLASSES,
+    durability: CLASSES,
     capabilities: Capabilities::REMOTE,
     server: true,
     schemes: &["mysql", "mariadb"],

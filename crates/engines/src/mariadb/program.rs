@@ -1,101 +1,105 @@
 //! The server that is installed here, and what it is given.
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-    sync::OnceLock,
-};
+use std::{ffi::OsString, path::Path, sync::OnceLock};
 
 use model::{Facet, Result, Settings};
 
-use super::{durability, kind::Kind, variables::explain_start};
-use crate::server::{
-    Arguments, Expected, Folder, Layout, Program, Signals, Software, own_variables,
-};
-
-const PACKAGE: &str = "MariaDB's server is needed (Debian: apt-get install mariadb-server)";
-
-const USUAL: &[&str] = &[
-    "/usr/sbin",
-    "/usr/bin",
-    "/usr/libexec",
-    "/usr/local/sbin",
-    "/usr/local/libexec",
-    "/usr/local/mysql/bin",
-    "/usr/local/mariadb/bin",
-    "/opt/homebrew/opt/mariadb/bin",
-    "/usr/local/opt/mariadb/bin",
-    "/opt/local/lib/mariadb/bin",
-    "/opt/homebrew/opt/mariadb@*/bin",
-];
+use super::kind::{KINDS, Kind};
+use crate::server::{Folder, Software, own_variables, variables};
 
 pub(super) static SOFTWARE: Software = Software {
     name: "MariaDB",
     engine: "mariadb",
     users: &["mysql"],
-    server: Program { names: &["mariadbd", "mysqld"], usual: USUAL, package: PACKAGE },
-    installer: Program { names: &["mariadb-install-db"], usual: USUAL, package: PACKAGE },
+    servers: &["mariadbd", "mysqld"],
+    installer: "mariadb-install-db",
+    usual: &[
+        "/usr/sbin",
+        "/usr/bin",
+        "/usr/libexec",
+        "/usr/local/sbin",
+        "/usr/local/libexec",
+        "/usr/local/mysql/bin",
+        "/usr/local/mariadb/bin",
+        "/opt/homebrew/opt/mariadb/bin",
+        "/usr/local/opt/mariadb/bin",
+        "/opt/local/lib/mariadb/bin",
+        "/opt/homebrew/opt/mariadb@*/bin",
+    ],
+    package: "MariaDB's server is needed (Debian: apt-get install mariadb-server)",
     version: (&["--no-defaults", "--version"], " Ver "),
     // The first with programs of these names.
     least: "10.5",
     otherwise: "; mysql://user@host/database measures a MySQL server that runs",
-    signals: Signals { clean: "TERM", quick: "TERM" },
-    layout: Layout {
-        mark: (
-            "storemark.mariadb",
-            "A store of storemark: data/ is a MariaDB server's data directory.\n",
-        ),
-        sign: "data",
-        folders: &["data", "tmp"],
-        socket: "socket",
-        pid: "pid",
-    },
-    arguments: Arguments {
-        install: install_arguments,
-        start: start_arguments,
-        expected: |_, _| Ok(Expected::new()),
-        explain: |error, settings| {
-            let version = SOFTWARE.installed().map_or("", |installed| &installed.version);
-            explain_start(error, settings, version)
-        },
-    },
+    variables: &["--no-defaults", "--verbose", "--help"],
+    signals: ["TERM", "TERM"],
+    mark: (
+        "storemark.mariadb",
+        "A store of storemark: data/ is a MariaDB server's data directory.\n",
+    ),
+    sign: "data",
+    folders: &["data", "tmp"],
+    socket: "socket",
+    pid: "pid",
+    install,
+    start,
     found: OnceLock::new(),
 };
 
-fn temporary(folder: &Folder) -> PathBuf {
-    folder.path().join("tmp")
-}
-
-fn option(name: &str, path: &Path) -> OsString {
-    let mut option = OsString::from(name);
-    option.push(path);
-    option
+/// Returns the options of a server for a word of `sync`. `debug_no_sync` leaves out what the rest
+/// of the server flushes; 2700 s is the longest time that the log may wait. Files are read and
+/// written through the page cache, as by the other engines, so that cache states mean the same.
+fn sync_options(sync: &str) -> &'static [&'static str] {
+    match sync {
+        "none" => &[
+            "--innodb-flush-log-at-trx-commit=0",
+            "--innodb-flush-log-at-timeout=2700",
+            "--innodb-flush-method=nosync",
+            "--innodb-doublewrite=0",
+            "--loose-innodb-log-file-buffering=1",
+            "--debug-no-sync",
+        ],
+        "second" => &[
+            "--innodb-flush-log-at-trx-commit=2",
+            "--innodb-flush-method=fsync",
+            "--loose-innodb-log-file-buffering=1",
+        ],
+        _ => &["--innodb-flush-log-at-trx-commit=1", "--innodb-flush-method=fsync"],
+    }
 }
 
 fn variable((name, value): (&str, &str)) -> OsString {
     format!("--{name}={value}").into()
 }
 
+/// An option that names a place in the folder.
+fn place(name: &str, path: &Path) -> OsString {
+    let mut option = OsString::from(name);
+    option.push(path);
+    option
+}
+
 /// Nothing is flushed, because a power cut before the end leaves no store anyway.
-fn install_arguments(folder: &Folder, settings: &Settings) -> Result<Vec<OsString>> {
-    let mut arguments = vec![
-        "--no-defaults".into(),
-        "--auth-root-authentication-method=normal".into(),
-        "--skip-test-db".into(),
-        "--skip-name-resolve".into(),
-        option("--datadir=", &folder.data()),
-        option("--tmpdir=", &temporary(folder)),
+fn install(folder: &Folder, settings: &Settings) -> Vec<OsString> {
+    const ALWAYS: &[&str] = &[
+        "--no-defaults",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--skip-name-resolve",
     ];
-    arguments.extend(durability::options("none").iter().map(OsString::from));
+    let mut arguments: Vec<_> =
+        ALWAYS.iter().chain(sync_options("none")).map(OsString::from).collect();
+    arguments.push(place("--datadir=", &folder.data()));
+    arguments.push(place("--tmpdir=", &folder.path().join("tmp")));
     // These include what is fixed once the data directory exists (`innodb_page_size`).
-    let variables = own_variables(settings)?.into_iter();
-    arguments.extend(variables.filter(|(name, _)| name.starts_with("innodb_")).map(variable));
-    Ok(arguments)
+    let fixed = variables(settings).filter(|(name, _)| name.starts_with("innodb_"));
+    arguments.extend(fixed.map(variable));
+    arguments
 }
 
 /// Nothing that reaches out of the folder, and no pages read ahead of their first use, because a
 /// store that was just opened is measured.
-fn start_arguments(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Vec<OsString>> {
     const ALWAYS: &[&str] = &[
         "--no-defaults",
         "--skip-log-bin",
@@ -106,26 +110,25 @@ fn start_arguments(folder: &Folder, facet: Facet, settings: &Settings) -> Result
         "--max-connections=1000",
         "--wait-timeout=31536000",
     ];
-    let mut arguments: Vec<_> = ALWAYS.iter().map(OsString::from).collect();
-    let sync = settings.get("sync").unwrap_or("commit");
-    arguments.extend(durability::options(sync).iter().map(OsString::from));
+    let sync = sync_options(settings.get("sync").unwrap_or("commit"));
+    let mut arguments: Vec<_> = ALWAYS.iter().chain(sync).map(OsString::from).collect();
     if let Some(bytes) = settings.get("cache") {
         // A server of rows has tables of all kinds.
-        let kinds = Kind::ALL.into_iter();
-        let kinds = kinds.filter(|kind| facet == Facet::Rows || *kind == Kind::asked(settings));
-        arguments.extend(kinds.filter_map(Kind::cache).map(|name| variable((name, bytes))));
+        let asked = Kind::asked(settings).word;
+        let kinds = KINDS.iter().filter(|kind| facet == Facet::Rows || kind.word == asked);
+        arguments.extend(kinds.filter_map(|kind| kind.cache).map(|name| variable((name, bytes))));
     }
     arguments.extend(own_variables(settings)?.into_iter().map(variable));
     let data = folder.data();
     arguments.extend([
         "--skip-networking".into(),
-        option("--datadir=", &data),
-        option("--innodb-data-home-dir=", &data),
-        option("--innodb-log-group-home-dir=", &data),
-        option("--aria-log-dir-path=", &data),
-        option("--tmpdir=", &temporary(folder)),
-        option("--socket=", &folder.socket()),
-        option("--pid-file=", &folder.pid_file()),
+        place("--datadir=", &data),
+        place("--innodb-data-home-dir=", &data),
+        place("--innodb-log-group-home-dir=", &data),
+        place("--aria-log-dir-path=", &data),
+        place("--tmpdir=", &folder.path().join("tmp")),
+        place("--socket=", &folder.socket()),
+        place("--pid-file=", &folder.pid_file()),
     ]);
     Ok(arguments)
 }

@@ -1,42 +1,67 @@
 //! Connections to a server, by the crate `postgres`.
 
-use std::{error::Error as _, ops::ControlFlow};
+use std::{
+    error::Error as _,
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    path::Path,
+    sync::Arc,
+};
 
-use model::{KeyKind, Mode, Visit};
+use model::{ErrorKind, Facet, KeyKind, Visit};
 use postgres::{
-    Client, Error, SimpleQueryMessage, Statement,
-    error::Severity,
+    Config, Error, NoTls, SimpleQueryMessage, Statement,
+    error::{DbError, Severity, SqlState},
     fallible_iterator::FallibleIterator,
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
 };
 
-use super::dialect::begin;
-use crate::server::{Connection, Row, Value, visit_rows};
+use crate::server::{Answer, Connect, Connection, Failure, Row, Value, Visitor, Why, visit_rows};
 
-/// Rows that one fetch of a cursor brings: few, because values are large.
-const FETCHED: usize = 32;
-
-/// Returns message, details and advice of the server, or the chain of causes, on one line.
-pub(super) fn text(error: &Error) -> String {
-    let parts: Vec<_> = match error.as_db_error() {
-        Some(said) => [Some(said.message()), said.detail(), said.hint()]
-            .into_iter()
-            .flatten()
-            .map(|part| part.trim_end_matches('.').to_owned())
-            .collect(),
-        None => std::iter::successors(error.source(), |&cause| cause.source())
-            .map(ToString::to_string)
-            .collect(),
-    };
-    let all = if parts.is_empty() { error.to_string() } else { parts.join("; ") };
-    all.replace('\n', " | ")
+/// A connection.
+pub(crate) struct Client {
+    pub(super) driver: postgres::Client,
+    user: String,
+    /// The server's process for the connection.
+    backend: i64,
+    /// The server's log from where its waits were last counted.
+    log: Option<File>,
 }
 
-/// Whether the connection is gone with it.
-pub(super) fn is_lost(error: &Error) -> bool {
-    error.as_db_error().is_none_or(|said| {
-        matches!(said.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
+/// Connects with `config`; each session runs `first`.
+pub(super) fn by(config: Config, first: String) -> Connect<Client> {
+    Arc::new(move || {
+        let mut driver = config.connect(NoTls)?;
+        driver.batch_execute(&first)?;
+        let user = config.get_user().unwrap_or("the user").to_owned();
+        Ok(Client { driver, user, backend: 0, log: None })
     })
+}
+
+impl From<Error> for Failure {
+    #[cold]
+    fn from(error: Error) -> Self {
+        // The error itself has no details.
+        let what = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        let mut text = what.replace('\n', " | ");
+        let state = error.code();
+        let no_password = state.is_none() && text.contains("password");
+        if no_password || state == Some(&SqlState::INVALID_PASSWORD) {
+            text += "; the password is in the address (%40 for an @ in it) or in PGPASSWORD";
+        }
+        let level = error.as_db_error().and_then(DbError::parsed_severity);
+        let why = match state {
+            None | Some(&SqlState::CANNOT_CONNECT_NOW) => Why::Absent,
+            _ if matches!(level, Some(Severity::Fatal | Severity::Panic)) => Why::Lost,
+            Some(&SqlState::T_R_DEADLOCK_DETECTED | &SqlState::T_R_SERIALIZATION_FAILURE) => {
+                Why::Undone
+            }
+            _ => Why::Other,
+        };
+        let taken = state == Some(&SqlState::DUPLICATE_TABLE);
+        let kind = if taken { ErrorKind::Exists } else { ErrorKind::Failed };
+        Self { error: model::Error::new(kind, text), why }
+    }
 }
 
 impl ToSql for Value<'_> {
@@ -75,27 +100,33 @@ impl Row for postgres::Row {
 }
 
 impl Connection for Client {
-    type Failure = Error;
     type Row = postgres::Row;
     type Statement = Statement;
 
-    const LEFT_AFTER_STOP: bool = false;
-
-    fn run(&mut self, sql: &str) -> Result<u64, Error> {
-        let messages = self.simple_query(sql)?;
-        let changed = messages.iter().rev().find_map(|message| match message {
-            SimpleQueryMessage::CommandComplete(rows) => Some(*rows),
-            _ => None,
+    fn run(&mut self, sql: &str) -> Answer<u64> {
+        let messages = self.driver.simple_query(sql).map_err(|error| {
+            let denied = error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE);
+            let mut failure = Failure::from(error);
+            if denied {
+                let grant = format!("GRANT CREATE ON SCHEMA public TO {}", self.user);
+                let what = format!("{}; {grant} lets it make its table", failure.error);
+                failure.error = model::Error::failed(what);
+            }
+            failure
+        })?;
+        let changed = messages.iter().map(|message| match message {
+            SimpleQueryMessage::CommandComplete(rows) => *rows,
+            _ => 0,
         });
-        Ok(changed.unwrap_or(0))
+        Ok(changed.sum())
     }
 
-    fn rows(&mut self, sql: &str) -> Result<Vec<postgres::Row>, Error> {
-        self.query(sql, &[])
+    fn rows(&mut self, sql: &str) -> Answer<Vec<postgres::Row>> {
+        Ok(self.driver.query(sql, &[])?)
     }
 
-    fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
-        Client::prepare(self, sql)
+    fn prepare(&mut self, sql: &str) -> Answer<Statement> {
+        Ok(self.driver.prepare(sql)?)
     }
 
     fn keys(query: &Statement) -> Option<KeyKind> {
@@ -107,8 +138,8 @@ impl Connection for Client {
         }
     }
 
-    fn execute(&mut self, statement: &Statement, values: &[Value<'_>]) -> Result<u64, Error> {
-        let mut rows = self.query_raw(statement, values)?;
+    fn execute(&mut self, write: &Statement, values: &[Value<'_>]) -> Answer<u64> {
+        let mut rows = self.driver.query_raw(write, values)?;
         while rows.next()?.is_some() {}
         Ok(rows.rows_affected().unwrap_or(0))
     }
@@ -117,47 +148,23 @@ impl Connection for Client {
         &mut self,
         query: &Statement,
         values: &[Value<'_>],
-        visit: &mut dyn FnMut(&postgres::Row) -> Visit,
-    ) -> Result<Visit, Error> {
-        let mut rows = self.query_raw(query, values)?;
-        visit_rows(|| rows.next(), visit)
+        visit: Visitor<'_, postgres::Row>,
+    ) -> Answer<Visit> {
+        let mut rows = self.driver.query_raw(query, values)?;
+        Ok(visit_rows(|| rows.next(), visit)?)
     }
 
-    /// A cursor in a transaction brings them, so that few are in memory and many can be left.
-    fn stream(
-        &mut self,
-        query: &str,
-        in_batch: bool,
-        visit: &mut dyn FnMut(&postgres::Row) -> Visit,
-    ) -> Result<Visit, Error> {
-        if in_batch {
-            return fetch_all(self, query, visit);
-        }
-        self.batch_execute(begin(Mode::Read))?;
-        let visited = fetch_all(self, query, visit);
-        // A rollback fails if the connection is lost, and then there is nothing to roll back.
-        let ended = self.batch_execute(if visited.is_ok() { "COMMIT" } else { "ROLLBACK" });
-        visited.and_then(|visited| ended.map(|()| visited))
+    fn count_waits(&mut self, log: Option<&Path>, _: Facet) -> Answer<()> {
+        self.backend = self.number("SELECT pg_backend_pid()")?;
+        self.log = log.and_then(|path| File::open(path).ok());
+        self.log = self.log.take().filter(|mut log| log.seek(SeekFrom::End(0)).is_ok());
+        Ok(())
     }
-}
 
-fn fetch_all(
-    client: &mut Client,
-    query: &str,
-    visit: &mut dyn FnMut(&postgres::Row) -> Visit,
-) -> Result<Visit, Error> {
-    client.batch_execute(&format!("DECLARE visited NO SCROLL CURSOR FOR {query}"))?;
-    let fetch = Client::prepare(client, &format!("FETCH {FETCHED} FROM visited"))?;
-    let visited = loop {
-        let mut fetched = 0;
-        let visited = Connection::each(client, &fetch, &[], &mut |row| {
-            fetched += 1;
-            visit(row)
-        })?;
-        if fetched < FETCHED || !matches!(visited, Ok(ControlFlow::Continue(()))) {
-            break visited;
-        }
-    };
-    client.batch_execute("CLOSE visited")?;
-    Ok(visited)
+    fn waits(&mut self) -> Option<i64> {
+        let mut news = Vec::new();
+        self.log.as_mut()?.read_to_end(&mut news).ok()?;
+        let line = format!("process {} still waiting for ", self.backend);
+        String::from_utf8_lossy(&news).matches(&line).count().try_into().ok()
+    }
 }

@@ -1,22 +1,18 @@
-//! PostgreSQL's language, variables and errors.
+//! PostgreSQL's language and variables.
 
-use std::{
-    fs::File,
-    io::{Read, Seek, SeekFrom},
-    time::Duration,
-};
+use std::{ops::Range, path::PathBuf, time::Duration};
 
-use model::{Durability, Error, Facet, KeyKind, Mode, Result, Settings};
-use postgres::{Client, Config, Error as Failure, NoTls, error::SqlState};
+use model::{DurabilitySettings, Facet, KeyKind, Mode, Settings};
+use postgres::{Config, binary_copy::BinaryCopyInWriter, types::Type};
 
 use super::{
-    connection::{is_lost, text},
-    program::{PORT, SOFTWARE, USER},
-    variables,
+    CLASSES,
+    connection::{self, Client},
+    program::{FIXED, PORT, SOFTWARE, USER},
 };
 use crate::server::{
-    Address, AddressForm, Connection, Dialect, Folder, Grammar, Host, Row, Software, Table,
-    Variables, own_variables,
+    Address, AddressForm, Answer, Connect, Connection, Dialect, Folder, Grammar, Row, Software,
+    Value, Variables, variables,
 };
 
 /// Longest time until an existing server accepts a connection.
@@ -25,31 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// An entry of a btree has at most a third of a page of 8 KiB, 12 bytes of it besides the key.
 const LONGEST_NAME: usize = 2692;
 
-pub(crate) struct Postgres;
-
-/// How sessions connect.
-#[derive(Clone)]
-pub(crate) struct Options {
-    pub(super) config: Config,
-    /// What every session runs first.
-    first: String,
-}
-
-/// What the server's log has on the waits of a session.
-pub(crate) struct Waits {
-    /// The server's process for the connection.
-    backend: i64,
-    /// How far the log was read.
-    read: u64,
-}
-
-impl Dialect for Postgres {
-    type Conn = Client;
-    /// How its values are stored: a word of `storage`.
-    type Form = &'static str;
-    type Options = Options;
-    type Waits = Waits;
-
+impl Dialect for Client {
     const GRAMMAR: Grammar = Grammar {
         quote: '"',
         parameter: |n| format!("${n}"),
@@ -66,113 +38,74 @@ impl Dialect for Postgres {
         password: "PGPASSWORD",
         hint: "",
     };
-    const DATABASE: (&str, &[&str]) = ("postgres", &[]);
-    const VARIABLES: &str = "SELECT name, setting FROM pg_settings";
-    const LOCK_TIMEOUT: &str = "SET lock_timeout='10s'";
-    const OTHERS: &str = "SELECT 'the table '||schemaname||'.'||tablename FROM pg_tables \
+    const CLASSES: &'static [DurabilitySettings] = CLASSES;
+    const DATABASE: (&'static str, &'static [&'static str]) = ("postgres", &[]);
+    const NEW_DATABASE: &'static str = " TEMPLATE template0";
+    const VARIABLES: &'static str = "SELECT name, setting FROM pg_settings";
+    const SYNC: &'static [&'static str] = &["fsync", "full_page_writes", "synchronous_commit"];
+    const LOCK_TIMEOUT: &'static str = "SET lock_timeout='10s'";
+    const OTHERS: &'static str = "SELECT 'the table '||schemaname||'.'||tablename FROM pg_tables \
          WHERE schemaname NOT IN ('pg_catalog','information_schema') AND tablename<>'kv' \
          UNION ALL SELECT 'the database '||datname FROM pg_database \
          WHERE datname NOT IN ('postgres','template0','template1') ORDER BY 1";
+    const PACKET: Option<&'static str> = None;
 
     fn software() -> &'static Software {
         &SOFTWARE
     }
 
-    fn check(facet: Facet, settings: &Settings) -> Result<()> {
-        if facet == Facet::Rows { own_variables(settings).map(drop) } else { Ok(()) }
-    }
-
-    fn to_folder(folder: &Folder, database: Option<&str>) -> Options {
+    fn to_folder(folder: &Folder, database: Option<&str>) -> Connect<Self> {
         let mut config = Config::new();
         config.host_path(folder.path().join("socket")).port(PORT).user(USER);
         config.dbname(database.unwrap_or(Self::DATABASE.0)).application_name("storemark");
-        Options { config, first: String::new() }
+        connection::by(config, String::new())
     }
 
-    fn to_address(address: &Address, settings: &Settings) -> Result<Options> {
+    fn to_address(address: &Address, settings: &Settings) -> Connect<Self> {
         let mut config = Config::new();
         config.host(&address.host).port(address.port).dbname(&address.database);
         config.application_name("storemark").connect_timeout(PATIENCE);
         address.user.as_ref().map(|user| config.user(user));
         address.password.as_ref().map(|password| config.password(password));
-        Ok(Options { config, first: variables::session(settings) })
-    }
-
-    fn connect(options: &Options) -> Result<Client, Failure> {
-        let mut client = options.config.connect(NoTls)?;
-        client.batch_execute(&options.first)?;
-        Ok(client)
-    }
-
-    fn is_starting(failure: &Failure) -> bool {
-        failure.code().is_none_or(|code| *code == SqlState::CANNOT_CONNECT_NOW)
-    }
-
-    fn is_lost(failure: &Failure) -> bool {
-        is_lost(failure)
-    }
-
-    fn is_taken(failure: &Failure) -> bool {
-        failure.code() == Some(&SqlState::DUPLICATE_TABLE)
-    }
-
-    fn explain(failure: &Failure, options: &Options) -> Error {
-        let text = text(failure);
-        let no_password = failure.as_db_error().is_none() && text.contains("password");
-        let hint = match failure.code() {
-            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
-                let user = options.config.get_user().unwrap_or("the user");
-                format!("; GRANT CREATE ON SCHEMA public TO {user} lets it make its table")
-            }
-            code if no_password || code == Some(&SqlState::INVALID_PASSWORD) => {
-                "; the password is in the address (%40 for an @ in it) or in PGPASSWORD".to_owned()
-            }
-            _ => String::new(),
+        let commit = |sync| ("synchronous_commit", if sync == "on" { "on" } else { "off" });
+        let quoted = |text: &str| text.replace('\'', "''");
+        let set = |(name, value): (&str, &str)| {
+            format!("SELECT set_config('{}','{}',false);", quoted(name), quoted(value))
         };
-        Error::failed(format!("{text}{hint}"))
+        let set = settings.get("sync").map(commit).into_iter().chain(variables(settings)).map(set);
+        connection::by(config, set.collect())
     }
 
-    fn took_effect(expected: Option<&str>, _: &str, found: &str) -> bool {
-        expected.is_none_or(|expected| expected == found)
+    /// The server does not start with a value that it does not take.
+    fn took_effect(name: &str, asked: &str, found: &str) -> bool {
+        asked == found || !FIXED.iter().any(|(fixed, _)| name.eq_ignore_ascii_case(fixed))
     }
 
-    fn durability(variables: &Variables, _: &&'static str) -> Durability {
-        variables::durability(variables)
+    /// Asynchronous commits reach the disk a moment later and in order; a page that a power cut
+    /// tears is whole in the WAL only with `full_page_writes`.
+    fn sync(variables: &Variables) -> &'static str {
+        if variables.is("fsync", "off") || variables.is("full_page_writes", "off") {
+            "off"
+        } else if variables.is("synchronous_commit", "off") {
+            "async"
+        } else {
+            "on"
+        }
     }
 
-    fn in_effect(facet: Facet, variables: &Variables, storage: &&'static str) -> Settings {
-        let mut settings = variables::in_effect(variables);
+    fn in_effect(facet: Facet, variables: &Variables, settings: &Settings) -> Settings {
+        let number = |name| variables.get(name).parse::<u64>().unwrap_or(0);
+        let mut found = Settings::default();
+        found.set("cache", number("shared_buffers") * number("block_size"));
+        found.set("set.wal_sync_method", variables.get("wal_sync_method"));
         let autovacuum = variables.get("autovacuum");
         if facet == Facet::Rows {
-            settings.set("set.autovacuum", autovacuum);
+            found.set("set.autovacuum", autovacuum);
         } else {
-            settings.set("storage", storage);
-            settings.set("vacuum", if autovacuum == "on" { "auto" } else { "settle" });
+            found.set("storage", settings.get("storage").unwrap_or_default());
+            found.set("vacuum", if autovacuum == "on" { "auto" } else { "settle" });
         }
-        settings
-    }
-
-    fn check_fit(
-        asked: &Settings,
-        variables: &Variables,
-        _: &&'static str,
-        started: bool,
-    ) -> Result<()> {
-        let found = variables::durability(variables);
-        let class = match asked.get("sync") {
-            Some("off") => Durability::None,
-            Some("async") => Durability::Consistent,
-            Some(_) => Durability::Durable,
-            None => found,
-        };
-        if started || found == class {
-            return Ok(());
-        }
-        let needs = if class == Durability::None { "off" } else { "on" };
-        Err(Error::usage(format!(
-            "gives durability {found}, not {class}: that needs a server with fsync and \
-             full_page_writes {needs}"
-        )))
+        found
     }
 
     fn table_name(_: &str, table: &str) -> String {
@@ -191,80 +124,57 @@ impl Dialect for Postgres {
         format!("CREATE TABLE {name}({columns}); ALTER TABLE {name} ALTER v SET STORAGE {storage}")
     }
 
-    fn form_query(name: &str) -> String {
-        let name = name.replace('\'', "''");
-        format!(
+    fn fixed(&mut self, name: &str) -> Answer<(&'static str, String)> {
+        let rows = self.rows(&format!(
             "SELECT coalesce((SELECT attstorage::text FROM pg_attribute \
-             WHERE attrelid='{name}'::regclass AND attname='v'), 'p')"
-        )
-    }
-
-    fn form(row: &postgres::Row) -> Result<&'static str> {
-        Ok(match row.text(0) {
+             WHERE attrelid='{}'::regclass AND attname='v'), 'p')",
+            name.replace('\'', "''")
+        ))?;
+        let storage = match rows.first().and_then(|row| row.text(0)) {
             Some("e") => "external",
             Some("x") => "extended",
             Some("m") => "main",
             _ => "plain",
-        })
+        };
+        Ok(("storage", storage.to_owned()))
     }
 
-    fn longest_name(_: &&'static str) -> usize {
+    fn longest_name(_: &Settings) -> usize {
         LONGEST_NAME
-    }
-
-    fn form_name(_: &&'static str) -> String {
-        SOFTWARE.name.to_owned()
     }
 
     /// An update leaves the old row behind, and the new one in the server's memory and log. What
     /// removes the one and writes the other to the files of the table is a part of its price.
-    fn settle(variables: &Variables, table: &Table<&'static str>) -> Vec<String> {
-        let vacuum = variables.is("autovacuum", "off").then(|| format!("VACUUM {}", table.name));
+    fn settle(variables: &Variables, name: &str) -> Vec<String> {
+        let vacuum = variables.is("autovacuum", "off").then(|| format!("VACUUM {name}"));
         vacuum.into_iter().chain(["CHECKPOINT".to_owned()]).collect()
     }
 
+    /// Reads of a batch see the store as it was when the batch started, as those of an embedded
+    /// engine do. Writes see what others have committed, which is the server's default: with a view
+    /// of their own, two writers of one key could not both succeed.
     fn begin(mode: Mode) -> &'static str {
-        begin(mode)
+        match mode {
+            Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            Mode::Write => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+        }
     }
 
-    fn can_repeat(failure: &Failure, in_batch: bool) -> bool {
-        !in_batch && gave_way(failure)
+    fn load(&mut self, mut rows: Range<i64>) -> Answer<()> {
+        let out = self.driver.copy_in("COPY numbers FROM STDIN (FORMAT binary)")?;
+        let mut out = BinaryCopyInWriter::new(out, &[Type::INT4, Type::INT4]);
+        rows.try_for_each(|i| out.write(&[&Value::Int(i), &Value::Int(2 * i)]))?;
+        out.finish()?;
+        Ok(())
     }
 
-    /// After any error the server refuses everything until the transaction is rolled back.
-    fn ends_batch(_: &Failure) -> bool {
-        true
+    /// A file is made longer as soon as a row needs a new page, even while the page itself is in
+    /// the server's memory only: lengths are true without a checkpoint.
+    fn files(&mut self, folder: &Folder, _: &str, _: &Settings) -> Answer<Vec<PathBuf>> {
+        let rows = self.rows("SELECT pg_relation_filepath('numbers')")?;
+        let Some(first) = rows.first().and_then(|row| row.text(0)) else { return Ok(Vec::new()) };
+        let with = |end: &str| folder.data().join(format!("{first}{end}"));
+        let segments = (1..).map(|n| with(&format!(".{n}"))).take_while(|path| path.exists());
+        Ok(["", "_fsm", "_vm"].map(with).into_iter().chain(segments).collect())
     }
-
-    fn waits(client: &mut Client, host: &Host<Self>, _: Facet) -> Result<Waits, Failure> {
-        let backend = client.number("SELECT pg_backend_pid()")?;
-        let read = host.log().and_then(|log| log.metadata().ok()).map_or(0, |meta| meta.len());
-        Ok(Waits { backend, read })
-    }
-
-    fn count(waits: &mut Waits, _: &mut Client, host: &Host<Self>) -> Option<i64> {
-        let mut log = File::open(host.log()?).ok()?;
-        log.seek(SeekFrom::Start(waits.read)).ok()?;
-        let mut news = Vec::new();
-        waits.read += log.read_to_end(&mut news).ok()? as u64;
-        let line = format!("process {} still waiting for ", waits.backend);
-        String::from_utf8_lossy(&news).matches(&line).count().try_into().ok()
-    }
-}
-
-/// Reads of a batch see the store as it was when the batch started, as those of an embedded engine
-/// do. Writes see what others have committed, which is the server's default: with a view of their
-/// own, two writers of one key could not both succeed.
-pub(super) fn begin(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        Mode::Write => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
-    }
-}
-
-/// Whether a transaction failed only because of another session.
-pub(super) fn gave_way(failure: &Failure) -> bool {
-    let code = failure.code();
-    let for_another = [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE];
-    for_another.iter().any(|state| code == Some(state))
 }

@@ -3,8 +3,6 @@
 mod connection;
 mod dialect;
 mod program;
-mod rows;
-mod variables;
 
 use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Facet, Fill, Setting,
@@ -12,13 +10,13 @@ use model::{
 };
 
 use crate::server::ServerEngine;
-use dialect::Postgres;
+use connection::Client;
 
 /// A private server for each store.
-pub(crate) static POSTGRES: ServerEngine<Postgres> = ServerEngine::new(&PRIVATE);
+pub(crate) static POSTGRES: ServerEngine<Client> = ServerEngine::new(&PRIVATE);
 
 /// A server that exists.
-pub(crate) static POSTGRESQL: ServerEngine<Postgres> = ServerEngine::new(&REMOTE);
+pub(crate) static POSTGRESQL: ServerEngine<Client> = ServerEngine::new(&REMOTE);
 
 const SYNC: Setting = Setting::new(
     "sync",

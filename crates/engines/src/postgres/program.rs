@@ -2,95 +2,94 @@
 
 use std::{ffi::OsString, sync::OnceLock};
 
-use model::{Error, Result, Settings, nearest};
+use model::{Error, Facet, Result, Settings};
 
-use super::variables;
-use crate::server::{
-    Arguments, Expected, Folder, Installed, Layout, Program, Signals, Software, numbers,
-    own_variables, run,
-};
+use crate::server::{Folder, Software, numbers, own_variables};
 
 /// The name of the user that owns the database.
 pub(super) const USER: &str = "storemark";
 /// Only a part of the socket's name: no port is opened.
 pub(super) const PORT: u16 = 5432;
 
-const USUAL: &[&str] = &[
-    "/usr/lib/postgresql/*/bin",
-    "/usr/pgsql-*/bin",
-    "/usr/local/pgsql/bin",
-    "/opt/homebrew/opt/postgresql@*/bin",
-    "/usr/local/opt/postgresql@*/bin",
-];
-
-const PACKAGE: &str = "a package brings it (Debian: apt-get install postgresql)";
-
 pub(super) static SOFTWARE: Software = Software {
     name: "PostgreSQL",
     engine: "postgres",
     users: &["postgres"],
-    server: Program { names: &["postgres"], usual: USUAL, package: PACKAGE },
-    installer: Program { names: &["initdb"], usual: USUAL, package: PACKAGE },
+    servers: &["postgres"],
+    installer: "initdb",
+    usual: &[
+        "/usr/lib/postgresql/*/bin",
+        "/usr/pgsql-*/bin",
+        "/usr/local/pgsql/bin",
+        "/opt/homebrew/opt/postgresql@*/bin",
+        "/usr/local/opt/postgresql@*/bin",
+    ],
+    package: "a package brings it (Debian: apt-get install postgresql)",
     version: (&["--version"], "(PostgreSQL)"),
     // Older ones are not maintained any longer, and untried.
     least: "12",
     otherwise: "",
-    signals: Signals { clean: "INT", quick: "QUIT" },
-    layout: Layout {
-        mark: ("storemark-postgres", "A PostgreSQL cluster that storemark made\n"),
-        sign: "data/PG_VERSION",
-        folders: &["data", "socket"],
-        socket: "socket/.s.PGSQL.5432",
-        pid: "data/postmaster.pid",
-    },
-    arguments: Arguments {
-        install: |folder, _| Ok(install_arguments(folder)),
-        start: |folder, _, settings| Ok(start_arguments(folder, settings)),
-        expected,
-        explain: |error, _| error,
-    },
+    variables: &["--describe-config"],
+    signals: ["INT", "QUIT"],
+    mark: ("storemark-postgres", "A PostgreSQL cluster that storemark made\n"),
+    sign: "data/PG_VERSION",
+    folders: &["data", "socket"],
+    socket: "socket/.s.PGSQL.5432",
+    pid: "data/postmaster.pid",
+    install,
+    start,
     found: OnceLock::new(),
 };
 
-fn install_arguments(folder: &Folder) -> Vec<OsString> {
-    let fixed = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"];
-    let fixed = fixed.map(OsString::from).into_iter();
-    let user = format!("--username={USER}").into();
-    fixed.chain([user, "-D".into(), folder.data().into()]).collect()
+fn install(folder: &Folder, _: &Settings) -> Vec<OsString> {
+    let user = format!("--username={USER}");
+    let fixed = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", &user, "-D"];
+    fixed.map(OsString::from).into_iter().chain([folder.data().into()]).collect()
 }
 
-fn start_arguments(folder: &Folder, settings: &Settings) -> Vec<OsString> {
-    let port = PORT.to_string();
-    let fixed = [
-        ("listen_addresses", ""),
-        // Relative to the data, so that no character of the path needs a quote.
-        ("unix_socket_directories", "../socket"),
-        ("unix_socket_permissions", "0700"),
-        ("logging_collector", "off"),
-        ("log_destination", "stderr"),
-        ("log_line_prefix", ""),
-        ("port", &port),
-    ];
-    let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+/// Variables that no setting changes.
+pub(super) const FIXED: &[(&str, &str)] = &[
+    ("listen_addresses", ""),
+    // Relative to the data, so that no character of the path needs a quote.
+    ("unix_socket_directories", "../socket"),
+    ("unix_socket_permissions", "0700"),
+    ("logging_collector", "off"),
+    ("log_destination", "stderr"),
+    ("log_line_prefix", ""),
+    ("port", "5432"),
+];
+
+fn start(folder: &Folder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+    check_version(folder)?;
+    let autovacuum = if settings.get("vacuum") == Some("auto") { "on" } else { "off" };
+    // The server has no other way to show that a session waited for a lock.
+    let mut all = vec![("log_lock_waits", "on"), ("deadlock_timeout", "1ms")];
+    all.push(("autovacuum", autovacuum));
+    if let Some(sync) = settings.get("sync") {
+        let (fsync, commit) = match sync {
+            "off" => ("off", "off"),
+            "async" => ("on", "off"),
+            _ => ("on", "on"),
+        };
+        all.extend([("fsync", fsync), ("full_page_writes", fsync), ("synchronous_commit", commit)]);
+    }
+    // On Apple's systems nothing else reaches the drive.
+    if cfg!(target_vendor = "apple") {
+        all.push(("wal_sync_method", "fsync_writethrough"));
+    }
+    let cache = settings.parse::<u64>("cache").map(|bytes| format!("{}kB", bytes / 1024));
+    all.extend(cache.as_deref().map(|cache| ("shared_buffers", cache)));
+    all.extend(own_variables(settings)?);
     let mut arguments = vec![OsString::from("-D"), folder.data().into()];
-    for (name, value) in variables::of(settings).into_iter().chain(fixed) {
+    for (name, value) in all.iter().chain(FIXED) {
         arguments.extend([OsString::from("-c"), format!("{name}={value}").into()]);
     }
-    arguments
+    Ok(arguments)
 }
 
-/// Returns the values that the server will have of the variables that were asked for by name, as
-/// it writes them; an error if this version cannot open the data.
-fn expected(folder: &Folder, settings: &Settings) -> Result<Expected> {
+/// An error if the installed version cannot open the data.
+fn check_version(folder: &Folder) -> Result<()> {
     let installed = SOFTWARE.installed()?;
-    check_version(folder, installed)?;
-    let asked = own_variables(settings)?.into_iter();
-    let value =
-        |(name, value)| Ok((str::to_owned(name), value_of(folder, installed, name, value)?));
-    asked.map(value).collect()
-}
-
-fn check_version(folder: &Folder, installed: &Installed) -> Result<()> {
     let file = folder.data().join("PG_VERSION");
     let text = std::fs::read_to_string(&file).map_err(|e| Error::io(file.display(), e))?;
     let (made, version) = (text.trim(), &installed.version);
@@ -102,26 +101,6 @@ fn check_version(folder: &Folder, installed: &Installed) -> Result<()> {
         folder.path().display(),
         installed.server.display()
     )))
-}
-
-fn value_of(folder: &Folder, installed: &Installed, name: &str, value: &str) -> Result<String> {
-    let account = SOFTWARE.account();
-    let mut arguments = vec![OsString::from("-D"), folder.data().into()];
-    arguments.extend(["-c", &format!("{name}={value}"), "-C", name].map(OsString::from));
-    run(&installed.server, &arguments, account).map_err(|error| {
-        let said = error.to_string();
-        let why = said.split_once("FATAL:").map_or(&*said, |(_, why)| why).trim();
-        let hint = if why.contains("unrecognized") { hint(installed, name) } else { None };
-        Error::usage(format!("set.{name}={value}: {why}{}", hint.unwrap_or_default()))
-    })
-}
-
-fn hint(installed: &Installed, name: &str) -> Option<String> {
-    let arguments = [OsString::from("--describe-config")];
-    let all = run(&installed.server, &arguments, SOFTWARE.account()).ok()?;
-    // One variable a line, its name first; `run` has joined the lines.
-    let names = all.split(" | ").filter_map(|line| line.split('\t').next());
-    nearest(name, names).map(|near| format!("; did you mean {near}?"))
 }
 
 #[cfg(test)]
@@ -143,5 +122,11 @@ mod tests {
         ] {
             assert_eq!(version(printed), None, "{printed}");
         }
+    }
+
+    #[test]
+    fn the_port_is_a_part_of_the_name_of_the_socket() {
+        assert!(SOFTWARE.socket.ends_with(&format!(".{PORT}")));
+        assert!(FIXED.contains(&("port", &PORT.to_string())));
     }
 }

@@ -46,15 +46,11 @@ impl Address {
                 form.hint
             ))
         };
-        let (login, rest) = match server.trim_start_matches('/').rsplit_once('@') {
-            Some((login, rest)) => (login, rest),
-            None => ("", server.trim_start_matches('/')),
-        };
+        let server = server.trim_start_matches('/');
+        let (login, rest) = server.rsplit_once('@').unwrap_or(("", server));
         let (host, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let (user, password) = match login.split_once(':') {
-            Some((user, password)) => (user, Some(password)),
-            None => (login, None),
-        };
+        let (user, password) =
+            login.split_once(':').map_or((login, None), |(user, password)| (user, Some(password)));
         let decode = |text: &str| {
             decoded(text).ok_or_else(|| wrong("a % is followed by no two hexadecimal digits"))
         };

@@ -10,43 +10,49 @@ use model::{
 };
 
 use super::{
-    dialect::RowDialect,
+    dialect::Dialect,
     folder::Folder,
+    host::Host,
     rows::{RowServer, Tables},
+    software::Software,
     store::TableStore,
+    variables::own_variables,
 };
 
 /// An engine; whether its declaration says that it is remote decides where its server is.
 pub(crate) struct ServerEngine<D> {
     declaration: &'static Declaration,
-    dialect: PhantomData<D>,
+    dialect: PhantomData<fn() -> D>,
 }
 
-impl<D: RowDialect> ServerEngine<D> {
+impl<D: Dialect> ServerEngine<D> {
     pub(crate) const fn new(declaration: &'static Declaration) -> Self {
         Self { declaration, dialect: PhantomData }
     }
 
-    fn is_remote(&self) -> bool {
-        self.declaration.capabilities.remote
+    /// The software of the servers that it starts.
+    fn own(&self) -> Option<&'static Software> {
+        (!self.declaration.capabilities.remote).then(D::software)
     }
 }
 
-impl<D: RowDialect> Engine for ServerEngine<D> {
+impl<D: Dialect> Engine for ServerEngine<D> {
     fn declaration(&self) -> &'static Declaration {
         self.declaration
     }
 
     fn library(&self) -> Option<Library> {
-        if self.is_remote() { None } else { D::software().library() }
+        self.own()?.library()
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
-        D::unsupported_reason(class, settings)
+        let keeps = class == Durability::None || D::is_transactional(settings);
+        let engine = settings.get("engine").unwrap_or_default();
+        (!keeps).then(|| format!("engine={engine} promises nothing (none)"))
     }
 
     fn usable(&self) -> Result<()> {
-        if self.is_remote() { Ok(()) } else { D::software().installed().map(drop) }
+        self.own().map_or(Ok(()), |software| software.installed().map(drop))
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -54,33 +60,30 @@ impl<D: RowDialect> Engine for ServerEngine<D> {
     }
 
     fn rows(&'static self) -> Option<&'static dyn Rows> {
-        if self.is_remote() { None } else { Some(self) }
+        self.own().map(|_| self as &dyn Rows)
     }
 }
 
-impl<D: RowDialect> Blobs for ServerEngine<D> {
+impl<D: Dialect> Blobs for ServerEngine<D> {
     fn account(&self) -> Option<Account> {
-        if self.is_remote() { None } else { D::software().account() }
+        self.own()?.account()
     }
 
     fn recognises(&self, path: &Path) -> bool {
-        !self.is_remote() && Folder::is_one(path, D::software())
+        self.own().is_some_and(|software| Folder::is_one(path, software))
     }
 
     fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
-        let changes = "its server changes files whenever it runs";
-        (!self.is_remote()).then(|| changes.to_owned())
+        self.own().map(|_| "its server changes files whenever it runs".to_owned())
     }
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        if self.is_remote() {
-            return Ok(false);
-        }
-        Folder::at(location, D::software())?.check_free().map(|()| true)
+        let Some(software) = self.own() else { return Ok(false) };
+        Folder::at(location, software)?.check_free().map(|()| true)
     }
 
     fn others(&self, location: &Path) -> Result<Vec<String>> {
-        if self.is_remote() {
+        if self.own().is_none() {
             return Ok(Vec::new());
         }
         let settings = Settings::default();
@@ -92,7 +95,7 @@ impl<D: RowDialect> Blobs for ServerEngine<D> {
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         D::check(Facet::Blobs, &options.settings)?;
-        if !self.is_remote() {
+        if self.own().is_some() {
             return Ok(Box::new(TableStore::<D>::create(location, options)?));
         }
         match TableStore::<D>::create_at(location, options) {
@@ -105,7 +108,7 @@ impl<D: RowDialect> Blobs for ServerEngine<D> {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        if self.is_remote() {
+        if self.own().is_none() {
             let what = format!("{}: its tables are made and dropped by a run", self.name());
             return Err(Error::new(ErrorKind::Missing, what));
         }
@@ -113,27 +116,33 @@ impl<D: RowDialect> Blobs for ServerEngine<D> {
     }
 
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let joined = if self.is_remote() { TableStore::<D>::join_at } else { TableStore::join };
-        Ok(Box::new(joined(location, options)?))
+        let join =
+            self.own().map_or(TableStore::<D>::join_at as fn(&_, &_) -> _, |_| TableStore::join);
+        Ok(Box::new(join(location, options)?))
     }
 }
 
-impl<D: RowDialect> Rows for ServerEngine<D> {
+impl<D: Dialect> Rows for ServerEngine<D> {
     fn table_settings(&self) -> &'static [&'static str] {
         &["engine", NULL.name]
     }
 
     fn check(&self, settings: &Settings) -> Result<()> {
+        own_variables(settings)?;
         D::check(Facet::Rows, settings)
     }
 
     fn styles(&self, settings: &Settings) -> &'static [Style] {
-        D::styles(settings)
+        const ALWAYS: &[Style] = &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk];
+        if D::delays(settings) { &Style::ALL } else { ALWAYS }
     }
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
-        D::check(Facet::Rows, settings)?;
-        Ok(Box::new(RowServer::<D>::start(location, settings)?))
+        Rows::check(self, settings)?;
+        let folder = Folder::at(location, D::software())?;
+        let start = || Host::<D>::start(&folder, Facet::Rows, settings);
+        let host = Host::<D>::install(&folder, settings, start)?;
+        Ok(Box::new(RowServer { folder, host }))
     }
 
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {

@@ -1,49 +1,36 @@
-//! The folder of a store: the server's data, its socket and its log.
+//! The folder of a store: the server's data, its socket and its log. One process at a time uses it,
+//! also between two starts of its server.
 
 use std::{
-    fs::{self, DirBuilder, Permissions},
+    fs::{self, DirBuilder, File, Permissions, TryLockError},
     io,
     os::unix::{
-        fs::{DirBuilderExt, PermissionsExt},
+        fs::{DirBuilderExt, MetadataExt, PermissionsExt, lchown},
         net::UnixStream,
     },
     path::{Path, PathBuf},
+    sync::Mutex,
     thread::sleep,
     time::{Duration, Instant},
 };
 
 use model::{Account, Error, Result};
 use rustix::process::{Pid, test_kill_process};
+use walkdir::WalkDir;
 
-use super::{
-    account::{check_enters, give},
-    claim::claim,
-    software::Software,
-};
+use super::software::Software;
+use crate::lock;
 
 /// Longest time for the server of a killed storemark to end.
 const ENDING: Duration = Duration::from_secs(5);
 /// Longest path of a Unix socket without the final zero (Linux 107, Apple's systems 103).
 const LONGEST_SOCKET: usize = 103;
 
-/// Where a kind of server has what in the folder of a store.
-pub(crate) struct Layout {
-    /// The file that marks a folder as a whole store, and the text in it.
-    pub(crate) mark: (&'static str, &'static str),
-    /// A file or folder that a data directory always has.
-    pub(crate) sign: &'static str,
-    /// Folders that the server needs and does not create.
-    pub(crate) folders: &'static [&'static str],
-    pub(crate) socket: &'static str,
-    /// The file in which a running server has its process id.
-    pub(crate) pid: &'static str,
-}
-
 /// The folder of a store, by its full path.
 #[derive(Clone)]
 pub(crate) struct Folder {
     path: PathBuf,
-    software: &'static Software,
+    pub(super) software: &'static Software,
 }
 
 impl Folder {
@@ -65,29 +52,37 @@ impl Folder {
 
     /// Whether the folder at `path` is a whole store.
     pub(crate) fn is_one(path: &Path, software: &Software) -> bool {
-        let layout = &software.layout;
-        path.join(layout.mark.0).is_file() && path.join(layout.sign).exists()
+        path.join(software.mark.0).is_file() && path.join(software.sign).exists()
     }
 
     /// Creates it, empty; an error if anything exists at its path.
-    pub(crate) fn create(&self, account: Option<Account>) -> Result<()> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(_) => return Err(self.failed(io::ErrorKind::AlreadyExists.into())),
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(self.failed(cause)),
-            Err(_) => {}
-        }
+    pub(crate) fn create(&self) -> Result<()> {
+        let account = self.software.account();
         self.check_enters(account)?;
-        DirBuilder::new().mode(0o700).create(&self.path).map_err(|e| self.failed(e))?;
-        self.create_folders()?;
-        give(&self.path, account)?;
+        private().create(&self.path).map_err(|e| self.failed(e))?;
+        self.give(account)?;
         claim(&self.path)
     }
 
-    fn create_folders(&self) -> Result<()> {
-        let mut folders = DirBuilder::new();
-        folders.mode(0o700).recursive(true);
-        let mut all = self.software.layout.folders.iter().map(|name| self.path.join(name));
-        all.try_for_each(|path| folders.create(&path)).map_err(|e| self.failed(e))
+    /// Prepares the folder of an existing store for its server.
+    pub(crate) fn adopt(&self) -> Result<()> {
+        let account = self.software.account();
+        self.check_free()?;
+        self.check_enters(account)?;
+        self.give(account)?;
+        let mode = Permissions::from_mode(0o700);
+        let mut folders = [self.path.clone(), self.data()].into_iter();
+        let private = folders.try_for_each(|folder| fs::set_permissions(folder, mode.clone()));
+        private.map_err(|e| self.failed(e))
+    }
+
+    /// Creates the folders that the server needs, and makes its user the owner of everything in the
+    /// folder, which a copy may have lost.
+    fn give(&self, account: Option<Account>) -> Result<()> {
+        let mut needed = self.software.folders.iter().map(|name| self.path.join(name));
+        let created = needed.try_for_each(|path| private().recursive(true).create(path));
+        created.map_err(|e| self.failed(e))?;
+        give(&self.path, account)
     }
 
     fn failed(&self, cause: io::Error) -> Error {
@@ -98,23 +93,9 @@ impl Folder {
         check_enters(self.path.parent().unwrap_or(&self.path), account)
     }
 
-    /// Prepares the folder of an existing store for its server, whose user must own everything in
-    /// it; a copy may have lost that.
-    pub(crate) fn adopt(&self, account: Option<Account>) -> Result<()> {
-        self.check_free()?;
-        self.check_enters(account)?;
-        self.create_folders()?;
-        give(&self.path, account)?;
-        let private = Permissions::from_mode(0o700);
-        let mut folders = [self.path.clone(), self.data()].into_iter();
-        folders
-            .try_for_each(|f| fs::set_permissions(f, private.clone()))
-            .map_err(|e| self.failed(e))
-    }
-
     /// Writes the mark of a whole store.
     pub(crate) fn mark(&self) -> Result<()> {
-        let (name, text) = self.software.layout.mark;
+        let (name, text) = self.software.mark;
         let path = self.path.join(name);
         fs::write(&path, text).map_err(|e| Error::io(path.display(), e))
     }
@@ -168,16 +149,23 @@ impl Folder {
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
-        self.path.join(self.software.layout.socket)
+        self.path.join(self.software.socket)
     }
 
     pub(crate) fn pid_file(&self) -> PathBuf {
-        self.path.join(self.software.layout.pid)
+        self.path.join(self.software.pid)
     }
 
     pub(crate) fn log(&self) -> PathBuf {
         self.path.join("log")
     }
+}
+
+/// Creates folders that only their owner can enter.
+fn private() -> DirBuilder {
+    let mut folders = DirBuilder::new();
+    folders.mode(0o700);
+    folders
 }
 
 /// An error if the path of a socket is longer than systems accept.
@@ -193,56 +181,93 @@ fn check_socket(path: &Path) -> Result<()> {
     )))
 }
 
+/// Folders that are locked until this process ends, however it ends.
+static CLAIMED: Mutex<Vec<File>> = Mutex::new(Vec::new());
+
+/// Locks `folder` for this process; an error if another process has it.
+fn claim(folder: &Path) -> Result<()> {
+    let shown = folder.display();
+    let file = File::open(folder).map_err(|e| Error::io(&shown, e))?;
+    let identity = |file: &File| file.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+    let mut claimed = lock::hold(&CLAIMED);
+    // Folders that were removed no longer need their lock.
+    claimed.retain(|file| file.metadata().is_ok_and(|meta| meta.nlink() > 0));
+    if claimed.iter().any(|other| identity(other) == identity(&file)) {
+        return Ok(());
+    }
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            return Err(Error::usage(format!("{shown}: another process has it open")));
+        }
+        // The file system has no locks.
+        Err(TryLockError::Error(_)) => {}
+        Ok(()) => claimed.push(file),
+    }
+    Ok(())
+}
+
+/// Gives a folder and everything in it to `account`; links are not followed.
+fn give(folder: &Path, account: Option<Account>) -> Result<()> {
+    let Some(Account { user, group }) = account else { return Ok(()) };
+    WalkDir::new(folder).into_iter().try_for_each(|entry| {
+        let entry = entry.map_err(|e| Error::failed(e.to_string()))?;
+        lchown(entry.path(), Some(user), Some(group))
+            .map_err(|e| Error::io(entry.path().display(), e))
+    })
+}
+
+/// Refuses a `folder` that `account` cannot enter.
+fn check_enters(folder: &Path, account: Option<Account>) -> Result<()> {
+    let Some(account) = account else { return Ok(()) };
+    let real = folder.canonicalize().map_err(|e| Error::io(folder.display(), e))?;
+    let Some(closed) = real.ancestors().find(|folder| !enters(folder, account)) else {
+        return Ok(());
+    };
+    Err(Error::usage(format!(
+        "{} cannot be entered by user {}, which the server runs as; --scratch DIR names another place",
+        closed.display(),
+        account.user
+    )))
+}
+
+/// Decides by the mode alone: access lists are not read.
+fn enters(folder: &Path, account: Account) -> bool {
+    fs::metadata(folder).is_ok_and(|meta| {
+        let shift = match (meta.uid() == account.user, meta.gid() == account.group) {
+            (true, _) => 6,
+            (_, true) => 3,
+            _ => 0,
+        };
+        meta.mode() >> shift & 1 == 1
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::OnceLock;
-
     use model::ErrorKind;
 
     use super::*;
-    use crate::server::{Arguments, Expected, Program, Signals};
+    use crate::server::tests::shell;
 
-    const PROGRAM: Program = Program { names: &[], usual: &[], package: "" };
-
-    static SOFTWARE: Software = Software {
-        name: "Server",
-        engine: "server",
-        users: &[],
-        server: PROGRAM,
-        installer: PROGRAM,
-        version: (&[], ""),
-        least: "",
-        otherwise: "",
-        signals: Signals { clean: "TERM", quick: "KILL" },
-        layout: Layout {
-            mark: ("mark", "text"),
-            sign: "data",
-            folders: &["data"],
-            socket: "socket",
-            pid: "pid",
-        },
-        arguments: Arguments {
-            install: |_, _| Ok(Vec::new()),
-            start: |_, _, _| Ok(Vec::new()),
-            expected: |_, _| Ok(Expected::new()),
-            explain: |error, _| error,
-        },
-        found: OnceLock::new(),
-    };
+    fn folder(parent: &tempfile::TempDir) -> Folder {
+        // The server's user must be able to enter it.
+        fs::set_permissions(parent.path(), Permissions::from_mode(0o711)).unwrap();
+        Folder::at(&parent.path().join("store"), shell()).unwrap()
+    }
 
     #[test]
     fn only_a_whole_store_is_recognised() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = Folder::at(&parent.path().join("store"), &SOFTWARE).unwrap();
+        let folder = folder(&parent);
         let kind = |result: Result<()>| result.unwrap_err().kind();
-        assert_eq!(kind(folder.adopt(None)), ErrorKind::Missing);
-        folder.create(None).unwrap();
-        assert!(!Folder::is_one(folder.path(), &SOFTWARE));
+        assert_eq!(kind(folder.adopt()), ErrorKind::Missing);
+        folder.create().unwrap();
+        assert!(!Folder::is_one(folder.path(), folder.software));
         assert_eq!(kind(folder.check_free()), ErrorKind::Usage);
         folder.mark().unwrap();
-        assert!(Folder::is_one(folder.path(), &SOFTWARE));
-        assert_eq!(kind(folder.create(None)), ErrorKind::Exists);
-        folder.adopt(None).unwrap();
+        assert!(Folder::is_one(folder.path(), folder.software));
+        assert_eq!(kind(folder.create()), ErrorKind::Exists);
+        folder.adopt().unwrap();
         assert_eq!(kind(folder.check_served()), ErrorKind::Failed);
         folder.remove().unwrap();
     }
@@ -250,8 +275,8 @@ mod tests {
     #[test]
     fn the_server_of_a_folder_is_found_by_its_process_id() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = Folder::at(&parent.path().join("store"), &SOFTWARE).unwrap();
-        folder.create(None).unwrap();
+        let folder = folder(&parent);
+        folder.create().unwrap();
         fs::write(folder.pid_file(), format!("{}\nmore\n", std::process::id())).unwrap();
         folder.check_served().unwrap();
         fs::write(folder.pid_file(), "4000000").unwrap();
@@ -263,5 +288,33 @@ mod tests {
         check_socket("/tmp/socket".as_ref()).unwrap();
         let error = check_socket(format!("/{}", "x".repeat(110)).as_ref()).unwrap_err();
         assert!(error.to_string().contains("--scratch DIR"), "{error}");
+    }
+
+    #[test]
+    fn a_claimed_folder_is_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = File::open(folder.path()).unwrap();
+        other.lock().unwrap();
+        let error = claim(folder.path()).unwrap_err();
+        assert!(error.to_string().ends_with(": another process has it open"), "{error}");
+        other.unlock().unwrap();
+        claim(folder.path()).unwrap();
+        claim(folder.path()).unwrap();
+        assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
+    }
+
+    #[test]
+    fn a_closed_folder_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        let stranger = Some(Account { user: 4_000_000, group: 4_000_000 });
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+        let error = check_enters(&inner, stranger).unwrap_err().to_string();
+        assert!(error.contains("cannot be entered") && error.contains("--scratch DIR"), "{error}");
+        assert!(!error.contains("inner"), "{error}");
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).unwrap();
+        check_enters(&inner, stranger).unwrap();
+        check_enters(&inner, None).unwrap();
     }
 }

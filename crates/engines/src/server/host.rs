@@ -1,8 +1,7 @@
 //! The server behind a store, to which its sessions connect.
 
 use std::{
-    fs, io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Mutex, PoisonError, mpsc::channel},
     thread,
     time::Duration,
@@ -12,10 +11,10 @@ use model::{Error, Facet, Result, Settings};
 
 use super::{
     address::Address,
-    dialect::{Connection, Dialect, Failure, Row, RowOf},
+    dialect::{Answer, Connect, Connection, Dialect, Failure, Row, Why},
     folder::Folder,
-    process::{Recipe, Server, failed, run},
-    variables::{Expected, Variables, variables},
+    process::{Server, failed, run},
+    variables::{Variables, own_variables, variables},
 };
 use crate::lock;
 
@@ -24,133 +23,141 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server, by where it is.
 pub(crate) struct Host<D: Dialect> {
-    pub(crate) options: D::Options,
+    pub(super) connect: Connect<D>,
     /// Its name or its address without the password, for people.
-    pub(crate) shown: String,
+    pub(super) shown: String,
     /// The log of a server that storemark started.
-    log: Option<PathBuf>,
+    pub(super) log: Option<PathBuf>,
+    /// Kept because connecting would count as time when little is left to do. Dropped before the
+    /// server ends.
+    control: Mutex<D>,
     /// The server that this process started.
     server: Option<Mutex<Server>>,
 }
 
 impl<D: Dialect> Host<D> {
-    /// Creates the folder and the data directory in it. An error leaves no folder.
-    pub(crate) fn install(folder: &Folder, settings: &Settings) -> Result<()> {
-        let software = D::software();
-        let installed = software.installed()?;
-        let account = software.account();
-        folder.create(account)?;
-        (software.arguments.install)(folder, settings)
-            .and_then(|arguments| run(&installed.installer, &arguments, account))
-            .map(drop)
-            .map_err(|error| {
-                // An error of its own would hide why the folder is incomplete.
-                let _ = folder.remove();
-                (software.arguments.explain)(error, settings)
-            })
+    /// Creates the folder with a data directory in it, and returns what `start` makes of them. An
+    /// error leaves no folder.
+    pub(super) fn install<T>(
+        folder: &Folder,
+        settings: &Settings,
+        start: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let software = folder.software;
+        let installer = &software.installed()?.installer;
+        own_variables(settings)?;
+        folder.create()?;
+        let arguments = (software.install)(folder, settings);
+        let started = run(installer, &arguments, software.account())
+            .map_err(|error| software.explain(error, settings))
+            .and_then(|_| start());
+        started.inspect_err(|_| {
+            // An error of its own would hide the first.
+            let _ = folder.remove();
+        })
     }
 
-    /// Starts a server on `folder` and connects to it.
-    pub(crate) fn start(
-        folder: &Folder,
-        facet: Facet,
-        settings: &Settings,
-    ) -> Result<(Self, D::Conn)> {
-        let software = D::software();
-        let expected = (software.arguments.expected)(folder, settings)?;
-        remove_if_there(&folder.log())?;
-        let recipe = Recipe {
-            name: software.name,
-            program: software.installed()?.server.clone(),
-            arguments: (software.arguments.start)(folder, facet, settings)?,
-            account: software.account(),
-            log: folder.log(),
-            signals: software.signals,
-        };
-        let mut host = Self::joined(folder);
+    /// Starts a server on `folder`.
+    pub(super) fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Self> {
+        let software = folder.software;
+        let arguments = (software.start)(folder, facet, settings)?;
+        let connect = D::to_folder(folder, None);
         let mut found = None;
-        let server = Server::start(&recipe, || {
-            found = match D::connect(&host.options) {
-                Err(failure) if D::is_starting(&failure) => None,
+        let server = Server::start(folder, &arguments, || {
+            found = match connect() {
+                Err(Failure { why: Why::Absent, .. }) => None,
                 answer => Some(answer),
             };
             found.is_some()
         });
-        host.server =
-            Some(Mutex::new(server.map_err(|e| (software.arguments.explain)(e, settings))?));
+        let server = server.map_err(|error| software.explain(error, settings))?;
         let answer = found.expect("a server has started once it answers");
-        let mut conn = answer.map_err(|failure| host.explain(&failure))?;
-        host.check(&mut conn, settings, &expected)?;
-        Ok((host, conn))
+        let mut host = Self::new(connect, answer, software.name, Some(folder.log()))?;
+        host.server = Some(Mutex::new(server));
+        host.check(settings).map(|()| host)
     }
 
     /// The server that another part of storemark has started on `folder`.
-    pub(crate) fn joined(folder: &Folder) -> Self {
-        Self {
-            options: D::to_folder(folder, None),
-            shown: D::software().name.to_owned(),
-            log: Some(folder.log()),
-            server: None,
-        }
+    pub(super) fn joined(folder: &Folder) -> Result<Self> {
+        folder.check_served()?;
+        let connect = D::to_folder(folder, None);
+        let answer = connect();
+        Self::new(connect, answer, folder.software.name, Some(folder.log()))
     }
 
     /// An existing server.
-    pub(crate) fn remote(address: &Address, settings: &Settings) -> Result<(Self, D::Conn)> {
-        let options = D::to_address(address, settings)?;
-        let host = Self { options, shown: address.shown.clone(), log: None, server: None };
-        let options = host.options.clone();
-        let conn = greeted(D::ADDRESS.servers, move || D::connect(&options))
-            .and_then(|conn| conn.map_err(|failure| D::explain(&failure, &host.options)))
-            .and_then(|mut conn| host.check(&mut conn, settings, &Expected::new()).map(|()| conn));
-        let conn = conn.map_err(|error| error.context(&host.shown))?;
-        Ok((host, conn))
+    pub(super) fn remote(address: &Address, settings: &Settings) -> Result<Self> {
+        let connect = D::to_address(address, settings);
+        let answer =
+            greeted(D::ADDRESS.servers, &connect).map_err(|e| e.context(&address.shown))?;
+        let host = Self::new(connect, answer, &address.shown, None)?;
+        host.check(settings).map_err(|error| error.context(&host.shown))?;
+        Ok(host)
+    }
+
+    fn new(
+        connect: Connect<D>,
+        answer: Answer<D>,
+        shown: &str,
+        log: Option<PathBuf>,
+    ) -> Result<Self> {
+        let control = answer.map_err(|Failure { error, why }| match why {
+            Why::Absent => error.context("nothing answers there").context(shown),
+            _ => error.context(shown),
+        })?;
+        let (shown, control) = (shown.to_owned(), Mutex::new(control));
+        Ok(Self { connect, shown, log, control, server: None })
     }
 
     /// Whether storemark started it.
-    pub(crate) fn is_private(&self) -> bool {
+    pub(super) fn is_private(&self) -> bool {
         self.log.is_some()
     }
 
-    pub(crate) fn log(&self) -> Option<&Path> {
-        self.log.as_deref()
+    pub(super) fn processes(&self) -> Vec<u32> {
+        self.server.iter().map(|server| lock::hold(server).pid).collect()
     }
 
-    pub(crate) fn processes(&self) -> Vec<u32> {
-        self.server.iter().map(|server| lock::hold(server).pid()).collect()
+    /// A connection whose waits for locks are counted, and what `prepare` makes of it.
+    pub(super) fn session<T>(
+        &self,
+        connect: &Connect<D>,
+        facet: Facet,
+        prepare: impl FnOnce(&mut D) -> Answer<T>,
+    ) -> Result<(D, T)> {
+        let session = connect().and_then(|mut conn| {
+            let prepared = prepare(&mut conn)?;
+            conn.count_waits(self.log.as_deref(), facet)?;
+            Ok((conn, prepared))
+        });
+        session.map_err(|failure| self.explain(failure))
     }
 
-    pub(crate) fn connect(&self) -> Result<D::Conn> {
-        self.connect_by(&self.options)
+    /// Does what no session does.
+    pub(super) fn control<T>(&self, work: impl FnOnce(&mut D) -> Answer<T>) -> Result<T> {
+        work(&mut lock::hold(&self.control)).map_err(|failure| self.explain(failure))
     }
 
-    pub(crate) fn connect_by(&self, options: &D::Options) -> Result<D::Conn> {
-        D::connect(options).map_err(|failure| self.explain(&failure))
-    }
-
-    pub(crate) fn variables(&self, conn: &mut D::Conn) -> Result<Variables> {
-        let rows = conn.rows(D::VARIABLES).map_err(|failure| self.explain(&failure))?;
-        let pair = |row: &RowOf<D>| {
+    pub(super) fn variables(&self) -> Result<Variables> {
+        let rows = self.control(|control| control.rows(D::VARIABLES))?;
+        let pair = |row: &D::Row| {
             Some((row.text(0)?.to_owned(), row.text(1).unwrap_or_default().to_owned()))
         };
         Ok(Variables::new(rows.iter().filter_map(pair)))
     }
 
     /// An error if a variable that was asked for did not take effect.
-    fn check(&self, conn: &mut D::Conn, asked: &Settings, expected: &Expected) -> Result<()> {
+    fn check(&self, asked: &Settings) -> Result<()> {
         if variables(asked).next().is_none() {
             return Ok(());
         }
-        let fits = |name: &str, asked: &str, found: &str| {
-            D::took_effect(expected.get(name).map(String::as_str), asked, found)
-        };
-        self.variables(conn)?.check(asked, fits)
+        self.variables()?.check(asked, D::took_effect)
     }
 
     /// Returns what `failure` means; if the server ended, how.
     #[cold]
-    pub(crate) fn explain(&self, failure: &Failure<D>) -> Error {
-        let error = D::explain(failure, &self.options);
-        if !D::is_lost(failure) {
+    pub(super) fn explain(&self, Failure { error, why }: Failure) -> Error {
+        if !matches!(why, Why::Absent | Why::Lost) {
             return error.context(&self.shown);
         }
         let ended = self.server.as_ref().and_then(|server| lock::hold(server).dies());
@@ -164,28 +171,18 @@ impl<D: Dialect> Host<D> {
     }
 
     /// Ends the server if this process started it.
-    pub(crate) fn stop(self) -> Result<()> {
+    pub(super) fn stop(self) -> Result<()> {
+        drop(self.control);
         let server = self.server.map(Mutex::into_inner);
         server.map_or(Ok(()), |server| server.unwrap_or_else(PoisonError::into_inner).stop())
     }
 }
 
-fn remove_if_there(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io(path.display(), cause))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Returns what `connect` returns for one of `servers`. If nothing ever answers, the thread is left
 /// waiting.
-fn greeted<T: Send + 'static>(
-    servers: &str,
-    connect: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
+fn greeted<C: Connection + 'static>(servers: &str, connect: &Connect<C>) -> Result<Answer<C>> {
     let (sender, receiver) = channel();
+    let connect = connect.clone();
     thread::spawn(move || sender.send(connect()));
     receiver.recv_timeout(PATIENCE).map_err(|_| {
         let waited = PATIENCE.as_secs();

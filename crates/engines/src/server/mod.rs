@@ -2,9 +2,7 @@
 //! folder of a store, addresses, and tables of values and of rows with their sessions. A kind of
 //! server adds its [`Dialect`].
 
-mod account;
 mod address;
-mod claim;
 mod dialect;
 mod engine;
 mod folder;
@@ -18,11 +16,44 @@ mod table;
 mod variables;
 
 pub(crate) use address::{Address, AddressForm};
-pub(crate) use dialect::{Connection, Dialect, Row, RowDialect, Value, visit_rows};
+pub(crate) use dialect::{
+    Answer, Connect, Connection, Dialect, Failure, Row, Value, Visitor, Why, visit_rows,
+};
 pub(crate) use engine::ServerEngine;
-pub(crate) use folder::{Folder, Layout};
-pub(crate) use host::Host;
-pub(crate) use process::{Signals, run};
-pub(crate) use software::{Arguments, Installed, Program, Software, numbers};
-pub(crate) use table::{Grammar, Table};
-pub(crate) use variables::{Expected, Variables, own_variables, variables};
+pub(crate) use folder::Folder;
+pub(crate) use software::{Software, numbers};
+pub(crate) use table::Grammar;
+pub(crate) use variables::{Variables, own_variables, variables};
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use super::Software;
+
+    /// A shell as a server.
+    pub(super) fn shell() -> &'static Software {
+        Box::leak(Box::new(Software {
+            name: "shell",
+            engine: "server",
+            users: &[],
+            servers: &["sh"],
+            installer: "sh",
+            usual: &["/bin"],
+            package: "Debian: apt-get install no-such-server",
+            version: (&["-c", "echo shell 1.2 more"], "shell "),
+            least: "1",
+            otherwise: "",
+            variables: &["-c", "echo work_mem 1; echo work-place"],
+            signals: ["TERM", "KILL"],
+            mark: ("mark", "text"),
+            sign: "data",
+            folders: &["data"],
+            socket: "socket",
+            pid: "pid",
+            install: |_, _| Vec::new(),
+            start: |_, _, _| Ok(Vec::new()),
+            found: OnceLock::new(),
+        }))
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs,
     io::{BufRead, BufReader, Write},
     os::unix::process::CommandExt,
@@ -14,6 +14,8 @@ use std::{
 };
 
 use model::{Account, Error, Result};
+
+use super::folder::Folder;
 
 /// A shell, because it must outlive storemark.
 const GUARD: &str = include_str!("server_guard.sh");
@@ -28,28 +30,6 @@ const FEW: usize = 3;
 /// About as many lines as a server prints when it starts; earlier lines are of no interest.
 const LAST_START: usize = 30;
 
-/// How a server is started and ended.
-pub(crate) struct Recipe {
-    /// What people call it.
-    pub(crate) name: &'static str,
-    pub(crate) program: PathBuf,
-    pub(crate) arguments: Vec<OsString>,
-    /// The user that it runs as; `None`: the user of this process.
-    pub(crate) account: Option<Account>,
-    /// Its output is appended to this file.
-    pub(crate) log: PathBuf,
-    pub(crate) signals: Signals,
-}
-
-/// Names of the signals that end a server.
-#[derive(Clone, Copy)]
-pub(crate) struct Signals {
-    /// It writes all data to its files first.
-    pub(crate) clean: &'static str,
-    /// It ends at once.
-    pub(crate) quick: &'static str,
-}
-
 /// A server that runs. Dropping it ends it cleanly.
 pub(crate) struct Server {
     name: &'static str,
@@ -57,13 +37,17 @@ pub(crate) struct Server {
     guard: Child,
     /// A line on it asks for a clean end. If it closes without one, the server ends at once.
     ask: Option<ChildStdin>,
-    pid: u32,
+    pub(super) pid: u32,
 }
 
 impl Server {
-    /// Starts a server and waits until it `answers`.
-    pub(crate) fn start(recipe: &Recipe, mut answers: impl FnMut() -> bool) -> Result<Self> {
-        let mut server = Self::spawn(recipe)?;
+    /// Starts a server on `folder` and waits until it `answers`.
+    pub(crate) fn start(
+        folder: &Folder,
+        arguments: &[OsString],
+        mut answers: impl FnMut() -> bool,
+    ) -> Result<Self> {
+        let mut server = Self::spawn(folder, arguments)?;
         let started = Instant::now();
         while !answers() {
             if let Ok(Some(status)) = server.guard.try_wait() {
@@ -78,14 +62,15 @@ impl Server {
         Ok(server)
     }
 
-    fn spawn(recipe: &Recipe) -> Result<Self> {
-        let mut shell = command("/bin/sh".as_ref(), recipe.account);
+    fn spawn(folder: &Folder, arguments: &[OsString]) -> Result<Self> {
+        let (software, log) = (folder.software, folder.log());
+        let program = &software.installed()?.server;
+        let mut shell = command("/bin/sh".as_ref(), software.account());
         // A terminal's interrupt does not reach another process group.
         shell.process_group(0).arg("-c").arg(GUARD).arg("storemark-server-guard");
-        shell.args([recipe.signals.clean, recipe.signals.quick]).arg(&recipe.log);
-        shell.arg(&recipe.program).args(&recipe.arguments);
+        shell.args(software.signals).arg(&log).arg(program).args(arguments);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let failed = |e| Error::io(recipe.program.display(), e);
+        let failed = |e| Error::io(program.display(), e);
         let mut guard = shell.spawn().map_err(failed)?;
         let ask = guard.stdin.take();
         let mut pid = String::new();
@@ -93,14 +78,9 @@ impl Server {
             BufReader::new(output).read_line(&mut pid).map_err(failed)?;
         }
         let pid = pid.trim().parse().unwrap_or(0);
-        Ok(Self { name: recipe.name, log: recipe.log.clone(), guard, ask, pid })
+        Ok(Self { name: software.name, log, guard, ask, pid })
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.pid
-    }
-
-    /// Returns an error that ends with the last lines of the server's log.
     fn failed(&self, why: &str) -> Error {
         failed(self.name, why, &self.log)
     }
@@ -152,21 +132,19 @@ impl Drop for Server {
 pub(crate) fn failed(name: &str, why: &str, log: &Path) -> Error {
     let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let lines: Vec<_> = text.lines().collect();
-    let last = gist(&lines[lines.len().saturating_sub(LAST_START)..]);
+    let start = text.rmatch_indices('\n').nth(LAST_START).map_or(0, |(at, _)| at);
+    let last = gist(&text[start..]);
     let said = if last.is_empty() { String::new() } else { format!("; it said: {last}") };
     Error::failed(format!("{name} {why}{said}"))
 }
 
-/// Joins a few of `lines`: the first errors, because later ones follow from them; without errors
-/// the last lines.
-fn gist(lines: &[&str]) -> String {
-    let said: Vec<_> = lines.iter().map(|line| line.trim()).filter(|s| !s.is_empty()).collect();
-    let errors: Vec<_> = said.iter().copied().filter(|line| is_error(line)).collect();
-    match errors.len() {
-        0 => said[said.len().saturating_sub(FEW)..].join(" | "),
-        count => errors[..count.min(FEW)].join(" | "),
-    }
+/// Joins a few lines of a program's output: the first errors, because later ones follow from them;
+/// without errors the last lines.
+fn gist(output: &str) -> String {
+    let said: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let errors: Vec<_> = said.iter().copied().filter(|line| is_error(line)).take(FEW).collect();
+    let few = if errors.is_empty() { &said[said.len().saturating_sub(FEW)..] } else { &errors };
+    few.join(" | ")
 }
 
 /// MariaDB's last line does not say why it aborts.
@@ -179,20 +157,17 @@ fn is_error(line: &str) -> bool {
 /// most important lines of it.
 pub(crate) fn run(
     program: &Path,
-    arguments: &[OsString],
+    arguments: &[impl AsRef<OsStr>],
     account: Option<Account>,
 ) -> Result<String> {
-    let output = command(program, account)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| Error::io(program.display(), e))?;
+    let mut command = command(program, account);
+    let output = command.args(arguments).stdin(Stdio::null()).output();
+    let output = output.map_err(|e| Error::io(program.display(), e))?;
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     if output.status.success() {
         return Ok(out.trim().replace('\n', " | "));
     }
-    let lines: Vec<_> = out.lines().chain(err.lines()).collect();
-    let why = gist(&lines);
+    let why = gist(&format!("{out}\n{err}"));
     Err(Error::failed(format!("{} failed ({}): {why}", program.display(), output.status)))
 }
 
@@ -211,18 +186,23 @@ fn command(program: &Path, account: Option<Account>) -> Command {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
-    /// A server that is a shell script.
-    fn recipe(folder: &Path, script: &str) -> Recipe {
-        Recipe {
-            name: "shell",
-            program: "/bin/sh".into(),
-            arguments: ["-c", script].map(OsString::from).to_vec(),
-            account: None,
-            log: folder.join("log"),
-            signals: Signals { clean: "TERM", quick: "KILL" },
-        }
+    use super::*;
+    use crate::server::tests::shell;
+
+    /// The folder of a server that is a shell.
+    fn folder(parent: &tempfile::TempDir) -> Folder {
+        fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o711)).unwrap();
+        let software = shell();
+        let folder = Folder::at(&parent.path().join("store"), software).unwrap();
+        folder.create().unwrap();
+        folder
+    }
+
+    /// Starts a shell script as a server.
+    fn start(folder: &Folder, script: &str, answers: impl FnMut() -> bool) -> Result<Server> {
+        Server::start(folder, &["-c", script].map(OsString::from), answers)
     }
 
     fn lives(pid: u32) -> bool {
@@ -232,11 +212,12 @@ mod tests {
 
     #[test]
     fn it_answers_and_is_gone_when_stopped() {
-        let folder = tempfile::tempdir().unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let folder = folder(&parent);
         let ready = folder.path().join("ready");
         let script = format!("touch {}; while :; do sleep 0.05; done", ready.display());
-        let server = Server::start(&recipe(folder.path(), &script), || ready.exists()).unwrap();
-        let pid = server.pid();
+        let server = start(&folder, &script, || ready.exists()).unwrap();
+        let pid = server.pid;
         assert!(pid > 1);
         #[cfg(target_os = "linux")]
         assert!(lives(pid));
@@ -246,10 +227,10 @@ mod tests {
 
     #[test]
     fn it_ends_soon_after_storemark() {
-        let folder = tempfile::tempdir().unwrap();
+        let parent = tempfile::tempdir().unwrap();
         let script = "trap '' TERM; while :; do sleep 0.05; done";
-        let mut server = Server::start(&recipe(folder.path(), script), || true).unwrap();
-        let pid = server.pid();
+        let mut server = start(&folder(&parent), script, || true).unwrap();
+        let pid = server.pid;
         // The system closes the pipe when it ends the process that holds it.
         drop(server.ask.take());
         assert!(server.dies().is_some());
@@ -258,33 +239,35 @@ mod tests {
 
     #[test]
     fn the_output_of_one_that_does_not_start_is_shown() {
-        let folder = tempfile::tempdir().unwrap();
-        let recipe = recipe(folder.path(), "echo first; echo no room >&2; exit 3");
-        let error = Server::start(&recipe, || false).err().unwrap().to_string();
+        let parent = tempfile::tempdir().unwrap();
+        let folder = folder(&parent);
+        fs::write(folder.log(), "of an earlier start\n").unwrap();
+        fs::set_permissions(folder.log(), fs::Permissions::from_mode(0o666)).unwrap();
+        let script = "echo first; echo no room >&2; exit 3";
+        let error = start(&folder, script, || false).err().unwrap().to_string();
         assert!(error.contains("did not start (exit status: 3)"), "{error}");
-        assert!(error.contains("first | no room"), "{error}");
+        assert!(error.contains("it said: first | no room"), "{error}");
     }
 
     #[test]
     fn the_first_errors_are_shown() {
-        let log = ["[Note] a", "[ERROR] b", "", "[ERROR] c", "[Note] d", "FATAL: e", "ERROR f"];
-        assert_eq!(gist(&log), "[ERROR] b | [ERROR] c | FATAL: e");
-        assert_eq!(gist(&["a", "b", " c", "", "d"]), "b | c | d");
-        assert_eq!(gist(&["why", "[ERROR] Aborting"]), "why | [ERROR] Aborting");
-        assert_eq!(gist(&[]), "");
+        let log = "[Note] a\n[ERROR] b\n\n[ERROR] c\n[Note] d\nFATAL: e\nERROR f";
+        assert_eq!(gist(log), "[ERROR] b | [ERROR] c | FATAL: e");
+        assert_eq!(gist("a\nb\n c\n\nd"), "b | c | d");
+        assert_eq!(gist("why\n[ERROR] Aborting"), "why | [ERROR] Aborting");
+        assert_eq!(gist(""), "");
     }
 
     #[test]
     fn one_that_ends_by_itself_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let recipe = recipe(folder.path(), "exit 1");
-        let mut server = Server::start(&recipe, || true).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let mut server = start(&folder(&parent), "exit 1", || true).unwrap();
         assert!(server.dies().unwrap().to_string().contains("ended by itself"));
     }
 
     #[test]
     fn the_output_of_a_tool_that_fails_is_shown() {
-        let run = |script: &str| run("/bin/sh".as_ref(), &["-c", script].map(OsString::from), None);
+        let run = |script: &str| run("/bin/sh".as_ref(), &["-c", script], None);
         assert_eq!(run("echo a; echo b").unwrap(), "a | b");
         let error = run("echo out; echo err >&2; exit 2").unwrap_err().to_string();
         assert!(error.contains("exit status: 2") && error.contains("out | err"), "{error}");

@@ -8,6 +8,8 @@ trap '' HUP INT
 # If memory runs out, the system should end the server and not storemark.
 { echo 900 >/proc/self/oom_score_adj; } 2>/dev/null
 exec 3<&0 </dev/null
+# Only this start is of interest.
+: >"$log"
 "$@" 3<&- >>"$log" 2>&1 &
 server=$!
 echo "$server"

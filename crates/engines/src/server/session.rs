@@ -7,12 +7,13 @@ use std::{
 
 use model::{
     Access, BUSY_RETRIES, Error, Facet, How, Item, Key, KeyKind, LOCK_WAITS, Meta, Mode, Put,
-    Result, Scan, Session, Visit, Visitor,
+    Result, Scan, Session, Visit, copy_value,
 };
 
 use super::{
-    dialect::{Connection, Dialect, Failure, Row, RowOf, Statement, Value},
+    dialect::{Dialect, Failure, Row, Value, Visitor, Why},
     store::TableStore,
+    table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
 };
 use crate::{
     first::first,
@@ -21,173 +22,167 @@ use crate::{
 
 /// How often an operation that lost against another session is repeated.
 const TRIES: u32 = 10;
+/// Rows in a part of a scan: few with values, because these are large.
+const FEW: i64 = 32;
+const MANY: i64 = 1000;
+/// What a statement needs in a packet besides key and value: more than it takes.
+pub(super) const AROUND: u64 = 1024;
 
 pub(super) struct TableSession<'s, D: Dialect> {
     store: &'s TableStore<D>,
     /// In a cell because counting waits asks the server.
-    conn: RefCell<D::Conn>,
-    statements: Statements<Statement<D>>,
+    conn: RefCell<D>,
+    statements: Vec<D::Statement>,
     /// Between `begin` and `commit`, unless an error ended the transaction.
     in_batch: bool,
     /// Operations repeated since last asked.
     retries: Cell<i64>,
-    waits: RefCell<D::Waits>,
-}
-
-struct Statements<S> {
-    get: S,
-    insert: S,
-    update: S,
-    upsert: S,
-    delete: S,
-    scan_from: S,
 }
 
 impl<'s, D: Dialect> TableSession<'s, D> {
     pub(super) fn new(store: &'s TableStore<D>) -> Result<Self> {
-        let conn = store.host.connect()?;
-        Self::prepare(store, conn).map_err(|failure| store.host.explain(&failure))
-    }
-
-    fn prepare(store: &'s TableStore<D>, mut conn: D::Conn) -> Result<Self, Failure<D>> {
-        let (table, grammar) = (&store.table, &D::GRAMMAR);
-        let statements = Statements {
-            get: conn.prepare(&table.get(grammar))?,
-            insert: conn.prepare(&table.insert(grammar))?,
-            update: conn.prepare(&table.update(grammar))?,
-            upsert: conn.prepare(&table.upsert(grammar))?,
-            delete: conn.prepare(&table.delete(grammar))?,
-            scan_from: conn.prepare(&table.scan_from(grammar))?,
-        };
-        let waits = D::waits(&mut conn, &store.host, Facet::Blobs)?;
-        Ok(Self {
-            store,
-            conn: RefCell::new(conn),
-            statements,
-            in_batch: false,
-            retries: Cell::new(0),
-            waits: RefCell::new(waits),
-        })
-    }
-
-    fn keys(&self) -> KeyKind {
-        self.store.table.keys
+        let texts = store.statements.iter();
+        let prepare = |conn: &mut D| texts.map(|sql| conn.prepare(sql)).collect();
+        let host = &store.host;
+        let (conn, statements) = host.session(&host.connect, Facet::Blobs, prepare)?;
+        let conn = RefCell::new(conn);
+        Ok(Self { store, conn, statements, in_batch: false, retries: Cell::new(0) })
     }
 
     fn parameter<'k>(&self, key: Key<'k>) -> Result<Value<'k>> {
-        match (key, self.keys()) {
+        match (key, self.store.keys) {
             (Key::Int(key), KeyKind::Integers) => Ok(Value::Int(key)),
-            (Key::Name(name), KeyKind::Names) => {
-                let longest = D::longest_name(&self.store.table.form);
-                if name.len() > longest {
-                    Err(self.long_name(key, longest))
-                } else {
-                    Ok(Value::Bytes(name))
-                }
+            (Key::Name(name), KeyKind::Names) if name.len() > self.store.longest_name => {
+                Err(long_name(key, self.store.longest_name))
             }
+            (Key::Name(name), KeyKind::Names) => Ok(Value::Bytes(name)),
             (key, held) => Err(wrong_kind(key, held)),
         }
     }
 
+    /// Returns what `failure` means, after a rollback of the batch.
     #[cold]
-    fn long_name(&self, key: Key<'_>, longest: usize) -> Error {
-        let what = D::form_name(&self.store.table.form);
-        Error::unsupported(format!(
-            "key {key}: too long a name; a primary key of {what} takes at most {longest} bytes"
-        ))
-    }
-
-    /// Returns what `failure` means, after a rollback if the batch ended with it.
-    #[cold]
-    fn failed(&mut self, failure: &Failure<D>) -> Error {
-        if self.in_batch && D::ends_batch(failure) {
-            self.in_batch = false;
+    fn failed(&mut self, failure: Failure) -> Error {
+        if std::mem::take(&mut self.in_batch) {
             // This fails if the connection is lost, and then there is nothing to roll back.
             let _ = self.conn.get_mut().run("ROLLBACK");
         }
         self.store.host.explain(failure)
     }
 
+    /// Whether the server undid an operation for another session, and nothing else.
+    fn can_repeat(&self, failure: &Failure) -> bool {
+        failure.why == Why::Waited || failure.why == Why::Undone && !self.in_batch
+    }
+
     /// Runs a statement that writes; whether it found or inserted a row.
-    fn write(
-        &mut self,
-        which: fn(&Statements<Statement<D>>) -> &Statement<D>,
-        parameters: &[Value<'_>],
-    ) -> Result<bool> {
+    fn write(&mut self, statement: usize, values: &[Value<'_>]) -> Result<bool> {
         if self.store.access == Access::Read {
             return Err(read_only());
         }
         let mut tries = 1;
         loop {
-            match self.conn.get_mut().execute(which(&self.statements), parameters) {
+            match self.conn.get_mut().execute(&self.statements[statement], values) {
                 Ok(rows) => return Ok(rows > 0),
-                Err(failure) if tries < TRIES && D::can_repeat(&failure, self.in_batch) => {
+                Err(failure) if tries < TRIES && self.can_repeat(&failure) => {
                     tries += 1;
                     self.retries.set(self.retries.get() + 1);
                 }
-                Err(failure) => return Err(self.failed(&failure)),
+                Err(failure) => return Err(self.failed(failure)),
             }
         }
     }
 
     fn run(&mut self, sql: &str) -> Result<()> {
-        let done = self.conn.get_mut().run(sql);
-        done.map(drop).map_err(|failure| self.failed(&failure))
+        self.conn.get_mut().run(sql).map(drop).map_err(|failure| self.failed(failure))
     }
 
-    /// Visits the rows of a query of the whole table.
-    fn stream(&mut self, query: &str, visit: &mut dyn FnMut(&RowOf<D>) -> Visit) -> Result<()> {
-        let visited = self.conn.get_mut().stream(query, self.in_batch, visit);
-        let visited = visited.map_err(|failure| self.failed(&failure))?;
-        let stopped = !matches!(visited, Ok(ControlFlow::Continue(())));
-        if stopped && !self.in_batch && D::Conn::LEFT_AFTER_STOP {
-            *self = Self::new(self.store)?;
-        }
-        visited.map(drop)
+    fn each(&mut self, query: usize, values: &[Value<'_>], visit: Visitor<'_, D::Row>) -> Visit {
+        let visited = self.conn.get_mut().each(&self.statements[query], values, visit);
+        visited.map_err(|failure| self.failed(failure))?
     }
+
+    /// Visits all items in parts that start with the last key of the one before, so that few are in
+    /// memory and many can be left.
+    fn scan_all(&mut self, values: bool, visit: &mut model::Visitor<'_>) -> Result<()> {
+        let keys = self.store.keys;
+        let (query, most) = if values { (SCAN_FROM, FEW) } else { (LIST_FROM, MANY) };
+        let (mut number, mut name, mut is_first) = (i64::MIN, Vec::new(), true);
+        loop {
+            let start = name.clone();
+            let from = match keys {
+                KeyKind::Integers => Key::Int(number),
+                KeyKind::Names => Key::Name(&start),
+            };
+            let (parameters, mut rows) = ([self.parameter(from)?, Value::Int(most)], 0);
+            let visited = self.each(query, &parameters, &mut |row| {
+                let item = if values { item_of(row, keys) } else { length_of(row, keys) }?;
+                rows += 1;
+                match item.key {
+                    Key::Int(key) => number = key,
+                    Key::Name(key) => name = key.to_vec(),
+                }
+                let is_shown = !is_first && item.key == from;
+                if is_shown { Ok(ControlFlow::Continue(())) } else { visit(item) }
+            })?;
+            if rows < most || visited.is_break() {
+                return Ok(());
+            }
+            is_first = false;
+        }
+    }
+}
+
+#[cold]
+fn long_name(key: Key<'_>, longest: usize) -> Error {
+    Error::unsupported(format!(
+        "key {key}: too long a name; the primary key of this table takes at most {longest} bytes"
+    ))
+}
+
+#[cold]
+fn too_long<D: Dialect>(length: usize, longest: u64) -> Error {
+    let packet = D::PACKET.unwrap_or_default();
+    let needed = (length as u64 + AROUND).next_multiple_of(1024);
+    Error::usage(format!(
+        "a value of {length} bytes does not fit into {packet}, which is {} bytes on this server; \
+         SET GLOBAL {packet}={needed} (at most 1 GiB) allows it",
+        longest + AROUND
+    ))
 }
 
 impl<D: Dialect> Session for TableSession<'_, D> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let key = self.parameter(key)?;
         let mut length = None;
-        let found = self.conn.get_mut().each(&self.statements.get, &[key], &mut |row| {
-            let value = bytes(row, 0)?;
-            if let Some(front) = into.get_mut(..value.len()) {
-                front.copy_from_slice(value);
-            }
-            length = Some(value.len());
+        self.each(GET, &[key], &mut |row| {
+            length = Some(copy_value(bytes(row, 0)?, into));
             Ok(ControlFlow::Continue(()))
-        });
-        found.map_err(|failure| self.failed(&failure))?.map(drop)?;
-        Ok(length)
+        })
+        .map(|_| length)
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         if value.len() as u64 > self.store.longest_value {
-            return Err(D::too_long(value.len(), self.store.longest_value));
+            return Err(too_long::<D>(value.len(), self.store.longest_value));
         }
         let (key, value) = (self.parameter(key)?, Value::Bytes(value));
-        let [mode, seconds, nanoseconds] = parameters(put.meta);
-        let all = match put.how {
-            How::Update => [value, mode, seconds, nanoseconds, key],
-            How::Insert | How::Upsert => [key, value, mode, seconds, nanoseconds],
-        };
-        let few = match put.how {
-            How::Update => [value, key],
-            How::Insert | How::Upsert => [key, value],
-        };
-        let parameters = if self.keys() == KeyKind::Names { &all[..] } else { &few };
+        let [mode, seconds, nanoseconds] = put.meta.map_or([Value::Null; 3], |meta| {
+            [i64::from(meta.mode), meta.seconds, i64::from(meta.nanoseconds)].map(Value::Int)
+        });
+        // Integers have no mode and time.
+        let few = if self.store.keys == KeyKind::Names { 5 } else { 2 };
         match put.how {
-            How::Insert => self.write(|statements| &statements.insert, parameters),
-            How::Upsert => self.write(|statements| &statements.upsert, parameters),
-            How::Update => self.write(|statements| &statements.update, parameters),
+            How::Update if few == 2 => self.write(UPDATE, &[value, key]),
+            How::Update => self.write(UPDATE, &[value, mode, seconds, nanoseconds, key]),
+            How::Insert => self.write(INSERT, &[key, value, mode, seconds, nanoseconds][..few]),
+            How::Upsert => self.write(UPSERT, &[key, value, mode, seconds, nanoseconds][..few]),
         }
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
         let key = self.parameter(key)?;
-        self.write(|statements| &statements.delete, &[key])
+        self.write(DELETE, &[key])
     }
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
@@ -203,31 +198,33 @@ impl<D: Dialect> Session for TableSession<'_, D> {
         self.run("COMMIT")
     }
 
-    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        let keys = self.keys();
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut model::Visitor<'_>) -> Result<()> {
         let Some(from) = scan.from else {
-            let table = &self.store.table;
-            if !scan.values {
-                return self
-                    .stream(&table.list(&D::GRAMMAR), &mut |row| visit(length_of(row, keys)?));
+            // All parts are of one view.
+            let is_alone = !self.in_batch;
+            if is_alone {
+                self.begin(Mode::Read)?;
             }
-            let mut visit = first(scan.limit, visit);
-            return self.stream(&table.scan(&D::GRAMMAR), &mut |row| visit(item_of(row, keys)?));
+            let scanned = self.scan_all(scan.values, &mut first(scan.limit, visit));
+            // An error of the server has ended the batch.
+            let ended = if is_alone && self.in_batch { self.commit() } else { Ok(()) };
+            return scanned.and(ended);
         };
+        let keys = self.store.keys;
         let limit = Value::Int(i64::try_from(scan.limit).unwrap_or(i64::MAX));
         let parameters = [self.parameter(from)?, limit];
-        let query = &self.statements.scan_from;
-        let visit = &mut |row: &_| visit(item_of(row, keys)?);
-        let visited = self.conn.get_mut().each(query, &parameters, visit);
-        visited.map_err(|failure| self.failed(&failure))?.map(drop)
+        self.each(SCAN_FROM, &parameters, &mut |row| visit(item_of(row, keys)?)).map(drop)
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
-        let (mut waits, mut conn) = (self.waits.borrow_mut(), self.conn.borrow_mut());
-        let waits = D::count(&mut waits, &mut conn, &self.store.host);
-        let waits = waits.map(|waits| (LOCK_WAITS, waits));
-        waits.into_iter().chain([(BUSY_RETRIES, self.retries.take())]).collect()
+        statistics(self.conn.borrow_mut().waits(), self.retries.take())
     }
+}
+
+/// The counters of a session.
+pub(super) fn statistics(waits: Option<i64>, retries: i64) -> Vec<(&'static str, i64)> {
+    let waits = waits.map(|waits| (LOCK_WAITS, waits));
+    waits.into_iter().chain([(BUSY_RETRIES, retries)]).collect()
 }
 
 fn bytes(row: &impl Row, column: usize) -> Result<&[u8]> {
@@ -262,12 +259,5 @@ fn meta_of(row: &impl Row) -> Option<Meta> {
         mode: u32::try_from(row.int(2)?).ok()?,
         seconds: row.int(3)?,
         nanoseconds: u32::try_from(row.int(4)?).ok()?,
-    })
-}
-
-/// Mode, seconds and nanoseconds.
-fn parameters<'v>(meta: Option<Meta>) -> [Value<'v>; 3] {
-    meta.map_or([Value::Null; 3], |meta| {
-        [i64::from(meta.mode), meta.seconds, i64::from(meta.nanoseconds)].map(Value::Int)
     })
 }

@@ -1,21 +1,19 @@
-//! The software of a server: its programs, which are looked for once, and its version.
+//! The software of a server: its programs, which are looked for once, its version, and what the
+//! programs are given.
 
 use std::{
+    cmp::Reverse,
     env,
     ffi::OsString,
-    fs,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
-use model::{Account, Error, Facet, Library, Result, Settings};
+use glob::glob;
+use model::{Account, Error, Facet, Library, Result, Settings, nearest};
+use nix::unistd::{User, geteuid};
 
-use super::{
-    account::account,
-    folder::{Folder, Layout},
-    process::{Signals, run},
-    variables::Expected,
-};
+use super::{folder::Folder, process::run, variables::variables};
 
 /// A kind of server, as this machine may have it installed.
 pub(crate) struct Software {
@@ -25,30 +23,40 @@ pub(crate) struct Software {
     pub(crate) engine: &'static str,
     /// Users that packages create for it.
     pub(crate) users: &'static [&'static str],
-    pub(crate) server: Program,
+    /// The names of the server's program, the best first.
+    pub(crate) servers: &'static [&'static str],
     /// What makes a new data directory, from the same package.
-    pub(crate) installer: Program,
+    pub(crate) installer: &'static str,
+    /// Folders to search after the path; one `*` matches the end of a name, the greatest version
+    /// first.
+    pub(crate) usual: &'static [&'static str],
+    /// What must be installed, the end of a sentence.
+    pub(crate) package: &'static str,
     /// What makes the server print its version, and the text before it.
     pub(crate) version: (&'static [&'static str], &'static str),
     /// The oldest version that is accepted.
     pub(crate) least: &'static str,
     /// What measures another kind of server, if one is installed instead; for people.
     pub(crate) otherwise: &'static str,
-    pub(crate) signals: Signals,
-    pub(crate) layout: Layout,
-    pub(crate) arguments: Arguments,
-    pub(crate) found: OnceLock<Installed>,
-}
-
-/// What the programs are given, and what comes of it.
-pub(crate) struct Arguments {
-    pub(crate) install: fn(&Folder, &Settings) -> Result<Vec<OsString>>,
-    /// What is asked for comes before what must be so: the server takes the last of two values.
+    /// What makes the server print its variables, each at the start of a line.
+    pub(crate) variables: &'static [&'static str],
+    /// Names of the signals that end it: once it has written all data to its files, and at once.
+    pub(crate) signals: [&'static str; 2],
+    /// The file that marks a folder as a whole store, and the text in it.
+    pub(crate) mark: (&'static str, &'static str),
+    /// A file or folder that a data directory always has.
+    pub(crate) sign: &'static str,
+    /// Folders that the server needs and does not create.
+    pub(crate) folders: &'static [&'static str],
+    pub(crate) socket: &'static str,
+    /// The file in which a running server has its process id.
+    pub(crate) pid: &'static str,
+    /// The arguments of the installer.
+    pub(crate) install: fn(&Folder, &Settings) -> Vec<OsString>,
+    /// The arguments of the server. What is asked for comes before what must be so: the server takes
+    /// the last of two values.
     pub(crate) start: fn(&Folder, Facet, &Settings) -> Result<Vec<OsString>>,
-    /// Asks the program, before it starts, for the values that variables will have.
-    pub(crate) expected: fn(&Folder, &Settings) -> Result<Expected>,
-    /// Returns what the error of a program that failed means.
-    pub(crate) explain: fn(Error, &Settings) -> Error,
+    pub(crate) found: OnceLock<Installed>,
 }
 
 /// The programs that were found.
@@ -59,22 +67,42 @@ pub(crate) struct Installed {
 }
 
 impl Software {
-    /// Finds the programs on the path or in a usual folder.
     pub(crate) fn installed(&self) -> Result<&Installed> {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
-        let server = self.server.find()?;
-        let arguments: Vec<_> = self.version.0.iter().map(OsString::from).collect();
-        let printed = run(&server, &arguments, None)?;
+        let server = self.find(self.servers, None)?;
+        let printed = run(&server, self.version.0, None)?;
         let version = self.version_in(&printed).map_err(|e| e.context(server.display()))?;
-        let installer = self.installer.find_beside(&server)?;
+        // Both are of one version if they are in one folder.
+        let installer = self.find(&[self.installer], server.parent())?;
         Ok(self.found.get_or_init(|| Installed { server, installer, version }))
     }
 
-    /// The user that its servers run as; `None`: the user of this process.
+    /// Finds a program in the folder `first`, on the path or in a usual folder.
+    fn find(&self, names: &[&str], first: Option<&Path>) -> Result<PathBuf> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let usual = self.usual.iter().flat_map(|pattern| folders(pattern));
+        let folders = first.map(Path::to_owned).into_iter().chain(env::split_paths(&path));
+        let mut files = folders.chain(usual).flat_map(|f| names.iter().map(move |n| f.join(n)));
+        // A server finds its own files relative to the real path of its program.
+        let found = files.find_map(|file| file.canonicalize().ok().filter(|file| file.is_file()));
+        found.ok_or_else(|| {
+            let names = names.join(" or ");
+            Error::unsupported(format!("{names} is not installed here: {}", self.package))
+        })
+    }
+
+    /// The user that its servers run as, because they refuse to run as root; `None`: the user of
+    /// this process.
     pub(crate) fn account(&self) -> Option<Account> {
-        account(self.users)
+        let mut names = self.users.iter().chain(&["nobody"]);
+        let user = if geteuid().is_root() {
+            names.find_map(|name| User::from_name(name).ok()?)
+        } else {
+            None
+        };
+        user.map(|user| Account { user: user.uid.as_raw(), group: user.gid.as_raw() })
     }
 
     pub(crate) fn library(&self) -> Option<Library> {
@@ -99,61 +127,35 @@ impl Software {
         }
         Ok(version.to_owned())
     }
-}
 
-/// A program that a package brings.
-pub(crate) struct Program {
-    /// Its names, the best first.
-    pub(crate) names: &'static [&'static str],
-    /// Folders to search after the path; one `*` matches the end of a name, the greatest version
-    /// first.
-    pub(crate) usual: &'static [&'static str],
-    /// What must be installed, the end of a sentence.
-    pub(crate) package: &'static str,
-}
-
-impl Program {
-    fn find(&self) -> Result<PathBuf> {
-        self.find_in(self.folders())
-    }
-
-    /// Finds it in the folder of `other`, so that both are of one version, or where it usually is.
-    fn find_beside(&self, other: &Path) -> Result<PathBuf> {
-        self.find_in(other.parent().map(Path::to_owned).into_iter().chain(self.folders()))
-    }
-
-    fn folders(&self) -> impl Iterator<Item = PathBuf> {
-        let path = env::var_os("PATH").unwrap_or_default();
-        let on_path = env::split_paths(&path).collect::<Vec<_>>();
-        on_path.into_iter().chain(self.usual.iter().flat_map(|pattern| folders(pattern)))
-    }
-
-    fn find_in(&self, mut folders: impl Iterator<Item = PathBuf>) -> Result<PathBuf> {
-        let found = folders.find_map(|folder| {
-            let mut candidates = self.names.iter().map(|name| folder.join(name));
-            // A server finds its own files relative to the real path of its program.
-            candidates.find(|path| path.is_file()).and_then(|path| path.canonicalize().ok())
-        });
-        found.ok_or_else(|| {
-            let names = self.names.join(" or ");
-            Error::unsupported(format!("{names} is not installed here: {}", self.package))
-        })
+    /// Returns what the error of a program means: one that names a variable that was asked for was
+    /// asked for the wrong thing.
+    pub(crate) fn explain(&self, error: Error, settings: &Settings) -> Error {
+        let said = error.to_string().replace('-', "_");
+        let apart = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.';
+        let named = |name: &str| {
+            said.split(apart).any(|word| word.trim_matches('.').eq_ignore_ascii_case(name))
+        };
+        let Some((name, value)) = variables(settings).find(|(name, _)| named(name)) else {
+            return error;
+        };
+        let known = self
+            .installed()
+            .and_then(|installed| run(&installed.server, self.variables, self.account()));
+        let lines = known.unwrap_or_default().replace('-', "_");
+        // `run` has joined the lines.
+        let known = lines.split(" | ").filter_map(|line| line.split_whitespace().next());
+        let near = nearest(name, known).filter(|near| *near != name);
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        Error::usage(format!("set.{name}={value}: {error}{hint}"))
     }
 }
 
 /// Returns the folders that match `pattern`.
 fn folders(pattern: &str) -> Vec<PathBuf> {
-    let Some((before, after)) = pattern.split_once('*') else { return vec![pattern.into()] };
-    let (folder, start) = before.rsplit_once('/').unwrap_or((".", before));
-    let mut names: Vec<_> = fs::read_dir(format!("{folder}/"))
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.starts_with(start))
-        .collect();
-    names.sort_by_key(|name| std::cmp::Reverse(numbers(name)));
-    let after = after.trim_start_matches('/');
-    names.iter().map(|name| Path::new(folder).join(name).join(after)).collect()
+    let mut found: Vec<_> = glob(pattern).into_iter().flatten().flatten().collect();
+    found.sort_by_key(|folder| Reverse(numbers(&folder.to_string_lossy())));
+    found
 }
 
 /// Returns the numbers in a version, for comparison: 9.6 comes before 15.
@@ -163,19 +165,21 @@ pub(crate) fn numbers(version: &str) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use model::ErrorKind;
 
     use super::*;
+    use crate::server::tests::shell;
 
-    const ABSENT: Program = Program {
-        names: &["storemark-no-such-server"],
-        usual: &["/nowhere", "/nowhere/*/bin"],
-        package: "Debian: apt-get install no-such-server",
-    };
+    #[test]
+    fn its_version_is_the_one_that_it_prints() {
+        assert_eq!(shell().installed().unwrap().version, "1.2");
+    }
 
     #[test]
     fn the_error_names_the_package() {
-        let error = ABSENT.find().unwrap_err();
+        let error = shell().find(&["storemark-no-such-server"], None).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().ends_with("apt-get install no-such-server"), "{error}");
     }
@@ -187,16 +191,37 @@ mod tests {
         for version in ["9.6", "15", "14"] {
             let bin = root.join(version).join("bin");
             fs::create_dir_all(&bin).unwrap();
-            fs::write(bin.join("server"), "").unwrap();
+            fs::write(bin.join("storemark-server"), "").unwrap();
         }
         let found = folders(&format!("{}/*/bin", root.display()));
         assert_eq!(found, ["15", "14", "9.6"].map(|version| root.join(version).join("bin")));
         let some = folders(&format!("{}/1*/bin", root.display()));
         assert_eq!(some, ["15", "14"].map(|version| root.join(version).join("bin")));
-        let program = Program { names: &["other", "server"], ..ABSENT };
-        let installer = Program { names: &["server"], ..ABSENT };
-        let server = program.find_in(found.into_iter()).unwrap();
-        assert_eq!(server, root.join("15/bin/server"));
-        assert_eq!(installer.find_beside(&server).unwrap(), server);
+        let names = ["storemark-other", "storemark-server"];
+        let server = shell().find(&names, Some(&found[0])).unwrap();
+        assert_eq!(server, root.join("15/bin/storemark-server"));
+    }
+
+    #[test]
+    fn no_server_runs_as_root() {
+        let account = shell().account();
+        assert_eq!(account.is_some(), geteuid().is_root());
+        assert!(account.is_none_or(|account| account.user > 0));
+    }
+
+    #[test]
+    fn only_an_error_about_a_variable_is_wrong_input() {
+        let mut settings = Settings::default();
+        settings.set("set.work_mme", "9T");
+        for (said, kind, end) in [
+            ("unknown variable 'work_mme=9T'", ErrorKind::Usage, "; did you mean work_mem?"),
+            ("Error while setting value '9T' to 'work-mme'", ErrorKind::Usage, "work_mem?"),
+            ("Cannot map work_mme_max=8583072m", ErrorKind::Failed, "8583072m"),
+            ("did not start (exit status: 1)", ErrorKind::Failed, "1)"),
+        ] {
+            let error = shell().explain(Error::failed(said), &settings);
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().ends_with(end), "{error}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! An open store: its table, and the server that is its own, another process's, or remote.
 
-use std::{path::Path, sync::Mutex};
+use std::path::Path;
 
 use model::{
     Access, Durability, Error, ErrorKind, Facet, KeyKind, OpenOptions, Result, Session, Settings,
@@ -9,44 +9,40 @@ use model::{
 
 use super::{
     address::Address,
-    dialect::{Connection, Dialect, Failure, Row},
+    dialect::{Answer, Connect, Dialect, Row},
     folder::Folder,
     host::Host,
-    session::TableSession,
-    table::Table,
+    session::{AROUND, TableSession},
     variables::{Variables, add_asked},
 };
-use crate::lock;
 
 /// The table of a server that storemark starts.
 const TABLE: &str = "kv";
 
 pub(super) struct TableStore<D: Dialect> {
-    pub(super) table: Table<D::Form>,
+    pub(super) keys: KeyKind,
     pub(super) access: Access,
+    pub(super) statements: [String; 7],
+    /// Most bytes of a name.
+    pub(super) longest_name: usize,
     /// Most bytes of a value.
     pub(super) longest_value: u64,
-    asked: Settings,
-    durability: Durability,
+    /// The table, as statements write it.
+    name: String,
+    /// What was asked for, and what is fixed of the table.
+    settings: Settings,
     settle: Vec<String>,
-    /// Dropped before the server ends.
-    control: Mutex<D::Conn>,
     pub(super) host: Host<D>,
-    removal: Option<Removal<D>>,
+    removal: Removal<D>,
 }
 
 /// Removes the table that this process created on an existing server.
-struct Removal<D: Dialect> {
-    options: D::Options,
-    statement: Option<String>,
-}
+struct Removal<D: Dialect>(Option<(Connect<D>, String)>);
 
 impl<D: Dialect> Removal<D> {
-    fn run(&mut self) -> Result<(), Failure<D>> {
-        let Some(statement) = self.statement.take() else { return Ok(()) };
-        let mut conn = D::connect(&self.options)?;
-        conn.run(D::LOCK_TIMEOUT)?;
-        conn.run(&statement).map(drop)
+    fn run(&mut self) -> Answer<()> {
+        let Some((connect, statement)) = self.0.take() else { return Ok(()) };
+        connect()?.run_all([D::LOCK_TIMEOUT, &statement])
     }
 }
 
@@ -61,87 +57,67 @@ impl<D: Dialect> TableStore<D> {
     /// Creates a folder with a server that has an empty table.
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let folder = Folder::at(path, D::software())?;
-        Host::<D>::install(&folder, &options.settings)?;
-        Self::fill(&folder, options).inspect_err(|_| {
-            // This call created it; an error of its own would hide the first.
-            let _ = folder.remove();
+        Host::<D>::install(&folder, &options.settings, || {
+            let host = Host::<D>::start(&folder, Facet::Blobs, &options.settings)?;
+            host.control(|control| control.run_all(D::DATABASE.1))?;
+            create_table(&host, &own_table::<D>(), options)?;
+            let store = Self::on(host, own_table::<D>(), Removal(None), options)?;
+            folder.mark().map(|()| store)
         })
-    }
-
-    fn fill(folder: &Folder, options: &OpenOptions) -> Result<Self> {
-        let (host, mut conn) = Host::<D>::start(folder, Facet::Blobs, &options.settings)?;
-        let name = own_table::<D>();
-        let create = D::create_table(&name, options.keys, &options.settings);
-        let statements = D::DATABASE.1.iter().copied().chain([&*create]);
-        for statement in statements {
-            conn.run(statement).map_err(|failure| host.explain(&failure))?;
-        }
-        let store = Self::on(host, conn, &name, None, options)?;
-        folder.mark()?;
-        Ok(store)
     }
 
     /// Starts a server on the folder of an existing store.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let folder = Folder::at(path, D::software())?;
-        folder.adopt(D::software().account())?;
-        let (host, conn) = Host::start(&folder, Facet::Blobs, &options.settings)?;
-        Self::on(host, conn, &own_table::<D>(), None, options)
+        folder.adopt()?;
+        let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
+        Self::on(host, own_table::<D>(), Removal(None), options)
             .map_err(|error| error.context(folder.path().display()))
     }
 
     /// Uses the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = Folder::at(path, D::software())?;
-        folder.check_served()?;
-        let host = Host::joined(&folder);
-        let conn = host.connect()?;
-        Self::on(host, conn, &own_table::<D>(), None, options)
+        let host = Host::joined(&Folder::at(path, D::software())?)?;
+        Self::on(host, own_table::<D>(), Removal(None), options)
     }
 
     /// Creates a table on an existing server.
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        let address = Address::parse(location, &D::ADDRESS)?;
-        let (host, mut conn) = Host::<D>::remote(&address, &options.settings)?;
-        let name = D::table_name(&address.database, &address.table);
-        let create = D::create_table(&name, options.keys, &options.settings);
-        conn.run(&create).map_err(|failure| {
-            if D::is_taken(&failure) {
-                taken(&name).context(&host.shown)
-            } else {
-                host.explain(&failure)
-            }
-        })?;
-        let statement = Some(format!("DROP TABLE {name}"));
-        let removal = Removal { options: host.options.clone(), statement };
-        Self::on(host, conn, &name, Some(removal), options)
+        let (host, name) = existing(location, options)?;
+        create_table(&host, &name, options)?;
+        let removal = Removal(Some((host.connect.clone(), format!("DROP TABLE {name}"))));
+        Self::on(host, name, removal, options)
     }
 
     /// Uses a table that another process has created on an existing server.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        let address = Address::parse(location, &D::ADDRESS)?;
-        let (host, conn) = Host::<D>::remote(&address, &options.settings)?;
-        let name = D::table_name(&address.database, &address.table);
-        Self::on(host, conn, &name, None, options)
+        let (host, name) = existing(location, options)?;
+        Self::on(host, name, Removal(None), options)
     }
 
     /// Takes what is to be removed, so that an error removes it.
-    fn on(
-        host: Host<D>,
-        mut conn: D::Conn,
-        name: &str,
-        removal: Option<Removal<D>>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let (table, variables) = read(&host, &mut conn, name, &options.settings)?;
+    fn on(host: Host<D>, name: String, removal: Removal<D>, options: &OpenOptions) -> Result<Self> {
+        let keys = host.control(|control| control.prepare(&format!("SELECT k, v FROM {name}")))?;
+        let keys = D::keys(&keys).ok_or_else(|| {
+            Error::usage(format!(
+                "storemark did not create the table {name}: its columns k and v differ"
+            ))
+        })?;
+        let settings = with_fixed(&host, host.control(|c| D::fixed(c, &name))?, &options.settings)?;
+        let variables = host.variables()?;
+        if !host.is_private() {
+            check_sync::<D>(&settings, &variables).map_err(|error| error.context(&host.shown))?;
+        }
+        let packet = D::PACKET.and_then(|name| variables.get(name).parse::<u64>().ok());
         Ok(Self {
+            keys,
             access: options.access,
-            longest_value: D::longest_value(&variables),
-            asked: options.settings.clone(),
-            durability: D::durability(&variables, &table.form),
-            settle: if host.is_private() { D::settle(&variables, &table) } else { Vec::new() },
-            control: Mutex::new(conn),
-            table,
+            statements: D::GRAMMAR.statements(&name, keys),
+            longest_name: D::longest_name(&settings),
+            longest_value: packet.map_or(u64::MAX, |packet| packet.saturating_sub(AROUND)),
+            settle: if host.is_private() { D::settle(&variables, &name) } else { Vec::new() },
+            name,
+            settings,
             host,
             removal,
         })
@@ -149,54 +125,92 @@ impl<D: Dialect> TableStore<D> {
 
     /// Lists what the server has besides the table.
     pub(super) fn others(&self) -> Result<Vec<String>> {
-        let rows = lock::hold(&self.control).rows(D::OTHERS);
-        let rows = rows.map_err(|failure| self.host.explain(&failure))?;
+        let rows = self.host.control(|control| control.rows(D::OTHERS))?;
         Ok(rows.iter().filter_map(|row| row.text(0)).map(str::to_owned).collect())
     }
-}
-
-fn taken(table: &str) -> Error {
-    let what =
-        format!("there is a table {table}; if a killed run left it, DROP TABLE {table} removes it");
-    Error::new(ErrorKind::Exists, what)
 }
 
 fn own_table<D: Dialect>() -> String {
     D::table_name(D::DATABASE.0, TABLE)
 }
 
-/// Reads what the table `name` is and what the server is set to; an error if they do not fit.
-fn read<D: Dialect>(
-    host: &Host<D>,
-    conn: &mut D::Conn,
-    name: &str,
-    asked: &Settings,
-) -> Result<(Table<D::Form>, Variables)> {
-    let query = conn.prepare(&format!("SELECT k, v FROM {name}"));
-    let query = query.map_err(|failure| host.explain(&failure))?;
-    let keys = D::Conn::keys(&query).ok_or_else(|| {
-        Error::usage(format!(
-            "storemark did not create the table {name}: its columns k and v differ"
-        ))
-    })?;
-    let form = form(host, conn, name)?;
-    let variables = host.variables(conn)?;
-    D::check_fit(asked, &variables, &form, host.is_private())
-        .map_err(|e| e.context(&host.shown))?;
-    Ok((Table { name: name.to_owned(), keys, form }, variables))
+/// The existing server at an address, and the table in it.
+fn existing<D: Dialect>(location: &Path, options: &OpenOptions) -> Result<(Host<D>, String)> {
+    let address = Address::parse(location, &D::ADDRESS)?;
+    let host = Host::remote(&address, &options.settings)?;
+    Ok((host, D::table_name(&address.database, &address.table)))
 }
 
-/// Reads what was fixed when the table `name` was made.
-pub(super) fn form<D: Dialect>(host: &Host<D>, conn: &mut D::Conn, name: &str) -> Result<D::Form> {
-    let rows = conn.rows(&D::form_query(name)).map_err(|failure| host.explain(&failure))?;
-    let row =
-        rows.first().ok_or_else(|| Error::new(ErrorKind::Missing, format!("no table {name}")));
-    D::form(row?)
+fn create_table<D: Dialect>(host: &Host<D>, name: &str, options: &OpenOptions) -> Result<()> {
+    let create = D::create_table(name, options.keys, &options.settings);
+    host.control(|control| control.run(&create)).map(drop).map_err(|error| match error.kind() {
+        ErrorKind::Exists => {
+            let hint = format!("; if a killed run left it, DROP TABLE {name} removes it");
+            Error::new(ErrorKind::Exists, format!("{error}{hint}"))
+        }
+        _ => error,
+    })
+}
+
+/// Adds a setting that is fixed of a table, as read back, to the `settings`; an error if these ask
+/// for another one.
+pub(super) fn with_fixed<D: Dialect>(
+    host: &Host<D>,
+    (name, word): (&'static str, String),
+    settings: &Settings,
+) -> Result<Settings> {
+    if let Some(asked) = settings.get(name).filter(|asked| *asked != word) {
+        return Err(Error::usage(format!(
+            "{}: {name}={asked}: the table is {word}, which is fixed once it is made; a server \
+             without {asked} may take another {name}",
+            host.shown
+        )));
+    }
+    let mut settings = settings.clone();
+    settings.set(name, word);
+    Ok(settings)
+}
+
+/// An error if a server that storemark does not change is set otherwise than asked.
+fn check_sync<D: Dialect>(settings: &Settings, variables: &Variables) -> Result<()> {
+    let sync = D::sync(variables);
+    let Some(asked) = settings.get("sync").filter(|asked| *asked != sync) else { return Ok(()) };
+    let shown: Vec<_> =
+        D::SYNC.iter().map(|name| format!("{name}={}", variables.get(name))).collect();
+    Err(Error::usage(format!(
+        "the server has sync={sync}, not {asked}, and is not changed: {}; --durability {} makes the \
+         others the same",
+        shown.join(", "),
+        durability::<D>(variables, settings)
+    )))
+}
+
+/// Returns the class that the variables of a server give to a table.
+fn durability<D: Dialect>(variables: &Variables, settings: &Settings) -> Durability {
+    let sync = ("sync", D::sync(variables));
+    let class = D::CLASSES.iter().find(|class| class.settings.contains(&sync));
+    match class {
+        Some(class) if D::is_transactional(settings) => class.class,
+        _ => Durability::None,
+    }
+}
+
+/// Returns the settings of a table as read back, and the class that they give.
+pub(super) fn in_effect<D: Dialect>(
+    host: &Host<D>,
+    facet: Facet,
+    settings: &Settings,
+) -> Result<(Settings, Durability)> {
+    let variables = host.variables()?;
+    let mut found = D::in_effect(facet, &variables, settings);
+    found.set("sync", D::sync(&variables));
+    add_asked(&mut found, settings);
+    Ok((found, durability::<D>(&variables, settings)))
 }
 
 impl<D: Dialect> Store for TableStore<D> {
     fn keys(&self) -> KeyKind {
-        self.table.keys
+        self.keys
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
@@ -204,10 +218,7 @@ impl<D: Dialect> Store for TableStore<D> {
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        let variables = self.host.variables(&mut lock::hold(&self.control))?;
-        let mut settings = D::in_effect(Facet::Blobs, &variables, &self.table.form);
-        add_asked(&mut settings, &self.asked);
-        Ok((settings, self.durability))
+        in_effect(&self.host, Facet::Blobs, &self.settings)
     }
 
     fn processes(&self) -> Vec<u32> {
@@ -218,23 +229,16 @@ impl<D: Dialect> Store for TableStore<D> {
         if self.access == Access::Read {
             return Ok(());
         }
-        let mut control = lock::hold(&self.control);
-        let mut statements = self.settle.iter();
-        let settled = statements.try_for_each(|statement| control.run(statement).map(drop));
-        settled.map_err(|failure| self.host.explain(&failure))
+        self.host.control(|control| control.run_all(&self.settle))
     }
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
-        let complaints = D::integrity(&mut lock::hold(&self.control), &self.table);
-        complaints.map_err(|failure| self.host.explain(&failure))
+        self.host.control(|control| D::integrity(control, &self.name))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        let Self { control, host, removal, .. } = *self;
-        drop(control);
-        if let Some(mut removal) = removal {
-            removal.run().map_err(|failure| host.explain(&failure))?;
-        }
+        let Self { host, mut removal, .. } = *self;
+        removal.run().map_err(|failure| host.explain(failure))?;
         host.stop()
     }
 }

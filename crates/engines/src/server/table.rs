@@ -18,89 +18,58 @@ pub(crate) struct Grammar {
     pub(crate) new: fn(column: &str) -> String,
 }
 
+/// Columns for mode and time, of which a put may leave the old values.
+const META: &[&str] = &["mode", "seconds", "nanoseconds"];
+
+/// The statements of [`Grammar::statements`], by their places.
+pub(super) const GET: usize = 0;
+/// Parameters: key, value, and for names mode, seconds and nanoseconds.
+pub(super) const INSERT: usize = 1;
+pub(super) const UPSERT: usize = 2;
+/// Parameters: value, for names mode, seconds and nanoseconds, and the key.
+pub(super) const UPDATE: usize = 3;
+pub(super) const DELETE: usize = 4;
+/// Selects keys and values, and for names mode, seconds and nanoseconds. Parameters: the first key
+/// and the most rows.
+pub(super) const SCAN_FROM: usize = 5;
+/// The same with keys and lengths.
+pub(super) const LIST_FROM: usize = 6;
+
 impl Grammar {
     pub(crate) fn quoted(&self, name: &str) -> String {
         let quote = self.quote;
         format!("{quote}{}{quote}", name.replace(quote, &format!("{quote}{quote}")))
     }
-}
 
-/// A table, and the statements on it. `F` is what was fixed when it was made.
-#[derive(Clone, Debug)]
-pub(crate) struct Table<F> {
-    /// As statements write it.
-    pub(crate) name: String,
-    pub(crate) keys: KeyKind,
-    pub(crate) form: F,
-}
-
-/// Columns for mode and time, of which a put may leave the old values.
-const META: [&str; 3] = ["mode", "seconds", "nanoseconds"];
-
-impl<F> Table<F> {
-    fn meta(&self) -> &'static [&'static str] {
-        if self.keys == KeyKind::Names { &META } else { &[] }
-    }
-
-    pub(crate) fn get(&self, grammar: &Grammar) -> String {
-        format!("SELECT v FROM {} WHERE k={}", self.name, (grammar.parameter)(1))
-    }
-
-    /// Parameters: key, value, and for names mode, seconds and nanoseconds.
-    fn put(&self, grammar: &Grammar) -> String {
-        let columns = [&["k", "v"], self.meta()].concat();
-        let values: Vec<_> = (1..=columns.len()).map(grammar.parameter).collect();
-        format!("INSERT INTO {} ({}) VALUES ({})", self.name, columns.join(", "), values.join(", "))
-    }
-
-    pub(crate) fn insert(&self, grammar: &Grammar) -> String {
-        format!("{}{}", self.put(grammar), grammar.or_nothing)
-    }
-
-    pub(crate) fn upsert(&self, grammar: &Grammar) -> String {
-        let kept = |column: &&str| {
-            let new = (grammar.new)(column);
-            format!(", {column}=COALESCE({new}, {}.{column})", self.name)
+    /// The statements on the table `name`.
+    pub(super) fn statements(&self, name: &str, keys: KeyKind) -> [String; 7] {
+        let Self { parameter, new, in_key_order, or_nothing, or_update, .. } = self;
+        let meta = if keys == KeyKind::Names { META } else { &[] };
+        // What a put leaves out keeps its old value.
+        let kept = |value: &dyn Fn(usize, &str) -> (String, String)| -> String {
+            let kept = (2..).zip(meta).map(|(n, column)| {
+                let (new, old) = value(n, column);
+                format!(", {column}=COALESCE({new}, {old})")
+            });
+            kept.collect()
         };
-        let meta: String = self.meta().iter().map(kept).collect();
-        let value = (grammar.new)("v");
-        format!("{}{} v={value}{meta}", self.put(grammar), grammar.or_update)
-    }
-
-    /// Parameters: value, for names mode, seconds and nanoseconds, and the key.
-    pub(crate) fn update(&self, grammar: &Grammar) -> String {
-        let parameter = grammar.parameter;
-        let kept = |(n, column): (usize, &&str)| {
-            format!(", {column}=COALESCE({}, {column})", parameter(n))
-        };
-        let meta: String = (2..).zip(self.meta()).map(kept).collect();
-        let key = parameter(self.meta().len() + 2);
-        format!("UPDATE {} SET v={}{meta} WHERE k={key}", self.name, parameter(1))
-    }
-
-    pub(crate) fn delete(&self, grammar: &Grammar) -> String {
-        format!("DELETE FROM {} WHERE k={}", self.name, (grammar.parameter)(1))
-    }
-
-    /// Columns: key and length.
-    pub(crate) fn list(&self, grammar: &Grammar) -> String {
-        format!("SELECT k, OCTET_LENGTH(v) FROM {}{} ORDER BY k", self.name, grammar.in_key_order)
-    }
-
-    /// Columns: key, value, and for names mode, seconds and nanoseconds.
-    pub(crate) fn scan(&self, grammar: &Grammar) -> String {
-        self.select("", grammar)
-    }
-
-    /// The same from a key on; parameters: the key and the most rows.
-    pub(crate) fn scan_from(&self, grammar: &Grammar) -> String {
-        let [from, most] = [1, 2].map(grammar.parameter);
-        format!("{} LIMIT {most}", self.select(&format!(" WHERE k>={from}"), grammar))
-    }
-
-    fn select(&self, which: &str, grammar: &Grammar) -> String {
-        let columns = [&["k", "v"], self.meta()].concat().join(", ");
-        format!("SELECT {columns} FROM {}{}{which} ORDER BY k", self.name, grammar.in_key_order)
+        let inserted = kept(&|_, column| (new(column), format!("{name}.{column}")));
+        let updated = kept(&|n, column| (parameter(n), column.to_owned()));
+        let columns = [&["k", "v"], meta].concat();
+        let values: Vec<_> = (1..=columns.len()).map(parameter).collect();
+        let (columns, values) = (columns.join(", "), values.join(", "));
+        let put = format!("INSERT INTO {name} ({columns}) VALUES ({values})");
+        let [first, second, last] = [1, 2, meta.len() + 2].map(parameter);
+        let from = format!("{name}{in_key_order} WHERE k>={first} ORDER BY k LIMIT {second}");
+        [
+            format!("SELECT v FROM {name} WHERE k={first}"),
+            format!("{put}{or_nothing}"),
+            format!("{put}{or_update} v={}{inserted}", new("v")),
+            format!("UPDATE {name} SET v={first}{updated} WHERE k={last}"),
+            format!("DELETE FROM {name} WHERE k={first}"),
+            format!("SELECT {columns} FROM {from}"),
+            format!("SELECT k, OCTET_LENGTH(v) FROM {from}"),
+        ]
     }
 }
 
@@ -124,12 +93,12 @@ mod tests {
 
     #[test]
     fn statements_of_names_keep_what_a_put_leaves_out() {
-        let table = Table { name: "kv".to_owned(), keys: KeyKind::Names, form: () };
+        let sql = GRAMMAR.statements("kv", KeyKind::Names);
         let insert =
             "INSERT INTO kv (k, v, mode, seconds, nanoseconds) VALUES ($1, $2, $3, $4, $5)";
-        assert_eq!(table.insert(&GRAMMAR), format!("{insert} ON CONFLICT DO NOTHING"));
+        assert_eq!(sql[INSERT], format!("{insert} ON CONFLICT DO NOTHING"));
         assert_eq!(
-            table.upsert(&GRAMMAR),
+            sql[UPSERT],
             format!(
                 "{insert} ON CONFLICT(k) DO UPDATE SET v=excluded.v, \
                  mode=COALESCE(excluded.mode, kv.mode), \
@@ -138,19 +107,20 @@ mod tests {
             )
         );
         assert_eq!(
-            table.update(&GRAMMAR),
+            sql[UPDATE],
             "UPDATE kv SET v=$1, mode=COALESCE($2, mode), seconds=COALESCE($3, seconds), \
              nanoseconds=COALESCE($4, nanoseconds) WHERE k=$5"
+        );
+        assert_eq!(
+            sql[SCAN_FROM],
+            "SELECT k, v, mode, seconds, nanoseconds FROM kv WHERE k>=$1 ORDER BY k LIMIT $2"
         );
     }
 
     #[test]
     fn statements_of_integers_have_no_mode_and_time() {
-        let table = Table { name: "kv".to_owned(), keys: KeyKind::Integers, form: () };
-        assert_eq!(table.update(&GRAMMAR), "UPDATE kv SET v=$1 WHERE k=$2");
-        assert_eq!(
-            table.scan_from(&GRAMMAR),
-            "SELECT k, v FROM kv WHERE k>=$1 ORDER BY k LIMIT $2"
-        );
+        let sql = GRAMMAR.statements("kv", KeyKind::Integers);
+        assert_eq!(sql[UPDATE], "UPDATE kv SET v=$1 WHERE k=$2");
+        assert_eq!(sql[SCAN_FROM], "SELECT k, v FROM kv WHERE k>=$1 ORDER BY k LIMIT $2");
     }
 }

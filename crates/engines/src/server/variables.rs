@@ -29,9 +29,6 @@ const ENDS: &[&str] = &[
 /// How names end whose values have a `/` and name no place.
 const ZONES: &[&str] = &["timezone", "time_zone"];
 
-/// The values that variables must have once the server runs, as far as they are known before.
-pub(crate) type Expected = BTreeMap<String, String>;
-
 /// Returns the variables that settings ask for, with their values.
 pub(crate) fn variables(settings: &Settings) -> impl Iterator<Item = (&str, &str)> {
     let Settings(all) = settings;

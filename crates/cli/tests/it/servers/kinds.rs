@@ -66,7 +66,7 @@ pub(super) const MARIADB: Kind = Kind {
         ("?engine=myisam&sync=commit --durability consistent", "myisam promises nothing"),
         ("?set.innodb_data_home_dir=x", "names a place or code"),
         ("?set.log_bin=/tmp/x", "names a place or code"),
-        ("?set.no_such_thing=1", "has no such variable"),
+        ("?set.no_such_thing=1", "unknown variable 'no_such_thing=1'"),
         ("?set.innodb_page_size=4000", "the server has \"4096\""),
         ("?set.innodb_data_file_path=nonsense", "[ERROR]"),
         ("?set.skip_networking=0", "set.skip_networking=0 did not take effect"),
@@ -149,7 +149,7 @@ pub(super) const POSTGRES: Kind = Kind {
         ("?set.shared_buffers=1GB", "cannot be changed without restarting"),
         ("?set.no_such_thing=1", "unrecognized configuration parameter"),
         ("?set.no.such=1", "no such variable"),
-        ("?sync=off", "gives durability consistent, not none"),
+        ("?sync=off", "the server has sync=async, not off"),
     ],
     says: Says {
         wrong_password: "password authentication failed",
