@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use model::{Error, Key, KeyKind, Result};
 use strum::{Display, EnumString, VariantNames};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::{name, os};
 use crate::refusal::wrong_kind;
@@ -94,15 +94,14 @@ impl Layout {
     /// it except folders. A folder that cannot be read is an error.
     fn entries(self, dir: &Path) -> impl Iterator<Item = Result<Entry>> {
         let depth = if self == Self::Flat { 1 } else { usize::MAX };
-        let entry = move |found: walkdir::Result<walkdir::DirEntry>| match found {
-            Ok(found) if found.file_type().is_dir() && depth > 1 => None,
-            Ok(found) => {
-                let path = found.path().strip_prefix(dir).unwrap_or(found.path());
-                Some(Ok(Entry { name: os::name(path), is_file: found.file_type().is_file() }))
-            }
-            Err(error) => Some(Err(failed(dir, error))),
-        };
-        walk(dir, depth).filter_map(entry)
+        let is_folder = |found: &DirEntry| found.file_type().is_dir();
+        let all = walk(dir, depth);
+        let shown = all.filter(move |found| depth == 1 || !found.as_ref().is_ok_and(is_folder));
+        shown.map(move |found| {
+            let found = found.map_err(|e| failed(dir, e))?;
+            let path = found.path().strip_prefix(dir).unwrap_or(found.path());
+            Ok(Entry { name: os::name(path), is_file: found.file_type().is_file() })
+        })
     }
 }
 
@@ -117,12 +116,10 @@ struct Entry {
 pub(super) fn walk(
     dir: &Path,
     depth: usize,
-) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> {
+) -> impl Iterator<Item = Result<DirEntry, walkdir::Error>> {
+    let is_temporary = |found: &DirEntry| name::is_temporary(found.file_name().as_encoded_bytes());
     let all = WalkDir::new(dir).min_depth(1).max_depth(depth).into_iter();
-    all.filter(|found| match found {
-        Ok(found) => !name::is_temporary(found.file_name().as_encoded_bytes()),
-        Err(_) => true,
-    })
+    all.filter(move |found| !found.as_ref().is_ok_and(is_temporary))
 }
 
 /// What kept [`walk`] from going on.

@@ -1,4 +1,4 @@
-//! The calls into SQLite's C interface, and the only unsafe code of this engine.
+//! The calls into SQLite's C interface.
 //!
 //! Statements and blob handles may outlive their connection here: it is closed with
 //! `sqlite3_close_v2`, which frees it only after the last of them. A handle stays on the thread
