@@ -27,7 +27,6 @@ mod scratch;
 mod space;
 mod stop;
 mod text;
-mod usage;
 
 pub use clock::{clock_ns, now_ns, wait_until};
 pub use disk::{device, disk, other_filesystems};

@@ -9,10 +9,9 @@ use model::{Cost, Io, Load};
 
 use crate::{
     memory::swapped_bytes,
-    processes::Processes,
+    processes::{Processes, combine_costs, combine_io, own_io, spent},
     processor,
     text::number,
-    usage::{combine_costs, combine_io, own_io, spent},
 };
 
 /// Measures from [`Meter::start`] to [`Meter::stop`]. Each takes some 0.2 ms, a little more on

@@ -54,7 +54,6 @@
 
 #[cfg(unix)]
 mod crawl;
-mod evict;
 mod files;
 mod lock;
 mod names;
@@ -64,12 +63,11 @@ mod warm;
 
 #[cfg(unix)]
 pub use crawl::{Action, Crawl, CrawlOptions, Found, Problem, Root, Skipped, Visitor};
-pub use evict::{Evictor, can_drop_all, can_evict, drop_all, evict};
 pub use files::Files;
 pub use lock::{Locked, lock_all};
 pub use names::{Names, Opened, can_see_names, name_is_cached, open};
 pub use pages::{Pages, Span, page_size, residency_map};
-pub use warm::{BUFFER, warm};
+pub use warm::{BUFFER, Evictor, can_drop_all, can_evict, drop_all, evict, warm};
 
 /// `error` with the path it is about.
 fn at(path: &std::path::Path, error: &std::io::Error) -> std::io::Error {

@@ -19,7 +19,6 @@ use inventory::Inventory;
 use partial::Partial;
 pub use place::{Amount, Place, generated};
 pub(crate) use place::{Readable, clone_store};
-use pump::Pump;
 
 pub struct CopyJob {
     pub from: Place,
@@ -87,17 +86,16 @@ impl Copier<'_> {
             None => (self.start(partial, &fill)?, Inventory::none()),
         };
         self.progress.stage("copying", Some(self.amount.count));
-        let (from, progress, stop) = (self.source, self.progress, self.stop);
-        let copied = Pump { from, to: &*store, progress, stop }.run(inventory, fill.sessions);
+        let copied = self.move_all(&*store, inventory, fill.sessions);
         // An interrupted copy is closed too, so that it can be resumed.
         let closed = store.settle().and_then(|()| store.close());
         let copied = copied?;
         closed?;
-        stop.check()?;
+        self.stop.check()?;
         self.reopen(&path)?;
-        progress.stage("flushing to disk", None);
+        self.progress.stage("flushing to disk", None);
         host::sync(&path)?;
-        stop.check()?;
+        self.stop.check()?;
         destination::place(&path, self.job)?;
         Ok(copied)
     }

@@ -11,8 +11,7 @@ use std::{
 
 use model::{Error, ErrorKind, How, Item, Key, Mode, Put, Result, Scan, Store};
 
-use super::{Copied, inventory::Inventory};
-use crate::{Progress, Stop};
+use super::{Copied, Copier, inventory::Inventory};
 
 /// A batch is committed when it has so many bytes: what a killed copy loses at most.
 const BATCH_BYTES: usize = 32 << 20;
@@ -23,17 +22,15 @@ const BATCH_ITEMS: usize = 4096;
 /// Parcels that wait for each writer.
 const WAITING: usize = 2;
 
-pub(super) struct Pump<'a> {
-    pub(super) from: &'a dyn Store,
-    pub(super) to: &'a dyn Store,
-    pub(super) progress: &'a dyn Progress,
-    pub(super) stop: &'a Stop,
-}
-
-impl Pump<'_> {
+impl Copier<'_> {
     /// Moves what `inventory` does not have, and removes what only it has. When interrupted, all
     /// that was written is committed.
-    pub(super) fn run(&self, inventory: Inventory, writers: usize) -> Result<Copied> {
+    pub(super) fn move_all(
+        &self,
+        to: &dyn Store,
+        inventory: Inventory,
+        writers: usize,
+    ) -> Result<Copied> {
         let done = AtomicU64::new(0);
         let (spare, spares) = channel();
         let (read, written) = thread::scope(|scope| {
@@ -41,7 +38,7 @@ impl Pump<'_> {
                 .map(|_| {
                     let (sender, parcels) = sync_channel(WAITING);
                     let (spare, done) = (spare.clone(), &done);
-                    (sender, scope.spawn(move || self.write(&parcels, &spare, done)))
+                    (sender, scope.spawn(move || self.write(to, &parcels, &spare, done)))
                 })
                 .unzip();
             let (parcel, copied) = (Parcel::default(), Copied::default());
@@ -57,7 +54,7 @@ impl Pump<'_> {
         written.into_iter().find(failed).transpose()?;
         let (copied, inventory) = read?;
         self.stop.check()?;
-        let mut session = self.to.session()?;
+        let mut session = to.session()?;
         session.begin(Mode::Write)?;
         for key in inventory.extra() {
             session.delete(key.as_key())?;
@@ -67,7 +64,7 @@ impl Pump<'_> {
     }
 
     fn read(&self, mut reader: Reader<'_>) -> Result<(Copied, Inventory)> {
-        self.from.session()?.scan(Scan::ALL, &mut |item| {
+        self.source.session()?.scan(Scan::ALL, &mut |item| {
             self.stop.check()?;
             Ok(reader.take(&item))
         })?;
@@ -79,11 +76,12 @@ impl Pump<'_> {
     /// Writes what arrives until the reader ends. After a failure the uncommitted batch is lost.
     fn write(
         &self,
+        to: &dyn Store,
         parcels: &Receiver<Parcel>,
         spare: &Sender<Parcel>,
         done: &AtomicU64,
     ) -> Result<()> {
-        let mut session = self.to.session()?;
+        let mut session = to.session()?;
         session.begin(Mode::Write)?;
         // Since the last commit.
         let (mut items, mut bytes) = (0, 0);

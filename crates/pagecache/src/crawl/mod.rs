@@ -128,6 +128,9 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         if is_named_by(&self.options.ignore, path) {
             return Ok(());
         }
+        if kind.is_file() && root.is_none() {
+            return self.listed(path);
+        }
         if kind.is_symlink() && !self.options.follow {
             self.found.skipped.links += 1;
             return Ok(());
@@ -168,31 +171,27 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         self.found.directories += 1;
         self.above.push(identity);
         match entries(path) {
-            Ok(entries) => self.entries(entries)?,
+            Ok(mut entries) => {
+                // The files first, then everything else.
+                entries.sort_by_key(|(_, kind)| !kind.is_file());
+                entries.iter().try_for_each(|(path, kind)| self.entry(path, *kind, None))?;
+            }
             Err(error) => self.problem(path, error)?,
         }
         self.above.pop();
         Ok(())
     }
 
-    /// Visits a folder's files, then everything else in it.
-    fn entries(&mut self, entries: Vec<(PathBuf, fs::FileType)>) -> Result<(), V::Error> {
-        let (files, others): (Vec<_>, Vec<_>) =
-            entries.into_iter().partition(|(_, kind)| kind.is_file());
-        for (path, _) in files {
-            if is_named_by(&self.options.ignore, &path) || !self.is_wanted(&path) {
-                continue;
-            }
-            if self.options.only_counts() {
-                self.later.push(path);
-            } else {
-                self.file(&path, Look::at(&path, self.options))?;
-            }
+    /// Visits a file that was found in a folder. Opening it shows whether its name was cached.
+    fn listed(&mut self, path: &Path) -> Result<(), V::Error> {
+        if !self.is_wanted(path) {
+            return Ok(());
         }
-        if self.later.len() >= MANY {
-            self.catch_up()?;
+        if !self.options.only_counts() {
+            return self.file(path, Look::at(path, self.options));
         }
-        others.iter().try_for_each(|(path, kind)| self.entry(path, *kind, None))
+        self.later.push(path.to_owned());
+        if self.later.len() < MANY { Ok(()) } else { self.catch_up() }
     }
 
     /// Looks at the files that were left for later.
