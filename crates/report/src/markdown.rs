@@ -1,6 +1,7 @@
 //! Prints a page as Markdown, as hosts of pull requests show it (GitHub Flavored Markdown, tables
 //! included).
 
+use itertools::Itertools;
 use model::Severity;
 
 use crate::{
@@ -76,8 +77,8 @@ fn table(table: &Table) -> String {
     [title, heads, sides].into_iter().chain(rows).chain(notes).collect()
 }
 
-fn line(cells: impl Iterator<Item = String>) -> String {
-    format!("| {} |\n", Vec::from_iter(cells).join(" | "))
+fn line(mut cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |\n", cells.join(" | "))
 }
 
 /// Paragraphs under a heading if it is the first block of a page, else a list.
@@ -109,7 +110,7 @@ fn list(title: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let items: String = lines.iter().map(|line| format!("- {}\n", shown(line))).collect();
+    let items = lines.iter().map(|line| format!("- {}\n", shown(line))).join("");
     if lines.len() <= LONG {
         return format!("{}\n\n{items}", shown(title));
     }

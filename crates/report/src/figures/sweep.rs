@@ -101,12 +101,12 @@ pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
 }
 
 fn even(group: &[Run<'_>], case: Case, target: &PlannedTarget) -> Option<TargetBreakEven> {
-    let sized = |run: &Run<'_>| {
+    let point = |run: &Run<'_>| {
         let series = Series::new(run.record, case, run.row(case, target)?.target);
         let ratios = series.ratios_to(series.baseline());
         (ratios.len() > 1).then_some((run.size, Sized { size: run.size as f64, ratios }))
     };
-    let (sizes, curve): (Vec<_>, Vec<_>) = group.iter().filter_map(sized).unzip();
+    let (sizes, curve): (Vec<_>, Vec<_>) = group.iter().filter_map(point).unzip();
     Some(TargetBreakEven {
         case,
         others: others(group[0].record),

@@ -68,8 +68,10 @@ pub fn environment_differences(all: &[&Environment]) -> Vec<Unlike> {
     plain.chain(measured).chain(names.flat_map(|name| library(name, all)).flatten()).collect()
 }
 
+type Aspect<T> = (&'static str, fn(&Environment) -> T);
+
 /// What identifies a machine, with its name; empty: not known.
-pub(crate) const ASPECTS: [(&str, fn(&Environment) -> String); 14] = [
+pub(crate) const ASPECTS: [Aspect<String>; 14] = [
     ("storemark", |e| e.storemark.clone()),
     ("build of storemark", |e| if e.debug_build { "debug" } else { "release" }.to_owned()),
     ("system", |e| e.os.clone()),
@@ -118,7 +120,7 @@ fn disk(filesystem: &Filesystem) -> String {
 /// How much longer one of them must be.
 const TWICE: f64 = 2.0;
 
-const MEASURED: [(&str, fn(&Environment) -> Option<u64>); 2] = [
+const MEASURED: [Aspect<Option<u64>>; 2] = [
     ("flush of 4 KiB, median", |e| Some(e.filesystems.first()?.flush?.p50_ns)),
     ("look at the clock", |e| Some(e.clock_ns)),
 ];

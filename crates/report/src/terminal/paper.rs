@@ -60,7 +60,7 @@ impl Paper {
             Tone::Bad => 31,
             Tone::Good => 32,
         };
-        self.text +=
-            &if code == 0 { text.to_owned() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m") };
+        let painted = format!("\u{1b}[{code}m{text}\u{1b}[0m");
+        self.text.push_str(if code == 0 { text } else { &painted });
     }
 }

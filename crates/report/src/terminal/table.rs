@@ -107,11 +107,9 @@ impl Layout {
 
     fn print(&self, paper: &mut Paper) {
         let widths = self.widths(paper.width, usize::MAX);
-        let heads: [(fn(&Column) -> &str, Tone); 2] =
-            [(|column| &column.head, Tone::Bold), (|column| &column.unit, Tone::Dim)];
-        for (text, tone) in heads {
-            if self.0.iter().any(|laid| !text(&laid.column).is_empty()) {
-                self.print_row(paper, &widths, |laid| Text::new(text(&laid.column), tone));
+        for line in 0..2 {
+            if self.0.iter().any(|laid| !laid.head()[line].text.is_empty()) {
+                self.print_row(paper, &widths, |laid| laid.head()[line].clone());
             }
         }
         for row in 0..self.0.first().map_or(0, |laid| laid.cells.len()) {
@@ -138,10 +136,13 @@ impl Layout {
 }
 
 impl Laid {
+    fn head(&self) -> [Text; 2] {
+        let Column { head, unit, .. } = &self.column;
+        [Text::new(head, Tone::Bold), Text::new(unit, Tone::Dim)]
+    }
+
     fn natural_width(&self) -> usize {
-        let head = [&*self.column.head, &*self.column.unit].map(|text| width(&harmless(text)));
-        let cells = self.cells.iter().map(|cell| width(&cell.text));
-        head.into_iter().chain(cells).max().unwrap_or(0)
+        self.head().iter().chain(&self.cells).map(|text| width(&text.text)).max().unwrap_or(0)
     }
 }
 
