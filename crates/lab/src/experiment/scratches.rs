@@ -13,13 +13,12 @@ impl Scratches {
     /// The one in `parent` for stores that are written to, or that are only read.
     pub(super) fn in_folder(&mut self, parent: PathBuf, written: bool) -> Result<&Scratch> {
         let is_it = |(of, to, _): &(PathBuf, bool, _)| (of, *to) == (&parent, written);
-        let place = match self.0.iter().position(is_it) {
-            Some(place) => place,
-            None => {
-                let scratch = Scratch::new_in(&parent)?;
-                self.0.push((parent, written, scratch));
-                self.0.len() - 1
-            }
+        let place = if let Some(place) = self.0.iter().position(is_it) {
+            place
+        } else {
+            let scratch = Scratch::new_in(&parent)?;
+            self.0.push((parent, written, scratch));
+            self.0.len() - 1
         };
         Ok(&self.0[place].2)
     }

@@ -28,7 +28,7 @@ use crate::{
         Done, LATENCY_OPERATIONS, NoClock,
         done::{named, wall},
         latency, nanoseconds,
-        task_cycle::{self, Cancel, EachStep, Ids, Timed},
+        task_cycle::{self, EachStep, Ids, Timed},
     },
 };
 
@@ -129,15 +129,15 @@ impl TaskTrial<'_> {
         task_cycle::check(&mut *self.queue.worker()?, &ids, &outputs)?;
         self.none_left()?;
         let check_ns = nanoseconds(start.elapsed());
-        let (outputs, passes, failed) = (&*outputs, self.passes(), AtomicBool::new(false));
-        let cancel = Cancel { stop: self.stop, failed: &failed };
+        let (outputs, passes) = (&*outputs, self.passes());
+        let (stop, failed) = (self.stop, &AtomicBool::new(false));
         let open = |number: usize| {
             let mut worker = self.queue.worker()?;
             let worker: Worker<'_, &TaskPass, _> = Box::new(move |pass, _| {
                 let ids = &pass.ids[number];
-                let done = work(&mut *worker, ids, outputs, pass.clocked, cancel);
+                let done = work(&mut *worker, ids, outputs, pass.clocked, (stop, failed));
                 // The others need not finish.
-                done.inspect_err(|_| cancel.failed.store(true, Ordering::Relaxed))
+                done.inspect_err(|_| failed.store(true, Ordering::Relaxed))
             });
             Ok(worker)
         };
@@ -204,7 +204,7 @@ fn work(
     ids: &Ids,
     outputs: &[String],
     clocked: bool,
-    cancel: Cancel<'_>,
+    cancel: (&Stop, &AtomicBool),
 ) -> Result<Done<Option<EachStep>>> {
     let mut outcome = clocked.then(EachStep::new);
     let start_ns = host::now_ns();

@@ -77,9 +77,9 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
             break;
         }
         if cache.is_cold() {
-            evict(&files)?
+            evict(&files)?;
         } else {
-            fill(&files, cache)?
+            fill(&files, cache)?;
         }
         seen = pages(&files)?;
     }

@@ -77,10 +77,10 @@ impl ReadyStore {
 
     /// What is known of the store, which holds `data` bytes of values.
     pub(crate) fn facts(&self, target: usize, data: u64) -> Result<StoreFacts> {
-        let ((in_effect, served), _) =
+        let ((in_effect, started), _) =
             self.with(|store| Ok((store.in_effect()?, !store.processes().is_empty())))?;
         let memory_bytes = self.own_memory(&in_effect.0, data);
-        let server = match (served, self.engine.capabilities().remote) {
+        let server = match (started, self.engine.capabilities().remote) {
             (true, _) => Some(Server::Started),
             (false, true) => Some(Server::Existing),
             (false, false) => None,

@@ -31,27 +31,26 @@ pub(crate) fn during<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<
 }
 
 fn look(store: &dyn Store, over: &AtomicBool) -> Vec<BackgroundWork> {
-    let (mut done, mut running) = (Vec::<BackgroundWork>::new(), Vec::<BackgroundWork>::new());
-    while !over.load(Ordering::Relaxed) {
-        let names = store.background_work().unwrap_or_default();
+    // All that was seen, and the places of what was under way last time.
+    let (mut all, mut running) = (Vec::<BackgroundWork>::new(), Vec::<usize>::new());
+    loop {
+        let over = over.load(Ordering::Relaxed);
+        let names = if over { None } else { store.background_work() }.unwrap_or_default();
         let now = now_ns();
-        finish(&mut running, now);
-        done.extend(running.extract_if(.., |work| !names.contains(&&*work.name)));
+        running.retain(|&place| {
+            all[place].end_ns = now;
+            names.contains(&&*all[place].name)
+        });
         for name in names {
-            if !running.iter().any(|work| work.name == name) {
-                running.push(BackgroundWork { name: name.to_owned(), start_ns: now, end_ns: now });
+            if !running.iter().any(|&place| all[place].name == name) {
+                running.push(all.len());
+                all.push(BackgroundWork { name: name.to_owned(), start_ns: now, end_ns: now });
             }
         }
+        if over {
+            return all;
+        }
         thread::park_timeout(EVERY);
-    }
-    finish(&mut running, now_ns());
-    done.append(&mut running);
-    done
-}
-
-fn finish(running: &mut [BackgroundWork], at_ns: u64) {
-    for work in running {
-        work.end_ns = at_ns;
     }
 }
 

@@ -155,7 +155,14 @@ impl<'a> PassInput<'a> {
         buffer: &mut [u8],
     ) -> Result<Done<PassOutcome>> {
         let count = self.counts(pass.count).nth(worker).expect("a count for each worker");
-        let part = self.part(count, pass.salt);
+        let part = WorkerPass {
+            pool: self.pool,
+            batch: self.workload.batch,
+            writes: self.work.operation.writes(),
+            count,
+            salt: pass.salt,
+            stop: self.stop,
+        };
         // One worker alone starts when it is ready.
         let common = if common_start_ns == 0 { now_ns() } else { common_start_ns };
         let mut clock = pass.clocked.then(|| self.clock(worker, common));
@@ -171,8 +178,10 @@ impl<'a> PassInput<'a> {
             }
         }?;
         let end_ns = now_ns();
-        let mut latencies = clock.map(|clock| clock.latencies);
-        latencies.iter_mut().for_each(|latencies| latencies.slices.close());
+        let latencies = clock.map(|mut clock| {
+            clock.latencies.slices.close();
+            clock.latencies
+        });
         let background =
             session.background_work().iter().map(background_work::on_shared_clock).collect();
         Ok(Done {
@@ -190,12 +199,6 @@ impl<'a> PassInput<'a> {
         let schedule = |rate| Schedule::new(rate, (worker, workers), self.stop);
         let schedule = self.work.rate.map(schedule);
         EachOperation::new(self.work.operation.actions(), start_ns, schedule)
-    }
-
-    fn part(&self, count: u64, salt: u64) -> WorkerPass<'_> {
-        let writes = self.work.operation.writes();
-        let batch = self.workload.batch;
-        WorkerPass { pool: self.pool, batch, writes, count, salt, stop: self.stop }
     }
 
     /// Room for the largest value, its pages touched so that no pass pays for that.

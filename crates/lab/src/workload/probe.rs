@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use model::{Batch, Key, KeyKind, Operation, Result, Session, Work, Workload, Ycsb};
+use model::{Batch, Key, KeyKind, Operation, Result, Session, Workload, Ycsb};
 
 use super::{
     done,
     op::{Op, Tally},
-    pass::{Pass, PassInput, drawn},
+    pass::{BlobWork, Pass, PassInput, drawn},
 };
 use crate::{
     Stop,
@@ -30,17 +30,9 @@ impl Probe {
         for key in 1..=keys {
             dataset.push_sized(Key::Int(key.into()), RECORD)?;
         }
-        let workload = Workload {
-            work: Work::Blobs {
-                operation: Operation::Mix(ycsb.mix()),
-                order: ycsb.order(),
-                rate: None,
-            },
-            count,
-            batch: Batch::All,
-            threads: 1,
-            processes: 1,
-        };
+        let (operation, order) = (Operation::Mix(ycsb.mix()), ycsb.order());
+        let work = BlobWork { operation, order, rate: None }.planned();
+        let workload = Workload { work, count, batch: Batch::All, threads: 1, processes: 1 };
         let pool = Pool::new(0, Ycsb::RECORD, 100);
         Ok(Self { workload, dataset, pool, stop: Stop::new() })
     }

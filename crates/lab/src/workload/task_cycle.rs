@@ -128,26 +128,19 @@ impl TaskClock for EachStep {
     }
 }
 
-/// When to give up in the middle.
-#[derive(Clone, Copy)]
-pub(crate) struct Cancel<'a> {
-    pub(crate) stop: &'a Stop,
-    /// Whether another worker has failed.
-    pub(crate) failed: &'a AtomicBool,
-}
-
-/// Takes tasks through all their steps, one after the other; returns how many.
+/// Takes tasks through all their steps, one after the other, until it is to stop or another worker
+/// has `failed`; returns how many.
 pub(crate) fn run(
     worker: &mut dyn QueueWorker,
     ids: &Ids,
     outputs: &[String],
     clock: &mut impl TaskClock,
-    cancel: Cancel<'_>,
+    (stop, failed): (&Stop, &AtomicBool),
 ) -> Result<u64> {
     let mut finished = 0;
     for id in ids.iter() {
-        cancel.stop.check()?;
-        if cancel.failed.load(Ordering::Relaxed) {
+        stop.check()?;
+        if failed.load(Ordering::Relaxed) {
             break;
         }
         clock.begin();

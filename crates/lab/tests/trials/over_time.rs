@@ -26,7 +26,8 @@ fn a_stall_stands_where_it_was_and_all_operations_are_counted() {
     assert_eq!(count(&told.slices), sample.latency().unwrap().operations);
 
     let longest = told.slices.iter().map(|slice| slice.longest).max_by_key(|l| l.max_ns).unwrap();
-    assert_eq!(longest.max_ns / 1_000_000, sample.latency().unwrap().max_ns / 1_000_000);
+    let off = longest.max_ns.abs_diff(sample.latency().unwrap().max_ns);
+    assert!(off <= longest.max_ns / 1000, "as a histogram of three digits rounds it: {off}");
     assert!(u128::from(longest.max_ns) >= nap.as_nanos());
     let start = longest.max_end_ns - longest.max_ns;
     assert!(start >= (KEYS / 2 - 1) * 8_000_000, "others came before it");

@@ -152,17 +152,13 @@ impl Experiment for Ageing<'_> {
     }
 
     fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
-        let Self { workloads, ages, caches, pool, progress, stop, .. } = &*self;
         let target = &self.part.targets[trial.target];
         let name = format!("{}-{}", output.round, trial.target);
         let folder = self.scratch.folder(&name, target.engine.account())?;
         let settings = target.settings_for(Facet::Blobs, self.request.durability)?;
         let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
         let ready = ReadyStore::new(target.engine, folder.join(target.engine.name()), options);
-        let (progress, stop) = (*progress, *stop);
-        let first_round = output.round == 0;
-        let trial = AgeingTrial { workloads, ages, caches, pool, progress, stop, first_round };
-        let run = trial.run(ready, output);
+        let run = AgeingTrial { of: self, ready, first_round: output.round == 0 }.run(output);
         // A server's store is closed by now, whatever came of it.
         let removed = fs::remove_dir_all(&folder);
         // What its removal leaves to the file system is not the next store's to flush.
@@ -175,32 +171,28 @@ impl Experiment for Ageing<'_> {
 
 /// One store: made, filled, read, and its objects replaced until it is as old as it is to become.
 struct AgeingTrial<'a> {
-    /// Of the plan.
-    workloads: &'a [Workload],
-    ages: &'a [AgeStep],
-    /// The states of the reads.
-    caches: &'a [Cache],
-    pool: &'a Pool,
-    progress: &'a dyn Progress,
-    stop: &'a Stop,
+    of: &'a Ageing<'a>,
+    ready: ReadyStore,
     first_round: bool,
 }
 
 impl AgeingTrial<'_> {
-    /// Makes the store of `ready`, and outputs its samples as it ages.
-    fn run(&self, mut ready: ReadyStore, output: &mut Output<'_>) -> Result<()> {
-        let store = ready.engine.create(&ready.path, &ready.options)?;
-        if ready.engine.capabilities().persistent {
+    /// Makes the store, and outputs its samples as it ages.
+    fn run(mut self, output: &mut Output<'_>) -> Result<()> {
+        let ReadyStore { engine, path, options, held, .. } = &mut self.ready;
+        let store = engine.create(path, options)?;
+        if engine.capabilities().persistent {
             store.close()?;
         } else {
-            ready.held = Some(store);
+            *held = Some(store);
         }
-        self.ages.iter().try_for_each(|step| self.reach(step, &ready, output))
+        self.of.ages.iter().try_for_each(|step| self.reach(step, output))
     }
 
-    fn reach(&self, step: &AgeStep, ready: &ReadyStore, output: &mut Output<'_>) -> Result<()> {
-        let (written, written_before) = self.write(step, ready)?;
-        let check = self.check(step, ready)?;
+    fn reach(&self, step: &AgeStep, output: &mut Output<'_>) -> Result<()> {
+        let ready = &self.ready;
+        let (written, written_before) = self.write(step)?;
+        let check = self.check(step)?;
         let on_disk = ready.held.is_none();
         let files = on_disk.then(|| file_bytes(&ready.files())).transpose()?;
         let fragments = on_disk.then(|| fragments(ready, step)).transpose()?;
@@ -213,40 +205,34 @@ impl AgeingTrial<'_> {
         output.sample(written, written_before)?;
         let Some(index) = self.workload(step.age, Operation::Read) else { return Ok(()) };
         let can = |cache: &&Cache| on_disk || !cache.is_cold();
-        for &cache in self.caches.iter().filter(can) {
-            self.stop.check()?;
-            let (read, _) = self.pass(step, index, cache, ready)?;
+        for &cache in self.of.caches.iter().filter(can) {
+            self.of.stop.check()?;
+            let (read, _) = self.pass(step, index, cache)?;
             output.sample(aged(read, None, None), None)?;
         }
         Ok(())
     }
 
-    fn write(&self, step: &AgeStep, ready: &ReadyStore) -> Result<(Sample, Option<f64>)> {
+    fn write(&self, step: &AgeStep) -> Result<(Sample, Option<f64>)> {
         let operation = if step.age == 0 { Operation::Insert } else { Operation::Update };
         let index = self.workload(step.age, operation).expect("the plan has all writes");
-        self.pass(step, index, Cache::Warm, ready)
+        self.pass(step, index, Cache::Warm)
     }
 
     /// Index of a workload of the plan.
     fn workload(&self, age: u32, operation: Operation) -> Option<usize> {
         let work = Work::Ageing { operation, age };
-        self.workloads.iter().position(|workload| workload.work == work)
+        self.of.workloads.iter().position(|workload| workload.work == work)
     }
 
-    fn pass(
-        &self,
-        step: &AgeStep,
-        index: usize,
-        cache: Cache,
-        ready: &ReadyStore,
-    ) -> Result<(Sample, Option<f64>)> {
-        let planned = self.workloads[index];
+    fn pass(&self, step: &AgeStep, index: usize, cache: Cache) -> Result<(Sample, Option<f64>)> {
+        let planned = self.of.workloads[index];
         let dataset = if planned.work.writes() { &step.writes } else { &step.live };
         let workload = Workload { count: dataset.entries().len() as u64, ..planned };
-        let input = PassInput::new(workload, dataset, self.pool, None, self.stop)?;
+        let input = PassInput::new(workload, dataset, &self.of.pool, None, self.of.stop)?;
         let trial = ValuesTrial {
             input: &input,
-            ready,
+            ready: &self.ready,
             cache,
             salt: step.salt,
             timed: LATENCY_OPERATIONS,
@@ -259,10 +245,11 @@ impl AgeingTrial<'_> {
     }
 
     /// Reads every live object back: what is not there as it was written ends the trial.
-    fn check(&self, step: &AgeStep, ready: &ReadyStore) -> Result<Duration> {
+    fn check(&self, step: &AgeStep) -> Result<Duration> {
         let start = Instant::now();
-        if ready.retains() {
-            let differs = check::bytes(&step.live, ready, self.progress, self.stop)?;
+        if self.ready.retains() {
+            let Ageing { progress, stop, .. } = *self.of;
+            let differs = check::bytes(&step.live, &self.ready, progress, stop)?;
             differs.map_or(Ok(()), |key| Err(check::not_as_written(&key)))?;
         }
         Ok(start.elapsed())

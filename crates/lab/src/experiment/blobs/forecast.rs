@@ -1,12 +1,16 @@
-//! What a run will take, as far as that is known before anything is made or measured.
+//! What a run will take, as far as that is known before anything is made or measured, and whether
+//! there is room for it.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use model::{Batch, Cache, Durability, Error, Result, Workload};
+use model::{
+    Batch, Cache, Durability, Error, Memory, Operation, Result, Workload, units::show_size,
+};
 
-use super::{Job, room, source::Source};
+use super::{BlobTarget, Job, source::Source};
 use crate::{
     Amount, Silent, Stop,
+    dataset::Entry,
     experiment::request::{ExperimentRequest, Request},
     workload::BlobWork,
 };
@@ -60,7 +64,7 @@ pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
     };
     let job = Job { request, part, progress: &Silent, stop };
     let data = Source::open(job)?.amount(stop)?;
-    let rooms = room::needed(job, &job.operations(), data);
+    let rooms = needed(job, &job.operations(), data);
     let room = |(folder, needed): (PathBuf, u64)| Room {
         free: host::free_bytes(&folder).ok(),
         folder,
@@ -113,7 +117,7 @@ fn of_a_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
 /// Each value is generated or read once, and for every store written once and read once; `again`: only
 /// stores that are written to are made again.
 fn preparing(job: Job<'_>, data: Amount, again: bool) -> f64 {
-    let made = |operation: &model::Operation| operation.writes() || !again;
+    let made = |operation: &Operation| operation.writes() || !again;
     let operations = job.operations().into_iter().filter(made).count();
     let stores = job.part.targets.len() * operations;
     let (count, bytes) = (data.count as f64, data.bytes as f64 * BYTE);
@@ -126,9 +130,61 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
+/// What scratch stores for `operations` take, by their folder: as much again where updates may fill
+/// a journal.
+fn needed(job: Job<'_>, operations: &[Operation], amount: Amount) -> BTreeMap<PathBuf, u64> {
+    let mut needed = BTreeMap::<PathBuf, u64>::new();
+    let persistent = |target: &&BlobTarget| target.engine.capabilities().persistent;
+    for target in job.part.targets.iter().filter(persistent) {
+        for operation in operations.iter().filter(|of| job.is_scratch(target, **of)) {
+            let factor = if operation.writes() { 2 } else { 1 };
+            let room = amount.room(&target.engine.fill()).saturating_mul(factor);
+            let sum = needed.entry(job.request.parent(target)).or_default();
+            *sum = sum.saturating_add(room);
+        }
+    }
+    needed
+}
+
+/// Refuses stores for `operations` that have no room on disk or in memory: what fits into no memory
+/// would be taken up until the system ends this process, or others.
+pub(super) fn check_room(job: Job<'_>, operations: &[Operation], amount: Amount) -> Result<()> {
+    let rooms =
+        if job.part.short_of_room { BTreeMap::new() } else { needed(job, operations, amount) };
+    for (parent, needed) in rooms {
+        if let Some(free) = host::shortage(&parent, needed)? {
+            return Err(Error::usage(format!(
+                "scratch stores take about {}, {} has {} free: --scratch DIR names another place, \
+                 a smaller --keys or data takes less",
+                show_size(needed),
+                parent.display(),
+                show_size(free)
+            )));
+        }
+    }
+    let held = |target: &&BlobTarget| {
+        let engine = target.engine.capabilities();
+        engine.retains && !engine.persistent && !engine.remote
+    };
+    let stores = job.part.targets.iter().filter(held).count() * operations.len();
+    let keys = amount.count.saturating_mul(size_of::<Entry>() as u64);
+    let needed = amount.bytes.saturating_mul(stores as u64).saturating_add(keys);
+    let Memory { available_bytes, swap_bytes, .. } = host::memory();
+    let free = available_bytes.map(|bytes| bytes.saturating_add(swap_bytes.unwrap_or(0)));
+    match free.filter(|free| *free < needed) {
+        None => Ok(()),
+        Some(free) => Err(Error::usage(format!(
+            "keys and stores in memory take {} at least, {} are available: a smaller --keys or \
+             data takes less",
+            show_size(needed),
+            show_size(free)
+        ))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use model::{Generated, Operation, Rounds};
+    use model::{Generated, Rounds};
 
     use super::*;
     use crate::Data;

@@ -5,7 +5,6 @@ mod forecast;
 mod memory_limit;
 mod prepare;
 mod request;
-mod room;
 mod source;
 mod stores;
 

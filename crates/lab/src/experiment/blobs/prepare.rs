@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{
-    BlobTarget, Job, Scratches, room,
+    BlobTarget, Job, Scratches, forecast,
     source::Source,
     stores::{PreparedTarget, Stores},
 };
@@ -30,7 +30,7 @@ pub(super) fn stores(job: Job<'_>, kept: Option<Stores>) -> Result<Stores> {
     part.targets.iter().try_for_each(|target| job.settings(target).map(drop))?;
     let source = Source::open(job)?;
     let (amount, missing) = (source.amount(stop)?, job.missing(kept.is_some()));
-    room::check(job, &missing, amount)?;
+    forecast::check_room(job, &missing, amount)?;
     let mut stores = kept.map_or_else(|| read(job, &source, amount), Ok)?;
     let reads = std::mem::take(&mut stores.targets).into_iter().map(|target| target.read);
     let mut reads = reads.chain(std::iter::repeat_with(|| None));

@@ -97,14 +97,8 @@ pub struct Needs {
     targets: Vec<Need>,
 }
 
-#[derive(PartialEq)]
-struct Need {
-    engine: &'static str,
-    location: Option<PathBuf>,
-    address: Option<String>,
-    settings: Settings,
-    placement: Option<PathBuf>,
-}
+/// Of a target: engine, location, address, settings, and the folder that it is placed on.
+type Need = (&'static str, Option<PathBuf>, Option<String>, Settings, Option<PathBuf>);
 
 impl StoreCache {
     /// What `job` can be run on. What it cannot is removed.
@@ -132,13 +126,10 @@ impl Needs {
             return None;
         }
         let need = |target: &BlobTarget| {
-            Some(Need {
-                engine: target.engine.name(),
-                location: target.location.clone(),
-                address: target.address.clone(),
-                settings: target.settings_for(Facet::Blobs, request.durability).ok()?,
-                placement: target.placement.as_ref().map(|placement| placement.path.clone()),
-            })
+            let settings = target.settings_for(Facet::Blobs, request.durability).ok()?;
+            let placement = target.placement.as_ref().map(|placement| placement.path.clone());
+            let (location, address) = (target.location.clone(), target.address.clone());
+            Some((target.engine.name(), location, address, settings, placement))
         };
         Some(Self {
             data: part.data.spec(),

@@ -9,7 +9,7 @@ use host::Scratch;
 use model::{
     Batch, Cache, Error, Experiment as Data, Facet, Finding, FindingKind, Owner, PlannedTarget,
     Result, Sample, Settings, Work, Workload,
-    rows::{Operation, Style},
+    rows::{Operation, RowStore, Style},
 };
 
 use super::{
@@ -67,8 +67,9 @@ pub(crate) fn prepare<'a>(
         part.targets.iter().map(|target| target.planned(request)).collect::<Result<_>>()?;
     let (experiment, caches) = (Data::Rows { rows: part.rows }, vec![Cache::Warm]);
     let plan = request.plan(experiment, targets, part.workloads(), caches);
-    let servers = Servers::new(Scratch::new_in(&request.scratch())?);
-    let folder = servers.folder();
+    let scratch = Scratch::new_in(&request.scratch())?;
+    let folder = scratch.path().to_owned();
+    let servers = Servers { scratch, stores: Vec::new(), started: 0 };
     let libraries = part.targets.iter().filter_map(|target| target.target.engine.library());
     let environment = environment(std::slice::from_ref(&folder), libraries);
     let rows = Rows { request, part, servers, folder, stop };
@@ -127,48 +128,46 @@ impl Experiment for Rows<'_> {
 /// differ in nothing but their tables.
 struct Servers {
     scratch: Scratch,
-    stores: Vec<(Key, Box<dyn model::rows::RowStore>)>,
+    stores: Vec<(Key, Box<dyn RowStore>)>,
     started: u32,
 }
 
-/// What targets share a store by.
-#[derive(Clone, PartialEq)]
-struct Key {
-    engine: &'static str,
-    location: Option<PathBuf>,
-    settings: Settings,
+/// What targets share a store by: engine, location, and the settings that are not of a table.
+type Key = (&'static str, Option<PathBuf>, Settings);
+
+fn key(target: &RowTarget, settings: &Settings) -> Key {
+    let engine = target.target.engine;
+    let is_of_table = |name: &str| {
+        engine.table_settings().iter().any(|pattern| match pattern.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == *pattern,
+        })
+    };
+    let Settings(mut settings) = settings.clone();
+    settings.retain(|name, _| !is_of_table(name));
+    (engine.name(), target.target.location.clone(), Settings(settings))
 }
 
 impl Servers {
-    fn new(scratch: Scratch) -> Self {
-        Self { scratch, stores: Vec::new(), started: 0 }
-    }
-
-    /// The folder with all scratch stores.
-    fn folder(&self) -> PathBuf {
-        self.scratch.path().to_owned()
-    }
-
     /// The store of `target` with `settings`, started if it does not run.
-    fn store(
-        &mut self,
-        target: &RowTarget,
-        settings: &Settings,
-    ) -> Result<&dyn model::rows::RowStore> {
-        let key = Key::of(target, settings);
-        if !self.stores.iter().any(|(of, _)| *of == key) {
-            let location = key.location.clone().unwrap_or_else(|| self.place(key.engine));
+    fn store(&mut self, target: &RowTarget, settings: &Settings) -> Result<&dyn RowStore> {
+        let key = key(target, settings);
+        let place = if let Some(place) = self.stores.iter().position(|(of, _)| *of == key) {
+            place
+        } else {
+            self.started += 1;
+            let own = || self.scratch.path().join(format!("{}-{}", key.0, self.started));
+            let location = key.1.clone().unwrap_or_else(own);
             let store = target.target.engine.start(&location, settings)?;
-            self.stores.push((key.clone(), store));
-        }
-        let store = self.stores.iter().find(|(of, _)| *of == key);
-        let (_, store) = store.expect("it was started above if it did not run");
-        Ok(&**store)
+            self.stores.push((key, store));
+            self.stores.len() - 1
+        };
+        Ok(&*self.stores[place].1)
     }
 
     /// Ends a store whose trial failed: what it holds is not known.
     fn discard(&mut self, target: &RowTarget, settings: &Settings) {
-        let key = Key::of(target, settings);
+        let key = key(target, settings);
         let Some(index) = self.stores.iter().position(|(of, _)| *of == key) else { return };
         let (_, store) = self.stores.remove(index);
         let location = store.location();
@@ -183,37 +182,12 @@ impl Servers {
     fn close(self) -> Result<()> {
         self.stores.into_iter().try_for_each(|(_, store)| store.close())
     }
-
-    fn place(&mut self, engine: &str) -> PathBuf {
-        self.started += 1;
-        self.scratch.path().join(format!("{engine}-{}", self.started))
-    }
-}
-
-impl Key {
-    fn of(target: &RowTarget, settings: &Settings) -> Self {
-        let engine = target.target.engine;
-        let is_of_table = |name: &str| {
-            engine.table_settings().iter().any(|pattern| match pattern.strip_suffix('*') {
-                Some(start) => name.starts_with(start),
-                None => name == *pattern,
-            })
-        };
-        let Settings(mut settings) = settings.clone();
-        settings.retain(|name, _| !is_of_table(name));
-        let (engine, location) = (engine.name(), target.target.location.clone());
-        Self { engine, location, settings: Settings(settings) }
-    }
 }
 
 impl Group {
-    fn databases(self) -> u32 {
-        if self.own_databases { self.processes } else { 1 }
-    }
-
-    /// The database of a process.
-    fn database(self, process: u32) -> u32 {
-        if self.own_databases { process } else { 0 }
+    /// Processes that share a database.
+    fn sharing(self) -> u32 {
+        if self.own_databases { 1 } else { self.processes }
     }
 }
 
@@ -224,8 +198,7 @@ impl RowTarget {
 
     /// Why it cannot work in `group`, whose processes may have to share a database.
     fn unfit(&self, group: Group) -> Option<&'static str> {
-        let apart = group.own_databases || group.processes == 1;
-        self.target.engine.alone(&self.target.settings).filter(|_| !apart)
+        self.target.engine.alone(&self.target.settings).filter(|_| group.sharing() > 1)
     }
 
     fn planned(&self, request: &Request) -> Result<PlannedTarget> {
@@ -261,7 +234,7 @@ impl RowsRequest {
             let Group { processes, own_databases } = *group;
             Operation::ALL.map(|operation| Workload {
                 work: Work::Rows { operation, own_databases },
-                count: self.operations(operation, *group),
+                count: self.rows * u64::from(processes * touched(operation, *group)),
                 batch: Batch::Of(self.batch),
                 threads: 1,
                 processes,
@@ -269,12 +242,10 @@ impl RowsRequest {
         };
         self.groups.iter().flat_map(of).collect()
     }
+}
 
-    /// Rows that all processes of a group touch together: on one database, each sums and changes
-    /// those of all.
-    fn operations(&self, operation: Operation, group: Group) -> u64 {
-        let all = self.rows * u64::from(group.processes);
-        let each_all = operation != Operation::Insert && !group.own_databases;
-        if each_all { all * u64::from(group.processes) } else { all }
-    }
+/// The processes whose rows each process of a group touches: it sums and changes those of all that
+/// share its database.
+fn touched(operation: Operation, group: Group) -> u32 {
+    if operation == Operation::Insert { 1 } else { group.sharing() }
 }

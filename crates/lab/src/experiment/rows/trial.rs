@@ -1,10 +1,7 @@
 //! One trial: makes tables, has the workers fill, sum and change them, checks what came of each,
 //! and removes them.
 
-use std::{
-    ops::Range,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use model::{
     Error, Measured, Result, Sample, Server, Settings, StoreFacts,
@@ -40,7 +37,7 @@ pub(super) struct RowTrial<'a> {
 impl RowTrial<'_> {
     /// Returns what is known of the store, and a sample of each operation.
     pub(super) fn run(&self) -> Result<(StoreFacts, Vec<Sample>)> {
-        let tables = self.store.create(self.group.databases(), self.settings)?;
+        let tables = self.store.create(self.databases(), self.settings)?;
         let run = self.measure(&*tables);
         // Sessions are closed by now, whatever came of them.
         let removed = tables.remove();
@@ -94,31 +91,27 @@ impl RowTrial<'_> {
         Ok(Sample { measured: Measured::Rows { files }, ..sample })
     }
 
-    /// Processes that share a database.
-    fn sharing(&self) -> u32 {
-        if self.group.own_databases { 1 } else { self.group.processes }
-    }
-
     /// Rows of all processes in a database.
     fn all_rows(&self) -> u64 {
-        self.part.rows * u64::from(self.sharing())
+        self.part.rows * u64::from(self.group.sharing())
     }
 
-    /// On one database, each process has its own part of the rows.
-    fn rows(&self, process: u32) -> Range<i64> {
-        let rows = self.part.rows.cast_signed();
-        let start = if self.group.own_databases { 0 } else { rows.saturating_mul(process.into()) };
-        start..start.saturating_add(rows)
+    /// Databases of the group; on one, each process has its own part of the rows.
+    fn databases(&self) -> u32 {
+        self.group.processes / self.group.sharing()
     }
 
     fn job(&self, process: u32) -> RowRequest {
+        let rows = self.part.rows.cast_signed();
+        let sharing = self.group.sharing();
+        let first = rows.saturating_mul((process % sharing).into());
         RowRequest {
             process,
             engine: self.target.target.engine.name().to_owned(),
             location: self.store.location().into_os_string(),
             settings: self.settings.clone(),
-            database: self.group.database(process),
-            rows: self.rows(process),
+            database: process / sharing,
+            rows: first..first.saturating_add(rows),
             style: self.target.style,
             batch: self.target.batch(self.part),
             all_rows: self.all_rows(),
@@ -126,7 +119,7 @@ impl RowTrial<'_> {
     }
 
     fn paths(&self, tables: &dyn RowTables) -> Vec<PathBuf> {
-        let databases = 0..self.group.databases();
+        let databases = 0..self.databases();
         let files = databases.flat_map(|database| tables.files(database));
         files.filter(|path| path.exists()).collect()
     }
@@ -139,7 +132,7 @@ impl RowTrial<'_> {
         contents: &[Done<Contents>],
     ) -> Result<()> {
         let before = expected(self.all_rows());
-        let changed = before.count.cast_signed() * ADDED * i64::from(self.sharing());
+        let changed = before.count.cast_signed() * ADDED * i64::from(self.group.sharing());
         let after = Contents { sum: before.sum + changed, ..before };
         let (answer, left) = match operation {
             Operation::Insert => (Contents::default(), before),
