@@ -108,13 +108,8 @@ const SETTINGS: &[Setting] = &[Setting::new(
 
 /// Not `consistent`: a file that is appended to may end within a row.
 const CLASSES: &[DurabilitySettings] = &[
-    DurabilitySettings::new(
-        Durability::None,
-        &[("sync", "none")],
-        "written and renamed, nothing flushed",
-    ),
-    DurabilitySettings::new(
-        Durability::Durable,
+    Durability::None.kept_by(&[("sync", "none")], "written and renamed, nothing flushed"),
+    Durability::Durable.kept_by(
         &[("sync", "full")],
         "fsync(2) of the file after each batch, of a new file before and of the folder after it \
          takes its name",

@@ -3,9 +3,8 @@
 use std::{path::Path, sync::RwLock};
 
 use model::{
-    Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, ErrorKind,
-    How, Item, Key, KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, Visitor,
-    copy_value,
+    Blobs, Capabilities, Declaration, Durability, Engine, Error, ErrorKind, How, Item, Key,
+    KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, Visitor, copy_value,
 };
 
 use crate::{lock, table::Table};
@@ -13,11 +12,7 @@ use crate::{lock, table::Table};
 pub(crate) struct Memory;
 
 static DECLARATION: Declaration = Declaration {
-    durability: &[DurabilitySettings::new(
-        Durability::None,
-        &[],
-        "values are gone with the process",
-    )],
+    durability: &[Durability::None.kept_by(&[], "values are gone with the process")],
     limitations: &["names in order: a scan looks at all of them"],
     capabilities: Capabilities::IN_MEMORY,
     blobs: Some(&Memory),

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use model::{
-    Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Idle, KeyKind,
-    OpenOptions, Result, Session, Store,
+    Blobs, Capabilities, Declaration, Durability, Engine, Idle, KeyKind, OpenOptions, Result,
+    Session, Store,
 };
 
 pub(crate) struct Null;
 
 static DECLARATION: Declaration = Declaration {
-    durability: &[DurabilitySettings::new(Durability::None, &[], "nothing is kept")],
+    durability: &[Durability::None.kept_by(&[], "nothing is kept")],
     capabilities: Capabilities {
         persistent: false,
         retains: false,

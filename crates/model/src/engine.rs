@@ -255,14 +255,14 @@ pub struct DurabilitySettings {
     pub how: &'static str,
 }
 
-impl DurabilitySettings {
-    /// `class` is kept by `settings`, in the way that `how` describes.
-    pub const fn new(
-        class: Durability,
+impl Durability {
+    /// This class, kept by `settings`, in the way that `how` describes.
+    pub const fn kept_by(
+        self,
         settings: &'static [(&'static str, &'static str)],
         how: &'static str,
-    ) -> Self {
-        Self { class, settings, how }
+    ) -> DurabilitySettings {
+        DurabilitySettings { class: self, settings, how }
     }
 }
 

@@ -24,8 +24,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Arrangement, Blobs, Declaration, Durability, DurabilitySettings, Engine,
-    Error, Fill, KeyKind, OpenOptions, Result, Session, Setting, Settings, Store,
+    Accepts, Access, Arrangement, Blobs, Declaration, Durability, Engine, Error, Fill, KeyKind,
+    OpenOptions, Result, Session, Setting, Settings, Store,
 };
 use strum::VariantNames;
 
@@ -58,19 +58,16 @@ static DECLARATION: Declaration = Declaration {
         ),
     ],
     durability: &[
-        DurabilitySettings::new(
-            Durability::None,
+        Durability::None.kept_by(
             &[("write", "inplace"), ("sync", "none")],
             "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
         ),
-        DurabilitySettings::new(
-            Durability::Consistent,
+        Durability::Consistent.kept_by(
             &[("write", "rename"), ("sync", "file")],
             "each value into a new file, fsync(2) of it, rename(2) over the old one: a power cut \
              leaves the old value or the new one, whole",
         ),
-        DurabilitySettings::new(
-            Durability::Durable,
+        Durability::Durable.kept_by(
             &[("write", "rename"), ("sync", "full")],
             "the same, then fsync(2) of the folder before the commit returns: the new value stays",
         ),

@@ -9,8 +9,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, Fill,
-    Library, OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Error, Fill, Library,
+    OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::{at, fresh};
@@ -49,20 +49,17 @@ static DECLARATION: Declaration = Declaration {
         ),
     ],
     durability: &[
-        DurabilitySettings::new(
-            Durability::None,
+        Durability::None.kept_by(
             &[("sync", "off")],
-            "commits end in the library's buffer of the journal, which write(2) empties when \
-             it is full: a power cut or a killed process may undo the last commits",
+            "commits end in the library's buffer of the journal, which write(2) empties when it is \
+             full: a power cut or a killed process may undo the last commits",
         ),
-        DurabilitySettings::new(
-            Durability::Consistent,
+        Durability::Consistent.kept_by(
             &[("sync", "buffer")],
-            "write(2) of the journal before a commit returns (PersistMode::Buffer), no flush: \
-             a power cut may undo the last commits, or leave a journal that fjall refuses",
+            "write(2) of the journal before a commit returns (PersistMode::Buffer), no flush: a \
+             power cut may undo the last commits, or leave a journal that fjall refuses",
         ),
-        DurabilitySettings::new(
-            Durability::Durable,
+        Durability::Durable.kept_by(
             &[("sync", "data")],
             "write(2) and fdatasync(2) of the journal before a commit returns \
              (PersistMode::SyncData)",
@@ -72,7 +69,7 @@ static DECLARATION: Declaration = Declaration {
         "a write does not report whether its key existed: an insert or update looks first",
         "a batch is held in memory until it is committed; one session writes at a time",
         "a journal that a power cut tore before its end (a page of a commit missing, a later one \
-             there) is refused; nothing torn is read",
+         there) is refused; nothing torn is read",
         "no way to open a store to read only: opening recovers its journal",
         "how long writers wait for flushes and compactions is not reported",
     ],

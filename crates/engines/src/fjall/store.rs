@@ -115,8 +115,8 @@ fn failed(path: &Path, error: fjall::Error) -> Error {
     match error {
         fjall::Error::Io(cause) => Error::io(path, cause),
         fjall::Error::Locked => Error::failed(format!(
-            "{path}: is open already, in another process or in this one, which holds its lock \
-             (the file {path}/lock)"
+            "{path}: is open already, in another process or in this one, which holds its lock (the \
+             file {path}/lock)"
         )),
         fjall::Error::Poisoned => Error::failed(format!(
             "{path}: fjall refuses writes, because writing failed before (is the disk full?)"

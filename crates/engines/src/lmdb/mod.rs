@@ -12,8 +12,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Blobs, Declaration, Durability, DurabilitySettings, Engine, Fill, Library,
-    OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Access, Blobs, Declaration, Durability, Engine, Fill, Library, OpenOptions, Result,
+    Setting, Settings, Store,
 };
 
 use crate::{at, fresh, lock};
@@ -37,8 +37,8 @@ static DECLARATION: Declaration = Declaration {
         Setting::new(
             "sync",
             Accepts::Words(&["off", "data", "full"]),
-            "what a commit flushes: nothing (MDB_NOSYNC), the pages (MDB_NOMETASYNC), or also \
-             the page that makes them current",
+            "what a commit flushes: nothing (MDB_NOSYNC), the pages (MDB_NOMETASYNC), or also the \
+             page that makes them current",
         ),
         Setting::new(
             "readahead",
@@ -47,24 +47,20 @@ static DECLARATION: Declaration = Declaration {
         ),
     ],
     durability: &[
-        DurabilitySettings::new(
-            Durability::None,
+        Durability::None.kept_by(
             &[("sync", "off")],
-            "MDB_NOSYNC: changed pages written to free places of the file, no flush: a power \
-             cut may leave no readable store",
+            "MDB_NOSYNC: changed pages written to free places of the file, no flush: a power cut \
+             may leave no readable store",
         ),
-        DurabilitySettings::new(
-            Durability::Consistent,
+        Durability::Consistent.kept_by(
             &[("sync", "data")],
-            "MDB_NOMETASYNC: fdatasync(2) of the pages before the page that makes them \
-             current is written, which the next commit flushes: a power cut may undo the \
-             last commit",
+            "MDB_NOMETASYNC: fdatasync(2) of the pages before the page that makes them current is \
+             written, which the next commit flushes: a power cut may undo the last commit",
         ),
-        DurabilitySettings::new(
-            Durability::Durable,
+        Durability::Durable.kept_by(
             &[("sync", "full")],
-            "fdatasync(2) of the pages, then the page that makes them current is written \
-             through a descriptor opened with O_DSYNC, before the commit returns",
+            "fdatasync(2) of the pages, then the page that makes them current is written through a \
+             descriptor opened with O_DSYNC, before the commit returns",
         ),
     ],
     limitations: &[

@@ -38,21 +38,18 @@ const VARIABLE: Setting = Setting::new(
 );
 
 const CLASSES: &[DurabilitySettings] = &[
-    DurabilitySettings::new(
-        Durability::None,
+    Durability::None.kept_by(
         &[("sync", "none")],
         "InnoDB: no commit writes the log or waits for a flush, and pages are written once; the \
          server still flushes in the background, and its files when they grow: a power cut may \
          leave no readable table",
     ),
-    DurabilitySettings::new(
-        Durability::Consistent,
+    Durability::Consistent.kept_by(
         &[("sync", "second")],
         "InnoDB: log written with pwrite(2) at each commit, fdatasync(2) of it once a second; \
          pages written twice (doublewrite): a power cut may undo the last second",
     ),
-    DurabilitySettings::new(
-        Durability::Durable,
+    Durability::Durable.kept_by(
         &[("sync", "commit")],
         "InnoDB: pwrite(2) and fdatasync(2) of the log before the commit returns; pages written \
          twice (doublewrite)",

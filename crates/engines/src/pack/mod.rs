@@ -11,10 +11,7 @@ mod store;
 
 use std::path::Path;
 
-use model::{
-    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, OpenOptions, Result,
-    Setting, Store,
-};
+use model::{Accepts, Blobs, Declaration, Durability, Engine, OpenOptions, Result, Setting, Store};
 
 use crate::{at, fresh};
 
@@ -26,8 +23,7 @@ static DECLARATION: Declaration = Declaration {
         Accepts::Words(&["pread", "mmap"]),
         "how values are read: a system call each, or copied out of a map of the file",
     )],
-    durability: &[DurabilitySettings::new(
-        Durability::None,
+    durability: &[Durability::None.kept_by(
         &[],
         "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
     )],

@@ -44,22 +44,17 @@ const LONG_NAMES: &str =
     "names longer than 2,692 bytes (an entry of its index must fit a third of a page)";
 
 const CLASSES: &[DurabilitySettings] = &[
-    DurabilitySettings::new(
-        Durability::None,
+    Durability::None.kept_by(
         &[("sync", "off")],
         "WAL and pages written without any flush: a power cut may leave no readable database",
     ),
-    DurabilitySettings::new(
-        Durability::Consistent,
+    Durability::Consistent.kept_by(
         &[("sync", "async")],
         "WAL flushed with fdatasync(2) in the background, within 0.6 s of the commit: a power cut \
          may undo the last commits",
     ),
-    DurabilitySettings::new(
-        Durability::Durable,
-        &[("sync", "on")],
-        "WAL flushed with fdatasync(2) before the commit returns",
-    ),
+    Durability::Durable
+        .kept_by(&[("sync", "on")], "WAL flushed with fdatasync(2) before the commit returns"),
 ];
 
 static PRIVATE: Declaration = Declaration {

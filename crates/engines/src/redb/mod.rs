@@ -8,8 +8,8 @@ mod store;
 use std::path::Path;
 
 use model::{
-    Accepts, Blobs, Declaration, Durability, DurabilitySettings, Engine, Fill, Library,
-    OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Blobs, Declaration, Durability, Engine, Fill, Library, OpenOptions, Result, Setting,
+    Settings, Store,
 };
 
 use crate::{at, fresh};
@@ -43,30 +43,27 @@ static DECLARATION: Declaration = Declaration {
         ),
     ],
     durability: &[
-        DurabilitySettings::new(
-            Durability::None,
+        Durability::None.kept_by(
             &[("sync", "off")],
-            "Durability::Immediate over a file that is written but never flushed: a power \
-             cut may leave no readable store",
+            "Durability::Immediate over a file that is written but never flushed: a power cut may \
+             leave no readable store",
         ),
-        DurabilitySettings::new(
-            Durability::Consistent,
+        Durability::Consistent.kept_by(
             &[("sync", "deferred")],
-            "Durability::None: commits stay in the cache, until one with \
-             Durability::Immediate at the end of a pass (on the clock) writes and flushes \
-             all; a power cut or a killed process leaves the store as that one left it",
+            "Durability::None: commits stay in the cache, until one with Durability::Immediate at \
+             the end of a pass (on the clock) writes and flushes all; a power cut or a killed \
+             process leaves the store as that one left it",
         ),
-        DurabilitySettings::new(
-            Durability::Durable,
+        Durability::Durable.kept_by(
             &[("sync", "immediate")],
-            "Durability::Immediate: pages and header written, with checksums that show \
-             whether all arrived, and fdatasync(2) before the commit returns",
+            "Durability::Immediate: pages and header written, with checksums that show whether all \
+             arrived, and fdatasync(2) before the commit returns",
         ),
     ],
     limitations: &[
         "two sessions that write at once: one waits",
         "several processes may read, but one that writes is alone, unless all open it with \
-             share=readers or share=writers; then sync=deferred is not available",
+         share=readers or share=writers; then sync=deferred is not available",
         "after its writer was killed, it is read from end to end before it can be read again",
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),

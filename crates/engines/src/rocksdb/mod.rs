@@ -7,8 +7,8 @@ mod store;
 use std::{fs, path::Path};
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Fill,
-    Library, OpenOptions, Result, Setting, Store,
+    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library, OpenOptions,
+    Result, Setting, Store,
 };
 
 use crate::{at, fresh};
@@ -27,8 +27,8 @@ static DECLARATION: Declaration = Declaration {
         Setting::new(
             "compression",
             Accepts::Words(&["none", "snappy", "lz4", "zstd"]),
-            "of blocks and values. none by default (the library's is snappy): blobs seldom \
-             shrink, and other engines do not try",
+            "of blocks and values. none by default (the library's is snappy): blobs seldom shrink, \
+             and other engines do not try",
         ),
         Setting::new(
             "wal",
@@ -44,35 +44,32 @@ static DECLARATION: Declaration = Declaration {
             "blobs",
             Accepts::Words(&["on", "off"]),
             "values of 1 KiB and more in files of their own (enable_blob_files, with garbage \
-             collection), so that compaction does not move them. on by default (the library's \
-             is off): it is meant for blobs",
+             collection), so that compaction does not move them. on by default (the library's is \
+             off): it is meant for blobs",
         ),
     ],
     durability: &[
-        DurabilitySettings::new(
-            Durability::None,
+        Durability::None.kept_by(
             &[("wal", "off"), ("sync", "off")],
-            "no log (WriteOptions.disableWAL), values wait in memory for their table: a power \
-             cut or a killed process undoes what was committed since the last table",
+            "no log (WriteOptions.disableWAL), values wait in memory for their table: a power cut \
+             or a killed process undoes what was committed since the last table",
         ),
-        DurabilitySettings::new(
-            Durability::Consistent,
+        Durability::Consistent.kept_by(
             &[("wal", "on"), ("sync", "off")],
-            "write(2) of the log before a commit returns, no flush: a power cut may undo the \
-             last commits",
+            "write(2) of the log before a commit returns, no flush: a power cut may undo the last \
+             commits",
         ),
-        DurabilitySettings::new(
-            Durability::Durable,
+        Durability::Durable.kept_by(
             &[("wal", "on"), ("sync", "on")],
-            "write(2) of the log, then fdatasync(2) of it before a commit returns (FlushWAL, \
-             so that sessions that write at once share a flush)",
+            "write(2) of the log, then fdatasync(2) of it before a commit returns (FlushWAL, so \
+             that sessions that write at once share a flush)",
         ),
     ],
     limitations: &[
-        "a write does not report whether its key existed: an insert or update reads the old \
-             value first",
+        "a write does not report whether its key existed: an insert or update reads the old value \
+         first",
         "a batch is held in memory until it is committed; one session writes at a time, though \
-             sessions flush at once",
+         sessions flush at once",
     ],
     capabilities: Capabilities { processes: false, ..Capabilities::ON_DISK },
 

@@ -133,8 +133,8 @@ fn failed(path: &Path, error: &rocksdb::Error) -> Error {
     let text = error.to_string();
     if text.contains("lock file") || text.contains("lock hold by current process") {
         return Error::failed(format!(
-            "{path}: is open already, in another process or in this one, which holds its lock \
-             (the file {path}/LOCK)"
+            "{path}: is open already, in another process or in this one, which holds its lock (the \
+             file {path}/LOCK)"
         ));
     }
     let kind = match error.kind() {

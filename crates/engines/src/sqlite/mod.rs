@@ -12,8 +12,7 @@ mod tasks;
 use std::path::Path;
 
 use model::{
-    Accepts, Declaration, Durability, DurabilitySettings, Engine, Facet, Fill, Library, Setting,
-    Settings, rows::NULL,
+    Accepts, Declaration, Durability, Engine, Facet, Fill, Library, Setting, Settings, rows::NULL,
 };
 
 pub use ffi::memory_counters;
@@ -84,21 +83,15 @@ static DECLARATION: Declaration = Declaration {
         NULL,
     ],
     durability: &[
-        DurabilitySettings::new(
-            Durability::None,
-            &[("journal", "off"), ("sync", "off")],
+        Durability::None.kept_by(&[("journal", "off"), ("sync", "off")],
             "pages written in place, no journal, no flush: a power cut may leave no readable \
              database",
         ),
-        DurabilitySettings::new(
-            Durability::Consistent,
-            &[("journal", "wal"), ("sync", "normal")],
+        Durability::Consistent.kept_by(&[("journal", "wal"), ("sync", "normal")],
             "pages appended to the log, fdatasync(2) only at a checkpoint: a power cut may undo the \
              last commits",
         ),
-        DurabilitySettings::new(
-            Durability::Durable,
-            &[("journal", "wal"), ("sync", "full")],
+        Durability::Durable.kept_by(&[("journal", "wal"), ("sync", "full")],
             "pages appended to the log, fdatasync(2) of it before the commit returns",
         ),
     ],

@@ -14,8 +14,8 @@ use std::{
 };
 
 use model::{
-    Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine, Error, Item, Key,
-    KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Store, Visitor,
+    Blobs, Capabilities, Declaration, Durability, Engine, Error, Item, Key, KeyKind, Mode,
+    OpenOptions, Put, Result, Scan, Session, Store, Visitor,
 };
 
 /// What was asked for, in order.
@@ -98,9 +98,9 @@ pub(crate) struct Watching(pub(crate) &'static RecordingEngine);
 
 static DECLARATION: Declaration = Declaration {
     durability: &[
-        DurabilitySettings::new(Durability::None, &[], ""),
-        DurabilitySettings::new(Durability::Consistent, &[], ""),
-        DurabilitySettings::new(Durability::Durable, &[], ""),
+        Durability::None.kept_by(&[], ""),
+        Durability::Consistent.kept_by(&[], ""),
+        Durability::Durable.kept_by(&[], ""),
     ],
     capabilities: Capabilities { meta: false, processes: false, ..Capabilities::ON_DISK },
     ..Declaration::new("spy", "notes what it is asked for")
