@@ -3,7 +3,7 @@
 use std::{ffi::OsString, fmt::Write, process::ExitCode};
 
 use clap::{
-    ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand,
+    ArgAction, CommandFactory, FromArgMatches, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use engines::registry;
@@ -45,12 +45,6 @@ Examples:
     disable_help_subcommand = true,
     after_long_help = EXAMPLES
 )]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure one target, or compare several
     #[command(after_long_help = examples::RUN)]
@@ -118,7 +112,7 @@ fn is_among(words: &str, wanted: &str) -> bool {
 }
 
 /// Reads the command line. An error is the exit code: what clap says instead was printed.
-pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, ExitCode> {
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, ExitCode> {
     parsed(arguments.map(with_two_dashes)).map_err(|error| {
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         {
@@ -149,7 +143,7 @@ pub(crate) fn visible() -> clap::Command {
 
 fn command() -> clap::Command {
     // `mut_subcommand` would move it to the end.
-    Arguments::command().mut_subcommands(|command| {
+    Command::command().mut_subcommands(|command| {
         let is_run = command.get_name() == "run";
         command.mut_args(|arg| {
             let rare = is_run && !is_among(BRIEF, arg.get_id().as_str());
@@ -172,11 +166,10 @@ fn with_lists(arg: clap::Arg) -> clap::Arg {
 
 fn parsed(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-) -> Result<Arguments, clap::Error> {
+) -> Result<Command, clap::Error> {
     let mut command = command().long_version(long_version());
     let mut matches = command.try_get_matches_from_mut(words)?;
-    let arguments = Arguments::from_arg_matches_mut(&mut matches);
-    arguments.map_err(|error| error.format(&mut command))
+    Command::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 /// What `--version` prints: the versions of the engines that are part of this program too, a line
@@ -224,18 +217,18 @@ fn one_line(error: &clap::Error) -> String {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Arguments {
+    fn parsed(line: &str) -> Command {
         parse(line.split(' ').map(OsString::from)).unwrap()
     }
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Arguments::command().debug_assert();
+        Command::command().debug_assert();
     }
 
     #[test]
     fn options_of_the_short_help_exist() {
-        let command = Arguments::command();
+        let command = Command::command();
         let run = command.find_subcommand("run").unwrap();
         for name in BRIEF.split(' ') {
             assert!(run.get_arguments().any(|arg| arg.get_id() == name), "{name}");
@@ -261,7 +254,7 @@ mod tests {
     #[test]
     fn kvtest_options_work_with_one_dash_and_read_its_numbers() {
         let Command::Init(options) =
-            parsed("storemark init x.db -count 100k --size 10KiB -variance 0x10").command
+            parsed("storemark init x.db -count 100k --size 10KiB -variance 0x10")
         else {
             panic!("not init")
         };
@@ -270,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_typo_is_answered_in_one_line() {
-        let error = Arguments::try_parse_from(["storemark", "run", "--updat"]).unwrap_err();
+        let error = Command::try_parse_from(["storemark", "run", "--updat"]).unwrap_err();
         let line = one_line(&error);
         assert!(line.contains("did you mean --update?"), "{line}");
         assert!(!line.contains('\n'));

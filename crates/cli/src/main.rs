@@ -29,21 +29,21 @@ fn on_signal() {
 }
 
 fn main() -> ExitCode {
-    let arguments = match args::parse(std::env::args_os()) {
-        Ok(arguments) => arguments,
+    let command = match args::parse(std::env::args_os()) {
+        Ok(command) => command,
         Err(code) => return code,
     };
     // What only reads may be ended by any signal at once.
     // `cache` listens for itself where it has something to clean up.
     let cleans_up = !matches!(
-        arguments.command,
+        command,
         Command::Report(_) | Command::Compare(_) | Command::Stat(_) | Command::Cache(_)
     );
     if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
         output::say(&format!("signals cannot be caught: {error}"));
     }
     let measure = |spec| commands::measure::run(spec, &STOP);
-    exit::code(match arguments.command {
+    exit::code(match command {
         Command::Run(spec) => measure(RunSpec::Run(spec)),
         Command::Rows(spec) => measure(RunSpec::Rows(spec)),
         Command::Queue(spec) => measure(RunSpec::Queue(spec)),

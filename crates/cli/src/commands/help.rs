@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, fs, io, path::PathBuf};
 
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use engines::registry;
@@ -23,17 +23,6 @@ pub(crate) struct HelpOptions {
     pub(crate) topic: Option<String>,
 }
 
-/// What is no command and worth a page.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Topic {
-    /// Target strings: engines, forms, settings.
-    Targets,
-    /// Durability classes, and the settings that give them.
-    Durability,
-    /// How sizes, counts and times are written.
-    Sizes,
-}
-
 const SIZES: &str = "\
 Sizes and counts
   4096              as written; so is 0x1000
@@ -49,34 +38,33 @@ Lists
                     (sqlite:?page_size=4096,8192)
 ";
 
+type Topic = (&'static str, fn() -> String);
+
+/// What is no command and worth a page.
+const TOPICS: [Topic; 3] = [
+    ("targets", || output::page(&pages::targets(registry::all_blobs()))),
+    ("durability", || output::page(&pages::durability(registry::all_blobs()))),
+    ("sizes", || SIZES.to_owned()),
+];
+
 pub(crate) fn help(options: &HelpOptions, mut all: Command) -> Result<(), Failure> {
     all.build();
+    let topic = |wanted: &String| TOPICS.iter().find(|(name, _)| name == wanted);
     let text = match &options.topic {
         None => all.render_long_help().to_string(),
-        Some(wanted) => match Topic::from_str(wanted, false) {
-            Ok(wanted) => topic(wanted),
-            Err(_) => match all.find_subcommand_mut(wanted) {
-                Some(command) => command.render_long_help().to_string(),
-                None => return Err(unknown(wanted, &all).into()),
-            },
+        Some(wanted) => match (topic(wanted), all.find_subcommand_mut(wanted)) {
+            (Some((_, text)), _) => text(),
+            (None, Some(command)) => command.render_long_help().to_string(),
+            (None, None) => return Err(unknown(wanted, &all).into()),
         },
     };
     Ok(output::print(&(text.trim_end().to_owned() + "\n"))?)
 }
 
-fn topic(topic: Topic) -> String {
-    match topic {
-        Topic::Targets => output::page(&pages::targets(registry::all_blobs())),
-        Topic::Durability => output::page(&pages::durability(registry::all_blobs())),
-        Topic::Sizes => SIZES.to_owned(),
-    }
-}
-
 fn unknown(wanted: &str, all: &Command) -> Error {
-    let topics = Topic::value_variants().iter().filter_map(Topic::to_possible_value);
-    let mut names: Vec<String> = topics.map(|topic| topic.get_name().to_owned()).collect();
-    names.extend(all.get_subcommands().map(|command| command.get_name().to_owned()));
-    Error::usage(no_such("topic", wanted, names.iter().map(String::as_str)))
+    let commands = all.get_subcommands().map(Command::get_name);
+    let names: Vec<_> = TOPICS.iter().map(|(name, _)| *name).chain(commands).collect();
+    Error::usage(no_such("topic", wanted, names.into_iter()))
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,13 @@ pub(crate) mod workers;
 
 use model::{Plan, PlannedTarget};
 
+use checks::Figures;
+
+/// The rows of each case.
+pub(crate) fn cases(figures: &[Figures]) -> impl Iterator<Item = &[Figures]> {
+    figures.chunk_by(|one, next| one.case == next.case)
+}
+
 /// The target with the baseline's store in the `place` of `target`: on its file system, or with its
 /// style. Absent for the baseline's store itself.
 pub(crate) fn counterpart<S: PartialEq, P: PartialEq>(

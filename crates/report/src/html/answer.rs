@@ -1,11 +1,13 @@
 //! The answer, in a sentence or two, as a person would say it.
 
+use itertools::Itertools;
 use maud::{Markup, html};
 use stats::Estimate;
 
 use super::part::{Part, Run, Side};
 use crate::{
     Figures, Verdict, break_evens,
+    figures::cases,
     number::{faster_or_slower, with_interval},
     tables::break_even,
 };
@@ -62,7 +64,7 @@ enum Ahead<'a> {
 
 /// One for each case that was measured.
 fn leads(run: Run<'_>) -> impl Iterator<Item = Lead<'_>> {
-    let measured = run.cases().filter(|rows| rows.iter().any(|row| row.rounds > 0));
+    let measured = cases(run.figures).filter(|rows| rows.iter().any(|row| row.rounds > 0));
     measured.map(move |rows| {
         let (ahead, ratio) = ahead(run, rows);
         Lead { place: run.place(rows[0].case), ahead, ratio }
@@ -96,7 +98,7 @@ fn sentence(baseline: &str, group: &[&Lead<'_>], all: usize) -> String {
                 let place = &lead.place;
                 Some(format!("in “{place}” {words} than {baseline} (time ratio {interval})"))
             });
-            format!("{label} is fastest: {}.", each.collect::<Vec<_>>().join("; "))
+            format!("{label} is fastest: {}.", each.into_iter().join("; "))
         }
         Ahead::Baseline => format!("{baseline} is fastest {places}."),
         Ahead::Nobody => format!("No target is shown to be faster than {baseline} {places}."),
@@ -112,8 +114,7 @@ fn places(group: &[&Lead<'_>], all: usize) -> String {
     if group.len() > NAMED {
         return format!("in {} of {all} comparisons", group.len());
     }
-    let places: Vec<_> = group.iter().map(|lead| format!("“{}”", lead.place)).collect();
-    format!("in {}", places.join(" and "))
+    format!("in {}", group.iter().map(|lead| format!("“{}”", lead.place)).join(" and "))
 }
 
 /// `faster by 22 % to 3.2 × faster`.

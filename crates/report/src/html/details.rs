@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use itertools::Itertools;
 use maud::{Markup, html};
 use model::{
     Case, Environment, Experiment, Latency, Owner, PlannedTarget, Sample, Settings,
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     Unlike, environment_differences,
-    figures::unlike::ASPECTS,
+    figures::{cases, unlike::ASPECTS},
     stores,
     table::{Cell, Column, Table},
     tables, words,
@@ -28,7 +29,7 @@ pub(super) fn explanation(part: &Part<'_>) -> Markup {
     let blobs = matches!(part.plan().experiment, Experiment::Blobs { .. });
     let runs = part.runs().filter(|_| blobs && !part.is_sweep());
     let tables = runs.flat_map(|run| {
-        let tables = run.cases().flat_map(move |rows| tables::explained(run.record, rows));
+        let tables = cases(run.figures).flat_map(move |rows| tables::explained(run.record, rows));
         tables.map(move |table| Table { title: run.on(&table.title), ..table })
     });
     let tables: Vec<_> = tables.collect();
@@ -80,10 +81,10 @@ fn unlike(part: &Part<'_>) -> Vec<Unlike> {
 
 /// What is not the same on all machines, in a word each.
 pub(super) fn unlike_environments(part: &Part<'_>) -> Markup {
-    let words: Vec<_> = unlike(part).into_iter().map(|unlike| unlike.what).collect();
+    let words = unlike(part).into_iter().map(|unlike| unlike.what).join(", ");
     html! {
         @if !words.is_empty() {
-            p { "The environments differ in: " (words.join(", ")) "." }
+            p { "The environments differ in: " (words) "." }
         }
     }
 }
@@ -112,12 +113,9 @@ type Aspect = (&'static str, fn(&Environment) -> String);
 
 /// What is not compared: it may differ each time.
 const MORE: [Aspect; 5] = [
-    ("mounted at", |e| e.filesystems.iter().map(|fs| &*fs.mount).collect::<Vec<_>>().join("; ")),
+    ("mounted at", |e| e.filesystems.iter().map(|fs| &*fs.mount).join("; ")),
     ("memory free at the start", |e| e.memory.available_bytes.map(show_size).unwrap_or_default()),
-    ("libraries", |e| {
-        let libraries = e.libraries.iter().map(|l| format!("{} {}", l.name, l.version));
-        libraries.collect::<Vec<_>>().join(", ")
-    }),
+    ("libraries", |e| e.libraries.iter().map(|l| format!("{} {}", l.name, l.version)).join(", ")),
     ("two reads of the clock", |e| format!("{} ns", e.clock_ns)),
     ("storemark’s own loop", |e| format!("{:.1} ns per operation", e.loop_ns)),
 ];
@@ -196,14 +194,13 @@ fn place(target: &PlannedTarget) -> String {
         Owner::InPlace => "the user’s own, in place",
     };
     let on = target.on.as_ref().map(|on| format!("on {on}")).unwrap_or_default();
-    let words = [owner, &target.location, &on].into_iter().filter(|words| !words.is_empty());
-    words.collect::<Vec<_>>().join(", ")
+    [owner, &target.location, &on].iter().filter(|words| !words.is_empty()).join(", ")
 }
 
 /// Absent: there are none.
 fn settings(settings: &Settings) -> Option<String> {
-    let all: Vec<_> = settings.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    (!all.is_empty()).then(|| all.join(" "))
+    let all = settings.0.iter().map(|(name, value)| format!("{name}={value}")).join(" ");
+    (!all.is_empty()).then_some(all)
 }
 
 /// Browsers are slow with a page of more.

@@ -2,6 +2,7 @@
 //! the details.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
 use model::study::Study;
 use serde_json::json;
@@ -143,13 +144,8 @@ fn data(chapters: &[Chapter<'_>]) -> String {
 fn labels<'a>(chapters: &[Chapter<'a>]) -> Vec<&'a str> {
     let parts = chapters.iter().filter_map(|chapter| chapter.part.as_ref());
     let records = parts.flat_map(|part| part.sides.iter().flat_map(|side| side.records));
-    let mut labels: Vec<&str> = Vec::new();
-    for target in records.flat_map(|record| &record.header.plan.targets) {
-        if !labels.contains(&&*target.label) {
-            labels.push(&target.label);
-        }
-    }
-    labels
+    let targets = records.flat_map(|record| &record.header.plan.targets);
+    targets.map(|target| target.label.as_str()).unique().collect()
 }
 
 /// Removes characters that change the direction of writing, as a record may come from anywhere.

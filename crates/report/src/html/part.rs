@@ -1,8 +1,12 @@
 //! What a page shows: one machine's records, or several machines' records of the same plan.
 
+use itertools::Itertools;
 use model::{Case, Error, Plan, Result, record::Record};
 
-use crate::{Figures, MergedFinding, StudyStep, all_findings, figures, plan_differences, words};
+use crate::{
+    Figures, MergedFinding, StudyStep, all_findings, figures, figures::cases, plan_differences,
+    words,
+};
 
 /// Records of one plan, those of a sweep one after the other.
 pub struct Machine<'a> {
@@ -98,14 +102,9 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// The rows of each case.
-    pub(super) fn cases(self) -> impl Iterator<Item = &'a [Figures]> {
-        self.figures.chunk_by(|one, next| one.case == next.case)
-    }
-
     /// The rows of one case.
     pub(super) fn rows(self, case: Case) -> &'a [Figures] {
-        self.cases().find(|rows| rows[0].case == case).unwrap_or_default()
+        cases(self.figures).find(|rows| rows[0].case == case).unwrap_or_default()
     }
 
     pub(super) fn label(self, target: usize) -> &'a str {
@@ -124,9 +123,7 @@ impl<'a> Run<'a> {
 
     /// A case, and what varies in this run: `read, warm, size=4k`.
     pub(super) fn place(self, case: Case) -> String {
-        let mut words = vec![self.case(case), self.varied()];
-        words.retain(|words| !words.is_empty());
-        words.join(", ")
+        [self.case(case), self.varied()].iter().filter(|words| !words.is_empty()).join(", ")
     }
 
     /// `size=4k threads=2`: the values of a sweep.
@@ -160,8 +157,10 @@ fn difference(one: &[Record], other: &[Record]) -> Option<String> {
     one.iter().zip(other).find_map(|(one, other)| {
         let plans = plan_differences(&[&one.header.plan, &other.header.plan]);
         let words: Vec<_> = plans.iter().map(ToString::to_string).collect();
-        let varies = (varied(one) != varied(other)).then(|| "what varies".to_owned());
-        if words.is_empty() { varies } else { Some(words.join("; ")) }
+        if words.is_empty() {
+            return (varied(one) != varied(other)).then(|| "what varies".to_owned());
+        }
+        Some(words.join("; "))
     })
 }
 

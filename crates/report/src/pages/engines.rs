@@ -1,5 +1,6 @@
 //! What engines are, how targets are written, and what the durability classes mean.
 
+use itertools::Itertools;
 use model::{Blobs, Durability, Facet, Library};
 
 use super::Page;
@@ -8,11 +9,10 @@ use crate::table::{Line, Lines, Tone};
 /// All engines, a few lines each.
 pub fn engines<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     let about = |engine: &'e dyn Blobs| {
-        let settings = engine.settings(Facet::Blobs);
-        let settings: Vec<_> = settings.iter().map(|setting| setting.name).collect();
+        let settings = engine.settings(Facet::Blobs).iter().map(|setting| setting.name).join(" ");
         let version = entry("version", version(engine.library().as_ref()));
         let classes = Durability::ALL.into_iter().map(|class| kept(engine, class));
-        let entries = [version, entry("settings", settings.join(" "))].into_iter().chain(classes);
+        let entries = [version, entry("settings", settings)].into_iter().chain(classes);
         titled(engine, entries.chain([entry("lacks", lacks(engine))]))
     };
     Page::prose(engines.into_iter().map(about))
@@ -137,17 +137,15 @@ fn kept(engine: &dyn Blobs, class: Durability) -> Option<Line> {
 
 /// With which settings.
 fn settings_of(engine: &dyn Blobs, class: Durability) -> Option<String> {
-    let settings = engine.durability_settings(class)?.settings.iter();
-    let settings = settings.map(|(name, value)| format!("{name}={value}"));
-    Some(settings.collect::<Vec<_>>().join(" "))
+    let settings = engine.durability_settings(class)?.settings;
+    Some(settings.iter().map(|(name, value)| format!("{name}={value}")).join(" "))
 }
 
 /// What it cannot do, in its own words and by its capabilities.
 fn lacks(engine: &dyn Blobs) -> String {
     let can = engine.capabilities();
-    let classes =
-        Durability::ALL.into_iter().filter(|class| engine.durability_settings(*class).is_none());
-    let classes = classes.map(|class| format!("durability {class}"));
+    let classes = Durability::ALL.into_iter();
+    let classes = classes.filter(|class| engine.durability_settings(*class).is_none());
     let missing = [
         (can.persistent || can.remote, "a store that outlives the run"),
         (can.meta || !can.retains, "modes and times of files"),
@@ -156,5 +154,5 @@ fn lacks(engine: &dyn Blobs) -> String {
     ];
     let missing = missing.into_iter().filter(|(has, _)| !has).map(|(_, what)| what);
     let words = missing.chain(engine.declaration().limitations.iter().copied()).map(str::to_owned);
-    classes.chain(words).collect::<Vec<_>>().join("; ")
+    classes.map(|class| format!("durability {class}")).chain(words).join("; ")
 }

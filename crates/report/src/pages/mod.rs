@@ -17,7 +17,9 @@ pub use self::{
 };
 use crate::{
     Comparison, Figures, MergedFinding, RowGroup, age_groups, age_spaces, all_findings,
-    break_evens, figures, page_matrices, row_groups, stores, studies,
+    break_evens, figures,
+    figures::cases,
+    page_matrices, row_groups, stores, studies,
     table::{Block, Line, Lines, Tone},
     tables, task_figures, words,
 };
@@ -195,11 +197,6 @@ const NOTHING: &str = "this record has no slices: no pass with a clock took long
                        older storemark wrote it; `storemark run --over-time` makes passes that do";
 
 const NOT_IN_STATE: &str = "no pass with slices in this record was in its cache state";
-
-/// The rows of each case.
-fn cases(figures: &[Figures]) -> impl Iterator<Item = &[Figures]> {
-    figures.chunk_by(|one, next| one.case == next.case)
-}
 
 fn explained(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     let of_case = |rows| {

@@ -59,7 +59,7 @@ pub(super) fn start_daemon(options: &CacheOptions) -> Result<(), Failure> {
 pub(super) fn until_signalled(
     options: &CacheOptions,
     found: &Found,
-    show: &Show,
+    show: &Show<'_>,
 ) -> Result<(), Failure> {
     if options.lock_all {
         pagecache::lock_all().map_err(|error| Error::io("all that is mapped", error))?;

@@ -10,14 +10,14 @@ use std::{
 };
 
 use model::{Error, units::show_size};
-use pagecache::{Crawl, Found, Pages, Problem, Root, Span, Visitor, residency_map};
+use pagecache::{Crawl, Found, Pages, Problem, Root, Visitor, residency_map};
 use serde_json::{Value, json};
 
 use super::CacheOptions;
 use crate::{exit::Failure, output};
 
 /// Visits all that the options name.
-pub(super) fn crawl(options: &CacheOptions) -> Result<(Found, Show), Failure> {
+pub(super) fn crawl(options: &CacheOptions) -> Result<(Found, Show<'_>), Failure> {
     let mut roots = match &options.list {
         Some(list) => listed(list, options.null)?,
         None => Vec::new(),
@@ -67,10 +67,8 @@ fn width() -> u64 {
 /// Lines of -v are printed in parts of this many bytes.
 const PART: usize = 1 << 13;
 
-pub(super) struct Show {
-    verbose: bool,
-    json: bool,
-    span: Span,
+pub(super) struct Show<'a> {
+    options: &'a CacheOptions,
     width: u64,
     /// Bytes that may still be locked; absent: nothing is locked, or the system does not report
     /// its memory.
@@ -83,12 +81,10 @@ pub(super) struct Show {
     first_problem: String,
 }
 
-impl Show {
-    pub(super) fn new(options: &CacheOptions) -> Self {
+impl<'a> Show<'a> {
+    fn new(options: &'a CacheOptions) -> Self {
         Self {
-            verbose: options.verbose,
-            json: options.json,
-            span: options.range,
+            options,
             width: width(),
             room: if options.holds() { host::memory().available_bytes } else { None },
             lines: String::new(),
@@ -107,7 +103,7 @@ impl Show {
     pub(super) fn failed(&self) -> Option<String> {
         match self.problems {
             0 => None,
-            count if self.verbose => Some(format!("{count} of the paths failed")),
+            count if self.options.verbose => Some(format!("{count} of the paths failed")),
             1 => Some(self.first_problem.clone()),
             count => {
                 Some(format!("{} (and {} more, which -v names)", self.first_problem, count - 1))
@@ -116,7 +112,7 @@ impl Show {
     }
 }
 
-impl Visitor for Show {
+impl Visitor for Show<'_> {
     type Error = Failure;
 
     /// Root may lock more than there is, and the machine would stop responding.
@@ -132,7 +128,7 @@ impl Visitor for Show {
 
     fn file(&mut self, path: &Path, file: &File, pages: Pages) -> Result<(), Failure> {
         let name = path.to_string_lossy();
-        if self.json {
+        if self.options.json {
             self.listed.push(json!({
                 "path": name,
                 "pages": pages.total,
@@ -143,7 +139,7 @@ impl Visitor for Show {
             return Ok(());
         }
         let per_cell = per_cell(pages.total, self.width);
-        let cells = match residency_map(file, self.span, per_cell) {
+        let cells = match residency_map(file, self.options.range, per_cell) {
             Ok(cells) => cells,
             Err(error) => return self.problem(Problem { path: path.to_owned(), error }),
         };
@@ -156,7 +152,7 @@ impl Visitor for Show {
     fn problem(&mut self, problem: Problem) -> Result<(), Failure> {
         self.flush()?;
         let line = format!("{}: {}", problem.path.display(), problem.error);
-        if self.verbose {
+        if self.options.verbose {
             output::say(&line);
         }
         if self.problems == 0 {

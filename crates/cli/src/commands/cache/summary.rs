@@ -73,7 +73,7 @@ pub(super) fn locked(found: &Found) -> String {
 }
 
 /// Everything that was counted.
-pub(super) fn json(found: &Found, show: &Show, elapsed: Duration) -> String {
+pub(super) fn json(found: &Found, show: &Show<'_>, elapsed: Duration) -> String {
     let pages = found.pages;
     let kinds = found.skipped.kinds();
     let skipped: Map<_, _> =

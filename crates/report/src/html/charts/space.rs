@@ -1,5 +1,7 @@
 //! What the stores take on disk.
 
+use itertools::Itertools;
+
 use super::{Axis, Chart, Group, Kind, Part, Unit, runs, table_of};
 use crate::{StoreFigures, tables};
 
@@ -34,7 +36,7 @@ fn chart(part: &Part<'_>, measures: &[Measure]) -> Chart {
         for store in figures {
             for (measure, of) in measures {
                 let words = [measure, &*varied].into_iter().filter(|words| !words.is_empty());
-                let group = run.on(words.collect::<Vec<_>>().join(", "));
+                let group = run.on(words.into_iter().join(", "));
                 chart.in_group(&group, run.label(store.target), size(of(store)));
             }
         }
