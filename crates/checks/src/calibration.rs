@@ -23,7 +23,6 @@ pub enum CalibrationLine<'a> {
 /// What is compared, where and how.
 #[derive(Clone, Debug, Serialize)]
 pub struct Calibration {
-    /// [`CALIBRATION_FORMAT`].
     pub format: u32,
     /// Seconds since 1970.
     pub started: u64,
@@ -48,11 +47,9 @@ pub struct Calibration {
     pub environment: Environment,
 }
 
-/// The comparisons of a kind.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Part {
     pub count: u32,
-    /// Time for each.
     pub seconds: f64,
 }
 
@@ -84,7 +81,6 @@ pub struct KnownComparison {
 }
 
 impl Calibration {
-    /// The comparisons of `kind`.
     pub fn part(&self, kind: Known) -> Part {
         match kind {
             Known::Same => self.same,
@@ -126,12 +122,10 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// The 95 % interval of their share.
     pub fn found_interval(&self) -> (f64, f64) {
         proportion(self.found(), self.count())
     }
 
-    /// The mean of all ratios.
     pub fn ratio(&self) -> Option<Estimate> {
         geometric_mean(&self.comparisons.iter().map(|one| one.ratio).collect::<Vec<_>>())
     }
@@ -151,7 +145,6 @@ impl<'a> Tally<'a> {
         self.count_if(|one| one.ended == Ended::Precise)
     }
 
-    /// The mean half-width of the intervals.
     pub fn half_width(&self) -> f64 {
         self.mean(|one| {
             let KnownComparison { ratio: point, low, high, rounds: n, .. } = *one;
@@ -159,7 +152,6 @@ impl<'a> Tally<'a> {
         })
     }
 
-    /// The mean number of rounds.
     pub fn rounds(&self) -> f64 {
         self.mean(|one| one.rounds as f64)
     }

@@ -89,7 +89,6 @@ pub fn figures(record: &Record) -> Vec<Figures> {
     all_series(record).map(row).collect()
 }
 
-/// Every target in every case of the plan.
 pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {
     let targets = 0..record.header.plan.targets.len();
     let cases = record.header.plan.cases();
@@ -136,7 +135,6 @@ fn throughput(samples: &[&Sample]) -> Option<Estimate> {
     geometric_mean(&rates)
 }
 
-/// Percentiles of all latencies together.
 pub fn percentiles<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<Percentiles> {
     let latencies: Vec<_> = latencies.collect();
     let all = histogram::merge(latencies.iter().map(|latency| latency.histogram.as_str()))?;
@@ -182,7 +180,6 @@ fn us_per_cpu_ns(samples: &[&Sample], us_per_op: Option<&Estimate>) -> Option<f6
     Some(us_per_op?.point / sum(samples, |s| s.wall_ns))
 }
 
-/// The sum of a figure of all samples.
 pub fn sum(samples: &[&Sample], of: fn(&Sample) -> u64) -> f64 {
     samples.iter().map(|sample| of(sample) as f64).sum()
 }

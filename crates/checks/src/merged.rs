@@ -9,13 +9,10 @@ use crate::{figures::Figures, record::computed};
 /// A finding with everything it was seen in. Empty: the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergedFinding {
-    /// What was found.
     pub kind: FindingKind,
-    /// Labels of targets.
     pub targets: BTreeSet<String>,
     /// Indices into the plan's workloads.
     pub workloads: BTreeSet<usize>,
-    /// Cache states.
     pub caches: BTreeSet<Cache>,
     /// Rounds, counted from 0.
     pub rounds: BTreeSet<u32>,
@@ -24,10 +21,9 @@ pub struct MergedFinding {
 /// All findings about a run, or about the runs of a sweep together, the worst first; `figures` are
 /// those of each run.
 pub fn all_findings(runs: &[Record], figures: &[Vec<Figures>]) -> Vec<MergedFinding> {
-    let stored = runs.iter().flat_map(|run| run.findings.iter().cloned());
-    let computed =
-        runs.iter().zip(figures).flat_map(|(run, own)| computed(run, own, run.end.is_some()));
-    merged(stored.chain(computed))
+    let stored = runs.iter().flat_map(|run| run.findings.clone());
+    let runs = runs.iter().zip(figures);
+    merged(stored.chain(runs.flat_map(|(run, own)| computed(run, own, run.end.is_some()))))
 }
 
 /// What to do about findings, the weightiest first.

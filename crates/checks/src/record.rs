@@ -57,7 +57,6 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     findings
 }
 
-/// Findings about a target in a case.
 fn about(series: Series<'_>, kinds: impl IntoIterator<Item = FindingKind>) -> Vec<Finding> {
     let Series { record, case, target } = series;
     let label = &record.header.plan.targets[target].label;
@@ -87,7 +86,6 @@ fn too_wide(interval: &Estimate, precision: f64) -> Option<FindingKind> {
         .then_some(FindingKind::TooNoisy { half_width, precision })
 }
 
-/// About the times of its rounds.
 fn of_times(series: Series<'_>) -> impl Iterator<Item = FindingKind> {
     let times: Vec<f64> = series.times().into_values().collect();
     [drift(&times), modes(&times), stalled(series)].into_iter().flatten()
@@ -115,7 +113,6 @@ fn stalled(Series { record, case, target }: Series<'_>) -> Option<FindingKind> {
     (share > MATTERS).then(|| FindingKind::Stalled { share, cause: cause.clone() })
 }
 
-/// Findings about passes over values.
 fn passes(record: &Record) -> Vec<Finding> {
     let environment = &record.header.environment;
     let unknown = record.samples.iter().all(|sample| sample.load.other_cpus.is_none());

@@ -33,7 +33,6 @@ pub fn of_sample(header: &Header, sample: &Sample, written_before: Option<f64>) 
     kinds.into_iter().map(|kind| in_trial(kind, plan, sample)).collect()
 }
 
-/// Findings about the trial that `sample` is of.
 pub(crate) fn in_trial(kind: FindingKind, plan: &Plan, sample: &Sample) -> Finding {
     let finding = Finding::target(kind, &plan.targets[sample.target].label);
     finding.in_workload(sample.workload).in_cache(sample.cache).in_round(sample.round)

@@ -8,11 +8,8 @@ use stats::{Estimate, paired_ratio};
 /// The trials of one target in one case of a record.
 #[derive(Clone, Copy)]
 pub struct Series<'a> {
-    /// Where they are.
     pub record: &'a Record,
-    /// Workload and cache state.
     pub case: Case,
-    /// Index into the plan's targets.
     pub target: usize,
 }
 
@@ -21,13 +18,11 @@ impl<'a> Series<'a> {
         Self { record, case, target }
     }
 
-    /// The same case of another target.
     #[must_use]
     pub fn of(self, target: usize) -> Self {
         Self { target, ..self }
     }
 
-    /// The same case of the plan's baseline.
     #[must_use]
     pub fn baseline(self) -> Self {
         self.of(self.record.header.plan.baseline)
@@ -80,13 +75,11 @@ impl<'a> Series<'a> {
         own.filter_map(|(round, time)| Some((time, *others.get(&round)?))).collect()
     }
 
-    /// Whether its workload changes the store.
     pub(crate) fn writes(self) -> bool {
         let workload = self.record.header.plan.workloads.get(self.case.workload);
         workload.is_some_and(|workload| workload.work.writes())
     }
 
-    /// The durability class of its store.
     pub(crate) fn durability(self) -> Option<Durability> {
         facts(self.record, self.target).map(|facts| facts.durability)
     }

@@ -13,16 +13,13 @@ pub struct Timeline {
     pub round: u32,
     pub wall_ms: f64,
     pub points: Vec<Point>,
-    /// Where it stalled, in order.
     pub stalls: Vec<Stall>,
     /// What the engine did meanwhile, by name.
     pub background_work: BTreeMap<String, BackgroundTotal>,
 }
 
-/// A slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// When it started.
     pub start_ms: f64,
     /// Whether it is as long as the others; the last one may not be.
     pub whole: bool,
@@ -34,7 +31,6 @@ pub struct Point {
 /// A stretch in which one operation, or several that overlap, took far longer than usual.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stall {
-    /// When it started.
     pub start_ms: f64,
     pub length_ms: f64,
     /// What happened meanwhile; absent: unknown.

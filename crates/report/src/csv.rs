@@ -6,8 +6,7 @@ use std::{collections::BTreeSet, io::Write, ops::Deref};
 use csv::{QuoteStyle, WriterBuilder};
 use itertools::Itertools;
 use model::{
-    Batch, Device, Error, FileBytes, Io, Latency, PlannedTarget, Residency, Result, Sample,
-    Workload, record::Record, tasks::Step,
+    Batch, Error, Latency, PlannedTarget, Result, Sample, Workload, record::Record, tasks::Step,
 };
 
 use crate::{text::harmless, words};
@@ -93,7 +92,8 @@ const COLUMNS: &[Column] = &[
     ("workload", "what was done, in words", |t| words::workload(t.workload).into()),
     ("workload_number", "its number in the plan, from 1", |t| (t.sample.workload + 1).into()),
     ("operation", "kind of operation", |t| t.workload.work.to_string().into()),
-    ("order", "order of the keys", order),
+    // Experiments without values have none.
+    ("order", "order of the keys", |t| t.workload.work.order().map(|o| o.to_string()).into()),
     ("batch", "operations a commit; empty: all of the pass", batch),
     ("processes", "processes at work", |t| t.workload.processes.into()),
     ("threads", "workers of each process", |t| t.workload.threads.into()),
@@ -143,27 +143,31 @@ const COLUMNS: &[Column] = &[
     ("involuntary_switches", "context switches because its time was over", |t| {
         t.cost.involuntary_switches.into()
     }),
-    ("read_calls", "calls that read", |t| io(t, |io| io.read_calls)),
-    ("read_bytes", "bytes that they delivered", |t| io(t, |io| io.read_bytes)),
-    ("write_calls", "calls that wrote", |t| io(t, |io| io.write_calls)),
-    ("written_bytes", "bytes that they took", |t| io(t, |io| io.written_bytes)),
+    ("read_calls", "calls that read", |t| t.io.map(|io| io.read_calls).into()),
+    ("read_bytes", "bytes that they delivered", |t| t.io.map(|io| io.read_bytes).into()),
+    ("write_calls", "calls that wrote", |t| t.io.map(|io| io.write_calls).into()),
+    ("written_bytes", "bytes that they took", |t| t.io.map(|io| io.written_bytes).into()),
     ("fetched_bytes", "bytes fetched from a device for the workers", |t| {
-        io(t, |io| io.device_read_bytes)
+        t.io.map(|io| io.device_read_bytes).into()
     }),
     ("device_read_bytes", "bytes read from the device, whoever asked", |t| {
-        device(t, |device| device.read_bytes)
+        t.device.map(|device| device.read_bytes).into()
     }),
     ("device_written_bytes", "bytes written to it, whoever asked", |t| {
-        device(t, |device| device.written_bytes)
+        t.device.map(|device| device.written_bytes).into()
     }),
     ("memory_bytes", "memory in use at its end, page cache left out", |t| t.memory_bytes.into()),
-    ("files_bytes", "lengths of the store's files after it", |t| files(t, |files| files.apparent)),
-    ("files_disk_bytes", "what they occupied on disk", |t| files(t, |files| files.allocated)),
+    ("files_bytes", "lengths of the store's files after it", |t| {
+        t.files().map(|f| f.apparent).into()
+    }),
+    ("files_disk_bytes", "what they occupied on disk", |t| t.files().map(|f| f.allocated).into()),
     // What it met.
     ("resident_before", "share of the store's pages in memory at its start", |t| {
-        resident(t.before)
+        t.before.and_then(|before| before.resident_share()).into()
     }),
-    ("resident_after", "the same at its end", |t| resident(t.after)),
+    ("resident_after", "the same at its end", |t| {
+        t.after.and_then(|after| after.resident_share()).into()
+    }),
     ("other_cpus", "processors' worth of time that other processes used", |t| {
         t.load.other_cpus.into()
     }),
@@ -178,33 +182,12 @@ fn batch(trial: &Trial<'_>) -> Cell {
     if let Batch::Of(count) = trial.workload.batch { count.into() } else { Cell::default() }
 }
 
-/// Experiments without values have no order of keys.
-fn order(trial: &Trial<'_>) -> Cell {
-    trial.workload.work.order().map(|order| order.to_string()).into()
-}
-
 fn latency(trial: &Trial<'_>, of: fn(&Latency) -> u64) -> Cell {
     trial.sample.latency().map(of).into()
 }
 
 fn step(trial: &Trial<'_>, step: Step) -> Cell {
     trial.steps().and_then(|steps| Some(steps.get(&step)?.p50_ns)).into()
-}
-
-fn io(trial: &Trial<'_>, of: fn(&Io) -> u64) -> Cell {
-    trial.io.as_ref().map(of).into()
-}
-
-fn device(trial: &Trial<'_>, of: fn(&Device) -> u64) -> Cell {
-    trial.device.as_ref().map(of).into()
-}
-
-fn files(trial: &Trial<'_>, of: fn(&FileBytes) -> u64) -> Cell {
-    trial.files().as_ref().map(of).into()
-}
-
-fn resident(residency: Option<Residency>) -> Cell {
-    residency.and_then(|residency| residency.resident_share()).into()
 }
 
 /// A number, or text that no program takes for a formula. Empty: not known.

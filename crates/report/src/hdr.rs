@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use itertools::Itertools;
 use model::{Case, Plan, record::Record};
 
 use crate::{Latencies, latencies};
@@ -15,8 +16,8 @@ const NS: f64 = 1e3;
 /// The name of a file and its listing for each case, target and kind of operation.
 pub fn hdr(record: &Record) -> impl Iterator<Item = (String, String)> {
     let plan = &record.header.plan;
-    let targets = move |case| (0..plan.targets.len()).map(move |target| (case, target));
-    plan.cases().flat_map(targets).flat_map(move |(case, target)| {
+    let places = plan.cases().cartesian_product(0..plan.targets.len());
+    places.flat_map(move |(case, target)| {
         let all = latencies(record, case, target).into_iter();
         all.map(move |of| (name(plan, case, target, &of), listing(&of)))
     })

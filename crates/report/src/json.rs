@@ -85,7 +85,6 @@ struct Finding {
 }
 
 impl ReportData {
-    /// All of `records`.
     pub fn of(records: &[Record]) -> Self {
         Self { form: FORM, runs: records.iter().map(run).collect() }
     }
@@ -151,7 +150,6 @@ struct ComparedRow<'a> {
 }
 
 impl<'a> ComparisonData<'a> {
-    /// All of `comparison`.
     pub fn of(comparison: &'a Comparison) -> Self {
         let Comparison { only: [only_old, only_new], environments, plans, findings, .. } =
             comparison;

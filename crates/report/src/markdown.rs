@@ -12,7 +12,6 @@ use crate::{
 };
 
 impl Page {
-    /// The page as Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
         let blocks = self.blocks.iter().enumerate().map(|(place, block)| match block {

@@ -19,20 +19,17 @@ const NARROWEST_PROSE: usize = 80;
 /// However wide the terminal is.
 const WIDEST_PROSE: usize = 100;
 
-/// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Columns of the terminal; no line is wider, unless it has fewer than 60 or, for pages of
     /// sentences, fewer than 80.
     pub width: u16,
-    /// Whether the terminal shows colours.
     pub color: bool,
     /// Whether it shows block characters: ratios then have bars.
     pub bars: bool,
 }
 
 impl Page {
-    /// The page as text.
     #[must_use]
     pub fn terminal(&self, style: &Style) -> String {
         let width = usize::from(style.width);

@@ -2,7 +2,6 @@
 
 use model::{Cache, FindingKind, Plan, Residency, Sample, State};
 
-/// Findings about the cache state of a trial.
 pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
     let Some(before) = &sample.before else { return Vec::new() };
     let work = plan.workloads[sample.workload].work;

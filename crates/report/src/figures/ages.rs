@@ -14,7 +14,6 @@ pub struct AgeGroup {
     pub rows: Vec<AgeRow>,
 }
 
-/// What a target did at one age.
 #[derive(Clone, Debug)]
 pub struct AgeRow {
     /// Storage age: of writes, the one that they lead up to.

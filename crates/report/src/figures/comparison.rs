@@ -93,7 +93,6 @@ impl ComparedCase {
 }
 
 impl Comparison {
-    /// Every target in every case.
     pub fn changes(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
         self.cases.iter().flat_map(|case| case.changes.iter().map(move |change| (case, change)))
     }

@@ -95,7 +95,6 @@ fn off_cpu(record: &Record, row: &Figures, cpu: f64) -> Option<f64> {
     (workload.workers() == 1).then_some(rest.max(0.0))
 }
 
-/// Mean of all rounds.
 fn cached(samples: &[&Sample], when: fn(&Sample) -> Option<Residency>) -> Option<f64> {
     let shares: Vec<f64> = samples.iter().filter_map(|s| when(s)?.resident_share()).collect();
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64 * 100.0)
@@ -155,7 +154,6 @@ const CLEAR: f64 = 0.1;
 const LEAST: f64 = 0.05;
 
 impl Difference {
-    /// The target's less the baseline's.
     fn change(&self) -> f64 {
         self.target - self.baseline
     }

@@ -42,7 +42,6 @@ pub struct RowFigures {
     pub waits: Vec<(&'static str, i64)>,
 }
 
-/// One operation of one target.
 #[derive(Clone, Debug)]
 pub struct RowCell {
     /// From the common start to the end of the last process.

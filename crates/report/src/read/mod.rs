@@ -43,7 +43,6 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
     Ok((length > 0).then_some(line))
 }
 
-/// Reads the header alone.
 pub fn read_header(mut input: impl BufRead) -> Result<Header> {
     let line = next_line(&mut input)?;
     let line = line.ok_or_else(|| Error::usage("this is not a record: there is nothing in it"))?;

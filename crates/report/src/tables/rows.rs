@@ -90,17 +90,15 @@ const STYLES: [Style; 4] = [Style::Text, Style::Prepared, Style::Multi, Style::B
 pub(crate) fn row_styles(record: &Record, group: &RowGroup) -> Option<Table> {
     let plan = &record.header.plan;
     let baseline = plan.targets.get(plan.baseline)?;
-    let comparable: Vec<_> =
-        group.targets.iter().filter(|row| row.over_same_style.is_some()).collect();
-    let mut stores: Vec<&PlannedTarget> =
-        comparable.iter().map(|r| &plan.targets[r.target]).collect();
+    let comparable: Vec<_> = group.targets.iter().filter(|r| r.over_same_style.is_some()).collect();
+    let target = |row: &RowFigures| &plan.targets[row.target];
     let in_style = |store: &PlannedTarget, style: Style| {
-        comparable.iter().copied().find(|row| {
-            let target = &plan.targets[row.target];
-            same_store(store, target) && target.settings.get("style") == Some(style.as_str())
-        })
+        let same = |row: &&RowFigures| same_store(store, target(row));
+        let is = |row: &&RowFigures| target(row).settings.get("style") == Some(style.as_str());
+        comparable.iter().copied().filter(same).find(is)
     };
     // One style alone is in the table of ratios.
+    let mut stores: Vec<_> = comparable.iter().map(|row| target(row)).collect();
     stores.retain(|store| STYLES.into_iter().filter(|s| in_style(store, *s).is_some()).count() > 1);
     stores.dedup_by(|next, store| same_store(next, store));
     let title = format!("inserting ÷ that of {} in the same style", store_name(baseline));

@@ -12,7 +12,6 @@ use crate::{
     words::label,
 };
 
-/// Space, filling and opening.
 pub(crate) fn stores(record: &Record, stores: &[StoreFigures]) -> Table {
     let plan = &record.header.plan;
     let counted = stores.iter().all(|s| s.length_mb.is_none() || s.length_per_byte.is_some());

@@ -27,7 +27,6 @@ pub(crate) fn sweep_title(runs: &[Record]) -> String {
     format!("a sweep of {part}{all} runs: {}", values.into_iter().join("; "))
 }
 
-/// The times of all runs in a case.
 pub(crate) fn sweep<'a>(
     title: String,
     case: Case,
@@ -97,7 +96,6 @@ pub(super) fn bytes(size: f64) -> String {
     show_size(size.round() as u64)
 }
 
-/// Ratios by page size and size of blobs.
 pub(crate) fn page_sizes(first: &Record, matrix: &PageMatrix) -> Table {
     let plan = &first.header.plan;
     let (baseline, family) = (label(plan, plan.baseline), &matrix.family);

@@ -12,7 +12,6 @@ use crate::{
     words::label,
 };
 
-/// Times and ratios.
 pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1;
@@ -52,7 +51,6 @@ pub(crate) fn task_sites(record: &Record, rows: &[TaskFigures]) -> Option<Table>
     Some(table.done())
 }
 
-/// Latencies of each kind of step.
 pub(crate) fn task_steps(record: &Record, rows: &[TaskFigures]) -> Option<Table> {
     if rows.iter().all(|row| row.steps.is_empty()) {
         return None;

@@ -5,7 +5,6 @@ use crate::{
     text::{harmless, width, wrap},
 };
 
-/// A page as it grows.
 pub(super) struct Paper {
     pub(super) width: usize,
     color: bool,
@@ -39,7 +38,6 @@ impl Paper {
         }
     }
 
-    /// A line of pieces that fit.
     pub(super) fn line(&mut self, pieces: impl IntoIterator<Item = (String, Tone)>) {
         let start = self.text.len();
         for (piece, tone) in pieces {

@@ -29,7 +29,6 @@ pub(super) fn print(paper: &mut Paper, table: &Table, bars: bool) {
     }
 }
 
-/// What a cell shows.
 #[derive(Clone)]
 struct Text {
     text: String,

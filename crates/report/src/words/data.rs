@@ -9,12 +9,10 @@ use model::{
 
 use super::{counted, joined};
 
-/// The data, and the machine.
 pub(crate) fn what_and_where(record: &Record) -> [String; 2] {
     [data(&record.header.plan), machine(&record.header.environment)]
 }
 
-/// What the experiment works on.
 pub(crate) fn data(plan: &Plan) -> String {
     match &plan.experiment {
         Experiment::Blobs { dataset, summary, available } => {

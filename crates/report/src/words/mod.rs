@@ -142,7 +142,6 @@ pub(crate) fn ended(runs: &[Record]) -> String {
     }
 }
 
-/// Rounds with a sample.
 fn rounds(record: &Record) -> usize {
     record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len()
 }

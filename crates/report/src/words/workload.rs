@@ -28,7 +28,6 @@ pub(crate) fn target(target: &PlannedTarget) -> String {
     more.map_or_else(|| target.label.clone(), |more| format!("{} ({more})", target.label))
 }
 
-/// What a target is called.
 pub(crate) fn label(plan: &Plan, target: usize) -> &str {
     plan.targets.get(target).map_or("", |target| &target.label)
 }
