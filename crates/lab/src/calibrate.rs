@@ -97,11 +97,12 @@ pub fn calibrate(
 /// order of these: what the machine does for a while happens to both kinds.
 fn order(request: &CalibrateRequest) -> Result<Vec<(Known, f64, u64)>> {
     let parts = [(Known::Same, request.same), (Known::Slowed, request.slowed)];
-    let each =
-        parts.into_iter().flat_map(|(kind, part)| (0..part.count).map(move |_| (kind, part)));
-    let seeds = (0..).map(|n| nth_seed(request.seed, n));
-    let mut order: Vec<_> =
-        each.zip(seeds).map(|((kind, part), seed)| (kind, part.seconds, seed)).collect();
+    let kinds =
+        parts.iter().flat_map(|(kind, part)| (0..part.count).map(|_| (*kind, part.seconds)));
+    let mut order: Vec<_> = (0..)
+        .zip(kinds)
+        .map(|(n, (kind, seconds))| (kind, seconds, nth_seed(request.seed, n)))
+        .collect();
     order.sort_by_key(|(_, _, seed)| *seed);
     if order.is_empty() {
         return Err(Error::usage("--same 0 --slowed 0: there is nothing to compare"));
@@ -157,14 +158,8 @@ fn comparison(kind: Known, seed: u64, record: &Record, ended: Ended) -> Result<K
         rounds: pairs.len(),
         verdict: stats::verdict(&ratio),
         ended,
-        ratios: pairs
-            .iter()
-            .map(|(one, other)| other.wall_ns as f64 / one.wall_ns as f64)
-            .collect(),
-        first: pairs
-            .iter()
-            .map(|(one, other)| usize::from(other.position < one.position))
-            .collect(),
+        ratios: pairs.iter().map(|(a, b)| b.wall_ns as f64 / a.wall_ns as f64).collect(),
+        first: pairs.iter().map(|(a, b)| usize::from(b.position < a.position)).collect(),
     })
 }
 

@@ -20,8 +20,8 @@ struct Mark {
 
 impl Mark {
     fn of(item: &Item<'_>) -> Self {
-        let mut digest = [0; 16];
-        digest.copy_from_slice(&blake3::hash(item.value).as_bytes()[..16]);
+        let digest = blake3::hash(item.value);
+        let digest = *digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
         Self { digest, meta: item.meta.map(|Meta { mode, seconds, .. }| (mode, seconds)) }
     }
 
