@@ -10,7 +10,7 @@ use mysql::{
     prelude::Queryable,
 };
 
-use crate::server::{Answer, Connect, Connection, Failure, Row, Value, Visitor, Why, visit_rows};
+use crate::server::{Answer, Connect, Connection, EachRow, Failure, Row, Value, Why, visit_rows};
 
 /// Longest silence of a server: longer than it waits for locks by default (50 s).
 const SILENCE: Duration = Duration::from_secs(300);
@@ -40,6 +40,16 @@ pub(crate) struct Client {
     pub(super) driver: Conn,
     /// The server's count when last asked, in the one session of a store that counts.
     waits: Option<i64>,
+}
+
+impl Drop for Client {
+    /// Lets the next session count at once: the server notices later that a connection has ended.
+    fn drop(&mut self) {
+        if self.waits.is_some() {
+            // This fails if the connection is lost, and then the lock is released anyway.
+            let _ = self.driver.query_drop("DO RELEASE_LOCK('storemark')");
+        }
+    }
 }
 
 /// Errors of a server that was asked for the wrong thing
@@ -183,7 +193,7 @@ impl Connection for Client {
         &mut self,
         query: &Statement,
         values: &[Value<'_>],
-        visit: Visitor<'_, mysql::Row>,
+        visit: EachRow<'_, mysql::Row>,
     ) -> Answer<Visit> {
         let mut rows = self.driver.exec_iter(query, parameters(values))?;
         Ok(visit_rows(|| rows.next().transpose(), visit)?)

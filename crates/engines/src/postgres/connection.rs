@@ -16,7 +16,7 @@ use postgres::{
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
 };
 
-use crate::server::{Answer, Connect, Connection, Failure, Row, Value, Visitor, Why, visit_rows};
+use crate::server::{Answer, Connect, Connection, EachRow, Failure, Row, Value, Why, visit_rows};
 
 /// A connection.
 pub(crate) struct Client {
@@ -148,7 +148,7 @@ impl Connection for Client {
         &mut self,
         query: &Statement,
         values: &[Value<'_>],
-        visit: Visitor<'_, postgres::Row>,
+        visit: EachRow<'_, postgres::Row>,
     ) -> Answer<Visit> {
         let mut rows = self.driver.query_raw(query, values)?;
         Ok(visit_rows(|| rows.next(), visit)?)

@@ -54,7 +54,7 @@ pub(crate) enum Why {
 }
 
 /// Sees rows one by one.
-pub(crate) type Visitor<'v, R> = &'v mut dyn FnMut(&R) -> Visit;
+pub(crate) type EachRow<'v, R> = &'v mut dyn FnMut(&R) -> Visit;
 
 /// A connection of a driver.
 pub(crate) trait Connection: Sized + Send + 'static {
@@ -85,7 +85,7 @@ pub(crate) trait Connection: Sized + Send + 'static {
         &mut self,
         query: &Self::Statement,
         values: &[Value<'_>],
-        visit: Visitor<'_, Self::Row>,
+        visit: EachRow<'_, Self::Row>,
     ) -> Answer<Visit>;
 
     /// Starts to count the waits for locks; `log` is that of a server that storemark started.
@@ -103,7 +103,7 @@ pub(crate) trait Connection: Sized + Send + 'static {
 /// Visits the rows that `next` returns, until there are none or the visitor stops.
 pub(crate) fn visit_rows<R, E>(
     mut next: impl FnMut() -> Result<Option<R>, E>,
-    visit: Visitor<'_, R>,
+    visit: EachRow<'_, R>,
 ) -> Result<Visit, E> {
     while let Some(row) = next()? {
         match visit(&row) {

@@ -17,7 +17,7 @@ mod variables;
 
 pub(crate) use address::{Address, AddressForm};
 pub(crate) use dialect::{
-    Answer, Connect, Connection, Dialect, Failure, Row, Value, Visitor, Why, visit_rows,
+    Answer, Connect, Connection, Dialect, EachRow, Failure, Row, Value, Why, visit_rows,
 };
 pub(crate) use engine::ServerEngine;
 pub(crate) use folder::Folder;

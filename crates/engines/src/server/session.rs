@@ -7,11 +7,11 @@ use std::{
 
 use model::{
     Access, BUSY_RETRIES, Error, Facet, How, Item, Key, KeyKind, LOCK_WAITS, Meta, Mode, Put,
-    Result, Scan, Session, Visit, copy_value,
+    Result, Scan, Session, Visit, Visitor, copy_value,
 };
 
 use super::{
-    dialect::{Dialect, Failure, Row, Value, Visitor, Why},
+    dialect::{Dialect, EachRow, Failure, Row, Value, Why},
     store::TableStore,
     table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
 };
@@ -97,14 +97,14 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         self.conn.get_mut().run(sql).map(drop).map_err(|failure| self.failed(failure))
     }
 
-    fn each(&mut self, query: usize, values: &[Value<'_>], visit: Visitor<'_, D::Row>) -> Visit {
+    fn each(&mut self, query: usize, values: &[Value<'_>], visit: EachRow<'_, D::Row>) -> Visit {
         let visited = self.conn.get_mut().each(&self.statements[query], values, visit);
         visited.map_err(|failure| self.failed(failure))?
     }
 
     /// Visits all items in parts that start with the last key of the one before, so that few are in
     /// memory and many can be left.
-    fn scan_all(&mut self, values: bool, visit: &mut model::Visitor<'_>) -> Result<()> {
+    fn scan_all(&mut self, values: bool, visit: &mut Visitor<'_>) -> Result<()> {
         let keys = self.store.keys;
         let (query, most) = if values { (SCAN_FROM, FEW) } else { (LIST_FROM, MANY) };
         let (mut number, mut name, mut is_first) = (i64::MIN, Vec::new(), true);
@@ -198,7 +198,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
         self.run("COMMIT")
     }
 
-    fn scan(&mut self, scan: Scan<'_>, visit: &mut model::Visitor<'_>) -> Result<()> {
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let Some(from) = scan.from else {
             // All parts are of one view.
             let is_alone = !self.in_batch;
