@@ -102,7 +102,14 @@ impl Blobs for Files {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(Folder::open(location, options)?))
+        let layout = match options.settings.parse("layout") {
+            Some(Layout::Names) => Layout::Names,
+            Some(layout) => layout.list(location).map(|_| layout)?,
+            // Names may all look like kvtest's numbers.
+            None if options.keys == KeyKind::Names => Layout::Names,
+            None => Layout::find(location)?,
+        };
+        Ok(Box::new(Folder::new(location, layout, options)?))
     }
 }
 
@@ -131,17 +138,6 @@ impl Folder {
             at::flush_folder_of(path)?;
         }
         Ok(Self { access: Access::Write, ..folder })
-    }
-
-    fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let layout = match options.settings.parse("layout") {
-            Some(Layout::Names) => Layout::Names,
-            Some(layout) => layout.list(path).map(|_| layout)?,
-            // Names may all look like kvtest's numbers.
-            None if options.keys == KeyKind::Names => Layout::Names,
-            None => Layout::find(path)?,
-        };
-        Self::new(path, layout, options)
     }
 
     fn new(path: &Path, layout: Layout, options: &OpenOptions) -> Result<Self> {

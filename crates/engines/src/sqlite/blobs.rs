@@ -3,7 +3,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard},
+    sync::Mutex,
 };
 
 use model::{
@@ -56,12 +56,24 @@ impl Blobs for Sqlite {
         fresh::file(location, |file| {
             // Closing it later would give up the locks that SQLite has on it.
             drop(file);
-            SqliteStore::create(location, options)
+            let database = Database::at(location, &options.settings);
+            let (control, table) = (database.open()?, Table::of(options.keys));
+            // A WAL fixes the page size, so the journal mode waits until the file has its pages.
+            if let Some(size) = options.settings.get("page_size") {
+                control.execute(&format!("PRAGMA page_size={size}"))?;
+            }
+            control.execute(table.create)?;
+            SqliteStore::new(database, table, control)
         })
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(SqliteStore::open(location, options)?))
+        let OpenOptions { access, settings, .. } = options;
+        database::check(location, *access)?;
+        let database = Database { access: *access, ..Database::at(location, settings) };
+        let control = database.open()?;
+        let table = control.first(Table::find)?;
+        Ok(Box::new(SqliteStore::new(database, table, control)?))
     }
 }
 
@@ -72,33 +84,9 @@ struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Creates the table in a new file.
-    fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let database = Database::at(path, &options.settings);
-        let (control, table) = (database.open()?, Table::of(options.keys));
-        // A WAL fixes the page size, so the journal mode waits until the file has its pages.
-        if let Some(size) = options.settings.get("page_size") {
-            control.execute(&format!("PRAGMA page_size={size}"))?;
-        }
-        control.execute(table.create)?;
-        Self::new(database, table, control)
-    }
-
-    fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        database::check(path, options.access)?;
-        let database = Database { access: options.access, ..Database::at(path, &options.settings) };
-        let control = database.open()?;
-        let table = control.first(Table::find)?;
-        Self::new(database, table, control)
-    }
-
     fn new(database: Database, table: &'static Table, control: Connection) -> Result<Self> {
         database.configure(&control)?;
         Ok(Self { database, table, control: Mutex::new(control) })
-    }
-
-    fn control(&self) -> MutexGuard<'_, Connection> {
-        lock::hold(&self.control)
     }
 }
 
@@ -117,7 +105,7 @@ impl Store for SqliteStore {
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        self.database.in_effect(&self.control(), Facet::Blobs)
+        self.database.in_effect(&lock::hold(&self.control), Facet::Blobs)
     }
 
     fn settle(&self) -> Result<()> {
@@ -125,17 +113,17 @@ impl Store for SqliteStore {
         if *access == Access::Read || settings.get("checkpoint") == Some("none") {
             return Ok(());
         }
-        database::checkpoint(&self.control())
+        database::checkpoint(&lock::hold(&self.control))
     }
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
-        let mut complaints = self.control().column("PRAGMA integrity_check")?;
+        let mut complaints = lock::hold(&self.control).column("PRAGMA integrity_check")?;
         complaints.retain(|line| line != "ok");
         Ok(Some(complaints))
     }
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {
-        inspect::arrangement(&self.control(), self.table).map(Some)
+        inspect::arrangement(&lock::hold(&self.control), self.table).map(Some)
     }
 }
 
@@ -368,14 +356,12 @@ mod tests {
         }
     }
 
-    fn created(folder: &tempfile::TempDir, journal: &str, sync: &str) -> SqliteStore {
+    fn created(folder: &tempfile::TempDir, journal: &str, sync: &str) -> Box<dyn Store> {
         let mut settings = Settings::default();
         settings.set("journal", journal);
         settings.set("sync", sync);
         let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
-        let path = folder.path().join(format!("{journal}-{sync}"));
-        std::fs::File::create_new(&path).unwrap();
-        SqliteStore::create(&path, &options).unwrap()
+        Sqlite.create(&folder.path().join(format!("{journal}-{sync}")), &options).unwrap()
     }
 
     #[test]
@@ -400,8 +386,8 @@ mod tests {
     #[test]
     fn a_flush_reaches_the_drive() {
         let folder = tempfile::tempdir().unwrap();
-        let store = created(&folder, "wal", "full");
-        let db = store.control();
+        let path = folder.path().join("a.db");
+        let db = Database::create(&path, &Settings::default()).unwrap().connect().unwrap();
         assert_eq!(db.number("PRAGMA fullfsync").unwrap(), 1);
         assert_eq!(db.number("PRAGMA checkpoint_fullfsync").unwrap(), 1);
     }

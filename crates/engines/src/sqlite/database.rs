@@ -61,23 +61,24 @@ impl Database {
             // checkpoint, that read would be what the checkpoint waits for.
             db.number("SELECT count(*) FROM sqlite_schema")?;
         }
-        for (name, pragma) in
-            [("sync", "synchronous"), ("cache_pages", "cache_size"), ("mmap", "mmap_size")]
-        {
-            if let Some(value) = settings.get(name) {
+        let cache = settings.parse::<u64>("cache").map(|bytes| format!("-{}", bytes / 1024));
+        let no_checkpoint = settings.get("checkpoint") == Some("none");
+        for (pragma, value) in [
+            ("synchronous", settings.get("sync")),
+            ("cache_size", settings.get("cache_pages").or(cache.as_deref())),
+            ("mmap_size", settings.get("mmap")),
+            ("wal_autocheckpoint", no_checkpoint.then_some("0")),
+            // On Apple's systems fsync leaves the bytes in the drive's cache unless SQLite is asked
+            // for more; elsewhere these change nothing
+            // (<https://sqlite.org/pragma.html#pragma_fullfsync>).
+            ("fullfsync", Some("1")),
+            ("checkpoint_fullfsync", Some("1")),
+        ] {
+            if let Some(value) = value {
                 set(pragma, value)?;
             }
         }
-        if let Some(bytes) = settings.parse::<u64>("cache") {
-            set("cache_size", &format!("-{}", bytes / 1024))?;
-        }
-        if settings.get("checkpoint") == Some("none") {
-            set("wal_autocheckpoint", "0")?;
-        }
-        // On Apple's systems fsync leaves the bytes in the drive's cache unless SQLite is asked for
-        // more; elsewhere these change nothing (<https://sqlite.org/pragma.html#pragma_fullfsync>).
-        set("fullfsync", "1")?;
-        set("checkpoint_fullfsync", "1")
+        Ok(())
     }
 
     /// The settings of `facet` as SQLite reports them, those that are not SQLite's own as asked; and
