@@ -11,26 +11,20 @@ pub(super) type Definition<K> = TableDefinition<'static, K, &'static [u8]>;
 
 /// A kind of keys as redb stores them. It orders integers by itself, and finds those faster than
 /// bytes.
-pub(super) trait Kind: 'static {
-    type Stored: redb::Key + 'static;
-
-    const VALUES: Definition<Self::Stored>;
+pub(super) trait Kind: redb::Key + Sized + 'static {
+    const VALUES: Definition<Self>;
 
     /// Mode and time, where they are kept.
-    const METAS: Option<Definition<Self::Stored>>;
+    const METAS: Option<Definition<Self>>;
 
     /// The key is matched by reference: copied whole, it would be read back before its
     /// parts are written out, which waits for the end of the last value's copy.
-    fn stored<'k>(key: &Key<'k>) -> Result<<Self::Stored as Value>::SelfType<'k>>;
+    fn stored<'k>(key: &Key<'k>) -> Result<Self::SelfType<'k>>;
 
-    fn key(stored: <Self::Stored as Value>::SelfType<'_>) -> Key<'_>;
+    fn key(stored: Self::SelfType<'_>) -> Key<'_>;
 }
 
-pub(super) enum Integers {}
-
-impl Kind for Integers {
-    type Stored = i64;
-
+impl Kind for i64 {
     const VALUES: Definition<i64> = TableDefinition::new("integers");
     const METAS: Option<Definition<i64>> = None;
 
@@ -47,13 +41,11 @@ impl Kind for Integers {
     }
 }
 
-pub(super) enum Names {}
+pub(super) type Bytes = &'static [u8];
 
-impl Kind for Names {
-    type Stored = &'static [u8];
-
-    const VALUES: Definition<&'static [u8]> = TableDefinition::new("names");
-    const METAS: Option<Definition<&'static [u8]>> = Some(TableDefinition::new("meta"));
+impl Kind for Bytes {
+    const VALUES: Definition<Bytes> = TableDefinition::new("names");
+    const METAS: Option<Definition<Bytes>> = Some(TableDefinition::new("meta"));
 
     #[inline]
     fn stored<'k>(key: &Key<'k>) -> Result<&'k [u8]> {
@@ -63,7 +55,7 @@ impl Kind for Names {
         }
     }
 
-    fn key(stored: <Self::Stored as Value>::SelfType<'_>) -> Key<'_> {
+    fn key(stored: <Self as Value>::SelfType<'_>) -> Key<'_> {
         Key::Name(stored)
     }
 }

@@ -20,10 +20,10 @@ use crate::{
 /// A read transaction with its table, opened once for all reads.
 pub(super) struct Reading<K: Kind> {
     txn: ReadTransaction,
-    values: ReadOnlyTable<Sought<K::Stored>, &'static [u8]>,
+    values: ReadOnlyTable<Sought<K>, &'static [u8]>,
 }
 
-type Stored<'k, K> = <<K as Kind>::Stored as Value>::SelfType<'k>;
+type Stored<'k, K> = <K as Value>::SelfType<'k>;
 
 /// A store whose keys are of the kind `K`.
 pub(super) struct Tables<'s, K> {
@@ -67,8 +67,8 @@ fn delete<K: Kind>(txn: &WriteTransaction, key: &Stored<'_, K>) -> Result<bool, 
 }
 
 fn scan<K: Kind>(
-    values: &impl ReadableTable<K::Stored, &'static [u8]>,
-    metas: Option<&impl ReadableTable<K::Stored, &'static [u8]>>,
+    values: &impl ReadableTable<K, &'static [u8]>,
+    metas: Option<&impl ReadableTable<K, &'static [u8]>>,
     from: Option<Stored<'_, K>>,
     visit: &mut Visitor<'_>,
 ) -> Result<Result<()>, redb::Error> {

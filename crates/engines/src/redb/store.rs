@@ -19,7 +19,7 @@ use redb::{
 
 use super::{
     DECLARATION,
-    kind::{Integers, Kind, Names},
+    kind::{Bytes, Kind},
     session::Tables,
 };
 use crate::{
@@ -120,8 +120,8 @@ impl RedbStore {
             let database = builder.create_with_backend(file)?;
             let txn = database.begin_write()?;
             match options.keys {
-                KeyKind::Integers => make_tables::<Integers>(&txn)?,
-                KeyKind::Names => make_tables::<Names>(&txn)?,
+                KeyKind::Integers => make_tables::<i64>(&txn)?,
+                KeyKind::Names => make_tables::<Bytes>(&txn)?,
             }
             txn.commit()?;
             Ok(Handle::Write(database))
@@ -235,8 +235,8 @@ impl Store for RedbStore {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(match self.keys {
-            KeyKind::Integers => session::<Integers>(self),
-            KeyKind::Names => session::<Names>(self),
+            KeyKind::Integers => session::<i64>(self),
+            KeyKind::Names => session::<Bytes>(self),
         })
     }
 
