@@ -20,7 +20,7 @@ use crate::{
         processes::Processes,
     },
     workload::{
-        Done, LATENCY_OPERATIONS, Latencies, Pass, PassInput, PassOutcome, Tally, done, latency,
+        LATENCY_OPERATIONS, Latencies, Pass, PassInput, PassOutcome, Tally, done, latency,
         nanoseconds, over_time,
     },
 };
@@ -101,7 +101,10 @@ impl ValuesTrial<'_> {
             let start_ns = if input.workload.workers() > 1 { soon_ns() } else { 0 };
             let done = workers(pass, start_ns)?;
             let sample = meter.stop(&done, writes, || store.settle(), || ready.files())?;
-            let tally = tally(&done);
+            let mut tally = Tally::default();
+            for worker in &done {
+                tally.add(&worker.outcome.tally);
+            }
             self.check(store, &pass, &tally)?;
             let wall = done::wall(&done);
             let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
@@ -178,14 +181,6 @@ fn passes(workload: &Workload, keys: u64, timed: u64, cache: Cache, salt: u64) -
     // Updates take long, and have no cache to fill: a part of them is enough.
     let first = if writes { once.min(LATENCY_OPERATIONS) } else { once };
     vec![pass(0, first, false), pass(1, workload.count, false), pass(2, timed, true)]
-}
-
-fn tally(done: &[Done<PassOutcome>]) -> Tally {
-    let mut tally = Tally::default();
-    for worker in done {
-        tally.add(&worker.outcome.tally);
-    }
-    tally
 }
 
 fn latencies(outcomes: &[PassOutcome]) -> impl Iterator<Item = &Latencies> {

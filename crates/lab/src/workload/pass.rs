@@ -98,7 +98,7 @@ pub(crate) fn drawn(
 }
 
 /// Splits `count` operations evenly among all workers.
-fn counts(workload: &Workload, count: u64) -> impl Iterator<Item = u64> + use<> {
+pub(super) fn counts(workload: &Workload, count: u64) -> impl Iterator<Item = u64> + use<> {
     let workers = workload.workers() as usize;
     let of = cuts(count, workers);
     (0..workers).map(move |worker| of(worker).end - of(worker).start)
@@ -115,10 +115,6 @@ impl<'a> PassInput<'a> {
     ) -> Result<Self> {
         let work = BlobWork::of(workload.work)?;
         Ok(Self { workload, work, dataset, pool, process: 0, ops, stop })
-    }
-
-    pub(super) fn counts(&self, count: u64) -> impl Iterator<Item = u64> + use<> {
-        counts(&self.workload, count)
     }
 
     /// The numbers of the workers of this process among all.
@@ -154,7 +150,8 @@ impl<'a> PassInput<'a> {
         session: &mut dyn Session,
         buffer: &mut [u8],
     ) -> Result<Done<PassOutcome>> {
-        let count = self.counts(pass.count).nth(worker).expect("a count for each worker");
+        let count =
+            counts(&self.workload, pass.count).nth(worker).expect("a count for each worker");
         let part = WorkerPass {
             pool: self.pool,
             batch: self.workload.batch,

@@ -6,7 +6,7 @@ use model::{Action, Error, How, Mode, Operation, Put, Result, Session};
 
 use super::{
     op::Op,
-    pass::{Pass, PassInput, index},
+    pass::{Pass, PassInput, counts, index},
 };
 
 /// Writes of each worker that are read back after an update pass.
@@ -27,7 +27,7 @@ impl PassInput<'_> {
         pass: &Pass,
     ) -> Result<Option<String>> {
         let mut buffer = self.buffer();
-        for (worker, count) in self.counts(pass.count).enumerate() {
+        for (worker, count) in counts(&self.workload, pass.count).enumerate() {
             let first = count.saturating_sub(READ_BACK);
             let last = (0..).zip(self.ops(worker, count)).skip(index(first));
             // A later position wins over an earlier one with the same key.
@@ -48,7 +48,7 @@ impl PassInput<'_> {
     pub(crate) fn written_before(&self, session: &mut dyn Session, pass: &Pass) -> Result<f64> {
         let mut buffer = self.buffer();
         let (mut same, mut looked) = (0_u64, 0_u64);
-        for (worker, count) in self.counts(pass.count).enumerate() {
+        for (worker, count) in counts(&self.workload, pass.count).enumerate() {
             let ops = (0..).zip(self.ops(worker, count.min(LOOKED_AT)));
             // Nothing written to an empty value is nothing that could be skipped.
             let changes = |op: &Op<'_>| op.action != Action::Delete && op.size > 0;
@@ -85,7 +85,7 @@ impl PassInput<'_> {
     /// After `pass`: removes what it inserted and puts back what it deleted, as long as it was.
     pub(crate) fn restore(&self, session: &mut dyn Session, pass: &Pass) -> Result<()> {
         let Some(ops) = &self.ops else { return Ok(()) };
-        let changed = ops.changed(self.dataset, self.counts(pass.count));
+        let changed = ops.changed(self.dataset, counts(&self.workload, pass.count));
         for (part, changed) in (0..).zip(changed.chunks(RESTORED)) {
             self.stop.check()?;
             session.begin(Mode::Write)?;

@@ -93,12 +93,12 @@ impl Keys {
     fn draw(&mut self, random: &mut impl Rng) -> u32 {
         match &mut self.choice {
             Choice::Uniform => one_of(self.next, random),
-            Choice::Zipfian(law, order) => order[rank(law, random) as usize],
+            Choice::Zipfian(law, order) => order[rank(law, self.there.len(), random) as usize],
             Choice::Latest(theta, keys, law) => {
                 if *keys != self.next {
                     (*keys, *law) = (self.next, zipf(self.next, *theta));
                 }
-                self.next - 1 - rank(law, random)
+                self.next - 1 - rank(law, self.next as usize, random)
             }
             Choice::Hotspot { order, hot, share } => {
                 let all = u32::try_from(order.len()).expect("as many as keys, which have 32 bits");
@@ -119,14 +119,15 @@ pub(super) fn zipf(ranks: u32, theta: f64) -> Zipf<f64> {
     Zipf::new(f64::from(ranks.max(1)), theta).expect("theta is not negative")
 }
 
-/// A rank, counted from 0.
+/// A rank, counted from 0, of so many.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "from 1 to the number of ranks, which has 32 bits"
 )]
-pub(super) fn rank(law: &Zipf<f64>, random: &mut impl Rng) -> u32 {
-    law.sample(random) as u32 - 1
+pub(super) fn rank(law: &Zipf<f64>, ranks: usize, random: &mut impl Rng) -> u32 {
+    // A float may be rounded up to one more.
+    law.sample(random).min(ranks as f64) as u32 - 1
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "below a number of 32 bits")]

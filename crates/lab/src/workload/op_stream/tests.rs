@@ -246,7 +246,8 @@ fn ranks_come_as_often_as_zipfs_law_says() {
             let law = keys::zipf(ranks, theta);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut seen = vec![0_u64; ranks as usize];
-            (0..DRAWS).for_each(|_| seen[keys::rank(&law, &mut random) as usize] += 1);
+            (0..DRAWS)
+                .for_each(|_| seen[keys::rank(&law, ranks as usize, &mut random) as usize] += 1);
             let weights: Vec<_> = (1..=ranks).map(|rank| f64::from(rank).powf(-theta)).collect();
             chi_square(&seen, &weights, &format!("{ranks} ranks, exponent {theta}"));
         }
