@@ -240,13 +240,13 @@ pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure
     let verified = Listener::during(options.talk, verify)?;
     output::print(&show(
         &verified,
-        [&options.a, &options.b].map(|name| name.display().to_string()),
+        &[&options.a, &options.b].map(|name| name.display().to_string()),
     ))?;
     if verified.is_equal() { Ok(()) } else { Err(Failure::GATE) }
 }
 
-fn show(verified: &Verified, stores: [String; 2]) -> String {
-    let [_, b] = &stores;
+fn show(verified: &Verified, stores: &[String; 2]) -> String {
+    let [_, b] = stores;
     let mut text = String::new();
     for (what, Differences { count, first }) in [
         (format!("missing in {b}"), &verified.missing),

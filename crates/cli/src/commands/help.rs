@@ -64,7 +64,7 @@ pub(crate) fn help(options: &HelpOptions, mut all: Command) -> Result<(), Failur
 fn unknown(wanted: &str, all: &Command) -> Error {
     let commands = all.get_subcommands().map(Command::get_name);
     let names: Vec<_> = TOPICS.iter().map(|(name, _)| *name).chain(commands).collect();
-    Error::usage(no_such("topic", wanted, names.into_iter()))
+    Error::usage(no_such("topic", wanted, names))
 }
 
 #[derive(Debug, Args)]

@@ -90,17 +90,17 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
 /// Runs a step and shows it. A step that was started and failed shows in the exit code, one that
 /// cannot be run here is a gap.
 fn carry_out<'a>(
-    step: &'a Step,
+    part: &'a Step,
     number: usize,
     name: &str,
     options: &StudyOptions,
     stop: &Stop,
 ) -> (StudyStep<'a>, Result<(), Failure>) {
     if !options.talk.quiet {
-        output::say(&format!("step {number}: {}", step.title));
+        output::say(&format!("step {number}: {}", part.title));
     }
     let mut gaps = Vec::new();
-    let spec = spec(step, number, name, options, &mut gaps);
+    let spec = spec(part, number, name, options, &mut gaps);
     let measured = spec.map_err(Failure::from).and_then(|spec| measure::measured(spec, stop));
     let (records, ended) = match measured {
         Ok(Measured { records, ended }) => (records, ended),
@@ -118,7 +118,7 @@ fn carry_out<'a>(
         }
         ended => ended,
     };
-    let shown = StudyStep { step, records, gaps };
+    let shown = StudyStep { step: part, records, gaps };
     let detail = pages::Detail { all: options.talk.verbose, ..Default::default() };
     let page = output::page(&pages::study_step(&shown, detail));
     let printed = output::print(&format!("\n{page}")).map_err(Failure::from);

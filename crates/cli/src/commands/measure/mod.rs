@@ -39,7 +39,7 @@ pub(crate) struct Measured {
 struct Ready {
     spec: RunSpec,
     requests: Vec<Request>,
-    _placements: Placements,
+    placements: Placements,
 }
 
 /// Measures what was typed, and shows it.
@@ -86,18 +86,18 @@ fn ready(typed: RunSpec) -> Result<Ready> {
         let requests = requests::requests(&spec, &placements)?;
         Ok((placements, requests))
     });
-    let (_placements, requests) =
-        ready.map_err(|error| plan::blame(error, file.as_ref(), &spec))?;
-    Ok(Ready { spec, requests, _placements })
+    let (placements, requests) = ready.map_err(|error| plan::blame(error, file.as_ref(), &spec))?;
+    Ok(Ready { spec, requests, placements })
 }
 
 fn measure(ready: Ready, out: Option<Box<dyn Write>>, stop: &Stop) -> Result<Measured, Failure> {
-    let Ready { spec, mut requests, _placements } = ready;
+    let Ready { spec, mut requests, placements } = ready;
     if requests.len() > 1 && matches!(spec, RunSpec::Run(_)) && !extras(&spec).yes {
         forecast::refuse_unbearable(&requests, stop)?;
     }
     let mut recorder = Recorder::new(out);
     let ended = one_by_one(&mut requests, &spec, &mut recorder, stop);
+    drop(placements);
     Ok(Measured { records: recorder.into_records(), ended })
 }
 

@@ -8,7 +8,7 @@ use lab::{AgeingRequest, ExperimentRequest, Needs, Request, Target, TasksRequest
 use model::{
     Blobs, Error, Facet, Result, Tasks,
     record::Point,
-    spec::{AgeingSpec, RowsSpec, RunSpec, TaskLoad, TasksSpec, one},
+    spec::{AgeingSpec, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec, one},
 };
 
 use super::{blobs, rows};
@@ -19,7 +19,7 @@ pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
     let placing = match spec {
         RunSpec::Run(spec) => spec.placing.clone(),
         RunSpec::Queue(spec) => spec.placing.clone(),
-        RunSpec::Rows(_) | RunSpec::Age(_) => Default::default(),
+        RunSpec::Rows(_) | RunSpec::Age(_) => Placing::default(),
     };
     let choices = placing.on.iter();
     let choices = choices.map(|on| on.value().parse().map_err(|e: Error| e.context("--on")));
