@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    path::Path,
     process::{Child, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
@@ -26,6 +27,31 @@ pub(crate) fn within(seconds: u64, mut is_so: impl FnMut() -> bool) -> bool {
 
 pub(crate) fn signal(id: u32, name: &str) {
     assert!(Command::new("kill").args(["-s", name, &id.to_string()]).status().unwrap().success());
+}
+
+impl Drop for World {
+    /// What a test that fails has started in this folder is interrupted, so that it removes what it
+    /// holds: a run of many rounds, with its mounts and servers, would go on for hours.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for id in running_in(&self.path("")) {
+                // A second panic would end all tests.
+                let _ = Command::new("kill").args(["-s", "INT", &id.to_string()]).status();
+            }
+            within(60, || running_in(&self.path("")).next().is_none());
+        }
+    }
+}
+
+/// Processes that this one started in `folder`, as far as the system shows them (Linux: /proc).
+fn running_in(folder: &Path) -> impl Iterator<Item = u32> {
+    let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(move |id: &u32| {
+        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let own = status.contains(&format!("\nPPid:\t{}\n", std::process::id()));
+        own && fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
+    })
 }
 
 impl World {
