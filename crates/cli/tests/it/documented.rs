@@ -16,16 +16,20 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
+fn documents() -> Vec<PathBuf> {
+    let folders = [root(), root().join("docs")];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "md"));
+    paths.sort();
+    paths
+}
+
 /// The command lines in the blocks of all documents that call `program`, with the document's
 /// name; without prompts, comments and what is around them in a build's configuration.
 fn commands(program: &str) -> Vec<(String, String)> {
-    let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> =
-        docs.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
-    paths.extend(["README.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
-    paths.sort();
     let mut all = Vec::new();
-    for path in paths {
+    for path in documents() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap().replace("\\\n", "");
         let mut in_fence = false;
@@ -52,6 +56,21 @@ fn command(line: &str, program: &str) -> Option<String> {
     let first = words.next()?;
     let rest: Vec<_> = words.collect();
     (first.rsplit('/').next()? == program).then(|| rest.join(" "))
+}
+
+#[test]
+fn every_link_to_a_file_leads_to_it() {
+    let mut links = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        for target in targets.filter(|to| !to.is_empty() && !to.contains("://")) {
+            let path = document.parent().unwrap().join(target);
+            assert!(path.exists(), "{}: {target}", document.display());
+            links += 1;
+        }
+    }
+    assert!(links > 50, "{links}");
 }
 
 /// A folder with what the documents suppose to exist: thumbnails, stores, records and plans.
