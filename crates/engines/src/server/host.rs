@@ -70,8 +70,13 @@ impl<D: Dialect> Host<D> {
             };
             found.is_some()
         });
-        let server = server.map_err(|error| software.explain(error, settings))?;
+        let mut server = server.map_err(|error| software.explain(error, settings))?;
         let answer = found.expect("a server has started once it answers");
+        if let Err(Failure { why: Why::Lost, .. }) = &answer
+            && let Some(died) = server.dies()
+        {
+            return Err(died);
+        }
         let mut host = Self::new(connect, answer, software.name, Some(folder.log()))?;
         host.server = Some(Mutex::new(server));
         host.check(settings).map(|()| host)

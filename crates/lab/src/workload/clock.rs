@@ -110,7 +110,7 @@ const PART_NS: u64 = 50_000_000;
 
 /// When the operations of one worker are due.
 pub(crate) struct Schedule<'a> {
-    /// When the first is.
+    /// When the first is: before it is waited for, how long after that.
     first_ns: u64,
     interval_ns: f64,
     started: u64,
@@ -128,13 +128,16 @@ impl<'a> Schedule<'a> {
     /// For worker number `worker` of so many, who share `rate` operations a second and take turns.
     pub(crate) fn new(rate: f64, (worker, workers): (usize, u32), stop: &'a Stop) -> Self {
         let apart_ns = 1e9 / rate;
-        let first_ns = now_ns() + (apart_ns * worker as f64) as u64;
+        let first_ns = (apart_ns * worker as f64) as u64;
         let interval_ns = apart_ns * f64::from(workers);
         Self { first_ns, interval_ns, started: 0, due_ns: 0, stop }
     }
 
     #[inline]
     fn wait(&mut self) -> Result<()> {
+        if self.started == 0 {
+            self.first_ns += now_ns();
+        }
         self.due_ns = self.first_ns + (self.started as f64 * self.interval_ns) as u64;
         self.started += 1;
         let mut now = now_ns();
