@@ -135,7 +135,8 @@ pub(crate) type Other<'a> = (&'static str, Option<&'a Path>);
 /// Tries the place of a page. It must not be the file of one of `others`.
 pub(crate) fn page(path: Option<&Path>, others: &[Other<'_>]) -> Result<Option<PageFile>> {
     let Some(named) = path else { return Ok(None) };
-    if named == Path::new("-") || named.as_os_str().to_string_lossy().ends_with(is_separator) {
+    let text = named.as_os_str().to_string_lossy();
+    if text.is_empty() || text == "-" || text.ends_with(is_separator) {
         return Err(PAGE.error(named, "name a file for the page, as in run.html"));
     }
     if named.is_symlink() && !named.exists() {
