@@ -94,7 +94,7 @@ impl Doctor<'_> {
             let flushed = flushed.map(|flush| self.flushed(flush));
             self.tried("flushing", flushed)?;
         }
-        let time = *time / u32::try_from(engines.len()).unwrap_or(1);
+        let time = *time / u32::try_from(engines.len()).unwrap_or(1).max(1);
         let fits = |engine: &&&dyn Blobs| writable || !engine.capabilities().persistent;
         for engine in engines.iter().filter(fits) {
             let measured = self.against_itself(*engine, time);

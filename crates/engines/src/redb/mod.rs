@@ -107,9 +107,9 @@ impl Blobs for Redb {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        let file = at::open(location, options.access)?;
         // redb would turn an empty file into a database.
         at::check(self, location)?;
-        let file = at::open(location, options.access)?;
         Ok(Box::new(RedbStore::open(location, file, options)?))
     }
 }

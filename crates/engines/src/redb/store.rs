@@ -108,6 +108,9 @@ enum Handle {
 pub(super) struct RedbStore {
     path: PathBuf,
     settings: Settings,
+    /// Of the settings, what each write needs.
+    two_phase: bool,
+    deferred: bool,
     handle: Handle,
     keys: KeyKind,
     /// There are commits that only an immediate one will write out.
@@ -150,8 +153,10 @@ impl RedbStore {
         };
         let (handle, tables) = open().map_err(|e| failed(path, e))?;
         let keys = ordered::kind(path, |kind| tables.iter().any(|table| table.name() == kind))?;
+        let (two_phase, deferred) =
+            (settings.is("two_phase", "on"), settings.is("sync", "deferred"));
         let (path, unflushed) = (path.to_owned(), AtomicBool::new(false));
-        Ok(Self { path, settings, handle, keys, unflushed })
+        Ok(Self { path, settings, two_phase, deferred, handle, keys, unflushed })
     }
 
     pub(super) fn read(&self) -> Result<ReadTransaction> {
@@ -169,12 +174,12 @@ impl RedbStore {
             begun => begun,
         };
         let mut txn = begun.map_err(|e| self.failed(e))?;
-        txn.set_two_phase_commit(self.settings.is("two_phase", "on"));
+        txn.set_two_phase_commit(self.two_phase);
         Ok(txn)
     }
 
     pub(super) fn commit(&self, mut txn: WriteTransaction) -> Result<()> {
-        if self.settings.is("sync", "deferred") {
+        if self.deferred {
             txn.set_durability(redb::Durability::None).map_err(|e| self.failed(e))?;
             self.unflushed.store(true, Relaxed);
         }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Error, Facet, Result, Settings};
+use model::{Error, ErrorKind, Facet, Result, Settings};
 
 use super::{
     address::Address,
@@ -107,7 +107,9 @@ impl<D: Dialect> Host<D> {
         log: Option<PathBuf>,
     ) -> Result<Self> {
         let control = answer.map_err(|Failure { error, why }| match why {
-            Why::Absent => error.context("nothing answers there").context(shown),
+            Why::Absent => {
+                error.with_kind(ErrorKind::Usage).context("nothing answers there").context(shown)
+            }
             _ => error.context(shown),
         })?;
         let (shown, control) = (shown.to_owned(), Mutex::new(control));

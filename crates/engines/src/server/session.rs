@@ -63,8 +63,9 @@ impl<'s, D: Dialect> TableSession<'s, D> {
     /// Returns what `failure` means, after a rollback of the batch.
     #[cold]
     fn failed(&mut self, failure: Failure) -> Error {
-        if std::mem::take(&mut self.in_batch) {
-            // This fails if the connection is lost, and then there is nothing to roll back.
+        let lost = matches!(failure.why, Why::Absent | Why::Lost);
+        if std::mem::take(&mut self.in_batch) && !lost {
+            // A failure says no more than the one that led here.
             let _ = self.conn.get_mut().run("ROLLBACK");
         }
         self.store.host.explain(failure)

@@ -134,7 +134,7 @@ impl Software {
         let said = error.to_string().replace('-', "_");
         let apart = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.';
         let named = |name: &str| {
-            said.split(apart).any(|word| word.trim_matches('.').eq_ignore_ascii_case(name))
+            said.split(apart).any(|word| word.trim_matches(['.', '_']).eq_ignore_ascii_case(name))
         };
         let Some((name, value)) = variables(settings).find(|(name, _)| named(name)) else {
             return error;

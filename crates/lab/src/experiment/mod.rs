@@ -91,9 +91,14 @@ pub(crate) trait Experiment {
     /// Runs a trial, and outputs its samples as they are measured.
     fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()>;
 
-    /// What a failed trial costs; `None`: the run. Makes the other trials possible.
-    fn failed(&mut self, _trial: Trial, _error: &Error) -> Result<Option<Loss>> {
-        Ok(Some(Loss::Target))
+    /// What a failed trial costs; `None`: the run.
+    fn loss(&self, _trial: Trial, _error: &Error) -> Option<Loss> {
+        Some(Loss::Target)
+    }
+
+    /// After a trial failed: makes the others possible.
+    fn recover(&mut self) -> Result<()> {
+        Ok(())
     }
 
     /// Runs the integrity checks that were asked for, but not of the targets in `lost`, and closes

@@ -224,7 +224,7 @@ impl Schedule<'_> {
         if error.kind() == ErrorKind::Interrupted {
             return Err(error);
         }
-        let Some(loss) = experiment.failed(trial, &error)? else { return Err(error) };
+        let Some(loss) = experiment.loss(trial, &error) else { return Err(error) };
         self.trials.retain(|other| match loss {
             Loss::Trial => *other != trial,
             Loss::Target => other.target != trial.target,
@@ -233,6 +233,7 @@ impl Schedule<'_> {
         let kind = FindingKind::TrialFailed { why: error.to_string() };
         let finding = Finding::target(kind, &self.plan.targets[trial.target].label);
         let workload = trial.workload.into_iter();
-        recorder.note([workload.fold(finding.in_round(round), Finding::in_workload)])
+        recorder.note([workload.fold(finding.in_round(round), Finding::in_workload)])?;
+        experiment.recover()
     }
 }

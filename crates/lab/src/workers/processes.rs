@@ -118,6 +118,10 @@ impl<'a> Processes<'a> {
                 Some(line) => parse(&line).and_then(done),
                 None => Err(self.members.borrow_mut()[process].lost()),
             };
+            if done.is_err() {
+                // Whoever stops this process may have stopped the workers before.
+                self.stop.check()?;
+            }
             let named = |e: Error| e.context(format_args!("worker process {}", process + 1));
             replies.push((process, done.map_err(named)?));
         }

@@ -58,7 +58,7 @@ impl Blobs<'_> {
                 Ok(own) => costs.push(own),
                 Err(error) => {
                     self.stores.leave_out(target, error)?;
-                    self.recover()?;
+                    self.restart_workers()?;
                 }
             }
         }

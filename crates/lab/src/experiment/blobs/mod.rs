@@ -290,8 +290,11 @@ impl Experiment for Blobs<'_> {
         let Job { request, part, .. } = self.job;
         let (order, seed) = (part.work[0].order, derive(request.seed, Use::Keys, round.into()));
         self.stores.dataset.arrange(order, part.start, seed);
-        if let Some(processes) = &self.processes {
-            processes.arrange(order, part.start, seed)?;
+        let processes = self.processes.as_ref();
+        match processes.map_or(Ok(()), |them| them.arrange(order, part.start, seed)) {
+            // One has ended since the last trial. New ones take the order from here.
+            Err(error) if error.kind() != ErrorKind::Interrupted => self.restart_workers()?,
+            arranged => arranged?,
         }
         let seed = derive(request.seed, Use::Picks, round.into());
         let drawn = |workload| drawn(workload, &self.stores.dataset, seed);
@@ -318,14 +321,15 @@ impl Experiment for Blobs<'_> {
     }
 
     /// A server or a worker process may die by itself, a library in this process cannot.
-    fn failed(&mut self, trial: Trial, error: &Error) -> Result<Option<Loss>> {
+    fn loss(&self, trial: Trial, error: &Error) -> Option<Loss> {
         let server = self.stores.targets[trial.target].facts.server.is_some();
         // Once it was prepared, what looks like a wrong address is a server that has gone.
         let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
-        if !gone || !(server || self.processes.is_some()) {
-            return Ok(None);
-        }
-        self.recover().map(|()| Some(Loss::Target))
+        (gone && (server || self.processes.is_some())).then_some(Loss::Target)
+    }
+
+    fn recover(&mut self) -> Result<()> {
+        self.restart_workers()
     }
 
     fn finish(self: Box<Self>, lost: Option<&HashSet<usize>>) -> Result<Complaints> {
@@ -351,7 +355,7 @@ impl Experiment for Blobs<'_> {
 impl Blobs<'_> {
     /// Starts new processes in place of those that ended with a failed trial. Keys come to them in
     /// the order that they have here.
-    fn recover(&mut self) -> Result<()> {
+    fn restart_workers(&mut self) -> Result<()> {
         self.processes = None;
         self.processes = start_workers(self.job, &self.stores, self.pool.0)?;
         let ids = self.processes.as_ref().map(Processes::ids).unwrap_or_default();

@@ -115,8 +115,8 @@ impl Experiment for Rows<'_> {
         samples.try_for_each(|(workload, of)| output.sample(Sample { workload, ..of }, None))
     }
 
-    fn failed(&mut self, _: Trial, _: &Error) -> Result<Option<Loss>> {
-        Ok(Some(Loss::Trial))
+    fn loss(&self, _: Trial, _: &Error) -> Option<Loss> {
+        Some(Loss::Trial)
     }
 
     fn finish(self: Box<Self>, _: Option<&HashSet<usize>>) -> Result<Complaints> {
