@@ -181,6 +181,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_made_ready_before_the_first_operation_does_not_make_it_late() {
+        let stop = Stop::new();
+        let mut schedule = Schedule::new(1000.0, (0, 1), &stop);
+        let ready = now_ns() + 3_000_000;
+        wait_until(ready);
+        schedule.wait().unwrap();
+        assert!(schedule.due_ns >= ready);
+    }
+
+    #[test]
     fn a_latency_holds_the_wait_for_those_before_it() {
         let stop = Stop::new();
         let mut clock = on_schedule(Action::Update, 1000.0, (0, 1), &stop);

@@ -8,6 +8,7 @@ use super::{Blobs, Job, TrialInput};
 use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
+    experiment::Experiment,
     workload::{self, BlobWork, NoClock, Walk, WorkerPass, drawn},
 };
 
@@ -58,7 +59,7 @@ impl Blobs<'_> {
                 Ok(own) => costs.push(own),
                 Err(error) => {
                     self.stores.leave_out(target, error)?;
-                    self.restart_workers()?;
+                    self.recover()?;
                 }
             }
         }

@@ -293,7 +293,7 @@ impl Experiment for Blobs<'_> {
         let processes = self.processes.as_ref();
         match processes.map_or(Ok(()), |them| them.arrange(order, part.start, seed)) {
             // One has ended since the last trial. New ones take the order from here.
-            Err(error) if error.kind() != ErrorKind::Interrupted => self.restart_workers()?,
+            Err(error) if error.kind() != ErrorKind::Interrupted => self.recover()?,
             arranged => arranged?,
         }
         let seed = derive(request.seed, Use::Picks, round.into());
@@ -328,8 +328,13 @@ impl Experiment for Blobs<'_> {
         (gone && (server || self.processes.is_some())).then_some(Loss::Target)
     }
 
+    /// Starts new processes in place of those that ended with a failed trial. Keys come to them in
+    /// the order that they have here.
     fn recover(&mut self) -> Result<()> {
-        self.restart_workers()
+        self.processes = None;
+        self.processes = start_workers(self.job, &self.stores, self.pool.0)?;
+        let ids = self.processes.as_ref().map(Processes::ids).unwrap_or_default();
+        self.limiter.as_ref().map_or(Ok(()), |limiter| limiter.admit(&ids))
     }
 
     fn finish(self: Box<Self>, lost: Option<&HashSet<usize>>) -> Result<Complaints> {
@@ -349,16 +354,5 @@ impl Experiment for Blobs<'_> {
             cache.put(job, stores);
         }
         Ok(complaints)
-    }
-}
-
-impl Blobs<'_> {
-    /// Starts new processes in place of those that ended with a failed trial. Keys come to them in
-    /// the order that they have here.
-    fn restart_workers(&mut self) -> Result<()> {
-        self.processes = None;
-        self.processes = start_workers(self.job, &self.stores, self.pool.0)?;
-        let ids = self.processes.as_ref().map(Processes::ids).unwrap_or_default();
-        self.limiter.as_ref().map_or(Ok(()), |limiter| limiter.admit(&ids))
     }
 }
