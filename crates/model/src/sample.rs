@@ -34,6 +34,11 @@ pub struct Sample {
     pub open_ns: u64,
     /// The pass, from the first operation until the durability class holds for all of it.
     pub wall_ns: u64,
+    /// The part of `wall_ns` for which the pass waited for a processor that others used: of its
+    /// slowest worker, if there are several. Absent: not known, or not what is judged (through a
+    /// server, or with more workers than processors).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_ns: Option<u64>,
     /// The part of `wall_ns` after the last commit, which flushes the remaining writes.
     pub settle_ns: u64,
     /// Flushing what was left to the background, after the clock. Not part of `wall_ns`.
@@ -156,6 +161,9 @@ pub struct Worker {
     pub operations: u64,
     /// From the common start to its last operation.
     pub wall_ns: u64,
+    /// The part of it for which it waited for a processor; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_ns: Option<u64>,
 }
 
 /// The first pass after opening a store.
@@ -324,11 +332,17 @@ impl Sample {
         }
     }
 
+    /// The time of the pass that verdicts use: without waiting for a processor, as far as that is
+    /// known.
+    pub fn judged_ns(&self) -> u64 {
+        self.wall_ns.saturating_sub(self.waited_ns.unwrap_or(0))
+    }
+
     /// Nanoseconds an operation, which targets are compared by: the pass over its operations; on a
     /// schedule, which all targets' passes take as long as, the mean latency.
     pub fn ns_per_operation(&self) -> f64 {
         match self.paced().and(self.latency()) {
-            None => self.wall_ns as f64 / self.operations as f64,
+            None => self.judged_ns() as f64 / self.operations as f64,
             Some(latency) => latency.sum_ns as f64 / latency.operations as f64,
         }
     }

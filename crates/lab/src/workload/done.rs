@@ -37,6 +37,7 @@ pub(crate) fn workers<T>(done: &[Done<T>]) -> Vec<Worker> {
         process: worker.process,
         operations: worker.operations,
         wall_ns: worker.end_ns.saturating_sub(start),
+        waited_ns: None,
     };
     if done.len() > 1 { done.iter().map(part).collect() } else { Vec::new() }
 }

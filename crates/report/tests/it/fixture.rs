@@ -119,6 +119,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         bytes: OPERATIONS * 10_000,
         open_ns: 250_000,
         wall_ns: OPERATIONS * ns,
+        waited_ns: None,
         settle_ns: 0,
         background_ns: 0,
         cost: Cost { user_ns: OPERATIONS * 500, system_ns: OPERATIONS * 1500, ..Cost::default() },

@@ -19,7 +19,12 @@ fn shared() -> Record {
     for target in [0, 1] {
         for round in 0..2 {
             let mut sample = sample(round, target, 4_000);
-            let worker = |process, wall_ns| Worker { process, operations: OPERATIONS / 2, wall_ns };
+            let worker = |process, wall_ns| Worker {
+                process,
+                operations: OPERATIONS / 2,
+                wall_ns,
+                waited_ns: None,
+            };
             sample.workers = vec![worker(0, sample.wall_ns), worker(1, sample.wall_ns / 2)];
             record.samples.push(sample);
         }
