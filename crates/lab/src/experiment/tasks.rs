@@ -163,7 +163,7 @@ impl TaskTrial<'_> {
     fn measure<'a>(
         &self,
         [first, steady, timed]: &'a [TaskPass; 3],
-        workers: &mut Workers<'_, &'a TaskPass, Option<EachStep>>,
+        workers: &mut Workers<'_, &'a TaskPass, Done<Option<EachStep>>>,
     ) -> Result<Sample> {
         let mut measure = |pass| {
             let meter = PassMeter::start(&[], Some(self.path));

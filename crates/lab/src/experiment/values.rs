@@ -20,7 +20,7 @@ use crate::{
         processes::Processes,
     },
     workload::{
-        LATENCY_OPERATIONS, Latencies, Pass, PassInput, PassOutcome, Tally, done, latency,
+        Done, LATENCY_OPERATIONS, Latencies, Pass, PassInput, PassOutcome, Tally, done, latency,
         nanoseconds, over_time,
     },
 };
@@ -86,7 +86,7 @@ impl ValuesTrial<'_> {
         &self,
         store: &dyn Store,
         passes: &[Pass],
-        workers: &mut Workers<'_, Pass, PassOutcome>,
+        workers: &mut Workers<'_, Pass, Done<PassOutcome>>,
     ) -> Result<Sample> {
         let Self { input, ready, .. } = *self;
         let mut processes = store.processes();

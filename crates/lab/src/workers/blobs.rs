@@ -10,7 +10,7 @@ use crate::{
     Stop,
     dataset::{Dataset, Pool},
     store::ReadyStore,
-    workload::{Pass, PassInput, PassOutcome, drawn, during},
+    workload::{Done, Pass, PassInput, PassOutcome, drawn, during},
 };
 
 /// Opens a session of `store` for each worker of this process, and lets `work` have them make
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) fn with<T>(
     input: &PassInput<'_>,
     store: &dyn Store,
-    work: impl FnOnce(&mut Workers<'_, Pass, PassOutcome>) -> Result<T>,
+    work: impl FnOnce(&mut Workers<'_, Pass, Done<PassOutcome>>) -> Result<T>,
 ) -> Result<T> {
     let open = |number| {
         let (mut buffer, mut session) = (input.buffer(), store.session()?);
@@ -78,7 +78,7 @@ impl BlobRequest {
         engine: &dyn Blobs,
         (dataset, pool): &(Dataset, Pool),
         stop: &Stop,
-        work: impl FnOnce(&mut Workers<'_, Pass, PassOutcome>) -> Result<()>,
+        work: impl FnOnce(&mut Workers<'_, Pass, Done<PassOutcome>>) -> Result<()>,
     ) -> Result<()> {
         let access = if self.write { Access::Write } else { Access::Read };
         let options = OpenOptions { settings: self.settings.clone(), access, keys: self.keys };

@@ -7,10 +7,7 @@ use model::{Error, Order, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{blobs::BlobRequest, rows::RowRequest};
-use crate::{
-    dataset::{Luggage, PoolSpec},
-    workload::Done,
-};
+use crate::dataset::{Luggage, PoolSpec};
 
 /// Version of the protocol. Raised with every change.
 pub(super) const PROTOCOL: u32 = 2;
@@ -40,14 +37,14 @@ pub(crate) enum JobRequest {
     Rows(RowRequest),
 }
 
-/// What a worker process answers; `O` is the outcome of its passes.
+/// What a worker process answers; `O` is what each of its workers replies to a pass.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Reply<O> {
     /// Before anything was asked.
     Hello { protocol: u32 },
     /// What was asked for is done: a pass, by each worker, or anything else, by none.
-    Done(Vec<Done<O>>),
+    Done(Vec<O>),
     /// It is not; why.
     Failed(String),
 }
@@ -71,9 +68,9 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Pass, PassOutcome};
+    use crate::workload::{Done, Pass, PassOutcome};
 
-    type Parsed = Reply<PassOutcome>;
+    type Parsed = Reply<Done<PassOutcome>>;
 
     #[test]
     fn lines_are_read_as_they_were_written_and_damage_is_refused() {

@@ -15,13 +15,12 @@ pub(crate) mod threads;
 
 use model::Result;
 
-use crate::workload::Done;
 pub use serve::{Finders, serve};
 
 /// A worker in its session: makes a pass that starts at a time in the clock that all processes
 /// share; 0: at once.
-pub(crate) type Worker<'a, P, O> = Box<dyn FnMut(P, u64) -> Result<Done<O>> + 'a>;
+pub(crate) type Worker<'a, P, O> = Box<dyn FnMut(P, u64) -> Result<O> + 'a>;
 
 /// Workers whose sessions are open: all make such a pass. When it returns nothing runs. After an
 /// error there is no further pass.
-pub(crate) type Workers<'a, P, O> = dyn FnMut(P, u64) -> Result<Vec<Done<O>>> + 'a;
+pub(crate) type Workers<'a, P, O> = dyn FnMut(P, u64) -> Result<Vec<O>> + 'a;

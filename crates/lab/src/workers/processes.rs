@@ -24,7 +24,6 @@ use super::{
 use crate::{
     Stop,
     dataset::{Dataset, PoolSpec},
-    workload::Done,
 };
 
 /// Worker processes that are started and speak the same protocol.
@@ -101,7 +100,7 @@ impl<'a> Processes<'a> {
     fn ask<P: Serialize, O: DeserializeOwned>(
         &self,
         request: impl Fn(u32) -> Request<P>,
-    ) -> Result<Vec<Done<O>>> {
+    ) -> Result<Vec<O>> {
         for (process, member) in (0..).zip(self.members.borrow_mut().iter_mut()) {
             member.ask(&request(process));
         }
@@ -109,9 +108,9 @@ impl<'a> Processes<'a> {
     }
 
     /// What all workers did, in the order of the processes. The first failure is an error.
-    fn replies<O: DeserializeOwned>(&self) -> Result<Vec<Done<O>>> {
+    fn replies<O: DeserializeOwned>(&self) -> Result<Vec<O>> {
         let count = self.members.borrow().len();
-        let mut replies: Vec<(usize, Vec<Done<O>>)> = Vec::with_capacity(count);
+        let mut replies: Vec<(usize, Vec<O>)> = Vec::with_capacity(count);
         while replies.len() < count {
             let (process, line) = self.next()?;
             let done = match line {
@@ -143,7 +142,7 @@ impl<'a> Processes<'a> {
     }
 }
 
-fn done<O>(reply: Reply<O>) -> Result<Vec<Done<O>>> {
+fn done<O>(reply: Reply<O>) -> Result<Vec<O>> {
     match reply {
         Reply::Hello { protocol: PROTOCOL } => Ok(Vec::new()),
         Reply::Hello { protocol } => Err(Error::failed(format!(

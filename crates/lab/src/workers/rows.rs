@@ -56,7 +56,7 @@ impl RowRequest {
     pub(super) fn with(
         &self,
         engine: &dyn Rows,
-        work: impl FnOnce(&mut Workers<'_, RowPass, Contents>) -> Result<()>,
+        work: impl FnOnce(&mut Workers<'_, RowPass, Done<Contents>>) -> Result<()>,
     ) -> Result<()> {
         let tables = engine.join(Path::new(&self.location), &self.settings)?;
         let open = |_| {

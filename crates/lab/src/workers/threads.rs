@@ -9,7 +9,6 @@ use std::{
 use model::Result;
 
 use super::{Worker, Workers};
-use crate::workload::Done;
 
 /// Opens the workers with these `numbers`, each on the thread that uses it, and lets `work` have
 /// them make passes.
@@ -47,7 +46,7 @@ pub(crate) fn with<'a, P: Copy + Send, O: Send, T>(
 fn serve<P, O>(
     opened: Result<Worker<'_, P, O>>,
     passes: &Receiver<(P, u64)>,
-    replies: &Sender<Result<Option<Done<O>>>>,
+    replies: &Sender<Result<Option<O>>>,
 ) {
     let work = |mut worker: Worker<'_, P, O>| {
         let _ = replies.send(Ok(None));

@@ -74,7 +74,7 @@ impl RowTrial<'_> {
         operation: Operation,
         tables: &dyn RowTables,
         processes: &[u32],
-        workers: &mut Workers<'_, RowPass, Contents>,
+        workers: &mut Workers<'_, RowPass, Done<Contents>>,
     ) -> Result<Sample> {
         // What was counted between passes is of none.
         tables.statistics()?;
