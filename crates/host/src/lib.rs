@@ -28,6 +28,7 @@ mod scratch;
 mod space;
 mod stop;
 mod text;
+mod thread_meter;
 
 pub use clock::{clock_ns, now_ns, wait_until};
 pub use disk::{device, disk, other_filesystems};
@@ -53,6 +54,7 @@ pub use space::{Extents, Space, extents, free_bytes, shortage, space};
 pub use stop::Stop;
 #[doc(hidden)]
 pub use text::mutilations;
+pub use thread_meter::{Spent, ThreadMeter};
 
 /// Other systems do not describe their mounts.
 #[cfg(not(target_os = "linux"))]

@@ -19,7 +19,22 @@ use crate::text;
 /// kernel accounts precisely (`VIRT_CPU_ACCOUNTING`), so the split means little for short passes.
 pub(crate) fn spent() -> Cost {
     #[cfg(unix)]
-    if let Ok(usage) = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF) {
+    return usage(nix::sys::resource::UsageWho::RUSAGE_SELF);
+    #[cfg(not(unix))]
+    Cost::default()
+}
+
+/// Returns what the calling thread spent so far, where the system reports that.
+pub(crate) fn spent_by_thread() -> Cost {
+    #[cfg(target_os = "linux")]
+    return usage(nix::sys::resource::UsageWho::RUSAGE_THREAD);
+    #[cfg(not(target_os = "linux"))]
+    Cost::default()
+}
+
+#[cfg(unix)]
+fn usage(who: nix::sys::resource::UsageWho) -> Cost {
+    if let Ok(usage) = nix::sys::resource::getrusage(who) {
         use nix::sys::time::{TimeVal, TimeValLike};
 
         let ns = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0) * 1_000;
@@ -72,7 +87,7 @@ pub(crate) fn own_io() -> Option<(Io, Io)> {
     Some((parse_io(std::str::from_utf8(&buffer[..length]).ok()?)?, reading))
 }
 
-fn parse_io(text: &str) -> Option<Io> {
+pub(crate) fn parse_io(text: &str) -> Option<Io> {
     let count = |name| text::count(name, ':', text);
     Some(Io {
         read_calls: count("syscr")?,

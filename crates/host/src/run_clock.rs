@@ -1,5 +1,9 @@
 //! A thread's clock that can leave out the time for which it waited for a processor.
 
+use std::cell::Cell;
+
+use model::Io;
+
 use crate::now_ns;
 
 /// A reading takes no longer than this, so that what it costs the block before or after is known;
@@ -15,6 +19,8 @@ const ATTEMPTS: u32 = 100;
 pub struct RunClock {
     #[cfg(target_os = "linux")]
     schedstat: Option<std::fs::File>,
+    /// What its readings asked of the system so far.
+    readings: Cell<Io>,
 }
 
 /// An instant between two blocks of work.
@@ -42,6 +48,7 @@ impl RunClock {
         Self {
             #[cfg(target_os = "linux")]
             schedstat: std::fs::File::open("/proc/thread-self/schedstat").ok(),
+            readings: Cell::default(),
         }
     }
 
@@ -59,6 +66,11 @@ impl RunClock {
         }
     }
 
+    /// What its readings asked of the system so far.
+    pub(crate) fn readings(&self) -> Io {
+        self.readings.get()
+    }
+
     #[cfg(target_os = "linux")]
     fn waited_ns(&self) -> Option<u64> {
         use std::os::unix::fs::FileExt;
@@ -66,6 +78,9 @@ impl RunClock {
         // Three numbers of 64 bits at most.
         let mut text = [0; 64];
         let length = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
+        let Io { read_calls, read_bytes, .. } = self.readings.get();
+        let read_bytes = read_bytes + length as u64;
+        self.readings.set(Io { read_calls: read_calls + 1, read_bytes, ..Io::default() });
         let text = std::str::from_utf8(&text[..length]).ok()?;
         text.split_ascii_whitespace().nth(1)?.parse().ok()
     }
@@ -79,9 +94,27 @@ impl RunClock {
 impl Instant {
     /// What passed since `start`.
     pub fn since(self, start: Self) -> Passed {
+        let waited = |(end, start): (u64, u64)| end.saturating_sub(start);
         Passed {
             wall_ns: self.ns.0.saturating_sub(start.ns.1),
-            waited_ns: self.waited_ns.zip(start.waited_ns).map(|(end, start)| end - start),
+            waited_ns: self.waited_ns.zip(start.waited_ns).map(waited),
         }
+    }
+}
+
+impl Passed {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let waited = self.waited_ns.zip(other.waited_ns);
+        Self {
+            wall_ns: self.wall_ns + other.wall_ns,
+            waited_ns: waited.map(|(one, other)| one + other),
+        }
+    }
+
+    /// The time without waiting for a processor, as far as that is known.
+    pub fn ran_ns(self) -> u64 {
+        self.wall_ns.saturating_sub(self.waited_ns.unwrap_or(0))
     }
 }

@@ -1,0 +1,131 @@
+//! What the calling thread spends in many short pieces of work.
+
+use std::cell::Cell;
+
+use model::{Cost, Io};
+
+use crate::{
+    processes::{combine_costs, combine_io, spent_by_thread},
+    run_clock::{Passed, RunClock},
+};
+
+/// Measures pieces of work of the thread that made it. A reading takes some microseconds, and none of
+/// them counts as part of a piece.
+#[derive(Debug)]
+pub struct ThreadMeter {
+    clock: RunClock,
+    #[cfg(target_os = "linux")]
+    io: Option<std::fs::File>,
+    /// What its own readings of `io` add to the counters of the thread.
+    own: Cell<Io>,
+}
+
+/// What pieces of work cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub passed: Passed,
+    pub cost: Cost,
+    /// What they asked of the system, if it reports that.
+    pub io: Option<Io>,
+}
+
+impl ThreadMeter {
+    /// For the calling thread.
+    pub fn of_this_thread() -> Self {
+        Self {
+            clock: RunClock::of_this_thread(),
+            #[cfg(target_os = "linux")]
+            io: std::fs::File::open("/proc/thread-self/io").ok(),
+            own: Cell::default(),
+        }
+    }
+
+    /// Does a piece of work, and adds what it cost to `sum`.
+    pub fn measure<T>(&self, sum: &mut Spent, work: impl FnOnce() -> T) -> T {
+        let (io, cost) = (self.io(), spent_by_thread());
+        let start = self.clock.now();
+        let done = work();
+        let passed = self.clock.now().since(start);
+        let piece = Spent {
+            passed,
+            cost: combine_costs(spent_by_thread(), cost, u64::saturating_sub),
+            io: io.zip(self.io()).map(|(then, now)| combine_io(now, then, u64::saturating_sub)),
+        };
+        sum.add(&piece);
+        done
+    }
+
+    /// The counters of the thread, without what its readings added.
+    #[cfg(target_os = "linux")]
+    fn io(&self) -> Option<Io> {
+        use std::os::unix::fs::FileExt;
+
+        // More than seven counters of 64 bits can fill.
+        let mut text = [0; 512];
+        let length = self.io.as_ref()?.read_at(&mut text, 0).ok()?;
+        let all = crate::processes::parse_io(std::str::from_utf8(&text[..length]).ok()?)?;
+        let clock = self.clock.readings();
+        let own = combine_io(self.own.get(), clock, u64::saturating_add);
+        let reading = Io { read_calls: 1, read_bytes: length as u64, ..Io::default() };
+        self.own.set(combine_io(self.own.get(), reading, u64::saturating_add));
+        Some(combine_io(all, own, u64::saturating_sub))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn io(&self) -> Option<Io> {
+        None
+    }
+}
+
+impl Spent {
+    /// Adds another piece of work.
+    pub fn add(&mut self, piece: &Self) {
+        let first = *self == Self::default();
+        let sum = combine_costs(self.cost, piece.cost, u64::saturating_add);
+        let io = self.io.zip(piece.io);
+        let io = io.map(|(sum, piece)| combine_io(sum, piece, u64::saturating_add));
+        *self = if first {
+            *piece
+        } else {
+            Self { passed: self.passed.plus(piece.passed), cost: sum, io }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, hint::black_box};
+
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn pieces_add_up_and_readings_do_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("value");
+        fs::write(&path, [7; 1000]).unwrap();
+        let (meter, mut spent) = (ThreadMeter::of_this_thread(), Spent::default());
+        for _ in 0..10 {
+            meter.measure(&mut spent, || black_box(fs::read(&path).unwrap()));
+        }
+        let io = spent.io.expect("Linux counts");
+        assert_eq!(io.read_bytes, 10_000, "{io:?}");
+        assert!((10..=40).contains(&io.read_calls), "{io:?}");
+        assert!(spent.passed.wall_ns > 0 && spent.passed.waited_ns.is_some());
+    }
+
+    #[test]
+    fn a_second_piece_adds_to_the_first() {
+        let piece = |ns| Spent {
+            passed: Passed { wall_ns: ns, waited_ns: Some(ns / 2) },
+            cost: Cost { user_ns: ns, minor_faults: Some(1), ..Cost::default() },
+            io: Some(Io { read_calls: 2, ..Io::default() }),
+        };
+        let mut sum = Spent::default();
+        sum.add(&piece(10));
+        sum.add(&piece(20));
+        assert_eq!(sum.passed, Passed { wall_ns: 30, waited_ns: Some(15) });
+        assert_eq!((sum.cost.user_ns, sum.cost.minor_faults), (30, Some(2)));
+        assert_eq!(sum.io.map(|io| io.read_calls), Some(4));
+    }
+}
