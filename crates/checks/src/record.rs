@@ -64,19 +64,35 @@ fn about(series: Series<'_>, kinds: impl IntoIterator<Item = FindingKind>) -> Ve
     kinds.into_iter().map(find).collect()
 }
 
-/// About an interval: over too few rounds, or still too wide when the run ended.
+/// About an interval: over too few rounds, over a part of them, or still too wide when the run ended.
 fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let plan = &record.header.plan;
+    let series = Series::new(record, row.case, row.target);
+    let mut ran = series.rounds();
     // What the run was to measure precisely: the ratio, or with one target its time.
-    let interval = if plan.targets.len() == 1 { &row.us_per_op } else { &row.ratio };
+    let interval = if plan.targets.len() == 1 {
+        &row.us_per_op
+    } else {
+        let others = series.baseline().rounds();
+        ran.retain(|round| others.contains(round));
+        &row.ratio
+    };
     let Some(interval) = interval else { return vec![] };
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| ended);
-    about(Series::new(record, row.case, row.target), too_few(interval).into_iter().chain(wide))
+    about(series, left_out(interval.n, ran.len()).into_iter().chain(wide))
 }
 
-fn too_few(interval: &Estimate) -> Option<FindingKind> {
-    let rounds = u32::try_from(interval.n).unwrap_or(u32::MAX);
-    (rounds < FEWEST_ROUNDS).then_some(FindingKind::TooFewRounds { rounds, min: FEWEST_ROUNDS })
+/// Least share of the rounds that must count: those that do not are no random ones.
+const ROUNDS_COUNT: f64 = 0.75;
+
+/// `rounds` of those that ran give the figure.
+fn left_out(rounds: usize, ran: usize) -> Option<FindingKind> {
+    let [rounds, ran] = [rounds, ran].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    if rounds < FEWEST_ROUNDS {
+        return Some(FindingKind::TooFewRounds { rounds, ran, min: FEWEST_ROUNDS });
+    }
+    let few = f64::from(rounds) < ROUNDS_COUNT * f64::from(ran);
+    few.then_some(FindingKind::RoundsLeftOut { rounds, ran })
 }
 
 /// One round has no width at all; that it is only one is another finding.

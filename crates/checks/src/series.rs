@@ -1,6 +1,6 @@
 //! The trials of one target in one case, and what is computed from them round by round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Case, Durability, Sample, StoreFacts, record::Record};
 use stats::{Estimate, paired_ratio};
@@ -35,6 +35,11 @@ impl<'a> Series<'a> {
 
     fn all(self) -> impl Iterator<Item = &'a Sample> {
         self.record.samples_of(self.case, self.target)
+    }
+
+    /// The rounds that it has a trial of, whether that gives figures or not.
+    pub(crate) fn rounds(self) -> BTreeSet<u32> {
+        self.all().map(|sample| sample.round).collect()
     }
 
     /// Whether it has any trial: stores that age have some cache states in some workloads only.

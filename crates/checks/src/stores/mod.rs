@@ -13,6 +13,7 @@ pub use machine::of_machine;
 /// Findings about the header and the stores of a record, of any experiment.
 pub fn of_stores(record: &Record) -> Vec<Finding> {
     let mut findings = machine::findings(record);
+    findings.extend(work::outnumbering(record));
     findings.extend(work::findings(record));
     if let Experiment::Blobs { .. } = record.header.plan.experiment {
         let kinds = [fits_cpu_cache(record), memory_small(record)];

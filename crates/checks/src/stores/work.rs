@@ -6,6 +6,18 @@ use model::{
     record::Record,
 };
 
+/// Workloads whose workers wait for each other's processors.
+pub(super) fn outnumbering(record: &Record) -> impl Iterator<Item = Finding> {
+    let cpus = record.header.environment.cpu.count;
+    let workloads = (0..).zip(&record.header.plan.workloads);
+    // On a schedule workers sleep most of the time.
+    let busy = workloads.filter(|(_, workload)| workload.work.rate().is_none());
+    busy.filter(move |(_, workload)| workload.workers() > cpus).map(move |(index, workload)| {
+        let kind = FindingKind::WorkersOutnumberCpus { workers: workload.workers(), cpus };
+        Finding::run(kind).in_workload(index)
+    })
+}
+
 /// Findings about each workload on values.
 pub(super) fn findings(record: &Record) -> Vec<Finding> {
     let plan = &record.header.plan;

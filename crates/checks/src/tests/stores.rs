@@ -2,7 +2,7 @@
 
 use model::{
     Batch, Cache, Cpu, Durability, Environment, Experiment, Filesystem, FindingKind, Flush,
-    Generated, Operation, Order, Server, Work, record::Record, rows,
+    Generated, Operation, Order, Server, Work, Workload, record::Record, rows,
 };
 
 use super::{DATA, data, kinds, sound, workload};
@@ -144,6 +144,23 @@ fn reads_in_batches_of_one_are_a_finding() {
     assert_eq!(batch(Batch::Of(1)), [FindingKind::ReadsAlone]);
     assert_eq!(batch(Batch::Of(2)), []);
     assert_eq!(batch(Batch::All), []);
+}
+
+#[test]
+fn more_workers_than_processors_are_a_finding_unless_they_sleep() {
+    let workers = |threads, processes, rate| {
+        early(|r| {
+            let (operation, order) = (Operation::Read, Order::Permutation);
+            let work = Work::Blobs { operation, order, rate };
+            r.header.environment.cpu.count = 4;
+            r.header.plan.workloads[0] =
+                Workload { work, threads, processes, ..workload(operation) };
+        })
+    };
+    assert_eq!(workers(2, 2, None), []);
+    let kind = FindingKind::WorkersOutnumberCpus { workers: 6, cpus: 4 };
+    assert_eq!(workers(3, 2, None), [kind]);
+    assert_eq!(workers(8, 1, Some(100.0)), []);
 }
 
 #[test]

@@ -245,6 +245,13 @@ findings! {
         "faster than most uses: keys are touched in a fixed order, possibly that of their \
         insertion; leave out --asc and --desc for a random one";
 
+    [Warning] WorkersOutnumberCpus {
+        workers: u32 = "Workers of a workload, of all processes together.",
+        cpus: u32 = "Processors that storemark may use.",
+    } => "times include waiting for a processor, and verdicts use wall time: {workers} workers \
+        share the {cpus} processors that storemark may use (affinity and control groups \
+        considered); use fewer --threads or --processes";
+
     [Note] ReadsAlone =>
         "slower than in a larger batch: each read is a batch of its own and pays for its own \
         locks; a larger --batch shares them";
@@ -287,10 +294,22 @@ findings! {
     // The figures over all rounds.
 
     [Warning] TooFewRounds {
-        rounds: u32 = "Rounds that were run.",
+        rounds: u32 = "Rounds that count.",
+        ran: u32 = "Rounds that were run.",
         min: u32 = "Rounds that a verdict needs.",
-    } => "no verdict is given: it needs {min} rounds, and {rounds} ran; use more --rounds, or more \
-        --time without that";
+    } => "no verdict is given: it needs {min} rounds, and {rounds} {counted}",
+        counted = if rounds < ran {
+            format!("of {ran} count: in the others a trial missed its cache state; stop what \
+                     disturbs it")
+        } else {
+            "ran; use more --rounds, or more --time without that".to_owned()
+        };
+
+    [Warning, worst ("", 1.0 - *rounds as f64 / *ran as f64)] RoundsLeftOut {
+        rounds: u32 = "Rounds that count.",
+        ran: u32 = "Rounds that were run.",
+    } => "the figure is one of selected rounds: {rounds} of {ran} count, because in the others a \
+        trial missed its cache state; stop what disturbs it and run again";
 
     [Note, worst ("", *half_width)] TooNoisy {
         half_width: f64 as percent = "Half width of the interval as a share of the figure.",
@@ -351,8 +370,8 @@ mod tests {
 
     #[test]
     fn the_name_of_a_kind_is_that_in_records() {
-        let kind = FindingKind::TooFewRounds { rounds: 3, min: 5 };
+        let kind = FindingKind::TooFewRounds { rounds: 3, ran: 4, min: 5 };
         let json = serde_json::to_string(&kind).unwrap();
-        assert_eq!(json, r#"{"finding":"too-few-rounds","rounds":3,"min":5}"#);
+        assert_eq!(json, r#"{"finding":"too-few-rounds","rounds":3,"ran":4,"min":5}"#);
     }
 }

@@ -1,7 +1,7 @@
 //! Doubts, stored and computed.
 
 use model::{
-    Cache, Finding, FindingKind, OverTime, Sample, Slice,
+    Cache, Finding, FindingKind, OverTime, Residency, Sample, Severity, Slice,
     record::{End, Ended, Record},
 };
 use storemark_report::{MergedFinding, all_findings, figures};
@@ -69,9 +69,30 @@ fn few_rounds_carry_no_verdict() {
     record.samples.retain(|s| s.round < 4);
     let few =
         doubts(&record).into_iter().find(|r| matches!(r.kind, FindingKind::TooFewRounds { .. }));
-    assert_eq!(few.unwrap().kind, FindingKind::TooFewRounds { rounds: 4, min: 5 });
+    assert_eq!(few.unwrap().kind, FindingKind::TooFewRounds { rounds: 4, ran: 4, min: 5 });
     record.samples.retain(|s| s.round < 1);
     assert_eq!(doubts(&record).len(), 1, "one round has no width to doubt");
+}
+
+#[test]
+fn rounds_that_do_not_count_are_reported() {
+    let found = |rounds: u32, missed: u32| {
+        let mut record = record(&["files", "sqlite"]);
+        let two = |round| [sample(round, 0, 1_000), sample(round, 1, 800)];
+        record.samples = (0..rounds).flat_map(two).collect();
+        // Of the baseline in every other round: the ratio of such a round is gone all the same.
+        for sample in record.samples.iter_mut().filter(|s| s.round < missed) {
+            let cold = Residency { pages: 100, ..Residency::default() };
+            sample.before = Some(cold).filter(|_| sample.target == sample.round as usize % 2);
+        }
+        let doubts = doubts(&record).into_iter().map(|doubt| doubt.kind);
+        doubts.filter(|kind| kind.severity() == Severity::Warning).collect::<Vec<_>>()
+    };
+    assert_eq!(found(20, 0), []);
+    assert_eq!(found(20, 5), []);
+    assert_eq!(found(20, 6), [FindingKind::RoundsLeftOut { rounds: 14, ran: 20 }]);
+    assert_eq!(found(20, 16), [FindingKind::TooFewRounds { rounds: 4, ran: 20, min: 5 }]);
+    assert_eq!(found(4, 0), [FindingKind::TooFewRounds { rounds: 4, ran: 4, min: 5 }]);
 }
 
 #[test]
@@ -136,7 +157,7 @@ fn a_sample_of_nothing_planned_is_a_contradiction() {
 fn what_is_stored_and_computed_alike_is_one() {
     let mut record = typical();
     record.samples.retain(|s| s.round < 1);
-    let doubt = FindingKind::TooFewRounds { rounds: 1, min: 5 };
+    let doubt = FindingKind::TooFewRounds { rounds: 1, ran: 1, min: 5 };
     record.findings.push(Finding::run(doubt.clone()));
     assert_eq!(doubts(&record).len(), 1);
     assert_eq!(doubts(&record)[0].kind, doubt);
