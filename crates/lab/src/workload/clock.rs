@@ -42,13 +42,39 @@ impl Clock for NoClock {}
 /// The latencies of a worker's operations.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Latencies {
-    /// By the number of the action; none for those that do not occur.
+    /// By the number of the action; none for those that do not occur. The last one is of operations
+    /// of which it is not known what they did.
     pub(crate) histograms: Vec<Option<AsText>>,
     pub(crate) sum: Duration,
     pub(crate) slices: Slices,
     /// How late operations started, if they were on schedule.
     pub(crate) lags: Option<AsText>,
 }
+
+impl Latencies {
+    /// For operations that do no other than `actions`, in a pass that starts at `start_ns` of
+    /// [`now_ns`].
+    pub(super) fn new(actions: impl Iterator<Item = Action>, start_ns: u64) -> Self {
+        let mut histograms = vec![None; UNKNOWN];
+        actions.for_each(|action| histograms[action as usize] = Some(AsText(histogram())));
+        histograms.push(Some(AsText(histogram())));
+        Self { histograms, sum: Duration::ZERO, slices: Slices::new(start_ns), lags: None }
+    }
+
+    /// Counts `count` operations that took `ns` each, the last of which ended at `end_ns`; `action`
+    /// is absent where it is not known.
+    #[inline]
+    pub(super) fn record(&mut self, action: Option<Action>, ns: u64, count: u64, end_ns: u64) {
+        self.slices.note(ns, count, end_ns);
+        let place = action.map_or(UNKNOWN, |action| action as usize);
+        if let Some(AsText(histogram)) = &mut self.histograms[place] {
+            histogram.saturating_record_n(ns, count);
+        }
+    }
+}
+
+/// Place of the histogram of operations of which it is not known what they did.
+const UNKNOWN: usize = Action::ALL.len();
 
 /// For the latency pass.
 pub(crate) struct EachOperation<'a> {
@@ -64,12 +90,8 @@ impl<'a> EachOperation<'a> {
         start_ns: u64,
         schedule: Option<Schedule<'a>>,
     ) -> Self {
-        let mut histograms = vec![None; Action::ALL.len()];
-        actions.for_each(|action| histograms[action as usize] = Some(AsText(histogram())));
         let lags = schedule.as_ref().map(|_| AsText(histogram()));
-        let slices = Slices::new(start_ns);
-        let latencies = Latencies { histograms, sum: Duration::ZERO, slices, lags };
-        Self { latencies, schedule }
+        Self { latencies: Latencies { lags, ..Latencies::new(actions, start_ns) }, schedule }
     }
 }
 
@@ -90,12 +112,8 @@ impl Clock for EachOperation<'_> {
         let result = operation();
         let end_ns = now_ns();
         let ns = end_ns.saturating_sub(start_ns);
-        let Latencies { histograms, sum, slices, .. } = &mut self.latencies;
-        *sum += Duration::from_nanos(ns);
-        slices.note(ns, end_ns);
-        if let Some(AsText(histogram)) = &mut histograms[action as usize] {
-            histogram.saturating_record(ns);
-        }
+        self.latencies.sum += Duration::from_nanos(ns);
+        self.latencies.record(Some(action), ns, 1, end_ns);
         result
     }
 

@@ -57,14 +57,15 @@ impl Slices {
         }
     }
 
-    /// Counts an operation that took `ns` until `end_ns`. None before it ended later.
+    /// Counts `operations` that took `ns` each, the last of which until `end_ns`. None before it
+    /// ended later.
     #[inline]
-    pub(crate) fn note(&mut self, ns: u64, end_ns: u64) {
+    pub(crate) fn note(&mut self, ns: u64, operations: u64, end_ns: u64) {
         if end_ns >= self.end_ns {
             self.turn(end_ns);
         }
         let count = &mut self.counts[cell(ns)];
-        *count = count.wrapping_add(1);
+        *count = count.saturating_add(u32::try_from(operations).unwrap_or(u32::MAX));
         self.last_is_longest = ns >= self.longest.max_ns;
         if self.last_is_longest {
             let max_end_ns = end_ns.saturating_sub(self.origin_ns);
@@ -216,7 +217,7 @@ mod tests {
     fn noted(origin_ms: u64, operations: &[(u64, u64)]) -> Slices {
         let mut slices = Slices::new(origin_ms * MS);
         for (ns, at_ms) in operations {
-            slices.note(*ns, (origin_ms + at_ms) * MS);
+            slices.note(*ns, 1, (origin_ms + at_ms) * MS);
         }
         slices.close();
         slices
@@ -257,7 +258,7 @@ mod tests {
         let commits = |operations: &[(u64, bool)]| {
             let mut slices = Slices::new(0);
             for (ns, commits) in operations {
-                slices.note(*ns, *ns);
+                slices.note(*ns, 1, *ns);
                 if *commits {
                     slices.committed();
                 }
@@ -273,7 +274,7 @@ mod tests {
     fn what_there_is_no_room_for_is_left_out() {
         let mut slices = Slices::new(0);
         for slice in 0..=MOST_SLICES as u64 + 5 {
-            slices.note(1, slice * SLICE_NS);
+            slices.note(1, 1, slice * SLICE_NS);
         }
         slices.close();
         let short = noted(0, &[(1, 0)]);
@@ -284,7 +285,7 @@ mod tests {
         let mut varied = Slices::new(0);
         for slice in 0..2_000 {
             for cell in 0..CELLS {
-                varied.note(middle(cell), slice * SLICE_NS);
+                varied.note(middle(cell), 1, slice * SLICE_NS);
             }
         }
         varied.close();
