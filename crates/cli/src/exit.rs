@@ -39,7 +39,7 @@ pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
         Err(Failure::Printed(code)) => return ExitCode::from(code),
         Err(Failure::PartWay(error)) => (error, 2),
         Err(Failure::Error(error)) => match error.kind() {
-            ErrorKind::Failed | ErrorKind::Interrupted => (error, 2),
+            ErrorKind::Failed | ErrorKind::Interrupted | ErrorKind::Overdue => (error, 2),
             _ => (error, 1),
         },
     };

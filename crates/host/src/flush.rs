@@ -67,7 +67,9 @@ fn times(mut file: File, budget: Duration, stop: &Stop) -> io::Result<Vec<Durati
     append()?;
     let start = Instant::now();
     let mut times = Vec::with_capacity(MOST);
-    while times.is_empty() || (times.len() < MOST && start.elapsed() < budget && !stop.is_set()) {
+    while times.is_empty()
+        || (times.len() < MOST && start.elapsed() < budget && stop.check().is_ok())
+    {
         times.push(append()?);
     }
     Ok(times)

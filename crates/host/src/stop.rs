@@ -1,29 +1,144 @@
-//! The user's wish to stop, set by a signal handler and asked after often.
+//! Why work is to stop, asked after often: the user's wish, which a signal handler sets, or the end
+//! of the time that it may take.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::{
+        atomic::{AtomicU8, Ordering},
+        mpsc::{RecvTimeoutError, channel},
+    },
+    thread,
+    time::Duration,
+};
 
 use model::{Error, Result};
 
-/// Set once, never cleared.
-#[derive(Debug, Default)]
-pub struct Stop(AtomicBool);
+/// A wish is never taken back; a limit ends with the work that it holds for.
+#[derive(Debug)]
+pub struct Stop {
+    /// `GO`, `WISHED`, or the depth of the outermost limit that is over.
+    state: AtomicU8,
+    /// Limits that hold, one within the other.
+    limits: AtomicU8,
+}
+
+const WISHED: u8 = 0;
+const GO: u8 = u8::MAX;
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Stop {
     pub const fn new() -> Self {
-        Self(AtomicBool::new(false))
+        Self { state: AtomicU8::new(GO), limits: AtomicU8::new(0) }
     }
 
+    /// The user wishes to stop.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.state.store(WISHED, Ordering::Relaxed);
     }
 
+    /// Whether the user wishes to stop.
     #[inline]
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.state.load(Ordering::Relaxed) == WISHED
     }
 
+    /// One load, so that a loop can ask before each operation.
     #[inline]
     pub fn check(&self) -> Result<()> {
-        if self.is_set() { Err(Error::interrupted()) } else { Ok(()) }
+        if self.state.load(Ordering::Relaxed) == GO { Ok(()) } else { Err(self.why()) }
+    }
+
+    #[cold]
+    fn why(&self) -> Error {
+        if self.is_set() { Error::interrupted() } else { Error::overdue() }
+    }
+
+    /// Does `work`, in which [`Self::check`] fails once `time` has passed, if that is limited. A
+    /// limit within another one is set by the work of that, on the same thread.
+    pub fn within<T>(&self, time: Option<Duration>, work: impl FnOnce() -> T) -> T {
+        let Some(time) = time else { return work() };
+        let depth = self.limits.fetch_add(1, Ordering::Relaxed) + 1;
+        let result = thread::scope(|scope| {
+            let (working, ended) = channel::<()>();
+            scope.spawn(move || {
+                if ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+                    self.state.fetch_min(depth, Ordering::Relaxed);
+                }
+            });
+            // Dropped when the work ends, also by a panic.
+            let _working = working;
+            work()
+        });
+        self.limits.fetch_sub(1, Ordering::Relaxed);
+        // Unless a limit around this one is over too, or the user wishes to stop.
+        let (order, other) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.state.compare_exchange(depth, GO, order, other);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ErrorKind;
+
+    use super::*;
+
+    const LONG: Option<Duration> = Some(Duration::from_secs(3600));
+    const NONE: Option<Duration> = Some(Duration::ZERO);
+
+    /// Works until it is to stop.
+    fn work(stop: &Stop) -> ErrorKind {
+        loop {
+            if let Err(error) = stop.check() {
+                return error.kind();
+            }
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn work_stops_when_its_time_is_over_and_other_work_goes_on() {
+        let stop = Stop::new();
+        let why = stop.within(LONG, || {
+            let why = stop.within(NONE, || work(&stop));
+            stop.check().unwrap();
+            why
+        });
+        assert_eq!(why, ErrorKind::Overdue);
+        stop.check().unwrap();
+    }
+
+    #[test]
+    fn what_is_over_around_a_limit_is_over_after_it() {
+        let stop = Stop::new();
+        stop.within(NONE, || {
+            assert_eq!(stop.within(LONG, || work(&stop)), ErrorKind::Overdue);
+            assert_eq!(stop.within(NONE, || work(&stop)), ErrorKind::Overdue);
+            assert_eq!(stop.check().unwrap_err().kind(), ErrorKind::Overdue);
+        });
+        stop.check().unwrap();
+    }
+
+    #[test]
+    fn a_wish_outlasts_limits() {
+        let stop = Stop::new();
+        stop.within(NONE, || {
+            work(&stop);
+            stop.set();
+            assert_eq!(work(&stop), ErrorKind::Interrupted);
+        });
+        assert!(stop.is_set());
+        stop.within(LONG, || assert_eq!(work(&stop), ErrorKind::Interrupted));
+    }
+
+    #[test]
+    fn a_panic_ends_its_limit() {
+        let stop = Stop::new();
+        let work = std::panic::AssertUnwindSafe(|| stop.within(LONG, || panic!("on purpose")));
+        assert!(std::panic::catch_unwind(work).is_err());
     }
 }

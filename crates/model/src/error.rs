@@ -24,6 +24,8 @@ pub enum ErrorKind {
     Failed,
     /// The user asked to stop.
     Interrupted,
+    /// The time that it may take was over.
+    Overdue,
 }
 
 /// An error: kind, sentence, cause. One pointer wide, so that a hot path's `Result` stays small.
@@ -74,6 +76,16 @@ impl Error {
     /// The user asked to stop.
     pub fn interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "interrupted")
+    }
+
+    /// The time was over before the work was done.
+    pub fn overdue() -> Self {
+        Self::new(ErrorKind::Overdue, "the time was over before it was done")
+    }
+
+    /// Whether work was stopped before it was done: what it has made is neither whole nor wrong.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Interrupted | ErrorKind::Overdue)
     }
 
     /// The same error with `context` in front of its sentence.

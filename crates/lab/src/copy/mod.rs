@@ -10,7 +10,7 @@ mod pump;
 use std::path::{Path, PathBuf};
 
 use model::{
-    Access, Error, ErrorKind, Fill, OpenOptions, Result, Store,
+    Access, Error, Fill, OpenOptions, Result, Store,
     units::{show_count, show_size},
 };
 
@@ -134,7 +134,7 @@ impl Copier<'_> {
             Ok((store, inventory))
         };
         match open() {
-            Err(error) if error.kind() != ErrorKind::Interrupted => {
+            Err(error) if !error.is_stopped() => {
                 let what = partial.folder().display();
                 self.progress.say(&format!("cannot resume {what}, starting again: {error}"));
                 Ok(None)

@@ -48,9 +48,7 @@ impl Copier<'_> {
             (read, threads.into_iter().map(crate::join).collect::<Vec<_>>())
         });
         // A writer that failed also ends the reading: its error is the cause.
-        let failed = |end: &Result<()>| {
-            end.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted)
-        };
+        let failed = |end: &Result<()>| end.as_ref().is_err_and(|error| !error.is_stopped());
         written.into_iter().find(failed).transpose()?;
         let (copied, inventory) = read?;
         self.stop.check()?;
@@ -87,7 +85,7 @@ impl Copier<'_> {
         let (mut items, mut bytes) = (0, 0);
         for parcel in parcels {
             let mut written = 0;
-            for (key, value, put) in parcel.items().take_while(|_| !self.stop.is_set()) {
+            for (key, value, put) in parcel.items().take_while(|_| self.stop.check().is_ok()) {
                 if !session.put(key, value, put)? {
                     return Err(taken(key));
                 }

@@ -1,6 +1,9 @@
 //! What the user wants measured, resolved to engines and paths but not yet looked at.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use host::Placement;
 use model::{
@@ -135,6 +138,13 @@ impl Request {
         let own = || target.location.as_deref().and_then(Path::parent).map(Path::to_owned);
         let parent = self.scratch.clone().or_else(own).unwrap_or_default();
         if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent }
+    }
+
+    /// The time that it may take; absent: as long as the number of rounds takes.
+    pub fn time(&self) -> Option<Duration> {
+        let Rounds { max, seconds, .. } = self.rounds;
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        max.is_none().then_some(time)
     }
 
     /// The part of `storemark run`, if it is one.

@@ -10,7 +10,7 @@ use model::{
 use stats::{Estimate, Stopping};
 
 /// Why there is no further round after `done`, if so. A round that would not fit into the time is
-/// not started.
+/// not started, unless it is one of the least number: the end of the time cuts that off.
 pub(super) fn ended(
     rounds: &Rounds,
     done: u32,

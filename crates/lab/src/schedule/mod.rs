@@ -58,9 +58,12 @@ pub fn measure_with(
     stop: &Stop,
 ) -> Result<Outcome> {
     let began = Instant::now();
-    let prepared = request.prepare(stores, progress, stop)?;
-    let outcome = run(request, prepared, recorder, (began, progress, stop));
-    finish(outcome, recorder, began)
+    let measure = || {
+        let prepared = request.prepare(stores, progress, stop)?;
+        let outcome = run(request, prepared, recorder, (began, progress, stop));
+        finish(outcome, recorder, began)
+    };
+    stop.within(request.time(), measure)
 }
 
 /// Runs a prepared experiment.
@@ -88,6 +91,7 @@ fn run(
         Schedule { plan, trials, lost: HashSet::new(), shorter, began, start, progress, stop };
     let ended = match schedule.rounds(&mut *experiment, prepared.round, recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Ended::Interrupted),
+        Err(error) if error.kind() == ErrorKind::Overdue => Ok(Ended::Time),
         ended => ended,
     };
     let (measuring, lost) = (start.elapsed(), schedule.lost);
@@ -221,7 +225,7 @@ impl Schedule<'_> {
         experiment: &mut dyn Experiment,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        if error.kind() == ErrorKind::Interrupted {
+        if error.is_stopped() {
             return Err(error);
         }
         let Some(loss) = experiment.loss(trial, &error) else { return Err(error) };

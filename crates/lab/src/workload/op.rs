@@ -105,9 +105,6 @@ impl Tally {
     }
 }
 
-/// How often a worker asks whether to stop: every so many operations, a power of two.
-const STOP_EVERY: u64 = 64;
-
 /// Does `ops`, which are no fewer than the task's. The last operation of a batch includes the
 /// commit, the first its beginning. An operation that is a batch of its own has neither, unless it
 /// reads and writes: with a server each would be another round trip.
@@ -125,9 +122,7 @@ pub(crate) fn run<'a>(
     let mut tally = Tally::default();
     let mut in_batch = 0;
     for position in 0..pass.count {
-        if position & (STOP_EVERY - 1) == 0 {
-            pass.stop.check()?;
-        }
+        pass.stop.check()?;
         let op = ops.next().expect("as many ops as the task has");
         let alone = batch == 1 && op.action != Action::Modify;
         clock.wait()?;

@@ -14,3 +14,4 @@ mod over_time;
 mod payloads;
 mod run;
 mod spy;
+mod thrashing;

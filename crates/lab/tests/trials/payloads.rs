@@ -12,7 +12,7 @@ use crate::{
 /// What was written over something else.
 fn written() -> Vec<(usize, bool)> {
     let spy = spy(Habits::default());
-    over(spy, Job { rounds: 3, ..Job::of(Operation::Update) }).unwrap();
+    over(spy, Job { rounds: Some(3), ..Job::of(Operation::Update) }).unwrap();
     let put = |event| match event {
         Event::Put { address, same } => Some((address, same)),
         _ => None,

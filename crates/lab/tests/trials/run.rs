@@ -9,19 +9,23 @@ use crate::spy::{Habits, RecordingEngine, Watching};
 /// Keys, and operations of a pass.
 pub(crate) const KEYS: u64 = 20;
 
+/// The time of a run that has no number of rounds.
+pub(crate) const SECONDS: f64 = 5.0;
+
 /// What is done, how often, in batches of how many.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) operation: Operation,
     pub(crate) batch: Batch,
-    pub(crate) rounds: u32,
+    /// Absent: as many as fit into [`SECONDS`].
+    pub(crate) rounds: Option<u32>,
     pub(crate) keys: u64,
 }
 
 impl Job {
     /// One round, all in one batch.
     pub(crate) fn of(operation: Operation) -> Self {
-        Self { operation, batch: Batch::All, rounds: 1, keys: KEYS }
+        Self { operation, batch: Batch::All, rounds: Some(1), keys: KEYS }
     }
 }
 
@@ -37,7 +41,7 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
         random_percent: 100,
     });
     let spied = Target::scratch("spy", Box::leak(Box::new(Watching(spy))) as &dyn Blobs);
-    let rounds = Rounds { min: 1, max: Some(job.rounds), precision: 0.03, seconds: 60.0 };
+    let rounds = Rounds { min: 1, max: job.rounds, precision: 0.0, seconds: SECONDS };
     let mut request = Request::reading(data, vec![spied], rounds, 1);
     request.scratch = Some(scratch.path().to_owned());
     if let ExperimentRequest::Blobs(part) = &mut request.experiment {

@@ -43,6 +43,8 @@ pub(crate) struct Habits {
     pub(crate) settling: Duration,
     /// How long a get takes.
     pub(crate) getting: Duration,
+    /// How many gets of all sessions are quick, and how long each later one takes.
+    pub(crate) thrashing: Option<(usize, Duration)>,
     /// Which get of a session takes a nap before it, and how long; the store tells of it.
     pub(crate) nap: Option<(u64, Duration)>,
     /// Bytes by which key 7 is too short, from the second batch on; as many as it has: absent.
@@ -77,6 +79,11 @@ impl RecordingEngine {
 
     fn note(&self, event: Event) {
         lock(&self.events).push(event);
+    }
+
+    /// Gets so far.
+    pub(crate) fn gets(&self) -> usize {
+        lock(&self.events).iter().filter(|event| **event == Event::Got).count()
     }
 
     fn batches(&self) -> usize {
@@ -169,9 +176,12 @@ struct Noting<'s>(&'s Watched, u64);
 
 impl Noting<'_> {
     fn rest(&mut self) {
-        let Habits { getting, nap, .. } = self.0.spy.habits;
+        let Habits { getting, nap, thrashing, .. } = self.0.spy.habits;
         self.1 += 1;
         sleep(getting);
+        if let Some((_, long)) = thrashing.filter(|(quick, _)| self.0.spy.gets() > *quick) {
+            sleep(long);
+        }
         if let Some((_, long)) = nap.filter(|(get, _)| *get == self.1) {
             self.0.spy.napping.store(true, Relaxed);
             sleep(long);

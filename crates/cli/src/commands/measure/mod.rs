@@ -37,6 +37,8 @@ pub(crate) struct Measured {
 
 /// All that is needed to measure. The file systems are held to the end: stores are on them.
 struct Ready {
+    /// Since when the time of the command counts.
+    began: Instant,
     spec: RunSpec,
     requests: Vec<Request>,
     placements: Placements,
@@ -81,22 +83,26 @@ fn extras(spec: &RunSpec) -> Extras {
 }
 
 fn ready(typed: RunSpec) -> Result<Ready> {
+    let began = Instant::now();
     let (spec, file) = plan::understand(typed)?;
     let ready = requests::placements(&spec).and_then(|placements| {
         let requests = requests::requests(&spec, &placements)?;
         Ok((placements, requests))
     });
     let (placements, requests) = ready.map_err(|error| plan::blame(error, file.as_ref(), &spec))?;
-    Ok(Ready { spec, requests, placements })
+    Ok(Ready { began, spec, requests, placements })
 }
 
 fn measure(ready: Ready, out: Option<Box<dyn Write>>, stop: &Stop) -> Result<Measured, Failure> {
-    let Ready { spec, mut requests, placements } = ready;
+    let Ready { began, spec, mut requests, placements } = ready;
     if requests.len() > 1 && matches!(spec, RunSpec::Run(_)) && !extras(&spec).yes {
         forecast::refuse_unbearable(&requests, stop)?;
     }
     let mut recorder = Recorder::new(out);
-    let ended = one_by_one(&mut requests, &spec, &mut recorder, stop);
+    // Images for stores may have taken a part of it.
+    let time = requests[0].time().map(|_| spec.time().saturating_sub(began.elapsed()));
+    let ended =
+        stop.within(time, || one_by_one(&mut requests, &spec, &mut recorder, (began, stop)));
     drop(placements);
     Ok(Measured { records: recorder.into_records(), ended })
 }
@@ -106,9 +112,8 @@ fn one_by_one(
     requests: &mut [Request],
     spec: &RunSpec,
     recorder: &mut Recorder,
-    stop: &Stop,
+    (began, stop): (Instant, &Stop),
 ) -> Result<Vec<Outcome>, Failure> {
-    let began = Instant::now();
     let listener = Listener::new(spec.shown().talk);
     let count = requests.len();
     let mut outcomes = Vec::new();

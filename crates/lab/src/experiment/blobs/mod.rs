@@ -293,7 +293,7 @@ impl Experiment for Blobs<'_> {
         let processes = self.processes.as_ref();
         match processes.map_or(Ok(()), |them| them.arrange(order, part.start, seed)) {
             // One has ended since the last trial. New ones take the order from here.
-            Err(error) if error.kind() != ErrorKind::Interrupted => self.recover()?,
+            Err(error) if !error.is_stopped() => self.recover()?,
             arranged => arranged?,
         }
         let seed = derive(request.seed, Use::Picks, round.into());
