@@ -18,6 +18,10 @@ pub struct StoreFacts {
     pub apparent_bytes: u64,
     /// What they occupy on disk.
     pub allocated_bytes: u64,
+    /// Where the file system is mounted that its files are on; absent: it has no files, or the system
+    /// does not report that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount: Option<String>,
     /// Memory that it may take for itself: the cache of its own that each session or the store
     /// has, or all of its data where that is not on a disk; absent: not known.
     pub memory_bytes: Option<u64>,

@@ -4,7 +4,8 @@ mod machine;
 mod work;
 
 use model::{
-    Experiment, Finding, FindingKind, Plan, Server, Settings, StoreFacts, Work, record::Record,
+    Experiment, Filesystem, Finding, FindingKind, Plan, Server, Settings, StoreFacts, Work,
+    record::Record,
 };
 
 use crate::series::facts;
@@ -29,6 +30,7 @@ fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
     kinds.extend(durability_differs(record, facts));
     match plan.experiment {
         Experiment::Blobs { .. } => {
+            kinds.extend(filesystem_differs(record, facts));
             kinds.extend(memory_differs(record, facts));
             kinds.extend(server(record, facts));
         }
@@ -63,6 +65,23 @@ fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind
 
 fn baseline(record: &Record) -> Option<&StoreFacts> {
     facts(record, record.header.plan.baseline)
+}
+
+/// File systems that were chosen for the comparison are what is compared.
+fn filesystem_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
+    let chosen = record.header.plan.targets[facts.target].on.is_some();
+    let of = |facts: &StoreFacts| {
+        let mounted = |filesystem: &&Filesystem| facts.mount.as_ref() == Some(&filesystem.mount);
+        record.header.environment.filesystems.iter().find(mounted)
+    };
+    let (own, baseline) = (of(facts)?, of(baseline(record)?)?);
+    // One that is mounted twice is one.
+    let differs = (&own.kind, &own.device) != (&baseline.kind, &baseline.device);
+    let word = |Filesystem { kind, device, mount, .. }: &Filesystem| {
+        format!("{kind} ({device}, mounted on {mount})")
+    };
+    (differs && !chosen)
+        .then(|| FindingKind::FilesystemDiffers { filesystem: word(own), baseline: word(baseline) })
 }
 
 /// A server is asked over a socket, and one that storemark did not start is not looked into.

@@ -28,10 +28,15 @@ pub(super) fn record(labels: &[&str], count: u64) -> Record {
 fn environment() -> Environment {
     Environment {
         cpu: Cpu { count: 2, ..Cpu::default() },
-        filesystems: vec![Filesystem { kind: "ext4".to_owned(), ..Filesystem::default() }],
+        filesystems: vec![filesystem("ext4", "/dev/vda", "/")],
         clock_ns: 70,
         ..Environment::default()
     }
+}
+
+pub(super) fn filesystem(kind: &str, device: &str, mount: &str) -> Filesystem {
+    let [kind, device, mount] = [kind, device, mount].map(str::to_owned);
+    Filesystem { kind, device, mount, ..Filesystem::default() }
 }
 
 fn plan(labels: &[&str], count: u64) -> Plan {
@@ -87,6 +92,7 @@ pub(super) fn store(target: usize, count: u64) -> StoreFacts {
         durability: Durability::None,
         apparent_bytes: count * VALUE,
         allocated_bytes: count * VALUE,
+        mount: Some("/".to_owned()),
         memory_bytes: Some(0),
         server: None,
         fill_ns: None,

@@ -5,7 +5,7 @@ use model::{
     Generated, Operation, Order, Server, Work, Workload, record::Record, rows,
 };
 
-use super::{DATA, data, kinds, sound, workload};
+use super::{DATA, data, fixture::filesystem, kinds, sound, workload};
 use crate::{of_machine, of_stores};
 
 const MIB: u64 = 1 << 20;
@@ -164,6 +164,27 @@ fn more_workers_than_processors_are_a_finding_unless_they_sleep() {
 }
 
 #[test]
+fn stores_on_different_file_systems_are_a_finding_unless_that_is_what_is_compared() {
+    let second = |kind: &str, device: &str, mount: &str, on: Option<&str>| {
+        early(|r| {
+            r.header.environment.filesystems.push(filesystem(kind, device, "/mnt"));
+            r.stores[1].mount = Some(mount.to_owned());
+            r.header.plan.targets[1].on = on.map(str::to_owned);
+        })
+    };
+    let differs = |filesystem: &str| {
+        let (filesystem, baseline) = (filesystem.to_owned(), "ext4 (/dev/vda, mounted on /)");
+        [FindingKind::FilesystemDiffers { filesystem, baseline: baseline.to_owned() }]
+    };
+    let (xfs, other) = ("xfs (/dev/vda, mounted on /mnt)", "ext4 (/dev/vdb, mounted on /mnt)");
+    assert_eq!(second("xfs", "/dev/vda", "/mnt", None), differs(xfs));
+    assert_eq!(second("ext4", "/dev/vdb", "/mnt", None), differs(other));
+    assert_eq!(second("xfs", "/dev/vdb", "/", None), [], "the other has no store");
+    assert_eq!(second("ext4", "/dev/vda", "/mnt", None), [], "the same, mounted twice");
+    assert_eq!(second("xfs", "/dev/vdb", "/mnt", Some("xfs")), []);
+}
+
+#[test]
 fn a_server_is_compared_with_a_library_over_a_socket() {
     let served = |servers: [Option<Server>; 2]| {
         early(|r| {
@@ -241,7 +262,7 @@ fn a_file_system_that_is_not_a_disks_own_is_unusual() {
     let on = |kind: &str| early(|r| r.header.environment.filesystems[0].kind = kind.to_owned());
     for unusual in ["tmpfs", "overlay", "fuse.sshfs"] {
         let kind =
-            FindingKind::UnusualFilesystem { kind: unusual.to_owned(), mount: String::new() };
+            FindingKind::UnusualFilesystem { kind: unusual.to_owned(), mount: "/".to_owned() };
         assert_eq!(on(unusual), [kind]);
     }
     assert_eq!(on("xfs"), []);

@@ -138,6 +138,20 @@ fn a_file_system_in_memory_is_never_cold_and_not_shown_as_that() {
 }
 
 #[test]
+fn a_store_on_another_file_system_than_the_baseline_is_a_finding() {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let world = World::new();
+    world.ok("init here --count 60 --size 100");
+    let there = folder.path().join("there");
+    world.ok(&format!("copy here files:{}", there.display()));
+    let run = format!("run here {} null: --read --rounds 1 --verbose", there.display());
+    let out = world.ok(&run).words();
+    let found = "part of the difference may come from the file system or its device";
+    assert_eq!(out.matches(found).count(), 1, "{out}");
+    assert!(out.contains("the store is on tmpfs (tmpfs, mounted on /dev/shm)"), "{out}");
+}
+
+#[test]
 fn what_has_no_files_is_measured_warm_only() {
     let world = World::new();
     let run = "run memory: files: --read --keys 60 --rounds 2 --cache warm,data-cold --json r.json";

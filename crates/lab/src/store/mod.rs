@@ -24,6 +24,7 @@ pub(crate) fn facts(
         durability,
         apparent_bytes: files.apparent,
         allocated_bytes: files.allocated,
+        mount: None,
         memory_bytes: None,
         server: None,
         fill_ns: None,
@@ -85,8 +86,10 @@ impl ReadyStore {
             (false, true) => Some(Server::Existing),
             (false, false) => None,
         };
-        let facts = facts(in_effect, file_bytes(&self.files())?);
-        Ok(StoreFacts { target, memory_bytes, server, ..facts })
+        let files = self.files();
+        let mount = host::filesystems(&files).into_iter().next().map(|found| found.mount);
+        let facts = facts(in_effect, file_bytes(&files)?);
+        Ok(StoreFacts { target, mount, memory_bytes, server, ..facts })
     }
 
     /// Memory that the store may take for itself, in bytes: all of its `data` if that is not on a

@@ -202,6 +202,12 @@ findings! {
         {better} sets both the same, or refuses a target that cannot do it",
         better = class.max(baseline);
 
+    [Warning] FilesystemDiffers {
+        filesystem: String = "Type, device and mount point of the one that the store is on.",
+        baseline: String = "The same of the baseline.",
+    } => "part of the difference may come from the file system or its device: the store is on \
+        {filesystem}, the baseline on {baseline}; `storemark copy` puts a copy on the same one";
+
     [Note] BytesDiffer { key: String = "The first key whose bytes differ." } =>
         "not the same data: the bytes are not the baseline's (first at key {key}), keys and \
         lengths are; `storemark verify` names all";

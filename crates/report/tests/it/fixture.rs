@@ -195,6 +195,7 @@ pub(crate) fn store(
         durability,
         apparent_bytes: 10_200_000,
         allocated_bytes: 11_000_000,
+        mount: None,
         memory_bytes: Some(0),
         server: None,
         fill_ns: Some(1_500_000_000),
