@@ -172,8 +172,13 @@ fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) 
     let data = Data::Generated(Generated { seed: request.seed, ..DATA });
     let targets = vec![target(engine.name()), target(&format!("{} again", engine.name()))];
     // No interval is ever narrow enough: all of the time is for rounds.
-    let rounds =
-        Rounds { min: FEWEST_ROUNDS, max: None, precision: 0.0, seconds: time.as_secs_f64() };
+    let rounds = Rounds {
+        min: FEWEST_ROUNDS,
+        max: None,
+        precision: 0.0,
+        seconds: time.as_secs_f64(),
+        runs: 1,
+    };
     let scratch = Some(request.folder.clone());
     Request { scratch, ..Request::reading(data, targets, rounds, request.seed) }
 }

@@ -97,7 +97,7 @@ mod tests {
             caches: vec![],
             durability: None,
             memory: None,
-            rounds: Rounds { min: 1, max: None, precision: 1.0, seconds: 1.0 },
+            rounds: Rounds { min: 1, max: None, precision: 1.0, seconds: 1.0, runs: 1 },
         };
         let environment = Environment::default();
         Header { format: FORMAT, started: 0, environment, plan, spec: None, point: None }

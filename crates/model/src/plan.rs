@@ -174,4 +174,11 @@ pub struct Rounds {
     pub precision: f64,
     /// Time for the whole run in seconds.
     pub seconds: f64,
+    /// How often all of it is run, each time in fresh processes; rounds are numbered on.
+    #[serde(default = "once")]
+    pub runs: u32,
+}
+
+const fn once() -> u32 {
+    1
 }

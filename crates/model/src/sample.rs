@@ -11,7 +11,10 @@ use crate::{Action, Cache, FileBytes, Fragments, OverTime, Residency, tasks::Ste
 /// One timed trial: a throughput pass without a clock per operation, then a latency pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
-    /// Round, counted from 0.
+    /// Which of the runs that the plan asks for, counted from 0.
+    #[serde(default)]
+    pub run: u32,
+    /// Round, counted from 0 over all runs.
     pub round: u32,
     /// Position of this trial within its shuffled round, counted from 0.
     pub position: u32,

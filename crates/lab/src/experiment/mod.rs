@@ -83,6 +83,11 @@ pub(crate) type Complaints = Vec<(String, Vec<String>)>;
 
 /// What the schedule runs.
 pub(crate) trait Experiment {
+    /// Starts fresh processes for another run of the same.
+    fn start_run(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Draws what all trials of a round have in common.
     fn start_round(&mut self, _round: u32) -> Result<()> {
         Ok(())
@@ -112,6 +117,7 @@ pub(crate) trait Experiment {
 pub(crate) struct Output<'a> {
     pub(crate) recorder: &'a mut Recorder,
     pub(crate) target: usize,
+    pub(crate) run: u32,
     pub(crate) round: u32,
     /// Of the trial, counted from 0 within the round.
     pub(crate) position: u32,
@@ -130,8 +136,8 @@ impl Output<'_> {
     /// A sample, whose workload and cache state are set; `written_before` is the share of the first
     /// values to be written that were there already.
     pub(crate) fn sample(&mut self, sample: Sample, written_before: Option<f64>) -> Result<()> {
-        let Self { target, round, position, .. } = *self;
-        let sample = Sample { round, position, target, ..sample };
+        let Self { target, run, round, position, .. } = *self;
+        let sample = Sample { run, round, position, target, ..sample };
         let header = self.recorder.record().map(|record| &record.header);
         let findings = header
             .map_or_else(Vec::new, |header| checks::of_sample(header, &sample, written_before));

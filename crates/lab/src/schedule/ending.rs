@@ -24,7 +24,8 @@ pub(super) fn ended(
     if done < rounds.min {
         return None;
     }
-    if record.is_some_and(is_precise) {
+    // Each of several runs has its share of the time, so that their means are of about as many rounds.
+    if rounds.runs == 1 && record.is_some_and(is_precise) {
         return Some(Ended::Precise);
     }
     ((elapsed + longest).as_secs_f64() > rounds.seconds).then_some(Ended::Time)
@@ -62,7 +63,8 @@ pub(super) fn left(
     if passed < 1.0 {
         return None;
     }
-    let further = |until: u32| (f64::from(until) - passed) * measuring.as_secs_f64() / passed;
+    let all = |of_each: u32| f64::from(of_each) * f64::from(rounds.runs);
+    let further = |of_each: u32| (all(of_each) - passed) * measuring.as_secs_f64() / passed;
     let seconds = match rounds.max {
         Some(max) => further(max),
         None => further(rounds.min).max(rounds.seconds - spent.as_secs_f64()),
@@ -77,7 +79,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn rounds(min: u32, max: Option<u32>, seconds: f64) -> Rounds {
-        Rounds { min, max, precision: 0.03, seconds }
+        Rounds { min, max, precision: 0.03, seconds, runs: 1 }
     }
 
     fn seconds(rounds: Rounds, passed: f64, measuring: u32, spent: u32) -> Option<u64> {

@@ -87,9 +87,18 @@ fn run(
     }
     let start = Instant::now();
     let (plan, shorter) = (&plan, prepared.shorter);
-    let mut schedule =
-        Schedule { plan, trials, lost: HashSet::new(), shorter, began, start, progress, stop };
-    let ended = match schedule.rounds(&mut *experiment, prepared.round, recorder) {
+    let mut schedule = Schedule {
+        plan,
+        trials,
+        lost: HashSet::new(),
+        shorter,
+        began,
+        start,
+        run: 0,
+        progress,
+        stop,
+    };
+    let ended = match schedule.runs(&mut *experiment, prepared.round, recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Ended::Interrupted),
         Err(error) if error.kind() == ErrorKind::Overdue => Ok(Ended::Time),
         ended => ended,
@@ -134,21 +143,48 @@ struct Schedule<'a> {
     began: Instant,
     /// When the first round started.
     start: Instant,
+    /// The run that its rounds belong to.
+    run: u32,
     progress: &'a dyn Progress,
     stop: &'a Stop,
 }
 
 impl Schedule<'_> {
-    /// `expected`: how long a round will take, if that is known before the first.
-    fn rounds(
+    /// All runs that the plan asks for; why the last ended. `expected`: how long a round will take,
+    /// if that is known before the first.
+    fn runs(
         &mut self,
         experiment: &mut dyn Experiment,
         expected: Option<Duration>,
         recorder: &mut Recorder,
     ) -> Result<Ended> {
         expected.inspect(|expected| self.warn(*expected));
+        let (mut round, mut ended) = (0, Ended::Rounds);
+        for run in 0..self.plan.rounds.runs {
+            if run > 0 {
+                experiment.start_run()?;
+            }
+            self.run = run;
+            ended = self.rounds(&mut round, experiment, expected, recorder)?;
+            if self.trials.is_empty() {
+                break;
+            }
+        }
+        Ok(ended)
+    }
+
+    /// The rounds of a run, which are numbered from `next` on.
+    fn rounds(
+        &mut self,
+        next: &mut u32,
+        experiment: &mut dyn Experiment,
+        expected: Option<Duration>,
+        recorder: &mut Recorder,
+    ) -> Result<Ended> {
+        let (rounds, first) = (self.share(), *next);
         let mut longest = Duration::ZERO;
-        for round in 0.. {
+        for round in first.. {
+            *next = round + 1;
             let start = Instant::now();
             experiment.start_round(round)?;
             self.round(round, experiment, recorder)?;
@@ -159,19 +195,28 @@ impl Schedule<'_> {
             if round == 0 && expected.is_none() {
                 self.warn(longest);
             }
-            let (rounds, elapsed) = (&self.plan.rounds, self.began.elapsed());
+            let (done, elapsed) = (*next - first, self.began.elapsed());
             let record = recorder.record();
-            if let Some(ended) = ending::ended(rounds, round + 1, longest, elapsed, record) {
+            if let Some(ended) = ending::ended(&rounds, done, longest, elapsed, record) {
                 return Ok(ended);
             }
         }
         Ok(Ended::Rounds)
     }
 
+    /// When this run is to stop: it has as much of the time that is left as each after it.
+    fn share(&self) -> Rounds {
+        let Rounds { seconds, runs, .. } = self.plan.rounds;
+        let spent = self.began.elapsed().as_secs_f64();
+        let share = (seconds - spent).max(0.0) / f64::from(runs - self.run);
+        Rounds { seconds: spent + share, ..self.plan.rounds }
+    }
+
     /// Says it if the least number of rounds will take longer than the time.
     fn warn(&self, round: Duration) {
-        let Rounds { min, max, seconds, .. } = self.plan.rounds;
-        if max.is_none() && (round * min).as_secs_f64() > seconds {
+        let Rounds { min, max, seconds, runs, .. } = self.plan.rounds;
+        let min = min.saturating_mul(runs);
+        if max.is_none() && round.saturating_mul(min).as_secs_f64() > seconds {
             self.progress.say(&format!(
                 "one round takes about {}, and at least {min} are run; use {} to shorten it",
                 show_duration(round),
@@ -197,7 +242,8 @@ impl Schedule<'_> {
             self.stop.check()?;
             self.show(trial, round, f64::from(position) / trials.len() as f64);
             let target = trial.target;
-            let mut output = Output { recorder: &mut *recorder, target, round, position };
+            let mut output =
+                Output { recorder: &mut *recorder, target, run: self.run, round, position };
             if let Err(error) = experiment.run(trial, &mut output) {
                 self.failed(trial, round, error, experiment, recorder)?;
             }

@@ -32,7 +32,7 @@ fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result
         experiment: ExperimentRequest::Ageing(part),
         baseline: 0,
         durability: Some(Durability::None),
-        rounds: Rounds { min: 1, max: Some(rounds), precision: 0.03, seconds: 60.0 },
+        rounds: Rounds { min: 1, max: Some(rounds), precision: 0.03, seconds: 60.0, runs: 1 },
         seed: data.seed,
         scratch: Some(scratch.path().to_owned()),
         spec: None,

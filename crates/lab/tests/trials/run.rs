@@ -41,7 +41,7 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
         random_percent: 100,
     });
     let spied = Target::scratch("spy", Box::leak(Box::new(Watching(spy))) as &dyn Blobs);
-    let rounds = Rounds { min: 1, max: job.rounds, precision: 0.0, seconds: SECONDS };
+    let rounds = Rounds { min: 1, max: job.rounds, precision: 0.0, seconds: SECONDS, runs: 1 };
     let mut request = Request::reading(data, vec![spied], rounds, 1);
     request.scratch = Some(scratch.path().to_owned());
     if let ExperimentRequest::Blobs(part) = &mut request.experiment {

@@ -123,6 +123,9 @@ options! {
 
     /// How to measure.
     pub struct Ways under "Run" {
+        /// Measure N times, each in fresh processes with a share of the time, for a comparison with
+        /// another record: its intervals then come from the means of the runs; default: 1
+        runs: Option<Written<UpTo<1000>>> = "N",
         /// Take the first value of each list, then the second of each, instead of every combination
         zip: bool,
         /// Update your own stores instead of scratch copies: their contents are overwritten

@@ -71,6 +71,7 @@ impl Running {
             max: exactly,
             precision: PRECISION,
             seconds: time.as_secs_f64(),
+            runs: 1,
         }
     }
 

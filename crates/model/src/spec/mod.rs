@@ -62,7 +62,7 @@ const CONFLICTS: [(&str, &[&str]); 9] = [
     ("objects", &["volume"]),
 ];
 /// Options that are 1 or more.
-const NOT_ZERO: [&str; 5] = ["batch", "count", "objects", "rows", "tasks"];
+const NOT_ZERO: [&str; 6] = ["batch", "count", "objects", "rows", "runs", "tasks"];
 /// Options that need another one.
 const NEEDS: [(&str, &str); 2] = [("in-place", "update"), ("image-size", "on")];
 
@@ -120,7 +120,8 @@ impl RunSpec {
 
     /// When to stop.
     pub fn rounds(&self) -> Rounds {
-        self.running().rounds(self.time())
+        let runs = if let Self::Run(blobs) = self { one(&blobs.ways.runs) } else { None };
+        Rounds { runs: runs.unwrap_or(1), ..self.running().rounds(self.time()) }
     }
 
     /// What to print and write.

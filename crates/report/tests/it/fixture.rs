@@ -108,6 +108,7 @@ pub(crate) fn file(record: &Record) -> String {
 /// A trial of the first workload that took `ns` for each operation, each latency alike.
 pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
     Sample {
+        run: 0,
         round,
         position: 0,
         target,
@@ -271,7 +272,7 @@ fn plan(labels: &[&str]) -> Plan {
         caches: vec![Cache::Warm],
         durability: None,
         memory: None,
-        rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0 },
+        rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0, runs: 1 },
     }
 }
 

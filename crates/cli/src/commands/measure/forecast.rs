@@ -80,10 +80,15 @@ fn forecasts(requests: &[Request], stop: &Stop) -> Result<Vec<Forecast>> {
 fn time(requests: &[Request], forecasts: &[Forecast]) -> Duration {
     let runs = requests.iter().zip(forecasts).enumerate();
     let least = runs.fold(Duration::ZERO, |sum, (number, (request, forecast))| {
-        sum.saturating_add(forecast.time(request.rounds.min, is_again(requests, number)))
+        sum.saturating_add(forecast.time(least(request), is_again(requests, number)))
     });
     let limited = requests.iter().any(|request| request.rounds.max.is_none());
     if limited { least.max(budget(&requests[0])) } else { least }
+}
+
+/// The least number of rounds, those of all its runs together.
+fn least(request: &Request) -> u32 {
+    request.rounds.min.saturating_mul(request.rounds.runs)
 }
 
 fn budget(request: &Request) -> Duration {
@@ -129,7 +134,7 @@ fn is_again(requests: &[Request], number: usize) -> bool {
 fn describe_run(request: &Request, forecast: &Forecast, again: bool) -> String {
     let varied = varied(request).map_or_else(String::new, |varied| format!("{varied}: "));
     let disk: u64 = forecast.disk.iter().map(|room| room.needed).fold(0, u64::saturating_add);
-    let rounds = request.rounds.min;
+    let rounds = least(request);
     format!(
         "{varied}{} keys ({}), {} trials a round, {} of disk, about {} for {rounds} rounds{}",
         show_count(forecast.data.count),
@@ -141,8 +146,12 @@ fn describe_run(request: &Request, forecast: &Forecast, again: bool) -> String {
     )
 }
 
-fn describe_rounds(request: &Request, runs: usize) -> String {
-    let each = if runs > 1 { " of each run" } else { "" };
+fn describe_rounds(request: &Request, points: usize) -> String {
+    let each = match (points, request.rounds.runs) {
+        (1, 1) => String::new(),
+        (_, 1) => " of each run".to_owned(),
+        (_, runs) => format!(" of each run, {} runs", points as u64 * u64::from(runs)),
+    };
     match request.rounds.max {
         Some(rounds) => format!("{rounds}{each}, however long they take"),
         None => format!(

@@ -286,6 +286,10 @@ struct TrialInput {
 }
 
 impl Experiment for Blobs<'_> {
+    fn start_run(&mut self) -> Result<()> {
+        if self.processes.is_some() { self.recover() } else { Ok(()) }
+    }
+
     fn start_round(&mut self, round: u32) -> Result<()> {
         let Job { request, part, .. } = self.job;
         let (order, seed) = (part.work[0].order, derive(request.seed, Use::Keys, round.into()));
