@@ -2,10 +2,12 @@
 
 use model::{DatasetSummary, Environment, Settings, record::Ended};
 use serde::Serialize;
-use stats::{Estimate, Verdict, geometric_mean, proportion};
+use stats::{Estimate, geometric_mean, proportion};
+
+use crate::verdict::Verdict;
 
 /// Version of the form of [`CalibrationLine`]. Raised when a reader of the old one would go wrong.
-pub const CALIBRATION_FORMAT: u32 = 1;
+pub const CALIBRATION_FORMAT: u32 = 2;
 
 /// More false alarms than this are too many.
 const FALSE_ALARMS: f64 = 0.05;
@@ -140,7 +142,7 @@ impl<'a> Tally<'a> {
         self.count_if(|one| one.low <= truth && truth <= one.high)
     }
 
-    /// Comparisons that ended before their time because every interval was narrow enough.
+    /// Comparisons that ended before their time because their verdict was settled.
     pub fn precise(&self) -> u64 {
         self.count_if(|one| one.ended == Ended::Precise)
     }
@@ -200,13 +202,13 @@ mod tests {
 
     #[test]
     fn only_what_chance_cannot_explain_is_wrong() {
-        use Verdict::{Faster, NoDifference, Slower};
+        use Verdict::{Faster, Inconclusive, Slower};
         // 11 of 100: 5.6 to 18.8 %; 10 of 100: 4.9 to 17.6 %.
-        assert!(!passes(Known::Same, &[(89, NoDifference), (6, Slower), (5, Faster)]));
-        assert!(passes(Known::Same, &[(90, NoDifference), (5, Slower), (5, Faster)]));
+        assert!(!passes(Known::Same, &[(89, Inconclusive), (6, Slower), (5, Faster)]));
+        assert!(passes(Known::Same, &[(90, Inconclusive), (5, Slower), (5, Faster)]));
         // 15 of 20: up to 91.3 %; 14 of 20: up to 88.1 %. Faster is no detection.
-        assert!(passes(Known::Slowed, &[(15, Slower), (5, NoDifference)]));
-        assert!(!passes(Known::Slowed, &[(14, Slower), (5, NoDifference), (1, Faster)]));
+        assert!(passes(Known::Slowed, &[(15, Slower), (5, Inconclusive)]));
+        assert!(!passes(Known::Slowed, &[(14, Slower), (5, Inconclusive), (1, Faster)]));
         assert!(passes(Known::Same, &[]));
     }
 

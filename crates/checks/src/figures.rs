@@ -6,7 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, geometric_mean};
 
-use crate::{histogram, series::Series, verdict::Verdict};
+use crate::{
+    histogram,
+    series::Series,
+    verdict::{Verdict, verdicts},
+};
 
 /// What one target did under one workload in one cache state, over all rounds. Absent: not
 /// measured.
@@ -19,8 +23,10 @@ pub struct Figures {
     pub target: usize,
     /// Rounds that count.
     pub rounds: usize,
-    /// Microseconds per operation.
+    /// Microseconds per operation, without waiting for a processor as far as that is known.
     pub us_per_op: Option<Estimate>,
+    /// The same by the wall clock; null: `us_per_op` is by the wall clock.
+    pub wall_us_per_op: Option<Estimate>,
     /// The same of the first pass after opening.
     pub first_us_per_op: Option<Estimate>,
     /// Millions of bytes per second.
@@ -86,7 +92,12 @@ impl Figures {
 
 /// A row for each target of the plan in each of its cases, in their order, measured or not.
 pub fn figures(record: &Record) -> Vec<Figures> {
-    all_series(record).map(row).collect()
+    let cases = record.header.plan.cases();
+    let rows = cases.flat_map(|case| {
+        let verdicts = verdicts(record, case).into_iter().enumerate();
+        verdicts.map(move |(target, verdict)| row(Series::new(record, case, target), verdict))
+    });
+    rows.collect()
 }
 
 pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {
@@ -95,7 +106,7 @@ pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {
     cases.flat_map(move |case| targets.clone().map(move |target| Series::new(record, case, target)))
 }
 
-fn row(series: Series<'_>) -> Figures {
+fn row(series: Series<'_>, verdict: Verdict) -> Figures {
     let Series { record, case, target } = series;
     let samples: Vec<_> = series.samples().collect();
     let times: Vec<f64> = series.times().into_values().collect();
@@ -109,6 +120,7 @@ fn row(series: Series<'_>) -> Figures {
         target,
         rounds: times.len(),
         us_per_op,
+        wall_us_per_op: geometric_mean(&series.wall_times()),
         first_us_per_op: first(&samples),
         mb_per_s: throughput(&samples),
         latency: percentiles(samples.iter().filter_map(|sample| sample.latency())),
@@ -118,7 +130,7 @@ fn row(series: Series<'_>) -> Figures {
         ratio,
         over_warm: if case.cache == Cache::Warm { None } else { series.ratio_to(warm) },
         paced: paced(&samples),
-        verdict: Verdict::of(series, ratio.as_ref()),
+        verdict,
     }
 }
 
@@ -131,7 +143,7 @@ fn first(samples: &[&Sample]) -> Option<Estimate> {
 
 fn throughput(samples: &[&Sample]) -> Option<Estimate> {
     let moved = samples.iter().filter(|s| s.bytes > 0);
-    let rates: Vec<f64> = moved.map(|s| s.bytes as f64 / s.wall_ns as f64 * 1e3).collect();
+    let rates: Vec<f64> = moved.map(|s| s.bytes as f64 / s.judged_ns() as f64 * 1e3).collect();
     geometric_mean(&rates)
 }
 
@@ -177,7 +189,7 @@ fn us_per_cpu_ns(samples: &[&Sample], us_per_op: Option<&Estimate>) -> Option<f6
     if samples.iter().any(|s| s.paced().is_some()) {
         return Some(1e-3 / sum(samples, |s| s.operations));
     }
-    Some(us_per_op?.point / sum(samples, |s| s.wall_ns))
+    Some(us_per_op?.point / sum(samples, Sample::judged_ns))
 }
 
 pub fn sum(samples: &[&Sample], of: fn(&Sample) -> u64) -> f64 {

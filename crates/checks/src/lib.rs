@@ -30,4 +30,4 @@ pub use sample::{LONGEST_NS, of_sample};
 pub use series::{Series, facts, is_usable};
 pub use stores::{of_machine, of_stores};
 pub use timeline::{BackgroundTotal, Point, Stall, Timeline, timelines};
-pub use verdict::{FEWEST_ROUNDS, Verdict};
+pub use verdict::{FEWEST_ROUNDS, Verdict, unsettled};

@@ -15,7 +15,7 @@ use crate::{
     figures::{Figures, all_series, figures, sum},
     series::Series,
     timeline::timelines,
-    verdict::FEWEST_ROUNDS,
+    verdict::{FEWEST_ROUNDS, is_settled},
 };
 
 /// Share of the wall time that the tool's own loop may take.
@@ -69,7 +69,7 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let plan = &record.header.plan;
     let series = Series::new(record, row.case, row.target);
     let mut ran = series.rounds();
-    // What the run was to measure precisely: the ratio, or with one target its time.
+    // What the run was to measure: the ratio, or with one target its time.
     let interval = if plan.targets.len() == 1 {
         &row.us_per_op
     } else {
@@ -78,7 +78,8 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
         &row.ratio
     };
     let Some(interval) = interval else { return vec![] };
-    let wide = too_wide(interval, plan.rounds.precision).filter(|_| ended);
+    let open = ended && !is_settled(plan, row.verdict, interval);
+    let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
     about(series, left_out(interval.n, ran.len()).into_iter().chain(wide))
 }
 
@@ -149,7 +150,7 @@ fn passes(record: &Record) -> Vec<Finding> {
 }
 
 fn tool_share(samples: &[&Sample], loop_ns: f64) -> Option<FindingKind> {
-    let share = loop_ns * sum(samples, |s| s.operations) / sum(samples, |s| s.wall_ns);
+    let share = loop_ns * sum(samples, |s| s.operations) / sum(samples, Sample::judged_ns);
     (share > TOOL_SHARE).then(|| FindingKind::ToolShare { share: share.min(1.0) })
 }
 

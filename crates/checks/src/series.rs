@@ -47,6 +47,11 @@ impl<'a> Series<'a> {
         self.all().next().is_some()
     }
 
+    /// How many trials it has, in their cache state or not.
+    pub(crate) fn tried(self) -> usize {
+        self.all().count()
+    }
+
     /// Whether any trial was in its cache state.
     pub(crate) fn is_measured(self) -> bool {
         self.all().any(|sample| self.record.in_state(sample))
@@ -55,6 +60,13 @@ impl<'a> Series<'a> {
     /// Microseconds per operation by round.
     pub fn times(self) -> BTreeMap<u32, f64> {
         self.samples().map(|s| (s.round, s.ns_per_operation() / 1e3)).collect()
+    }
+
+    /// Microseconds per operation of each round by the wall clock. Empty: that is what
+    /// [`times`](Self::times) are.
+    pub fn wall_times(self) -> Vec<f64> {
+        let known = self.samples().filter(|s| s.waited_ns.is_some() && s.paced().is_none());
+        known.map(|s| s.wall_ns as f64 / s.operations as f64 / 1e3).collect()
     }
 
     /// The 99th percentile of the latencies of each round in microseconds.

@@ -1,8 +1,9 @@
-//! What a ratio of times says.
+//! What the ratios of a case show, and which targets need more rounds for that.
 
+use model::{Case, Plan, Rounds, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::Estimate;
+use stats::{Estimate, FIRST_LOOK, Looks, SAME, geometric_mean};
 
 use crate::series::Series;
 
@@ -16,12 +17,14 @@ pub const FEWEST_ROUNDS: u32 = 5;
 pub enum Verdict {
     /// It is what others are compared with.
     Baseline,
-    /// The whole interval is below 1.
+    /// It takes less time.
     Faster,
-    /// The whole interval is above 1.
+    /// It takes more time.
     Slower,
-    /// The interval contains 1.
-    NoDifference,
+    /// Its time is within ±3 % of the baseline's.
+    Same,
+    /// None of these is shown.
+    Inconclusive,
     /// It writes under another durability class: not the same work.
     DurabilityDiffers,
     /// The rounds are too few to judge by.
@@ -32,47 +35,122 @@ pub enum Verdict {
     NotMeasured,
 }
 
-impl Verdict {
-    /// What `ratio` to the baseline says.
-    pub(crate) fn of(series: Series<'_>, ratio: Option<&Estimate>) -> Self {
-        if series.target == series.record.header.plan.baseline && series.is_measured() {
-            return Self::Baseline;
+impl From<stats::Verdict> for Verdict {
+    fn from(verdict: stats::Verdict) -> Self {
+        match verdict {
+            stats::Verdict::Faster => Self::Faster,
+            stats::Verdict::Slower => Self::Slower,
+            stats::Verdict::Same => Self::Same,
+            stats::Verdict::Inconclusive => Self::Inconclusive,
         }
-        let Some(ratio) = ratio else { return Self::without_ratio(series) };
-        Self::between(series.baseline(), series, ratio)
+    }
+}
+
+impl Verdict {
+    /// Whether more rounds would not change it, but by chance.
+    pub fn is_shown(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower | Self::Same)
+    }
+
+    /// Whether there was enough to judge by.
+    pub fn is_judged(self) -> bool {
+        self.is_shown() || self == Self::Inconclusive
     }
 
     /// What the time of a target over that in another run says; `old` is the baseline.
     pub fn of_change(old: Series<'_>, new: Series<'_>, ratio: Option<&Estimate>) -> Self {
-        if let Some(ratio) = ratio {
-            return Self::between(old, new, ratio);
-        }
-        match Self::without_ratio(old) {
-            Self::StateNotReached => Self::StateNotReached,
-            _ => Self::without_ratio(new),
+        match ratio {
+            Some(ratio) => {
+                unjudged(old, new, ratio.n).unwrap_or_else(|| stats::verdict(ratio).into())
+            }
+            None => match without_ratio(old) {
+                Self::StateNotReached => Self::StateNotReached,
+                _ => without_ratio(new),
+            },
         }
     }
+}
 
-    fn between(baseline: Series<'_>, series: Series<'_>, ratio: &Estimate) -> Self {
-        let classes = series.durability().zip(baseline.durability());
-        if series.writes() && classes.is_some_and(|(class, other)| class != other) {
-            return Self::DurabilityDiffers;
-        }
-        if ratio.n < FEWEST_ROUNDS as usize {
-            return Self::TooFewRounds;
-        }
-        match stats::verdict(ratio) {
-            stats::Verdict::Faster => Self::Faster,
-            stats::Verdict::Slower => Self::Slower,
-            stats::Verdict::NoDifference => Self::NoDifference,
-        }
-    }
+/// The verdicts on all targets of the plan in a case.
+pub(crate) fn verdicts(record: &Record, case: Case) -> Vec<Verdict> {
+    let plan = &record.header.plan;
+    let baseline = Series::new(record, case, plan.baseline);
+    let all = (0..plan.targets.len()).map(|target| baseline.of(target));
+    let (known, table): (Vec<_>, Vec<_>) = all.map(|series| judged(series, baseline)).unzip();
+    let shown = stats::verdicts(&table, looks(plan));
+    known.into_iter().zip(shown).map(|(known, shown)| known.unwrap_or(shown.into())).collect()
+}
 
-    fn without_ratio(series: Series<'_>) -> Self {
-        if series.is_tried() && !series.is_measured() {
-            Self::StateNotReached
-        } else {
-            Self::NotMeasured
-        }
+/// How often a run looks at its ratios. Each of several runs has its share of the time, whatever it
+/// shows.
+fn looks(plan: &Plan) -> Looks {
+    let Rounds { max, runs, precision, .. } = plan.rounds;
+    if max.is_some() || runs > 1 { Looks::Once } else { Looks::AfterEach { precision } }
+}
+
+/// The ratios of a target, unless something else is its verdict.
+fn judged(series: Series<'_>, baseline: Series<'_>) -> (Option<Verdict>, Vec<f64>) {
+    if series.target == baseline.target && series.is_measured() {
+        return (Some(Verdict::Baseline), Vec::new());
     }
+    let ratios = series.ratios_to(baseline);
+    let known = match ratios.len() {
+        0 => Some(without_ratio(series)),
+        rounds => unjudged(baseline, series, rounds),
+    };
+    if known.is_some() { (known, Vec::new()) } else { (None, ratios) }
+}
+
+/// Why so many rounds of both are not judged.
+fn unjudged(baseline: Series<'_>, series: Series<'_>, rounds: usize) -> Option<Verdict> {
+    let classes = series.durability().zip(baseline.durability());
+    if series.writes() && classes.is_some_and(|(class, other)| class != other) {
+        return Some(Verdict::DurabilityDiffers);
+    }
+    (rounds < FEWEST_ROUNDS as usize).then_some(Verdict::TooFewRounds)
+}
+
+fn without_ratio(series: Series<'_>) -> Verdict {
+    if series.is_tried() && !series.is_measured() {
+        Verdict::StateNotReached
+    } else {
+        Verdict::NotMeasured
+    }
+}
+
+/// Targets that need more rounds in a case: the baseline is left out, unless it is alone. One that
+/// failed may be among them.
+pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
+    let plan = &record.header.plan;
+    let alone = plan.targets.len() == 1;
+    let all = verdicts(record, case).into_iter().enumerate();
+    let others = all.filter(|(target, _)| alone || *target != plan.baseline);
+    let open = others
+        .filter(|(target, verdict)| needs_rounds(Series::new(record, case, *target), *verdict));
+    open.map(|(target, _)| target).collect()
+}
+
+fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
+    let record = series.record;
+    let Some(interval) = asked(series) else {
+        // What is not tried in the first round never is; what was never in its state will hardly be.
+        let tried = series.tried();
+        return record.samples.is_empty() || (1..FIRST_LOOK).contains(&tried);
+    };
+    interval.n < FIRST_LOOK || !is_settled(&record.header.plan, verdict, &interval)
+}
+
+/// What a run is to measure: the ratio, or with one target its time.
+fn asked(series: Series<'_>) -> Option<Estimate> {
+    if series.record.header.plan.targets.len() == 1 {
+        return geometric_mean(&series.times().into_values().collect::<Vec<_>>());
+    }
+    series.ratio_to(series.baseline())
+}
+
+/// Whether a verdict is shown, or the interval is as narrow as was asked for. A verdict does not do
+/// where an interval narrower than what it calls the same was asked for.
+pub(crate) fn is_settled(plan: &Plan, verdict: Verdict, interval: &Estimate) -> bool {
+    let precision = plan.rounds.precision;
+    interval.half_width() <= precision || (verdict.is_shown() && precision >= SAME)
 }

@@ -145,9 +145,10 @@ fn begun(request: &CalibrateRequest, alone: &Record) -> Result<(Calibration, &'s
 /// Judges a run of two targets as `run` does.
 fn comparison(kind: Known, seed: u64, record: &Record, ended: Ended) -> Result<KnownComparison> {
     let none = || Error::failed("a comparison gave no ratio");
-    let case = record.header.plan.cases().next().ok_or_else(none)?;
-    let first = Series::new(record, case, 0);
-    let ratio = first.of(1).ratio_to(first).ok_or_else(none)?;
+    let figures = checks::figures(record).into_iter().find(|row| row.target == 1);
+    let figures = figures.ok_or_else(none)?;
+    let ratio = figures.ratio.ok_or_else(none)?;
+    let first = Series::new(record, figures.case, 0);
     let pairs: Vec<_> = first.samples().zip(first.of(1).samples()).collect();
     Ok(KnownComparison {
         kind,
@@ -156,9 +157,9 @@ fn comparison(kind: Known, seed: u64, record: &Record, ended: Ended) -> Result<K
         low: ratio.low,
         high: ratio.high,
         rounds: pairs.len(),
-        verdict: stats::verdict(&ratio),
+        verdict: figures.verdict,
         ended,
-        ratios: pairs.iter().map(|(a, b)| b.wall_ns as f64 / a.wall_ns as f64).collect(),
+        ratios: first.of(1).ratios_to(first),
         first: pairs.iter().map(|(a, b)| usize::from(b.position < a.position)).collect(),
     })
 }

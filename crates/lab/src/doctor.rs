@@ -13,7 +13,7 @@ use model::{
     Noise, Reach, Result, Rounds, record::Record, units::show_count,
 };
 use pagecache::{Files, Pages};
-use stats::{Estimate, Verdict, detectable, verdict};
+use stats::{detectable, geometric_mean};
 
 use crate::{
     Data, Progress, Recorder, Request, Stop, Target,
@@ -134,8 +134,7 @@ impl Doctor<'_> {
         let findings = record.findings.iter().map(|finding| finding.kind.clone());
         self.noisy.extend(findings.filter(is_about_machine));
         // Without a ratio it was stopped too early.
-        if let Some(ratio) = ratio(record) {
-            let noise = noise(engine.name(), &ratio, took);
+        if let Some(noise) = noise(engine.name(), &ratios(record), took) {
             let uneven = FindingKind::NotEven { ratio: noise.ratio };
             self.noisy.extend((!noise.even).then_some(uneven));
             self.report.noise.push(noise);
@@ -205,9 +204,10 @@ fn is_about_machine(kind: &FindingKind) -> bool {
     )
 }
 
-fn ratio(record: &Record) -> Option<Estimate> {
-    let first = Series::new(record, record.header.plan.cases().next()?, 0);
-    first.of(1).ratio_to(first).filter(|ratio| ratio.n >= FEWEST_ROUNDS as usize)
+/// Of the second target to the first, one for each round.
+fn ratios(record: &Record) -> Vec<f64> {
+    let first = record.header.plan.cases().next().map(|case| Series::new(record, case, 0));
+    first.map(|first| first.of(1).ratios_to(first)).unwrap_or_default()
 }
 
 #[expect(
@@ -215,19 +215,20 @@ fn ratio(record: &Record) -> Option<Estimate> {
     clippy::cast_sign_loss,
     reason = "a float is cast to the nearest integer, and rounds are not negative"
 )]
-fn noise(target: &str, ratio: &Estimate, took: Duration) -> Noise {
+fn noise(target: &str, ratios: &[f64], took: Duration) -> Option<Noise> {
+    let ratio = geometric_mean(ratios).filter(|ratio| ratio.n >= FEWEST_ROUNDS as usize)?;
     let a_minute = (ratio.n as f64 * 60.0 / took.as_secs_f64()).max(2.0) as u32;
-    Noise {
+    Some(Noise {
         target: target.to_owned(),
         rounds: u32::try_from(ratio.n).unwrap_or(u32::MAX),
         seconds: took.as_secs_f64(),
         ratio: ratio.point,
         ratio_low: ratio.low,
         ratio_high: ratio.high,
-        even: verdict(ratio) == Verdict::NoDifference,
+        even: ratio.low <= 1.0 && 1.0 <= ratio.high,
         rounds_a_minute: a_minute,
-        detectable_share: detectable(ratio, a_minute as usize),
-    }
+        detectable_share: detectable(ratios, a_minute as usize),
+    })
 }
 
 /// Written, read and evicted to see whether eviction works.
@@ -297,13 +298,14 @@ mod noise_tests {
 
     #[test]
     fn a_minute_is_counted_from_the_rounds_and_their_time() {
-        let ratio = Estimate { point: 1.0, low: 0.97, high: 1.03, n: 20 };
-        let measured = noise("some", &ratio, Duration::from_secs(30));
+        let ratios = [[1.0, 1.1, 0.95]; 7].concat();
+        let measured = noise("some", &ratios[1..], Duration::from_secs(30)).unwrap();
         assert_eq!((measured.rounds, measured.rounds_a_minute, measured.even), (20, 40, true));
         // Twice the rounds show less than the interval of these.
         assert!((0.01..0.04).contains(&measured.detectable_share), "{measured:?}");
-        let apart = Estimate { low: 1.01, ..ratio };
-        assert!(!noise("some", &apart, Duration::from_secs(30)).even);
+        let apart = ratios.iter().map(|ratio| ratio * 1.1).collect::<Vec<_>>();
+        assert!(!noise("some", &apart, Duration::from_secs(30)).unwrap().even);
+        assert!(noise("some", &ratios[..4], Duration::from_secs(30)).is_none(), "too few");
     }
 }
 

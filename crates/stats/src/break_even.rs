@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    estimate::{Mean, NOMINAL_LEVEL, logs},
+    estimate::{LEVEL, Mean, logs},
     student::two_sided_t,
 };
 
@@ -116,9 +116,8 @@ fn point(sized: &Sized) -> Option<(f64, Mean)> {
 /// All steps between each size and the next, and the last size.
 fn places(points: &[(f64, Mean)]) -> Vec<Place> {
     let mut known = BTreeMap::new();
-    let mut t = |freedom: usize| {
-        *known.entry(freedom).or_insert_with(|| two_sided_t(NOMINAL_LEVEL, freedom))
-    };
+    let mut t =
+        |freedom: usize| *known.entry(freedom).or_insert_with(|| two_sided_t(LEVEL, freedom));
     let last = points.len() - 1;
     let steps = (0..last).flat_map(|from| (0..STEPS).map(move |step| (from, step)));
     let place = |(from, step): (usize, usize)| {
@@ -169,7 +168,7 @@ mod tests {
         let spread: f64 = 0.01;
         let found = of(&[(1e3, 0.5), (16e3, 2.0)], spread);
         let variance = spread.powi(2) * 2.5 / 5.0;
-        let margin = two_sided_t(NOMINAL_LEVEL, 8) * (variance / 2.0).sqrt();
+        let margin = two_sided_t(LEVEL, 8) * (variance / 2.0).sqrt();
         let share = margin / (2.0 * 2.0_f64.ln());
         let expected = 4e3 * 16.0_f64.powf(share);
         let high = found.crossings[0].high.unwrap();

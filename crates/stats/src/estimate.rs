@@ -1,15 +1,13 @@
 //! A figure and how far it can be trusted. All means and ratios are those of logarithms, with the
 //! t-interval on them.
 
-use crate::student::two_sided_t;
-
-/// The level at which t is taken for an interval that is to cover 95 %. Stopping once the
-/// interval is narrow prefers rounds that happened to agree, and costs up to 1.4 points of
-/// coverage; the 1.5 points on top pay for that. See "When rounds stop" in `docs/method.md`.
-pub(crate) const NOMINAL_LEVEL: f64 = 0.965;
-
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+
+use crate::{correlation::independent, student::two_sided_t};
+
+/// Share of intervals that cover the truth.
+pub(crate) const LEVEL: f64 = 0.95;
 
 /// A figure with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -58,8 +56,8 @@ impl Estimate {
 /// The geometric mean of positive figures. `None` for no values, or for one that is not a
 /// positive finite number. A single value has the interval from 0 to infinity.
 ///
-/// The interval takes the values as independent. Drift over the rounds breaks that; a
-/// [`paired_ratio`] does not mind it.
+/// From twelve values on, the interval takes their correlation into account: values are in the
+/// order in which they were measured. Drift makes it wide; a [`paired_ratio`] does not mind drift.
 pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     Some(Mean::of(&logs(values)?).estimate(values.len()))
 }
@@ -80,8 +78,8 @@ pub fn paired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> 
 /// for no values, or for one that is not a positive finite number. The number of rounds is that of
 /// the shorter one; of a single round nothing is known of its spread.
 ///
-/// What a round does to both does not cancel here, and the values of each are taken as independent:
-/// [`paired_ratio`] is better wherever it can be had.
+/// What a round does to both does not cancel here: [`paired_ratio`] is better wherever it can be
+/// had.
 pub fn unpaired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
     let (above, below) = (Mean::of(&logs(numerator)?), Mean::of(&logs(denominator)?));
     Some(above.plus(1.0, &below, -1.0).estimate(numerator.len().min(denominator.len())))
@@ -115,9 +113,21 @@ pub(crate) struct Mean {
 impl Mean {
     pub(crate) fn of(logs: &[f64]) -> Self {
         let (n, value) = (logs.len() as f64, mean(logs));
+        let squares = squares(logs, value);
+        let independent = independent(logs, value, squares);
         let variance =
-            if logs.len() < 2 { f64::INFINITY } else { squares(logs, value) / (n - 1.0) / n };
-        Self { value, variance, freedom: n - 1.0 }
+            if logs.len() < 2 { f64::INFINITY } else { squares / (n - 1.0) / independent };
+        Self { value, variance, freedom: independent - 1.0 }
+    }
+
+    /// How many independent logarithms would give a mean as sure.
+    pub(crate) fn independent(&self) -> f64 {
+        self.freedom + 1.0
+    }
+
+    /// The standard error.
+    pub(crate) fn error(&self) -> f64 {
+        self.variance.sqrt()
     }
 
     /// So many times this and so many times `other`. The degrees of freedom are Welch's (B. L.
@@ -135,24 +145,29 @@ impl Mean {
     }
 
     /// Half of the interval's width, with `t` of the whole degrees of freedom.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "degrees of freedom lie between 1 and the number of rounds"
-    )]
     pub(crate) fn margin(&self, mut t: impl FnMut(usize) -> f64) -> f64 {
         if self.variance == 0.0 || !self.variance.is_finite() {
             return self.variance;
         }
-        // They may have lost a little to rounding.
-        t((self.freedom + 1e-9).max(1.0) as usize) * self.variance.sqrt()
+        t(whole(self.freedom)) * self.error()
     }
 
     fn estimate(&self, n: usize) -> Estimate {
-        let margin = self.margin(|freedom| two_sided_t(NOMINAL_LEVEL, freedom));
+        let margin = self.margin(|freedom| two_sided_t(LEVEL, freedom));
         let [low, point, high] = [-margin, 0.0, margin].map(|by| (self.value + by).exp());
         Estimate { point, low, high, n }
     }
+}
+
+/// Degrees of freedom of which quantiles are taken: fewer are on the safe side.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "degrees of freedom are between 1 and the number of rounds"
+)]
+pub(crate) fn whole(freedom: f64) -> usize {
+    // They may have lost a little to rounding.
+    (freedom + 1e-9).max(1.0) as usize
 }
 
 #[cfg(test)]
@@ -190,21 +205,20 @@ mod tests {
     /// R prints this interval for `t.test(paired = TRUE)` on its copy of the data, `sleep`.
     #[test]
     fn agrees_with_students_sleep_data() {
-        let mean = Mean::of(&gains());
-        let margin = mean.margin(|freedom| two_sided_t(0.95, freedom));
-        assert!(close(mean.value, -1.58));
-        assert!(close(mean.value - margin, -2.459_885_8), "{margin}");
-        assert!(close(mean.value + margin, -0.700_114_2), "{margin}");
+        let Estimate { point, low, high, n } = Mean::of(&gains()).estimate(10);
+        assert!(close(point.ln(), -1.58) && n == 10);
+        assert!(close(low.ln(), -2.459_885_8), "{low}");
+        assert!(close(high.ln(), -0.700_114_2), "{high}");
     }
 
-    /// The two differ in t alone: with nine degrees of freedom it is 2.4799 instead of 2.2622.
+    /// Of forty values in which the first half is below the rest, as many tell no more than a few.
     #[test]
-    fn the_reported_interval_is_wider_than_a_plain_one() {
-        let mean = Mean::of(&gains());
-        let plain = mean.margin(|freedom| two_sided_t(0.95, freedom));
-        let estimate = mean.estimate(10);
-        let ratio = (estimate.high / estimate.point).ln() / plain;
-        assert!((ratio - 2.4799 / 2.2622).abs() < 1e-4, "{ratio}");
+    fn values_that_follow_each_other_make_a_wide_interval() {
+        let steps: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i / 20)).collect();
+        let turns: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i % 2)).collect();
+        let [steps, turns] = [steps, turns].map(|times| geometric_mean(&times).unwrap());
+        assert!((steps.point - turns.point).abs() < 1e-12);
+        assert!(steps.half_width() > 4.0 * turns.half_width(), "{steps:?} {turns:?}");
     }
 
     #[test]
@@ -290,7 +304,7 @@ mod tests {
         assert!((found.point.ln() + 1.58).abs() < 1e-9);
         let error = 1.58 / 1.8608;
         let margin = (found.high / found.point).ln();
-        assert!((margin / (two_sided_t(NOMINAL_LEVEL, 17) * error) - 1.0).abs() < 1e-4, "{margin}");
+        assert!((margin / (two_sided_t(LEVEL, 17) * error) - 1.0).abs() < 1e-4, "{margin}");
     }
 
     #[test]

@@ -1,39 +1,42 @@
 //! Numbers in, estimates out. This crate knows nothing of storage.
 //!
 //! Targets are compared by the times they took in the same round. [`paired_ratio`] turns those
-//! times into an [`Estimate`], [`verdict`] says whether it shows a difference, and [`Stopping`]
-//! says when enough rounds have run, [`detectable`] how small a difference they can show.
-//! [`unpaired_ratio`] compares times of different runs.
+//! times into an [`Estimate`], [`verdicts`] says what the ratios of a table show, also to those who
+//! look after each round, and [`detectable`] how small a difference rounds can show.
+//! [`unpaired_ratio`] compares times of different runs, [`verdict`] says what it shows.
 //! [`trend`] and [`two_modes`] look for what makes the times of a single target doubtful.
-//! `docs/method.md` explains why it is done this way; the examples `coverage` and `steadiness`
-//! (`cargo run -p storemark-stats --release --example coverage`) show how often it is right.
+//! `docs/method.md` explains why it is done this way; the examples `verdicts` and `steadiness`
+//! (`cargo run -p storemark-stats --release --example verdicts`) show how often it is right.
 //! [`proportion`] says how far a share that was counted can be trusted.
 //!
 //! ```
-//! use storemark_stats::{Verdict, paired_ratio, verdict};
+//! use storemark_stats::{Looks, Verdict, paired_ratio, verdicts};
 //!
 //! let sqlite = [2.10, 2.14, 2.31, 2.09, 2.12];
 //! let files = [4.11, 4.20, 4.49, 4.05, 4.19];
 //! let ratio = paired_ratio(&sqlite, &files).expect("times are positive");
 //! assert!(ratio.low < 0.511 && ratio.high > 0.511);
-//! assert_eq!(verdict(&ratio), Verdict::Faster);
+//! let ratios = sqlite.iter().zip(files).map(|(time, baseline)| time / baseline).collect();
+//! assert_eq!(verdicts(&[ratios], Looks::Once), [Verdict::Faster]);
 //! ```
 
 #![warn(missing_docs)]
 
 mod break_even;
+mod correlation;
+mod detectable;
 mod estimate;
 mod modes;
 mod proportion;
-mod rounds;
+mod sequential;
 mod student;
 mod trend;
 mod verdict;
 
 pub use break_even::{BreakEven, Crossing, Sized, break_even};
+pub use detectable::detectable;
 pub use estimate::{Estimate, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};
 pub use proportion::proportion;
-pub use rounds::{Stopping, detectable};
 pub use trend::{Trend, trend};
-pub use verdict::{Verdict, verdict};
+pub use verdict::{FIRST_LOOK, Looks, SAME, Verdict, verdict, verdicts};

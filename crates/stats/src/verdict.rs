@@ -1,42 +1,145 @@
-//! What a ratio shows.
+//! What the ratios of a table show.
 
-use std::fmt;
+use crate::{
+    Estimate,
+    correlation::FEWEST,
+    estimate::{LEVEL, Mean, logs},
+    sequential::critical_t,
+    student::two_sided_t,
+};
 
-use serde::Serialize;
+/// Share of tables in which a verdict may be false.
+const ALPHA: f64 = 0.05;
 
-use crate::Estimate;
+/// Targets whose times differ by less are the same for whoever chooses between them.
+pub const SAME: f64 = 0.03;
+
+/// From this many values on a run looks after each one whether they are enough.
+pub const FIRST_LOOK: usize = FEWEST;
 
 /// What the ratio of a target's times to the baseline's shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The whole interval is below 1.
+    /// It takes less time.
     Faster,
-    /// The whole interval is above 1.
+    /// It takes more time.
     Slower,
-    /// The interval contains 1. That is not a proof of equality.
-    #[serde(rename = "no difference")]
-    NoDifference,
+    /// Its time is within [`SAME`] of the baseline's.
+    Same,
+    /// None of these is shown.
+    Inconclusive,
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::NoDifference => "no difference shown",
-        })
+impl Verdict {
+    /// What the mean of logarithms shows: "same" if it is, whatever else.
+    fn of(mean: f64, same: bool, differs: bool) -> Self {
+        match (same, differs) {
+            (true, _) => Self::Same,
+            (false, false) => Self::Inconclusive,
+            (false, true) if mean < 0.0 => Self::Faster,
+            (false, true) => Self::Slower,
+        }
     }
 }
 
-/// Judges a ratio of times.
+/// What a single ratio shows by its interval.
 pub fn verdict(ratio: &Estimate) -> Verdict {
-    if ratio.high < 1.0 {
-        Verdict::Faster
-    } else if ratio.low > 1.0 {
-        Verdict::Slower
-    } else {
-        Verdict::NoDifference
+    let [low, high] = [ratio.low, ratio.high].map(f64::ln);
+    let same = -SAME.ln_1p() < low && high < SAME.ln_1p();
+    Verdict::of(ratio.point.ln(), same, low > 0.0 || high < 0.0)
+}
+
+/// How often it is asked whether the values are enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Looks {
+    /// Once: how many there are was fixed before.
+    Once,
+    /// After each, from [`FIRST_LOOK`] on: what is shown ends the run. So does an interval whose
+    /// half-width is at most `precision`. It is then judged once, as that does not depend on where the
+    /// interval is; so are fewer values when the time is over.
+    AfterEach {
+        /// 0.03 is ±3 %.
+        precision: f64,
+    },
+}
+
+/// What is to be shown of a ratio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Claim {
+    Same,
+    Differs,
+}
+
+impl Looks {
+    /// Whether a mean of `n` logarithms shows it at the level `alpha`.
+    fn shows(self, claim: Claim, alpha: f64, mean: &Mean, n: usize) -> bool {
+        let distance = mean.value.abs();
+        let margin = self.margin(claim, alpha, mean, n);
+        match claim {
+            Claim::Same => distance + margin < SAME.ln_1p(),
+            Claim::Differs => distance > margin,
+        }
+    }
+
+    fn margin(self, claim: Claim, alpha: f64, mean: &Mean, n: usize) -> f64 {
+        let once = |level| mean.margin(|freedom| two_sided_t(level, freedom));
+        // "The same" takes two one-sided tests.
+        let judged = |alpha: f64| match claim {
+            Claim::Same => once(1.0 - 2.0 * alpha),
+            Claim::Differs => once(1.0 - alpha),
+        };
+        match self {
+            Self::AfterEach { precision } if n >= FIRST_LOOK => {
+                if once(LEVEL).exp_m1() > precision {
+                    critical_t(alpha, mean.independent()) * mean.error()
+                } else {
+                    // Some got a verdict before they came here.
+                    judged(alpha / 2.0)
+                }
+            }
+            Self::Once | Self::AfterEach { .. } => judged(alpha),
+        }
+    }
+}
+
+/// The verdicts on the ratios of a table, each given by its values in the order in which they were
+/// measured. One without values, or with one that is not a positive finite number, is inconclusive
+/// and does not count.
+///
+/// A ratio of 1 and one of [`SAME`] or more exclude each other, so that "there is no difference" and
+/// "there is one of [`SAME`]" are each tested at the whole level. The second takes two one-sided
+/// tests (D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
+/// approach for assessing the equivalence of average bioavailability", Journal of Pharmacokinetics
+/// and Biopharmaceutics 15, 1987).
+pub fn verdicts(table: &[Vec<f64>], looks: Looks) -> Vec<Verdict> {
+    let logs = table.iter().map(|ratios| logs(ratios));
+    let means: Vec<_> = logs.map(|logs| logs.map(|logs| (Mean::of(&logs), logs.len()))).collect();
+    let shown = |claim| {
+        holm(means.iter().flatten().count(), |alpha| {
+            let shows = |(mean, n): &(Mean, usize)| looks.shows(claim, alpha, mean, *n);
+            means.iter().map(|mean| mean.as_ref().is_some_and(shows)).collect()
+        })
+    };
+    let (same, differ) = (shown(Claim::Same), shown(Claim::Differs));
+    let verdict = |((mean, same), differs): ((&Option<(Mean, usize)>, bool), bool)| {
+        let mean = mean.as_ref().map_or(0.0, |(mean, _)| mean.value);
+        Verdict::of(mean, same, differs)
+    };
+    means.iter().zip(same).zip(differ).map(verdict).collect()
+}
+
+/// Which of so many hypotheses are shown: each that is leaves its part of the level to the others (S.
+/// Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+/// Statistics 6, 1979).
+fn holm(all: usize, shown_at: impl Fn(f64) -> Vec<bool>) -> Vec<bool> {
+    let mut before = 0;
+    loop {
+        let shown = shown_at(ALPHA / (all - before).max(1) as f64);
+        let count = shown.iter().filter(|shown| **shown).count();
+        if count == before {
+            return shown;
+        }
+        before = count;
     }
 }
 
@@ -44,21 +147,77 @@ pub fn verdict(ratio: &Estimate) -> Verdict {
 mod tests {
     use super::*;
 
-    fn judged(low: f64, high: f64) -> Verdict {
-        verdict(&Estimate { point: (low * high).sqrt(), low, high, n: 5 })
+    const EACH: Looks = Looks::AfterEach { precision: 0.03 };
+
+    /// Twenty ratios around `middle` that alternate by `spread` either way.
+    fn ratios(middle: f64, spread: f64) -> Vec<f64> {
+        (0..20).map(|i| middle * (spread * f64::from(i % 2 * 2 - 1)).exp()).collect()
+    }
+
+    fn one(ratios: &[f64]) -> [Verdict; 2] {
+        [Looks::Once, EACH].map(|looks| verdicts(&[ratios.to_vec()], looks)[0])
     }
 
     #[test]
-    fn the_whole_interval_must_agree() {
-        assert_eq!(judged(0.90, 0.99), Verdict::Faster);
-        assert_eq!(judged(1.01, 1.10), Verdict::Slower);
-        assert_eq!(judged(0.90, 1.01), Verdict::NoDifference);
-        assert_eq!(judged(0.0, f64::INFINITY), Verdict::NoDifference);
+    fn a_ratio_is_smaller_larger_or_close_to_one() {
+        assert_eq!(one(&ratios(0.9, 0.02)), [Verdict::Faster; 2]);
+        assert_eq!(one(&ratios(1.1, 0.02)), [Verdict::Slower; 2]);
+        assert_eq!(one(&ratios(1.01, 0.005)), [Verdict::Same; 2]);
+        assert_eq!(one(&ratios(1.05, 0.3)), [Verdict::Inconclusive; 2]);
     }
 
     #[test]
-    fn an_end_at_one_contains_one() {
-        assert_eq!(judged(0.9, 1.0), Verdict::NoDifference);
-        assert_eq!(judged(1.0, 1.1), Verdict::NoDifference);
+    fn looking_often_demands_more() {
+        assert_eq!(one(&ratios(1.05, 0.08)), [Verdict::Slower, Verdict::Inconclusive]);
+        assert_eq!(one(&ratios(1.05, 0.08)[..11]), [Verdict::Inconclusive; 2]);
+        assert_eq!(one(&ratios(1.05, 0.05)[..10]), [Verdict::Slower; 2], "too few to look often");
+    }
+
+    #[test]
+    fn what_others_show_leaves_its_part_of_the_level() {
+        let doubtful = ratios(1.05, 0.09);
+        let among = |other: Vec<f64>| {
+            let table = [doubtful.clone(), other.clone(), other.clone(), other];
+            verdicts(&table, Looks::Once)[0]
+        };
+        assert_eq!(verdicts(std::slice::from_ref(&doubtful), Looks::Once), [Verdict::Slower]);
+        assert_eq!(among(ratios(1.05, 0.4)), Verdict::Inconclusive);
+        assert_eq!(among(ratios(2.0, 0.01)), Verdict::Slower);
+        assert_eq!(among(Vec::new()), Verdict::Slower, "what was not measured does not count");
+    }
+
+    /// Holm's own procedure, by p-values: of 0.01, 0.04, 0.03 and 0.005 at 5 % only the first and
+    /// the last are rejected, as 0.03 is above 0.05 / 2.
+    #[test]
+    fn agrees_with_a_worked_example_of_holm() {
+        let p = [0.01, 0.04, 0.03, 0.005];
+        let rejected = holm(4, |level| p.iter().map(|p| *p <= level).collect());
+        assert_eq!(rejected, [true, false, false, true]);
+    }
+
+    #[test]
+    fn nothing_measured_shows_nothing() {
+        assert_eq!(verdicts(&[], EACH), []);
+        let table = [vec![], vec![1.0], vec![1.0, f64::NAN]];
+        assert_eq!(verdicts(&table, EACH), [Verdict::Inconclusive; 3]);
+    }
+
+    #[test]
+    fn values_that_are_all_equal_leave_no_doubt() {
+        assert_eq!(one(&[1.0; 12]), [Verdict::Same; 2]);
+        assert_eq!(one(&[1.5; 12]), [Verdict::Slower; 2]);
+    }
+
+    #[test]
+    fn an_interval_alone_is_judged_by_its_ends() {
+        let of = |low: f64, high: f64| {
+            verdict(&Estimate { point: (low * high).sqrt(), low, high, n: 5 })
+        };
+        assert_eq!(of(0.90, 0.99), Verdict::Faster);
+        assert_eq!(of(1.01, 1.10), Verdict::Slower);
+        assert_eq!(of(0.98, 1.02), Verdict::Same);
+        assert_eq!(of(1.01, 1.02), Verdict::Same, "a difference too small to matter");
+        assert_eq!(of(0.90, 1.0), Verdict::Inconclusive);
+        assert_eq!(of(0.0, f64::INFINITY), Verdict::Inconclusive);
     }
 }

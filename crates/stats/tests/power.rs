@@ -3,34 +3,38 @@
 
 mod simulation;
 
-use simulation::{Experiment, Machine, Random, Rule};
-use storemark_stats::{Estimate, detectable, paired_ratio};
+use simulation::{Machine, Noise, Random};
+use storemark_stats::{Looks, Verdict, detectable, verdicts};
 
 const SIGMA: f64 = 0.03;
+const RUNS: usize = 8_000;
 
-/// A target against itself, long enough for its spread to be that of the machine.
-fn long_run() -> Estimate {
-    let mut random = Random::new(2);
-    let mut times = vec![Vec::new(); 2];
-    let mut weather = Machine::steady(SIGMA).start(1);
-    for _ in 0..50_000 {
-        weather.round(&mut random, 1.0, &mut times);
-    }
-    paired_ratio(&times[1], &times[0]).expect("made-up times are positive")
+fn ratios(random: &mut Random, rounds: usize, truth: f64) -> Vec<f64> {
+    let mut machine = Machine::new(Noise::Normal, SIGMA, 1);
+    let ratio = |times: Vec<f64>| truth * times[1] / times[0];
+    (0..rounds).map(|_| ratio(machine.round(random))).collect()
 }
 
+/// A target against itself, long enough for its spread to be that of the machine.
+fn long_run() -> Vec<f64> {
+    ratios(&mut Random::new(2), 50_000, 1.0)
+}
+
+/// Share of runs of so few rounds that each counts in full, which show a difference.
 fn shown(truth: f64, rounds: usize) -> f64 {
-    let machine = Machine::steady(SIGMA);
-    let experiment =
-        Experiment { machine, rule: Rule::Fixed, cap: rounds, ratios: 1, truth, runs: 8_000 };
-    experiment.outcome().differences()
+    let mut random = Random::new(1);
+    let mut differs = || {
+        let table = [ratios(&mut random, rounds, truth)];
+        matches!(verdicts(&table, Looks::Once)[0], Verdict::Faster | Verdict::Slower)
+    };
+    (0..RUNS).filter(|_| differs()).count() as f64 / RUNS as f64
 }
 
 #[test]
 fn a_detectable_difference_is_shown_nine_times_in_ten() {
-    let ratio = long_run();
-    for rounds in [5, 8, 20, 100] {
-        let share = detectable(&ratio, rounds);
+    let ratios = long_run();
+    for rounds in [5, 8, 11] {
+        let share = detectable(&ratios, rounds);
         for truth in [1.0 + share, 1.0 / (1.0 + share)] {
             let power = shown(truth, rounds);
             assert!((0.885..=0.915).contains(&power), "{rounds} rounds: {power}");
@@ -40,6 +44,6 @@ fn a_detectable_difference_is_shown_nine_times_in_ten() {
 
 #[test]
 fn half_of_it_is_mostly_missed() {
-    let half = detectable(&long_run(), 20) / 2.0;
-    assert!(shown(1.0 + half, 20) < 0.5);
+    let half = detectable(&long_run(), 11) / 2.0;
+    assert!(shown(1.0 + half, 11) < 0.5);
 }

@@ -4,29 +4,25 @@
 
 mod simulation;
 
-use simulation::{Drift, Machine, Random, STOPPING, Stalls};
-use storemark_stats::{Estimate, Verdict, geometric_mean, unpaired_ratio, verdict};
+use simulation::{Noise, Random, Source};
+use storemark_stats::{Estimate, FIRST_LOOK, Verdict, geometric_mean, unpaired_ratio, verdict};
 
 const RUNS: usize = 8_000;
 
-/// Times of one target on a machine in so many rounds, `truth` times as long as they are.
-fn times(random: &mut Random, machine: Machine, rounds: usize, truth: f64) -> Vec<f64> {
-    let mut weather = machine.start(rounds);
-    let mut times = vec![Vec::new()];
-    for _ in 0..rounds {
-        weather.round(random, 1.0, &mut times);
-    }
-    times.remove(0).into_iter().map(|time| time * truth).collect()
+/// Times of one target in so many rounds, `truth` times as long as they are.
+fn times(random: &mut Random, (noise, sigma): (Noise, f64), rounds: usize, truth: f64) -> Vec<f64> {
+    let mut source = Source::new(noise, true);
+    (0..rounds).map(|_| truth * (sigma * source.next(random, false)).exp()).collect()
 }
 
 /// The same, stopped once the mean is precise enough, as a run of a single target is.
-fn stopped(random: &mut Random, machine: Machine, cap: usize, truth: f64) -> Vec<f64> {
-    let mut all = times(random, machine, cap, truth);
+fn stopped(random: &mut Random, sigma: f64, truth: f64) -> Vec<f64> {
+    let mut all = times(random, (Noise::Normal, sigma), 60, truth);
     let precise = |rounds: &usize| {
         let mean = geometric_mean(&all[..*rounds]).expect("times are positive");
-        STOPPING.is_met(&[mean])
+        mean.half_width() <= 0.03
     };
-    let end = (STOPPING.min_rounds..cap).find(precise).unwrap_or(cap);
+    let end = (FIRST_LOOK..60).find(precise).unwrap_or(60);
     all.truncate(end);
     all
 }
@@ -38,7 +34,7 @@ fn shares(truth: f64, mut one: impl FnMut(&mut Random) -> Estimate) -> (f64, f64
     for _ in 0..RUNS {
         let ratio = one(&mut random);
         covered += usize::from((ratio.low..=ratio.high).contains(&truth));
-        differences += usize::from(verdict(&ratio) != Verdict::NoDifference);
+        differences += usize::from(matches!(verdict(&ratio), Verdict::Faster | Verdict::Slower));
     }
     (covered as f64 / RUNS as f64, differences as f64 / RUNS as f64)
 }
@@ -49,8 +45,8 @@ fn ratio(new: &[f64], old: &[f64]) -> Estimate {
 
 fn fixed(new: (f64, usize), old: (f64, usize), truth: f64) -> (f64, f64) {
     shares(truth, |random| {
-        let new = times(random, Machine::steady(new.0), new.1, truth);
-        ratio(&new, &times(random, Machine::steady(old.0), old.1, 1.0))
+        let new = times(random, (Noise::Normal, new.0), new.1, truth);
+        ratio(&new, &times(random, (Noise::Normal, old.0), old.1, 1.0))
     })
 }
 
@@ -71,8 +67,8 @@ fn fixed_rounds_of_equal_and_of_unequal_runs() {
 fn runs_that_stop_when_they_are_precise() {
     for (new, old) in [(0.01, 0.01), (0.05, 0.05), (0.07, 0.02), (0.2, 0.2)] {
         let (covered, _) = shares(1.1, |random| {
-            let new = stopped(random, Machine::steady(new), 30, 1.1);
-            ratio(&new, &stopped(random, Machine::steady(old), 30, 1.0))
+            let new = stopped(random, new, 1.1);
+            ratio(&new, &stopped(random, old, 1.0))
         });
         assert!((0.94..=0.985).contains(&covered), "{new} {old}: {covered}");
     }
@@ -96,11 +92,14 @@ fn a_tenth_more_is_shown() {
 /// why times that drift are a finding.
 #[test]
 fn drift_in_one_of_two_runs_is_taken_for_a_difference() {
-    let machine =
-        Machine { drift: Drift::Walk(0.03), stalls: Stalls::None, ..Machine::steady(0.01) };
-    let (_, differences) = shares(1.0, |random| {
-        let new = times(random, machine, 20, 1.0);
-        ratio(&new, &times(random, machine, 20, 1.0))
-    });
+    let wandering = |random: &mut Random| {
+        let mut walk = 0.0;
+        let mut next = || {
+            walk += 0.03 * random.normal();
+            f64::exp(walk)
+        };
+        (0..11).map(|_| next()).collect::<Vec<_>>()
+    };
+    let (_, differences) = shares(1.0, |random| ratio(&wandering(random), &wandering(random)));
     assert!(differences > 0.2, "{differences}");
 }

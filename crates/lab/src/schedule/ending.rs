@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use checks::Series;
 use model::{
-    Case, Rounds,
+    Rounds,
     record::{Ended, Record},
 };
-use stats::{Estimate, Stopping};
 
 /// Why there is no further round after `done`, if so. A round that would not fit into the time is
 /// not started, unless it is one of the least number: the end of the time cuts that off.
@@ -25,31 +23,15 @@ pub(super) fn ended(
         return None;
     }
     // Each of several runs has its share of the time, so that their means are of about as many rounds.
-    if rounds.runs == 1 && record.is_some_and(is_precise) {
+    if rounds.runs == 1 && record.is_some_and(is_settled) {
         return Some(Ended::Precise);
     }
     ((elapsed + longest).as_secs_f64() > rounds.seconds).then_some(Ended::Time)
 }
 
-/// Whether every interval that the report will show is narrow enough.
-fn is_precise(record: &Record) -> bool {
-    let plan = &record.header.plan;
-    let rule = Stopping { min_rounds: plan.rounds.min as usize, precision: plan.rounds.precision };
-    let estimates: Vec<_> = plan.cases().flat_map(|case| estimates(record, case)).collect();
-    rule.is_met(&estimates)
-}
-
-/// With several targets the ratios are to be precise, with one its time. None where two have no
-/// round in common: one of them cannot be in this state.
-fn estimates(record: &Record, case: Case) -> Vec<Estimate> {
-    let plan = &record.header.plan;
-    let baseline = Series::new(record, case, plan.baseline);
-    if plan.targets.len() == 1 {
-        let times: Vec<f64> = baseline.times().into_values().collect();
-        return stats::geometric_mean(&times).into_iter().collect();
-    }
-    let others = (0..plan.targets.len()).filter(|target| *target != plan.baseline);
-    others.filter_map(|target| baseline.of(target).ratio_to(baseline)).collect()
+/// Whether no target needs more rounds.
+fn is_settled(record: &Record) -> bool {
+    record.header.plan.cases().all(|case| checks::unsettled(record, case).is_empty())
 }
 
 /// How much longer rounds go on at most when `passed` of them took the time `measuring`, and all

@@ -104,8 +104,7 @@ impl Comparison {
 
     /// Whether anything of it can be judged.
     pub fn is_judged(&self) -> bool {
-        use Verdict::{Faster, NoDifference, Slower};
-        self.changes().any(|(_, row)| matches!(row.verdict, Faster | Slower | NoDifference))
+        self.changes().any(|(_, row)| row.verdict.is_judged())
     }
 }
 

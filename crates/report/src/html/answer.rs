@@ -78,7 +78,7 @@ fn ahead<'a>(run: Run<'a>, rows: &[Figures]) -> (Ahead<'a>, Option<Estimate>) {
     let any = |verdict| rows.iter().any(|row| row.verdict == verdict);
     match least {
         Some((target, ratio)) => (Ahead::Target(run.label(target)), Some(ratio)),
-        None if any(Verdict::NoDifference) => (Ahead::Nobody, None),
+        None if any(Verdict::Same) || any(Verdict::Inconclusive) => (Ahead::Nobody, None),
         None if any(Verdict::Slower) => (Ahead::Baseline, None),
         None => (Ahead::Unknown, None),
     }

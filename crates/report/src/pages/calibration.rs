@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use checks::{Calibration, Known, KnownComparison, Tally};
+use checks::{Calibration, Known, KnownComparison, Tally, Verdict};
 use model::{
     record::Record,
     units::{show_duration, three_digits},
 };
-use stats::Verdict;
 
 use super::{Page, about};
 use crate::table::{Column, Line, Lines, Table};
@@ -33,18 +32,19 @@ pub fn calibration(
     Page::of([about(alone, None), table.into(), slow_down.into(), ended.into()])
 }
 
-const ROWS: [&str; 11] = [
+const ROWS: [&str; 12] = [
     "comparisons",
     "time for each",
     "called faster",
     "called slower",
-    "no difference shown",
+    "same within ±3 %",
+    "inconclusive",
     "false alarms",
     "detected",
     "interval holds the truth",
     "half-width, mean",
     "rounds, mean",
-    "precise before the time",
+    "settled before the time",
 ];
 
 /// The figures of a kind; without comparisons only that there are none.
@@ -68,7 +68,8 @@ fn column(calibration: &Calibration, tally: &Tally<'_>) -> [String; ROWS.len()] 
         show_duration(time.unwrap_or(Duration::MAX)),
         tally.with_verdict(Verdict::Faster).to_string(),
         tally.with_verdict(Verdict::Slower).to_string(),
-        tally.with_verdict(Verdict::NoDifference).to_string(),
+        tally.with_verdict(Verdict::Same).to_string(),
+        tally.with_verdict(Verdict::Inconclusive).to_string(),
         alarms,
         detected,
         percent(tally.covering()),

@@ -25,14 +25,17 @@ pub(crate) fn compared_case(case: &ComparedCase) -> Table {
         .done()
 }
 
-/// `2 worse, 1 better, 5 without a difference shown, 1 not judged.`
+/// `2 worse, 1 better, 4 the same within ±3 %, 1 inconclusive, 1 not judged.`
 pub(crate) fn counts(comparison: &Comparison) -> String {
     let count =
         |verdict: Verdict| comparison.changes().filter(|(_, row)| row.verdict == verdict).count();
-    let [worse, better, even] =
-        [Verdict::Slower, Verdict::Faster, Verdict::NoDifference].map(count);
-    let rest = comparison.changes().count() - worse - better - even;
-    format!("{worse} worse, {better} better, {even} without a difference shown, {rest} not judged.")
+    let judged = [Verdict::Slower, Verdict::Faster, Verdict::Same, Verdict::Inconclusive];
+    let [worse, better, same, open] = judged.map(count);
+    let rest = comparison.changes().count() - worse - better - same - open;
+    format!(
+        "{worse} worse, {better} better, {same} the same within ±3 %, {open} inconclusive, {rest} \
+         not judged."
+    )
 }
 
 /// Rows that take more than `times` as long as before, the whole interval of them, in words:

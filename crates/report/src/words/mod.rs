@@ -73,7 +73,8 @@ pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
             return ratio.map_or_else(String::new, |ratio| faster_or_slower(ratio.point));
         }
         Verdict::Baseline => "baseline",
-        Verdict::NoDifference => "no difference shown",
+        Verdict::Same => "same within ±3 %",
+        Verdict::Inconclusive => "inconclusive",
         Verdict::DurabilityDiffers => "durability differs",
         Verdict::TooFewRounds => "too few rounds",
         Verdict::StateNotReached => "state not reached",
@@ -120,7 +121,7 @@ pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
     }
 }
 
-/// How much was run, and why it ended: `10 rounds in 48.2 s; every interval is within ±3 %; seed 42`.
+/// How much was run, and why it ended: `10 rounds in 48.2 s; every verdict is settled or its interval within ±3 %; seed 42`.
 /// The runs of a sweep are counted together.
 pub(crate) fn ended(runs: &[Record]) -> String {
     let rounds: usize = runs.iter().map(rounds).sum();
@@ -152,7 +153,10 @@ fn why(record: &Record) -> String {
         return "cut off: what was measured is shown".to_owned();
     };
     match &end.reason {
-        Ended::Precise => format!("every interval is within {}", plus_minus(asked.precision)),
+        Ended::Precise => format!(
+            "every verdict is settled or its interval within {}",
+            plus_minus(asked.precision)
+        ),
         // A tenth more than asked for is no news: a round that was started is finished.
         Ended::Time if end.seconds > asked.seconds * 1.1 => {
             "the time was spent before the least number of rounds was run".to_owned()

@@ -43,13 +43,13 @@ fn page(compared: &Comparison, width: u16, bars: bool) -> String {
 fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
     let told = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
     let judged: Vec<_> = told.changes().map(|(_, row)| row.verdict).collect();
-    assert_eq!(judged, [Verdict::NoDifference, Verdict::Slower]);
+    assert_eq!(judged, [Verdict::Same, Verdict::Slower]);
     let [row] = &worse_rows(&told, 1.05)[..] else { panic!("{told:?}") };
     assert!(row.starts_with("read, warm: pack: time new ÷ old 1.10 (1.09–1.11)"), "{row}");
     assert!(worse_rows(&told, 1.12).is_empty());
     let page = page(&told, 100, false);
     assert!(
-        page.starts_with("new.json against old.json\n1 worse, 0 better, 1 without a difference"),
+        page.starts_with("new.json against old.json\n1 worse, 0 better, 1 the same within"),
         "{page}"
     );
     let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
@@ -59,7 +59,7 @@ fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
 #[test]
 fn equal_runs_show_no_difference() {
     let told = compared(&run([1.0, 1.0]), &run([1.0, 1.0]));
-    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::NoDifference));
+    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::Same));
     assert!(worse_rows(&told, 1.0).is_empty() && told.is_judged());
     assert!(told.only.iter().all(Vec::is_empty));
     assert!(told.environments.is_empty() && told.plans.is_empty());
@@ -81,7 +81,7 @@ fn targets_pair_by_what_they_are_and_not_by_their_place() {
     new.header.plan.targets.swap(0, 1);
     new.header.plan.targets[0].location = "/elsewhere".to_owned();
     let told = compared(&old, &new);
-    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::NoDifference), "{told:?}");
+    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::Same), "{told:?}");
 }
 
 #[test]

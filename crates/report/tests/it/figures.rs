@@ -94,7 +94,7 @@ fn writes_of_other_durability_are_not_compared() {
     record.header.plan.workloads[0] = workload(Operation::Update);
     assert_eq!(row(&record, 1).verdict, Verdict::DurabilityDiffers);
     assert!(row(&record, 1).ratio.is_some());
-    assert_eq!(row(&record, 2).verdict, Verdict::NoDifference);
+    assert_eq!(row(&record, 2).verdict, Verdict::Same);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_row_holds_the_figures() {
         cells(&page, "sqlite"),
         "sqlite api=blob 3.15 6.31 3.15 3.19 2.00 3170 0.780 (0.780–0.780) faster by 22 %"
     );
-    assert!(cells(&page, "pack").ends_with("no difference shown"));
+    assert!(cells(&page, "pack").ends_with("same within ±3 %"));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn space_settings_and_the_end_follow() {
     assert!(!page.contains("pack: "));
     assert_eq!(
         page.lines().last(),
-        Some("10 rounds in 48.2 s; every interval is within ±3 %; seed 42")
+        Some("10 rounds in 48.2 s; every verdict is settled or its interval within ±3 %; seed 42")
     );
 }
 
@@ -125,7 +125,7 @@ fn bars_stand_beside_ratios_where_there_is_room() {
     assert!(row.ends_with("0.780 (0.780–0.780) █│ faster by 22 %"), "{row}");
     assert!(page.contains("¼     1     4"), "{page}");
     let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
-    assert!(row.contains("(0.99–1.01)        █        no difference shown"), "{row}");
+    assert!(row.contains("(0.99–1.01)        █        same within ±3 %"), "{row}");
     for width in [60, 80, 100] {
         assert!(!plain(&typical(), width).contains('█'), "a pipe has none");
     }

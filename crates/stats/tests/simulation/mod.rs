@@ -1,122 +1,140 @@
-//! Runs on a made-up machine whose true ratios are known: how often are the estimates right?
+//! Runs on a simulated machine whose true ratios are known: how often are the verdicts of a table and
+//! its intervals right?
 //!
 //! Shared by the tests and by the example that prints the tables of `docs/method.md`.
 #![allow(dead_code, unused_imports, reason = "each user needs a part of it")]
 
-mod machine;
-mod plain;
+mod noise;
 mod random;
 
-pub(crate) use machine::{Drift, Machine, Noise, Stalls};
+use std::ops::RangeInclusive;
+
+pub(crate) use noise::{Noise, Source};
 pub(crate) use random::Random;
-use storemark_stats::{Estimate, Stopping, Verdict, paired_ratio, verdict};
+use storemark_stats::{Estimate, FIRST_LOOK, Looks, SAME, Verdict, paired_ratio, verdicts};
 
-/// The defaults of a run.
-pub(crate) const STOPPING: Stopping = Stopping { min_rounds: 5, precision: 0.03 };
+/// How far what happens to all targets of a round moves from one to the next, on the logarithm.
+const WALK: f64 = 0.1;
 
-/// How a run ends and what it reports.
+/// Tables of targets that take `truth` times as long as the baseline.
 #[derive(Clone, Copy)]
-pub(crate) enum Rule {
-    /// All rounds are run.
-    Fixed,
-    /// The rule and the interval of this crate.
-    Storemark,
-    /// For comparison: a 95 % t-interval, and stop as soon as it is within the precision.
-    Plain,
+pub(crate) struct Tables<'a> {
+    pub(crate) noise: Noise,
+    /// Standard deviation of a ratio's logarithm in a round.
+    pub(crate) sigma: f64,
+    pub(crate) truth: &'a [f64],
+    pub(crate) looks: Looks,
+    /// When the time is over.
+    pub(crate) rounds: usize,
+    pub(crate) count: u32,
 }
 
-/// Many runs of one plan on one machine.
-#[derive(Clone, Copy)]
-pub(crate) struct Experiment {
-    pub(crate) machine: Machine,
-    pub(crate) rule: Rule,
-    /// Rounds after which the time budget is spent.
-    pub(crate) cap: usize,
-    /// Targets besides the baseline.
-    pub(crate) ratios: usize,
-    /// Their times over those of the baseline, stalls aside; 1 is an A/A run.
-    pub(crate) truth: f64,
-    pub(crate) runs: usize,
+/// A target's ratio when its run is over, and what is said of it.
+struct Row {
+    truth: f64,
+    ratio: Estimate,
+    verdict: Verdict,
 }
 
-/// What came out, counted over all ratios of all runs.
-#[derive(Default)]
+impl Row {
+    fn is_false(&self) -> bool {
+        match self.verdict {
+            Verdict::Faster => self.truth >= 1.0,
+            Verdict::Slower => self.truth <= 1.0,
+            Verdict::Same => self.truth.ln().abs() >= SAME.ln_1p(),
+            Verdict::Inconclusive => false,
+        }
+    }
+
+    fn is_covered(&self) -> bool {
+        (self.ratio.low..=self.ratio.high).contains(&self.truth)
+    }
+}
+
+/// What came out.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    ratios: usize,
-    covered: usize,
-    differences: usize,
-    rounds: usize,
-}
-
-impl Outcome {
+    /// Share of tables with a false verdict.
+    pub(crate) false_tables: f64,
     /// Share of intervals that contain the truth.
-    pub(crate) fn coverage(&self) -> f64 {
-        self.covered as f64 / self.ratios as f64
-    }
-
-    /// Share of ratios that were called faster or slower.
-    pub(crate) fn differences(&self) -> f64 {
-        self.differences as f64 / self.ratios as f64
-    }
-
-    pub(crate) fn mean_rounds(&self) -> f64 {
-        self.rounds as f64 / self.ratios as f64
-    }
-
-    fn add(&mut self, ratio: &Estimate, truth: f64) {
-        self.ratios += 1;
-        self.covered += usize::from((ratio.low..=ratio.high).contains(&truth));
-        self.differences += usize::from(verdict(ratio) != Verdict::NoDifference);
-        self.rounds += ratio.n;
-    }
+    pub(crate) covered: f64,
+    /// Share of ratios with a verdict, right or wrong.
+    pub(crate) judged: f64,
+    /// Mean number of rounds of a ratio.
+    pub(crate) rounds: f64,
 }
 
-impl Experiment {
+impl Tables<'_> {
     /// The same outcome each time: the seed is fixed.
     pub(crate) fn outcome(&self) -> Outcome {
-        let mut random = Random::new(1);
-        let mut outcome = Outcome::default();
-        let truth = self.truth * self.machine.long_run();
-        for _ in 0..self.runs {
-            for ratio in self.run(&mut random) {
-                outcome.add(&ratio, truth);
+        let mut random = Random::new(7);
+        let tables: Vec<_> = (0..self.count).map(|_| self.run(&mut random)).collect();
+        let rows = || tables.iter().flatten();
+        let of = |count: usize, all: usize| count as f64 / all as f64;
+        let share =
+            |holds: fn(&Row) -> bool| of(rows().filter(|row| holds(row)).count(), rows().count());
+        let wrong = tables.iter().filter(|table| table.iter().any(Row::is_false)).count();
+        Outcome {
+            false_tables: of(wrong, tables.len()),
+            covered: share(Row::is_covered),
+            judged: share(|row| row.verdict != Verdict::Inconclusive),
+            rounds: of(rows().map(|row| row.ratio.n).sum(), rows().count()),
+        }
+    }
+
+    /// A run: a target whose verdict is shown, or whose interval is narrow, leaves.
+    fn run(&self, random: &mut Random) -> Vec<Row> {
+        let mut machine = Machine::new(self.noise, self.sigma, self.truth.len());
+        let mut ratios = vec![Vec::new(); self.truth.len()];
+        let mut open = vec![true; self.truth.len()];
+        for round in 1..=self.rounds {
+            let times = machine.round(random);
+            for (target, ratios) in
+                ratios.iter_mut().enumerate().filter(|(target, _)| open[*target])
+            {
+                ratios.push(self.truth[target] * times[target + 1] / times[0]);
+            }
+            if self.looks != Looks::Once && round >= FIRST_LOOK {
+                let shown = verdicts(&ratios, self.looks);
+                let wide = |ratios| estimate(ratios).half_width() > SAME;
+                let needs = |(ratios, shown)| shown == Verdict::Inconclusive && wide(ratios);
+                open = ratios.iter().zip(shown).map(needs).collect();
             }
         }
-        outcome
+        let truths =
+            self.truth.iter().map(|truth| truth * (self.noise.mean() * machine.spread).exp());
+        let rows = ratios.iter().zip(verdicts(&ratios, self.looks)).zip(truths);
+        rows.map(|((ratios, verdict), truth)| Row { truth, ratio: estimate(ratios), verdict })
+            .collect()
+    }
+}
+
+fn estimate(ratios: &Vec<f64>) -> Estimate {
+    paired_ratio(ratios, &vec![1.0; ratios.len()]).expect("simulated times are positive")
+}
+
+/// A machine in the course of a run. What it does to all targets of a round wanders.
+pub(crate) struct Machine {
+    spread: f64,
+    sources: Vec<Source>,
+    walk: f64,
+}
+
+impl Machine {
+    /// `sigma` is the standard deviation of the logarithm of a ratio, to the first of the targets.
+    pub(crate) fn new(noise: Noise, sigma: f64, ratios: usize) -> Self {
+        let sources = (0..=ratios).map(|target| Source::new(noise, target == 0)).collect();
+        Self { spread: sigma / 2.0_f64.sqrt(), sources, walk: 0.0 }
     }
 
-    fn run(&self, random: &mut Random) -> Vec<Estimate> {
-        let mut times = vec![Vec::new(); self.ratios + 1];
-        let mut weather = self.machine.start(self.cap);
-        for round in 1..=self.cap {
-            weather.round(random, self.truth, &mut times);
-            let may_stop = round >= STOPPING.min_rounds && !matches!(self.rule, Rule::Fixed);
-            if may_stop || round == self.cap {
-                let ratios = self.estimates(&times);
-                if round == self.cap || self.is_met(&ratios) {
-                    return ratios;
-                }
-            }
-        }
-        Vec::new()
-    }
-
-    fn estimates(&self, times: &[Vec<f64>]) -> Vec<Estimate> {
-        let (baseline, others) = times.split_first().expect("there is a baseline");
-        let ratios = others
-            .iter()
-            .map(|times| paired_ratio(times, baseline).expect("made-up times are positive"));
-        match self.rule {
-            Rule::Plain => ratios.map(plain::interval).collect(),
-            Rule::Fixed | Rule::Storemark => ratios.collect(),
-        }
-    }
-
-    fn is_met(&self, ratios: &[Estimate]) -> bool {
-        match self.rule {
-            Rule::Fixed => false,
-            Rule::Storemark => STOPPING.is_met(ratios),
-            Rule::Plain => ratios.iter().all(|ratio| ratio.half_width() <= STOPPING.precision),
-        }
+    /// The times of all targets, in fresh random order.
+    pub(crate) fn round(&mut self, random: &mut Random) -> Vec<f64> {
+        self.walk += WALK * random.normal();
+        let mut order: Vec<usize> = (0..self.sources.len()).collect();
+        random.shuffle(&mut order);
+        let own = |(target, source): (usize, &mut Source)| {
+            (self.walk + self.spread * source.next(random, order[0] == target)).exp()
+        };
+        self.sources.iter_mut().enumerate().map(own).collect()
     }
 }
