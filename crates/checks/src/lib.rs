@@ -12,6 +12,7 @@ mod merged;
 mod record;
 mod sample;
 mod series;
+mod sizes;
 mod stores;
 #[cfg(test)]
 mod tests;

@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Durability, Experiment, Finding, FindingKind, Measured, Sample, Work,
-    record::Record,
+    record::{Header, Record},
     rows::{DELAYED_ROWS, Operation},
 };
 use stats::{Estimate, trend, two_modes};
 
 use crate::{
     arithmetic::contradictions,
-    figures::{Figures, all_series, figures, sum},
-    series::Series,
+    figures::{Figures, all_series, figures, per, sum},
+    sample::{OTHER_CPUS, is_short},
+    series::{Series, facts},
+    sizes::ratio_depends_on_size,
     timeline::timelines,
     verdict::{FEWEST_ROUNDS, is_settled},
 };
@@ -45,6 +47,7 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     let mut findings: Vec<_> = samples.flat_map(|sample| contradictions(record, sample)).collect();
     findings.extend(figures.iter().flat_map(|row| of_interval(record, row, ended)));
     findings.extend(all_series(record).flat_map(|series| about(series, of_times(series))));
+    findings.extend(other_load(&record.samples).map(Finding::run));
     match record.header.plan.experiment {
         Experiment::Blobs { .. } => findings.extend(passes(record)),
         Experiment::Rows { .. } => findings.extend(not_delayed(record)),
@@ -78,9 +81,11 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
         &row.ratio
     };
     let Some(interval) = interval else { return vec![] };
+    let left_out = left_out(interval.n, ran.len());
     let open = ended && !is_settled(plan, row.verdict, interval);
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
-    about(series, left_out(interval.n, ran.len()).into_iter().chain(wide))
+    let sizes = ratio_depends_on_size(series, row.ratio.as_ref());
+    about(series, [left_out, wide, sizes].into_iter().flatten())
 }
 
 /// Least share of the rounds that must count: those that do not are no random ones.
@@ -144,9 +149,29 @@ fn passes(record: &Record) -> Vec<Finding> {
         let durable = series.durability() == Some(Durability::Durable);
         let left = left_to_background(&samples).filter(|_| !durable);
         let coarse = clock_coarse(&samples, environment.clock_ns);
-        about(series, [tool, left, coarse].into_iter().flatten())
+        let ahead = readahead_evicts(series, &samples);
+        about(series, [tool, left, coarse, ahead].into_iter().flatten())
     };
     run.chain(all_series(record).flat_map(of_series)).collect()
+}
+
+/// Standard deviation of the time of others in one pass, in nanoseconds: each of five kinds of work
+/// is counted in whole ticks of 10 ms, which each end of a pass falls into at random.
+const TICKS_NS: f64 = 11e6;
+
+/// What others used in all short passes together, if it is much and the ticks do not explain it.
+fn other_load(samples: &[Sample]) -> Option<FindingKind> {
+    let short = samples.iter().filter(|sample| is_short(sample));
+    let known = short.filter_map(|s| Some((s.wall_ns as f64, s.load.other_cpus?)));
+    let (mut passes, mut wall_ns, mut others_ns) = (0.0_f64, 0.0, 0.0);
+    for (pass_ns, cpus) in known {
+        passes += 1.0;
+        wall_ns += pass_ns;
+        others_ns += pass_ns * cpus;
+    }
+    let (cpus, error) = (others_ns / wall_ns, TICKS_NS * passes.sqrt() / wall_ns);
+    // Without short passes neither is a number, and nothing is above that.
+    (cpus > OTHER_CPUS + 3.0 * error).then_some(FindingKind::OtherLoad { cpus })
 }
 
 fn tool_share(samples: &[&Sample], loop_ns: f64) -> Option<FindingKind> {
@@ -158,6 +183,24 @@ fn left_to_background(samples: &[&Sample]) -> Option<FindingKind> {
     let share = sum(samples, |s| s.background_ns) / sum(samples, |s| s.wall_ns);
     // Without samples the share is not a number, and above nothing.
     (share > BACKGROUND && share.is_finite()).then_some(FindingKind::LeftToBackground { share })
+}
+
+/// Bytes from the device for each byte of the values that need an explanation: the pages that hold a
+/// value and lead to it are a few times its size.
+const FETCHED: f64 = 10.0;
+
+/// What is read ahead under a limit on memory, and evicted before it is used.
+fn readahead_evicts(series: Series<'_>, samples: &[&Sample]) -> Option<FindingKind> {
+    let Header { plan, environment, .. } = &series.record.header;
+    let memory = plan.memory?.limit_bytes?;
+    let mount = facts(series.record, series.target)?.mount.as_ref();
+    let filesystem = environment.filesystems.iter().find(|f| Some(&f.mount) == mount)?;
+    let readahead = filesystem.readahead_bytes?;
+    let fetched = per(samples, |s| s.bytes, |s| Some(s.io?.device_read_bytes))?;
+    // What is read ahead at once is as much as several values.
+    let value = sum(samples, |s| s.bytes) / sum(samples, |s| s.operations);
+    (fetched > FETCHED && readahead as f64 > FETCHED * value)
+        .then_some(FindingKind::ReadaheadEvicts { fetched, readahead, memory })
 }
 
 /// The median trial decides: one odd median is an odd trial.

@@ -2,13 +2,16 @@
 
 mod cache_state;
 
-use model::{Cache, Finding, FindingKind, Load, Operation, Plan, Sample, record::Header};
+use model::{Cache, Finding, FindingKind, Operation, Plan, Sample, record::Header};
 
 /// Longest latency that a histogram holds: an hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// Processors' worth of other work that is not reported.
-const OTHER_CPUS: f64 = 0.1;
+pub(crate) const OTHER_CPUS: f64 = 0.1;
+/// Shortest pass whose own figure for other work is reported: the system counts each kind of work in
+/// ticks of 10 ms, so a difference is off by up to a tick a kind, ±0.1 processors here.
+const TICKS_NS: u64 = 200_000_000;
 /// Share of stolen time that is not reported.
 const STEAL: f64 = 0.01;
 /// Share of a trial in which tasks may wait for a processor: short waits are normal, as two tasks
@@ -28,7 +31,7 @@ pub fn of_sample(header: &Header, sample: &Sample, written_before: Option<f64>) 
     kinds.extend(above(written_before, 0.0).map(|share| FindingKind::SameBytes { share }));
     kinds.extend(beyond_histogram(sample));
     kinds.extend(saturated(sample));
-    kinds.extend(load(&sample.load));
+    kinds.extend(load(sample));
     kinds.extend(pressure(header, sample));
     kinds.into_iter().map(|kind| in_trial(kind, plan, sample)).collect()
 }
@@ -49,13 +52,24 @@ fn saturated(sample: &Sample) -> Option<FindingKind> {
 }
 
 /// What others did meanwhile, and what the machine did to itself.
-fn load(load: &Load) -> impl Iterator<Item = FindingKind> {
+fn load(sample: &Sample) -> impl Iterator<Item = FindingKind> {
+    let Sample { load, .. } = sample;
     let some = |count: Option<u64>| count.filter(|count| *count > 0);
-    let other = above(load.other_cpus, OTHER_CPUS).map(|cpus| FindingKind::OtherLoad { cpus });
+    let other = others(sample).map(|cpus| FindingKind::OtherLoad { cpus });
     let steal = above(load.steal, STEAL).map(|share| FindingKind::Steal { share });
     let swapped = some(load.swapped_bytes).map(|bytes| FindingKind::Swapped { bytes });
     let throttled = some(load.throttled).map(|times| FindingKind::Throttled { times });
     [other, steal, swapped, throttled].into_iter().flatten()
+}
+
+/// What others used, if it is much and the pass is long enough to tell.
+fn others(sample: &Sample) -> Option<f64> {
+    above(sample.load.other_cpus, OTHER_CPUS).filter(|_| !is_short(sample))
+}
+
+/// Whether its own figure for other work proves nothing.
+pub(crate) fn is_short(sample: &Sample) -> bool {
+    sample.wall_ns < TICKS_NS
 }
 
 /// Waiting that shows other work. The kernel counts the waiting of all tasks, this process's own
@@ -70,7 +84,7 @@ fn load(load: &Load) -> impl Iterator<Item = FindingKind> {
 fn pressure(header: &Header, sample: &Sample) -> impl Iterator<Item = FindingKind> {
     let Sample { load, .. } = sample;
     let workers = header.plan.workloads[sample.workload].workers();
-    let others_seen = above(load.other_cpus, OTHER_CPUS).is_some();
+    let others_seen = others(sample).is_some();
     let cpu = workers < header.environment.cpu.count && !others_seen;
     let io = is_warm_read(&header.plan, sample);
     let memory = !header.plan.is_limited();

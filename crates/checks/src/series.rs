@@ -87,9 +87,22 @@ impl<'a> Series<'a> {
     }
 
     fn pairs(self, other: Self) -> Vec<(f64, f64)> {
-        let others = other.times();
-        let own = self.times().into_iter();
-        own.filter_map(|(round, time)| Some((time, *others.get(&round)?))).collect()
+        by_round(self.times(), &other.times())
+    }
+
+    /// The median of its latencies over that of `other`, paired by round.
+    pub(crate) fn medians_to(self, other: Self) -> Option<Estimate> {
+        let (own, others): (Vec<f64>, Vec<f64>) =
+            by_round(self.medians(), &other.medians()).into_iter().unzip();
+        paired_ratio(&own, &others)
+    }
+
+    fn medians(self) -> BTreeMap<u32, f64> {
+        let median = |sample: &Sample| {
+            let latency = sample.latency().filter(|latency| latency.operations > 0)?;
+            Some((sample.round, latency.p50_ns as f64))
+        };
+        self.samples().filter_map(median).collect()
     }
 
     pub(crate) fn writes(self) -> bool {
@@ -100,6 +113,12 @@ impl<'a> Series<'a> {
     pub(crate) fn durability(self) -> Option<Durability> {
         facts(self.record, self.target).map(|facts| facts.durability)
     }
+}
+
+/// Figures of two series, those of a round with each other.
+fn by_round(own: BTreeMap<u32, f64>, others: &BTreeMap<u32, f64>) -> Vec<(f64, f64)> {
+    let own = own.into_iter();
+    own.filter_map(|(round, figure)| Some((figure, *others.get(&round)?))).collect()
 }
 
 /// What is known of a target's store: what was noted last.

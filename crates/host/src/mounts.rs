@@ -93,13 +93,16 @@ struct Mount {
 impl Mount {
     fn describe(&self) -> Filesystem {
         let block = self.block_device();
-        let rotational = block.as_ref().and_then(|block| own_or_disks(block, "queue/rotational"));
+        let queue = |file| block.as_ref().and_then(|block| own_or_disks(block, file));
+        let rotational = queue("queue/rotational");
+        let readahead = queue("queue/read_ahead_kb").and_then(|kib| kib.parse::<u64>().ok());
         Filesystem {
             mount: self.point.display().to_string(),
             kind: self.kind.clone(),
             options: self.options.clone(),
             device: self.source.display().to_string(),
             rotational: rotational.map(|answer| answer == "1"),
+            readahead_bytes: readahead.and_then(|kib| kib.checked_mul(1024)),
             loop_direct_io: block.and_then(|block| loop_direct_io(&block, MAX_LAYERS)),
             compression: compression(&self.kind, &self.options),
             flush: None,

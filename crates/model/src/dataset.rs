@@ -75,6 +75,9 @@ pub struct DatasetSummary {
     pub smallest: u64,
     /// Largest value in bytes.
     pub largest: u64,
+    /// The fewest values that hold half of the bytes or more; absent: not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_in: Option<u64>,
     /// Size of a sample of the values after DEFLATE over its size; absent: not looked at.
     pub deflated: Option<f64>,
 }

@@ -67,6 +67,9 @@ pub struct Filesystem {
     pub device: String,
     /// Whether the device reports that it rotates.
     pub rotational: Option<bool>,
+    /// How much its device reads ahead at once; absent: not reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readahead_bytes: Option<u64>,
     /// Whether a loop device reads its file past the page cache; absent: it is no loop device.
     pub loop_direct_io: Option<bool>,
     /// How it compresses what is written; absent: not at all.

@@ -47,7 +47,7 @@ pub use engine::{
 pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use experiment::{Experiment, Work};
-pub use finding::{Finding, FindingKind, Severity, Suggestion};
+pub use finding::{Finding, FindingKind, RatioInterval, Severity, Suggestion};
 pub use idle::Idle;
 pub use key::{Key, KeyKind, Meta};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};

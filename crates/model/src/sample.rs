@@ -222,7 +222,9 @@ pub struct Device {
 /// What others did on the machine during a pass, as far as the system reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
-    /// Processors' worth of time that other processes used (1.0: one of them fully).
+    /// Processors' worth of time that other processes used (1.0: one of them fully). The system
+    /// counts in steps of 10 ms, which the figure may be off by in either direction, below zero too:
+    /// those of short passes are right on average only.
     pub other_cpus: Option<f64>,
     /// Share of all processor time stolen by the hypervisor.
     pub steal: Option<f64>,

@@ -168,9 +168,11 @@ const COLUMNS: &[Column] = &[
     ("resident_after", "the same at its end", |t| {
         t.after.and_then(|after| after.resident_share()).into()
     }),
-    ("other_cpus", "processors' worth of time that other processes used", |t| {
-        t.load.other_cpus.into()
-    }),
+    (
+        "other_cpus",
+        "processors' worth of time that other processes used, within 0.02 s of it",
+        |t| t.load.other_cpus.into(),
+    ),
     ("steal", "share of processor time that the hypervisor took", |t| t.load.steal.into()),
 ];
 

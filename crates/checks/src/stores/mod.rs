@@ -8,7 +8,7 @@ use model::{
     record::Record,
 };
 
-use crate::series::facts;
+use crate::{series::facts, sizes::few_hold_most};
 pub use machine::of_machine;
 
 /// Findings about the header and the stores of a record, of any experiment.
@@ -17,7 +17,7 @@ pub fn of_stores(record: &Record) -> Vec<Finding> {
     findings.extend(work::outnumbering(record));
     findings.extend(work::findings(record));
     if let Experiment::Blobs { .. } = record.header.plan.experiment {
-        let kinds = [fits_cpu_cache(record), memory_small(record)];
+        let kinds = [fits_cpu_cache(record), memory_small(record), few_hold_most(record)];
         findings.extend(kinds.into_iter().flatten().map(Finding::run));
     }
     findings.extend(record.stores.iter().flat_map(|facts| of_store(record, facts)));

@@ -46,6 +46,7 @@ fn plan(labels: &[&str], count: u64) -> Plan {
         bytes: count * VALUE,
         smallest: VALUE,
         largest: VALUE,
+        half_in: Some(count / 2),
         deflated: None,
     };
     Plan {

@@ -1,8 +1,8 @@
 //! Findings that only all samples together show.
 
-use model::{Cache, Durability, FindingKind, record::Record};
+use model::{Cache, Durability, FindingKind, Io, MemoryLimit, record::Record};
 
-use super::{kinds, sample, sound};
+use super::{KEYS, data, fixture, kinds, sample, sound};
 use crate::of_record;
 
 /// Findings about a changed record.
@@ -56,6 +56,79 @@ fn a_clock_that_is_a_good_part_of_the_median_is_coarse() {
     let coarse = |p50_ns| [FindingKind::ClockCoarse { p50_ns, clock_ns: 70 }];
     assert_eq!(medians([900, 349, 100]), coarse(349));
     assert_eq!(medians([900, 350, 100]), []);
+}
+
+/// By themselves these passes of 40 ms show nothing: a tick is a quarter of a processor.
+#[test]
+fn other_load_shows_in_many_short_passes_together() {
+    let passes = |count: u32, cpus: f64| {
+        late(|r| {
+            let pass = |round: u32| {
+                let mut sample = fixture::sample(round, 1, KEYS, 4_000);
+                // As ticks have it: nothing in one pass, twice as much in the next.
+                sample.load.other_cpus = Some(cpus * f64::from(round % 2) * 2.0);
+                sample
+            };
+            r.samples = (0..count).map(pass).collect();
+        })
+    };
+    let is_other = |kind: &FindingKind| matches!(kind, FindingKind::OtherLoad { .. });
+    assert!(!passes(100, 0.15).iter().any(is_other), "ticks alone may be 0.18");
+    assert!(passes(100, 0.5).contains(&FindingKind::OtherLoad { cpus: 0.5 }));
+    assert!(!passes(2, 0.5).iter().any(is_other));
+}
+
+#[test]
+fn what_is_read_ahead_and_does_not_fit_into_the_memory_given_is_a_finding() {
+    const MIB: u64 = 1 << 20;
+    let ahead = |memory, readahead_bytes, times| {
+        late(|r| {
+            r.header.plan.memory = memory;
+            r.header.environment.filesystems[0].readahead_bytes = readahead_bytes;
+            let bytes = r.samples[0].bytes;
+            r.samples[0].io = Some(Io { device_read_bytes: times * bytes, ..Io::default() });
+            r.header.plan.caches = vec![Cache::Limited];
+            r.samples[0].cache = Cache::Limited;
+        })
+    };
+    let limited = |limit| Some(MemoryLimit { limit_bytes: limit, ..MemoryLimit::default() });
+    let (given, readahead) = (limited(Some(64 * MIB)), Some(8 * MIB));
+    let (fetched, memory) = (11.0, 64 * MIB);
+    let kind = FindingKind::ReadaheadEvicts { fetched, readahead: 8 * MIB, memory };
+    assert_eq!(ahead(given, readahead, 11), [kind]);
+    assert_eq!(ahead(given, readahead, 10), []);
+    assert_eq!(ahead(given, None, 11), []);
+    assert_eq!(ahead(given, Some(64 << 10), 11), [], "no more than some values");
+    assert_eq!(ahead(limited(None), readahead, 11), []);
+    assert_eq!(ahead(None, readahead, 11), []);
+}
+
+/// One large value of 5,000: the second target is faster on it and slower on all others.
+#[test]
+fn a_ratio_that_few_values_decide_is_shown_by_operations_too() {
+    let found = |half_in, medians: [u64; 2]| {
+        late(|r| {
+            data(r, |summary, _| summary.half_in = Some(half_in));
+            let pass = |(round, target): (u32, usize)| {
+                let mut sample = fixture::sample(round, target, KEYS, [20_000, 4_000][target]);
+                // No two rounds are the same.
+                sample.wall_ns += 1_000 * u64::from(round);
+                sample.passes_mut().unwrap().latency.p50_ns = medians[target] + u64::from(round);
+                sample
+            };
+            r.samples = (0..8).flat_map(|round| [(round, 0), (round, 1)]).map(pass).collect();
+        })
+    };
+    let [FindingKind::RatioDependsOnSize { by_operations, by_bytes }] =
+        found(1, [2_000, 2_500])[..]
+    else {
+        panic!("{:?}", found(1, [2_000, 2_500]))
+    };
+    assert!((by_operations.ratio - 1.25).abs() < 0.001, "{by_operations}");
+    assert!((by_bytes.ratio - 0.2).abs() < 0.001, "{by_bytes}");
+    assert!(by_bytes.low < by_bytes.ratio && by_bytes.ratio < by_bytes.high);
+    assert_eq!(found(1, [2_500, 500]), [], "both say the same");
+    assert_eq!(found(KEYS / 2, [2_000, 2_500]), [], "no value weighs that much");
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn waiting_for_a_processor_shows_others_if_workers_leave_one_free() {
     assert_eq!(waiting(0.049, 1), []);
     assert_eq!(waiting(0.9, 2), [], "two workers on two processors wait for each other");
     let both = single(|_, s| {
+        s.wall_ns = 200_000_000;
         s.load = Load { other_cpus: Some(0.5), cpu_pressure: Some(0.5), ..Load::default() };
     });
     assert_eq!(both, [FindingKind::OtherLoad { cpus: 0.5 }], "once is enough");
@@ -108,9 +109,15 @@ fn a_latency_beyond_the_histogram_is_a_finding() {
 
 #[test]
 fn others_may_do_a_little() {
-    let other = |cpus| single(|_, s| s.load.other_cpus = Some(cpus));
-    assert_eq!(other(0.09), []);
-    assert_eq!(other(0.11), [FindingKind::OtherLoad { cpus: 0.11 }]);
+    let other = |wall_ns, cpus| {
+        single(|_, s| {
+            s.wall_ns = wall_ns;
+            s.load.other_cpus = Some(cpus);
+        })
+    };
+    assert_eq!(other(200_000_000, 0.09), []);
+    assert_eq!(other(200_000_000, 0.11), [FindingKind::OtherLoad { cpus: 0.11 }]);
+    assert_eq!(other(199_999_999, 0.11), [], "a tick more or less");
     let steal = |share| single(|_, s| s.load.steal = Some(share));
     assert_eq!(steal(0.009), []);
     assert_eq!(steal(0.011), [FindingKind::Steal { share: 0.011 }]);

@@ -5,7 +5,7 @@ use model::{
     Generated, Operation, Order, Server, Work, Workload, record::Record, rows,
 };
 
-use super::{DATA, data, fixture::filesystem, kinds, sound, workload};
+use super::{DATA, KEYS, data, fixture::filesystem, kinds, sound, workload};
 use crate::{of_machine, of_stores};
 
 const MIB: u64 = 1 << 20;
@@ -182,6 +182,25 @@ fn stores_on_different_file_systems_are_a_finding_unless_that_is_what_is_compare
     assert_eq!(second("xfs", "/dev/vdb", "/", None), [], "the other has no store");
     assert_eq!(second("ext4", "/dev/vda", "/mnt", None), [], "the same, mounted twice");
     assert_eq!(second("xfs", "/dev/vdb", "/mnt", Some("xfs")), []);
+}
+
+#[test]
+fn few_values_that_hold_half_of_the_bytes_are_a_finding() {
+    let half = |half_in| {
+        early(|r| {
+            data(r, |summary, _| {
+                summary.half_in = half_in;
+                summary.largest = 60_000_000;
+            });
+        })
+    };
+    let (keys, largest) = (KEYS, 60_000_000);
+    let few = |values| [FindingKind::FewValuesHoldMost { values, keys, largest }];
+    assert_eq!(half(Some(1)), few(1));
+    assert_eq!(half(Some(KEYS / 20)), few(KEYS / 20));
+    assert_eq!(half(Some(KEYS / 20 + 1)), []);
+    assert_eq!(half(Some(0)), [], "without bytes there is no half of them");
+    assert_eq!(half(None), []);
 }
 
 #[test]

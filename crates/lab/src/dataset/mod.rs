@@ -119,8 +119,21 @@ impl Dataset {
             bytes: sizes().sum(),
             smallest: sizes().min().unwrap_or(0),
             largest: sizes().max().unwrap_or(0),
+            half_in: Some(self.half_in()),
             deflated: self.deflated,
         }
+    }
+
+    /// The fewest values that hold half of the bytes or more.
+    fn half_in(&self) -> u64 {
+        let mut sizes: Vec<u32> = self.entries.iter().map(|entry| entry.size).collect();
+        sizes.sort_unstable();
+        let bytes: u64 = sizes.iter().map(|size| u64::from(*size)).sum();
+        let sums = sizes.iter().rev().scan(0, |sum, size| {
+            *sum += u64::from(*size);
+            Some(*sum)
+        });
+        sums.take_while(|sum| *sum < bytes.div_ceil(2)).count() as u64 + u64::from(bytes > 0)
     }
 
     pub(crate) fn limit(&mut self, max: i64) {
@@ -276,6 +289,21 @@ mod order_tests {
         }
         assert_eq!(seen.len(), 6);
         assert!(seen.values().all(|count: &i32| (count - 1000).abs() < 150), "{seen:?}");
+    }
+
+    #[test]
+    fn the_largest_values_that_hold_half_of_the_bytes_are_counted() {
+        let half_in = |sizes: &[u32]| {
+            let mut set = Dataset::new(KeyKind::Integers);
+            (0..).zip(sizes).for_each(|(key, size)| set.push_write(key, *size));
+            set.summary().half_in
+        };
+        assert_eq!(half_in(&[10, 10, 10, 10]), Some(2));
+        assert_eq!(half_in(&[10, 10, 10]), Some(2));
+        assert_eq!(half_in(&[1, 100, 1, 1]), Some(1));
+        assert_eq!(half_in(&[0, 7, 0]), Some(1));
+        assert_eq!(half_in(&[0, 0]), Some(0));
+        assert_eq!(half_in(&[]), Some(0));
     }
 
     #[test]

@@ -14,6 +14,30 @@ use crate::{
     units::{show_count, show_rate, show_size, three_digits},
 };
 
+/// A ratio of times to the baseline, with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RatioInterval {
+    /// Time over the baseline's.
+    pub ratio: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+impl fmt::Display for RatioInterval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ratio, low, high } = *self;
+        let (word, times) = if ratio < 1.0 {
+            ("faster", [ratio, high, low].map(f64::recip))
+        } else {
+            ("slower", [ratio, low, high])
+        };
+        let [times, low, high] = times.map(three_digits);
+        write!(f, "{times} times {word} ({low} to {high})")
+    }
+}
+
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
@@ -65,8 +89,8 @@ findings! {
         "times are too long: other processes used up to {cpus} processors; stop them and run again";
 
     [Note] LoadUnknown =>
-        "times may be too long: this system does not report what else ran during the trials; make \
-        sure that nothing does";
+        "times may be too long: what else ran during the trials is not known; make sure that \
+        nothing does";
 
     [Warning, worst ("", *share)]
     Steal { share: f64 as percent = "Share of all processor time." } =>
@@ -222,6 +246,14 @@ findings! {
         "memory is not limited: {why}; only the engines' own caches are equal, and each target has \
         the page cache of the whole machine";
 
+    [Warning, worst ("", *fetched)] ReadaheadEvicts {
+        fetched: f64 as three_digits = "Bytes from the device for each byte of the values.",
+        readahead: u64 as show_size = "What the device reads ahead at once.",
+        memory: u64 as show_size = "Memory of the run.",
+    } => "times are those of reading ahead: up to {fetched} bytes came from the device for each \
+        byte read, because the device reads up to {readahead} at once and {memory} cannot keep \
+        them; give more --memory, or make the device read less (`blockdev --setra`)";
+
     [Warning] CacheKept =>
         "not the same memory: its target string sets the cache, and not --memory as for the \
         others; leave the setting out";
@@ -246,6 +278,20 @@ findings! {
         keys: u64 as show_count = "Keys in the dataset.",
     } => "caches hold more of the data than they would: a pass touches {touched} of {keys} keys; \
         leave out --count and --max-id to touch all";
+
+    [Warning] FewValuesHoldMost {
+        values: u64 as show_count = "The fewest values that hold half of the bytes.",
+        keys: u64 as show_count = "Values in the dataset.",
+        largest: u64 as show_size = "The largest value.",
+    } => "times are mostly those of few values: {values} of {keys} hold half of the bytes, the \
+        largest has {largest}; medians show what most operations take, and sets of similar sizes \
+        (--data) show each by itself";
+
+    [Warning] RatioDependsOnSize {
+        by_operations: RatioInterval = "Ratio of the medians of the latencies.",
+        by_bytes: RatioInterval = "Ratio of the times of whole passes.",
+    } => "the answer depends on what counts: by operations (medians) it is {by_operations}, by bytes \
+        (whole passes, as in the table) {by_bytes}; few values hold most of the bytes";
 
     [Note] OrderOfInsertion =>
         "faster than most uses: keys are touched in a fixed order, possibly that of their \
@@ -363,6 +409,13 @@ mod tests {
             said.contains("as cold: 25.0 % of the pages and 50.0 % of the names were"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn a_ratio_is_shown_as_a_factor_above_one() {
+        let shown = |ratio, low, high| RatioInterval { ratio, low, high }.to_string();
+        assert_eq!(shown(0.2, 0.1, 0.4), "5.00 times faster (2.50 to 10.0)");
+        assert_eq!(shown(1.25, 0.9, 1.5), "1.25 times slower (0.900 to 1.50)");
     }
 
     #[test]

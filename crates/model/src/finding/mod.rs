@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cache;
 
-pub use kind::FindingKind;
+pub use kind::{FindingKind, RatioInterval};
 
 /// What makes a figure doubtful, and which figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -103,7 +103,7 @@ fn findings_of_a_kind_are_one_suggestion_the_worst_first() {
         "{advice}"
     );
     assert!(
-        !advice.contains("0.200") && advice.contains("\n  · times may be too long: this system"),
+        !advice.contains("0.200") && advice.contains("\n  · times may be too long: what else"),
         "{advice}"
     );
 }

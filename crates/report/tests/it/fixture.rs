@@ -228,6 +228,7 @@ pub(crate) fn summary() -> DatasetSummary {
         bytes: OPERATIONS * 10_000,
         smallest: 8_000,
         largest: 12_000,
+        half_in: Some(500),
         deflated: None,
     }
 }

@@ -228,7 +228,7 @@ fn doubts_stand_by_weight_and_notes_are_counted() {
     let wrong =
         page.find("\n! wrong: no figure counts: storemark was built without optimisation").unwrap();
     let warning = page.find("\n! times are too long: the hypervisor took up to 5.0 %").unwrap();
-    let note = page.find("\n· times may be too long: this system does not report").unwrap();
+    let note = page.find("\n· times may be too long: what else ran during the").unwrap();
     assert!(wrong < warning && warning < note);
     assert!(page.contains(
         "\n· pack (in 2 rounds): not all of the work is counted: flushing what was left to the background took up to"

@@ -1,0 +1,46 @@
+//! Datasets in which few values hold most of the bytes: the mean is about those, the median about all
+//! others, and the two may contradict each other.
+
+use model::{FindingKind, RatioInterval, record::Record};
+use stats::Estimate;
+
+use crate::{series::Series, verdict::FEWEST_ROUNDS};
+
+/// Most values that are few: one in so many. Where sizes are log-normal, fewer hold half of the bytes
+/// if the standard deviation of the logarithm is above 1.64.
+const FEW: u64 = 20;
+
+/// Few values that hold half of the bytes.
+pub(crate) fn few_hold_most(record: &Record) -> Option<FindingKind> {
+    let summary = record.header.plan.experiment.summary()?;
+    let (values, keys, largest) = (summary.half_in?, summary.count, summary.largest);
+    (values > 0 && values.saturating_mul(FEW) <= keys).then_some(FindingKind::FewValuesHoldMost {
+        values,
+        keys,
+        largest,
+    })
+}
+
+/// How far apart the two ratios must be: less changes no choice.
+const APART: f64 = 1.1;
+
+/// A ratio that such values decide, where that of the medians is another.
+pub(crate) fn ratio_depends_on_size(
+    series: Series<'_>,
+    by_bytes: Option<&Estimate>,
+) -> Option<FindingKind> {
+    few_hold_most(series.record)?;
+    let enough = |ratio: &Estimate| ratio.n >= FEWEST_ROUNDS as usize;
+    let by_bytes = by_bytes.copied().filter(enough)?;
+    let by_operations = series.medians_to(series.baseline()).filter(enough)?;
+    let apart = |below: &Estimate, above: &Estimate| below.high * APART < above.low;
+    let apart = apart(&by_operations, &by_bytes) || apart(&by_bytes, &by_operations);
+    apart.then(|| FindingKind::RatioDependsOnSize {
+        by_operations: interval(&by_operations),
+        by_bytes: interval(&by_bytes),
+    })
+}
+
+fn interval(&Estimate { point: ratio, low, high, .. }: &Estimate) -> RatioInterval {
+    RatioInterval { ratio, low, high }
+}
