@@ -62,6 +62,15 @@ fn all_random() -> u8 {
     100
 }
 
+/// All of the data that a sample was taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SampledFrom {
+    /// Number of values.
+    pub count: u64,
+    /// Bytes of all values.
+    pub bytes: u64,
+}
+
 /// A dataset in figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DatasetSummary {

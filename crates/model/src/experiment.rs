@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatasetSpec, DatasetSummary, Generated, Operation, Order, rows};
+use crate::{DatasetSpec, DatasetSummary, Generated, Operation, Order, SampledFrom, rows};
 
 /// An experiment and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +19,9 @@ pub enum Experiment {
         summary: DatasetSummary,
         /// Keys in each target, touched or not.
         available: u64,
+        /// What the values are a sample of, stratified by size; absent: they are all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sampled_from: Option<SampledFrom>,
     },
     /// `storemark rows`: a table of two integers.
     Rows {

@@ -38,7 +38,7 @@ mod words;
 
 pub use cache::{Cache, Residency};
 pub use cache_state::State;
-pub use dataset::{DatasetSpec, DatasetSummary, Generated};
+pub use dataset::{DatasetSpec, DatasetSummary, Generated, SampledFrom};
 pub use doctor::{Disk, DoctorReport, Folder, Noise, Program, Reach, Volume};
 pub use durability::Durability;
 pub use engine::{

@@ -167,6 +167,17 @@ pub fn show_duration(duration: Duration) -> String {
     }
 }
 
+/// A duration as options take it, rounded up: `45s`, `10m`.
+pub fn option_duration(duration: Duration) -> String {
+    const MOST_SECONDS: f64 = 180.0;
+    let seconds = duration.as_secs_f64();
+    if seconds <= MOST_SECONDS {
+        format!("{:.0}s", seconds.ceil().max(1.0))
+    } else {
+        format!("{:.0}m", (seconds / 60.0).ceil())
+    }
+}
+
 /// A count with commas between thousands.
 pub fn show_count(count: u64) -> String {
     let digits = count.to_string();

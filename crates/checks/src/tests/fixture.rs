@@ -51,7 +51,12 @@ fn plan(labels: &[&str], count: u64) -> Plan {
     };
     Plan {
         seed: 42,
-        experiment: Experiment::Blobs { dataset: DatasetSpec::Targets, summary, available: count },
+        experiment: Experiment::Blobs {
+            dataset: DatasetSpec::Targets,
+            summary,
+            available: count,
+            sampled_from: None,
+        },
         targets: labels.iter().map(|label| target(label)).collect(),
         baseline: 0,
         workloads: vec![workload(Operation::Read, count)],

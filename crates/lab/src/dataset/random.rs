@@ -16,6 +16,7 @@ pub(crate) enum Use {
     Check,
     Series,
     Ageing,
+    Sample,
 }
 
 /// A seed for one use and index, from the run's seed.

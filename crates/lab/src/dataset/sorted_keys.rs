@@ -10,6 +10,13 @@ pub(crate) enum OwnedKey {
 }
 
 impl OwnedKey {
+    pub(crate) fn of(key: Key<'_>) -> Self {
+        match key {
+            Key::Int(key) => Self::Int(key),
+            Key::Name(name) => Self::Name(name.into()),
+        }
+    }
+
     pub(crate) fn as_key(&self) -> Key<'_> {
         match self {
             Self::Int(key) => Key::Int(*key),
@@ -27,11 +34,7 @@ pub(crate) fn push_sorted<M>(rows: &mut Vec<(OwnedKey, M)>, key: Key<'_>, mark: 
         let last = last.as_key();
         return Err(Error::corrupt(format!("keys are out of order: {key} comes after {last}")));
     }
-    let key = match key {
-        Key::Int(key) => OwnedKey::Int(key),
-        Key::Name(name) => OwnedKey::Name(name.into()),
-    };
-    rows.push((key, mark));
+    rows.push((OwnedKey::of(key), mark));
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use model::{
 use super::{
     Prepared,
     ageing::{self, AgeingRequest},
-    blobs::{self, BlobsRequest, Data, StoreCache},
+    blobs::{self, BlobsRequest, Coverage, Data, StoreCache},
     rows::{self, RowsRequest},
     tasks::{self, TasksRequest},
 };
@@ -70,6 +70,7 @@ impl Request {
         let read = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
         let blobs = BlobsRequest {
             data,
+            coverage: Coverage::All,
             targets,
             work: vec![read],
             caches: vec![Cache::Warm],

@@ -1,6 +1,6 @@
 //! All kinds of findings.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Cache, Durability,
-    units::{show_count, show_rate, show_size, three_digits},
+    units::{option_duration, show_count, show_duration, show_rate, show_size, three_digits},
 };
 
 /// A ratio of times to the baseline, with its interval.
@@ -40,6 +40,16 @@ impl fmt::Display for RatioInterval {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
+}
+
+/// What it takes to measure more than a sample.
+fn all_take(seconds: f64) -> String {
+    let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    format!(
+        ": all take about {}; --time {} measures them",
+        show_duration(time),
+        option_duration(time)
+    )
 }
 
 findings! {
@@ -272,6 +282,13 @@ findings! {
         "a trial failed, and there were no further ones: {why}";
 
     // The work.
+
+    [Note] Sampled {
+        count: u64 as show_count = "Values that are measured.",
+        all: u64 as show_count = "Values in the data.",
+        seconds: Option<f64> = "Seconds that all take, as tried out; absent: a sample was asked for.",
+    } => "figures are for {count} of {all} values, a sample stratified by size{because}",
+        because = seconds.map_or_else(String::new, all_take);
 
     [if *touched * 2 < *keys { Warning } else { Note }] KeysNotCovered {
         touched: u64 as show_count = "Distinct keys a pass touches, or can touch.",

@@ -48,6 +48,9 @@ options! {
         /// Generate values that compress to this share of their size, 0.01 to 1, for filling and
         /// for updates
         compressible: Option<Written<Share>> = "SHARE",
+        /// Measure N of the values, a sample stratified by size; default: all, or as many as fit
+        /// if neither --time nor --rounds is given
+        sample: Option<Written<Size>> = "N",
         /// Largest integer key to touch
         max_id: Vec<Written<Integer>> = "KEY" [allow_hyphen_values = true],
     }

@@ -62,7 +62,7 @@ const CONFLICTS: [(&str, &[&str]); 9] = [
     ("objects", &["volume"]),
 ];
 /// Options that are 1 or more.
-const NOT_ZERO: [&str; 6] = ["batch", "count", "objects", "rows", "runs", "tasks"];
+const NOT_ZERO: [&str; 7] = ["batch", "count", "objects", "rows", "runs", "sample", "tasks"];
 /// Options that need another one.
 const NEEDS: [(&str, &str); 2] = [("in-place", "update"), ("image-size", "on")];
 

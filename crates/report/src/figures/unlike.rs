@@ -187,7 +187,7 @@ pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
 
 fn data(plan: &Plan) -> String {
     match &plan.experiment {
-        Experiment::Blobs { dataset, summary, available } => {
+        Experiment::Blobs { dataset, summary, available, .. } => {
             let there = || format!("{} ({})", show_count(*available), show_size(summary.bytes));
             match dataset {
                 DatasetSpec::Generated(data) => generated(data),

@@ -15,13 +15,19 @@ pub(crate) fn what_and_where(record: &Record) -> [String; 2] {
 
 pub(crate) fn data(plan: &Plan) -> String {
     match &plan.experiment {
-        Experiment::Blobs { dataset, summary, available } => {
+        Experiment::Blobs { dataset, summary, available, sampled_from } => {
             let source = match dataset {
                 DatasetSpec::Generated(data) => format!(" from seed {}", data.seed),
                 DatasetSpec::Directory { path } => format!(" from {path}"),
                 DatasetSpec::Targets => String::new(),
             };
-            values(summary, *available, &source)
+            let all = sampled_from.map_or(*available, |all| all.count);
+            let source = if sampled_from.is_some() {
+                format!("{source}, a sample stratified by size")
+            } else {
+                source
+            };
+            values(summary, all, &source)
         }
         Experiment::Ageing { data, summary } => {
             values(summary, summary.count, &format!(" from seed {}", data.seed))

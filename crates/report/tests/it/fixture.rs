@@ -266,6 +266,7 @@ fn plan(labels: &[&str]) -> Plan {
             dataset: DatasetSpec::Generated(generated()),
             summary: summary(),
             available: OPERATIONS,
+            sampled_from: None,
         },
         targets: labels.iter().map(|label| target(label)).collect(),
         baseline: 0,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engines::registry;
 use host::Placements;
-use lab::{BlobWork, BlobsRequest, Data, Target, WorkerProcesses};
+use lab::{BlobWork, BlobsRequest, Coverage, Data, Target, WorkerProcesses};
 use model::{
     Blobs, Durability, Error, Facet, Result, Settings, Work,
     spec::{BlobsSpec, one},
@@ -27,6 +27,7 @@ pub(super) fn request(
     let targets = chosen(spec, &resolved, placements)?;
     let blobs = BlobsRequest {
         data: data(spec, &resolved, seed)?,
+        coverage: coverage(spec),
         targets,
         work: work.into_iter().filter_map(blob_work).collect(),
         caches: spec.caches(),
@@ -43,6 +44,15 @@ pub(super) fn request(
         short_of_room: spec.extras.yes,
     };
     Ok((blobs, durability))
+}
+
+/// A time or a number of rounds is for all of the data.
+fn coverage(spec: &BlobsSpec) -> Coverage {
+    match one(&spec.data.sample) {
+        Some(count) => Coverage::Sample(count),
+        None if spec.running.time.is_none() && spec.running.rounds.is_empty() => Coverage::Fitting,
+        None => Coverage::All,
+    }
 }
 
 fn blob_work(work: Work) -> Option<BlobWork> {

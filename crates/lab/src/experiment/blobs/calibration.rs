@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use model::{Action, Batch, Cache, Error, Idle, Operation, Result, Session, Workload};
+use model::{Action, Batch, Cache, Error, Idle, Operation, Result, Sample, Session, Workload};
 
 use super::{Blobs, Job, TrialInput};
 use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
     experiment::Experiment,
-    workload::{self, BlobWork, NoClock, Walk, WorkerPass, drawn},
+    workload::{self, BlobWork, LATENCY_OPERATIONS, NoClock, Walk, WorkerPass, drawn},
 };
 
 /// Operations of a calibrating pass.
@@ -54,8 +54,8 @@ impl Blobs<'_> {
         let mut costs = Vec::new();
         while costs.len() < self.stores.targets.len() {
             let target = costs.len();
-            let own = tried.iter().map(|workload| self.seconds_per_operation(target, workload));
-            match own.collect::<Result<Vec<f64>>>() {
+            let own = tried.iter().map(|workload| self.costs(target, workload));
+            match own.collect::<Result<Vec<Costs>>>() {
                 Ok(own) => costs.push(own),
                 Err(error) => {
                     self.stores.leave_out(target, error)?;
@@ -66,21 +66,39 @@ impl Blobs<'_> {
         let lengths = Lengths::new(part.over_time);
         let mut round = 0.0;
         for (index, work) in part.work.iter().enumerate() {
-            let costs: Vec<f64> = costs.iter().map(|own| own[index]).collect();
+            let tried: Vec<&Costs> = costs.iter().map(|own| &own[index]).collect();
+            let costs: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
             let settled = || match work.rate {
                 Some(rate) => on_schedule(rate, &costs, lengths.scheduled),
                 None => keys * repeats(keys as f64, &costs, &lengths),
             };
             let count = part.count.unwrap_or_else(settled).min(most(work.operation, keys));
-            // The first pass of a warm trial goes over the keys once more, and the latency pass may
-            // be long.
-            let timed = if part.over_time { count } else { 0 };
-            let operations = (count + keys + timed) * self.caches.len() as u64;
-            let scheduled = work.rate.map_or(0.0, |rate| count as f64 / rate);
-            round += costs.iter().map(|c| (c * operations as f64).max(scheduled)).sum::<f64>();
-            self.workloads.push(self.job.workload(*work, count, keys));
+            let workload = self.job.workload(*work, count, keys);
+            let length = Length { keys, ..Length::of(&workload) };
+            round += tried
+                .iter()
+                .flat_map(|own| own.iter())
+                .map(|cost| cost.seconds(&length))
+                .sum::<f64>();
+            self.workloads.push(workload);
         }
+        self.costs = costs;
         Ok(Duration::try_from_secs_f64(round).unwrap_or(Duration::MAX))
+    }
+
+    /// Seconds of a round's operations with so many keys.
+    pub(super) fn operations_seconds(&self, keys: u64) -> f64 {
+        let of = |(workload, costs): (&Workload, &Costs)| {
+            let count = self.job.part.count.unwrap_or(workload.count.max(keys));
+            let length = Length { count, keys, ..Length::of(workload) };
+            costs.iter().map(|cost| cost.seconds(&length) - cost.apart).sum::<f64>()
+        };
+        self.costs.iter().flat_map(|own| self.workloads.iter().zip(own)).map(of).sum()
+    }
+
+    /// Seconds of a round that go to anything else.
+    pub(super) fn apart_seconds(&self) -> f64 {
+        self.costs.iter().flatten().flatten().map(|cost| cost.apart).sum()
     }
 
     /// A short workload that does the same, as fast as it can.
@@ -96,15 +114,90 @@ impl Blobs<'_> {
         Ok(self.job.workload(closed, OPERATIONS.min(keys).min(most), keys))
     }
 
-    fn seconds_per_operation(&self, target: usize, workload: &Workload) -> Result<f64> {
-        // Under a limit nothing is warm.
-        let limited = self.caches.iter().copied().find(|cache| *cache == Cache::Limited);
-        let input =
-            TrialInput { cache: limited.unwrap_or_default(), salt: 0, seed: 0, first_round: true };
-        let ops = drawn(workload, &self.stores.dataset, 0)?;
-        let (sample, _) = self.trial(target, *workload, ops, &input)?;
-        Ok(sample.wall_ns.max(1) as f64 / 1e9 / workload.count as f64)
+    /// Tries a workload in each cache state that the target can be in.
+    fn costs(&self, target: usize, workload: &Workload) -> Result<Costs> {
+        let has_files = self.stores.targets[target].has_files();
+        let states = self.caches.iter().copied();
+        let mut states: Vec<_> = states.filter(|cache| !cache.is_cold() || has_files).collect();
+        if states.is_empty() {
+            states.push(Cache::Warm);
+        }
+        states.into_iter().map(|cache| self.cost(target, workload, cache)).collect()
     }
+
+    fn cost(&self, target: usize, workload: &Workload, cache: Cache) -> Result<Cost> {
+        let ops = drawn(workload, &self.stores.dataset, 0)?;
+        let input = TrialInput { cache, salt: 0, seed: 0, first_round: true };
+        let start = Instant::now();
+        let (sample, _) = self.trial(target, *workload, ops, &input)?;
+        Ok(Cost::of(&sample, start.elapsed()))
+    }
+}
+
+/// What the trials of a workload on one target take, a trial in each cache state.
+pub(super) type Costs = Vec<Cost>;
+
+/// Seconds of a trial, as tried out.
+pub(super) struct Cost {
+    cold: bool,
+    /// An operation of the first pass after opening.
+    first: f64,
+    /// An operation of the pass that counts.
+    operation: f64,
+    /// The same without waits for a processor.
+    judged: f64,
+    /// All that is not one of these: the cache state, opening, checking, flushing.
+    apart: f64,
+}
+
+/// How long a trial is to be.
+struct Length {
+    /// Operations of the pass that counts.
+    count: u64,
+    keys: u64,
+    writes: bool,
+    rate: Option<f64>,
+}
+
+impl Length {
+    /// Of a workload that goes over its keys once.
+    fn of(workload: &Workload) -> Self {
+        let Workload { work, count, .. } = *workload;
+        Self { count, keys: count, writes: work.writes(), rate: work.rate() }
+    }
+}
+
+impl Cost {
+    /// Of a trial that gave `sample` and `took` so long.
+    fn of(sample: &Sample, took: Duration) -> Self {
+        let per = |ns: u64, operations: u64| ns.max(1) as f64 / 1e9 / operations.max(1) as f64;
+        let first = sample.first();
+        let passes = sample.wall_ns + first.map_or(0, |first| first.wall_ns);
+        let operation = per(sample.wall_ns, sample.operations);
+        Self {
+            cold: sample.cache.is_cold(),
+            first: first.map_or(operation, |first| per(first.wall_ns, first.operations)),
+            operation,
+            judged: per(sample.judged_ns(), sample.operations),
+            apart: took.saturating_sub(Duration::from_nanos(passes)).as_secs_f64(),
+        }
+    }
+
+    fn seconds(&self, length: &Length) -> f64 {
+        let Length { count, keys, writes, rate } = *length;
+        let once = count.min(keys);
+        if self.cold {
+            return self.apart + self.operation * once as f64;
+        }
+        let first = if writes { once.min(LATENCY_OPERATIONS) } else { once };
+        let scheduled = rate.map_or(0.0, |rate| count as f64 / rate);
+        self.apart + self.first * first as f64 + (self.operation * count as f64).max(scheduled)
+    }
+}
+
+/// Seconds of an operation in the state in which it is fastest.
+fn operation(costs: &[Cost]) -> f64 {
+    costs.iter().map(|cost| cost.judged).fold(f64::INFINITY, f64::min)
 }
 
 /// Operations of a pass on schedule: those of so many `seconds`, but no more than the slowest target

@@ -62,8 +62,8 @@ pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
     let ExperimentRequest::Blobs(part) = &request.experiment else {
         return Err(Error::usage("only `run` can be forecast"));
     };
-    let job = Job { request, part, progress: &Silent, stop };
-    let data = Source::open(job)?.amount(stop)?;
+    let job = Job::new(request, part, &Silent, stop);
+    let data = part.coverage.of(Source::open(job)?.amount(stop)?);
     let rooms = needed(job, &job.operations(), data);
     let room = |(folder, needed): (PathBuf, u64)| Room {
         free: host::free_bytes(&folder).ok(),
@@ -73,7 +73,7 @@ pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
     let count = part.count.unwrap_or(data.count);
     let workload = |work: &BlobWork| job.workload(*work, count, data.count);
     let workloads: Vec<_> = part.work.iter().map(workload).collect();
-    let round: f64 = workloads.iter().map(|workload| of_a_round(job, data, workload)).sum();
+    let round = round(job, data);
     Ok(Forecast {
         data,
         trials: part.targets.len() * workloads.len() * part.caches.len(),
@@ -81,7 +81,7 @@ pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
         disk: rooms.into_iter().map(room).collect(),
         preparing: seconds(preparing(job, data, false)),
         preparing_again: seconds(preparing(job, data, true)),
-        round: seconds(round * part.targets.len() as f64),
+        round: seconds(round),
     })
 }
 
@@ -92,6 +92,19 @@ impl Forecast {
         let preparing = if again { self.preparing_again } else { self.preparing };
         preparing.saturating_add(self.round.saturating_mul(rounds))
     }
+}
+
+/// What a run of all of `data` takes with the least number of rounds, if nothing was tried.
+pub(super) fn roughly(job: Job<'_>, data: Amount) -> Duration {
+    let rounds = f64::from(job.request.rounds.min);
+    seconds(preparing(job, data, false) + rounds * round(job, data))
+}
+
+/// The trials of a round.
+fn round(job: Job<'_>, data: Amount) -> f64 {
+    let count = job.part.count.unwrap_or(data.count);
+    let of = |work: &BlobWork| of_a_round(job, data, &job.workload(*work, count, data.count));
+    job.part.work.iter().map(of).sum::<f64>() * job.part.targets.len() as f64
 }
 
 /// One target's trials of a workload in every state.

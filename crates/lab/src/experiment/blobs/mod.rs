@@ -1,14 +1,20 @@
 //! `storemark run`: operations on values under keys.
 
 mod calibration;
+mod fit;
 mod forecast;
 mod memory_limit;
 mod prepare;
 mod request;
+mod sample;
 mod source;
 mod stores;
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use model::{
     Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet, Filesystem,
@@ -27,11 +33,13 @@ use crate::{
     workers::processes::Processes,
     workload::{BlobWork, LATENCY_OPERATIONS, OpStream, PassInput, drawn},
 };
+use calibration::Costs;
 pub(super) use calibration::own_loop;
 pub use forecast::{Forecast, Room, forecast};
 use memory_limit::MemoryLimiter;
 pub use memory_limit::equal_cache;
-pub use request::{BlobsRequest, Data, WorkerProcesses};
+pub use request::{BlobsRequest, Coverage, Data, WorkerProcesses};
+use source::Source;
 pub use stores::{Needs, StoreCache};
 use stores::{PreparedTarget, Stores};
 
@@ -44,9 +52,27 @@ struct Job<'a> {
     part: &'a BlobsRequest,
     progress: &'a dyn Progress,
     stop: &'a Stop,
+    /// When its time is over; absent: never.
+    ends: Option<Instant>,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    /// Its time starts now.
+    fn new(
+        request: &'a Request,
+        part: &'a BlobsRequest,
+        progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Self {
+        let ends = request.time().and_then(|time| Instant::now().checked_add(time));
+        Self { request, part, progress, stop, ends }
+    }
+
+    /// The time that it has left; absent: there is no end to it.
+    fn left(&self) -> Option<Duration> {
+        self.ends.map(|ends| ends.saturating_duration_since(Instant::now()))
+    }
+
     fn settings(&self, target: &BlobTarget) -> Result<Settings> {
         target.settings_for(Facet::Blobs, self.request.durability)
     }
@@ -113,29 +139,29 @@ pub(crate) fn prepare<'a>(
     progress: &'a dyn Progress,
     stop: &'a Stop,
 ) -> Result<Prepared<'a>> {
-    let job = Job { request, part, progress, stop };
+    let job = Job::new(request, part, progress, stop);
     job.check_sharing()?;
     memory_limit::check_early(job)?;
     let (caches, unreachable) = cache_state::reachable(&part.caches)?;
-    let stores = prepare::stores(job, cache.take(job))?;
-    if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
-        return Err(Error::usage("none of the targets has files, so that none can be cold"));
-    }
-    let summary = stores.dataset.summary();
-    let random_percent = if let Data::Generated(of) = &part.data { of.random_percent } else { 100 };
-    let seed = derive(request.seed, Use::Pool, 0);
-    let pool = PoolSpec { seed, largest: summary.largest, random_percent };
-    // Generated before the limit holds: it is the tool's memory, not a target's.
-    let pool = (pool, Pool::from(pool));
-    let processes = start_workers(job, &stores, pool.0)?;
-    let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
-    let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
-    let (workloads, ops) = Default::default();
-    let mut blobs = Blobs { job, cache, workloads, caches, ops, limiter, processes, pool, stores };
-    let round = blobs.calibrate()?;
+    let kept = cache.take(job);
+    let mut source = Source::open(job)?;
+    let sampled = match &kept {
+        Some(kept) => {
+            let sampled = kept.sampled;
+            sampled.map_or(Ok(()), |sampled| sampled.again(&mut source, stop))?;
+            sampled
+        }
+        None => fit::fit(job, &mut source, &caches)?,
+    };
+    let (mut blobs, round) = ready(job, &source, &caches, (kept, cache))?;
+    // It may be a copy that is no longer needed.
+    drop(source);
+    blobs.stores.sampled = sampled;
     let Blobs { stores, limiter, .. } = &blobs;
-    let available = stores.available;
-    let experiment = PlannedData::Blobs { dataset: part.data.spec(), summary, available };
+    let (summary, available) = (stores.dataset.summary(), stores.available);
+    let sampled_from = sampled.map(|sampled| sampled.from);
+    let dataset = part.data.spec();
+    let experiment = PlannedData::Blobs { dataset, summary, available, sampled_from };
     let targets = stores.targets.iter().map(|target| target.planned.clone()).collect();
     let plan = Plan {
         baseline: stores.baseline,
@@ -160,6 +186,36 @@ pub(crate) fn prepare<'a>(
     })
 }
 
+/// Makes the stores ready that an earlier run has not left in `kept`, and finds out how long a round
+/// takes.
+fn ready<'a>(
+    job: Job<'a>,
+    source: &Source,
+    caches: &[Cache],
+    (kept, cache): (Option<Stores>, &'a mut StoreCache),
+) -> Result<(Blobs<'a>, Duration)> {
+    let Job { request, part, .. } = job;
+    let stores = prepare::stores(job, source, kept)?;
+    if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
+        return Err(Error::usage("none of the targets has files, so that none can be cold"));
+    }
+    let summary = stores.dataset.summary();
+    let random_percent = if let Data::Generated(of) = &part.data { of.random_percent } else { 100 };
+    let seed = derive(request.seed, Use::Pool, 0);
+    let pool = PoolSpec { seed, largest: summary.largest, random_percent };
+    // Generated before the limit holds: it is the tool's memory, not a target's.
+    let pool = (pool, Pool::from(pool));
+    let processes = start_workers(job, &stores, pool.0)?;
+    let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
+    let caches = caches.to_vec();
+    let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
+    let (workloads, costs, ops) = Default::default();
+    let mut blobs =
+        Blobs { job, cache, workloads, costs, caches, ops, limiter, processes, pool, stores };
+    let round = blobs.calibrate()?;
+    Ok((blobs, round))
+}
+
 /// The worker processes that were asked for, no more than there are keys.
 fn start_workers<'a>(
     job: Job<'a>,
@@ -181,6 +237,8 @@ struct Blobs<'a> {
     cache: &'a mut StoreCache,
     /// Of the plan.
     workloads: Vec<Workload>,
+    /// By target: what its trials of each workload take.
+    costs: Vec<Vec<Costs>>,
     caches: Vec<Cache>,
     /// By workload: the operations of the round, if they are drawn.
     ops: Vec<Option<Arc<OpStream>>>,
@@ -245,6 +303,8 @@ impl Blobs<'_> {
             without_files.map(|t| Finding::target(FindingKind::AlwaysWarm, &t.planned.label));
         let mut findings = self.stores.findings.clone();
         findings.extend(unreachable.into_iter().map(Finding::run));
+        let sampled = self.stores.sampled;
+        findings.extend(sampled.map(|of| Finding::run(of.finding(&self.stores.dataset))));
         findings.extend(always_warm);
         findings.extend(self.limiter.iter().flat_map(|limiter| limiter.findings.clone()));
         findings

@@ -8,7 +8,7 @@ use std::{
 
 use model::{
     Access, Cache, Durability, Error, ErrorKind, Facet, Finding, FindingKind, KeyKind, OpenOptions,
-    Operation, Order, Owner, Result, Settings,
+    Operation, Order, Owner, Result, Settings, units::show_duration,
 };
 
 use super::{
@@ -25,23 +25,21 @@ use crate::{
 };
 
 /// Makes everything ready that an earlier run has not left in `kept`.
-pub(super) fn stores(job: Job<'_>, kept: Option<Stores>) -> Result<Stores> {
+pub(super) fn stores(job: Job<'_>, source: &Source, kept: Option<Stores>) -> Result<Stores> {
     let Job { request, part, stop, .. } = job;
     part.targets.iter().try_for_each(|target| job.settings(target).map(drop))?;
-    let source = Source::open(job)?;
     let (amount, missing) = (source.amount(stop)?, job.missing(kept.is_some()));
     forecast::check_room(job, &missing, amount)?;
-    let mut stores = kept.map_or_else(|| read(job, &source, amount), Ok)?;
+    let mut stores = kept.map_or_else(|| read(job, source, amount), Ok)?;
     let reads = std::mem::take(&mut stores.targets).into_iter().map(|target| target.read);
     let mut reads = reads.chain(std::iter::repeat_with(|| None));
     let mut made = Vec::new();
     for (index, target) in part.targets.iter().enumerate() {
-        let making = Making { job, index, target, source: &source, amount };
-        let own = making.all(&missing, reads.next().flatten(), &mut stores);
+        let making = Making { job, index, target, source, amount };
+        let read = reads.next().flatten();
+        let own = in_half_of_the_rest(job, || making.all(&missing, read, &mut stores));
         made.push(bearable(&target.label, own)?);
     }
-    // It may be a target itself, of an engine that opens a store once.
-    drop(source);
     limit(&mut stores.dataset, part.max_key)?;
     stores.dataset.arrange(Order::Asc, None, 0);
     stores.dataset.arrange(Order::Permutation, None, check::seed(request.seed));
@@ -73,6 +71,7 @@ fn read(job: Job<'_>, source: &Source, amount: Amount) -> Result<Stores> {
         available,
         targets: Vec::new(),
         baseline: 0,
+        sampled: None,
         findings: Vec::new(),
         failed: Vec::new(),
         scratches: Scratches::default(),
@@ -237,7 +236,8 @@ fn finish_all(job: Job<'_>, made: Vec<Result<Made>>, stores: &mut Stores) -> Res
     for (index, (target, made)) in job.part.targets.iter().zip(made).enumerate() {
         let place = stores.targets.len();
         let finish = |made| finish(job, place, target, made, &stores.dataset);
-        match bearable(&target.label, made.and_then(finish))? {
+        let finish = || made.and_then(finish);
+        match bearable(&target.label, in_half_of_the_rest(job, finish))? {
             Ok((finished, finding)) => {
                 if index == job.request.baseline {
                     stores.baseline = place;
@@ -310,6 +310,23 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
         _ => "not in files of its own".to_owned(),
     };
     job.progress.detail(&format!("{label}: {place}, in effect:{settings}"));
+}
+
+/// Makes one target ready. One that takes more than half of the time that is left fails, so that the
+/// others can be measured.
+fn in_half_of_the_rest<T>(job: Job<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let half = job.left().map(|left| left / 2);
+    let result = job.stop.within(half, work);
+    match result {
+        Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {
+            let half = show_duration(half.unwrap_or_default());
+            Err(Error::failed(format!(
+                "making it ready takes more than {half}, half of the time that was left; use more \
+                 --time or a smaller --sample"
+            )))
+        }
+        result => result,
+    }
 }
 
 /// A failure of one target's own system stays with it; any other error ends the run.

@@ -4,13 +4,15 @@ use std::{ffi::OsString, path::PathBuf};
 
 use model::{Batch, Blobs, Cache, DatasetSpec, Generated, Settings};
 
-use crate::{experiment::request::Target, workload::BlobWork};
+use crate::{Amount, experiment::request::Target, workload::BlobWork};
 
 /// `storemark run`: values under keys.
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
 pub struct BlobsRequest {
     /// Where scratch stores get their data.
     pub data: Data,
+    /// How much of it is measured.
+    pub coverage: Coverage,
     pub targets: Vec<Target<dyn Blobs>>,
     /// What is done with each; a workload each. Either all draw their keys or none does.
     pub work: Vec<BlobWork>,
@@ -47,6 +49,29 @@ pub struct WorkerProcesses {
     /// Starts one: a program and its arguments, which end up in [`serve`](crate::serve) with this
     /// process at the other end of standard input and output.
     pub command: Vec<OsString>,
+}
+
+/// How much of the data is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    All,
+    /// So many values at most, stratified by size.
+    Sample(u64),
+    /// All, or if that does not fit into the time as many as do, stratified by size.
+    Fitting,
+}
+
+impl Coverage {
+    /// How much of `all` is measured, as far as it is known without trying.
+    pub(crate) fn of(self, all: Amount) -> Amount {
+        match self {
+            Self::Sample(count) if count < all.count => {
+                let bytes = u128::from(all.bytes) * u128::from(count) / u128::from(all.count);
+                Amount { count, bytes: u64::try_from(bytes).unwrap_or(u64::MAX) }
+            }
+            _ => all,
+        }
+    }
 }
 
 /// Where scratch stores get their data.

@@ -1,14 +1,16 @@
 //! Where scratch stores get their data: generated from a seed, or read from another store.
 
-use std::ops::ControlFlow;
+use std::ops::ControlFlow::{self, Break, Continue};
 
-use model::{Error, Generated, How, KeyKind, Mode, Put, Result, Scan, Session, Store, Visitor};
+use model::{
+    Error, Generated, How, Item, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store, Visitor,
+};
 
-use super::{Data, Job};
+use super::{Data, Job, sample::stratified};
 use crate::{
     Amount, Place, Progress, Stop,
     copy::{Readable, generated},
-    dataset::{Dataset, Sampler},
+    dataset::{Dataset, OwnedKey, Sampler, Use, derive},
     progress::tick,
 };
 
@@ -16,6 +18,15 @@ use crate::{
 pub(super) struct Source {
     keys: KeyKind,
     from: From,
+    /// If it is a sample: its values.
+    chosen: Option<Vec<Chosen>>,
+}
+
+/// A value of a sample.
+struct Chosen {
+    key: OwnedKey,
+    length: u64,
+    meta: Option<Meta>,
 }
 
 enum From {
@@ -26,11 +37,12 @@ enum From {
 
 impl Source {
     /// The source that the request names.
-    pub(super) fn open(Job { request, part, progress, stop }: Job<'_>) -> Result<Self> {
+    pub(super) fn open(Job { request, part, progress, stop, .. }: Job<'_>) -> Result<Self> {
         let (engine, path, settings) = match &part.data {
             Data::Generated(spec) => {
                 let store = generated(*spec)?.open()?;
-                return Ok(Self { keys: store.keys(), from: From::Generated(store, *spec) });
+                let (keys, from) = (store.keys(), From::Generated(store, *spec));
+                return Ok(Self { keys, from, chosen: None });
             }
             Data::Store { engine, path, settings } => (*engine, path, settings),
             Data::Targets => {
@@ -49,7 +61,7 @@ impl Source {
         let store = readable.place.open()?;
         let keys = store.keys();
         store.close()?;
-        Ok(Self { keys, from: From::Existing(readable) })
+        Ok(Self { keys, from: From::Existing(readable), chosen: None })
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
@@ -67,8 +79,49 @@ impl Source {
         self.keys
     }
 
+    /// The lengths of all values in key order.
+    pub(super) fn lengths(&self, stop: &Stop) -> Result<Vec<u64>> {
+        let mut lengths = Vec::new();
+        self.with(|store| {
+            store.session()?.scan(Scan::LENGTHS, &mut |item| {
+                stop.check()?;
+                lengths.push(item.length);
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
+        Ok(lengths)
+    }
+
+    /// Makes it a sample of `count` values, which have these `lengths`.
+    pub(super) fn sample(&mut self, lengths: &[u64], count: u64, seed: u64) -> Result<()> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let places = stratified(lengths, count, derive(seed, Use::Sample, 0));
+        let (mut places, mut place) = (places.into_iter().peekable(), 0);
+        let mut chosen = Vec::with_capacity(places.len());
+        self.with(|store| {
+            store.session()?.scan(Scan::LENGTHS, &mut |Item { key, length, meta, .. }| {
+                if places.next_if_eq(&place).is_some() {
+                    chosen.push(Chosen { key: OwnedKey::of(key), length, meta });
+                }
+                place += 1;
+                Ok(if places.peek().is_some() { Continue(()) } else { Break(()) })
+            })
+        })?;
+        self.chosen = Some(chosen);
+        Ok(())
+    }
+
+    /// Makes it all of the data again.
+    pub(super) fn unsample(&mut self) {
+        self.chosen = None;
+    }
+
     /// How much there is. Generated values are not generated for it.
     pub(super) fn amount(&self, stop: &Stop) -> Result<Amount> {
+        if let Some(chosen) = &self.chosen {
+            let bytes = chosen.iter().map(|one| one.length).sum();
+            return Ok(Amount { count: chosen.len() as u64, bytes });
+        }
         match &self.from {
             // Sizes are even around the middle one.
             From::Generated(_, Generated { count, size, .. }) => {
@@ -80,7 +133,10 @@ impl Source {
 
     /// Visits every item in key order.
     fn scan(&self, visit: &mut Visitor<'_>) -> Result<()> {
-        self.with(|store| store.session()?.scan(Scan::ALL, visit))
+        self.with(|store| match &self.chosen {
+            None => store.session()?.scan(Scan::ALL, visit),
+            Some(chosen) => get_each(&mut *store.session()?, chosen, visit),
+        })
     }
 
     /// The dataset of `count` values, every one read once.
@@ -130,6 +186,25 @@ impl Source {
         })?;
         session.commit()
     }
+}
+
+/// Visits the values of a sample.
+fn get_each(session: &mut dyn Session, chosen: &[Chosen], visit: &mut Visitor<'_>) -> Result<()> {
+    let mut buffer = Vec::new();
+    session.begin(Mode::Read)?;
+    for Chosen { key, length, meta } in chosen {
+        let key = key.as_key();
+        buffer.resize(usize::try_from(*length).unwrap_or(usize::MAX), 0);
+        let found = session.get(key, &mut buffer)?;
+        let value = found.and_then(|found| buffer.get(..found)).ok_or_else(|| {
+            Error::failed(format!("key {key} changed while storemark read the data"))
+        })?;
+        let length = value.len() as u64;
+        if visit(Item { key, value, length, meta: *meta })?.is_break() {
+            break;
+        }
+    }
+    session.commit()
 }
 
 /// Items per commit when a scratch store is filled.

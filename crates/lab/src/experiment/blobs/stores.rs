@@ -8,7 +8,7 @@ use model::{
     Settings, StoreFacts,
 };
 
-use super::{BlobTarget, Job, Scratches};
+use super::{BlobTarget, Coverage, Job, Scratches, fit::Sampled};
 use crate::{Request, dataset::Dataset, experiment::request::ExperimentRequest, store::ReadyStore};
 
 /// All that the rounds need.
@@ -16,6 +16,8 @@ pub(super) struct Stores {
     pub(super) dataset: Dataset,
     /// Keys before `--max-id`.
     pub(super) available: u64,
+    /// If the dataset is a sample.
+    pub(super) sampled: Option<Sampled>,
     pub(super) targets: Vec<PreparedTarget>,
     /// Index into `targets` of the one that the others are compared with: the first, if the one
     /// that was asked for is left out.
@@ -92,6 +94,7 @@ pub struct StoreCache(Option<(Needs, Stores)>);
 pub struct Needs {
     data: DatasetSpec,
     max_key: Option<i64>,
+    coverage: Coverage,
     reads: bool,
     scratch: Option<PathBuf>,
     targets: Vec<Need>,
@@ -134,6 +137,7 @@ impl Needs {
         Some(Self {
             data: part.data.spec(),
             max_key: part.max_key,
+            coverage: part.coverage,
             reads: part.work.iter().any(|work| !work.operation.writes()),
             scratch: request.scratch.clone(),
             targets: part.targets.iter().map(need).collect::<Option<_>>()?,

@@ -1,0 +1,267 @@
+//! How much of the data is measured: all that fits into the time. A few values show how long the others
+//! take, before anything is made of them.
+
+use std::time::{Duration, Instant};
+
+use model::{
+    Cache, Error, ErrorKind, FindingKind, Result, SampledFrom,
+    units::{option_duration, show_count, show_duration, show_size},
+};
+
+use super::{Coverage, Job, forecast, ready, source::Source, stores::StoreCache};
+use crate::{Amount, Silent, Stop, dataset::Dataset};
+
+/// What is measured instead of all of the data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampled {
+    pub(super) from: SampledFrom,
+    count: u64,
+    seed: u64,
+    /// Seconds that all take, if that is why.
+    seconds: Option<f64>,
+}
+
+impl Sampled {
+    /// Takes the same sample from the same `source`.
+    pub(super) fn again(&self, source: &mut Source, stop: &Stop) -> Result<()> {
+        let lengths = source.lengths(stop)?;
+        source.sample(&lengths, self.count, self.seed)
+    }
+
+    pub(super) fn finding(&self, dataset: &Dataset) -> FindingKind {
+        let count = dataset.entries().len() as u64;
+        FindingKind::Sampled { count, all: self.from.count, seconds: self.seconds }
+    }
+}
+
+/// A run that seems to take less than this share of its time is not tried out.
+const CLEARLY: f64 = 0.6;
+/// The part of the time that a sample may take: what is left is for what takes longer than it seemed.
+const FILLED: f64 = 0.75;
+
+/// Makes `source` the sample that was asked for, or that fits into the time.
+pub(super) fn fit(job: Job<'_>, source: &mut Source, caches: &[Cache]) -> Result<Option<Sampled>> {
+    let all = source.amount(job.stop)?;
+    let wanted = job.part.coverage.of(all);
+    let fits = |left: &Duration| forecast::roughly(job, wanted) < left.mul_f64(CLEARLY);
+    let to_try = job.left().filter(|left| !fits(left)).filter(|_| can_sample(job));
+    let asked = wanted.count < all.count;
+    if !asked && to_try.is_none() {
+        return Ok(None);
+    }
+    if asked && !can_sample(job) {
+        return Err(Error::usage(
+            "--sample takes a part of the data that scratch stores are filled with; a target has \
+             its own: leave out its location, and name it as --data",
+        ));
+    }
+    let (lengths, seed) = (source.lengths(job.stop)?, job.request.seed);
+    let (mut count, mut seconds) = (wanted.count, None);
+    if to_try.is_some() {
+        let costs = Costs::tried_out(job, source, &lengths, caches)?;
+        let left = job.left().unwrap_or_default();
+        let takes = costs.of(count);
+        if takes > left.as_secs_f64() {
+            let fitting = costs.fitting(left.as_secs_f64() * FILLED, count);
+            if job.part.coverage == Coverage::Fitting {
+                (count, seconds) = (fitting, Some(takes));
+            }
+            say(job, wanted, &costs, fitting)?;
+        }
+    }
+    source.unsample();
+    let sampled = (count < all.count).then_some(Sampled {
+        from: SampledFrom { count: all.count, bytes: all.bytes },
+        count,
+        seed,
+        seconds,
+    });
+    if sampled.is_some() {
+        source.sample(&lengths, count, seed)?;
+    }
+    Ok(sampled)
+}
+
+/// Whether all stores are filled with the data. Those of the user have all values.
+fn can_sample(job: Job<'_>) -> bool {
+    job.part.targets.iter().all(|target| target.location.is_none())
+}
+
+/// Says that the wanted values do not fit into the time, and what does. Refuses what would leave
+/// nothing measured.
+fn say(job: Job<'_>, wanted: Amount, costs: &Costs, fitting: u64) -> Result<()> {
+    let time = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let takes = time(costs.of(wanted.count));
+    let whole = job.request.time().unwrap_or_default();
+    let what = format!(
+        "all {} values ({}) take about {}, with {} rounds of {}",
+        show_count(wanted.count),
+        show_size(wanted.bytes),
+        show_duration(takes),
+        job.request.rounds.min,
+        show_duration(time(costs.round(wanted.count)))
+    );
+    let (more, fitting) = (option_duration(takes), show_count(fitting));
+    let choice = format!(
+        "use --time {more}, or --sample {} for a sample stratified by size",
+        fitting.replace(',', "")
+    );
+    if job.part.coverage == Coverage::Fitting {
+        job.progress.say(&format!(
+            "{what}: a sample of {fitting} values, stratified by size, is measured in {}; --time \
+             {more} measures all",
+            show_duration(whole)
+        ));
+    } else if costs.once(wanted.count) > job.left().unwrap_or_default().as_secs_f64() {
+        let whole = option_duration(whole);
+        return Err(Error::usage(format!("--time {whole} is too short: {what}; {choice}")));
+    } else {
+        job.progress.say(&format!(
+            "{what}: fewer rounds fit into {}, which may give no verdict; {choice}",
+            show_duration(whole)
+        ));
+    }
+    Ok(())
+}
+
+/// Values that are tried out, and their bytes at most.
+const TRIED: [u64; 2] = [32, 256];
+const TRIED_BYTES: u64 = 32 << 20;
+/// Part of the time that is left for trying each of the two.
+const TRYING: u32 = 6;
+
+/// Seconds by the number of values.
+#[derive(Debug)]
+struct Costs {
+    rounds: f64,
+    /// To make the stores ready and remove them, and all of a round that is no operation.
+    preparing: Line,
+    apart: Line,
+    /// A round's operations.
+    operations: Line,
+}
+
+/// A straight line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Line {
+    start: f64,
+    each: f64,
+}
+
+impl Line {
+    /// Through two points. What is measured has noise, but nothing takes less than no time.
+    fn through(counts: [u64; 2], seconds: [f64; 2]) -> Self {
+        let each = (seconds[1] - seconds[0]).max(0.0) / (counts[1] - counts[0]).max(1) as f64;
+        Self { start: (seconds[1] - each * counts[1] as f64).max(0.0), each }
+    }
+
+    fn at(self, count: u64) -> f64 {
+        self.start + self.each * count as f64
+    }
+}
+
+impl Costs {
+    fn tried_out(
+        job: Job<'_>,
+        source: &mut Source,
+        lengths: &[u64],
+        caches: &[Cache],
+    ) -> Result<Self> {
+        job.progress.stage("trying a few values", None);
+        let all = lengths.len() as u64;
+        let mean = lengths.iter().sum::<u64>() / all.max(1);
+        let most = (TRIED_BYTES / mean.max(1)).min(all).max(2);
+        let counts = TRIED.map(|count| count.min(most * count / TRIED[1]).max(1));
+        let mut tried = Vec::new();
+        for count in counts {
+            source.sample(lengths, count, job.request.seed)?;
+            tried.push(try_out(job, source, caches, [count, all])?);
+        }
+        let of =
+            |part: fn(&Tried) -> f64| Line::through(counts, [part(&tried[0]), part(&tried[1])]);
+        Ok(Self {
+            rounds: job.request.rounds.min.into(),
+            preparing: of(|tried| tried.preparing),
+            apart: of(|tried| tried.apart),
+            operations: Line::through([counts[1], all], tried[1].operations),
+        })
+    }
+
+    fn round(&self, count: u64) -> f64 {
+        self.apart.at(count) + self.operations.at(count)
+    }
+
+    /// With the least number of rounds.
+    fn of(&self, count: u64) -> f64 {
+        self.preparing.at(count) + self.rounds * self.round(count)
+    }
+
+    /// With one round.
+    fn once(&self, count: u64) -> f64 {
+        self.preparing.at(count) + self.round(count)
+    }
+
+    /// The most of `wanted` values that take no longer than `seconds`, but not fewer than were tried.
+    fn fitting(&self, seconds: f64, wanted: u64) -> u64 {
+        let fits = |count: &u64| self.of(*count) <= seconds;
+        let (mut low, mut high) = (TRIED[1].min(wanted), wanted);
+        while low < high {
+            let middle = high - (high - low) / 2;
+            if fits(&middle) { low = middle } else { high = middle - 1 }
+        }
+        low
+    }
+}
+
+/// Seconds that a few values took.
+struct Tried {
+    preparing: f64,
+    /// Of a round, all that is no operation.
+    apart: f64,
+    /// Of a round, its operations on these values, and on all.
+    operations: [f64; 2],
+}
+
+/// Makes stores of a few values ready, and removes them.
+fn try_out(job: Job<'_>, source: &Source, caches: &[Cache], counts: [u64; 2]) -> Result<Tried> {
+    let start = Instant::now();
+    let (mut cache, job) = (StoreCache::default(), Job { progress: &Silent, ..job });
+    let trying = || {
+        let (blobs, _) = ready(job, source, caches, (None, &mut cache))?;
+        Ok((counts.map(|count| blobs.operations_seconds(count)), blobs.apart_seconds()))
+    };
+    let result = job.stop.within(job.left().map(|left| left / TRYING), trying);
+    let (operations, apart) = result.map_err(|error: Error| match error.kind() {
+        ErrorKind::Overdue if job.stop.check().is_ok() => Error::usage(format!(
+            "making a few values ready takes more than {}: use more --time or fewer targets",
+            show_duration(start.elapsed())
+        )),
+        _ => error,
+    })?;
+    Ok(Tried { preparing: start.elapsed().as_secs_f64(), apart, operations })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_grow_in_a_straight_line_and_never_shrink() {
+        let line = Line::through([32, 256], [1.0, 1.224]);
+        assert!((line.at(0) - 0.968).abs() < 1e-9 && (line.at(1256) - 2.224).abs() < 1e-9);
+        assert_eq!(Line::through([32, 256], [2.0, 1.0]), Line { start: 1.0, each: 0.0 });
+        assert_eq!(Line::through([1, 1], [1.0, 2.0]).each, 1.0);
+    }
+
+    #[test]
+    fn as_many_values_are_measured_as_fit() {
+        let line = |start, each| Line { start, each };
+        let (preparing, apart, operations) = (line(5.0, 0.001), line(0.5, 0.0), line(0.0, 0.001));
+        let costs = Costs { rounds: 5.0, preparing, apart, operations };
+        // 7.5 s, and 6 ms each.
+        assert_eq!(costs.fitting(37.5 + 1e-6, 20_000), 5_000);
+        assert_eq!(costs.fitting(1e6, 20_000), 20_000);
+        assert_eq!(costs.fitting(1.0, 20_000), 256);
+        assert_eq!(costs.fitting(1.0, 100), 100);
+    }
+}
