@@ -1,4 +1,4 @@
-//! How the latency passes went over time, and where they stalled.
+//! How passes went over time, and where they stalled.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use model::{BackgroundWork, Case, Longest, OverTime, Sample, Slice, record::Reco
 
 use crate::series::Series;
 
-/// The latency pass of one target in one case and round. Times count from its start.
+/// The pass of one target in one case and round. Times count from its start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
     /// Round, counted from 0.

@@ -92,6 +92,11 @@ impl RunClock {
 }
 
 impl Instant {
+    /// When the block after it starts, of [`now_ns`].
+    pub fn start_ns(self) -> u64 {
+        self.ns.1
+    }
+
     /// What passed since `start`.
     pub fn since(self, start: Self) -> Passed {
         let waited = |(end, start): (u64, u64)| end.saturating_sub(start);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a latency pass went over time. All times count from the start that its workers have in common.
+/// How a pass went over time. All times count from the start that its workers have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OverTime {
     /// Length of a slice; the last one ends with the pass.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Case, Environment, Finding, Plan, Sample, State, StoreFacts, Workload, spec::RunSpec};
 
 /// Version of the format. Raised when a reader of the old one would go wrong.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// One line of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

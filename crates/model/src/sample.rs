@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Action, Cache, FileBytes, Fragments, OverTime, Residency, tasks::Step};
 
-/// One timed trial: a throughput pass without a clock per operation, then a latency pass.
+/// One timed trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// Which of the runs that the plan asks for, counted from 0.
@@ -29,7 +29,7 @@ pub struct Sample {
     pub before: Option<Residency>,
     /// The same after the trial.
     pub after: Option<Residency>,
-    /// Operations of the throughput pass.
+    /// Operations of the pass that counts: warm, the steady one; cold, the only one.
     pub operations: u64,
     /// Bytes it read or wrote.
     pub bytes: u64,
@@ -37,16 +37,16 @@ pub struct Sample {
     pub open_ns: u64,
     /// The pass, from the first operation until the durability class holds for all of it.
     pub wall_ns: u64,
-    /// The part of `wall_ns` for which the pass waited for a processor that others used: of its
-    /// slowest worker, if there are several. Absent: not known, or not what is judged (through a
-    /// server, or with more workers than processors).
+    /// The part of `wall_ns` that would not have passed if each worker had had a processor whenever
+    /// it could use one. Absent: not known, or not what is judged (through a server, or with more
+    /// workers than processors).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ns: Option<u64>,
     /// The part of `wall_ns` after the last commit, which flushes the remaining writes.
     pub settle_ns: u64,
     /// Flushing what was left to the background, after the clock. Not part of `wall_ns`.
     pub background_ns: u64,
-    /// What this process, the other worker processes and the store's server spent during the throughput pass.
+    /// What this process, the other worker processes and the store's server spent during the pass.
     pub cost: Cost,
     /// What they asked of the system, if it reports that.
     pub io: Option<Io>,
@@ -56,14 +56,14 @@ pub struct Sample {
     /// What else went on in the machine during it.
     pub load: Load,
     /// Memory that this process, the other worker processes and the store's server occupied at
-    /// the end of the throughput pass, the page cache left out; a page that several share is
+    /// the end of the pass, the page cache left out; a page that several share is
     /// counted once. Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// Each worker's part of the throughput pass, where there were several.
+    /// Each worker's part of the pass, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<Worker>,
-    /// The engine's own counters over the throughput pass, summed over its sessions; their
+    /// The engine's own counters over the pass, summed over its sessions; their
     /// names contain the units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, i64>,
@@ -86,7 +86,7 @@ pub enum Measured {
     Tasks {
         /// The first pass after opening.
         first: Option<First>,
-        /// The latency pass.
+        /// The latencies of the tasks.
         latency: Latency,
         /// The latency of each kind of step.
         steps: BTreeMap<Step, Latency>,
@@ -107,19 +107,18 @@ pub enum Measured {
     },
 }
 
-/// What passes over values gave besides throughput.
+/// What passes over values gave besides the time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Passes {
     /// The first pass after opening, if a steady one follows it: the rest of the sample is then
     /// about the steady one. In a cold state the first pass is the only one.
     pub first: Option<First>,
-    /// The latency pass.
+    /// The latencies of its operations.
     pub latency: Latency,
     /// The same over time; absent: it took no longer than a slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
-    /// How it kept its schedule, if it had one: it is the throughput pass then, and latencies count
-    /// from when an operation was due.
+    /// How it kept its schedule, if it had one: latencies count from when an operation was due then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paced: Option<Paced>,
 }
@@ -242,24 +241,31 @@ pub struct Load {
     pub mhz: Option<f64>,
 }
 
-/// The latency pass of a trial, in the sessions that the throughput pass has used.
+/// The latencies of the operations of a pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// Operations, each between two clock reads. The last of a batch includes the commit.
+    /// Operations. The last of a batch includes the commit.
     pub operations: u64,
-    /// The whole pass.
+    /// Those that were timed one by one: of short operations a few, each standing for those around
+    /// it, and all that took far longer.
+    pub timed: u64,
+    /// The pass, without what is flushed after its last operation.
     pub wall_ns: u64,
-    /// Sum of all latencies, exact; with several workers more than `wall_ns`.
+    /// Sum of all latencies, exact; with several workers more than `wall_ns`. Where not all were
+    /// timed, the time of all operations together.
     pub sum_ns: u64,
     /// Median.
     pub p50_ns: u64,
     /// 99th percentile.
     pub p99_ns: u64,
+    /// 99.9th percentile.
+    pub p999_ns: u64,
     /// Largest, as the histogram holds it (within 0.1 %).
     pub max_ns: u64,
     /// All latencies: an HDR histogram, V2 with DEFLATE, in base64.
     pub histogram: String,
-    /// Of a mix, the latencies of each kind of operation: histograms that add up to that one.
+    /// Of a mix, the latencies of each kind of operation: histograms that add up to that one, but for
+    /// long operations that were not timed, of which the kind is not known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub actions: BTreeMap<Action, String>,
 }
@@ -281,7 +287,7 @@ impl Sample {
         }
     }
 
-    /// The latency pass; absent: operations were not timed one by one.
+    /// The latencies of the operations; absent: none was timed one by one.
     pub fn latency(&self) -> Option<&Latency> {
         match &self.measured {
             Measured::Tasks { latency, .. } => Some(latency),
@@ -318,7 +324,7 @@ impl Sample {
         }
     }
 
-    /// The latency pass over time.
+    /// The pass over time.
     pub fn over_time(&self) -> Option<&OverTime> {
         self.passes()?.over_time.as_ref()
     }

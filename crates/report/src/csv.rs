@@ -103,8 +103,8 @@ const COLUMNS: &[Column] = &[
     ("in_state", "whether it did; if not, no estimate counts it", |t| {
         t.record.in_state(t.sample).into()
     }),
-    // The throughput pass.
-    ("operations", "operations of the throughput pass", |t| t.operations.into()),
+    // The pass.
+    ("operations", "operations of the pass", |t| t.operations.into()),
     ("bytes", "bytes it read or wrote", |t| t.bytes.into()),
     ("wall_ns", "its time, ns", |t| t.wall_ns.into()),
     ("ns_per_operation", "what targets are compared by, ns", |t| t.ns_per_operation().into()),
@@ -115,11 +115,14 @@ const COLUMNS: &[Column] = &[
         t.first().map(|first| first.operations).into()
     }),
     ("first_wall_ns", "its time, ns", |t| t.first().map(|first| first.wall_ns).into()),
-    // The latency pass.
-    ("latency_operations", "operations of the latency pass", |t| latency(t, |all| all.operations)),
+    // Its latencies.
+    ("latency_operations", "operations whose latencies are known", |t| {
+        latency(t, |all| all.operations)
+    }),
     ("latency_sum_ns", "sum of their latencies, ns", |t| latency(t, |all| all.sum_ns)),
     ("latency_p50_ns", "median latency, ns", |t| latency(t, |all| all.p50_ns)),
     ("latency_p99_ns", "99th percentile, ns", |t| latency(t, |all| all.p99_ns)),
+    ("latency_p999_ns", "99.9th percentile, ns", |t| latency(t, |all| all.p999_ns)),
     ("latency_max_ns", "largest, ns", |t| latency(t, |all| all.max_ns)),
     ("reached_per_s", "operations a second that were done on a schedule", |t| {
         t.paced().map(|paced| paced.reached).into()
@@ -132,7 +135,7 @@ const COLUMNS: &[Column] = &[
     ("status_p50_ns", "median of changing its status, ns", |t| step(t, Step::Status)),
     ("rewrite_p50_ns", "median of rewriting its output, ns", |t| step(t, Step::Rewrite)),
     ("delete_p50_ns", "median of deleting it, ns", |t| step(t, Step::Delete)),
-    // What the throughput pass cost.
+    // What the pass cost.
     ("user_ns", "processor time in user mode, ns", |t| t.cost.user_ns.into()),
     ("system_ns", "processor time in kernel mode, ns", |t| t.cost.system_ns.into()),
     ("minor_faults", "page faults served from memory", |t| t.cost.minor_faults.into()),

@@ -110,10 +110,12 @@ pub(super) fn store(target: usize, count: u64) -> StoreFacts {
 pub(super) fn sample(round: u32, target: usize, count: u64, ns: u64) -> Sample {
     let latency = Latency {
         operations: count,
+        timed: count,
         wall_ns: count * ns,
         sum_ns: count * ns,
         p50_ns: ns,
         p99_ns: ns,
+        p999_ns: ns,
         max_ns: ns,
         ..Latency::default()
     };

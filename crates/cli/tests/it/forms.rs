@@ -83,7 +83,7 @@ fn damaged_records_are_said_in_every_form() {
     let text = std::fs::read_to_string(world.path("run.json")).unwrap();
     let last = text.rfind(r#"{"line":"sample""#).unwrap();
     world.write("cut.json", &text[..last + 30]);
-    world.write("newer.json", text.replacen(r#""format":2"#, r#""format":99"#, 1));
+    world.write("newer.json", text.replacen(r#""format":3"#, r#""format":99"#, 1));
     world.write("empty.json", "");
     world.write("foreign.json", "name,age\n");
     for form in ["", "--csv", "--json", "--markdown"] {

@@ -79,7 +79,7 @@ fn what_can_be_read_of_a_damaged_record_is_shown() {
     let ran = world.ok("report cut.json");
     assert!(ran.err.contains("cut short"), "{}", ran.err);
     assert!(ran.out.contains("sqlite"), "{}", ran.out);
-    world.write("newer.json", text.replacen(r#""format":2"#, r#""format":99"#, 1));
+    world.write("newer.json", text.replacen(r#""format":3"#, r#""format":99"#, 1));
     let ran = world.ok("report newer.json");
     assert!(ran.err.contains("99"), "{}", ran.err);
     world.write("empty.json", "");

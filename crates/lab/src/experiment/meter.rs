@@ -1,13 +1,11 @@
 //! What a pass costs.
 
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::path::{Path, PathBuf};
 
+use host::{Passed, RunClock};
 use model::{Device, Result, Sample};
 
-use crate::workload::{Done, done, nanoseconds};
+use crate::workload::{Done, done};
 
 /// How long before its start a pass is announced to the workers: long enough for all to wake.
 const AHEAD_NS: u64 = 1_000_000;
@@ -21,15 +19,20 @@ pub(crate) fn soon_ns() -> u64 {
 pub(crate) struct PassMeter<'a> {
     meter: host::Meter,
     processes: &'a [u32],
+    /// Of the thread that waits for the workers.
+    clock: RunClock,
+    server: bool,
     /// Where the store is, and what the device under it had done.
     device: Option<(&'a Path, Device)>,
 }
 
 impl<'a> PassMeter<'a> {
     /// Counts what this process, others that work for the store and the device under `path` do.
-    pub(crate) fn start(processes: &'a [u32], path: Option<&'a Path>) -> Self {
+    /// `server`: the store is that of one, whose threads' waiting cannot be told from its work.
+    pub(crate) fn start(processes: &'a [u32], path: Option<&'a Path>, server: bool) -> Self {
         let device = path.and_then(|path| Some((path, host::device(path)?)));
-        Self { meter: host::Meter::start(processes), processes, device }
+        let clock = RunClock::of_this_thread();
+        Self { meter: host::Meter::start(processes), processes, clock, server, device }
     }
 
     /// The pass is over: the workers did `done`. After writes, `settle` does what the durability
@@ -42,16 +45,19 @@ impl<'a> PassMeter<'a> {
         settle: impl FnOnce() -> Result<()>,
         files: impl FnOnce() -> Vec<PathBuf>,
     ) -> Result<Sample> {
-        let settling = if writes { timed(settle)? } else { Duration::ZERO };
+        let settling = if writes { timed(&self.clock, settle)? } else { NOTHING };
         let measured = self.meter.stop();
+        let pass = done::passed(done).plus(settling);
         let memory_bytes = host::occupied_bytes(self.processes);
-        let background = if writes { timed(|| flush(&files()))? } else { Duration::ZERO };
+        let flushing = || timed(&self.clock, || flush(&files()));
+        let background = if writes { flushing()? } else { NOTHING };
         let device = self.device.and_then(|(path, then)| Some(host::device(path)?.since(then)));
         Ok(Sample {
             operations: done.iter().map(|worker| worker.operations).sum(),
-            wall_ns: nanoseconds(done::wall(done) + settling),
-            settle_ns: nanoseconds(settling),
-            background_ns: nanoseconds(background),
+            wall_ns: pass.wall_ns,
+            waited_ns: pass.waited_ns.filter(|_| !self.server && done.len() <= processors()),
+            settle_ns: settling.wall_ns,
+            background_ns: background.wall_ns,
             cost: measured.cost,
             io: measured.io,
             device,
@@ -64,10 +70,17 @@ impl<'a> PassMeter<'a> {
     }
 }
 
-fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
-    let start = Instant::now();
+const NOTHING: Passed = Passed { wall_ns: 0, waited_ns: Some(0) };
+
+/// Those that this process may use. More workers wait for each other, which is part of the work.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn timed(clock: &RunClock, work: impl FnOnce() -> Result<()>) -> Result<Passed> {
+    let start = clock.now();
     work()?;
-    Ok(start.elapsed())
+    Ok(clock.now().since(start))
 }
 
 /// Flushes files and folders.

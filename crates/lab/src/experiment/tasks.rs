@@ -5,9 +5,10 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
+use host::RunClock;
 use model::{
     Batch, Cache, Error, Experiment as Data, Facet, First, Latency, Measured, Owner, Result,
     Sample, StoreFacts, Work, Workload,
@@ -25,8 +26,8 @@ use crate::{
     store::{facts, file_bytes},
     workers::{Worker, Workers, threads},
     workload::{
-        Done, LATENCY_OPERATIONS, NoClock,
-        done::{named, wall},
+        Done, FIRST_WRITES,
+        done::{named, passed},
         latency, nanoseconds,
         task_cycle::{self, EachStep, Ids, Timed},
     },
@@ -113,12 +114,8 @@ struct TaskTrial<'a> {
     stop: &'a Stop,
 }
 
-/// One of the passes of a trial.
-struct TaskPass {
-    /// Of the tasks of each worker.
-    ids: Vec<Ids>,
-    clocked: bool,
-}
+/// One of the passes of a trial: the tasks of each worker.
+struct TaskPass(Vec<Ids>);
 
 impl TaskTrial<'_> {
     fn run(&self) -> Result<(StoreFacts, Sample)> {
@@ -132,10 +129,9 @@ impl TaskTrial<'_> {
         let (outputs, passes) = (&*outputs, self.passes());
         let (stop, failed) = (self.stop, &AtomicBool::new(false));
         let open = |number: usize| {
-            let mut worker = self.queue.worker()?;
-            let worker: Worker<'_, &TaskPass, _> = Box::new(move |pass, _| {
-                let ids = &pass.ids[number];
-                let done = work(&mut *worker, ids, outputs, pass.clocked, (stop, failed));
+            let (mut worker, clock) = (self.queue.worker()?, RunClock::of_this_thread());
+            let worker: Worker<'_, &TaskPass, _> = Box::new(move |TaskPass(ids), _| {
+                let done = work(&mut *worker, &ids[number], outputs, &clock, (stop, failed));
                 // The others need not finish.
                 done.inspect_err(|_| failed.store(true, Ordering::Relaxed))
             });
@@ -148,25 +144,24 @@ impl TaskTrial<'_> {
         Ok((StoreFacts { check_ns, ..facts }, sample))
     }
 
-    /// The first pass after the queue was made, the steady one, and one with a clock around each
-    /// step.
-    fn passes(&self) -> [TaskPass; 3] {
+    /// The first pass after the queue was made, and the steady one.
+    fn passes(&self) -> [TaskPass; 2] {
         let TasksRequest { tasks, workers, .. } = *self.part;
-        let few = tasks.min(LATENCY_OPERATIONS.div_ceil(workers.into()));
-        [(0, few, false), (1, tasks, false), (2, few, true)].map(|(index, tasks, clocked)| {
+        let few = tasks.min(FIRST_WRITES.div_ceil(workers.into()));
+        [(0, few), (1, tasks)].map(|(index, tasks)| {
             let seed = derive(self.seed, Use::Keys, index);
             let ids = |number: u32| Ids::new(tasks, derive(seed, Use::Keys, number.into()));
-            TaskPass { ids: (0..workers).map(ids).collect(), clocked }
+            TaskPass((0..workers).map(ids).collect())
         })
     }
 
     fn measure<'a>(
         &self,
-        [first, steady, timed]: &'a [TaskPass; 3],
-        workers: &mut Workers<'_, &'a TaskPass, Done<Option<EachStep>>>,
+        [first, steady]: &'a [TaskPass; 2],
+        workers: &mut Workers<'_, &'a TaskPass, Done<EachStep>>,
     ) -> Result<Sample> {
         let mut measure = |pass| {
-            let meter = PassMeter::start(&[], Some(self.path));
+            let meter = PassMeter::start(&[], Some(self.path), false);
             let done = workers(pass, soon_ns())?;
             self.stop.check()?;
             // Before the rest is flushed: that may be what makes files small again.
@@ -177,9 +172,8 @@ impl TaskTrial<'_> {
         };
         let (Sample { operations, wall_ns, .. }, ..) = measure(first)?;
         let first = Some(First { operations, wall_ns });
-        let (steady, files, _) = measure(steady)?;
-        let (.., timed) = measure(timed)?;
-        let (latency, steps) = latencies(&timed)?;
+        let (steady, files, done) = measure(steady)?;
+        let (latency, steps) = latencies(&done)?;
         Ok(Sample { measured: Measured::Tasks { first, latency, steps, files }, ..steady })
     }
 
@@ -203,28 +197,26 @@ fn work(
     worker: &mut dyn QueueWorker,
     ids: &Ids,
     outputs: &[String],
-    clocked: bool,
+    run_clock: &RunClock,
     cancel: (&Stop, &AtomicBool),
-) -> Result<Done<Option<EachStep>>> {
-    let mut outcome = clocked.then(EachStep::new);
-    let start_ns = host::now_ns();
-    let operations = match &mut outcome {
-        None => task_cycle::run(worker, ids, outputs, &mut NoClock, cancel),
-        Some(clock) => task_cycle::run(worker, ids, outputs, clock, cancel),
-    }?;
-    let end_ns = host::now_ns();
+) -> Result<Done<EachStep>> {
+    let mut clock = EachStep::new();
+    let start = run_clock.now();
+    let operations = task_cycle::run(worker, ids, outputs, &mut clock, cancel)?;
+    let passed = run_clock.now().since(start);
     let counters = named(worker.statistics());
-    Ok(Done { process: 0, operations, start_ns, end_ns, counters, outcome })
+    Ok(Done { counters, ..Done::new(start, passed, operations, clock) })
 }
 
 /// Of tasks, and of each kind of step.
-fn latencies(done: &[Done<Option<EachStep>>]) -> Result<(Latency, BTreeMap<Step, Latency>)> {
+fn latencies(done: &[Done<EachStep>]) -> Result<(Latency, BTreeMap<Step, Latency>)> {
+    let wall = Duration::from_nanos(passed(done).wall_ns);
     let together = |part: &dyn Fn(&EachStep) -> &Timed| {
         let mut all = Timed::new();
-        done.iter().filter_map(|worker| worker.outcome.as_ref()).for_each(|own| all.add(part(own)));
+        done.iter().for_each(|worker| all.add(part(&worker.outcome)));
         all
     };
-    let summary = |all: &Timed| latency::summarise(&all.histogram, all.sum, wall(done));
+    let summary = |all: &Timed| latency::summarise(&all.histogram, all.sum, wall);
     let mut steps = BTreeMap::new();
     for step in Step::ALL {
         let all = together(&|clock| &clock.steps[step as usize]);

@@ -1,7 +1,6 @@
 //! A trial over values: brings the store to its cache state, opens it, and makes its passes in the
-//! same sessions. Warm: the first pass after opening, a steady one, both without a clock per
-//! operation, and a latency pass with one. Cold, and where stores age by the writes: one pass only,
-//! with a clock.
+//! same sessions. Warm: the first pass after opening, and a steady one in which some operations are
+//! timed one by one. Cold, and where stores age by the writes: one pass only, in which all are.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,7 +19,7 @@ use crate::{
         processes::Processes,
     },
     workload::{
-        Done, LATENCY_OPERATIONS, Latencies, Pass, PassInput, PassOutcome, Tally, done, latency,
+        Done, FIRST_WRITES, Latencies, Pass, PassInput, PassOutcome, Tally, Timing, done, latency,
         nanoseconds, over_time,
     },
 };
@@ -32,8 +31,6 @@ pub(crate) struct ValuesTrial<'a> {
     pub(crate) cache: Cache,
     /// Names the trial, so that its payloads are its own.
     pub(crate) salt: u64,
-    /// Operations of a latency pass at most.
-    pub(crate) timed: u64,
     /// Whether to look how much of what will be written is there already.
     pub(crate) first_round: bool,
     /// The processes that do the work, and the seed that they draw operations from; absent: this
@@ -47,7 +44,7 @@ impl ValuesTrial<'_> {
     pub(crate) fn run(&self) -> Result<(Sample, Option<f64>)> {
         let Self { input, ready, .. } = *self;
         let keys = input.dataset.entries().len() as u64;
-        let passes = passes(&input.workload, keys, self.timed, self.cache, self.salt);
+        let passes = passes(&input.workload, keys, self.cache, self.salt);
         // Later rounds write other bytes than earlier ones; what was there before the run may not.
         let look = self.first_round && input.work.operation.updates() && ready.retains();
         let share = || ready.with(|store| input.written_before(&mut *store.session()?, &passes[0]));
@@ -80,47 +77,55 @@ impl ValuesTrial<'_> {
         }
     }
 
-    /// The passes in open sessions. The sample is about the last one without a clock per operation,
-    /// if there is one.
+    /// The passes in open sessions. The sample is about the last one.
     fn measure(
         &self,
         store: &dyn Store,
         passes: &[Pass],
         workers: &mut Workers<'_, Pass, Done<PassOutcome>>,
     ) -> Result<Sample> {
+        let mut last = None::<Sample>;
+        for pass in passes {
+            let (sample, measured) = self.pass(store, pass, workers)?;
+            let first =
+                last.map(|Sample { operations, wall_ns, .. }| First { operations, wall_ns });
+            let measured = Measured::Blobs(Passes { first, ..measured });
+            last = Some(Sample { measured, ..sample });
+        }
+        Ok(last.expect("a trial has at least one pass"))
+    }
+
+    fn pass(
+        &self,
+        store: &dyn Store,
+        pass: &Pass,
+        workers: &mut Workers<'_, Pass, Done<PassOutcome>>,
+    ) -> Result<(Sample, Passes)> {
         let Self { input, ready, .. } = *self;
         let mut processes = store.processes();
+        let remote = ready.engine.capabilities().remote;
+        let server = remote || !processes.is_empty();
         processes.extend(self.processes.iter().flat_map(|(workers, _)| workers.ids()));
         // The device under a remote store cannot be seen.
-        let path = (!ready.engine.capabilities().remote).then_some(&*ready.path);
+        let path = (!remote).then_some(&*ready.path);
+        let meter = PassMeter::start(&processes, path, server);
+        // A single worker need not wait for the others.
+        let start_ns = if input.workload.workers() > 1 { soon_ns() } else { 0 };
+        let done = workers(*pass, start_ns)?;
         let writes = input.work.operation.writes();
-        let (mut steady, mut measured) = (None::<Sample>, Passes::default());
-        for &pass in passes {
-            let meter = PassMeter::start(&processes, path);
-            // A single worker need not wait for the others.
-            let start_ns = if input.workload.workers() > 1 { soon_ns() } else { 0 };
-            let done = workers(pass, start_ns)?;
-            let sample = meter.stop(&done, writes, || store.settle(), || ready.files())?;
-            let mut tally = Tally::default();
-            for worker in &done {
-                tally.add(&worker.outcome.tally);
-            }
-            self.check(store, &pass, &tally)?;
-            let wall = done::wall(&done);
-            let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
-            if pass.clocked {
-                measured.latency = latency(&outcomes, wall)?;
-                measured.over_time = timeline(&outcomes);
-            }
-            measured.paced = paced(input.work.rate, &outcomes, wall)?;
-            if !pass.clocked || steady.is_none() || measured.paced.is_some() {
-                measured.first =
-                    steady.map(|Sample { operations, wall_ns, .. }| First { operations, wall_ns });
-                steady = Some(Sample { bytes: tally.bytes, ..sample });
-            }
-        }
-        let steady = steady.expect("a trial has at least one pass");
-        Ok(Sample { measured: Measured::Blobs(measured), ..steady })
+        let sample = meter.stop(&done, writes, || store.settle(), || ready.files())?;
+        let wall = Duration::from_nanos(done::passed(&done).wall_ns);
+        let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
+        let mut tally = Tally::default();
+        outcomes.iter().for_each(|outcome| tally.add(&outcome.tally));
+        self.check(store, pass, &tally)?;
+        let measured = Passes {
+            first: None,
+            latency: latency(&outcomes, wall)?,
+            over_time: timeline(&outcomes),
+            paced: paced(input.work.rate, &outcomes, wall)?,
+        };
+        Ok((Sample { bytes: tally.bytes, ..sample }, measured))
     }
 
     /// Checks off the clock what `pass` did, and brings the store back to its keys. A miss is not a
@@ -162,25 +167,21 @@ fn missed(tally: &Tally, count: u64, key: &str) -> Error {
 }
 
 /// The passes. A store is cold only once, and ages by each write: there the first pass is the only
-/// one, and it carries the clock. A latency pass has `timed` operations at most.
-fn passes(workload: &Workload, keys: u64, timed: u64, cache: Cache, salt: u64) -> Vec<Pass> {
-    let pass = |index: u64, count, clocked| {
+/// one, and every operation is timed, as it is on a schedule.
+fn passes(workload: &Workload, keys: u64, cache: Cache, salt: u64) -> Vec<Pass> {
+    let pass = |index: u64, count, timing| {
         // The top bits are free for it: they are as random as the others.
-        Pass { count, salt: salt ^ (index << 60), clocked }
+        Pass { count, salt: salt ^ (index << 60), timing }
     };
     let once = workload.count.min(keys);
     let writes = workload.work.writes();
     if cache.is_cold() || (workload.work.age().is_some() && writes) {
-        return vec![pass(0, once, true)];
+        return vec![pass(0, once, Timing::Each)];
     }
-    if workload.work.rate().is_some() {
-        // What is on schedule is clocked anyway.
-        return vec![pass(0, once, false), pass(1, workload.count, true)];
-    }
-    let timed = workload.count.min(timed);
-    // Updates take long, and have no cache to fill: a part of them is enough.
-    let first = if writes { once.min(LATENCY_OPERATIONS) } else { once };
-    vec![pass(0, first, false), pass(1, workload.count, false), pass(2, timed, true)]
+    // Writes take long, and have no cache to fill: a part of them is enough.
+    let first = if writes { once.min(FIRST_WRITES) } else { once };
+    let timing = if workload.work.rate().is_some() { Timing::Each } else { Timing::Some };
+    vec![pass(0, first, Timing::None), pass(1, workload.count, timing)]
 }
 
 fn latencies(outcomes: &[PassOutcome]) -> impl Iterator<Item = &Latencies> {
@@ -208,11 +209,13 @@ fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<
 fn latency(outcomes: &[PassOutcome], wall: Duration) -> Result<Latency> {
     let mut all = latency::histogram();
     let mut actions = BTreeMap::new();
-    for action in Action::ALL {
-        let own = latencies(outcomes).filter_map(|own| own.histograms.get(action as usize));
+    // The last histogram is of operations of unknown kind.
+    for (place, action) in Action::ALL.map(Some).into_iter().chain([None]).enumerate() {
+        let own = latencies(outcomes).filter_map(|own| own.histograms.get(place));
         if let Some(own) = latency::sum(own.flatten()) {
             all += &own;
-            actions.insert(action, latency::encode(&own)?);
+            let text = latency::encode(&own)?;
+            action.map(|action| actions.insert(action, text));
         }
     }
     if actions.len() == 1 {
@@ -220,7 +223,8 @@ fn latency(outcomes: &[PassOutcome], wall: Duration) -> Result<Latency> {
         actions.clear();
     }
     let sum = latencies(outcomes).map(|own| own.sum).sum();
-    Ok(Latency { actions, ..latency::summarise(&all, sum, wall)? })
+    let timed = latencies(outcomes).map(|own| own.timed).sum();
+    Ok(Latency { timed, actions, ..latency::summarise(&all, sum, wall)? })
 }
 
 #[cfg(test)]
@@ -231,34 +235,40 @@ mod tests {
 
     use super::*;
 
-    fn counts(cache: Cache, count: u64, keys: u64) -> Vec<(u64, bool)> {
-        counts_of(Operation::Read, cache, count, keys)
+    fn counts(cache: Cache, count: u64, keys: u64) -> Vec<(u64, Timing)> {
+        counts_of(Operation::Read, None, cache, count, keys)
     }
 
-    fn counts_of(operation: Operation, cache: Cache, count: u64, keys: u64) -> Vec<(u64, bool)> {
-        let work = Work::Blobs { operation, order: Order::Permutation, rate: None };
+    fn counts_of(
+        operation: Operation,
+        rate: Option<f64>,
+        cache: Cache,
+        count: u64,
+        keys: u64,
+    ) -> Vec<(u64, Timing)> {
+        let work = Work::Blobs { operation, order: Order::Permutation, rate };
         let workload = Workload { work, count, batch: Batch::All, threads: 1, processes: 1 };
-        let passes = passes(&workload, keys, LATENCY_OPERATIONS, cache, 7);
+        let passes = passes(&workload, keys, cache, 7);
         let salts: BTreeSet<_> = passes.iter().map(|pass| pass.salt).collect();
         assert_eq!(salts.len(), passes.len());
-        passes.iter().map(|pass| (pass.count, pass.clocked)).collect()
+        passes.iter().map(|pass| (pass.count, pass.timing)).collect()
     }
 
     #[test]
     fn a_warm_trial_goes_over_the_keys_once_before_it_is_steady() {
         let passes = counts(Cache::Warm, 20_000, 5_000);
-        assert_eq!(passes, [(5_000, false), (20_000, false), (2_500, true)]);
-        let passes = counts_of(Operation::Update, Cache::Warm, 5_000, 5_000);
-        assert_eq!(passes, [(2_500, false), (5_000, false), (2_500, true)]);
-        let passes = counts(Cache::Warm, 100, 5_000);
-        assert_eq!(passes, [(100, false), (100, false), (100, true)]);
+        assert_eq!(passes, [(5_000, Timing::None), (20_000, Timing::Some)]);
+        let passes = counts_of(Operation::Update, None, Cache::Warm, 5_000, 5_000);
+        assert_eq!(passes, [(2_500, Timing::None), (5_000, Timing::Some)]);
+        let passes = counts_of(Operation::Read, Some(10.0), Cache::Warm, 100, 5_000);
+        assert_eq!(passes, [(100, Timing::None), (100, Timing::Each)]);
     }
 
     #[test]
     fn a_cold_trial_touches_no_key_twice() {
         for cache in [Cache::DataCold, Cache::Cold] {
-            assert_eq!(counts(cache, 20_000, 5_000), [(5_000, true)]);
-            assert_eq!(counts(cache, 100, 5_000), [(100, true)]);
+            assert_eq!(counts(cache, 20_000, 5_000), [(5_000, Timing::Each)]);
+            assert_eq!(counts(cache, 100, 5_000), [(100, Timing::Each)]);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{ffi::OsString, path::Path};
 
+use host::RunClock;
 use model::{Access, Blobs, KeyKind, OpenOptions, Result, Settings, Store, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::{
     Stop,
     dataset::{Dataset, Pool},
     store::ReadyStore,
-    workload::{Done, Pass, PassInput, PassOutcome, drawn, during},
+    workload::{Done, Pass, PassInput, PassOutcome, Timing, drawn, during},
 };
 
 /// Opens a session of `store` for each worker of this process, and lets `work` have them make
@@ -22,14 +23,15 @@ pub(crate) fn with<T>(
 ) -> Result<T> {
     let open = |number| {
         let (mut buffer, mut session) = (input.buffer(), store.session()?);
+        let clock = RunClock::of_this_thread();
         let worker: Worker<'_, _, _> = Box::new(move |pass: Pass, start_ns| {
-            input.run(&pass, number, start_ns, &mut *session, &mut buffer)
+            input.run(&pass, number, start_ns, &mut *session, &mut buffer, &clock)
         });
         Ok(worker)
     };
     threads::with(input.workers(), open, |workers| {
         work(&mut |pass, start_ns| {
-            if !pass.clocked {
+            if pass.timing == Timing::None {
                 return workers(pass, start_ns);
             }
             let (done, background) = during(store, || workers(pass, start_ns));

@@ -10,7 +10,7 @@ use super::{blobs::BlobRequest, rows::RowRequest};
 use crate::dataset::{Luggage, PoolSpec};
 
 /// Version of the protocol. Raised with every change.
-pub(super) const PROTOCOL: u32 = 2;
+pub(super) const PROTOCOL: u32 = 3;
 
 /// What a worker process is asked for; `P` is a pass of its job.
 #[derive(Serialize, Deserialize)]
@@ -68,14 +68,14 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Done, Pass, PassOutcome};
+    use crate::workload::{Done, Pass, PassOutcome, Timing};
 
     type Parsed = Reply<Done<PassOutcome>>;
 
     #[test]
     fn lines_are_read_as_they_were_written_and_damage_is_refused() {
         let mut line = Vec::new();
-        let pass = Pass { count: 5, salt: u64::MAX, clocked: true };
+        let pass = Pass { count: 5, salt: u64::MAX, timing: Timing::Each };
         send(&mut line, &Request::Pass { pass, start_ns: 7 }).unwrap();
         let text = String::from_utf8(line.clone()).unwrap();
         assert!(matches!(
@@ -85,7 +85,7 @@ mod tests {
         for text in host::mutilations(&line) {
             let _ = parse::<Request<Pass>>(&String::from_utf8_lossy(&text));
         }
-        let reply = r#"{"done":[{"process":1,"operations":5,"start_ns":1,"end_ns":9,"counters":[["a",3]],
+        let reply = r#"{"done":[{"process":1,"operations":5,"start_ns":1,"end_ns":9,"waited_ns":2,"counters":[["a",3]],
             "outcome":{"tally":{"bytes":1,"missing":0,"wrong":0,"present":0,"short":0,"first":null},
             "latencies":null,"background":[]}}]}"#;
         assert!(matches!(parse::<Parsed>(reply).unwrap(), Reply::Done(done) if done.len() == 1));

@@ -2,6 +2,7 @@
 
 use std::{ffi::OsString, fmt, ops::Range, path::Path};
 
+use host::RunClock;
 use model::{
     Result, Rows, Settings,
     rows::{Operation, RowSession, Style},
@@ -60,17 +61,23 @@ impl RowRequest {
     ) -> Result<()> {
         let tables = engine.join(Path::new(&self.location), &self.settings)?;
         let open = |_| {
-            let mut session = tables.session(self.database)?;
-            let worker: Worker<'_, _, _> = Box::new(move |pass, _| self.pass(pass, &mut *session));
+            let (mut session, clock) = (tables.session(self.database)?, RunClock::of_this_thread());
+            let pass = move |pass, _| self.pass(pass, &mut *session, &clock);
+            let worker: Worker<'_, _, _> = Box::new(pass);
             Ok(worker)
         };
         threads::with(0..1, open, work)
     }
 
-    fn pass(&self, pass: RowPass, session: &mut dyn RowSession) -> Result<Done<Contents>> {
+    fn pass(
+        &self,
+        pass: RowPass,
+        session: &mut dyn RowSession,
+        clock: &RunClock,
+    ) -> Result<Done<Contents>> {
         // What was counted between passes is of none.
         session.statistics();
-        let start_ns = host::now_ns();
+        let start = clock.now();
         let (count, sum) = match pass {
             RowPass::Check => (session.count()?, session.sum()?),
             RowPass::Work(Operation::Insert) => {
@@ -80,12 +87,16 @@ impl RowRequest {
             RowPass::Work(Operation::Sum) => (0, session.sum()?),
             RowPass::Work(Operation::Add) => (session.add(ADDED)?, 0),
         };
-        let end_ns = host::now_ns();
+        let passed = clock.now().since(start);
         let operations = match pass {
             RowPass::Work(Operation::Insert) => (self.rows.end - self.rows.start).unsigned_abs(),
             _ => self.all_rows,
         };
-        let (counters, outcome) = (named(session.statistics()), Contents { count, sum });
-        Ok(Done { process: self.process, operations, start_ns, end_ns, counters, outcome })
+        let (process, counters) = (self.process, named(session.statistics()));
+        Ok(Done {
+            process,
+            counters,
+            ..Done::new(start, passed, operations, Contents { count, sum })
+        })
     }
 }

@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use model::Result;
+use model::{Error, Result};
 
 use super::{Worker, Workers};
 
@@ -26,7 +26,7 @@ pub(crate) fn with<'a, P: Copy + Send, O: Send, T>(
         let start = |number| {
             let (to, passes) = channel();
             let (open, sender) = (&open, sender.clone());
-            scope.spawn(move || serve(open(number), &passes, &sender));
+            scope.spawn(move || serve(|| open(number), &passes, &sender));
             to
         };
         let workers: Vec<Sender<(P, u64)>> = numbers.map(start).collect();
@@ -43,12 +43,14 @@ pub(crate) fn with<'a, P: Copy + Send, O: Send, T>(
 
 /// One worker's part. It replies once when it is open and once to each pass, until it fails: then it
 /// is closed at once, as others may wait for a lock that it holds.
-fn serve<P, O>(
-    opened: Result<Worker<'_, P, O>>,
+fn serve<'a, P, O>(
+    open: impl FnOnce() -> Result<Worker<'a, P, O>>,
     passes: &Receiver<(P, u64)>,
     replies: &Sender<Result<Option<O>>>,
 ) {
-    let work = |mut worker: Worker<'_, P, O>| {
+    // Nobody waits for one whose code has a bug: the panic goes on when all others have ended.
+    let _last_words = LastWords(replies);
+    let work = |mut worker: Worker<'a, P, O>| {
         let _ = replies.send(Ok(None));
         for (pass, start_ns) in passes {
             host::wait_until(start_ns);
@@ -57,7 +59,59 @@ fn serve<P, O>(
         }
         Ok(())
     };
-    if let Err(error) = opened.and_then(work) {
+    if let Err(error) = open().and_then(work) {
         let _ = replies.send(Err(error));
+    }
+}
+
+/// The reply of a worker that panics.
+struct LastWords<'a, O>(&'a Sender<Result<Option<O>>>);
+
+impl<O> Drop for LastWords<'_, O> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let _ = self.0.send(Err(Error::failed("a worker has panicked, which is a bug")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    /// Three workers, one of which panics: when it is opened, or in a pass.
+    fn panics(in_pass: bool) {
+        let open = |number: usize| {
+            assert!(in_pass || number != 1, "as it is opened");
+            let worker: Worker<'_, (), usize> = Box::new(move |(), _| {
+                assert_ne!(number, 1, "in a pass");
+                Ok(number)
+            });
+            Ok(worker)
+        };
+        let _ = with(0..3, open, |workers| workers((), 0));
+    }
+
+    #[test]
+    fn a_worker_that_panics_leaves_nobody_waiting() {
+        for in_pass in [false, true] {
+            assert!(catch_unwind(|| panics(in_pass)).is_err());
+        }
+    }
+
+    #[test]
+    fn all_workers_make_all_passes() {
+        let open = |number: usize| {
+            let worker: Worker<'_, usize, usize> = Box::new(move |pass, _| Ok(10 * pass + number));
+            Ok(worker)
+        };
+        let made = with(0..3, open, |workers| {
+            let mut all = [workers(1, 0)?, workers(2, 0)?].concat();
+            all.sort_unstable();
+            Ok(all)
+        });
+        assert_eq!(made.unwrap(), [10, 11, 12, 20, 21, 22]);
     }
 }

@@ -16,8 +16,16 @@ use super::{
 };
 use crate::Stop;
 
-/// Reads the clock around each operation, or does not.
+/// Reads the clock around each operation, around some or around none.
 pub(crate) trait Clock {
+    /// The operations from `now_ns` on are those of a slice of the pass.
+    #[inline]
+    fn begin_slice(&mut self, _now_ns: u64) {}
+
+    /// The slice is over. What happens until the next one is of no operation.
+    #[inline]
+    fn end_slice(&mut self, _now_ns: u64) {}
+
     /// Returns when the next operation is to start.
     #[inline]
     fn wait(&mut self) -> Result<()> {
@@ -29,12 +37,20 @@ pub(crate) trait Clock {
         operation()
     }
 
-    /// The operation that was timed last ended with the commit of several.
+    /// The last operation ended with the commit of several.
     #[inline]
     fn committed(&mut self) {}
+
+    /// The latencies of all operations, if any were timed.
+    fn finish(self) -> Option<Latencies>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
-/// For the throughput pass.
+/// For a first pass.
 pub(crate) struct NoClock;
 
 impl Clock for NoClock {}
@@ -45,7 +61,10 @@ pub(crate) struct Latencies {
     /// By the number of the action; none for those that do not occur. The last one is of operations
     /// of which it is not known what they did.
     pub(crate) histograms: Vec<Option<AsText>>,
+    /// The time of all operations together.
     pub(crate) sum: Duration,
+    /// Those that were timed one by one.
+    pub(crate) timed: u64,
     pub(crate) slices: Slices,
     /// How late operations started, if they were on schedule.
     pub(crate) lags: Option<AsText>,
@@ -58,13 +77,20 @@ impl Latencies {
         let mut histograms = vec![None; UNKNOWN];
         actions.for_each(|action| histograms[action as usize] = Some(AsText(histogram())));
         histograms.push(Some(AsText(histogram())));
-        Self { histograms, sum: Duration::ZERO, slices: Slices::new(start_ns), lags: None }
+        Self {
+            histograms,
+            sum: Duration::ZERO,
+            timed: 0,
+            slices: Slices::new(start_ns),
+            lags: None,
+        }
     }
 
     /// Counts `count` operations that took `ns` each, the last of which ended at `end_ns`; `action`
     /// is absent where it is not known.
     #[inline]
     pub(super) fn record(&mut self, action: Option<Action>, ns: u64, count: u64, end_ns: u64) {
+        self.timed += 1;
         self.slices.note(ns, count, end_ns);
         let place = action.map_or(UNKNOWN, |action| action as usize);
         if let Some(AsText(histogram)) = &mut self.histograms[place] {
@@ -76,9 +102,9 @@ impl Latencies {
 /// Place of the histogram of operations of which it is not known what they did.
 const UNKNOWN: usize = Action::ALL.len();
 
-/// For the latency pass.
+/// Times every operation.
 pub(crate) struct EachOperation<'a> {
-    pub(crate) latencies: Latencies,
+    latencies: Latencies,
     schedule: Option<Schedule<'a>>,
 }
 
@@ -120,6 +146,11 @@ impl Clock for EachOperation<'_> {
     #[inline]
     fn committed(&mut self) {
         self.latencies.slices.committed();
+    }
+
+    fn finish(mut self) -> Option<Latencies> {
+        self.latencies.slices.close();
+        Some(self.latencies)
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a worker reports of a pass, whatever it did.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
+use host::{Instant, Passed};
 use model::Worker;
 use serde::{Deserialize, Serialize};
 
@@ -14,16 +15,40 @@ pub(crate) struct Done<T> {
     /// In the clock that all processes share.
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
+    /// The part of that time for which it waited for a processor; absent: not known.
+    pub(crate) waited_ns: Option<u64>,
     /// The engine's own counters.
     pub(crate) counters: Vec<(String, i64)>,
     /// What only this kind of work gives.
     pub(crate) outcome: T,
 }
 
-/// From the first worker's first operation to the last one's last.
-pub(crate) fn wall<T>(done: &[Done<T>]) -> Duration {
+impl<T> Done<T> {
+    /// What a worker of this process did from `start` on, without counters.
+    pub(crate) fn new(start: Instant, passed: Passed, operations: u64, outcome: T) -> Self {
+        Self {
+            process: 0,
+            operations,
+            start_ns: start.start_ns(),
+            end_ns: start.start_ns() + passed.wall_ns,
+            waited_ns: passed.waited_ns,
+            counters: Vec::new(),
+            outcome,
+        }
+    }
+}
+
+/// From the first worker's first operation to the last one's last. If each worker had had a processor
+/// whenever it could use one, the pass would be as long as its longest worker: the rest is waiting.
+pub(crate) fn passed<T>(done: &[Done<T>]) -> Passed {
     let end_ns = done.iter().map(|worker| worker.end_ns).max().unwrap_or(0);
-    Duration::from_nanos(end_ns.saturating_sub(start_ns(done)))
+    let wall_ns = end_ns.saturating_sub(start_ns(done));
+    let ran = |worker: &Done<T>| {
+        Some(worker.end_ns.saturating_sub(worker.start_ns).saturating_sub(worker.waited_ns?))
+    };
+    let ran: Option<Vec<u64>> = done.iter().map(ran).collect();
+    let longest = ran.and_then(|ran| ran.into_iter().max());
+    Passed { wall_ns, waited_ns: longest.map(|longest| wall_ns.saturating_sub(longest)) }
 }
 
 fn start_ns<T>(done: &[Done<T>]) -> u64 {
@@ -37,7 +62,7 @@ pub(crate) fn workers<T>(done: &[Done<T>]) -> Vec<Worker> {
         process: worker.process,
         operations: worker.operations,
         wall_ns: worker.end_ns.saturating_sub(start),
-        waited_ns: None,
+        waited_ns: worker.waited_ns,
     };
     if done.len() > 1 { done.iter().map(part).collect() } else { Vec::new() }
 }
@@ -55,4 +80,26 @@ pub(crate) fn counters<T>(done: &[Done<T>]) -> BTreeMap<String, i64> {
 /// An engine's counters as they are reported.
 pub(crate) fn named(counters: Vec<(&'static str, i64)>) -> Vec<(String, i64)> {
     counters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(start_ns: u64, end_ns: u64, waited_ns: impl Into<Option<u64>>) -> Done<()> {
+        let (process, operations, counters) = (0, 1, Vec::new());
+        let waited_ns = waited_ns.into();
+        Done { process, operations, start_ns, end_ns, waited_ns, counters, outcome: () }
+    }
+
+    #[test]
+    fn a_pass_is_as_long_as_its_longest_worker_was_on_a_processor() {
+        let ran = |done: &[Done<()>]| passed(done).waited_ns.map(|_| passed(done).ran_ns());
+        assert_eq!(ran(&[worker(100, 1100, 400)]), Some(600));
+        // The one that ends last had waited for most of its time.
+        let all = [worker(100, 900, 50), worker(200, 1600, 900)];
+        assert_eq!((passed(&all).wall_ns, ran(&all)), (1500, Some(750)));
+        assert_eq!(ran(&[worker(0, 900, 0), worker(0, 800, None)]), None);
+        assert_eq!(workers(&all)[1].waited_ns, Some(900));
+    }
 }

@@ -15,7 +15,7 @@ use crate::dataset::below;
 /// recorded as an operation of its own, as is one that is timed and takes that long. So stalls count
 /// once each, however few operations are timed.
 ///
-/// The operations are those of slices, [begun](Self::begin_slice) and [ended](Self::end_slice) one
+/// The operations are those of slices, [begun](Clock::begin_slice) and [ended](Clock::end_slice) one
 /// after the other; what happens between them is of none.
 pub(crate) struct EveryNth {
     latencies: Latencies,
@@ -100,26 +100,6 @@ impl EveryNth {
         }
     }
 
-    /// The operations from `now_ns` on are those of a slice.
-    pub(crate) fn begin_slice(&mut self, now_ns: u64) {
-        (self.slice_ns, self.last_ns) = (now_ns, now_ns);
-    }
-
-    /// The slice is over.
-    pub(crate) fn end_slice(&mut self, now_ns: u64) {
-        self.pass_by(now_ns);
-        self.latencies.sum += Duration::from_nanos(now_ns.saturating_sub(self.slice_ns));
-    }
-
-    /// The latencies of all operations. Their sum is the time of the slices.
-    pub(crate) fn finish(mut self) -> Latencies {
-        if let Some((action, ns)) = self.last.filter(|_| self.owed > 0) {
-            self.latencies.record(Some(action), ns, self.owed, self.last_ns);
-        }
-        self.latencies.slices.close();
-        self.latencies
-    }
-
     /// Counts the operations since the clock was last read, none of which was timed.
     fn pass_by(&mut self, now_ns: u64) {
         let passed = self.left_then - self.left;
@@ -188,6 +168,16 @@ fn whole(ns: f64) -> u64 {
 
 impl Clock for EveryNth {
     #[inline]
+    fn begin_slice(&mut self, now_ns: u64) {
+        (self.slice_ns, self.last_ns) = (now_ns, now_ns);
+    }
+
+    fn end_slice(&mut self, now_ns: u64) {
+        self.pass_by(now_ns);
+        self.latencies.sum += Duration::from_nanos(now_ns.saturating_sub(self.slice_ns));
+    }
+
+    #[inline]
     fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
         if self.left > 0 {
             self.left -= 1;
@@ -206,6 +196,15 @@ impl Clock for EveryNth {
         } else {
             self.committed = true;
         }
+    }
+
+    /// Their sum is the time of the slices.
+    fn finish(mut self) -> Option<Latencies> {
+        if let Some((action, ns)) = self.last.filter(|_| self.owed > 0) {
+            self.latencies.record(Some(action), ns, self.owed, self.last_ns);
+        }
+        self.latencies.slices.close();
+        Some(self.latencies)
     }
 }
 
@@ -252,7 +251,7 @@ mod tests {
 
         fn finish(mut self) -> Latencies {
             self.clock.end_slice(self.now_ns);
-            self.clock.finish()
+            self.clock.finish().unwrap()
         }
     }
 
@@ -360,10 +359,10 @@ mod tests {
     fn a_real_clock_counts_too() {
         let mut clock = EveryNth::new(READ.into_iter(), now_ns());
         clock.begin_slice(now_ns());
-        (0..100_000).for_each(|n| std::hint::black_box(clock.time(Action::Read, || drop(n))));
+        (0..100_000).for_each(|n| clock.time(Action::Read, || _ = std::hint::black_box(n)));
         clock.time(Action::Read, || std::thread::sleep(Duration::from_millis(30)));
         clock.end_slice(now_ns());
-        let latencies = clock.finish();
+        let latencies = clock.finish().unwrap();
         let all = all(&latencies);
         assert_eq!(all.len(), 100_001);
         assert!(all.max() >= 29_000_000 && latencies.sum.as_millis() >= 30);

@@ -47,14 +47,16 @@ pub(crate) fn sum<'a>(parts: impl Iterator<Item = &'a AsText>) -> Option<Histogr
     parts.map(|part| part.0.clone()).reduce(|sum, part| sum + part)
 }
 
-/// The latencies in `all`, which are `sum` together, of a pass that took `wall`.
+/// The latencies in `all`, which are `sum` together, each timed, of a pass that took `wall`.
 pub(crate) fn summarise(all: &Histogram<u64>, sum: Duration, wall: Duration) -> Result<Latency> {
     Ok(Latency {
         operations: all.len(),
+        timed: all.len(),
         wall_ns: nanoseconds(wall),
         sum_ns: nanoseconds(sum),
         p50_ns: all.value_at_quantile(0.5),
         p99_ns: all.value_at_quantile(0.99),
+        p999_ns: all.value_at_quantile(0.999),
         max_ns: all.max(),
         histogram: encode(all)?,
         actions: BTreeMap::new(),

@@ -22,9 +22,9 @@ pub use op::{Op, Tally};
 pub(crate) use op::{Walk, WorkerPass, run};
 pub(crate) use op_stream::OpStream;
 pub use pass::BlobWork;
-pub(crate) use pass::{Pass, PassInput, PassOutcome, drawn};
+pub(crate) use pass::{Pass, PassInput, PassOutcome, Timing, drawn};
 pub use probe::{Probe, ProbePass};
 pub(crate) use slices::over_time;
 
-/// Operations of a latency pass: enough for a 99th percentile from a few rounds.
-pub(crate) const LATENCY_OPERATIONS: u64 = 2_500;
+/// Operations of a first pass that writes: they take long, and there is no cache to fill.
+pub(crate) const FIRST_WRITES: u64 = 2_500;

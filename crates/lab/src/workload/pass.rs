@@ -2,14 +2,15 @@
 
 use std::{ops::Range, sync::Arc};
 
-use host::now_ns;
+use host::{RunClock, now_ns};
 use model::{BackgroundWork, Error, Operation, Order, Result, Session, Work, Workload};
 use serde::{Deserialize, Serialize};
 
 use super::{
     background_work,
-    clock::{EachOperation, Latencies, NoClock, Schedule},
+    clock::{Clock, EachOperation, Latencies, NoClock, Schedule},
     done::{Done, named},
+    every_nth::EveryNth,
     op::{self, Op, Tally, Walk, WorkerPass},
     op_stream::OpStream,
 };
@@ -69,15 +70,23 @@ pub(crate) struct Pass {
     pub(crate) count: u64,
     /// Names the pass, so that its payloads are its own.
     pub(crate) salt: u64,
-    /// Whether the clock is read around each operation.
-    pub(crate) clocked: bool,
+    pub(crate) timing: Timing,
+}
+
+/// Which operations of a pass are timed one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Timing {
+    None,
+    /// As many as take next to no time to be timed.
+    Some,
+    Each,
 }
 
 /// What a pass over values gives, for each worker.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PassOutcome {
     pub(crate) tally: Tally,
-    /// Of a pass that is clocked.
+    /// If operations were timed.
     pub(crate) latencies: Option<Latencies>,
     /// What the engine reports that it did meanwhile, in the clock that all processes share.
     pub(crate) background: Vec<BackgroundWork>,
@@ -141,7 +150,7 @@ impl<'a> PassInput<'a> {
         }
     }
 
-    /// A worker's part of one pass.
+    /// A worker's part of one pass. `run_clock` is that of the calling thread.
     pub(crate) fn run(
         &self,
         pass: &Pass,
@@ -149,6 +158,35 @@ impl<'a> PassInput<'a> {
         common_start_ns: u64,
         session: &mut dyn Session,
         buffer: &mut [u8],
+        run_clock: &RunClock,
+    ) -> Result<Done<PassOutcome>> {
+        let actions = self.work.operation.actions();
+        // One worker alone starts when it is ready.
+        let start_ns = if common_start_ns == 0 { now_ns() } else { common_start_ns };
+        match pass.timing {
+            Timing::None => self.timed(pass, worker, session, buffer, run_clock, NoClock),
+            Timing::Some => {
+                let clock = EveryNth::new(actions, start_ns);
+                self.timed(pass, worker, session, buffer, run_clock, clock)
+            }
+            Timing::Each => {
+                let workers = self.workload.workers();
+                let schedule = |rate| Schedule::new(rate, (worker, workers), self.stop);
+                let clock = EachOperation::new(actions, start_ns, self.work.rate.map(schedule));
+                self.timed(pass, worker, session, buffer, run_clock, clock)
+            }
+        }
+    }
+
+    /// The same with the `clock` of its operations.
+    fn timed(
+        &self,
+        pass: &Pass,
+        worker: usize,
+        session: &mut dyn Session,
+        buffer: &mut [u8],
+        run_clock: &RunClock,
+        mut clock: impl Clock,
     ) -> Result<Done<PassOutcome>> {
         let count =
             counts(&self.workload, pass.count).nth(worker).expect("a count for each worker");
@@ -160,42 +198,22 @@ impl<'a> PassInput<'a> {
             salt: pass.salt,
             stop: self.stop,
         };
-        // One worker alone starts when it is ready.
-        let common = if common_start_ns == 0 { now_ns() } else { common_start_ns };
-        let mut clock = pass.clocked.then(|| self.clock(worker, common));
-        let start_ns = now_ns();
-        let tally = match (&self.ops, &mut clock) {
-            (None, None) => op::run(&part, self.walk(worker), session, buffer, &mut NoClock),
-            (None, Some(clock)) => op::run(&part, self.walk(worker), session, buffer, clock),
-            (Some(ops), None) => {
-                op::run(&part, ops.ops(self.dataset, worker, count), session, buffer, &mut NoClock)
-            }
-            (Some(ops), Some(clock)) => {
-                op::run(&part, ops.ops(self.dataset, worker, count), session, buffer, clock)
+        let start = run_clock.now();
+        clock.begin_slice(start.start_ns());
+        let tally = match &self.ops {
+            None => op::run(&part, self.walk(worker), session, buffer, &mut clock),
+            Some(ops) => {
+                op::run(&part, ops.ops(self.dataset, worker, count), session, buffer, &mut clock)
             }
         }?;
-        let end_ns = now_ns();
-        let latencies = clock.map(|mut clock| {
-            clock.latencies.slices.close();
-            clock.latencies
-        });
+        let passed = run_clock.now().since(start);
+        clock.end_slice(start.start_ns() + passed.wall_ns);
+        let latencies = clock.finish();
         let background =
             session.background_work().iter().map(background_work::on_shared_clock).collect();
-        Ok(Done {
-            process: self.process,
-            operations: count,
-            start_ns,
-            end_ns,
-            counters: named(session.statistics()),
-            outcome: PassOutcome { tally, latencies, background },
-        })
-    }
-
-    fn clock(&self, worker: usize, start_ns: u64) -> EachOperation<'_> {
-        let workers = self.workload.workers();
-        let schedule = |rate| Schedule::new(rate, (worker, workers), self.stop);
-        let schedule = self.work.rate.map(schedule);
-        EachOperation::new(self.work.operation.actions(), start_ns, schedule)
+        let outcome = PassOutcome { tally, latencies, background };
+        let (process, counters) = (self.process, named(session.statistics()));
+        Ok(Done { process, counters, ..Done::new(start, passed, count, outcome) })
     }
 
     /// Room for the largest value, its pages touched so that no pass pays for that.

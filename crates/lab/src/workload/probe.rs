@@ -1,14 +1,14 @@
-//! A throughput pass of one worker by itself, without stores, rounds and records around it: the
+//! A pass of one worker by itself, without stores, rounds and records around it: the
 //! bench `own_cost` compares it with a bare loop.
 
 use std::time::Duration;
 
+use host::RunClock;
 use model::{Batch, Key, KeyKind, Operation, Result, Session, Workload, Ycsb};
 
 use super::{
-    done,
     op::{Op, Tally},
-    pass::{BlobWork, Pass, PassInput, drawn},
+    pass::{BlobWork, Pass, PassInput, Timing, drawn},
 };
 use crate::{
     Stop,
@@ -69,8 +69,10 @@ impl ProbePass<'_> {
         buffer: &mut [u8],
         salt: u64,
     ) -> Result<(Duration, Tally)> {
-        let done = self.0.run(&self.whole(salt), 0, 0, session, buffer)?;
-        Ok((done::wall(std::slice::from_ref(&done)), done.outcome.tally))
+        let clock = RunClock::of_this_thread();
+        let done = self.0.run(&self.whole(salt), 0, 0, session, buffer, &clock)?;
+        let wall_ns = done.end_ns - done.start_ns;
+        Ok((Duration::from_nanos(wall_ns), done.outcome.tally))
     }
 
     /// Removes what the pass has inserted.
@@ -79,6 +81,6 @@ impl ProbePass<'_> {
     }
 
     fn whole(&self, salt: u64) -> Pass {
-        Pass { count: self.0.workload.count, salt, clocked: false }
+        Pass { count: self.0.workload.count, salt, timing: Timing::Some }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use hdrhistogram::Histogram;
+use host::now_ns;
 use model::{
     Error, Result,
     tasks::{QueueWorker, Step, StoredTask, Task},
@@ -13,10 +14,7 @@ use model::{
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{
-    clock::NoClock,
-    latency::{histogram, nanoseconds},
-};
+use super::latency::histogram;
 use crate::Stop;
 
 /// What a task holds: as long as published, in words of our own.
@@ -53,29 +51,15 @@ pub(crate) fn outputs(rewrites: u64, length: u64, seed: u64) -> Vec<String> {
     (0..rewrites).map(|_| (0..length).map(|_| letter()).collect()).collect()
 }
 
-/// Reads the clock around each task and each of its steps, or does not.
-pub(crate) trait TaskClock {
-    #[inline]
-    fn begin(&mut self) {}
-
-    #[inline]
-    fn step<T>(&mut self, _: Step, take: impl FnOnce() -> T) -> T {
-        take()
-    }
-
-    #[inline]
-    fn end(&mut self) {}
-}
-
-impl TaskClock for NoClock {}
-
-/// For the latency pass.
+/// Times each task and each of its steps: from one reading of the clock to the next, so that there is
+/// one a step.
 pub(crate) struct EachStep {
     pub(crate) tasks: Timed,
     /// In the order of [`Step::ALL`].
     pub(crate) steps: [Timed; 4],
-    /// When the current task began.
-    began: Instant,
+    /// When the current task began, and when its last step ended.
+    task_ns: u64,
+    step_ns: u64,
 }
 
 /// Latencies of one kind.
@@ -95,36 +79,31 @@ impl Timed {
     }
 
     #[inline]
-    fn record(&mut self, taken: Duration) {
-        self.sum += taken;
-        self.histogram.saturating_record(nanoseconds(taken));
+    fn record(&mut self, ns: u64) {
+        self.sum += Duration::from_nanos(ns);
+        self.histogram.saturating_record(ns);
     }
 }
 
 impl EachStep {
     pub(crate) fn new() -> Self {
         let (tasks, steps) = (Timed::new(), Step::ALL.map(|_| Timed::new()));
-        Self { tasks, steps, began: Instant::now() }
+        Self { tasks, steps, task_ns: 0, step_ns: 0 }
     }
-}
 
-impl TaskClock for EachStep {
-    #[inline]
     fn begin(&mut self) {
-        self.began = Instant::now();
+        self.task_ns = now_ns();
+        self.step_ns = self.task_ns;
     }
 
-    #[inline]
-    fn step<T>(&mut self, step: Step, take: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let result = take();
-        self.steps[step as usize].record(start.elapsed());
-        result
+    fn step(&mut self, step: Step) {
+        let now_ns = now_ns();
+        self.steps[step as usize].record(now_ns - self.step_ns);
+        self.step_ns = now_ns;
     }
 
-    #[inline]
     fn end(&mut self) {
-        self.tasks.record(self.began.elapsed());
+        self.tasks.record(self.step_ns - self.task_ns);
     }
 }
 
@@ -134,7 +113,7 @@ pub(crate) fn run(
     worker: &mut dyn QueueWorker,
     ids: &Ids,
     outputs: &[String],
-    clock: &mut impl TaskClock,
+    clock: &mut EachStep,
     (stop, failed): (&Stop, &AtomicBool),
 ) -> Result<u64> {
     let mut finished = 0;
@@ -145,7 +124,8 @@ pub(crate) fn run(
         }
         clock.begin();
         for (step, task) in steps(id, outputs) {
-            clock.step(step, || worker.take(step, &task))?;
+            worker.take(step, &task)?;
+            clock.step(step);
         }
         clock.end();
         finished += 1;

@@ -33,12 +33,12 @@ fn reads(batch: Batch) -> Vec<usize> {
 
 #[test]
 fn a_pass_of_reads_is_one_transaction_unless_batches_are_smaller() {
-    // Filling reads nothing; then come the check, the pilot's three passes and the trial's.
+    // Filling reads nothing; then come the check, the calibration's two passes and the trial's.
     let each = usize::try_from(KEYS).unwrap();
-    assert_eq!(reads(Batch::All), [0, each, each, each, each, each, each, each]);
+    assert_eq!(reads(Batch::All), [0, each, each, each, each, each]);
     let small = reads(Batch::Of(5));
     assert_eq!(small[..2], [0, each]);
-    assert_eq!(small[2..], [5].repeat(6 * 4));
+    assert_eq!(small[2..], [5].repeat(4 * 4));
 }
 
 #[test]
@@ -56,5 +56,5 @@ fn updates_are_committed_as_often_as_asked_for() {
     over(spy, Job { batch: Batch::Of(3), ..Job::of(Operation::Update) }).unwrap();
     let written = batches(spy, |event| matches!(event, Event::Put { .. }));
     // 20 operations a pass: the last batch is what is left.
-    assert_eq!(written[2..], [3, 3, 3, 3, 3, 3, 2].repeat(6));
+    assert_eq!(written[2..], [3, 3, 3, 3, 3, 3, 2].repeat(4));
 }

@@ -1,4 +1,4 @@
-//! How a latency pass went over time. A sleep takes at least as long as it was asked for, and nothing
+//! How a pass went over time. A sleep takes at least as long as it was asked for, and nothing
 //! ends in it; nothing else here depends on speed.
 
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use model::{Operation, SLICE_NS, Slice};
 
 use crate::{
-    run::{KEYS, sample, spy},
+    run::{Job, KEYS, over, sample, spy},
     spy::Habits,
 };
 
 #[test]
 fn a_stall_stands_where_it_was_and_all_operations_are_counted() {
     let nap = Duration::from_millis(700);
-    // In the third pass, the one with a clock.
-    let nth = KEYS * 2 + KEYS / 2;
+    // In the second pass, whose operations are timed.
+    let nth = |get| get == KEYS + KEYS / 2;
     let getting = Duration::from_millis(8);
     let sample = sample(
         spy(Habits { getting, nap: Some((nth, nap)), ..Habits::default() }),
@@ -40,6 +40,22 @@ fn a_stall_stands_where_it_was_and_all_operations_are_counted() {
     let seen =
         told.background_work.iter().find(|nap| (start..longest.max_end_ns).contains(&nap.start_ns));
     assert!(seen.unwrap().end_ns > seen.unwrap().start_ns, "{told:?}");
+}
+
+#[test]
+fn a_store_that_stops_again_and_again_shows_it_in_the_closed_loop() {
+    let (count, nap) = (4_000, Duration::from_millis(300));
+    let habits = Habits { nap: Some((|get| get % 800 == 0, nap)), ..Habits::default() };
+    let record = over(spy(habits), Job { count, ..Job::of(Operation::Read) }).unwrap();
+    let sample = &record.samples[0];
+    let latency = sample.latency().unwrap();
+    assert_eq!((latency.operations, sample.operations), (count, count));
+    // Within what a histogram of three digits rounds.
+    let least = u64::try_from(nap.as_nanos()).unwrap() / 1000 * 999;
+    assert!(latency.max_ns >= least && latency.p999_ns >= least, "{latency:?}");
+    let histogram = checks::histogram::decode(&latency.histogram).unwrap();
+    let long = histogram.count_between(least, u64::MAX);
+    assert!((5..8).contains(&long), "five naps, and what else the machine does: {long}");
 }
 
 #[test]

@@ -26,13 +26,13 @@ fn payloads_are_slices_of_what_was_made_beforehand() {
     let (first, last) = (addresses.first().unwrap(), addresses.last().unwrap());
     // Made on the way, they would stand in one buffer, or all over the memory.
     assert!((1 << 20..8 << 20).contains(&(last - first)), "{first} to {last}");
-    assert!(addresses.len() > 200, "{}", addresses.len());
+    assert!(addresses.len() > 130, "{}", addresses.len());
 }
 
 #[test]
 fn no_value_is_written_over_by_itself() {
     let written = written();
-    // Three passes by the pilot, and three in each round.
-    assert_eq!(written.len(), 12 * 20);
+    // Two passes of the calibration, and two in each round.
+    assert_eq!(written.len(), 8 * 20);
     assert!(written.iter().all(|(_, same)| !same));
 }

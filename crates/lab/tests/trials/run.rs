@@ -20,12 +20,14 @@ pub(crate) struct Job {
     /// Absent: as many as fit into [`SECONDS`].
     pub(crate) rounds: Option<u32>,
     pub(crate) keys: u64,
+    /// Operations of the steady pass.
+    pub(crate) count: u64,
 }
 
 impl Job {
     /// One round, all in one batch.
     pub(crate) fn of(operation: Operation) -> Self {
-        Self { operation, batch: Batch::All, rounds: Some(1), keys: KEYS }
+        Self { operation, batch: Batch::All, rounds: Some(1), keys: KEYS, count: KEYS }
     }
 }
 
@@ -46,7 +48,7 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
     request.scratch = Some(scratch.path().to_owned());
     if let ExperimentRequest::Blobs(part) = &mut request.experiment {
         part.work[0].operation = job.operation;
-        part.count = Some(job.keys);
+        part.count = Some(job.count);
         part.batch = job.batch;
     }
     let mut recorder = Recorder::new(None);

@@ -45,8 +45,8 @@ pub(crate) struct Habits {
     pub(crate) getting: Duration,
     /// How many gets of all sessions are quick, and how long each later one takes.
     pub(crate) thrashing: Option<(usize, Duration)>,
-    /// Which get of a session takes a nap before it, and how long; the store tells of it.
-    pub(crate) nap: Option<(u64, Duration)>,
+    /// Before which gets of a session it takes a nap, and how long; the store tells of it.
+    pub(crate) nap: Option<(fn(u64) -> bool, Duration)>,
     /// Bytes by which key 7 is too short, from the second batch on; as many as it has: absent.
     pub(crate) lost: usize,
     /// Files that leave the page cache whenever the store is closed.
@@ -182,7 +182,7 @@ impl Noting<'_> {
         if let Some((_, long)) = thrashing.filter(|(quick, _)| self.0.spy.gets() > *quick) {
             sleep(long);
         }
-        if let Some((_, long)) = nap.filter(|(get, _)| *get == self.1) {
+        if let Some((_, long)) = nap.filter(|(before, _)| before(self.1)) {
             self.0.spy.napping.store(true, Relaxed);
             sleep(long);
             self.0.spy.napping.store(false, Relaxed);

@@ -188,7 +188,7 @@ fn over_time(record: &Record, detail: Detail) -> Vec<Block> {
         cases(&figures).flat_map(|rows| tables::over_time(record, rows, detail.all)).collect();
     let noted = record.samples.iter().any(|sample| sample.over_time().is_some());
     let why = Line::new("  ", if noted { NOT_IN_STATE } else { NOTHING });
-    let title = format!("over time{varied}: latency passes in slices of 100 ms");
+    let title = format!("over time{varied}: passes in slices of 100 ms");
     let head = Lines::new(title, cases.is_empty().then_some(why));
     [head.into()].into_iter().chain(cases).collect()
 }

@@ -1,7 +1,7 @@
 //! Doubts, stored and computed.
 
 use model::{
-    Cache, Finding, FindingKind, OverTime, Residency, Sample, Severity, Slice,
+    Cache, Finding, FindingKind, Latency, OverTime, Residency, Sample, Severity, Slice,
     record::{End, Ended, Record},
 };
 use storemark_report::{MergedFinding, all_findings, figures};
@@ -97,7 +97,7 @@ fn rounds_that_do_not_count_are_reported() {
 
 #[test]
 fn contradictions_are_found() {
-    let order = "median, 99th percentile and maximum do not ascend";
+    let order = "median, percentiles and maximum do not ascend";
     assert_eq!(contradiction(|s| passes(s).latency.p50_ns *= 2), order);
     assert_eq!(contradiction(|s| passes(s).latency.max_ns /= 2), order);
     let percentiles = "the percentiles are not those of the histogram";
@@ -105,8 +105,8 @@ fn contradictions_are_found() {
     assert_eq!(contradiction(|s| passes(s).latency.max_ns *= 2), percentiles);
     let twice_the_mean = |s: &mut Sample| {
         let latency = &mut passes(s).latency;
-        (latency.p50_ns, latency.p99_ns, latency.max_ns) =
-            (latency.p50_ns * 2, latency.p99_ns * 2, latency.max_ns * 2);
+        let Latency { p50_ns, p99_ns, p999_ns, max_ns, .. } = latency;
+        [p50_ns, p99_ns, p999_ns, max_ns].into_iter().for_each(|ns| *ns *= 2);
     };
     assert_eq!(contradiction(twice_the_mean), percentiles);
     assert_eq!(
@@ -136,6 +136,20 @@ fn contradictions_are_found() {
         contradiction(|s| passes(s).latency.histogram = histogram(3_000, 1000)),
         "the mean of the histogram is not that of the latencies"
     );
+    assert_eq!(
+        contradiction(|s| passes(s).latency.timed += 1),
+        "more operations were timed than there were"
+    );
+}
+
+#[test]
+fn a_sample_of_the_operations_has_a_mean_of_its_own() {
+    let mut record = typical();
+    for sample in &mut record.samples {
+        let latency = &mut passes(sample).latency;
+        (latency.timed, latency.sum_ns) = (latency.operations / 10, latency.sum_ns / 10 * 9);
+    }
+    assert_eq!(doubts(&record), []);
 }
 
 #[test]

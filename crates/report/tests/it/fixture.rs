@@ -165,10 +165,12 @@ pub(crate) fn asked(sample: &mut Sample, n: u64) {
 fn latency(ns: u64) -> Latency {
     Latency {
         operations: OPERATIONS,
+        timed: OPERATIONS,
         wall_ns: OPERATIONS * (ns + 100),
         sum_ns: OPERATIONS * ns,
         p50_ns: ns,
         p99_ns: ns,
+        p999_ns: ns,
         max_ns: ns,
         histogram: histogram(ns, OPERATIONS),
         actions: BTreeMap::new(),
@@ -372,6 +374,7 @@ fn spread(ns: u64) -> Latency {
         sum_ns,
         p50_ns: histogram.value_at_quantile(0.5),
         p99_ns: histogram.value_at_quantile(0.99),
+        p999_ns: histogram.value_at_quantile(0.999),
         max_ns: histogram.max(),
         histogram: BASE64_STANDARD.encode(bytes),
         ..latency(ns)

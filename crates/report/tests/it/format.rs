@@ -17,7 +17,7 @@ fn schema_path() -> PathBuf {
 
 fn generated() -> String {
     let mut schema = schemars::schema_for!(Line);
-    schema.insert("title".to_owned(), "One line of a storemark record, format 2".into());
+    schema.insert("title".to_owned(), "One line of a storemark record, format 3".into());
     serde_json::to_string_pretty(&schema).unwrap() + "\n"
 }
 
@@ -50,17 +50,17 @@ fn the_schema_is_that_of_the_model() {
 fn every_line_meets_the_schema() {
     let schema = serde_json::from_str(&generated()).unwrap();
     assert_eq!(unmet(&schema, &file(&doubtful())), [""; 0]);
-    assert_eq!(unmet(&schema, &stored("format-2.jsonl")), [""; 0]);
+    assert_eq!(unmet(&schema, &stored("format-3.jsonl")), [""; 0]);
     assert!(!unmet(&schema, "{\"line\":\"sample\"}").is_empty(), "the schema says something");
 }
 
 #[test]
-fn format_2_stays_readable() {
-    let text = stored("format-2.jsonl");
+fn format_3_stays_readable() {
+    let text = stored("format-3.jsonl");
     let (records, warnings) = read(text.as_bytes()).unwrap();
     let record = &records[0];
     assert_eq!(warnings, [""; 0]);
-    assert_eq!((record.header.format, record.stores.len(), record.samples.len()), (2, 2, 12));
+    assert_eq!((record.header.format, record.stores.len(), record.samples.len()), (3, 2, 12));
     let page = page(record, 100, Detail::default());
     assert!(page.contains("0.78 (0.7"), "{page}");
     assert!(page.contains("faster by 22 %"), "{page}");
@@ -71,7 +71,7 @@ fn format_1_is_refused() {
     let refused = read(stored("format-1.jsonl").as_bytes()).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "this record has format 1, older than format 2, which this storemark reads; measure again, \
+        "this record has format 1, older than format 3, which this storemark reads; measure again, \
          or use the storemark that wrote it"
     );
 }

@@ -75,26 +75,26 @@ fn what_is_no_record_is_named() {
     assert_eq!(refused(b"\n{}\n"), "this is not a record: line 1 is not JSON");
     assert!(refused(b"{\"results\":[]}").ends_with("it is no header (\"line\":\"header\")"));
     assert!(refused(b"[]").contains("line 1 is JSON, but it is no header"));
-    assert!(refused(b"{\"line\":\"header\",\"format\":2}\n").contains("missing field"));
+    assert!(refused(b"{\"line\":\"header\",\"format\":3}\n").contains("missing field"));
     assert!(refused(b"{\"line\":\"header\",").contains("cut short within line 1"));
 }
 
 #[test]
 fn a_newer_format_is_read_as_far_as_it_goes() {
-    let newer = file(&typical()).replacen("\"format\":2", "\"format\":3", 1);
+    let newer = file(&typical()).replacen("\"format\":3", "\"format\":4", 1);
     let changed = newer.replace("\"round\":3,", "\"lap\":3,");
     let (read, warnings) = read_text(&changed);
     assert_eq!(read.samples.len(), typical().samples.len() - 3);
     assert_eq!(
         warnings,
         [
-            "this record has format 3, newer than 2: what of it can be read is shown",
+            "this record has format 4, newer than 3: what of it can be read is shown",
             "3 lines are left out: this storemark does not know their kind",
         ]
     );
     let refusal = refused(b"{\"line\":\"header\",\"format\":9}\n");
     assert!(
-        refusal.contains("format 9") && refusal.contains("this one reads format 2"),
+        refusal.contains("format 9") && refusal.contains("this one reads format 3"),
         "{refusal}"
     );
 }

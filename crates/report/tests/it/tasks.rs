@@ -68,10 +68,12 @@ fn trial(round: u32, target: usize, ms: u64) -> Sample {
 fn latency(ns: u64, operations: u64) -> Latency {
     Latency {
         operations,
+        timed: operations,
         wall_ns: ns * operations,
         sum_ns: ns * operations,
         p50_ns: ns,
         p99_ns: ns,
+        p999_ns: ns,
         max_ns: ns,
         histogram: histogram(ns, operations),
         actions: std::collections::BTreeMap::new(),

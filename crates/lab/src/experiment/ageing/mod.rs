@@ -26,7 +26,7 @@ use crate::{
     Progress, Stop,
     dataset::{Generator, Pool, Use, derive},
     store::{ReadyStore, cache_state, check, file_bytes},
-    workload::{LATENCY_OPERATIONS, PassInput, nanoseconds},
+    workload::{PassInput, nanoseconds},
 };
 use history::AgeStep;
 
@@ -235,7 +235,6 @@ impl AgeingTrial<'_> {
             ready: &self.ready,
             cache,
             salt: step.salt,
-            timed: LATENCY_OPERATIONS,
             first_round: self.first_round,
             processes: None,
         };

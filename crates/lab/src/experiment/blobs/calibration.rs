@@ -9,7 +9,7 @@ use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
     experiment::Experiment,
-    workload::{self, BlobWork, LATENCY_OPERATIONS, NoClock, Walk, WorkerPass, drawn},
+    workload::{self, BlobWork, FIRST_WRITES, NoClock, Walk, WorkerPass, drawn},
 };
 
 /// Operations of a calibrating pass.
@@ -189,7 +189,7 @@ impl Cost {
         if self.cold {
             return self.apart + self.operation * once as f64;
         }
-        let first = if writes { once.min(LATENCY_OPERATIONS) } else { once };
+        let first = if writes { once.min(FIRST_WRITES) } else { once };
         let scheduled = rate.map_or(0.0, |rate| count as f64 / rate);
         self.apart + self.first * first as f64 + (self.operation * count as f64).max(scheduled)
     }

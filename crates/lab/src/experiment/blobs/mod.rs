@@ -31,7 +31,7 @@ use crate::{
     dataset::{Pool, PoolSpec, Use, derive},
     store::cache_state,
     workers::processes::Processes,
-    workload::{BlobWork, LATENCY_OPERATIONS, OpStream, PassInput, drawn},
+    workload::{BlobWork, OpStream, PassInput, drawn},
 };
 use calibration::Costs;
 pub(super) use calibration::own_loop;
@@ -318,7 +318,7 @@ impl Blobs<'_> {
         ops: Option<Arc<OpStream>>,
         trial: &TrialInput,
     ) -> Result<(Sample, Option<f64>)> {
-        let (Job { part, stop, .. }, Stores { dataset, targets, .. }) = (self.job, &self.stores);
+        let (stop, Stores { dataset, targets, .. }) = (self.job.stop, &self.stores);
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, stop)?;
         let TrialInput { cache, salt, seed, first_round } = *trial;
         let tried = ValuesTrial {
@@ -326,7 +326,6 @@ impl Blobs<'_> {
             input: &input,
             cache,
             salt,
-            timed: if part.over_time { u64::MAX } else { LATENCY_OPERATIONS },
             first_round,
             processes: self.processes.as_ref().map(|processes| (processes, seed)),
         }

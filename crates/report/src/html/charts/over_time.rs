@@ -1,4 +1,4 @@
-//! Throughput over time: the latency pass of one round, slice by slice.
+//! Throughput over time: the pass of one round, slice by slice.
 
 use model::Case;
 
