@@ -1,25 +1,29 @@
-//! Comparisons whose truth is known: a store with itself, and with itself slowed down.
+//! Runs whose truth is known: a store with itself in several forms, and with itself slowed down.
 
-use model::{DatasetSummary, Environment, Settings, record::Ended};
+use std::fmt;
+
+use model::{DatasetSummary, Environment, Rounds, Settings, record::Ended};
 use serde::Serialize;
-use stats::{Estimate, geometric_mean, proportion};
+use stats::{Estimate, SAME, geometric_mean, proportion};
 
 use crate::verdict::Verdict;
 
 /// Version of the form of [`CalibrationLine`]. Raised when a reader of the old one would go wrong.
 pub const CALIBRATION_FORMAT: u32 = 2;
 
-/// More false alarms than this are too many.
-const FALSE_ALARMS: f64 = 0.05;
+/// More wrong tables or gates than this are too many.
+const WRONG: f64 = 0.05;
 /// Fewer detections than this are too few.
 const DETECTIONS: f64 = 0.90;
+/// Slow-downs that are to be found so often.
+const LARGE: f64 = 0.05;
 
-/// A line of the file of a calibration: first what is compared, then the comparisons.
+/// A line of the file of a calibration: first what is compared, then the runs.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase", tag = "line")]
 pub enum CalibrationLine<'a> {
     Calibration(&'a Calibration),
-    Comparison(&'a KnownComparison),
+    Run(&'a KnownRun),
 }
 
 /// What is compared, where and how.
@@ -32,191 +36,317 @@ pub struct Calibration {
     pub target: String,
     pub settings: Settings,
     pub data: Option<DatasetSummary>,
-    /// Comparisons of the store with itself.
-    pub same: Part,
-    /// Comparisons of the store with itself slowed down.
-    pub slowed: Part,
-    pub min_rounds: u32,
-    pub precision: f64,
-    /// Share of an operation's time that slowing down adds.
-    pub slow_down: f64,
+    pub forms: Vec<Form>,
+    /// Runs of each form that were asked for.
+    pub runs: u32,
+    /// When each of them stops.
+    pub rounds: Rounds,
+    /// Time for all of them in seconds.
+    pub seconds: f64,
     /// Time of an operation by itself.
     pub operation_ns: f64,
-    /// The wait that was asked for.
-    pub wait_ns: f64,
-    /// The wait as measured over an engine that does nothing.
-    pub measured_wait_ns: f64,
+    pub slow_downs: Vec<SlowDown>,
     pub environment: Environment,
 }
 
+/// A wait before each operation.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Part {
-    pub count: u32,
-    pub seconds: f64,
+pub struct SlowDown {
+    /// Share of an operation's time that it adds.
+    pub share: f64,
+    /// The wait that was asked for.
+    pub wait_ns: f64,
+    /// The wait as measured over an engine that does nothing.
+    pub measured_ns: f64,
 }
 
-/// What a store is compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Known {
-    /// Itself.
-    Same,
-    /// Itself, slowed down.
-    Slowed,
-}
-
-/// A comparison, with what `run` would have shown.
-#[derive(Clone, Debug, Serialize)]
-pub struct KnownComparison {
-    pub kind: Known,
-    pub seed: u64,
-    pub ratio: f64,
-    pub low: f64,
-    pub high: f64,
-    pub rounds: usize,
-    pub verdict: Verdict,
-    pub ended: Ended,
-    /// By round, time of the second target over that of the first.
-    pub ratios: Vec<f64>,
-    /// By round, which of the two ran first, 0 or 1.
-    pub first: Vec<usize>,
-}
-
-impl Calibration {
-    pub fn part(&self, kind: Known) -> Part {
-        match kind {
-            Known::Same => self.same,
-            Known::Slowed => self.slowed,
-        }
-    }
-
+impl SlowDown {
     /// Whether the wait is what was asked for, as near as can be expected.
     pub fn is_exact(&self) -> bool {
-        (self.measured_wait_ns - self.wait_ns).abs() <= (self.wait_ns / 10.0).max(10.0)
+        (self.measured_ns - self.wait_ns).abs() <= (self.wait_ns / 10.0).max(10.0)
     }
 }
 
-/// The figures of the comparisons of a kind.
+/// What is compared in a run, and with what truth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// One store as two targets, read.
+    Same,
+    /// Two copies of the data, read.
+    Copies,
+    /// One store as four targets, read.
+    Table,
+    /// Two copies of the data, updated.
+    Updates,
+    /// One store as two targets, read from the device.
+    Cold,
+    /// One store as two targets, read by two threads.
+    Threads,
+    /// One store as two targets, read; the second takes this share longer.
+    Slowed(f64),
+    /// Two records of one store as two targets, compared.
+    Gate,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Same => f.pad("one store"),
+            Self::Copies => f.pad("two copies"),
+            Self::Table => f.pad("four targets"),
+            Self::Updates => f.pad("updates"),
+            Self::Cold => f.pad("cold reads"),
+            Self::Threads => f.pad("two threads"),
+            Self::Slowed(share) => f.pad(&format!("{} % slower", share * 100.0)),
+            Self::Gate => f.pad("gate"),
+        }
+    }
+}
+
+impl Form {
+    /// How many runs make one that is counted.
+    pub fn records(self) -> u32 {
+        if self == Self::Gate { 2 } else { 1 }
+    }
+
+    /// Whether a verdict contradicts the truth. A difference of less than 3 % is one that is called
+    /// the same.
+    fn is_wrong(self, verdict: Verdict) -> bool {
+        match (self, verdict) {
+            (_, Verdict::Faster) => true,
+            (Self::Slowed(share), Verdict::Same) => share > SAME,
+            (Self::Slowed(_), _) => false,
+            (_, verdict) => verdict == Verdict::Slower,
+        }
+    }
+}
+
+/// A run, with what it showed.
+#[derive(Clone, Debug, Serialize)]
+pub struct KnownRun {
+    pub form: Form,
+    pub seed: u64,
+    pub seconds: f64,
+    pub ended: Ended,
+    /// Of each target to the first; none of a gate.
+    pub ratios: Vec<KnownRatio>,
+    /// What the gate says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+}
+
+/// What a run showed of a target.
+#[derive(Clone, Debug, Serialize)]
+pub struct KnownRatio {
+    pub verdict: Verdict,
+    /// Absent: not measured.
+    pub ratio: Option<Estimate>,
+    /// Its time over that of the first target, by round.
+    pub by_round: Vec<f64>,
+}
+
+impl KnownRatio {
+    /// Of a run whose time was over before it began.
+    pub const NONE: Self =
+        Self { verdict: Verdict::NotMeasured, ratio: None, by_round: Vec::new() };
+}
+
+/// What a gate says about two records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gate {
+    Pass,
+    Fail,
+    CannotTell,
+}
+
+/// The figures of the runs of a form.
 pub struct Tally<'a> {
-    pub kind: Known,
-    comparisons: Vec<&'a KnownComparison>,
+    pub form: Form,
+    runs: Vec<&'a KnownRun>,
 }
 
 impl<'a> Tally<'a> {
-    pub fn of(done: &'a [KnownComparison], kind: Known) -> Self {
-        Self { kind, comparisons: done.iter().filter(|one| one.kind == kind).collect() }
+    pub fn of(done: &'a [KnownRun], form: Form) -> Self {
+        Self { form, runs: done.iter().filter(|run| run.form == form).collect() }
     }
 
     pub fn count(&self) -> u64 {
-        self.comparisons.len() as u64
+        self.runs.len() as u64
     }
 
+    /// Tables with a wrong verdict.
+    pub fn wrong(&self) -> u64 {
+        let is_wrong = |ratio: &KnownRatio| self.form.is_wrong(ratio.verdict);
+        self.count_if(|run| run.ratios.iter().any(is_wrong))
+    }
+
+    /// Slow-downs that were found; absent: there is nothing to find.
+    pub fn found(&self) -> Option<u64> {
+        let Form::Slowed(_) = self.form else { return None };
+        Some(self.count_if(|run| run.ratios.iter().all(|r| r.verdict == Verdict::Slower)))
+    }
+
+    pub fn gates(&self, says: Gate) -> u64 {
+        self.count_if(|run| run.gate == Some(says))
+    }
+
+    /// Its 95 % interval as a share of the runs.
+    pub fn interval(&self, count: u64) -> (f64, f64) {
+        proportion(count, self.count())
+    }
+
+    /// Ratios with this verdict.
     pub fn with_verdict(&self, verdict: Verdict) -> u64 {
-        self.count_if(|one| one.verdict == verdict)
+        self.ratios().filter(|ratio| ratio.verdict == verdict).count() as u64
     }
 
-    /// False alarms, or differences that were found: those called faster are not.
-    pub fn found(&self) -> u64 {
-        let slower = self.with_verdict(Verdict::Slower);
-        match self.kind {
-            Known::Same => slower + self.with_verdict(Verdict::Faster),
-            Known::Slowed => slower,
-        }
+    /// Ratios that nothing was shown of.
+    pub fn open(&self) -> u64 {
+        self.ratios().filter(|ratio| !ratio.verdict.is_shown()).count() as u64
     }
 
-    pub fn found_interval(&self) -> (f64, f64) {
-        proportion(self.found(), self.count())
-    }
-
+    /// The mean of all ratios.
     pub fn ratio(&self) -> Option<Estimate> {
-        geometric_mean(&self.comparisons.iter().map(|one| one.ratio).collect::<Vec<_>>())
+        geometric_mean(&self.estimates().map(|ratio| ratio.point).collect::<Vec<_>>())
     }
 
-    /// Intervals that contain the truth: 1, or the mean of all ratios, which is as near to it as
-    /// can be known.
-    pub fn covering(&self) -> u64 {
-        let truth = match self.kind {
-            Known::Same => 1.0,
-            Known::Slowed => self.ratio().map_or(f64::NAN, |mean| mean.point),
+    /// Share of the intervals that contain the truth: 1, or the mean of all slowed ratios, which is as
+    /// near to it as can be known.
+    pub fn coverage(&self) -> f64 {
+        let truth = match self.form {
+            Form::Slowed(_) => self.ratio().map_or(f64::NAN, |mean| mean.point),
+            _ => 1.0,
         };
-        self.count_if(|one| one.low <= truth && truth <= one.high)
-    }
-
-    /// Comparisons that ended before their time because their verdict was settled.
-    pub fn precise(&self) -> u64 {
-        self.count_if(|one| one.ended == Ended::Precise)
+        let holds = |ratio: &&Estimate| ratio.low <= truth && truth <= ratio.high;
+        let covering = self.estimates().filter(holds).count();
+        covering as f64 / self.estimates().count() as f64
     }
 
     pub fn half_width(&self) -> f64 {
-        self.mean(|one| {
-            let KnownComparison { ratio: point, low, high, rounds: n, .. } = *one;
-            Estimate { point, low, high, n }.half_width()
-        })
+        mean(self.estimates().map(|ratio| ratio.half_width()))
     }
 
     pub fn rounds(&self) -> f64 {
-        self.mean(|one| one.rounds as f64)
+        mean(self.estimates().map(|ratio| ratio.n as f64))
     }
 
-    fn count_if(&self, holds: impl Fn(&KnownComparison) -> bool) -> u64 {
-        self.comparisons.iter().filter(|one| holds(one)).count() as u64
+    /// Of a run.
+    pub fn seconds(&self) -> f64 {
+        mean(self.runs.iter().map(|run| run.seconds))
     }
 
-    fn mean(&self, figure: impl Fn(&KnownComparison) -> f64) -> f64 {
-        self.comparisons.iter().map(|one| figure(one)).sum::<f64>() / self.count() as f64
+    /// What of it is wrong and cannot be explained by chance: the whole interval is beyond the limit.
+    fn complaint(&self) -> Option<&'static str> {
+        let failed = self.gates(Gate::Fail) + self.gates(Gate::CannotTell);
+        if self.interval(self.wrong()).0 > WRONG {
+            return Some("more than 5 % of the tables have a wrong verdict");
+        }
+        if self.interval(failed).0 > WRONG {
+            return Some("more than 5 % fail or cannot tell");
+        }
+        let large = matches!(self.form, Form::Slowed(share) if share >= LARGE);
+        let found = self.found().filter(|_| large)?;
+        (self.interval(found).1 < DETECTIONS).then_some("fewer than 90 % are found")
+    }
+
+    fn count_if(&self, holds: impl Fn(&KnownRun) -> bool) -> u64 {
+        self.runs.iter().filter(|run| holds(run)).count() as u64
+    }
+
+    fn ratios(&self) -> impl Iterator<Item = &KnownRatio> {
+        self.runs.iter().flat_map(|run| &run.ratios)
+    }
+
+    fn estimates(&self) -> impl Iterator<Item = &Estimate> {
+        self.ratios().filter_map(|ratio| ratio.ratio.as_ref())
     }
 }
 
-/// What of the rates is wrong and cannot be explained by chance: the whole interval is beyond the
-/// limit.
-pub fn wrong_rates(done: &[KnownComparison]) -> Vec<&'static str> {
-    let alarms = Tally::of(done, Known::Same).found_interval().0 > FALSE_ALARMS;
-    let misses = Tally::of(done, Known::Slowed).found_interval().1 < DETECTIONS;
-    let alarms = alarms.then_some("false alarms are above 5 %");
-    alarms.into_iter().chain(misses.then_some("detections are below 90 %")).collect()
+fn mean(figures: impl Iterator<Item = f64>) -> f64 {
+    let (count, sum) = figures.fold((0.0, 0.0), |(count, sum), figure| (count + 1.0, sum + figure));
+    sum / count
+}
+
+/// What is wrong with the runs of `forms` beyond chance.
+pub fn wrong_rates(forms: &[Form], done: &[KnownRun]) -> Vec<String> {
+    let complaint = |form: &Form| Some(format!("{form}: {}", Tally::of(done, *form).complaint()?));
+    forms.iter().filter_map(complaint).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Verdict::{Faster, Inconclusive, Same, Slower};
 
-    fn comparisons(kind: Known, counts: &[(usize, Verdict)]) -> Vec<KnownComparison> {
-        let one = |verdict| KnownComparison {
-            kind,
-            seed: 1,
-            ratio: 1.05,
-            low: 1.0,
-            high: 1.1,
-            rounds: 5,
-            verdict,
-            ended: Ended::Time,
-            ratios: Vec::new(),
-            first: Vec::new(),
+    fn run(form: Form, verdicts: &[Verdict], gate: Option<Gate>) -> KnownRun {
+        let estimate = Estimate { point: 1.05, low: 1.0, high: 1.1, n: 12 };
+        let ratio = |verdict: &Verdict| KnownRatio {
+            verdict: *verdict,
+            ratio: Some(estimate),
+            by_round: vec![],
         };
-        counts.iter().flat_map(|(n, verdict)| (0..*n).map(move |_| one(*verdict))).collect()
+        let ratios = verdicts.iter().map(ratio).collect();
+        KnownRun { form, seed: 1, seconds: 2.0, ended: Ended::Time, ratios, gate }
     }
 
-    fn passes(kind: Known, counts: &[(usize, Verdict)]) -> bool {
-        wrong_rates(&comparisons(kind, counts)).is_empty()
+    fn passes(form: Form, counts: &[(usize, &[Verdict])]) -> bool {
+        let runs = |(n, verdicts): &(usize, &[Verdict])| vec![run(form, verdicts, None); *n];
+        wrong_rates(&[form], &counts.iter().flat_map(runs).collect::<Vec<_>>()).is_empty()
     }
 
     #[test]
     fn only_what_chance_cannot_explain_is_wrong() {
-        use Verdict::{Faster, Inconclusive, Slower};
         // 11 of 100: 5.6 to 18.8 %; 10 of 100: 4.9 to 17.6 %.
-        assert!(!passes(Known::Same, &[(89, Inconclusive), (6, Slower), (5, Faster)]));
-        assert!(passes(Known::Same, &[(90, Inconclusive), (5, Slower), (5, Faster)]));
+        assert!(!passes(Form::Same, &[(89, &[Inconclusive]), (6, &[Slower]), (5, &[Faster])]));
+        assert!(passes(Form::Same, &[(90, &[Same]), (5, &[Slower]), (5, &[Faster])]));
         // 15 of 20: up to 91.3 %; 14 of 20: up to 88.1 %. Faster is no detection.
-        assert!(passes(Known::Slowed, &[(15, Slower), (5, Inconclusive)]));
-        assert!(!passes(Known::Slowed, &[(14, Slower), (5, Inconclusive), (1, Faster)]));
-        assert!(passes(Known::Same, &[]));
+        assert!(passes(Form::Slowed(0.05), &[(15, &[Slower]), (5, &[Inconclusive])]));
+        assert!(!passes(Form::Slowed(0.05), &[(14, &[Slower]), (6, &[Inconclusive])]));
+        assert!(passes(Form::Slowed(0.02), &[(1, &[Slower]), (19, &[Same])]), "it may be missed");
+        assert!(!passes(Form::Slowed(0.02), &[(10, &[Slower]), (10, &[Faster])]));
+        assert!(passes(Form::Same, &[]));
     }
 
     #[test]
-    fn the_truth_of_slowed_comparisons_is_their_mean() {
-        let done = comparisons(Known::Slowed, &[(3, Verdict::Slower)]);
-        let tally = Tally::of(&done, Known::Slowed);
-        assert_eq!((tally.covering(), tally.count()), (3, 3));
+    fn a_table_is_wrong_once_however_many_of_its_verdicts_are() {
+        let done = [
+            run(Form::Table, &[Same, Slower, Faster], None),
+            run(Form::Table, &[Same, Inconclusive, Same], None),
+            run(Form::Same, &[Slower], None),
+        ];
+        let tally = Tally::of(&done, Form::Table);
+        assert_eq!((tally.count(), tally.wrong(), tally.open()), (2, 1, 1));
+        assert_eq!((tally.with_verdict(Same), tally.found()), (3, None));
+    }
+
+    #[test]
+    fn a_slow_down_of_more_than_three_percent_is_not_the_same() {
+        let wrong = |share| {
+            Tally::of(&[run(Form::Slowed(share), &[Same], None)], Form::Slowed(share)).wrong()
+        };
+        assert_eq!([wrong(0.02), wrong(0.05)], [0, 1]);
+    }
+
+    #[test]
+    fn the_truth_of_slowed_runs_is_their_mean() {
+        let done = [run(Form::Slowed(0.05), &[Slower], None), run(Form::Same, &[Slower], None)];
+        let tally = Tally::of(&done, Form::Slowed(0.05));
+        assert!((tally.coverage() - 1.0).abs() < 1e-12);
         assert!((tally.ratio().unwrap().point - 1.05).abs() < 1e-12);
+        assert!((Tally::of(&done, Form::Same).coverage() - 1.0).abs() < 1e-12, "1.0 is its end");
+    }
+
+    #[test]
+    fn a_gate_that_fails_or_cannot_tell_too_often_is_wrong() {
+        let of = |fails: usize| {
+            let gate = |says, n| vec![run(Form::Gate, &[], Some(says)); n];
+            let done =
+                [gate(Gate::Fail, fails), gate(Gate::CannotTell, 5), gate(Gate::Pass, 95 - fails)];
+            wrong_rates(&[Form::Gate], &done.concat())
+        };
+        assert_eq!(of(5), [""; 0]);
+        assert_eq!(of(6), ["gate: more than 5 % fail or cannot tell"]);
     }
 }

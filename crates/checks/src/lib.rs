@@ -21,8 +21,8 @@ mod verdict;
 
 pub use arithmetic::contradictions;
 pub use calibration::{
-    CALIBRATION_FORMAT, Calibration, CalibrationLine, Known, KnownComparison, Part, Tally,
-    wrong_rates,
+    CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, Gate, KnownRatio, KnownRun, SlowDown,
+    Tally, wrong_rates,
 };
 pub use figures::{Figures, Percentiles, Schedule, figures, per, percentiles, sum};
 pub use merged::{MergedFinding, all_findings, suggestions};

@@ -14,7 +14,7 @@ mod workers;
 mod workload;
 
 pub use ::host::{self, Stop};
-pub use calibrate::{CalibrateRequest, Calibrated, Slow, SlowedEngine, calibrate};
+pub use calibrate::{CalibrateRequest, Calibrated, JudgeGate, Slow, SlowedEngine, calibrate};
 pub use copy::{Amount, Copied, CopyJob, Place, copy, generated};
 pub use dataset::nth_seed;
 pub use doctor::{DoctorRequest, doctor};

@@ -1,55 +1,58 @@
-//! `storemark calibrate`: how often `run` calls a store different from itself, and how often it
-//! finds a known difference.
+//! `storemark calibrate`: how often `run` calls a store different from itself, how often it finds a
+//! known difference, and how often a gate is wrong.
 
-use std::{ffi::OsString, io::Write, path::PathBuf, time::Duration};
+use std::{ffi::OsString, io::Write, path::PathBuf, slice, time::Duration};
 
-use checks::{CalibrationLine, Part};
+use checks::{CalibrationLine, Form, Gate};
 use clap::{Args, builder::RangedU64ValueParser};
 use engines::{Slowed, registry};
 use lab::{CalibrateRequest, SlowedEngine, Stop};
 use model::{
     Blobs, Engine, Error, Result,
+    record::Record,
     spec::{DEFAULT_DATA, Running, Talk},
     units,
 };
 
 use crate::{
     exit::Failure,
-    files::{self, Form},
+    files,
     listener::Listener,
     output,
     plan::fresh_seed,
     targets::{self, Resolved},
 };
 
-/// How often a comparison is wrong: compares a store with itself, and with itself slowed down by a
-/// known time per operation, many times in shuffled order, and counts what `run` would have said.
+/// How often a run is wrong: compares a store with itself in several forms, and with itself slowed
+/// down by a known time per operation, and counts what `run` and `compare` would have said.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  storemark calibrate                        false alarms and detections, in about five minutes
-  storemark calibrate sqlite: --same 20 --slowed 0
-  storemark calibrate thumbs.db --slow-down 10% --check")]
+  storemark calibrate                        all forms, in ten minutes
+  storemark calibrate sqlite: --forms same,slowed --slow-down 2% --time 5m
+  storemark calibrate thumbs.db --runs 200 --time 3h --check")]
 pub(crate) struct CalibrateOptions {
     /// The store to read: one of yours, or an engine with settings for a scratch store; default:
     /// pack:, the steadiest
     pub(crate) target: Option<OsString>,
 
-    /// Comparisons of the store with itself
-    #[arg(long, value_name = "N", default_value = "100", value_parser = count(), help_heading = "Comparisons")]
-    pub(crate) same: u32,
-    /// Time for each of them; at least five rounds are run
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "1s", help_heading = "Comparisons")]
-    pub(crate) same_time: Duration,
-    /// Comparisons of the store with itself slowed down
-    #[arg(long, value_name = "N", default_value = "10", value_parser = count(), help_heading = "Comparisons")]
-    pub(crate) slowed: u32,
-    /// Time for each of them; at least five rounds are run
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "15s", help_heading = "Comparisons")]
-    pub(crate) slowed_time: Duration,
+    /// What is compared: one store as two targets (same), two copies of the data, a table of four
+    /// targets, updates of two copies, cold reads, reads by two threads, a store slowed down, two
+    /// records with a gate at 5 %; default: all
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = FORMS, help_heading = "Comparisons")]
+    pub(crate) forms: Vec<String>,
+    /// Runs of each form, if there is time
+    #[arg(long, value_name = "N", default_value = "20", value_parser = count(), help_heading = "Comparisons")]
+    pub(crate) runs: u32,
+    /// Time for each run, as `storemark run --time` has it
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "20s", help_heading = "Comparisons")]
+    pub(crate) run_time: Duration,
+    /// Time for everything
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "10m", help_heading = "Comparisons")]
+    pub(crate) time: Duration,
     /// How much time slowing down adds
-    #[arg(long, value_name = "PERCENT", value_parser = units::parse_percentage, default_value = "5%", help_heading = "Comparisons")]
-    pub(crate) slow_down: f64,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = units::parse_percentage, default_value = "2%,5%", help_heading = "Comparisons")]
+    pub(crate) slow_down: Vec<f64>,
 
     /// Blobs in a generated dataset
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Data")]
@@ -67,8 +70,8 @@ pub(crate) struct CalibrateOptions {
     /// Drives everything random; default: a new one each time, printed
     #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Run")]
     pub(crate) seed: Option<u64>,
-    /// Exit with 3 if the whole interval of false alarms is above 5 %, or that of detections below
-    /// 90 %
+    /// Exit with 3 if the whole interval of a form's wrong tables or of failed gates is above 5 %, or
+    /// that of slow-downs found, of 5 % and more, below 90 %
     #[arg(long, help_heading = "Run")]
     pub(crate) check: bool,
     /// Write a line for each comparison to FILE (- for standard output)
@@ -78,9 +81,13 @@ pub(crate) struct CalibrateOptions {
     pub(crate) talk: Talk,
 }
 
-/// 0 leaves comparisons out. More than the limit would take weeks.
+/// The words for forms of comparison.
+const FORMS: [&str; 8] =
+    ["same", "copies", "table", "updates", "cold", "threads", "slowed", "gate"];
+
+/// More than the limit would take weeks.
 fn count() -> RangedU64ValueParser<u32> {
-    RangedU64ValueParser::new().range(0..=1_000_000)
+    RangedU64ValueParser::new().range(1..=1_000_000)
 }
 
 pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure> {
@@ -89,10 +96,10 @@ pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure
     let mut write = |line: &CalibrationLine<'_>| write(&mut lines, line);
     let calibrate = |listener: &Listener| lab::calibrate(&request, &mut write, listener, stop);
     let done = Listener::during(options.talk, calibrate)?;
-    let page = report::pages::calibration(&done.calibration, &done.alone, &done.comparisons);
+    let page = report::pages::calibration(&done.calibration, &done.alone, &done.runs);
     output::print_next_to(options.json.as_deref(), &output::page(&page))?;
     done.ended.map_err(Failure::PartWay)?;
-    let wrong = checks::wrong_rates(&done.comparisons);
+    let wrong = checks::wrong_rates(&done.calibration.forms, &done.runs);
     for what in wrong.iter().filter(|_| options.check) {
         output::say(&format!("--check: {what}, the whole interval"));
     }
@@ -105,21 +112,45 @@ fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
     check(options, &target)?;
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let CalibrateOptions { keys, size, variance, .. } = *options;
-    let part = |count, time: Duration| Part { count, seconds: time.as_secs_f64() };
     Ok(CalibrateRequest {
         settings: target.settings(&[])?,
+        forms: forms(options, &target)?,
         label: target.text,
         engine: target.engine,
         location: target.location,
         data: DEFAULT_DATA.shaped(keys, size, variance, seed),
         scratch: options.scratch.clone().unwrap_or_else(|| PathBuf::from(".")),
         seed,
-        same: part(options.same, options.same_time),
-        slowed: part(options.slowed, options.slowed_time),
-        slow_down: options.slow_down,
+        runs: options.runs,
+        rounds: Running::default().rounds(options.run_time),
+        time: options.time,
         slow,
-        rounds: Running::default().rounds(Duration::ZERO),
+        gate,
     })
+}
+
+/// What is compared, in the order of the help. Only generated data has copies: a store of the user's
+/// is what it is.
+fn forms(options: &CalibrateOptions, target: &Resolved) -> Result<Vec<Form>> {
+    let CalibrateOptions { forms, slow_down, .. } = options;
+    let asked = |word: &str| forms.iter().any(|form| form == word);
+    if asked("copies") && target.location.is_some() {
+        return Err(Error::usage(format!("--forms copies: {} is one store of yours", target.text)));
+    }
+    let is_left = |word: &&str| {
+        asked(word) || (forms.is_empty() && (*word != "copies" || target.location.is_none()))
+    };
+    let of = |word: &str| match word {
+        "same" => vec![Form::Same],
+        "copies" => vec![Form::Copies],
+        "table" => vec![Form::Table],
+        "updates" => vec![Form::Updates],
+        "cold" => vec![Form::Cold],
+        "threads" => vec![Form::Threads],
+        "slowed" => slow_down.iter().copied().map(Form::Slowed).collect(),
+        _ => vec![Form::Gate],
+    };
+    Ok(FORMS.iter().filter(|word| is_left(word)).flat_map(|word| of(word)).collect())
 }
 
 /// Refuses a target that cannot be compared with itself.
@@ -153,7 +184,20 @@ fn slow(engine: &'static dyn Blobs, ns: f64) -> Result<Option<SlowedEngine>> {
     Ok(Some(SlowedEngine { engine: slowed, measured_ns: slowed.measured_ns()? }))
 }
 
-const FORM: Form<'_> = Form {
+/// What the gate of `compare --fail-above 5%` says.
+fn gate([old, new]: &[Record; 2]) -> Result<Gate> {
+    let compared = report::comparison(slice::from_ref(old), slice::from_ref(new))?;
+    Ok(match (compared.is_judged(), report::worse_rows(&compared, 1.0 + GATE).is_empty()) {
+        (false, _) => Gate::CannotTell,
+        (true, true) => Gate::Pass,
+        (true, false) => Gate::Fail,
+    })
+}
+
+/// Share above which the gate fails.
+const GATE: f64 = 0.05;
+
+const FORM: files::Form<'_> = files::Form {
     option: "--json",
     what: "a record of storemark calibrate",
     head: r#"{"line":"calibration""#,

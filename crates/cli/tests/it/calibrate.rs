@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::{running::signal, world::World};
 
-/// Five rounds each, whatever the time.
-const TINY: &str = "--keys 50 --size 1k --same-time 0 --slowed-time 0";
+/// What is counted does not depend on how far a run comes.
+const TINY: &str = "--keys 50 --size 1k --run-time 500ms";
 
 fn lines(world: &World, name: &str) -> Vec<Value> {
     let text = fs::read_to_string(world.path(name)).unwrap();
@@ -19,71 +19,89 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// The figures of a row of the table.
-fn row(out: &str, name: &str) -> Vec<String> {
+/// What follows the name of a row of the table.
+fn row<'o>(out: &'o str, name: &str) -> Vec<&'o str> {
     let line = out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{out}"));
-    line[name.len()..].split_whitespace().map(str::to_owned).collect()
-}
-
-/// Of a kind, those with this verdict.
-fn count(comparisons: &[Value], kind: &str, verdict: &str) -> String {
-    let fits = |one: &&Value| one["kind"] == kind && one["verdict"] == verdict;
-    comparisons.iter().filter(fits).count().to_string()
+    line[name.len()..].split_whitespace().collect()
 }
 
 #[test]
-fn every_comparison_is_counted_and_kept() {
+fn every_run_is_counted_and_kept() {
     let world = World::new();
-    let line = format!("calibrate {TINY} --same 3 --slowed 2 --seed 7 --json out.jsonl");
-    let out = world.ok(&line).out;
+    let forms = "--forms slowed,same --slow-down 50% --runs 2";
+    let line = format!("calibrate {TINY} {forms} --seed 7 --json out.jsonl");
+    let ran = world.ok(&line);
+    let said = "this takes up to 2.0 s: 2 runs of each of 2 forms, up to 500 ms a record";
+    assert!(ran.err.contains(said), "{}", ran.err);
     let written = lines(&world, "out.jsonl");
-    let (head, comparisons) = written.split_first().unwrap();
+    let (head, runs) = written.split_first().unwrap();
     assert_eq!((&head["line"], &head["target"]), (&"calibration".into(), &"pack:".into()));
-    assert_eq!(head["same"]["count"], 3);
-    assert!(number(&head["wait_ns"]) > 0.0 && number(&head["measured_wait_ns"]) > 0.0);
-    assert_eq!(row(&out, "comparisons"), ["3", "2"]);
-    for (name, verdict) in [
-        ("called faster", "faster"),
-        ("called slower", "slower"),
-        ("no difference shown", "no difference"),
-    ] {
-        let counted = ["same", "slowed"].map(|kind| count(comparisons, kind, verdict));
-        assert_eq!(row(&out, name), counted, "{out}");
+    assert_eq!(head["forms"], serde_json::json!(["same", { "slowed": 0.5 }]));
+    let slowed = &head["slow_downs"][0];
+    assert!(number(&slowed["wait_ns"]) > 0.0 && number(&slowed["measured_ns"]) > 0.0);
+    assert_eq!(runs.len(), 4);
+    for (form, name) in [(&head["forms"][0], "one store"), (&head["forms"][1], "50 % slower")] {
+        assert_eq!(runs.iter().filter(|run| run["form"] == *form).count(), 2);
+        assert_eq!(row(&ran.out, name)[0], "2", "{}", ran.out);
     }
-    assert!(out.contains("all 5 comparisons were made; seed 7"), "{out}");
+    assert!(ran.out.contains("all 4 runs were made; seed 7"), "{}", ran.out);
     // Nothing is left but the lines.
     assert_eq!(fs::read_dir(world.path("")).unwrap().count(), 1);
 
-    // The same seed makes the same comparisons in the same order, and replaces the file.
+    // The same seed makes the same runs in the same order, and replaces the file.
     world.ok(&line);
-    let seeds = |comparisons: &[Value]| -> Vec<_> {
-        comparisons.iter().map(|one| (one["kind"].clone(), one["seed"].clone())).collect()
+    let seeds = |runs: &[Value]| -> Vec<_> {
+        runs.iter().map(|run| (run["form"].clone(), run["seed"].clone())).collect()
     };
     let again = lines(&world, "out.jsonl");
-    assert_eq!(seeds(&again[1..]), seeds(comparisons));
+    assert_eq!(seeds(&again[1..]), seeds(runs));
 }
 
 #[test]
 fn a_line_agrees_with_its_own_rounds() {
     let world = World::new();
-    world.ok(&format!("calibrate files: {TINY} --same 1 --slowed 1 --json out.jsonl --check"));
-    for one in &lines(&world, "out.jsonl")[1..] {
-        assert_eq!(one["line"], "comparison");
-        let ratios: Vec<f64> = one["ratios"].as_array().unwrap().iter().map(number).collect();
-        assert_eq!(one["rounds"], 5);
-        assert_eq!((ratios.len(), one["first"].as_array().unwrap().len()), (5, 5));
-        let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / 5.0).exp();
-        assert!((mean / number(&one["ratio"]) - 1.0).abs() < 1e-9, "{one}");
-        let (low, high) = (number(&one["low"]), number(&one["high"]));
+    world.ok(&format!("calibrate files: {TINY} --forms table --runs 1 --json out.jsonl"));
+    let run = &lines(&world, "out.jsonl")[1];
+    let ratios = run["ratios"].as_array().unwrap();
+    // Four targets, one of them the baseline; none where the time was over before.
+    assert!([1, 3].contains(&ratios.len()), "{run}");
+    for one in ratios.iter().filter(|one| one["by_round"].as_array().unwrap().len() > 1) {
+        let logs = one["by_round"].as_array().unwrap().iter().map(|ratio| number(ratio).ln());
+        let ratio = &one["ratio"];
+        assert_eq!(number(&ratio["n"]), logs.len() as f64);
+        let mean = (logs.clone().sum::<f64>() / logs.len() as f64).exp();
+        assert!((mean / number(&ratio["point"]) - 1.0).abs() < 1e-9, "{one}");
+        let (low, high) = (number(&ratio["low"]), number(&ratio["high"]));
         assert!(low <= mean && mean <= high, "{one}");
-        let verdict = match (low > 1.0, high < 1.0) {
-            (true, _) => "slower",
-            (_, true) => "faster",
-            _ => "no difference",
-        };
-        assert_eq!(one["verdict"], verdict);
-        assert!(one["ended"] == "time" || one["ended"] == "precise", "{one}");
     }
+}
+
+/// Each form once: what it does is done, and what it is called is in the table.
+#[test]
+fn each_form_is_run() {
+    let world = World::new();
+    let line = format!("calibrate {TINY} --runs 1 --json out.jsonl");
+    let out = world.ok(&line).out;
+    let forms = ["one store", "two copies", "four targets", "updates", "cold reads", "two threads"];
+    for name in forms.into_iter().chain(["2 % slower", "5 % slower"]) {
+        assert_eq!(row(&out, name)[0], "1", "{out}");
+    }
+    assert_eq!(row(&out, "--fail-above 5%")[0], "1", "{out}");
+    assert!(lines(&world, "out.jsonl").iter().any(|run| run["form"] == "gate"), "{out}");
+}
+
+#[test]
+fn the_time_given_is_that_of_all_runs() {
+    let world = World::new();
+    let ran = world.ok(&format!("calibrate {TINY} --forms same --runs 1000 --time 3s"));
+    assert!(
+        ran.err.contains("this takes 3.0 s: as much as fits of 1000 runs, up to 500 ms"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.out.contains(" of 1000 runs were made (--time 3.0 s)"), "{}", ran.out);
+    let refused = world.run("calibrate --time 0");
+    assert!(refused.err.contains("--time: the time was over"), "{}", refused.err);
 }
 
 #[test]
@@ -91,33 +109,33 @@ fn a_store_of_the_users_is_only_read() {
     let world = World::new();
     world.ok("init a.db --count 50 --size 1k");
     let before = world.tree();
-    let out = world.ok("calibrate a.db --same 0 --slowed 1 --slowed-time 0 --slow-down 50%").out;
-    assert!(out.contains("a.db reading"), "{out}");
-    assert_eq!(row(&out, "comparisons"), ["0", "1"]);
+    let out = world.ok("calibrate a.db --runs 1 --run-time 500ms").out;
+    assert!(out.contains("a.db, compared with itself"), "{out}");
+    assert!(row(&out, "updates")[0] == "1" && !out.contains("two copies"), "{out}");
     assert!(world.tree() == before);
 }
 
 #[test]
 fn lines_on_standard_output_stand_alone() {
     let world = World::new();
-    let ran = world.ok(&format!("calibrate {TINY} --same 1 --slowed 0 --json - --quiet"));
+    let ran = world.ok(&format!("calibrate {TINY} --forms same --runs 1 --json - --quiet"));
     let kinds: Vec<Value> = ran.out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(kinds.len(), 2);
-    assert_eq!(row(&ran.err, "comparisons"), ["1", "0"]);
+    assert_eq!(row(&ran.err, "one store")[0], "1");
 }
 
 #[test]
 fn an_interrupted_calibration_shows_and_keeps_what_is_done() {
     let world = World::new();
-    let line = format!("calibrate {TINY} --same 100000 --json out.jsonl");
-    let child = world.under_way(&line, "out.jsonl", r#"{"line":"comparison""#, 1);
+    let line = format!("calibrate {TINY} --forms same --runs 1000 --json out.jsonl");
+    let child = world.under_way(&line, "out.jsonl", r#"{"line":"run""#, 1);
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(2), "{out}");
     let done = lines(&world, "out.jsonl").len() - 1;
     assert!(done > 0);
-    assert!(out.contains(&format!("\n{done} of 100010 comparisons were made")), "{out}");
+    assert!(out.contains(&format!("\n{done} of 1000 runs were made")), "{out}");
     assert_eq!(fs::read_dir(world.path("")).unwrap().count(), 1, "the scratch store is gone");
 }
 
@@ -134,19 +152,21 @@ fn what_cannot_be_compared_is_refused() {
         ("calibrate text", "no store of a kind that storemark knows"),
         ("calibrate memory:", "is nowhere on disk"),
         ("calibrate null:", "is nowhere on disk"),
-        ("calibrate good.db?journal=wal", "journal=wal takes effect on writing"),
+        ("calibrate good.db?journal=wal --quiet", "journal=wal takes effect on writing"),
         ("calibrate good.db --keys 5", "good.db has its own"),
         ("calibrate --size 10 --variance 20", "larger than the size"),
         ("calibrate --keys 0", "at least one"),
-        ("calibrate --same 0 --slowed 0", "there is nothing to compare"),
-        ("calibrate --same many", "many"),
-        ("calibrate --same 1000001", "1000001"),
-        ("calibrate --same-time soon", "is not a duration"),
+        ("calibrate --forms sam", "did you mean same?"),
+        ("calibrate good.db --forms copies", "good.db is one store of yours"),
+        ("calibrate --runs 0", "0"),
+        ("calibrate --runs many", "many"),
+        ("calibrate --runs 1000001", "1000001"),
+        ("calibrate --run-time soon", "is not a duration"),
         ("calibrate --slow-down 0%", "a percentage above 0"),
         ("calibrate --slow-down -5%", "-5"),
         ("calibrate --slow-down 5", "a percentage above 0"),
         ("calibrate --slow-down fast", "a percentage above 0"),
-        ("calibrate good.db --slow-down 0.0000001%", "shorter than any wait"),
+        ("calibrate good.db --slow-down 0.0000001% --quiet", "shorter than any wait"),
         ("calibrate --scratch absent", "absent does not exist"),
         ("calibrate --json text", "not a record of storemark calibrate"),
         ("calibrate --json run.json", "not a record of storemark calibrate"),

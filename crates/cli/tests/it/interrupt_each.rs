@@ -67,7 +67,7 @@ fn what_measures_shows_what_it_has() {
         "rows sqlite: csv: --rows 500 --style text --rounds 100000",
         "queue files: sqlite: --workers 3 --tasks 3 --rounds 100000",
         "age files: sqlite: --objects 20 --size 2k --rounds 100000",
-        "calibrate pack: --keys 50 --same 100000 --same-time 0s",
+        "calibrate pack: --keys 50 --forms same --runs 100000 --run-time 1s --time 1h",
     ] {
         let child = world.under_way(&format!("{line} --json record.json"), "record.json", "\n", 4);
         signal(child.id(), "INT");

@@ -374,7 +374,7 @@ findings! {
             "ran; use more --rounds, or more --time without that".to_owned()
         };
 
-    [Warning, worst ("", 1.0 - *rounds as f64 / *ran as f64)] RoundsLeftOut {
+    [Warning, worst ("", 1.0 - f64::from(*rounds) / f64::from(*ran))] RoundsLeftOut {
         rounds: u32 = "Rounds that count.",
         ran: u32 = "Rounds that were run.",
     } => "the figure is one of selected rounds: {rounds} of {ran} count, because in the others a \

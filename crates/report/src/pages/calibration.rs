@@ -1,88 +1,95 @@
-//! How often comparisons were right whose truth is known.
+//! How often runs were right whose truth is known.
 
 use std::time::Duration;
 
-use checks::{Calibration, Known, KnownComparison, Tally, Verdict};
+use checks::{Calibration, Form, Gate, KnownRun, SlowDown, Tally};
 use model::{
     record::Record,
     units::{show_duration, three_digits},
 };
 
 use super::{Page, about};
-use crate::table::{Column, Line, Lines, Table};
+use crate::{
+    Verdict,
+    number::NONE,
+    table::{Column, Line, Lines, Table},
+};
 
 /// The page of a calibration; `alone` is a run of its store alone.
-pub fn calibration(
-    calibration: &Calibration,
-    alone: &Record,
-    comparisons: &[KnownComparison],
-) -> Page {
-    let same = Tally::of(comparisons, Known::Same);
-    let slowed = Tally::of(comparisons, Known::Slowed);
-    let [one, other] = [&same, &slowed].map(|tally| column(calibration, tally));
-    let rows: Vec<_> = ROWS.into_iter().zip(one.into_iter().zip(other)).collect();
-    let title = "reading, compared with itself and with itself slowed down";
-    let table = Table::of(format!("{} {title}", calibration.target), &rows)
-        .with(Column::text(""), |(name, _)| *name)
-        .with(Column::number("same", ""), |(_, (same, _))| same.clone())
-        .with(Column::number("slowed", ""), |(_, (_, slowed))| slowed.clone())
-        .done();
-    let slow_down = Lines::new("", slow_down(calibration, &slowed));
-    let ended = Lines::new("", [Line::new("", ended(calibration, comparisons))]);
-    Page::of([about(alone, None), table.into(), slow_down.into(), ended.into()])
+pub fn calibration(calibration: &Calibration, alone: &Record, runs: &[KnownRun]) -> Page {
+    let tallies = calibration.forms.iter().map(|form| Tally::of(runs, *form));
+    let made = tallies.filter(|tally| tally.count() > 0);
+    let (gates, tables): (Vec<_>, Vec<_>) = made.partition(|tally| tally.form == Form::Gate);
+    let tables = table(calibration, &tables);
+    let gates = (!gates.is_empty()).then(|| gate_table(&gates));
+    let slow_downs = calibration.slow_downs.iter().flat_map(|of| slow_down(calibration, runs, of));
+    let slow_downs = Lines::new("", slow_downs);
+    let ended = Lines::new("", [Line::new("", ended(calibration, runs))]);
+    let blocks = [Some(about(alone, None)), Some(tables.into()), gates.map(Into::into)];
+    Page::of(blocks.into_iter().flatten().chain([slow_downs.into(), ended.into()]))
 }
 
-const ROWS: [&str; 12] = [
-    "comparisons",
-    "time for each",
-    "called faster",
-    "called slower",
-    "same within ±3 %",
-    "inconclusive",
-    "false alarms",
-    "detected",
-    "interval holds the truth",
-    "half-width, mean",
-    "rounds, mean",
-    "settled before the time",
+fn table(calibration: &Calibration, tallies: &[Tally<'_>]) -> Table {
+    let title = format!("{}, compared with itself in several forms", calibration.target);
+    let count = |count: u64| count.to_string();
+    Table::of(title, tallies)
+        .with(Column::text(""), |tally| tally.form.to_string())
+        .with(Column::number("runs", ""), |tally| count(tally.count()))
+        .with(Column::number("wrong", ""), |tally| share(tally, tally.wrong()))
+        .with(Column::number("found", ""), |tally| {
+            tally.found().map_or_else(String::new, |found| share(tally, found))
+        })
+        .with(Column::number("same", ""), |tally| count(tally.with_verdict(Verdict::Same)))
+        .with(Column::number("open", ""), |tally| count(tally.open()))
+        .with(Column::number("covered", ""), |tally| percent(tally.coverage()))
+        .with(Column::number("width", ""), |tally| half_width(tally.half_width()))
+        .with(Column::number("rounds", ""), |tally| format!("{:.1}", tally.rounds().max(0.0)))
+        .with(Column::number("time", ""), |tally| format!("{:.1} s", tally.seconds()))
+        .done()
+        .with_notes(NOTES.map(str::to_owned))
+}
+
+const NOTES: [&str; 2] = [
+    "wrong: tables with a verdict that contradicts the truth; found: slow-downs called slower; each \
+     with its 95 % interval",
+    "same, open: ratios called the same within ±3 %, and those that nothing was shown of; covered: \
+     intervals that hold the truth; width, rounds and time: means",
 ];
 
-/// The figures of a kind; without comparisons only that there are none.
-fn column(calibration: &Calibration, tally: &Tally<'_>) -> [String; ROWS.len()] {
-    let (kind, all) = (tally.kind, tally.count());
-    if all == 0 {
-        let mut none = [const { String::new() }; ROWS.len()];
-        none[0] = all.to_string();
-        return none;
-    }
-    let percent = |count: u64| format!("{:.1} %", count as f64 / all as f64 * 100.0);
-    let (low, high) = tally.found_interval();
-    let found = format!("{} ({:.1}–{:.1})", percent(tally.found()), low * 100.0, high * 100.0);
-    let (alarms, detected) = match kind {
-        Known::Same => (found, String::new()),
-        Known::Slowed => (String::new(), found),
-    };
-    let time = Duration::try_from_secs_f64(calibration.part(kind).seconds);
-    [
-        all.to_string(),
-        show_duration(time.unwrap_or(Duration::MAX)),
-        tally.with_verdict(Verdict::Faster).to_string(),
-        tally.with_verdict(Verdict::Slower).to_string(),
-        tally.with_verdict(Verdict::Same).to_string(),
-        tally.with_verdict(Verdict::Inconclusive).to_string(),
-        alarms,
-        detected,
-        percent(tally.covering()),
-        format!("±{:.1} %", tally.half_width() * 100.0),
-        format!("{:.1}", tally.rounds()),
-        tally.precise().to_string(),
-    ]
+/// One round has no width.
+fn half_width(mean: f64) -> String {
+    if mean.is_finite() { format!("±{}", percent(mean)) } else { NONE.to_owned() }
+}
+
+fn gate_table(tallies: &[Tally<'_>]) -> Table {
+    let gates = |says| move |tally: &Tally<'_>| share(tally, tally.gates(says));
+    Table::of("two records of the same, compared", tallies)
+        .with(Column::text(""), |_| "--fail-above 5%")
+        .with(Column::number("pairs", ""), |tally| tally.count().to_string())
+        .with(Column::number("pass", ""), gates(Gate::Pass))
+        .with(Column::number("fail", ""), gates(Gate::Fail))
+        .with(Column::number("cannot tell", ""), gates(Gate::CannotTell))
+        .with(Column::number("time", ""), |tally| format!("{:.1} s", tally.seconds()))
+        .done()
+}
+
+/// `5.0 % (0.1–24.9)`, of the runs.
+fn share(tally: &Tally<'_>, count: u64) -> String {
+    let (low, high) = tally.interval(count);
+    let all = tally.count() as f64;
+    format!("{} ({:.1}–{:.1})", percent(count as f64 / all), low * 100.0, high * 100.0)
+}
+
+/// Without ratios there is no share of them.
+fn percent(share: f64) -> String {
+    if share.is_nan() { NONE.to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
 /// What was asked for, what the wait takes, and its effect.
-fn slow_down(calibration: &Calibration, slowed: &Tally<'_>) -> Vec<Line> {
-    let Calibration { slow_down, operation_ns, wait_ns, measured_wait_ns, .. } = calibration;
-    let achieved = slowed.ratio().map_or_else(String::new, |ratio| {
+fn slow_down(calibration: &Calibration, runs: &[KnownRun], of: &SlowDown) -> Vec<Line> {
+    let SlowDown { share, wait_ns, measured_ns } = of;
+    let achieved = Tally::of(runs, Form::Slowed(*share)).ratio();
+    let achieved = achieved.map_or_else(String::new, |ratio| {
         let [point, low, high] =
             [ratio.point, ratio.low, ratio.high].map(|ratio| (ratio - 1.0) * 100.0);
         let interval = match ratio.n {
@@ -91,22 +98,27 @@ fn slow_down(calibration: &Calibration, slowed: &Tally<'_>) -> Vec<Line> {
         };
         format!("; {point:.2} % achieved{interval}")
     });
-    let asked = three_digits(slow_down * 100.0);
+    let asked = three_digits(share * 100.0);
     let slowed = format!(
-        "slow-down: {asked} % of {operation_ns:.0} ns asked for, a wait of {wait_ns:.1} ns \
-         ({measured_wait_ns:.1} ns by itself){achieved}"
+        "slow-down: {asked} % of {:.0} ns asked for, a wait of {wait_ns:.1} ns ({measured_ns:.1} ns \
+         by itself){achieved}",
+        calibration.operation_ns
     );
     let inexact =
         "the wait is not what was asked for: the processor was shared or changed its speed";
-    let inexact = (!calibration.is_exact()).then(|| Line::new("! ", inexact));
+    let inexact = (!of.is_exact()).then(|| Line::new("! ", inexact));
     [Line::new("", slowed)].into_iter().chain(inexact).collect()
 }
 
-fn ended(calibration: &Calibration, comparisons: &[KnownComparison]) -> String {
-    let all = u64::from(calibration.same.count) + u64::from(calibration.slowed.count);
-    let done = match comparisons.len() as u64 {
-        done if done == all => format!("all {all}"),
-        done => format!("{done} of {all}"),
+fn ended(calibration: &Calibration, runs: &[KnownRun]) -> String {
+    let Calibration { forms, runs: of_each, seconds, seed, .. } = calibration;
+    let all = u64::from(*of_each) * forms.len() as u64;
+    let done = match runs.len() as u64 {
+        done if done == all => format!("all {all} runs were made"),
+        done => {
+            let time = Duration::try_from_secs_f64(*seconds).unwrap_or(Duration::MAX);
+            format!("{done} of {all} runs were made (--time {})", show_duration(time))
+        }
     };
-    format!("{done} comparisons were made; seed {}", calibration.seed)
+    format!("{done}; seed {seed}")
 }

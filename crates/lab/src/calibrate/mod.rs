@@ -1,0 +1,216 @@
+//! Compares a store with itself in several forms, and with itself slowed down by a known time, many
+//! times: how often a run is wrong.
+
+mod subject;
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use checks::{
+    CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, Gate, KnownRatio, KnownRun, Series,
+    SlowDown,
+};
+use model::{
+    Blobs, Error, ErrorKind, Generated, Result, Rounds, Settings, record::Record,
+    units::show_duration,
+};
+
+use crate::{Progress, Stop, nth_seed};
+use subject::Subject;
+
+pub struct CalibrateRequest {
+    /// The target as the user wrote it.
+    pub label: String,
+    pub engine: &'static dyn Blobs,
+    pub settings: Settings,
+    /// The user's store, which is only read; absent: one is filled with `data` in `scratch`.
+    pub location: Option<PathBuf>,
+    pub data: Generated,
+    pub scratch: PathBuf,
+    pub seed: u64,
+    /// What is compared.
+    pub forms: Vec<Form>,
+    /// How often each of them is, if there is time.
+    pub runs: u32,
+    /// When a run stops.
+    pub rounds: Rounds,
+    /// Time for everything.
+    pub time: Duration,
+    pub slow: Slow,
+    pub gate: JudgeGate,
+}
+
+/// Slows an engine by so many nanoseconds an operation; `None`: no wait is that short.
+pub type Slow = fn(&'static dyn Blobs, f64) -> Result<Option<SlowedEngine>>;
+
+/// What a gate says about an old record and a new one.
+pub type JudgeGate = fn(&[Record; 2]) -> Result<Gate>;
+
+/// An engine that waits before each operation.
+pub struct SlowedEngine {
+    pub engine: &'static dyn Blobs,
+    /// The wait as measured over an engine that does nothing.
+    pub measured_ns: f64,
+}
+
+pub struct Calibrated {
+    pub calibration: Calibration,
+    /// A run of the store alone: what an operation takes, and where.
+    pub alone: Record,
+    pub runs: Vec<KnownRun>,
+    /// Why there are no more; the time that was given is no error.
+    pub ended: Result<()>,
+}
+
+/// Makes the runs, and passes each line of the calibration's file to `write`. Runs that ended are
+/// returned, whatever happens to a later one.
+pub fn calibrate(
+    request: &CalibrateRequest,
+    write: &mut dyn FnMut(&CalibrationLine<'_>) -> Result<()>,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Calibrated> {
+    let order = order(request);
+    let began = Instant::now();
+    let calibrate = || {
+        let subject = Subject::ready(request, progress, stop)?;
+        progress.say(&how_long(request, &order));
+        progress.stage("timing an operation", None);
+        let alone = subject.alone(stop)?;
+        let (calibration, slowed) = begun(request, &alone)?;
+        write(&CalibrationLine::Calibration(&calibration))?;
+        let mut runs = Vec::new();
+        let mut make_all = || {
+            for (before, (form, seed)) in order.iter().enumerate() {
+                let left = most(request, &order[before..]);
+                let left = left.min(request.time.saturating_sub(began.elapsed()));
+                progress.rounds(&format!("run {} of {}", before + 1, order.len()), Some(left));
+                let run = subject.known(*form, &slowed, *seed, stop);
+                let run = run.map_err(|error| error.context(form))?;
+                write(&CalibrationLine::Run(&run))?;
+                runs.push(run);
+            }
+            Ok(())
+        };
+        let ended = make_all();
+        let ended =
+            ended.or_else(|e: Error| if e.kind() == ErrorKind::Overdue { Ok(()) } else { Err(e) });
+        Ok(Calibrated { calibration, alone, runs, ended })
+    };
+    stop.within(Some(request.time), calibrate).map_err(|error: Error| match error.kind() {
+        ErrorKind::Overdue => error.context("--time"),
+        _ => error,
+    })
+}
+
+/// All runs, each with its seed: every form once, then again, each time in random order. What the
+/// machine does for a while happens to all forms, and whenever the time is over, each had its share.
+fn order(request: &CalibrateRequest) -> Vec<(Form, u64)> {
+    let forms = request.forms.len();
+    let seeded = |n: u64| nth_seed(request.seed, n);
+    let mut order: Vec<_> = (0..request.runs)
+        .flat_map(|_| request.forms.iter().copied())
+        .zip((0..).map(seeded))
+        .collect();
+    order.chunks_mut(forms.max(1)).for_each(|all| all.sort_by_key(|(_, seed)| *seed));
+    order
+}
+
+/// The time of these runs if none ends early.
+fn most(request: &CalibrateRequest, runs: &[(Form, u64)]) -> Duration {
+    let records: f64 = runs.iter().map(|(form, _)| f64::from(form.records())).sum();
+    Duration::try_from_secs_f64(records * request.rounds.seconds).unwrap_or(Duration::MAX)
+}
+
+fn how_long(request: &CalibrateRequest, order: &[(Form, u64)]) -> String {
+    let CalibrateRequest { forms, runs, time, rounds, .. } = request;
+    let each = Duration::try_from_secs_f64(rounds.seconds).unwrap_or(Duration::MAX);
+    let [most, each, given] = [most(request, order), each, *time].map(show_duration);
+    let count = forms.len();
+    let forms = if count == 1 { String::new() } else { format!(" of each of {count} forms") };
+    let all = format!("{runs} runs{forms}, up to {each} a record");
+    if self::most(request, order) <= *time {
+        format!("this takes up to {most}: {all}")
+    } else {
+        format!("this takes {given}: as much as fits of {all}; all take up to {most} (--time)")
+    }
+}
+
+/// Engines by the share of an operation's time that they are slowed down by.
+type Slowed = Vec<(f64, &'static dyn Blobs)>;
+
+/// What is known before the first run, and the slowed engines.
+fn begun(request: &CalibrateRequest, alone: &Record) -> Result<(Calibration, Slowed)> {
+    let time = checks::figures(alone).first().and_then(|row| row.us_per_op);
+    let operation_ns = time.ok_or_else(|| Error::failed("nothing was timed"))?.point * 1e3;
+    let (mut slow_downs, mut slowed) = (Vec::new(), Vec::new());
+    for form in &request.forms {
+        let Form::Slowed(share) = *form else { continue };
+        let wait_ns = operation_ns * share;
+        let engine = (request.slow)(request.engine, wait_ns)?.ok_or_else(|| {
+            Error::usage(format!(
+                "--slow-down: {wait_ns:.2} ns of {operation_ns:.0} ns an operation is shorter than \
+                 any wait; the shortest is about a nanosecond"
+            ))
+        })?;
+        slow_downs.push(SlowDown { share, wait_ns, measured_ns: engine.measured_ns });
+        slowed.push((share, engine.engine));
+    }
+    let started = SystemTime::now().duration_since(UNIX_EPOCH);
+    let calibration = Calibration {
+        format: CALIBRATION_FORMAT,
+        started: started.map_or(0, |since| since.as_secs()),
+        seed: request.seed,
+        target: request.label.clone(),
+        settings: request.settings.clone(),
+        data: alone.header.plan.experiment.summary().copied(),
+        forms: request.forms.clone(),
+        runs: request.runs,
+        rounds: request.rounds,
+        seconds: request.time.as_secs_f64(),
+        operation_ns,
+        slow_downs,
+        environment: alone.header.environment.clone(),
+    };
+    Ok((calibration, slowed))
+}
+
+impl Subject<'_> {
+    /// A run of `form`, judged as `storemark run` or `compare` does.
+    fn known(
+        &self,
+        form: Form,
+        slowed: &[(f64, &'static dyn Blobs)],
+        seed: u64,
+        stop: &Stop,
+    ) -> Result<KnownRun> {
+        let slow =
+            |share: f64| slowed.iter().find(|(of, _)| *of == share).map(|(_, engine)| *engine);
+        let second = if let Form::Slowed(share) = form { slow(share) } else { None };
+        let began = Instant::now();
+        let (record, ended) = self.run(form, second, seed, stop)?;
+        let (mut ratios, mut gate) = (Vec::new(), None);
+        if form == Form::Gate {
+            let (again, _) = self.run(form, second, nth_seed(seed, 1), stop)?;
+            let both = record.zip(again).map(|(old, new)| (self.request.gate)(&[old, new]));
+            gate = Some(both.unwrap_or(Ok(Gate::CannotTell))?);
+        } else {
+            ratios = record.map_or_else(|| vec![KnownRatio::NONE], |record| ratios_of(&record));
+        }
+        Ok(KnownRun { form, seed, seconds: began.elapsed().as_secs_f64(), ended, ratios, gate })
+    }
+}
+
+/// What a record shows of each target but the baseline.
+fn ratios_of(record: &Record) -> Vec<KnownRatio> {
+    let figures = checks::figures(record).into_iter();
+    let others = figures.filter(|row| row.target != record.header.plan.baseline);
+    let ratio = |row: checks::Figures| {
+        let series = Series::new(record, row.case, row.target);
+        let by_round = series.ratios_to(series.baseline());
+        KnownRatio { verdict: row.verdict, ratio: row.ratio, by_round }
+    };
+    others.map(ratio).collect()
+}

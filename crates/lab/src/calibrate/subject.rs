@@ -1,0 +1,122 @@
+//! The store that is compared with itself, and how each form is run.
+
+use std::path::PathBuf;
+
+use checks::Form;
+use model::{
+    Blobs, Cache, Error, ErrorKind, Operation, Result, Rounds,
+    record::{Ended, Record},
+};
+
+use super::CalibrateRequest;
+use crate::{
+    BlobsRequest, CopyJob, Data, ExperimentRequest, Place, Progress, Recorder, Request, Silent,
+    Stop, Target, generated, host::Scratch, measure,
+};
+
+/// A store on disk, the same for all runs that only read one.
+pub(super) struct Subject<'a> {
+    pub(super) request: &'a CalibrateRequest,
+    path: PathBuf,
+    /// Removed with the subject.
+    _scratch: Option<Scratch>,
+}
+
+/// Runs of each record that a gate compares: each in a fresh process.
+const GATE_RUNS: u32 = 5;
+
+impl<'a> Subject<'a> {
+    pub(super) fn ready(
+        request: &'a CalibrateRequest,
+        progress: &dyn Progress,
+        stop: &Stop,
+    ) -> Result<Self> {
+        let CalibrateRequest { engine, label, settings, .. } = request;
+        let (path, scratch) = if let Some(path) = &request.location {
+            (path.clone(), None)
+        } else {
+            let scratch = Scratch::new_in(&request.scratch)?;
+            let path = scratch.path().join(engine.name());
+            let place = Place { engine: *engine, path: path.clone(), settings: settings.clone() };
+            let (from, force, resume) = (generated(request.data)?, false, false);
+            let job = CopyJob { from, to: place, force, resume, scratch: None };
+            crate::copy(&job, progress, stop)?;
+            (path, Some(scratch))
+        };
+        if let Some(why) = engine.reading_changes(&path, settings) {
+            return Err(Error::usage(format!("{label}: {why}; it is not read in place")));
+        }
+        Ok(Self { request, path, _scratch: scratch })
+    }
+
+    /// Reads the store as the only target.
+    pub(super) fn alone(&self, stop: &Stop) -> Result<Record> {
+        let CalibrateRequest { engine, rounds, seed, .. } = self.request;
+        let rounds = Rounds { max: Some(rounds.min), seconds: 0.0, ..*rounds };
+        let targets = vec![self.target(1, *engine, true)];
+        let (record, _) = done(&Request::reading(Data::Targets, targets, rounds, *seed), stop)?;
+        record.ok_or_else(Error::overdue)
+    }
+
+    /// A run of `form`, the second target of another engine if that is given. No record: its time was
+    /// over before it began.
+    pub(super) fn run(
+        &self,
+        form: Form,
+        second: Option<&'static dyn Blobs>,
+        seed: u64,
+        stop: &Stop,
+    ) -> Result<(Option<Record>, Ended)> {
+        let CalibrateRequest { engine, rounds, location, data, scratch, .. } = self.request;
+        let copies = matches!(form, Form::Copies | Form::Updates) && location.is_none();
+        let count = if form == Form::Table { 4 } else { 2 };
+        let engines = std::iter::once(*engine).chain([second.unwrap_or(*engine); 3]);
+        let targets = (1..=count).zip(engines).map(|(n, engine)| self.target(n, engine, !copies));
+        let data = if copies { Data::Generated(*data) } else { Data::Targets };
+        let runs = if form == Form::Gate { GATE_RUNS } else { 1 };
+        let rounds = Rounds { runs, ..*rounds };
+        let mut request = Request::reading(data, targets.collect(), rounds, seed);
+        request.scratch = Some(scratch.clone());
+        if let ExperimentRequest::Blobs(part) = &mut request.experiment {
+            shape(part, form);
+        }
+        let ran = done(&request, stop)?;
+        // One that the end of all the time has cut short was not given its own.
+        stop.check()?;
+        Ok(ran)
+    }
+
+    /// Target number `n`: this store, or a scratch one.
+    fn target(&self, n: u32, engine: &'static dyn Blobs, is_it: bool) -> Target<dyn Blobs> {
+        Target {
+            location: is_it.then(|| self.path.clone()),
+            settings: self.request.settings.clone(),
+            ..Target::scratch(&format!("{} #{n}", self.request.label), engine)
+        }
+    }
+}
+
+/// What a form does other than reading warm by one worker.
+fn shape(part: &mut BlobsRequest, form: Form) {
+    match form {
+        Form::Updates => {
+            part.work.iter_mut().for_each(|work| work.operation = Operation::Update);
+        }
+        Form::Cold => part.caches = vec![Cache::DataCold],
+        Form::Threads => part.threads = 2,
+        Form::Same | Form::Copies | Form::Table | Form::Slowed(_) | Form::Gate => {}
+    }
+}
+
+/// Measures what is asked for. An interrupted run is an error.
+fn done(request: &Request, stop: &Stop) -> Result<(Option<Record>, Ended)> {
+    let mut recorder = Recorder::new(None);
+    let ended = match measure(request, &mut recorder, &Silent, stop) {
+        Err(error) if error.kind() == ErrorKind::Overdue => Ended::Time,
+        outcome => outcome?.ended,
+    };
+    if ended == Ended::Interrupted {
+        return Err(Error::interrupted());
+    }
+    Ok((recorder.record().cloned(), ended))
+}
