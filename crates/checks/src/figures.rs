@@ -84,6 +84,12 @@ pub struct Percentiles {
 }
 
 impl Figures {
+    /// Share of the wall time for which the worker waited for a processor, which the time leaves out;
+    /// absent: the time is the wall time.
+    pub fn waited_share(&self) -> Option<f64> {
+        Some(1.0 - self.us_per_op?.point / self.wall_us_per_op?.point)
+    }
+
     /// Processor time in both modes.
     pub fn cpu_us_per_op(&self) -> Option<f64> {
         Some(self.user_us_per_op? + self.system_us_per_op?)

@@ -84,8 +84,16 @@ pub(crate) fn verdicts(record: &Record, case: Case) -> Vec<Verdict> {
 /// How often a run looks at its ratios. Each of several runs has its share of the time, whatever it
 /// shows.
 fn looks(plan: &Plan) -> Looks {
-    let Rounds { max, runs, precision, .. } = plan.rounds;
+    let Rounds { max, runs, .. } = plan.rounds;
+    let precision = narrow(plan);
     if max.is_some() || runs > 1 { Looks::Once } else { Looks::AfterEach { precision } }
+}
+
+/// The half-width at which an interval is narrow enough, whatever it shows: of a time as was asked
+/// for. Of a ratio half of that, where nearly all are faster, slower or the same within the whole.
+fn narrow(plan: &Plan) -> f64 {
+    let precision = plan.rounds.precision;
+    if plan.targets.len() == 1 { precision } else { precision / 2.0 }
 }
 
 /// The ratios of a target, unless something else is its verdict.
@@ -148,9 +156,9 @@ fn asked(series: Series<'_>) -> Option<Estimate> {
     series.ratio_to(series.baseline())
 }
 
-/// Whether a verdict is shown, or the interval is as narrow as was asked for. A verdict does not do
-/// where an interval narrower than what it calls the same was asked for.
+/// Whether a verdict is shown, or the interval is narrow. A verdict does not do where more precision
+/// was asked for than what it calls the same.
 pub(crate) fn is_settled(plan: &Plan, verdict: Verdict, interval: &Estimate) -> bool {
-    let precision = plan.rounds.precision;
-    interval.half_width() <= precision || (verdict.is_shown() && precision >= SAME)
+    let shown = verdict.is_shown() && plan.rounds.precision >= SAME;
+    shown || interval.half_width() <= narrow(plan)
 }

@@ -170,7 +170,8 @@ pub struct Rounds {
     pub min: u32,
     /// At most this many; absent: as many as the time allows.
     pub max: Option<u32>,
-    /// Stop once every interval is within this share of its figure (0.03: ± 3 %).
+    /// A target alone: stop once its interval is within this share of its time (0.03: ±3 %). Several:
+    /// once every ratio has a verdict or an interval within half of it.
     pub precision: f64,
     /// Time for the whole run in seconds.
     pub seconds: f64,

@@ -83,7 +83,7 @@ pub struct End {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
-    /// Every interval was narrow enough.
+    /// Every verdict was settled, or its interval narrow enough.
     Precise,
     /// The time was spent.
     Time,

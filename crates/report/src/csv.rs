@@ -107,6 +107,11 @@ const COLUMNS: &[Column] = &[
     ("operations", "operations of the pass", |t| t.operations.into()),
     ("bytes", "bytes it read or wrote", |t| t.bytes.into()),
     ("wall_ns", "its time, ns", |t| t.wall_ns.into()),
+    (
+        "waited_ns",
+        "the part of it that waited for a processor, not compared; empty: not known",
+        |t| t.waited_ns.into(),
+    ),
     ("ns_per_operation", "what targets are compared by, ns", |t| t.ns_per_operation().into()),
     ("settle_ns", "part of it that flushed the remaining writes, ns", |t| t.settle_ns.into()),
     ("background_ns", "flushing the rest after it, not counted, ns", |t| t.background_ns.into()),

@@ -4,6 +4,7 @@ mod fixture;
 mod record;
 mod sample;
 mod stores;
+mod verdict;
 mod writes;
 
 use hdrhistogram::Histogram;

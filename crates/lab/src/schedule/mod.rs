@@ -1,5 +1,5 @@
-//! The one schedule of all experiments: rounds of trials in fresh random order until every interval
-//! is narrow enough or the time is spent. What fails is left out from there on, and the others go
+//! The one schedule of all experiments: rounds of trials in fresh random order until no target
+//! needs more or the time is spent. What fails is left out from there on, and the others go
 //! on.
 
 mod ending;

@@ -10,7 +10,7 @@ use crate::{Cache, Rounds};
 
 /// Fewer rounds carry no verdict.
 pub const MIN_ROUNDS: u32 = 5;
-/// Rounds go on until every interval is within this share of its figure.
+/// Of a time, half-width that is narrow enough; of a ratio, half of it is.
 const PRECISION: f64 = 0.03;
 
 options! {

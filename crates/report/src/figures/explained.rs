@@ -20,8 +20,12 @@ pub struct Explained {
     /// Microseconds in kernel mode.
     pub kernel: Option<f64>,
     /// Microseconds in which the only worker did not run: it waited for a device or a lock, or for a
-    /// processor that others used. Unknown with several workers, whose times overlap.
+    /// processor, if `waited` is not known. Unknown with several workers, whose times overlap.
     pub off_cpu: Option<f64>,
+    /// Microseconds in which it waited for a processor that others used; the time leaves them out.
+    pub waited: Option<f64>,
+    /// Microseconds by the wall clock.
+    pub wall: Option<f64>,
     /// Page faults served from memory.
     pub minor_faults: Option<f64>,
     /// Page faults that waited for a device.
@@ -68,6 +72,8 @@ fn explain(record: &Record, row: &Figures) -> Explained {
         user: cpu.and(row.user_us_per_op),
         kernel: cpu.and(row.system_us_per_op),
         off_cpu: cpu.and_then(|cpu| off_cpu(record, row, cpu)),
+        waited: row.wall_us_per_op.zip(row.us_per_op).map(|(wall, time)| wall.point - time.point),
+        wall: row.wall_us_per_op.or(row.us_per_op).map(|wall| wall.point),
         minor_faults: per_operation(|s| s.cost.minor_faults),
         major_faults: per_operation(|s| s.cost.major_faults),
         switches: per_operation(|s| {

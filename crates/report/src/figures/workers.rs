@@ -1,6 +1,6 @@
 //! Computes how several workers shared a store.
 
-use model::{BUSY_RETRIES, LOCK_WAITS, Sample, record::Record};
+use model::{BUSY_RETRIES, LOCK_WAITS, Sample, Worker, record::Record};
 use stats::geometric_mean;
 
 use checks::{Figures, Series};
@@ -36,14 +36,16 @@ pub fn rates(record: &Record, row: &Figures) -> Option<Rates> {
     Some(Rates {
         slowest: mean(|sample| of_workers(sample).reduce(f64::min))?,
         fastest: mean(|sample| of_workers(sample).reduce(f64::max))?,
-        total: mean(|sample| Some(sample.operations as f64 / sample.wall_ns as f64 * 1e6))?,
+        total: mean(|sample| Some(sample.operations as f64 / sample.judged_ns() as f64 * 1e6))?,
     })
 }
 
 /// A worker without operations has no rate.
 fn of_workers(sample: &Sample) -> impl Iterator<Item = f64> {
-    let some = sample.workers.iter().filter(|worker| worker.operations > 0 && worker.wall_ns > 0);
-    some.map(|worker| worker.operations as f64 / worker.wall_ns as f64 * 1e6)
+    let time = |worker: &Worker| worker.wall_ns.saturating_sub(worker.waited_ns.unwrap_or(0));
+    let some =
+        sample.workers.iter().filter(move |worker| worker.operations > 0 && time(worker) > 0);
+    some.map(move |worker| worker.operations as f64 / time(worker) as f64 * 1e6)
 }
 
 /// How often the workers of `row` waited; absent: the engine does not count, or nobody ever did.

@@ -24,6 +24,8 @@ pub(crate) fn explained(record: &Record, rows: &[Figures]) -> [Table; 2] {
         .with(Column::number("user", "µs"), |row| row.user)
         .with(Column::number("kernel", "µs"), |row| row.kernel)
         .with(Column::number("off CPU", "µs"), |row| row.off_cpu)
+        .with(Column::number("waited", "µs"), |row| row.waited)
+        .with(Column::number("wall", "µs"), |row| row.wall)
         .with(Column::number("faults", "minor"), |row| row.minor_faults)
         .with(Column::number("faults", "major"), |row| row.major_faults)
         .with(Column::number("switches", ""), |row| row.switches)

@@ -25,7 +25,7 @@ pub(crate) use self::{
     times::{latencies, latency_table, times},
 };
 
-use model::Plan;
+use model::{Plan, record::Record};
 use stats::Estimate;
 
 use crate::{
@@ -85,6 +85,30 @@ fn tone(verdict: Verdict) -> Tone {
         Verdict::Slower => Tone::Bad,
         _ => Tone::Plain,
     }
+}
+
+/// Less is no news.
+const WAITED: f64 = 0.01;
+
+/// What the times contain of waiting for a processor: `waited for a processor, left out of the time:
+/// files 35 %, redb 31 %; by the wall clock: mariadb`.
+fn clock(record: &Record, rows: &[Figures]) -> Option<String> {
+    let label = |row: &Figures| words::label(&record.header.plan, row.target).to_owned();
+    let measured = || rows.iter().filter(|row| row.rounds > 0 && row.paced.is_none());
+    let shares = measured().filter_map(|row| {
+        let share = row.waited_share().filter(|share| *share >= WAITED)?;
+        Some(format!("{} {:.0} %", label(row), share * 100.0))
+    });
+    let shares = words::joined(shares, ", ")
+        .map(|all| format!("waited for a processor, left out of the time: {all}"));
+    let by_wall: Vec<_> =
+        measured().filter(|row| row.wall_us_per_op.is_none()).map(label).collect();
+    let by_wall = match by_wall.len() {
+        0 => None,
+        n if n == measured().count() => Some("times contain waiting for a processor".to_owned()),
+        _ => Some(format!("the time contains waiting for a processor: {}", by_wall.join(", "))),
+    };
+    words::joined([shares, by_wall], "; ")
 }
 
 /// A time: with one target there is nothing to compare it with, so that it has its interval.

@@ -7,7 +7,7 @@ use model::{
     units::{show_count, show_size},
 };
 
-use super::{TARGET, time};
+use super::{TARGET, clock, time};
 use crate::{
     Figures, Percentiles, Rates, Waits, explained,
     number::{figure, with_interval},
@@ -36,8 +36,10 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
     let alone = plan.targets.len() == 1;
     let unit = unit(plan, case);
     let warm = case.cache == Cache::Warm;
+    let waited = rows.iter().any(|row| row.wall_us_per_op.is_some());
     table
         .with(Column::number("time", unit), |row| time(row, row.us_per_op, alone))
+        .with_if(waited, Column::number("wall", unit).room(Room::Wide), |row| row.wall_us_per_op)
         .with_if(warm, Column::number("first", unit).room(Room::Spare(1)), |r| r.first_us_per_op)
         .with_if(!warm, Column::number("device", "B/B").room(Room::Spare(1)), |row| {
             row.device_read_per_byte
@@ -95,6 +97,7 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
         figures(&|row| waits(record, row).map(of).filter(|waits| *waits > 0.0).map(small))
     };
     [
+        clock(record, rows),
         late.map(|all| format!("µs that operations started late, median and p99: {all}")),
         over_warm.map(|all| format!("time {} ÷ warm: {all}", case.cache)),
         read_ahead(&record.header.plan, rows),

@@ -121,8 +121,8 @@ pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
     }
 }
 
-/// How much was run, and why it ended: `10 rounds in 48.2 s; every verdict is settled or its interval within ±3 %; seed 42`.
-/// The runs of a sweep are counted together.
+/// How much was run, and why it ended: `10 rounds in 48.2 s; the time was spent; seed 42`. The runs
+/// of a sweep are counted together.
 pub(crate) fn ended(runs: &[Record]) -> String {
     let rounds: usize = runs.iter().map(rounds).sum();
     let seconds = runs.iter().filter_map(|run| Some(run.end.as_ref()?.seconds)).sum();
@@ -153,10 +153,13 @@ fn why(record: &Record) -> String {
         return "cut off: what was measured is shown".to_owned();
     };
     match &end.reason {
-        Ended::Precise => format!(
-            "every verdict is settled or its interval within {}",
-            plus_minus(asked.precision)
-        ),
+        Ended::Precise if record.header.plan.targets.len() == 1 => {
+            format!("every interval is within {}", plus_minus(asked.precision))
+        }
+        Ended::Precise => {
+            let half = plus_minus(asked.precision / 2.0);
+            format!("every ratio has a verdict or is known within {half}")
+        }
         // A tenth more than asked for is no news: a round that was started is finished.
         Ended::Time if end.seconds > asked.seconds * 1.1 => {
             "the time was spent before the least number of rounds was run".to_owned()

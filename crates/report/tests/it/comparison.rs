@@ -221,7 +221,7 @@ fn markdown_shows_names_and_runs_nothing() {
         pages::comparison(&compared(&old, &new), ["old.json", "<b>.json"], Detail::default());
     let text = text.markdown();
     assert!(
-        text.starts_with("### &lt;b&gt;.json against old.json\n\n1 worse, 0 better, 1 without")
+        text.starts_with("### &lt;b&gt;.json against old.json\n\n1 worse, 0 better, 1 the same")
     );
     let row = text.lines().find(|line| line.contains("worse: slower")).unwrap();
     assert!(row.starts_with("| a\\|b&lt;img src=x&gt;\\` | 4.00 (3.97–4.02) |"), "{row}");

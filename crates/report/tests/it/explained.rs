@@ -1,7 +1,7 @@
 //! What coincides with the time.
 
 use model::{Cache, Cost, First, Residency, Sample, record::Record};
-use storemark_report::{Explained, differences, explained, figures};
+use storemark_report::{Explained, Verdict, differences, explained, figures};
 
 use crate::fixture::{OPERATIONS, asked, passes, record, sample};
 
@@ -55,6 +55,15 @@ fn the_parts_add_up_to_the_time() {
     let record = against_files(4_000, |_| {});
     let row = row(&record, 0);
     assert!(close(row.user, 0.5) && close(row.kernel, 3.0) && close(row.off_cpu, 0.5));
+}
+
+#[test]
+fn waiting_for_a_processor_is_left_out_of_the_time_and_shown() {
+    let record = against_files(6_000, |s| s.waited_ns = Some(OPERATIONS * 2_000));
+    let (files, other) = (row(&record, 0), row(&record, 1));
+    assert_eq!((files.waited, files.wall), (None, Some(4.0)), "not known");
+    assert!(close(other.waited, 2.0) && close(other.wall, 6.0) && close(other.off_cpu, 0.5));
+    assert_eq!(figures(&record)[1].verdict, Verdict::Same);
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn wide_intervals_are_one_doubt_once_the_run_ended() {
     let mut record = record(&["files", "sqlite", "pack"]);
     for round in 0..8 {
         record.samples.push(sample(round, 0, 1_000));
-        record.samples.push(sample(round, 1, [800, 900][round as usize % 2]));
+        record.samples.push(sample(round, 1, [950, 1100][round as usize % 2]));
         record.samples.push(sample(round, 2, [800, 1600][round as usize % 2]));
     }
     assert_eq!(doubts(&record), []);

@@ -73,7 +73,7 @@ fn space_settings_and_the_end_follow() {
     assert!(!page.contains("pack: "));
     assert_eq!(
         page.lines().last(),
-        Some("10 rounds in 48.2 s; every verdict is settled or its interval within ±3 %; seed 42")
+        Some("10 rounds in 48.2 s; every ratio has a verdict or is known within ±1.5 %; seed 42")
     );
 }
 
@@ -286,6 +286,24 @@ fn labels_that_differ_at_the_end_still_do() {
 }
 
 #[test]
+fn waiting_for_a_processor_is_said_below_the_times() {
+    const ALL: &str = "  times contain waiting for a processor\n";
+    let mut record = typical();
+    assert!(plain(&record, 100).contains(ALL));
+    let of_files = record.samples.iter_mut().filter(|sample| sample.target == 0);
+    of_files.for_each(|sample| {
+        (sample.waited_ns, sample.wall_ns) = (Some(sample.wall_ns / 3), sample.wall_ns / 3 * 4);
+    });
+    let note = "  waited for a processor, left out of the time: files 25 %; the time contains waiting for a\n  \
+                processor: sqlite api=blob, pack\n";
+    let page = plain(&record, 100);
+    assert!(page.contains(note) && !page.contains(" wall"), "{page}");
+    assert!(plain(&record, 140).contains(" wall"));
+    record.samples.iter_mut().for_each(|sample| sample.waited_ns = Some(0));
+    assert!(!plain(&record, 100).contains("processor:") && !plain(&record, 100).contains(ALL));
+}
+
+#[test]
 fn what_explains_a_case_stands_after_its_tables_if_asked_for() {
     let mut record = typical();
     record.header.plan.caches = vec![Cache::DataCold];
@@ -299,7 +317,7 @@ fn what_explains_a_case_stands_after_its_tables_if_asked_for() {
     assert!(page.find("verdict") < page.find("where the time") && time.contains("space:"));
     assert_eq!(
         cells(time, "sqlite"),
-        "sqlite api=blob 0.500 1.50 1.15 0.100 0.200 0.700 0.250 2.00"
+        "sqlite api=blob 0.500 1.50 1.15 – 3.15 0.100 0.200 0.700 0.250 2.00"
     );
     let moved = &time[time.find("\nread, data-cold: what was moved").unwrap()..];
     assert_eq!(cells(moved, "sqlite"), "sqlite api=blob 0.500 0.600 0.700 0.800 0.500 1.00 0.00 –");
@@ -317,7 +335,7 @@ fn what_no_system_told_is_dashes() {
     record.samples.iter_mut().for_each(|s| s.cost = Cost::default());
     let page = explained(&record, 100);
     let time = &page[page.find("where the time goes").unwrap()..];
-    assert_eq!(cells(time, "files"), "files – – – – – – 0.250 2.00");
+    assert_eq!(cells(time, "files"), "files – – – – 4.04 – – – 0.250 2.00");
     let moved = &time[time.find("what was moved").unwrap()..];
     assert_eq!(cells(moved, "files"), "files – – – – – – – –");
     assert!(!page.contains("goes along"));

@@ -96,7 +96,7 @@ impl Tables<'_> {
             }
             if self.looks != Looks::Once && round >= FIRST_LOOK {
                 let shown = verdicts(&ratios, self.looks);
-                let wide = |ratios| estimate(ratios).half_width() > SAME;
+                let wide = |ratios| estimate(ratios).half_width() > SAME / 2.0;
                 let needs = |(ratios, shown)| shown == Verdict::Inconclusive && wide(ratios);
                 open = ratios.iter().zip(shown).map(needs).collect();
             }

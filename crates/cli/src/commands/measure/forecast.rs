@@ -155,7 +155,8 @@ fn describe_rounds(request: &Request, points: usize) -> String {
     match request.rounds.max {
         Some(rounds) => format!("{rounds}{each}, however long they take"),
         None => format!(
-            "at least {}{each}, until every interval is within ±{} % or {} are spent in all",
+            "at least {}{each}, until every ratio has a verdict (a single target: its time is within \
+             ±{} %) or {} are spent in all",
             request.rounds.min,
             (request.rounds.precision * 100.0).round(),
             show_duration(budget(request))

@@ -1,0 +1,137 @@
+//! Verdicts of a case, and which targets need more rounds.
+
+use model::{Cache, Durability, Operation, record::Record};
+
+use super::fixture::{record, sample};
+use crate::{Figures, Verdict, figures, unsettled};
+
+const COUNT: u64 = 1_000;
+/// Nanoseconds of an operation of the baseline.
+const NS: u64 = 4_000;
+
+/// Rounds in which each target takes so many thousandths of the baseline's time, in turn a little
+/// more and a little less, by as many thousandths.
+fn run(rounds: u32, targets: &[(u64, u64)]) -> Record {
+    let labels = ["base", "one", "two", "three"];
+    let mut record = record(&labels[..=targets.len()], COUNT);
+    for round in 0..rounds {
+        record.samples.push(sample(round, 0, COUNT, NS));
+        for (target, (ratio, spread)) in (1..).zip(targets) {
+            let ratio = if round % 2 == 0 { ratio + spread } else { ratio - spread };
+            record.samples.push(sample(round, target, COUNT, NS * ratio / 1_000));
+        }
+    }
+    record
+}
+
+fn open(record: &Record) -> Vec<usize> {
+    unsettled(record, record.header.plan.cases().next().unwrap())
+}
+
+fn verdicts(record: &Record) -> Vec<Verdict> {
+    figures(record).iter().map(|row: &Figures| row.verdict).collect()
+}
+
+#[test]
+fn each_target_has_its_verdict() {
+    let record = run(20, &[(700, 10), (1_005, 5), (1_020, 60)]);
+    let [base, one, two, three] = verdicts(&record)[..] else { panic!() };
+    assert_eq!([base, one], [Verdict::Baseline, Verdict::Faster]);
+    assert_eq!([two, three], [Verdict::Same, Verdict::Inconclusive]);
+    assert_eq!(open(&record), [3], "the others leave");
+}
+
+#[test]
+fn nobody_leaves_before_the_first_look() {
+    assert_eq!(open(&run(0, &[(700, 10), (1_005, 5)])), [1, 2]);
+    assert_eq!(open(&run(11, &[(700, 10), (1_005, 5)])), [1, 2]);
+    assert_eq!(open(&run(12, &[(700, 10), (1_005, 5)])), [0; 0]);
+}
+
+/// Two rounds more of the others change nothing for one that has left.
+#[test]
+fn who_has_left_keeps_its_verdict() {
+    let mut record = run(30, &[(940, 30), (1_020, 60)]);
+    record.samples.retain(|sample| sample.target != 1 || sample.round < 14);
+    assert_eq!(verdicts(&record)[1], Verdict::Faster);
+    assert_eq!(open(&record), [2]);
+}
+
+#[test]
+fn a_narrow_interval_is_enough_without_a_verdict() {
+    // Between the same and different: within ±1.5 % of 1.025.
+    let record = run(14, &[(1_025, 17)]);
+    assert_eq!(
+        (open(&record), figures(&record)[1].ratio.unwrap().half_width() < 0.015),
+        (vec![], true)
+    );
+    let record = run(14, &[(1_025, 40)]);
+    assert_eq!((open(&record), verdicts(&record)[1]), (vec![1], Verdict::Inconclusive));
+}
+
+#[test]
+fn more_precision_than_the_same_needs_an_interval() {
+    let mut record = run(14, &[(700, 10)]);
+    record.header.plan.rounds.precision = 0.0;
+    assert_eq!((open(&record), verdicts(&record)[1]), (vec![1], Verdict::Faster));
+}
+
+#[test]
+fn a_number_of_rounds_fixed_before_is_looked_at_once() {
+    let mut record = run(20, &[(1_040, 60)]);
+    assert_eq!(verdicts(&record)[1], Verdict::Inconclusive);
+    record.header.plan.rounds.max = Some(20);
+    assert_eq!(verdicts(&record)[1], Verdict::Slower);
+}
+
+#[test]
+fn a_target_alone_needs_a_narrow_time() {
+    let mut record = run(14, &[(1_000, 30)]);
+    record.header.plan.targets.remove(0);
+    let alone = |record: &mut Record, ns: [u64; 2]| {
+        record.samples =
+            (0..14).map(|round| sample(round, 0, COUNT, ns[round as usize % 2])).collect();
+        open(record)
+    };
+    assert_eq!(alone(&mut record, [4_000, 4_300]), [0; 0]);
+    assert_eq!(alone(&mut record, [4_000, 8_000]), [0]);
+}
+
+#[test]
+fn what_cannot_be_compared_holds_nobody_up() {
+    // Never in its state.
+    let mut record = run(14, &[(700, 10)]);
+    let missed = |record: &mut Record| {
+        for sample in record.samples.iter_mut().filter(|sample| sample.target == 1) {
+            sample.operations = 0;
+        }
+    };
+    missed(&mut record);
+    assert_eq!(open(&record), [0; 0]);
+    record.samples.retain(|sample| sample.round < 5);
+    assert_eq!(open(&record), [1], "it may still get there");
+    // Not tried in this case.
+    record.samples.retain(|sample| sample.target == 0);
+    assert_eq!(open(&record), [0; 0]);
+}
+
+#[test]
+fn unequal_work_is_measured_but_not_judged() {
+    let mut record = run(14, &[(700, 5)]);
+    record.header.plan.workloads[0] = super::workload(Operation::Update);
+    record.stores[1].durability = Durability::Durable;
+    assert_eq!((open(&record), verdicts(&record)[1]), (vec![], Verdict::DurabilityDiffers));
+}
+
+#[test]
+fn waiting_for_a_processor_is_not_the_stores_time() {
+    let mut record = run(12, &[(1_000, 5)]);
+    for sample in record.samples.iter_mut().filter(|sample| sample.target == 1) {
+        sample.waited_ns = Some(sample.wall_ns * 2);
+        sample.wall_ns *= 3;
+    }
+    let row = &figures(&record)[1];
+    assert_eq!((row.case.cache, row.verdict), (Cache::Warm, Verdict::Same));
+    assert!((row.waited_share().unwrap() - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!(figures(&record)[0].waited_share(), None);
+}
