@@ -4,7 +4,7 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use checks::{FEWEST_ROUNDS, Series};
@@ -16,19 +16,21 @@ use pagecache::{Files, Pages};
 use stats::{detectable, geometric_mean};
 
 use crate::{
-    Data, Progress, Recorder, Request, Stop, Target,
+    Coverage, Data, ExperimentRequest, Progress, Recorder, Request, Stop, Target,
     host::{self, Scratch},
     measure,
 };
 
+/// Longest time for flushing, and its part of the time at most.
 const FLUSHING: Duration = Duration::from_secs(2);
+const FLUSHING_PART: u32 = 10;
 
 pub struct DoctorRequest {
     /// An existing folder that stores would be in.
     pub folder: PathBuf,
     /// Each is measured against itself; those that keep files in `folder`.
     pub engines: Vec<&'static dyn Blobs>,
-    /// Time for that, for all together.
+    /// Time for all of it.
     pub time: Duration,
     pub seed: u64,
     pub libraries: Vec<Library>,
@@ -41,10 +43,11 @@ pub fn doctor(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> (DoctorReport, bool) {
+    let began = Instant::now();
     progress.stage("looking at the machine", None);
     let report = machine(request);
-    let mut doctor = Doctor { request, report, noisy: Vec::new(), progress, stop };
-    let interrupted = doctor.probe().is_err();
+    let mut doctor = Doctor { request, report, noisy: Vec::new(), began, progress, stop };
+    let interrupted = stop.within(Some(doctor.left()), || doctor.probe()).is_err();
     let Doctor { mut report, noisy, .. } = doctor;
     let findings = checks::of_machine(&report.environment).into_iter().chain(noisy);
     report.advice = checks::suggestions(findings);
@@ -77,29 +80,39 @@ struct Doctor<'a> {
     report: DoctorReport,
     /// Findings of the runs that measured engines against themselves.
     noisy: Vec<FindingKind>,
+    began: Instant,
     progress: &'a dyn Progress,
     stop: &'a Stop,
 }
 
 impl Doctor<'_> {
+    fn left(&self) -> Duration {
+        self.request.time.saturating_sub(self.began.elapsed())
+    }
+
     /// Tries things out. An error: the user stopped it.
     fn probe(&mut self) -> Result<()> {
         let DoctorRequest { folder, engines, time, .. } = self.request;
+        let flushing = FLUSHING.min(*time / FLUSHING_PART);
         let writable = self.report.folder.unwritable.is_none();
         self.progress.stage("evicting", None);
         self.report.caches = caches(writable.then_some(folder));
         if writable {
             self.progress.stage("flushing", None);
-            let flushed = host::flush_latency(folder, FLUSHING, self.stop);
+            let flushed = host::flush_latency(folder, flushing, self.stop);
             let flushed = flushed.map(|flush| self.flushed(flush));
             self.tried("flushing", flushed)?;
         }
-        let time = *time / u32::try_from(engines.len()).unwrap_or(1).max(1);
         let fits = |engine: &&&dyn Blobs| writable || !engine.capabilities().persistent;
-        for engine in engines.iter().filter(fits) {
-            let measured = self.against_itself(*engine, time);
+        let engines: Vec<_> = engines.iter().filter(fits).collect();
+        for (engine, after) in engines.iter().zip((1..=engines.len()).rev()) {
+            // What one leaves of its share is for those after it.
+            let time = self.left().div_f64(after as f64);
+            let measured = self.against_itself(**engine, time);
             self.tried(engine.name(), measured)?;
-            self.stop.check()?;
+            if self.stop.is_set() {
+                return Err(Error::interrupted());
+            }
         }
         Ok(())
     }
@@ -179,7 +192,11 @@ fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) 
         runs: 1,
     };
     let scratch = Some(request.folder.clone());
-    Request { scratch, ..Request::reading(data, targets, rounds, request.seed) }
+    let mut request = Request { scratch, ..Request::reading(data, targets, rounds, request.seed) };
+    if let ExperimentRequest::Blobs(part) = &mut request.experiment {
+        part.coverage = Coverage::Fitting;
+    }
+    request
 }
 
 /// The other findings are about data, targets and rounds, which the user did not choose here.

@@ -15,7 +15,7 @@ use crate::{exit::Failure, listener::Listener, output, plan::fresh_seed};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  storemark doctor                           the current folder's disk, in a minute and a little
+  storemark doctor                           the current folder's disk, in a minute
   storemark doctor /srv --quick              another folder's, in ten seconds
   storemark doctor --strict --json           for scripts")]
 pub(crate) struct DoctorOptions {
@@ -23,10 +23,10 @@ pub(crate) struct DoctorOptions {
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
 
-    /// Time for measuring how small a difference shows here
+    /// Time for all of it; most goes to measuring how small a difference shows here
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "60s")]
     pub(crate) time: Duration,
-    /// Ten seconds for that (--time 10s)
+    /// Ten seconds (--time 10s)
     #[arg(long, conflicts_with = "time")]
     pub(crate) quick: bool,
     /// End with code 3 if anything may mislead
@@ -39,7 +39,7 @@ pub(crate) struct DoctorOptions {
     pub(crate) talk: Talk,
 }
 
-/// What `--quick` leaves for measuring.
+/// What `--quick` takes.
 const QUICK: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {

@@ -1,6 +1,10 @@
 //! `storemark study`: a published experiment, and its figures next to those measured here.
 
-use std::path::PathBuf;
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use clap::Args;
 use lab::Stop;
@@ -40,6 +44,9 @@ pub(crate) struct StudyOptions {
     /// Run exactly N rounds of each step, however long they take
     #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, u32::MAX), help_heading = "Run")]
     pub(crate) rounds: Option<u32>,
+    /// Time for all steps together; default: what the plan of each step gives it
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, conflicts_with = "rounds", help_heading = "Run")]
+    pub(crate) time: Option<Duration>,
     /// Folder for scratch stores; default: the current folder
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(crate) scratch: Option<PathBuf>,
@@ -72,11 +79,12 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     output::print(&output::page(&pages::study_head(study)))?;
     let mut whole = Ok(());
     let mut done = Vec::new();
-    for (number, step) in (1..).zip(&study.steps) {
-        if stop.is_set() || options.step.is_some_and(|chosen| chosen != number) {
-            continue;
-        }
-        let (shown, outcome) = carry_out(step, number, name, options, stop);
+    let chosen = |number: &usize| options.step.is_none_or(|chosen| chosen == *number);
+    let mut steps: VecDeque<_> = (1..).zip(&study.steps).filter(|(n, _)| chosen(n)).collect();
+    let began = Instant::now();
+    while let Some(share) = share(&steps, options, began) {
+        let Some((number, step)) = steps.pop_front().filter(|_| !stop.is_set()) else { break };
+        let (shown, outcome) = carry_out(step, (number, share), name, options, stop);
         whole = whole.and(outcome);
         // Records may be large.
         done.extend(html.is_some().then_some(shown));
@@ -91,7 +99,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
 /// cannot be run here is a gap.
 fn carry_out<'a>(
     part: &'a Step,
-    number: usize,
+    (number, time): (usize, Duration),
     name: &str,
     options: &StudyOptions,
     stop: &Stop,
@@ -100,7 +108,7 @@ fn carry_out<'a>(
         output::say(&format!("step {number}: {}", part.title));
     }
     let mut gaps = Vec::new();
-    let spec = spec(part, number, name, options, &mut gaps);
+    let spec = spec(part, (number, time), name, options, &mut gaps);
     let measured = spec.map_err(Failure::from).and_then(|spec| measure::measured(spec, stop));
     let (records, ended) = match measured {
         Ok(Measured { records, ended }) => (records, ended),
@@ -130,21 +138,42 @@ fn list() -> String {
     studies::all().iter().map(line).collect()
 }
 
+/// What a step asks for in the size that is wanted.
+fn sized(step: &Step, options: &StudyOptions) -> Result<RunSpec> {
+    let as_written = Options::new();
+    step.spec(match (options.quick, options.full) {
+        (true, _) => &step.quick,
+        (_, true) => &step.full,
+        _ => &as_written,
+    })
+}
+
+/// The time for the first of `steps`: of what is left, as much as it has of what their plans give to
+/// all. None: no step is left.
+fn share(
+    steps: &VecDeque<(usize, &Step)>,
+    options: &StudyOptions,
+    began: Instant,
+) -> Option<Duration> {
+    let time = |step: &Step| sized(step, options).map_or(Duration::ZERO, |spec| spec.time());
+    let (_, first) = steps.front()?;
+    let own = time(first);
+    let Some(whole) = options.time else { return Some(own) };
+    let all: Duration = steps.iter().map(|(_, step)| time(step)).sum();
+    let left = whole.saturating_sub(began.elapsed());
+    Some(left.mul_f64(own.as_secs_f64() / all.as_secs_f64().max(f64::MIN_POSITIVE)))
+}
+
 /// What a step asks for, with the options of the study laid over it. Targets whose engine cannot be
 /// used here are left out; why, is added to `gaps`, a sentence each.
 fn spec(
     step: &Step,
-    number: usize,
+    (number, time): (usize, Duration),
     name: &str,
     options: &StudyOptions,
     gaps: &mut Vec<String>,
 ) -> Result<RunSpec> {
-    let as_written = Options::new();
-    let mut spec = step.spec(match (options.quick, options.full) {
-        (true, _) => &step.quick,
-        (_, true) => &step.full,
-        _ => &as_written,
-    })?;
+    let mut spec = sized(step, options)?;
     let mut targets = std::mem::take(spec.targets_mut());
     targets.retain(|target| {
         let text = target.as_ref().to_string_lossy();
@@ -159,6 +188,9 @@ fn spec(
     }
     if let Some(seed) = options.seed {
         running.seed = vec![seed.to_string().parse()?];
+    }
+    if options.time.is_some() {
+        running.time = Some(format!("{}ms", time.as_millis()).parse()?);
     }
     if let Some(rounds) = options.rounds {
         running.rounds = vec![rounds.to_string().parse()?];

@@ -22,6 +22,7 @@ use super::{
 use crate::{Progress, Stop, workload::BlobWork};
 
 /// A comparison: what all experiments have in common, and the part of one of them.
+#[derive(Clone)]
 pub struct Request {
     pub experiment: ExperimentRequest,
     /// Index into the targets of the one the others are compared with.
@@ -41,6 +42,7 @@ pub struct Request {
 }
 
 /// The part of an experiment.
+#[derive(Clone)]
 pub enum ExperimentRequest {
     Blobs(BlobsRequest),
     Rows(RowsRequest),
@@ -98,6 +100,20 @@ impl Request {
         }
     }
 
+    /// The same with one of so many `parts` of its work; `None`: it finds out by itself how long it
+    /// takes.
+    pub(crate) fn part(&self, parts: u32) -> Option<Self> {
+        let part = |of: &mut u64| *of = (*of / u64::from(parts)).max(1);
+        let mut request = self.clone();
+        match &mut request.experiment {
+            ExperimentRequest::Blobs(_) => return None,
+            ExperimentRequest::Rows(of) => part(&mut of.rows),
+            ExperimentRequest::Tasks(of) => part(&mut of.tasks),
+            ExperimentRequest::Ageing(of) => part(&mut of.data.count),
+        }
+        Some(request)
+    }
+
     /// The plan of an experiment with these targets and workloads.
     pub(crate) fn plan(
         &self,
@@ -151,6 +167,21 @@ impl Request {
     /// The part of `storemark run`, if it is one.
     pub fn blobs(&self) -> Option<&BlobsRequest> {
         if let ExperimentRequest::Blobs(blobs) = &self.experiment { Some(blobs) } else { None }
+    }
+}
+
+/// An engine need not be copied for it.
+impl<E: ?Sized> Clone for Target<E> {
+    fn clone(&self) -> Self {
+        let Self { label, engine, location, address, settings, placement } = self;
+        Self {
+            label: label.clone(),
+            engine: *engine,
+            location: location.clone(),
+            address: address.clone(),
+            settings: settings.clone(),
+            placement: placement.clone(),
+        }
     }
 }
 

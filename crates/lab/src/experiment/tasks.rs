@@ -34,6 +34,7 @@ use crate::{
 };
 
 /// `storemark queue`: tasks are created, changed and deleted.
+#[derive(Clone)]
 pub struct TasksRequest {
     pub targets: Vec<Target<dyn model::Tasks>>,
     /// Workers at once.

@@ -3,6 +3,7 @@
 //! on.
 
 mod ending;
+mod rehearsal;
 
 use std::{
     collections::HashSet,
@@ -12,13 +13,13 @@ use std::{
 use model::{
     Error, ErrorKind, Finding, FindingKind, Plan, Result, Rounds,
     record::{End, Ended, FORMAT, Header, Line, Record},
-    units::show_duration,
+    units::{option_duration, show_duration},
 };
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
-    Progress, Recorder, Stop,
+    Progress, Recorder, Silent, Stop,
     dataset::{Use, derive, shuffle},
     experiment::{
         Complaints, Experiment, Loss, Output, Prepared, Trial, blobs::StoreCache, request::Request,
@@ -59,7 +60,12 @@ pub fn measure_with(
 ) -> Result<Outcome> {
     let began = Instant::now();
     let measure = || {
+        let expected = rehearsal::expected(request, stop, |part| {
+            progress.stage("trying a small part", None);
+            Ok(measure(part, &mut Recorder::new(None), &Silent, stop)?.measuring)
+        })?;
         let prepared = request.prepare(stores, progress, stop)?;
+        let prepared = Prepared { round: prepared.round.or(expected), ..prepared };
         let outcome = run(request, prepared, recorder, (began, progress, stop));
         finish(outcome, recorder, began)
     };
@@ -212,14 +218,17 @@ impl Schedule<'_> {
         Rounds { seconds: spent + share, ..self.plan.rounds }
     }
 
-    /// Says it if the least number of rounds will take longer than the time.
+    /// Says it if the least number of rounds does not fit into the time.
     fn warn(&self, round: Duration) {
         let Rounds { min, max, seconds, runs, .. } = self.plan.rounds;
         let min = min.saturating_mul(runs);
         if max.is_none() && round.saturating_mul(min).as_secs_f64() > seconds {
             self.progress.say(&format!(
-                "one round takes about {}, and at least {min} are run; use {} to shorten it",
+                "one round takes about {}: fewer than the {min} that a verdict needs fit into {}; \
+                 use --time {}, or {} to shorten it",
                 show_duration(round),
+                show_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+                option_duration(round.saturating_mul(min.saturating_add(1))),
                 self.shorter
             ));
         }

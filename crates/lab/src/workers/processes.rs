@@ -30,6 +30,8 @@ use crate::{
 pub(crate) struct Processes<'a> {
     members: RefCell<Vec<WorkerProcess>>,
     lines: Receiver<(usize, Option<String>)>,
+    /// How long each may take to end after a failure.
+    ending: Duration,
     stop: &'a Stop,
 }
 
@@ -51,7 +53,10 @@ impl<'a> Processes<'a> {
         let (sender, lines) = channel();
         let start = |number| WorkerProcess::start(number, command, &sender);
         let members = (0..count as usize).map(start).collect::<Result<Vec<_>>>()?;
-        let processes = Self { members: RefCell::new(members), lines, stop };
+        // Workers on values may write to a store of the user. Those on rows have tables that are
+        // removed, and cannot stop within a statement.
+        let ending = if values.is_some() { ENDING } else { Duration::ZERO };
+        let processes = Self { members: RefCell::new(members), lines, ending, stop };
         processes.replies::<()>()?;
         let start = values.map(|(dataset, pool)| (dataset.luggage(), pool));
         for member in processes.members.borrow_mut().iter_mut() {
@@ -91,9 +96,16 @@ impl<'a> Processes<'a> {
         let outcome = trial();
         if outcome.is_err() {
             // Before anything that they use is closed or removed.
-            self.members.borrow_mut().clear();
+            self.end();
         }
         outcome
+    }
+
+    /// Has all processes end, and waits for each.
+    fn end(&self) {
+        let mut members = std::mem::take(&mut *self.members.borrow_mut());
+        members.iter_mut().for_each(|member| drop(member.input.take()));
+        members.iter_mut().for_each(|member| member.wait(self.ending));
     }
 
     /// Asks each process, and waits until all have replied.
@@ -203,6 +215,19 @@ impl WorkerProcess {
         let _ = dataset.send(&mut to).and_then(|()| to.flush());
     }
 
+    /// Waits until it has ended, and kills it if that takes longer than `most`.
+    fn wait(&mut self, most: Duration) {
+        let start = Instant::now();
+        while let Ok(None) = self.child.try_wait() {
+            if start.elapsed() >= most {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// The error of a process that ended in the middle.
     fn lost(&mut self) -> Error {
         let how = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
@@ -223,15 +248,7 @@ impl Drop for WorkerProcess {
     /// Lets it end, and kills it if it does not.
     fn drop(&mut self) {
         drop(self.input.take());
-        let start = Instant::now();
-        while let Ok(None) = self.child.try_wait() {
-            if start.elapsed() > ENDING {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-                return;
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
+        self.wait(ENDING);
     }
 }
 

@@ -160,8 +160,7 @@ fn why(record: &Record) -> String {
             let half = plus_minus(asked.precision / 2.0);
             format!("every ratio has a verdict or is known within {half}")
         }
-        // A tenth more than asked for is no news: a round that was started is finished.
-        Ended::Time if end.seconds > asked.seconds * 1.1 => {
+        Ended::Time if rounds(record) < asked.min as usize => {
             "the time was spent before the least number of rounds was run".to_owned()
         }
         Ended::Time => "the time was spent".to_owned(),

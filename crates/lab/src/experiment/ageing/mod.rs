@@ -31,6 +31,7 @@ use crate::{
 use history::AgeStep;
 
 /// `storemark age`: objects are replaced again and again in scratch stores.
+#[derive(Clone)]
 pub struct AgeingRequest {
     pub targets: Vec<Target<dyn Blobs>>,
     /// How many objects there are, and how large they are.

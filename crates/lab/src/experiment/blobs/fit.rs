@@ -4,34 +4,21 @@
 use std::time::{Duration, Instant};
 
 use model::{
-    Cache, Error, ErrorKind, FindingKind, Result, SampledFrom,
+    Cache, Error, ErrorKind, Result, Rounds, SampledFrom,
     units::{option_duration, show_count, show_duration, show_size},
 };
 
-use super::{Coverage, Job, forecast, ready, source::Source, stores::StoreCache};
-use crate::{Amount, Silent, Stop, dataset::Dataset};
+use super::{
+    Coverage, Job, forecast, ready,
+    source::Source,
+    stores::{Sampled, StoreCache},
+};
+use crate::{Amount, Silent, Stop};
 
-/// What is measured instead of all of the data.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sampled {
-    pub(super) from: SampledFrom,
-    count: u64,
-    seed: u64,
-    /// Seconds that all take, if that is why.
-    seconds: Option<f64>,
-}
-
-impl Sampled {
-    /// Takes the same sample from the same `source`.
-    pub(super) fn again(&self, source: &mut Source, stop: &Stop) -> Result<()> {
-        let lengths = source.lengths(stop)?;
-        source.sample(&lengths, self.count, self.seed)
-    }
-
-    pub(super) fn finding(&self, dataset: &Dataset) -> FindingKind {
-        let count = dataset.entries().len() as u64;
-        FindingKind::Sampled { count, all: self.from.count, seconds: self.seconds }
-    }
+/// Takes the same sample from the same `source`.
+pub(super) fn again(sampled: &Sampled, source: &mut Source, stop: &Stop) -> Result<()> {
+    let lengths = source.lengths(stop)?;
+    source.sample(&lengths, sampled.count, sampled.seed)
 }
 
 /// A run that seems to take less than this share of its time is not tried out.
@@ -93,14 +80,14 @@ fn say(job: Job<'_>, wanted: Amount, costs: &Costs, fitting: u64) -> Result<()> 
     let time = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let takes = time(costs.of(wanted.count));
     let whole = job.request.time().unwrap_or_default();
-    let what = format!(
-        "all {} values ({}) take about {}, with {} rounds of {}",
-        show_count(wanted.count),
-        show_size(wanted.bytes),
-        show_duration(takes),
-        job.request.rounds.min,
-        show_duration(time(costs.round(wanted.count)))
-    );
+    let rounds = if costs.rounds > 0.0 {
+        let round = show_duration(time(costs.round(wanted.count)));
+        format!("about {}, with {} rounds of {round}", show_duration(takes), costs.rounds)
+    } else {
+        format!("more than {} before the first round", show_duration(takes))
+    };
+    let (count, bytes) = (show_count(wanted.count), show_size(wanted.bytes));
+    let what = format!("all {count} values ({bytes}) take {rounds}");
     let (more, fitting) = (option_duration(takes), show_count(fitting));
     let choice = format!(
         "use --time {more}, or --sample {} for a sample stratified by size",
@@ -128,11 +115,12 @@ fn say(job: Job<'_>, wanted: Amount, costs: &Costs, fitting: u64) -> Result<()> 
 const TRIED: [u64; 2] = [32, 256];
 const TRIED_BYTES: u64 = 32 << 20;
 /// Part of the time that is left for trying each of the two.
-const TRYING: u32 = 6;
+const TRYING: u32 = 4;
 
 /// Seconds by the number of values.
 #[derive(Debug)]
 struct Costs {
+    /// The least number of rounds.
     rounds: f64,
     /// To make the stores ready and remove them, and all of a round that is no operation.
     preparing: Line,
@@ -175,16 +163,29 @@ impl Costs {
         let mut tried = Vec::new();
         for count in counts {
             source.sample(lengths, count, job.request.seed)?;
-            tried.push(try_out(job, source, caches, [count, all])?);
+            let start = Instant::now();
+            match try_out(job, source, caches, [count, all]) {
+                Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {
+                    return Ok(Self::at_least(start.elapsed(), count));
+                }
+                own => tried.push(own?),
+            }
         }
         let of =
             |part: fn(&Tried) -> f64| Line::through(counts, [part(&tried[0]), part(&tried[1])]);
         Ok(Self {
-            rounds: job.request.rounds.min.into(),
+            rounds: rounds(job),
             preparing: of(|tried| tried.preparing),
             apart: of(|tried| tried.apart),
             operations: Line::through([counts[1], all], tried[1].operations),
         })
+    }
+
+    /// If making `count` values ready takes longer than so long; nothing is known of rounds.
+    fn at_least(time: Duration, count: u64) -> Self {
+        let none = Line { start: 0.0, each: 0.0 };
+        let each = time.as_secs_f64() / count as f64;
+        Self { rounds: 0.0, preparing: Line { each, ..none }, apart: none, operations: none }
     }
 
     fn round(&self, count: u64) -> f64 {
@@ -213,6 +214,12 @@ impl Costs {
     }
 }
 
+/// The least number of rounds of all runs.
+fn rounds(job: Job<'_>) -> f64 {
+    let Rounds { min, runs, .. } = job.request.rounds;
+    f64::from(min) * f64::from(runs)
+}
+
 /// Seconds that a few values took.
 struct Tried {
     preparing: f64,
@@ -228,16 +235,10 @@ fn try_out(job: Job<'_>, source: &Source, caches: &[Cache], counts: [u64; 2]) ->
     let (mut cache, job) = (StoreCache::default(), Job { progress: &Silent, ..job });
     let trying = || {
         let (blobs, _) = ready(job, source, caches, (None, &mut cache))?;
-        Ok((counts.map(|count| blobs.operations_seconds(count)), blobs.apart_seconds()))
+        Ok::<_, Error>((counts.map(|count| blobs.operations_seconds(count)), blobs.apart_seconds()))
     };
-    let result = job.stop.within(job.left().map(|left| left / TRYING), trying);
-    let (operations, apart) = result.map_err(|error: Error| match error.kind() {
-        ErrorKind::Overdue if job.stop.check().is_ok() => Error::usage(format!(
-            "making a few values ready takes more than {}: use more --time or fewer targets",
-            show_duration(start.elapsed())
-        )),
-        _ => error,
-    })?;
+    let limit = job.left().map(|left| left / TRYING);
+    let (operations, apart) = job.stop.within(limit, trying)?;
     Ok(Tried { preparing: start.elapsed().as_secs_f64(), apart, operations })
 }
 

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use model::{
-    Batch, Cache, Durability, Error, Memory, Operation, Result, Workload, units::show_size,
+    Batch, Cache, Durability, Error, Memory, Operation, Result, Rounds, Workload, units::show_size,
 };
 
 use super::{BlobTarget, Job, source::Source};
@@ -96,7 +96,8 @@ impl Forecast {
 
 /// What a run of all of `data` takes with the least number of rounds, if nothing was tried.
 pub(super) fn roughly(job: Job<'_>, data: Amount) -> Duration {
-    let rounds = f64::from(job.request.rounds.min);
+    let Rounds { min, runs, .. } = job.request.rounds;
+    let rounds = f64::from(min) * f64::from(runs);
     seconds(preparing(job, data, false) + rounds * round(job, data))
 }
 
@@ -197,7 +198,7 @@ pub(super) fn check_room(job: Job<'_>, operations: &[Operation], amount: Amount)
 
 #[cfg(test)]
 mod tests {
-    use model::{Generated, Rounds};
+    use model::Generated;
 
     use super::*;
     use crate::Data;

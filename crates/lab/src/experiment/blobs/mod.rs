@@ -148,7 +148,7 @@ pub(crate) fn prepare<'a>(
     let sampled = match &kept {
         Some(kept) => {
             let sampled = kept.sampled;
-            sampled.map_or(Ok(()), |sampled| sampled.again(&mut source, stop))?;
+            sampled.map_or(Ok(()), |sampled| fit::again(&sampled, &mut source, stop))?;
             sampled
         }
         None => fit::fit(job, &mut source, &caches)?,
@@ -304,7 +304,7 @@ impl Blobs<'_> {
         let mut findings = self.stores.findings.clone();
         findings.extend(unreachable.into_iter().map(Finding::run));
         let sampled = self.stores.sampled;
-        findings.extend(sampled.map(|of| Finding::run(of.finding(&self.stores.dataset))));
+        findings.extend(sampled.map(|of| Finding::run(of.finding())));
         findings.extend(always_warm);
         findings.extend(self.limiter.iter().flat_map(|limiter| limiter.findings.clone()));
         findings

@@ -8,6 +8,7 @@ use crate::{Amount, experiment::request::Target, workload::BlobWork};
 
 /// `storemark run`: values under keys.
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
+#[derive(Clone)]
 pub struct BlobsRequest {
     /// Where scratch stores get their data.
     pub data: Data,

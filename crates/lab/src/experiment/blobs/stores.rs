@@ -5,10 +5,10 @@ use std::{cmp::Ordering, path::PathBuf};
 
 use model::{
     DatasetSpec, Error, ErrorKind, Facet, Finding, FindingKind, Operation, PlannedTarget, Result,
-    Settings, StoreFacts,
+    SampledFrom, Settings, StoreFacts,
 };
 
-use super::{BlobTarget, Coverage, Job, Scratches, fit::Sampled};
+use super::{BlobTarget, Coverage, Job, Scratches};
 use crate::{Request, dataset::Dataset, experiment::request::ExperimentRequest, store::ReadyStore};
 
 /// All that the rounds need.
@@ -27,6 +27,22 @@ pub(super) struct Stores {
     pub(super) failed: Vec<String>,
     /// What holds the scratch stores; dropped after them.
     pub(super) scratches: Scratches,
+}
+
+/// What is measured instead of all of the data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampled {
+    pub(super) from: SampledFrom,
+    pub(super) count: u64,
+    pub(super) seed: u64,
+    /// Seconds that all take, if that is why.
+    pub(super) seconds: Option<f64>,
+}
+
+impl Sampled {
+    pub(super) fn finding(&self) -> FindingKind {
+        FindingKind::Sampled { count: self.count, all: self.from.count, seconds: self.seconds }
+    }
 }
 
 /// A target with the stores its workloads work on.

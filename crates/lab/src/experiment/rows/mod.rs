@@ -20,6 +20,7 @@ use crate::Stop;
 use trial::RowTrial;
 
 /// `storemark rows`: a table of two integers is filled, summed and changed.
+#[derive(Clone)]
 pub struct RowsRequest {
     pub targets: Vec<RowTarget>,
     /// Rows that each process inserts.
@@ -43,6 +44,7 @@ pub struct Group {
 }
 
 /// A target of the rows experiment.
+#[derive(Clone)]
 pub struct RowTarget {
     pub target: Target<dyn model::Rows>,
     /// How rows are handed over.

@@ -1,0 +1,62 @@
+//! How long a round takes, before the first: of experiments whose trials make their stores, rounds of a
+//! small part are run and forgotten.
+
+use std::time::Duration;
+
+use model::{Error, ErrorKind, Result, Rounds};
+
+use crate::{Stop, experiment::request::Request};
+
+/// The parts that are tried: one of so many. Two, because some of a trial takes as long whatever
+/// its size.
+const PARTS: [u32; 2] = [32, 8];
+/// Part of the time that trying may take.
+const TRYING: u32 = 8;
+
+/// How long a round of `request` takes, if a small part of it can be tried; `round` runs one round.
+pub(super) fn expected(
+    request: &Request,
+    stop: &Stop,
+    round: impl Fn(&Request) -> Result<Duration>,
+) -> Result<Option<Duration>> {
+    let Some(time) = request.time() else { return Ok(None) };
+    let parts = PARTS.map(|part| request.part(part));
+    let [Some(small), Some(large)] = parts else { return Ok(None) };
+    let try_out = || {
+        let [small, large] = [once(small), once(large)];
+        Ok::<_, Error>([round(&small)?, round(&large)?])
+    };
+    match stop.within(Some(time / TRYING), try_out) {
+        Ok(tried) => Ok(Some(extrapolated(tried))),
+        // What cannot be tried is found to fail again, or to take long, when it is measured.
+        Err(error) if error.kind() != ErrorKind::Interrupted => stop.check().map(|()| None),
+        Err(error) => Err(error),
+    }
+}
+
+/// One round.
+fn once(request: Request) -> Request {
+    let rounds = Rounds { min: 1, max: Some(1), runs: 1, ..request.rounds };
+    Request { rounds, ..request }
+}
+
+/// The whole, on the line through two of its parts.
+fn extrapolated([small, large]: [Duration; 2]) -> Duration {
+    let [few, some] = PARTS.map(|part| 1.0 / f64::from(part));
+    let each = large.saturating_sub(small).as_secs_f64() / (some - few);
+    let seconds = large.as_secs_f64() + each * (1.0 - some);
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_grow_is_counted_once() {
+        let took = |part: u32| Duration::from_secs(64 / u64::from(part) + 3);
+        assert_eq!(extrapolated(PARTS.map(took)), Duration::from_secs(67));
+        let constant = [Duration::from_secs(3), Duration::from_secs(2)];
+        assert_eq!(extrapolated(constant), Duration::from_secs(2));
+    }
+}
