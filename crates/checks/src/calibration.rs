@@ -225,7 +225,7 @@ impl<'a> Tally<'a> {
     }
 
     pub fn half_width(&self) -> f64 {
-        mean(self.estimates().map(|ratio| ratio.half_width()))
+        mean(self.estimates().map(Estimate::half_width))
     }
 
     pub fn rounds(&self) -> f64 {

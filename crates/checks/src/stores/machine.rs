@@ -24,6 +24,18 @@ fn of_filesystem(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
     [unusual(filesystem), twice, flush_too_fast(filesystem)].into_iter().flatten()
 }
 
+/// What is read ahead at once is to fit so often into the memory of a run.
+const READAHEADS: u64 = 16;
+
+/// Under a limit a large readahead evicts what was read before.
+fn readahead_large(record: &Record) -> Option<FindingKind> {
+    let memory = record.header.plan.memory?.limit_bytes?;
+    let filesystems = record.header.environment.filesystems.iter();
+    let readahead = filesystems.filter_map(|filesystem| filesystem.readahead_bytes).max()?;
+    let large = readahead.saturating_mul(READAHEADS) > memory;
+    large.then_some(FindingKind::ReadaheadLarge { readahead, memory })
+}
+
 /// What matters of it to a plan, and what only matters together with its data and work.
 pub(super) fn findings(record: &Record) -> Vec<Finding> {
     let mut kinds = of_machine(&record.header.environment);
@@ -31,7 +43,8 @@ pub(super) fn findings(record: &Record) -> Vec<Finding> {
     let filesystems = record.header.environment.filesystems.iter();
     let more =
         filesystems.flat_map(|f| looped(record, f).into_iter().chain(compressible(record, f)));
-    kinds.into_iter().map(Finding::run).chain(more).collect()
+    let kinds = kinds.into_iter().chain(readahead_large(record));
+    kinds.map(Finding::run).chain(more).collect()
 }
 
 /// What is cached or flushed out of sight matters if a device is to be reached: by cold reads, and

@@ -2,7 +2,7 @@
 
 use model::{
     Batch, Cache, Cpu, Durability, Environment, Experiment, Filesystem, FindingKind, Flush,
-    Generated, Operation, Order, Server, Work, Workload, record::Record, rows,
+    Generated, MemoryLimit, Operation, Order, Server, Work, Workload, record::Record, rows,
 };
 
 use super::{DATA, KEYS, data, fixture::filesystem, kinds, sound, workload};
@@ -201,6 +201,22 @@ fn few_values_that_hold_half_of_the_bytes_are_a_finding() {
     assert_eq!(half(Some(KEYS / 20 + 1)), []);
     assert_eq!(half(Some(0)), [], "without bytes there is no half of them");
     assert_eq!(half(None), []);
+}
+
+#[test]
+fn a_readahead_of_which_the_memory_given_holds_few_is_a_finding() {
+    let given = |limit_bytes, readahead_bytes| {
+        early(|r| {
+            r.header.plan.memory = Some(MemoryLimit { limit_bytes, ..MemoryLimit::default() });
+            r.header.environment.filesystems[0].readahead_bytes = readahead_bytes;
+        })
+    };
+    let (readahead, memory) = (8 * MIB, 128 * MIB - 1);
+    let large = [FindingKind::ReadaheadLarge { readahead, memory }];
+    assert_eq!(given(Some(memory), Some(readahead)), large);
+    assert_eq!(given(Some(128 * MIB), Some(readahead)), []);
+    assert_eq!(given(Some(memory), None), []);
+    assert_eq!(given(None, Some(readahead)), [], "only the caches of the engines are equal");
 }
 
 #[test]

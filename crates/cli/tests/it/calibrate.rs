@@ -68,7 +68,7 @@ fn a_line_agrees_with_its_own_rounds() {
     for one in ratios.iter().filter(|one| one["by_round"].as_array().unwrap().len() > 1) {
         let logs = one["by_round"].as_array().unwrap().iter().map(|ratio| number(ratio).ln());
         let ratio = &one["ratio"];
-        assert_eq!(number(&ratio["n"]), logs.len() as f64);
+        assert_eq!(ratio["n"], logs.len());
         let mean = (logs.clone().sum::<f64>() / logs.len() as f64).exp();
         assert!((mean / number(&ratio["point"]) - 1.0).abs() < 1e-9, "{one}");
         let (low, high) = (number(&ratio["low"]), number(&ratio["high"]));

@@ -138,8 +138,8 @@ fn how_long(request: &CalibrateRequest, order: &[(Form, u64)]) -> String {
     }
 }
 
-/// Engines by the share of an operation's time that they are slowed down by.
-type Slowed = Vec<(f64, &'static dyn Blobs)>;
+/// The second engines of the forms that have another one.
+type Slowed = Vec<(Form, &'static dyn Blobs)>;
 
 /// What is known before the first run, and the slowed engines.
 fn begun(request: &CalibrateRequest, alone: &Record) -> Result<(Calibration, Slowed)> {
@@ -156,7 +156,7 @@ fn begun(request: &CalibrateRequest, alone: &Record) -> Result<(Calibration, Slo
             ))
         })?;
         slow_downs.push(SlowDown { share, wait_ns, measured_ns: engine.measured_ns });
-        slowed.push((share, engine.engine));
+        slowed.push((*form, engine.engine));
     }
     let started = SystemTime::now().duration_since(UNIX_EPOCH);
     let calibration = Calibration {
@@ -182,13 +182,11 @@ impl Subject<'_> {
     fn known(
         &self,
         form: Form,
-        slowed: &[(f64, &'static dyn Blobs)],
+        slowed: &[(Form, &'static dyn Blobs)],
         seed: u64,
         stop: &Stop,
     ) -> Result<KnownRun> {
-        let slow =
-            |share: f64| slowed.iter().find(|(of, _)| *of == share).map(|(_, engine)| *engine);
-        let second = if let Form::Slowed(share) = form { slow(share) } else { None };
+        let second = slowed.iter().find(|(slow, _)| *slow == form).map(|(_, engine)| *engine);
         let began = Instant::now();
         let (record, ended) = self.run(form, second, seed, stop)?;
         let (mut ratios, mut gate) = (Vec::new(), None);

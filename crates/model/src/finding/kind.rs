@@ -256,13 +256,21 @@ findings! {
         "memory is not limited: {why}; only the engines' own caches are equal, and each target has \
         the page cache of the whole machine";
 
+    [Warning] ReadaheadLarge {
+        readahead: u64 as show_size = "What the device reads ahead at once.",
+        memory: u64 as show_size = "Memory of the run.",
+    } => "reads through a mapping may be mostly reading ahead: a device reads up to {readahead} at \
+        once, and {memory} hold few of that; give more --memory, make it less (`blockdev \
+        --setra`), or turn it off (readahead=off, where an engine has that)";
+
     [Warning, worst ("", *fetched)] ReadaheadEvicts {
         fetched: f64 as three_digits = "Bytes from the device for each byte of the values.",
         readahead: u64 as show_size = "What the device reads ahead at once.",
         memory: u64 as show_size = "Memory of the run.",
     } => "times are those of reading ahead: up to {fetched} bytes came from the device for each \
         byte read, because the device reads up to {readahead} at once and {memory} cannot keep \
-        them; give more --memory, or make the device read less (`blockdev --setra`)";
+        them; give more --memory, make it less (`blockdev --setra`), or turn it off \
+        (readahead=off, where an engine has that)";
 
     [Warning] CacheKept =>
         "not the same memory: its target string sets the cache, and not --memory as for the \
@@ -300,8 +308,8 @@ findings! {
         values: u64 as show_count = "The fewest values that hold half of the bytes.",
         keys: u64 as show_count = "Values in the dataset.",
         largest: u64 as show_size = "The largest value.",
-    } => "times are mostly those of few values: {values} of {keys} hold half of the bytes, the \
-        largest has {largest}; medians show what most operations take, and sets of similar sizes \
+    } => "times are mostly those of few values: half of the bytes are in {values} of {keys} (the \
+        largest: {largest}); medians show what most operations take, and sets of similar sizes \
         (--data) show each by itself";
 
     [Warning] RatioDependsOnSize {
