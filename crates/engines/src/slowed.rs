@@ -12,7 +12,7 @@ use model::{
     Library, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
 };
 
-use crate::forward::forward;
+use crate::{forward::forward, registry};
 
 /// Another engine whose sessions wait before each get, put, delete and scan from a key.
 pub struct Slowed {
@@ -20,7 +20,19 @@ pub struct Slowed {
     steps: u64,
 }
 
+/// Between the name of an engine and the steps of its wait.
+const STEPS: char = '+';
+
 impl Slowed {
+    /// The engine with this [full name](Engine::full_name), slowed or not, for the rest of the
+    /// process.
+    pub fn find(name: &str) -> Result<&'static dyn Blobs> {
+        let slowed =
+            name.split_once(STEPS).and_then(|(name, steps)| Some((name, steps.parse().ok()?)));
+        let Some((name, steps)) = slowed else { return registry::blobs(name) };
+        Ok(Box::leak(Box::new(Self { engine: registry::blobs(name)?, steps })))
+    }
+
     /// Slows `engine` by `ns` nanoseconds an operation; `None` where that is less than the
     /// shortest wait, about a nanosecond.
     #[expect(
@@ -98,6 +110,10 @@ impl Engine for Slowed {
         fn library(&self) -> Option<Library>;
         fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String>;
         fn usable(&self) -> Result<()>;
+    }
+
+    fn full_name(&self) -> String {
+        format!("{}{STEPS}{}", self.engine.name(), self.steps)
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use model::Io;
+use serde::{Deserialize, Serialize};
 
 use crate::now_ns;
 
@@ -34,7 +35,7 @@ pub struct Instant {
 }
 
 /// What passed between two instants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passed {
     /// All of it.
     pub wall_ns: u64,

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use model::{Cost, Io};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     processes::{combine_costs, combine_io, spent_by_thread},
@@ -21,7 +22,7 @@ pub struct ThreadMeter {
 }
 
 /// What pieces of work cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     pub passed: Passed,
     pub cost: Cost,

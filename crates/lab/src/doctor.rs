@@ -2,6 +2,7 @@
 //! reached, how long a flush takes, and how a target measured against itself comes out.
 
 use std::{
+    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -34,6 +35,8 @@ pub struct DoctorRequest {
     pub time: Duration,
     pub seed: u64,
     pub libraries: Vec<Library>,
+    /// Starts a worker process: see [`Request::worker`].
+    pub worker: Vec<OsString>,
 }
 
 /// Looks at the machine, and returns whether the user stopped it early. What cannot be tried is in
@@ -192,7 +195,9 @@ fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) 
         runs: 1,
     };
     let scratch = Some(request.folder.clone());
-    let mut request = Request { scratch, ..Request::reading(data, targets, rounds, request.seed) };
+    let worker = request.worker.clone();
+    let mut request =
+        Request { scratch, worker, ..Request::reading(data, targets, rounds, request.seed) };
     if let ExperimentRequest::Blobs(part) = &mut request.experiment {
         part.coverage = Coverage::Fitting;
     }

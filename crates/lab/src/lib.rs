@@ -21,8 +21,7 @@ pub use doctor::{DoctorRequest, doctor};
 pub use experiment::{
     ageing::AgeingRequest,
     blobs::{
-        BlobsRequest, Coverage, Data, Forecast, Needs, Room, StoreCache, WorkerProcesses,
-        equal_cache, forecast,
+        BlobsRequest, Coverage, Data, Forecast, Needs, Room, StoreCache, equal_cache, forecast,
     },
     request::{ExperimentRequest, Request, Target},
     rows::{Group, RowTarget, RowsRequest},

@@ -130,6 +130,12 @@ pub trait Engine: Sync {
         Settings::check(self.settings(facet), kept.settings.iter().copied())
     }
 
+    /// The name by which another process of this program finds it: that of an engine which changes
+    /// another one says how.
+    fn full_name(&self) -> String {
+        self.name().to_owned()
+    }
+
     /// What it can do.
     fn capabilities(&self) -> Capabilities {
         self.declaration().capabilities
@@ -290,6 +296,8 @@ pub struct Capabilities {
     pub concurrent_writes: bool,
     /// Several processes may have a store open at once, see [`Blobs::join`].
     pub processes: bool,
+    /// One process may open a store several times.
+    pub reopens: bool,
     /// A location is an address of an existing server (`//user@host/database`), in which
     /// stores are created (`//user@host/database/table`) and dropped when they are closed.
     pub remote: bool,
@@ -303,10 +311,13 @@ impl Capabilities {
         meta: true,
         concurrent_writes: true,
         processes: true,
+        reopens: true,
         remote: false,
     };
+    /// Those of a store on disk that one process locks.
+    pub const IN_ONE_PROCESS: Self = Self { processes: false, reopens: false, ..Self::ON_DISK };
     /// Those of a store in the memory of one process.
-    pub const IN_MEMORY: Self = Self { persistent: false, processes: false, ..Self::ON_DISK };
+    pub const IN_MEMORY: Self = Self { persistent: false, ..Self::IN_ONE_PROCESS };
     /// Those of an existing server.
     pub const REMOTE: Self = Self { persistent: false, remote: true, ..Self::ON_DISK };
 }

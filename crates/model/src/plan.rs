@@ -91,6 +91,10 @@ pub struct Workload {
     pub work: Work,
     /// Operations in a pass; past the number of keys the order starts again.
     pub count: u64,
+    /// Where stores take turns: the operations of a slice of their passes. Absent: each makes whole
+    /// passes, one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice: Option<u64>,
     /// Operations per commit.
     pub batch: Batch,
     /// Workers of each process, a session each; all share the keys out among themselves.
@@ -100,6 +104,11 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Of one worker, in one batch.
+    pub fn alone(work: Work, count: u64) -> Self {
+        Self { work, count, slice: None, batch: Batch::All, threads: 1, processes: 1 }
+    }
+
     /// Workers of all processes together.
     pub fn workers(&self) -> u32 {
         self.processes.saturating_mul(self.threads)

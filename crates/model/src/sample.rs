@@ -115,6 +115,9 @@ pub struct Passes {
     pub first: Option<First>,
     /// The latencies of its operations.
     pub latency: Latency,
+    /// Where stores took turns: operations of a slice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice: Option<u64>,
     /// The same over time; absent: it took no longer than a slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,

@@ -85,6 +85,7 @@ pub(super) fn workload(operation: Operation, count: u64) -> Workload {
         work: Work::Blobs { operation, order: Order::Permutation, rate: None },
         count,
         batch: Batch::Of(100),
+        slice: None,
         threads: 1,
         processes: 1,
     }

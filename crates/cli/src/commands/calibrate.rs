@@ -14,6 +14,7 @@ use model::{
     units,
 };
 
+use super::worker;
 use crate::{
     exit::Failure,
     files,
@@ -126,6 +127,7 @@ fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
         time: options.time,
         slow,
         gate,
+        worker: worker::command()?,
     })
 }
 

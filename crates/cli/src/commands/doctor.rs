@@ -10,6 +10,7 @@ use engines::registry;
 use lab::{DoctorRequest, Stop};
 use model::{Error, ErrorKind, Result, Severity, spec::Talk, units};
 
+use super::worker;
 use crate::{exit::Failure, listener::Listener, output, plan::fresh_seed};
 
 #[derive(Debug, Args)]
@@ -67,6 +68,7 @@ fn request(options: &DoctorOptions) -> Result<DoctorRequest> {
         engines: vec![registry::in_memory(), registry::folders()],
         time: if options.quick { QUICK } else { options.time },
         seed: fresh_seed(),
+        worker: worker::command()?,
         libraries: registry::all().iter().filter_map(|engine| engine.library()).collect(),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, io};
 
-use engines::registry;
+use engines::{Slowed, registry};
 use lab::{Finders, Stop};
 use model::{Error, Result};
 
@@ -16,6 +16,6 @@ pub(super) fn command() -> Result<Vec<OsString>> {
 
 /// Does what comes on standard input until that ends.
 pub(crate) fn run(stop: &'static Stop) -> Result<(), Failure> {
-    let find = Finders { blobs: registry::blobs, rows: registry::rows };
+    let find = Finders { blobs: Slowed::find, rows: registry::rows };
     Ok(lab::serve(find, io::stdin(), io::stdout(), stop)?)
 }

@@ -73,7 +73,7 @@ static DECLARATION: Declaration = Declaration {
         "no way to open a store to read only: opening recovers its journal",
         "how long writers wait for flushes and compactions is not reported",
     ],
-    capabilities: Capabilities { processes: false, ..Capabilities::ON_DISK },
+    capabilities: Capabilities::IN_ONE_PROCESS,
 
     // With commits handed to the system, so that a killed process leaves them readable.
     fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }),

@@ -12,8 +12,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Blobs, Declaration, Durability, Engine, Fill, Library, OpenOptions, Result,
-    Setting, Settings, Store,
+    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library,
+    OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::{at, fresh, lock};
@@ -69,6 +69,7 @@ static DECLARATION: Declaration = Declaration {
         "a check of its own integrity",
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
+    capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
     blobs: Some(&Lmdb),
     ..Declaration::new("lmdb", "an LMDB environment in a folder: a memory map read in place")
 };

@@ -8,8 +8,8 @@ mod store;
 use std::path::Path;
 
 use model::{
-    Accepts, Blobs, Declaration, Durability, Engine, Fill, Library, OpenOptions, Result, Setting,
-    Settings, Store,
+    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library, OpenOptions,
+    Result, Setting, Settings, Store,
 };
 
 use crate::{at, fresh};
@@ -67,6 +67,7 @@ static DECLARATION: Declaration = Declaration {
         "after its writer was killed, it is read from end to end before it can be read again",
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
+    capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
     blobs: Some(&Redb),
     ..Declaration::new(
         "redb",

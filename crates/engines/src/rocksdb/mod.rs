@@ -71,7 +71,7 @@ static DECLARATION: Declaration = Declaration {
         "a batch is held in memory until it is committed; one session writes at a time, though \
          sessions flush at once",
     ],
-    capabilities: Capabilities { processes: false, ..Capabilities::ON_DISK },
+    capabilities: Capabilities::IN_ONE_PROCESS,
 
     // With a log, so that a killed process leaves its commits readable.
     fill: Some(Fill {

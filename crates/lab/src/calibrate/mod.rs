@@ -4,6 +4,7 @@
 mod subject;
 
 use std::{
+    ffi::OsString,
     path::PathBuf,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -40,6 +41,8 @@ pub struct CalibrateRequest {
     pub time: Duration,
     pub slow: Slow,
     pub gate: JudgeGate,
+    /// Starts a worker process: see [`Request::worker`](crate::Request::worker).
+    pub worker: Vec<OsString>,
 }
 
 /// Slows an engine by so many nanoseconds an operation; `None`: no wait is that short.

@@ -54,7 +54,7 @@ impl<'a> Subject<'a> {
         let CalibrateRequest { engine, rounds, seed, .. } = self.request;
         let rounds = Rounds { max: Some(rounds.min), seconds: 0.0, ..*rounds };
         let targets = vec![self.target(1, *engine, true)];
-        let (record, _) = done(&Request::reading(Data::Targets, targets, rounds, *seed), stop)?;
+        let (record, _) = done(&self.reading(Data::Targets, targets, rounds, *seed), stop)?;
         record.ok_or_else(Error::overdue)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Subject<'a> {
         let data = if copies { Data::Generated(*data) } else { Data::Targets };
         let runs = if form == Form::Gate { GATE_RUNS } else { 1 };
         let rounds = Rounds { runs, ..*rounds };
-        let mut request = Request::reading(data, targets.collect(), rounds, seed);
+        let mut request = self.reading(data, targets.collect(), rounds, seed);
         request.scratch = Some(scratch.clone());
         if let ExperimentRequest::Blobs(part) = &mut request.experiment {
             shape(part, form);
@@ -84,6 +84,17 @@ impl<'a> Subject<'a> {
         // One that the end of all the time has cut short was not given its own.
         stop.check()?;
         Ok(ran)
+    }
+
+    fn reading(
+        &self,
+        data: Data,
+        targets: Vec<Target<dyn Blobs>>,
+        rounds: Rounds,
+        seed: u64,
+    ) -> Request {
+        let worker = self.request.worker.clone();
+        Request { worker, ..Request::reading(data, targets, rounds, seed) }
     }
 
     /// Target number `n`: this store, or a scratch one.

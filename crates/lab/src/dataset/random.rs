@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Use {
     Keys,
     Trials,
+    Turns,
     Payloads,
     Picks,
     Pool,

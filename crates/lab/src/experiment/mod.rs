@@ -10,7 +10,7 @@ mod scratches;
 pub(crate) mod tasks;
 mod values;
 
-use std::{collections::HashSet, path::PathBuf, time::Duration};
+use std::{collections::HashSet, ops::Range, path::PathBuf, time::Duration};
 
 use model::{
     Cache, Environment, Error, Finding, Library, Plan, Result, Sample, StoreFacts, record::Line,
@@ -45,7 +45,8 @@ impl<'a> Prepared<'a> {
         environment: Environment,
         shorter: &'static str,
     ) -> Self {
-        let trial = |target| Trial { target, workload: None, cache: Cache::Warm };
+        let all = 0..plan.workloads.len();
+        let trial = |target| Trial::of(target, all.clone(), None);
         let trials = (0..plan.targets.len()).map(trial).collect();
         Self {
             experiment: Box::new(experiment),
@@ -61,14 +62,38 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// A part of a round that is run at one go, over one target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A part of a round that is run at one go, over one target or over several that take turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trial {
-    /// Index into the plan's targets.
-    pub(crate) target: usize,
-    /// Index into the plan's workloads: the first that the trial is about; `None`: it is about all.
-    pub(crate) workload: Option<usize>,
-    pub(crate) cache: Cache,
+    /// Indices into the plan's targets.
+    pub(crate) targets: Vec<usize>,
+    /// Indices into the plan's workloads.
+    pub(crate) workloads: Range<usize>,
+    /// Absent: all of the plan.
+    pub(crate) cache: Option<Cache>,
+}
+
+impl Trial {
+    /// Over one target.
+    pub(crate) fn of(target: usize, workloads: Range<usize>, cache: Option<Cache>) -> Self {
+        Self { targets: vec![target], workloads, cache }
+    }
+
+    /// Whether it is about the same cases as `other`.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (&self.workloads, self.cache) == (&other.workloads, other.cache)
+    }
+
+    /// The target, where trials are over one each.
+    pub(crate) fn target(&self) -> usize {
+        self.targets[0]
+    }
+
+    /// The same over those targets that `keep` holds of; `None`: over none.
+    pub(crate) fn retain(&self, keep: impl Fn(usize) -> bool) -> Option<Self> {
+        let targets: Vec<_> = self.targets.iter().copied().filter(|target| keep(*target)).collect();
+        (!targets.is_empty()).then(|| Self { targets, ..self.clone() })
+    }
 }
 
 /// What is left out once a trial failed.
@@ -93,11 +118,12 @@ pub(crate) trait Experiment {
         Ok(())
     }
 
-    /// Runs a trial, and outputs its samples as they are measured.
-    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()>;
+    /// Runs a trial, and outputs its samples as they are measured, or that one of several targets
+    /// failed. An error is about all of its targets.
+    fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()>;
 
-    /// What a failed trial costs; `None`: the run.
-    fn loss(&self, _trial: Trial, _error: &Error) -> Option<Loss> {
+    /// What it costs that a target failed in a trial; `None`: the run.
+    fn loss(&self, _target: usize, _error: &Error) -> Option<Loss> {
         Some(Loss::Target)
     }
 
@@ -116,11 +142,14 @@ pub(crate) trait Experiment {
 /// The record, as one trial sees it.
 pub(crate) struct Output<'a> {
     pub(crate) recorder: &'a mut Recorder,
+    /// Whose samples come next.
     pub(crate) target: usize,
     pub(crate) run: u32,
     pub(crate) round: u32,
     /// Of the trial, counted from 0 within the round.
     pub(crate) position: u32,
+    /// Targets that failed.
+    pub(crate) failed: Vec<(usize, Error)>,
 }
 
 impl Output<'_> {

@@ -1,6 +1,7 @@
 //! What the user wants measured, resolved to engines and paths but not yet looked at.
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -39,6 +40,10 @@ pub struct Request {
     pub spec: Option<RunSpec>,
     /// Which run of a sweep this is.
     pub point: Option<Point>,
+    /// Starts a worker process: a program and its arguments, which end up in
+    /// [`serve`](crate::serve) with this process at the other end of standard input and output.
+    /// Empty: this process does without, as far as it can.
+    pub worker: Vec<OsString>,
 }
 
 /// The part of an experiment.
@@ -97,6 +102,7 @@ impl Request {
             scratch: None,
             spec: None,
             point: None,
+            worker: Vec::new(),
         }
     }
 

@@ -57,6 +57,7 @@ pub(crate) fn prepare<'a>(
         work: Work::Tasks,
         count: tasks * u64::from(workers),
         batch: Batch::Of(1),
+        slice: None,
         threads: workers,
         processes: 1,
     };
@@ -86,9 +87,9 @@ struct Tasks<'a> {
 }
 
 impl Experiment for Tasks<'_> {
-    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
+    fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
         let Self { request, part, stop, .. } = *self;
-        let target = &part.targets[trial.target];
+        let target = &part.targets[trial.target()];
         self.made += 1;
         let scratch = self.scratches.in_folder(request.parent(target), true)?;
         let path = scratch.path().join(format!("{}-{}", target.engine.name(), self.made));

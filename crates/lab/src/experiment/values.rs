@@ -14,7 +14,7 @@ use crate::{
     store::{ReadyStore, cache_state, check},
     workers::{
         Workers,
-        blobs::{self, BlobRequest},
+        blobs::{self, BlobRequest, StoreRequest},
         message::JobRequest,
         processes::Processes,
     },
@@ -71,7 +71,8 @@ impl ValuesTrial<'_> {
         match self.processes {
             None => blobs::with(input, store, measure),
             Some((processes, seed)) => {
-                let job = |process| BlobRequest::new(process, input.workload, seed, ready);
+                let (store, workload) = (StoreRequest::new(ready), input.workload);
+                let job = |process| BlobRequest { process, store: store.clone(), workload, seed };
                 processes.with(|process| JobRequest::Blobs(job(process)), measure)
             }
         }
@@ -121,7 +122,8 @@ impl ValuesTrial<'_> {
         self.check(store, pass, &tally)?;
         let measured = Passes {
             first: None,
-            latency: latency(&outcomes, wall)?,
+            slice: None,
+            latency: latency(latencies(&outcomes), wall)?,
             over_time: timeline(&outcomes),
             paced: paced(input.work.rate, &outcomes, wall)?,
         };
@@ -153,7 +155,7 @@ impl ValuesTrial<'_> {
     }
 }
 
-fn missed(tally: &Tally, count: u64, key: &str) -> Error {
+pub(super) fn missed(tally: &Tally, count: u64, key: &str) -> Error {
     let wrong = [
         (tally.missing, "are missing"),
         (tally.wrong, "have another length than before"),
@@ -184,7 +186,7 @@ fn passes(workload: &Workload, keys: u64, cache: Cache, salt: u64) -> Vec<Pass> 
     vec![pass(0, first, Timing::None), pass(1, workload.count, timing)]
 }
 
-fn latencies(outcomes: &[PassOutcome]) -> impl Iterator<Item = &Latencies> {
+fn latencies(outcomes: &[PassOutcome]) -> impl Iterator<Item = &Latencies> + Clone {
     outcomes.iter().filter_map(|outcome| outcome.latencies.as_ref())
 }
 
@@ -206,12 +208,16 @@ fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<
     }))
 }
 
-fn latency(outcomes: &[PassOutcome], wall: Duration) -> Result<Latency> {
+/// The latencies of workers in a pass that took `wall`.
+pub(super) fn latency<'a>(
+    workers: impl Iterator<Item = &'a Latencies> + Clone,
+    wall: Duration,
+) -> Result<Latency> {
     let mut all = latency::histogram();
     let mut actions = BTreeMap::new();
     // The last histogram is of operations of unknown kind.
     for (place, action) in Action::ALL.map(Some).into_iter().chain([None]).enumerate() {
-        let own = latencies(outcomes).filter_map(|own| own.histograms.get(place));
+        let own = workers.clone().filter_map(|own| own.histograms.get(place));
         if let Some(own) = latency::sum(own.flatten()) {
             all += &own;
             let text = latency::encode(&own)?;
@@ -222,8 +228,8 @@ fn latency(outcomes: &[PassOutcome], wall: Duration) -> Result<Latency> {
         // It is the whole.
         actions.clear();
     }
-    let sum = latencies(outcomes).map(|own| own.sum).sum();
-    let timed = latencies(outcomes).map(|own| own.timed).sum();
+    let sum = workers.clone().map(|own| own.sum).sum();
+    let timed = workers.map(|own| own.timed).sum();
     Ok(Latency { timed, actions, ..latency::summarise(&all, sum, wall)? })
 }
 
@@ -231,7 +237,7 @@ fn latency(outcomes: &[PassOutcome], wall: Duration) -> Result<Latency> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::{Batch, Operation, Order, Work};
+    use model::{Operation, Order, Work};
 
     use super::*;
 
@@ -247,7 +253,7 @@ mod tests {
         keys: u64,
     ) -> Vec<(u64, Timing)> {
         let work = Work::Blobs { operation, order: Order::Permutation, rate };
-        let workload = Workload { work, count, batch: Batch::All, threads: 1, processes: 1 };
+        let workload = Workload::alone(work, count);
         let passes = passes(&workload, keys, cache, 7);
         let salts: BTreeSet<_> = passes.iter().map(|pass| pass.salt).collect();
         assert_eq!(salts.len(), passes.len());

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use model::{
-    Rounds,
+    Case, Plan, Rounds,
     record::{Ended, Record},
 };
+
+use crate::experiment::Trial;
 
 /// Why there is no further round after `done`, if so. A round that would not fit into the time is
 /// not started, unless it is one of the least number: the end of the time cuts that off.
@@ -32,6 +34,27 @@ pub(super) fn ended(
 /// Whether no target needs more rounds.
 fn is_settled(record: &Record) -> bool {
     record.header.plan.cases().all(|case| checks::unsettled(record, case).is_empty())
+}
+
+/// Which targets still take part in a trial: those that need more rounds in any of its cases, and the
+/// baseline for as long as there is one. All, where the number of rounds is fixed, and where several runs
+/// have their share of the time.
+pub(super) fn open<'a>(
+    plan: &'a Plan,
+    record: Option<&Record>,
+) -> impl Fn(usize, &Trial) -> bool + use<'a> {
+    let record = record.filter(|_| plan.rounds.max.is_none() && plan.rounds.runs == 1);
+    let of = |record| plan.cases().map(|case| (case, checks::unsettled(record, case))).collect();
+    let unsettled: Option<Vec<(Case, Vec<usize>)>> = record.map(of);
+    move |target, trial| {
+        let is_open = |(case, targets): &(Case, Vec<usize>)| {
+            let cached = trial.cache.is_none_or(|cache| cache == case.cache);
+            let own = cached && trial.workloads.contains(&case.workload);
+            let is_baseline = target == plan.baseline && !targets.is_empty();
+            own && (is_baseline || targets.contains(&target))
+        };
+        unsettled.as_ref().is_none_or(|unsettled| unsettled.iter().any(is_open))
+    }
 }
 
 /// How much longer rounds go on at most when `passed` of them took the time `measuring`, and all

@@ -1,6 +1,6 @@
-//! The one schedule of all experiments: rounds of trials in fresh random order until no target
-//! needs more or the time is spent. What fails is left out from there on, and the others go
-//! on.
+//! The one schedule of all experiments: rounds of trials in balanced order until every verdict is
+//! settled or the time is spent. What fails or is settled is left out from there on, and the others
+//! go on.
 
 mod ending;
 mod rehearsal;
@@ -24,6 +24,7 @@ use crate::{
     experiment::{
         Complaints, Experiment, Loss, Output, Prepared, Trial, blobs::StoreCache, request::Request,
     },
+    workload::interleaved::balanced_orders,
 };
 
 /// What the record does not contain.
@@ -234,65 +235,111 @@ impl Schedule<'_> {
         }
     }
 
-    /// Runs the trials in fresh random order.
+    /// Runs the trials of the targets that are not settled.
     fn round(
         &mut self,
         round: u32,
         experiment: &mut dyn Experiment,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        let mut trials = self.trials.clone();
-        let seed = derive(self.plan.seed, Use::Trials, round.into());
-        shuffle(&mut trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
-        for (position, &trial) in (0..).zip(&trials) {
-            if !self.trials.contains(&trial) {
-                continue;
-            }
+        let open = ending::open(self.plan, recorder.record());
+        let trials = self.in_order(round);
+        for (position, trial) in (0..).zip(&trials) {
+            let goes_on = |target| self.has(target, trial) && open(target, trial);
+            let Some(trial) = trial.retain(goes_on) else { continue };
             self.stop.check()?;
-            self.show(trial, round, f64::from(position) / trials.len() as f64);
-            let target = trial.target;
+            self.show(&trial, round, f64::from(position) / trials.len() as f64);
+            let (target, run, failed) = (trial.target(), self.run, Vec::new());
             let mut output =
-                Output { recorder: &mut *recorder, target, run: self.run, round, position };
-            if let Err(error) = experiment.run(trial, &mut output) {
-                self.failed(trial, round, error, experiment, recorder)?;
-            }
+                Output { recorder: &mut *recorder, target, run, round, position, failed };
+            let run = experiment.run(&trial, &mut output);
+            let failed = output.failed;
+            self.take_out(&trial, round, (run, failed), experiment, recorder)?;
         }
         Ok(())
     }
 
+    /// Whether a target has not failed in such a trial.
+    fn has(&self, target: usize, trial: &Trial) -> bool {
+        let like = |of: &&Trial| of.is_like(trial);
+        self.trials.iter().filter(like).any(|of| of.targets.contains(&target))
+    }
+
+    /// The trials of a round. Over as many rounds as there are trials each comes at every place, and
+    /// after every other one, equally often; then all are shuffled again.
+    fn in_order(&self, round: u32) -> Vec<Trial> {
+        let mut trials = self.trials.clone();
+        let orders = balanced_orders(trials.len());
+        let (cycle, place) = (round as usize / orders.len(), round as usize % orders.len());
+        let seed = derive(self.plan.seed, Use::Trials, cycle as u64);
+        shuffle(&mut trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        orders[place].iter().map(|trial| trials[*trial].clone()).collect()
+    }
+
     /// Shows that a trial starts when that `part` of the round has passed.
-    fn show(&self, trial: Trial, round: u32, part: f64) {
-        let what = match trial.workload {
-            Some(_) => String::new(),
-            None => format!(", {}", self.plan.targets[trial.target].label),
+    fn show(&self, trial: &Trial, round: u32, part: f64) {
+        let what = match &trial.targets[..] {
+            [target] => format!(", {}", self.plan.targets[*target].label),
+            _ => String::new(),
         };
         let (measuring, spent) = (self.start.elapsed(), self.began.elapsed());
         let left = ending::left(&self.plan.rounds, f64::from(round) + part, measuring, spent);
         self.progress.rounds(&format!("round {}{what}", round + 1), left);
     }
 
-    /// Leaves out what failed, unless that ends the run.
-    fn failed(
+    /// Leaves out what failed, unless that ends the run. If it is not known through which of several
+    /// targets, each is tried alone from now on.
+    fn take_out(
         &mut self,
-        trial: Trial,
+        trial: &Trial,
         round: u32,
-        error: Error,
+        (run, mut failed): (Result<()>, Vec<(usize, Error)>),
         experiment: &mut dyn Experiment,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        if error.is_stopped() {
-            return Err(error);
+        match (run, &trial.targets[..]) {
+            (Ok(()), _) => {}
+            (Err(error), _) if error.is_stopped() => return Err(error),
+            (Err(error), [target]) => failed.push((*target, error)),
+            (Err(_), _) => {
+                self.split(trial);
+                return experiment.recover();
+            }
         }
-        let Some(loss) = experiment.loss(trial, &error) else { return Err(error) };
-        self.trials.retain(|other| match loss {
-            Loss::Trial => *other != trial,
-            Loss::Target => other.target != trial.target,
-        });
-        self.lost.insert(trial.target);
+        let none = failed.is_empty();
+        for (target, error) in failed {
+            self.leave_out((target, trial), round, error, experiment, recorder)?;
+        }
+        if none { Ok(()) } else { experiment.recover() }
+    }
+
+    /// Makes a trial of each target of one over several.
+    fn split(&mut self, trial: &Trial) {
+        let alone = |target: &usize| Trial { targets: vec![*target], ..trial.clone() };
+        self.trials.retain(|other| !(other.is_like(trial) && other.targets.len() > 1));
+        self.trials.extend(trial.targets.iter().map(alone));
+    }
+
+    fn leave_out(
+        &mut self,
+        (target, trial): (usize, &Trial),
+        round: u32,
+        error: Error,
+        experiment: &dyn Experiment,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        let Some(loss) = experiment.loss(target, &error) else { return Err(error) };
+        let left = |of: Trial| match loss {
+            Loss::Trial if !of.is_like(trial) => Some(of),
+            _ => of.retain(|other| other != target),
+        };
+        self.trials = std::mem::take(&mut self.trials).into_iter().filter_map(left).collect();
+        self.lost.insert(target);
         let kind = FindingKind::TrialFailed { why: error.to_string() };
-        let finding = Finding::target(kind, &self.plan.targets[trial.target].label);
-        let workload = trial.workload.into_iter();
-        recorder.note([workload.fold(finding.in_round(round), Finding::in_workload)])?;
-        experiment.recover()
+        let finding = Finding::target(kind, &self.plan.targets[target].label);
+        let all = trial.workloads.len() == self.plan.workloads.len();
+        let finding = finding.in_round(round);
+        let own = if all { finding } else { finding.in_workload(trial.workloads.start) };
+        recorder.note([own])
     }
 }

@@ -11,7 +11,10 @@ use crate::{
     Stop,
     dataset::{Dataset, Pool},
     store::ReadyStore,
-    workload::{Done, Pass, PassInput, PassOutcome, Timing, drawn, during},
+    workload::{
+        Done, Pass, PassInput, PassOutcome, Timing, drawn, during,
+        interleaved::{LaneDone, Turns, epoch},
+    },
 };
 
 /// Opens a session of `store` for each worker of this process, and lets `work` have them make
@@ -45,50 +48,97 @@ pub(crate) fn with<T>(
     })
 }
 
-/// A trial of another process.
+/// How another process opens a store.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct BlobRequest {
-    process: u32,
-    pub(super) engine: String,
+pub(crate) struct StoreRequest {
+    engine: String,
     /// Not a path, which JSON could not hold whatever its bytes.
     location: OsString,
     settings: Settings,
     write: bool,
     keys: KeyKind,
-    workload: Workload,
-    /// What operations are drawn from, if they are.
-    seed: u64,
 }
 
-impl BlobRequest {
-    pub(crate) fn new(process: u32, workload: Workload, seed: u64, ready: &ReadyStore) -> Self {
+impl StoreRequest {
+    pub(crate) fn new(ready: &ReadyStore) -> Self {
         Self {
-            process,
-            engine: ready.engine.name().to_owned(),
+            engine: ready.engine.full_name(),
             location: ready.path.clone().into_os_string(),
             settings: ready.options.settings.clone(),
             write: ready.options.access == Access::Write,
             keys: ready.options.keys,
-            workload,
-            seed,
         }
     }
 
+    /// Opens it by `how`: alone, or next to the process that asks.
+    fn open(&self, find: Find, how: How) -> Result<Box<dyn Store>> {
+        let access = if self.write { Access::Write } else { Access::Read };
+        let options = OpenOptions { settings: self.settings.clone(), access, keys: self.keys };
+        how(find(&self.engine)?, Path::new(&self.location), &options)
+    }
+}
+
+/// Finds an engine by its name.
+pub(super) type Find = fn(&str) -> Result<&'static dyn Blobs>;
+type How = fn(&'static dyn Blobs, &Path, &OpenOptions) -> Result<Box<dyn Store>>;
+
+/// A trial of another process.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct BlobRequest {
+    pub(crate) process: u32,
+    pub(crate) store: StoreRequest,
+    pub(crate) workload: Workload,
+    /// What operations are drawn from, if they are.
+    pub(crate) seed: u64,
+}
+
+impl BlobRequest {
     /// Opens the store next to the process that asks, and lets `work` have the workers make passes.
     pub(super) fn with(
         &self,
-        engine: &dyn Blobs,
+        find: Find,
         (dataset, pool): &(Dataset, Pool),
         stop: &Stop,
         work: impl FnOnce(&mut Workers<'_, Pass, Done<PassOutcome>>) -> Result<()>,
     ) -> Result<()> {
-        let access = if self.write { Access::Write } else { Access::Read };
-        let options = OpenOptions { settings: self.settings.clone(), access, keys: self.keys };
-        let store = engine.join(Path::new(&self.location), &options)?;
+        let store = self.store.open(find, |engine, at, options| engine.join(at, options))?;
         let ops = drawn(&self.workload, dataset, self.seed)?;
         let mut input = PassInput::new(self.workload, dataset, pool, ops, stop)?;
         input.process = self.process;
         with(&input, &*store, work)?;
         store.close()
+    }
+}
+
+/// An epoch: several stores, which this process alone opens and reads in turns.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct EpochRequest {
+    pub(crate) stores: Vec<StoreRequest>,
+    pub(crate) workload: Workload,
+    /// What operations are drawn from, if they are.
+    pub(crate) seed: u64,
+}
+
+/// What came of each store; why it failed.
+pub(crate) type EpochDone = std::result::Result<LaneDone, String>;
+
+impl EpochRequest {
+    /// Lets `work` have a worker that makes epochs.
+    pub(super) fn with(
+        &self,
+        find: Find,
+        (dataset, pool): &(Dataset, Pool),
+        stop: &Stop,
+        work: impl FnOnce(&mut Workers<'_, Turns, EpochDone>) -> Result<()>,
+    ) -> Result<()> {
+        let ops = drawn(&self.workload, dataset, self.seed)?;
+        let input = PassInput::new(self.workload, dataset, pool, ops, stop)?;
+        let open = |store: usize| {
+            self.stores[store].open(find, |engine, at, options| engine.open(at, options))
+        };
+        work(&mut |turns, _| {
+            let done = epoch(&input, turns, self.stores.len(), open);
+            Ok(done.into_iter().map(|done| done.map_err(|error| error.to_string())).collect())
+        })
     }
 }

@@ -6,7 +6,10 @@ use std::io::{self, Write};
 use model::{Error, Order, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{blobs::BlobRequest, rows::RowRequest};
+use super::{
+    blobs::{BlobRequest, EpochRequest},
+    rows::RowRequest,
+};
 use crate::dataset::{Luggage, PoolSpec};
 
 /// Version of the protocol. Raised with every change.
@@ -34,6 +37,7 @@ pub(super) enum Request<P> {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum JobRequest {
     Blobs(BlobRequest),
+    Epoch(EpochRequest),
     Rows(RowRequest),
 }
 

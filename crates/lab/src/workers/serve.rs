@@ -51,8 +51,12 @@ pub fn serve(
                 (JobRequest::Rows(job), _) => {
                     (find.rows)(&job.engine).and_then(|rows| job.with(rows, |to| client.trial(to)))
                 }
-                (JobRequest::Blobs(job), Some(values)) => (find.blobs)(&job.engine)
-                    .and_then(|blobs| job.with(blobs, values, stop, |to| client.trial(to))),
+                (JobRequest::Blobs(job), Some(values)) => {
+                    job.with(find.blobs, values, stop, |to| client.trial(to))
+                }
+                (JobRequest::Epoch(job), Some(values)) => {
+                    job.with(find.blobs, values, stop, |to| client.trial(to))
+                }
                 _ => return Err(unexpected()),
             },
             _ => return Err(unexpected()),

@@ -56,7 +56,7 @@ pub(crate) struct NoClock;
 impl Clock for NoClock {}
 
 /// The latencies of a worker's operations.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Latencies {
     /// By the number of the action; none for those that do not occur. The last one is of operations
     /// of which it is not known what they did.

@@ -5,6 +5,7 @@ mod background_work;
 mod clock;
 pub(crate) mod done;
 mod every_nth;
+pub(crate) mod interleaved;
 pub(crate) mod latency;
 mod op;
 mod op_stream;

@@ -116,7 +116,8 @@ pub(crate) fn run<'a>(
     clock: &mut impl Clock,
 ) -> Result<Tally> {
     let batch = match pass.batch {
-        Batch::All => pass.count,
+        // One operation alone is a batch, too: a slice may have no more.
+        Batch::All => u64::MAX,
         Batch::Of(operations) => operations,
     };
     let mut tally = Tally::default();

@@ -133,9 +133,21 @@ impl<'a> PassInput<'a> {
         first..first + threads
     }
 
+    /// So many operations of one worker; `salt` names the payloads that they write.
+    pub(super) fn part(&self, count: u64, salt: u64) -> WorkerPass<'_> {
+        WorkerPass {
+            pool: self.pool,
+            batch: self.workload.batch,
+            writes: self.work.operation.writes(),
+            count,
+            salt,
+            stop: self.stop,
+        }
+    }
+
     /// The operations of a worker if all do the same, one key after the other. Workers never
     /// share a key, so that the last writer of each is known.
-    fn walk(&self, worker: usize) -> Walk<'_> {
+    pub(super) fn walk(&self, worker: usize) -> Walk<'_> {
         let entries = self.dataset.entries();
         let keys = cuts(entries.len() as u64, self.workload.workers() as usize)(worker);
         let cursor = Cursor::new(&entries[index(keys.start)..index(keys.end)]);
@@ -190,14 +202,7 @@ impl<'a> PassInput<'a> {
     ) -> Result<Done<PassOutcome>> {
         let count =
             counts(&self.workload, pass.count).nth(worker).expect("a count for each worker");
-        let part = WorkerPass {
-            pool: self.pool,
-            batch: self.workload.batch,
-            writes: self.work.operation.writes(),
-            count,
-            salt: pass.salt,
-            stop: self.stop,
-        };
+        let part = self.part(count, pass.salt);
         let start = run_clock.now();
         clock.begin_slice(start.start_ns());
         let tally = match &self.ops {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use host::RunClock;
-use model::{Batch, Key, KeyKind, Operation, Result, Session, Workload, Ycsb};
+use model::{Key, KeyKind, Operation, Result, Session, Workload, Ycsb};
 
 use super::{
     op::{Op, Tally},
@@ -32,7 +32,7 @@ impl Probe {
         }
         let (operation, order) = (Operation::Mix(ycsb.mix()), ycsb.order());
         let work = BlobWork { operation, order, rate: None }.planned();
-        let workload = Workload { work, count, batch: Batch::All, threads: 1, processes: 1 };
+        let workload = Workload::alone(work, count);
         let pool = Pool::new(0, Ycsb::RECORD, 100);
         Ok(Self { workload, dataset, pool, stop: Stop::new() })
     }

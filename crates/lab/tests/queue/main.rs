@@ -36,6 +36,7 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
         scratch: Some(folder.path().to_owned()),
         spec: None,
         point: None,
+        worker: Vec::new(),
     }
 }
 

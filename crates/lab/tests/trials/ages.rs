@@ -37,6 +37,7 @@ fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result
         scratch: Some(scratch.path().to_owned()),
         spec: None,
         point: None,
+        worker: Vec::new(),
     };
     let mut recorder = Recorder::new(None);
     let outcome = lab::measure(&request, &mut recorder, &Silent, &Stop::new());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::{Operation, SLICE_NS, Slice};
 
 use crate::{
-    run::{Job, KEYS, over, sample, spy},
+    run::{Job, KEYS, over, sample, sample_of, spy},
     spy::Habits,
 };
 
@@ -16,9 +16,9 @@ fn a_stall_stands_where_it_was_and_all_operations_are_counted() {
     // In the second pass, whose operations are timed.
     let nth = |get| get == KEYS + KEYS / 2;
     let getting = Duration::from_millis(8);
-    let sample = sample(
+    let sample = sample_of(
         spy(Habits { getting, nap: Some((nth, nap)), ..Habits::default() }),
-        Operation::Read,
+        Job { over_time: true, ..Job::of(Operation::Read) },
     );
     let told = sample.over_time().unwrap();
     assert_eq!(told.slice_ns, SLICE_NS);

@@ -20,6 +20,7 @@ pub(crate) struct Job {
     /// Absent: as many as fit into [`SECONDS`].
     pub(crate) rounds: Option<u32>,
     pub(crate) keys: u64,
+    pub(crate) over_time: bool,
     /// Operations of the steady pass.
     pub(crate) count: u64,
 }
@@ -27,7 +28,8 @@ pub(crate) struct Job {
 impl Job {
     /// One round, all in one batch.
     pub(crate) fn of(operation: Operation) -> Self {
-        Self { operation, batch: Batch::All, rounds: Some(1), keys: KEYS, count: KEYS }
+        let (batch, rounds, over_time) = (Batch::All, Some(1), false);
+        Self { operation, batch, rounds, keys: KEYS, count: KEYS, over_time }
     }
 }
 
@@ -50,6 +52,7 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
         part.work[0].operation = job.operation;
         part.count = Some(job.count);
         part.batch = job.batch;
+        part.over_time = job.over_time;
     }
     let mut recorder = Recorder::new(None);
     lab::measure(&request, &mut recorder, &Silent, &Stop::new())?;
@@ -63,7 +66,12 @@ pub(crate) fn spy(habits: Habits) -> &'static RecordingEngine {
 
 /// The only sample of a run of one round.
 pub(crate) fn sample(spy: &'static RecordingEngine, operation: Operation) -> Sample {
-    let record = over(spy, Job::of(operation)).unwrap();
+    sample_of(spy, Job::of(operation))
+}
+
+/// The same of such a job.
+pub(crate) fn sample_of(spy: &'static RecordingEngine, job: Job) -> Sample {
+    let record = over(spy, job).unwrap();
     assert_eq!(record.samples.len(), 1);
     record.samples[0].clone()
 }

@@ -109,7 +109,7 @@ static DECLARATION: Declaration = Declaration {
         Durability::Consistent.kept_by(&[], ""),
         Durability::Durable.kept_by(&[], ""),
     ],
-    capabilities: Capabilities { meta: false, processes: false, ..Capabilities::ON_DISK },
+    capabilities: Capabilities { meta: false, ..Capabilities::IN_ONE_PROCESS },
     ..Declaration::new("spy", "notes what it is asked for")
 };
 

@@ -212,6 +212,7 @@ pub(crate) fn workload(operation: Operation) -> Workload {
         work: Work::Blobs { operation, order: Order::Permutation, rate: None },
         count: OPERATIONS,
         batch: Batch::All,
+        slice: None,
         threads: 1,
         processes: 1,
     }

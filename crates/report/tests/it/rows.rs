@@ -23,6 +23,7 @@ fn rows() -> Record {
         plan.workloads.extend(Operation::ALL.map(|operation| Workload {
             work: Work::Rows { operation, own_databases },
             batch: Batch::Of(100_000),
+            slice: None,
             count: ROWS * u64::from(processes),
             threads: 1,
             processes,

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use engines::registry;
 use host::Placements;
-use lab::{BlobWork, BlobsRequest, Coverage, Data, Target, WorkerProcesses};
+use lab::{BlobWork, BlobsRequest, Coverage, Data, Target};
 use model::{
     Blobs, Durability, Error, Facet, Result, Settings, Work,
     spec::{BlobsSpec, one},
 };
 
 use crate::{
-    commands::{copy, worker},
+    commands::copy,
     targets::{self, Resolved},
 };
 
@@ -36,7 +36,7 @@ pub(super) fn request(
         start: one(&spec.work.start),
         batch: spec.batch(),
         threads: one(&spec.work.threads).unwrap_or(1),
-        processes: processes(spec)?,
+        processes: one(&spec.work.processes).filter(|processes| *processes > 1),
         memory: one(&spec.work.memory),
         over_time: spec.extras.over_time,
         in_place: spec.ways.in_place,
@@ -59,14 +59,6 @@ fn blob_work(work: Work) -> Option<BlobWork> {
     match work {
         Work::Blobs { operation, order, rate } => Some(BlobWork { operation, order, rate }),
         _ => None,
-    }
-}
-
-/// One process works itself.
-fn processes(spec: &BlobsSpec) -> Result<Option<WorkerProcesses>> {
-    match one(&spec.work.processes).unwrap_or(1) {
-        1 => Ok(None),
-        count => Ok(Some(WorkerProcesses { count, command: worker::command()? })),
     }
 }
 

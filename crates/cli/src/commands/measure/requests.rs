@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{blobs, rows};
-use crate::targets;
+use crate::{commands::worker, targets};
 
 /// The file systems that scratch stores are placed on.
 pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
@@ -84,8 +84,8 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     targets::number(&mut labels);
     let baseline = targets::baseline(one(&running.baseline), default, &labels)?;
     let scratch = running.scratch.as_ref().map(|scratch| scratch.path().to_owned());
-    let (spec, point) = (None, None);
-    Ok(Request { experiment, baseline, durability, rounds, seed, scratch, spec, point })
+    let (spec, point, worker) = (None, None, worker::command()?);
+    Ok(Request { experiment, baseline, durability, rounds, seed, scratch, spec, point, worker })
 }
 
 fn labels(experiment: &mut ExperimentRequest) -> Vec<&mut String> {

@@ -8,7 +8,7 @@ use model::{
     spec::{RowsSpec, one},
 };
 
-use crate::{commands::worker, targets};
+use crate::targets;
 
 pub(super) fn request(spec: &RowsSpec) -> Result<RowsRequest> {
     let (rows, batch) = spec.rows_and_batch()?;
@@ -26,8 +26,7 @@ pub(super) fn request(spec: &RowsSpec) -> Result<RowsRequest> {
     if targets.is_empty() {
         return Err(Error::usage("none of the targets has such a style"));
     }
-    let (groups, worker) = (groups(spec), worker::command()?);
-    Ok(RowsRequest { targets, rows, batch, groups, worker, missing })
+    Ok(RowsRequest { targets, rows, batch, groups: groups(spec), missing })
 }
 
 /// Each number of processes once, with a database each, then on one.

@@ -90,6 +90,7 @@ fn workloads(part: &AgeingRequest) -> Vec<Workload> {
         work: Work::Ageing { operation, age },
         count,
         batch: if operation == Operation::Read { Batch::All } else { Batch::Of(1) },
+        slice: None,
         threads: 1,
         processes: 1,
     };
@@ -152,9 +153,9 @@ impl Experiment for Ageing<'_> {
         Ok(())
     }
 
-    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
-        let target = &self.part.targets[trial.target];
-        let name = format!("{}-{}", output.round, trial.target);
+    fn run(&mut self, _: &Trial, output: &mut Output<'_>) -> Result<()> {
+        let target = &self.part.targets[output.target];
+        let name = format!("{}-{}", output.round, output.target);
         let folder = self.scratch.folder(&name, target.engine.account())?;
         let settings = target.settings_for(Facet::Blobs, self.request.durability)?;
         let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };

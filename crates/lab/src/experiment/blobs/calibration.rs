@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use model::{Action, Batch, Cache, Error, Idle, Operation, Result, Sample, Session, Workload};
 
-use super::{Blobs, Job, TrialInput};
+use super::{Blobs, Job, TrialInput, epoch};
 use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
@@ -68,12 +68,15 @@ impl Blobs<'_> {
         for (index, work) in part.work.iter().enumerate() {
             let tried: Vec<&Costs> = costs.iter().map(|own| &own[index]).collect();
             let costs: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
-            let settled = || match work.rate {
-                Some(rate) => on_schedule(rate, &costs, lengths.scheduled),
-                None => keys * repeats(keys as f64, &costs, &lengths),
+            let in_turns = self.costs_in_turns(*work, &costs);
+            let (settled, slice) = match work.rate {
+                _ if !in_turns.is_empty() => epoch::lengths(keys, &in_turns),
+                Some(rate) => (on_schedule(rate, &costs, lengths.scheduled), 0),
+                None => (keys * repeats(keys as f64, &costs, &lengths), 0),
             };
-            let count = part.count.unwrap_or_else(settled).min(most(work.operation, keys));
-            let workload = self.job.workload(*work, count, keys);
+            let count = part.count.unwrap_or(settled).min(most(work.operation, keys));
+            let slice = (slice > 0).then_some(slice.min(count));
+            let workload = Workload { slice, ..self.job.workload(*work, count, keys) };
             let length = Length { keys, ..Length::of(&workload) };
             round += tried
                 .iter()
@@ -84,6 +87,15 @@ impl Blobs<'_> {
         }
         self.costs = costs;
         Ok(Duration::try_from_secs_f64(round).unwrap_or(Duration::MAX))
+    }
+
+    /// Those of `costs` that are of targets which take turns at `work`. None, where one store cannot
+    /// be open as often as it is compared.
+    fn costs_in_turns(&self, work: BlobWork, costs: &[f64]) -> Vec<f64> {
+        let takes = self.job.takes_turns(work) && self.caches.contains(&Cache::Warm);
+        let own =
+            self.stores.targets.iter().zip(costs).filter(|(target, _)| target.can_take_turns());
+        if takes && self.can_open_all() { own.map(|(_, cost)| *cost).collect() } else { Vec::new() }
     }
 
     /// Seconds of a round's operations with so many keys.

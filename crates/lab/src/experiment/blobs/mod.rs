@@ -1,6 +1,7 @@
 //! `storemark run`: operations on values under keys.
 
 mod calibration;
+mod epoch;
 mod fit;
 mod forecast;
 mod memory_limit;
@@ -38,7 +39,7 @@ pub(super) use calibration::own_loop;
 pub use forecast::{Forecast, Room, forecast};
 use memory_limit::MemoryLimiter;
 pub use memory_limit::equal_cache;
-pub use request::{BlobsRequest, Coverage, Data, WorkerProcesses};
+pub use request::{BlobsRequest, Coverage, Data};
 use source::Source;
 pub use stores::{Needs, StoreCache};
 use stores::{PreparedTarget, Stores};
@@ -86,7 +87,7 @@ impl<'a> Job<'a> {
 
     /// Worker processes; one, where this process works itself.
     fn processes(&self) -> u32 {
-        self.part.processes.as_ref().map_or(1, |processes| processes.count)
+        self.part.processes.unwrap_or(1)
     }
 
     /// Workers of all processes together.
@@ -99,7 +100,8 @@ impl<'a> Job<'a> {
         let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
         let processes = self.processes().min(keys);
         let threads = self.part.threads.min(keys / processes);
-        Workload { work: work.planned(), count, batch: self.part.batch, threads, processes }
+        let (work, batch) = (work.planned(), self.part.batch);
+        Workload { work, count, slice: None, batch, threads, processes }
     }
 
     /// Several processes can only work on stores that several can have open.
@@ -222,10 +224,13 @@ fn start_workers<'a>(
     stores: &Stores,
     pool: PoolSpec,
 ) -> Result<Option<Processes<'a>>> {
-    let Some(asked) = &job.part.processes else { return Ok(None) };
+    if job.part.processes.is_none() {
+        return Ok(None);
+    }
     let keys = stores.dataset.summary().count;
     let count = job.workload(job.part.work[0], 0, keys).processes;
-    Processes::start(&asked.command, count, Some((&stores.dataset, pool)), job.stop).map(Some)
+    let values = Some((&stores.dataset, pool));
+    Processes::start(&job.request.worker, count, values, job.stop).map(Some)
 }
 
 /// Longest time for flushing one file system.
@@ -252,14 +257,21 @@ struct Blobs<'a> {
 impl Blobs<'_> {
     /// Every case on each target that can be in its cache state.
     fn trials(&self, plan: &Plan) -> Vec<Trial> {
-        let of = |(target, prepared): (usize, &PreparedTarget)| {
-            let has_files = prepared.has_files();
-            let cases = plan.cases().filter(|case| !case.cache.is_cold() || has_files);
-            let trial =
-                |Case { workload, cache }| Trial { target, workload: Some(workload), cache };
-            cases.map(trial).collect::<Vec<_>>()
-        };
-        self.stores.targets.iter().enumerate().flat_map(of).collect()
+        plan.cases().flat_map(|case| self.trials_of(case)).collect()
+    }
+
+    fn trials_of(&self, Case { workload, cache }: Case) -> Vec<Trial> {
+        let all = self.stores.targets.iter().enumerate();
+        let able = all.filter(|(_, target)| !cache.is_cold() || target.has_files());
+        let takes_turns = cache == Cache::Warm && self.workloads[workload].slice.is_some();
+        let (together, alone): (Vec<_>, Vec<_>) =
+            able.partition(|(_, target)| takes_turns && target.can_take_turns());
+        let trial =
+            |targets| Trial { targets, workloads: workload..workload + 1, cache: Some(cache) };
+        let together: Vec<_> = together.into_iter().map(|(target, _)| target).collect();
+        let together = (!together.is_empty()).then_some(together);
+        let alone = alone.into_iter().map(|(target, _)| vec![target]);
+        alone.chain(together).map(trial).collect()
     }
 
     fn environment(&self, plan: &Plan) -> Result<Environment> {
@@ -365,16 +377,21 @@ impl Experiment for Blobs<'_> {
         Ok(())
     }
 
-    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
-        let index = trial.workload.expect("a trial is about one workload");
+    fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
+        let (index, target) = (trial.workloads.start, trial.target());
+        let cache = trial.cache.expect("a trial is about one cache state");
+        let takes_turns = cache == Cache::Warm && self.workloads[index].slice.is_some();
+        if takes_turns && self.stores.targets[target].can_take_turns() {
+            return self.epoch(trial, output);
+        }
         let (workload, ops) = (self.workloads[index], self.ops[index].clone());
         let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
         let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(output.position));
         let seed = derive(run_seed, Use::Picks, round);
-        let input = TrialInput { cache: trial.cache, salt, seed, first_round: round == 0 };
-        let prepared = &self.stores.targets[trial.target];
+        let input = TrialInput { cache, salt, seed, first_round: round == 0 };
+        let prepared = &self.stores.targets[target];
         let (sample, written_before) = self
-            .trial(trial.target, workload, ops, &input)
+            .trial(target, workload, ops, &input)
             .map_err(|e| e.context(format!("{} ({})", prepared.planned.label, workload.work)))?;
         if workload.work.updates() {
             // Written in place, the store that is read is the same.
@@ -384,11 +401,13 @@ impl Experiment for Blobs<'_> {
     }
 
     /// A server or a worker process may die by itself, a library in this process cannot.
-    fn loss(&self, trial: Trial, error: &Error) -> Option<Loss> {
-        let server = self.stores.targets[trial.target].facts.server.is_some();
+    fn loss(&self, target: usize, error: &Error) -> Option<Loss> {
+        let target = &self.stores.targets[target];
+        let other_process =
+            target.facts.server.is_some() || target.can_take_turns() || self.processes.is_some();
         // Once it was prepared, what looks like a wrong address is a server that has gone.
         let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
-        (gone && (server || self.processes.is_some())).then_some(Loss::Target)
+        (gone && other_process).then_some(Loss::Target)
     }
 
     /// Starts new processes in place of those that ended with a failed trial. Keys come to them in

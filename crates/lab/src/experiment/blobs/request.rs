@@ -1,6 +1,6 @@
 //! What `storemark run` is asked for.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::path::PathBuf;
 
 use model::{Batch, Blobs, Cache, DatasetSpec, Generated, Settings};
 
@@ -29,8 +29,8 @@ pub struct BlobsRequest {
     pub batch: Batch,
     /// Workers of each process.
     pub threads: u32,
-    /// Worker processes; absent: this one works itself.
-    pub processes: Option<WorkerProcesses>,
+    /// Worker processes that work at the same time; absent: one worker process or this one.
+    pub processes: Option<u32>,
     /// Memory for all that works for a target; absent: all there is.
     pub memory: Option<u64>,
     /// Make every pass long enough to show how it goes over time, and time all its operations.
@@ -41,15 +41,6 @@ pub struct BlobsRequest {
     pub integrity_check: bool,
     /// Go on where a file system seems to have too little room.
     pub short_of_room: bool,
-}
-
-/// Processes that do the work.
-#[derive(Clone)]
-pub struct WorkerProcesses {
-    pub count: u32,
-    /// Starts one: a program and its arguments, which end up in [`serve`](crate::serve) with this
-    /// process at the other end of standard input and output.
-    pub command: Vec<OsString>,
 }
 
 /// How much of the data is measured.

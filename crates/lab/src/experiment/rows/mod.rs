@@ -3,7 +3,7 @@
 
 mod trial;
 
-use std::{collections::HashSet, ffi::OsString, fs, path::PathBuf};
+use std::{collections::HashSet, fs, path::PathBuf};
 
 use host::Scratch;
 use model::{
@@ -29,8 +29,6 @@ pub struct RowsRequest {
     pub batch: u64,
     /// How many processes, on which databases.
     pub groups: Vec<Group>,
-    /// Starts a worker process: see [`WorkerProcesses::command`](crate::WorkerProcesses::command).
-    pub worker: Vec<OsString>,
     /// What was to be measured but cannot be: a label, and why.
     pub missing: Vec<(String, String)>,
 }
@@ -100,14 +98,24 @@ struct Rows<'a> {
 }
 
 impl Experiment for Rows<'_> {
-    fn run(&mut self, trial: Trial, output: &mut Output<'_>) -> Result<()> {
+    fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
         let Self { request, part, stop, .. } = *self;
-        let first = trial.workload.expect("a trial is about the operations of one group");
-        let (target, group) = (&part.targets[trial.target], part.groups[first / OPERATIONS]);
+        let first = trial.workloads.start;
+        let (target, group) = (&part.targets[trial.target()], part.groups[first / OPERATIONS]);
         let settings = &target.target.settings_for(Facet::Rows, request.durability)?;
         let store = self.servers.store(target, settings)?;
         let folder = &self.folder;
-        let run = RowTrial { part, target, settings, group, store, folder, stop }.run();
+        let run = RowTrial {
+            part,
+            worker: &request.worker,
+            target,
+            settings,
+            group,
+            store,
+            folder,
+            stop,
+        }
+        .run();
         if run.is_err() {
             self.servers.discard(target, settings);
         }
@@ -117,7 +125,7 @@ impl Experiment for Rows<'_> {
         samples.try_for_each(|(workload, of)| output.sample(Sample { workload, ..of }, None))
     }
 
-    fn loss(&self, _: Trial, _: &Error) -> Option<Loss> {
+    fn loss(&self, _: usize, _: &Error) -> Option<Loss> {
         Some(Loss::Trial)
     }
 
@@ -220,12 +228,8 @@ impl RowsRequest {
         let groups = || (0..).step_by(OPERATIONS).zip(&self.groups);
         let of = |(target, asked): (usize, &RowTarget)| {
             let fitting = groups().filter(|(_, group)| asked.unfit(**group).is_none());
-            let workloads: Vec<_> = fitting.map(|(workload, _)| Some(workload)).collect();
-            workloads.into_iter().map(move |workload| Trial {
-                target,
-                workload,
-                cache: Cache::Warm,
-            })
+            let trial = |(first, _)| Trial::of(target, first..first + OPERATIONS, None);
+            fitting.map(trial).collect::<Vec<_>>()
         };
         self.targets.iter().enumerate().flat_map(of).collect()
     }
@@ -238,6 +242,7 @@ impl RowsRequest {
                 work: Work::Rows { operation, own_databases },
                 count: self.rows * u64::from(processes * touched(operation, *group)),
                 batch: Batch::Of(self.batch),
+                slice: None,
                 threads: 1,
                 processes,
             })

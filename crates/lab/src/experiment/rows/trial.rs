@@ -1,7 +1,10 @@
 //! One trial: makes tables, has the workers fill, sum and change them, checks what came of each,
 //! and removes them.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use model::{
     Error, Measured, Result, Sample, Server, Settings, StoreFacts,
@@ -25,6 +28,8 @@ use crate::{
 /// What a trial works on.
 pub(super) struct RowTrial<'a> {
     pub(super) part: &'a RowsRequest,
+    /// Starts a worker process.
+    pub(super) worker: &'a [OsString],
     pub(super) target: &'a RowTarget,
     pub(super) settings: &'a Settings,
     pub(super) group: Group,
@@ -49,7 +54,7 @@ impl RowTrial<'_> {
         in_effect.set(STYLE, self.target.style);
         in_effect.set(BATCH, self.target.batch(self.part));
         let count = self.group.processes;
-        let workers = Processes::start(&self.part.worker, count, None, self.stop)?;
+        let workers = Processes::start(self.worker, count, None, self.stop)?;
         let others = self.store.processes();
         let server = (!others.is_empty()).then_some(Server::Started);
         let processes = [workers.ids(), others].concat();

@@ -79,7 +79,7 @@ impl OpStream {
         dataset: &'a Dataset,
         worker: usize,
         count: u64,
-    ) -> impl Iterator<Item = Op<'a>> {
+    ) -> impl Iterator<Item = Op<'a>> + Clone {
         self.workers[worker][..count as usize].iter().map(move |op| {
             let set = if op.key < self.keys { dataset } else { &self.fresh };
             let key = set.key(&op.entry);

@@ -1,0 +1,240 @@
+//! Warm reads of all stores that one process can have open, in turns: in each round in a fresh worker
+//! process, because how a process happens to be laid out in memory changes what reads cost by some
+//! percent.
+
+use std::thread;
+
+use model::{
+    Batch, Cache, Error, First, Load, Measured, Operation, Passes, Residency, Result, Sample,
+    Workload,
+};
+
+use super::{Blobs, BlobsRequest, Job, PreparedTarget};
+use crate::{
+    dataset::{Use, derive},
+    experiment::{
+        Output, Trial,
+        values::{latency, missed},
+    },
+    join,
+    store::{ReadyStore, cache_state},
+    workers::{
+        blobs::{EpochDone, EpochRequest, StoreRequest},
+        message::JobRequest,
+        processes::Processes,
+    },
+    workload::{
+        BlobWork, PassInput, drawn,
+        interleaved::{LaneDone, Turns, epoch},
+    },
+};
+
+impl PreparedTarget {
+    /// Whether the store that it reads can be opened by a worker process: not a server's, nor one that
+    /// only this process has.
+    pub(super) fn can_take_turns(&self) -> bool {
+        let can = |ready: &ReadyStore| ready.held.is_none() && !ready.engine.capabilities().remote;
+        self.facts.server.is_none() && self.read.as_ref().is_some_and(can)
+    }
+}
+
+impl Job<'_> {
+    /// Whether stores take turns in this work, as far as it is not theirs to decide.
+    pub(super) fn takes_turns(&self, work: BlobWork) -> bool {
+        let BlobsRequest { threads, processes, over_time, .. } = *self.part;
+        let reads = !work.operation.writes() && work.rate.is_none();
+        reads && threads == 1 && processes.is_none() && !over_time
+    }
+}
+
+impl Blobs<'_> {
+    /// Whether one process can have the stores of all targets open that take turns.
+    pub(super) fn can_open_all(&self) -> bool {
+        let turning = self.stores.targets.iter().filter(|target| target.can_take_turns());
+        let mut locked: Vec<_> = turning
+            .map(|target| target.store(Operation::Read))
+            .filter(|ready| !ready.engine.capabilities().reopens)
+            .map(|ready| &ready.path)
+            .collect();
+        let count = locked.len();
+        locked.sort();
+        locked.dedup();
+        locked.len() == count
+    }
+}
+
+/// All reads of an epoch together, in seconds: a process that is left by then has shown what its
+/// layout does.
+const EPOCH: f64 = 0.6;
+/// A slice of the fastest store and one of the slowest, in seconds, as far as both can be.
+const SHORTEST: f64 = 1e-3;
+const LONGEST: f64 = 5e-3;
+
+/// Operations of an epoch on `keys`, and of a slice; `costs` are seconds of an operation of each
+/// store. Whole passes over all keys where they are short, so that each epoch reads the same.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and none here is negative"
+)]
+pub(super) fn lengths(keys: u64, costs: &[f64]) -> (u64, u64) {
+    let (all, fastest, slowest) = costs.iter().fold((0.0, f64::INFINITY, 0.0), |of, cost| {
+        let (all, fastest, slowest): (f64, f64, f64) = of;
+        (all + cost, fastest.min(*cost), slowest.max(*cost))
+    });
+    let passes = (EPOCH / (all * keys as f64)).round().max(1.0);
+    let slice = (SHORTEST * LONGEST / (fastest * slowest)).sqrt();
+    (keys.saturating_mul(passes as u64), slice.max(1.0) as u64)
+}
+
+/// Before a slice, this part of it is done and does not count: it brings the store back into the
+/// processor's caches.
+const LEAD: u64 = 16;
+/// Slices are shorter and longer in turn, so that it shows if their length matters.
+const SLICES: [f64; 3] = [1.0, 0.5, 2.0];
+
+impl Blobs<'_> {
+    /// Reads all targets of `trial` in turns.
+    pub(super) fn epoch(&self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
+        let index = trial.workloads.start;
+        let workload = self.workloads[index];
+        let turns = self.turns(&workload, output.round);
+        let stores: Vec<_> = trial
+            .targets
+            .iter()
+            .map(|target| self.stores.targets[*target].store(Operation::Read))
+            .collect();
+        let mut before = Vec::new();
+        for ready in &stores {
+            before.push(cache_state::reach(ready, Cache::Warm)?);
+        }
+        let (done, load) = self.in_turns(&stores, workload, turns, output.round.into())?;
+        for (((target, ready), before), done) in
+            trial.targets.iter().zip(&stores).zip(before).zip(done)
+        {
+            output.target = *target;
+            let after = cache_state::seen(ready)?;
+            match done.and_then(|done| self.sample(done, turns, (before, after), &load)) {
+                Ok(sample) => output.sample(Sample { workload: index, ..sample }, None)?,
+                Err(error) => output.failed.push((*target, error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The reads of a round.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float is cast to the nearest integer"
+    )]
+    pub(super) fn turns(&self, workload: &Workload, round: u32) -> Turns {
+        let keys = self.stores.dataset.entries().len() as u64;
+        let slice = workload.slice.unwrap_or(workload.count) as f64;
+        let slice = (slice * SLICES[round as usize % SLICES.len()]) as u64;
+        let batch = if let Batch::Of(operations) = workload.batch { operations.max(1) } else { 1 };
+        Turns {
+            first: keys.min(workload.count),
+            count: workload.count,
+            // Of whole batches.
+            slice: slice.max(1).next_multiple_of(batch),
+            lead: (slice / LEAD).next_multiple_of(batch),
+            seed: derive(self.job.request.seed, Use::Turns, round.into()),
+        }
+    }
+
+    /// What came of each of `stores`, and what else went on in the machine.
+    pub(super) fn in_turns(
+        &self,
+        stores: &[&ReadyStore],
+        workload: Workload,
+        turns: Turns,
+        round: u64,
+    ) -> Result<(Vec<Result<LaneDone>>, Load)> {
+        let seed = derive(self.job.request.seed, Use::Picks, round);
+        if self.job.request.worker.is_empty() {
+            return self.on_a_thread(stores, workload, turns, seed);
+        }
+        let worker = self.fresh_worker(round)?;
+        let ids = worker.ids();
+        let stores = stores.iter().map(|ready| StoreRequest::new(ready)).collect();
+        let request = EpochRequest { stores, workload, seed };
+        worker.with(
+            |_| JobRequest::Epoch(request.clone()),
+            |workers| {
+                let meter = host::Meter::start(&ids);
+                let done: Vec<EpochDone> = workers(turns, 0)?;
+                let failed = Error::failed;
+                let done = done.into_iter().map(|done| done.map_err(failed)).collect();
+                Ok((done, meter.stop().load))
+            },
+        )
+    }
+
+    /// A worker process whose keys are in the order of a round.
+    fn fresh_worker(&self, round: u64) -> Result<Processes<'_>> {
+        let Self { job, stores, pool, .. } = self;
+        let values = Some((&stores.dataset, pool.0));
+        let worker = Processes::start(&job.request.worker, 1, values, job.stop)?;
+        let seed = derive(job.request.seed, Use::Keys, round);
+        worker.arrange(job.part.work[0].order, job.part.start, seed)?;
+        Ok(worker)
+    }
+
+    /// The same without a worker process.
+    fn on_a_thread(
+        &self,
+        stores: &[&ReadyStore],
+        workload: Workload,
+        turns: Turns,
+        seed: u64,
+    ) -> Result<(Vec<Result<LaneDone>>, Load)> {
+        let dataset = &self.stores.dataset;
+        let ops = drawn(&workload, dataset, seed)?;
+        let input = PassInput::new(workload, dataset, &self.pool.1, ops, self.job.stop)?;
+        let meter = host::Meter::start(&[]);
+        let opened: Vec<_> = stores.iter().map(|of| (of.engine, &of.path, &of.options)).collect();
+        let open = |store: usize| {
+            let (engine, path, options) = opened[store];
+            engine.open(path, options)
+        };
+        let done =
+            thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, opened.len(), open))));
+        Ok((done, meter.stop().load))
+    }
+
+    /// The sample of a store that took `turns`.
+    fn sample(
+        &self,
+        done: LaneDone,
+        turns: Turns,
+        (before, after): (Option<Residency>, Option<Residency>),
+        load: &Load,
+    ) -> Result<Sample> {
+        if let Some(key) = &done.tally.first {
+            return Err(missed(&done.tally, turns.first + turns.count, key));
+        }
+        let LaneDone { open_ns, memory_bytes, first, spent, bytes, counters, latencies, .. } = done;
+        let first = Some(First { operations: turns.first, wall_ns: first.passed.ran_ns() });
+        let wall = std::time::Duration::from_nanos(spent.passed.wall_ns);
+        let latency = latency(latencies.iter(), wall)?;
+        let passes = Passes { first, latency, slice: Some(turns.slice), ..Passes::default() };
+        Ok(Sample {
+            cache: Cache::Warm,
+            before,
+            after,
+            operations: turns.count,
+            bytes,
+            open_ns,
+            wall_ns: spent.passed.wall_ns,
+            waited_ns: spent.passed.waited_ns,
+            cost: spent.cost,
+            io: spent.io,
+            load: load.clone(),
+            memory_bytes,
+            counters,
+            measured: Measured::Blobs(passes),
+            ..Sample::default()
+        })
+    }
+}

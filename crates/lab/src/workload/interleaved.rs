@@ -1,0 +1,231 @@
+//! Reads of several open stores in turns of a few milliseconds, so that whatever the machine does
+//! meanwhile happens to all of them.
+
+use std::{cell::OnceCell, collections::BTreeMap};
+
+use host::{Spent, ThreadMeter, now_ns};
+use model::{Result, Session, Store};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    clock::{Clock, Latencies, NoClock},
+    every_nth::EveryNth,
+    op::{self, Op, Tally},
+    pass::PassInput,
+};
+use crate::dataset::shuffle;
+
+/// The reads of an epoch, equal for all stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Turns {
+    /// Operations of the first pass after opening.
+    pub(crate) first: u64,
+    /// Operations that count after it.
+    pub(crate) count: u64,
+    /// Those of a slice, and before it those that do not count.
+    pub(crate) slice: u64,
+    pub(crate) lead: u64,
+    /// What the orders of stores are drawn from.
+    pub(crate) seed: u64,
+}
+
+impl Turns {
+    /// Operations of the slices of a store; the last one is what is left.
+    fn slices(self) -> impl Iterator<Item = u64> {
+        let starts = (0..self.count).step_by(usize::try_from(self.slice).unwrap_or(usize::MAX));
+        starts.map(move |start| self.slice.min(self.count - start))
+    }
+}
+
+/// What came of one store of an epoch.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct LaneDone {
+    /// Opening it, before its session.
+    pub(crate) open_ns: u64,
+    /// Memory that the process occupied more once the store was open and read; absent: not known.
+    pub(crate) memory_bytes: Option<u64>,
+    /// The first pass after opening.
+    pub(crate) first: Spent,
+    /// The slices.
+    pub(crate) spent: Spent,
+    /// Of all reads.
+    pub(crate) tally: Tally,
+    /// Bytes that the slices read.
+    pub(crate) bytes: u64,
+    /// The engine's own counters over the slices.
+    pub(crate) counters: BTreeMap<String, i64>,
+    /// Of the slices; absent until they are over.
+    pub(crate) latencies: Option<Latencies>,
+}
+
+/// Opens so many stores on this thread in random order, and reads all of them in turns. One that
+/// fails leaves, and the others go on.
+pub(crate) fn epoch(
+    input: &PassInput<'_>,
+    turns: Turns,
+    stores: usize,
+    open: impl Fn(usize) -> Result<Box<dyn Store>>,
+) -> Vec<Result<LaneDone>> {
+    match &input.ops {
+        None => run(input, turns, stores, open, || input.walk(0)),
+        Some(ops) => {
+            let drawn = || ops.ops(input.dataset, 0, input.workload.count).cycle();
+            run(input, turns, stores, open, drawn)
+        }
+    }
+}
+
+fn run<'a, I: Iterator<Item = Op<'a>>>(
+    input: &PassInput<'_>,
+    turns: Turns,
+    stores: usize,
+    open: impl Fn(usize) -> Result<Box<dyn Store>>,
+    ops: impl Fn() -> I,
+) -> Vec<Result<LaneDone>> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(turns.seed);
+    let mut shuffled = || {
+        let mut order: Vec<usize> = (0..stores).collect();
+        shuffle(&mut order, &mut random);
+        order
+    };
+    let meter = ThreadMeter::of_this_thread();
+    let opened: Vec<OnceCell<Box<dyn Store>>> = (0..stores).map(|_| OnceCell::new()).collect();
+    let mut lanes: Vec<_> = (0..stores).map(|_| None).collect();
+    for number in shuffled() {
+        let lane = Lane::open(input, turns, (&meter, &opened[number]), || open(number), ops());
+        lanes[number] = Some(lane);
+    }
+    let mut lanes: Vec<_> = lanes.into_iter().flatten().collect();
+    let (labels, orders) = (shuffled(), balanced_orders(stores));
+    for (order, count) in orders.iter().cycle().zip(turns.slices()) {
+        for number in order.iter().map(|place| labels[*place]) {
+            let Ok(lane) = &mut lanes[number] else { continue };
+            if let Err(error) = lane.slice(input, turns, count) {
+                lanes[number] = Err(error);
+            }
+        }
+    }
+    let done: Vec<_> = lanes.into_iter().map(|lane| lane.map(Lane::done)).collect();
+    let closed = opened.into_iter().map(|store| store.into_inner().map_or(Ok(()), Store::close));
+    done.into_iter().zip(closed).map(|(done, closed)| closed.and(done)).collect()
+}
+
+/// An open store, and how far its reads are.
+struct Lane<'a, I> {
+    session: Box<dyn Session + 'a>,
+    buffer: Vec<u8>,
+    ops: I,
+    clock: EveryNth,
+    meter: &'a ThreadMeter,
+    done: LaneDone,
+}
+
+impl<'a, 'op, I: Iterator<Item = Op<'op>>> Lane<'a, I> {
+    /// Opens a store into its place, and makes its first pass.
+    fn open(
+        input: &PassInput<'_>,
+        turns: Turns,
+        (meter, place): (&'a ThreadMeter, &'a OnceCell<Box<dyn Store>>),
+        open: impl FnOnce() -> Result<Box<dyn Store>>,
+        ops: I,
+    ) -> Result<Self> {
+        let mut buffer = input.buffer();
+        let (before, start_ns) = (host::occupied_bytes(&[]), now_ns());
+        let store = open()?;
+        let open_ns = now_ns().saturating_sub(start_ns);
+        let mut session = place.get_or_init(|| store).session()?;
+        let (mut ops, mut first) = (ops, Spent::default());
+        let tally = meter.measure(&mut first, || {
+            let part = input.part(turns.first, 0);
+            op::run(&part, ops.by_ref(), &mut *session, &mut buffer, &mut NoClock)
+        })?;
+        let memory = before.zip(host::occupied_bytes(&[]));
+        let memory_bytes = memory.map(|(before, after)| after.saturating_sub(before));
+        let clock = EveryNth::new(input.work.operation.actions(), now_ns());
+        let (latencies, spent, bytes, counters) = Default::default();
+        let done =
+            LaneDone { open_ns, memory_bytes, first, spent, tally, bytes, counters, latencies };
+        Ok(Self { session, buffer, ops, clock, meter, done })
+    }
+
+    /// Makes `count` reads that count, after a few that do not.
+    fn slice(&mut self, input: &PassInput<'_>, turns: Turns, count: u64) -> Result<()> {
+        let Self { session, buffer, ops, clock, meter, done } = self;
+        let session = &mut **session;
+        let lead = input.part(turns.lead, 0);
+        done.tally.add(&op::run(&lead, ops.by_ref(), session, buffer, &mut NoClock)?);
+        // What was counted before is of no slice.
+        session.statistics();
+        let counted = input.part(count, 0);
+        let tally = meter.measure(&mut done.spent, || {
+            clock.begin_slice(now_ns());
+            let tally = op::run(&counted, ops.by_ref(), session, buffer, clock);
+            clock.end_slice(now_ns());
+            tally
+        })?;
+        for (name, value) in session.statistics() {
+            *done.counters.entry(name.to_owned()).or_default() += value;
+        }
+        done.bytes += tally.bytes;
+        done.tally.add(&tally);
+        Ok(())
+    }
+
+    fn done(self) -> LaneDone {
+        LaneDone { latencies: self.clock.finish(), ..self.done }
+    }
+}
+
+/// Orders of `n` in which each comes at every place equally often, and directly after every other
+/// one equally often (E. J. Williams, "Experimental designs balanced for the estimation of residual
+/// effects of treatments", Australian Journal of Scientific Research A 2, 1949): of two, AB and BA.
+pub(crate) fn balanced_orders(n: usize) -> Vec<Vec<usize>> {
+    // 0, 1, n - 1, 2, n - 2, …: neighbours differ by another amount each time.
+    let zigzag = |place: usize| if place % 2 == 1 { place.div_ceil(2) } else { n - place / 2 };
+    let shifted = |by: usize| (0..n).map(|place| (zigzag(place) + by) % n).collect::<Vec<_>>();
+    let orders = (0..n).map(shifted);
+    if n % 2 == 0 {
+        return orders.collect();
+    }
+    // With an odd number the amounts repeat: each order comes backwards, too.
+    orders.flat_map(|order| [order.iter().rev().copied().collect(), order]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn each_store_is_everywhere_and_after_each_other_one_equally_often() {
+        for n in 2..8 {
+            let orders = balanced_orders(n);
+            let (mut places, mut neighbours) = (BTreeMap::new(), BTreeMap::new());
+            for order in &orders {
+                for (place, store) in order.iter().enumerate() {
+                    *places.entry((place, *store)).or_insert(0) += 1;
+                }
+                for pair in order.windows(2) {
+                    *neighbours.entry((pair[0], pair[1])).or_insert(0) += 1;
+                }
+            }
+            let each = orders.len() / n;
+            assert_eq!((places.len(), neighbours.len()), (n * n, n * (n - 1)), "{n}");
+            assert!(places.values().chain(neighbours.values()).all(|count| *count == each), "{n}");
+        }
+        assert_eq!(balanced_orders(1), [[0], [0]]);
+    }
+
+    #[test]
+    fn slices_add_up_to_the_count() {
+        let slices = |count, slice| {
+            Turns { first: 1, count, slice, lead: 0, seed: 1 }.slices().collect::<Vec<_>>()
+        };
+        assert_eq!(slices(10, 4), [4, 4, 2]);
+        assert_eq!(slices(8, 4), [4, 4]);
+        assert_eq!(slices(3, 4), [3]);
+    }
+}
