@@ -115,8 +115,7 @@ pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {
 fn row(series: Series<'_>, verdict: Verdict) -> Figures {
     let Series { record, case, target } = series;
     let samples: Vec<_> = series.samples().collect();
-    let times: Vec<f64> = series.times().into_values().collect();
-    let us_per_op = geometric_mean(&times);
+    let us_per_op = geometric_mean(&series.unit_times());
     let cpu = |part| Some(sum(&samples, part) * us_per_cpu_ns(&samples, us_per_op.as_ref())?);
     let is_baseline = target == record.header.plan.baseline;
     let ratio = if is_baseline { None } else { series.ratio_to(series.baseline()) };
@@ -124,11 +123,11 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
     Figures {
         case,
         target,
-        rounds: times.len(),
+        rounds: samples.len(),
         us_per_op,
         wall_us_per_op: geometric_mean(&series.wall_times()),
-        first_us_per_op: first(&samples),
-        mb_per_s: throughput(&samples),
+        first_us_per_op: first(series),
+        mb_per_s: throughput(series),
         latency: percentiles(samples.iter().filter_map(|sample| sample.latency())),
         user_us_per_op: cpu(|s| s.cost.user_ns),
         system_us_per_op: cpu(|s| s.cost.system_ns),
@@ -140,17 +139,17 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
     }
 }
 
-fn first(samples: &[&Sample]) -> Option<Estimate> {
-    let passes = samples.iter().filter_map(|s| s.first());
-    let passes = passes.filter(|first| first.operations > 0 && first.wall_ns > 0);
-    let times: Vec<f64> = passes.map(|f| f.wall_ns as f64 / f.operations as f64 / 1e3).collect();
-    geometric_mean(&times)
+fn first(series: Series<'_>) -> Option<Estimate> {
+    let passes = series.samples().filter_map(|s| Some((s.run, s.first()?)));
+    let passes = passes.filter(|(_, first)| first.operations > 0 && first.wall_ns > 0);
+    let times = passes.map(|(run, f)| (run, f.wall_ns as f64 / f.operations as f64 / 1e3));
+    geometric_mean(&series.units(times))
 }
 
-fn throughput(samples: &[&Sample]) -> Option<Estimate> {
-    let moved = samples.iter().filter(|s| s.bytes > 0);
-    let rates: Vec<f64> = moved.map(|s| s.bytes as f64 / s.judged_ns() as f64 * 1e3).collect();
-    geometric_mean(&rates)
+fn throughput(series: Series<'_>) -> Option<Estimate> {
+    let moved = series.samples().filter(|s| s.bytes > 0);
+    let rates = moved.map(|s| (s.run, s.bytes as f64 / s.judged_ns() as f64 * 1e3));
+    geometric_mean(&series.units(rates))
 }
 
 pub fn percentiles<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<Percentiles> {

@@ -73,15 +73,15 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let series = Series::new(record, row.case, row.target);
     let mut ran = series.rounds();
     // What the run was to measure: the ratio, or with one target its time.
-    let interval = if plan.targets.len() == 1 {
-        &row.us_per_op
+    let (interval, rounds) = if plan.targets.len() == 1 {
+        (&row.us_per_op, row.rounds)
     } else {
         let others = series.baseline().rounds();
         ran.retain(|round| others.contains(round));
-        &row.ratio
+        (&row.ratio, series.rounds_with(series.baseline()))
     };
     let Some(interval) = interval else { return vec![] };
-    let left_out = left_out(interval.n, ran.len());
+    let left_out = left_out(rounds, ran.len());
     let open = ended && !is_settled(plan, row.verdict, interval);
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
     let sizes = ratio_depends_on_size(series, row.ratio.as_ref());

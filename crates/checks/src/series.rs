@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Case, Durability, Sample, StoreFacts, record::Record};
-use stats::{Estimate, paired_ratio};
+use stats::{Estimate, geometric_mean};
 
 /// The trials of one target in one case of a record.
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ impl<'a> Series<'a> {
     }
 
     /// Whether any trial was in its cache state.
-    pub(crate) fn is_measured(self) -> bool {
+    pub fn is_measured(self) -> bool {
         self.all().any(|sample| self.record.in_state(sample))
     }
 
@@ -69,32 +69,38 @@ impl<'a> Series<'a> {
         known.map(|s| s.wall_ns as f64 / s.operations as f64 / 1e3).collect()
     }
 
-    /// The 99th percentile of the latencies of each round in microseconds.
-    pub fn p99s(self) -> Vec<f64> {
-        let latencies = self.samples().filter_map(Sample::latency);
-        latencies.filter(|latency| latency.operations > 0).map(|l| l.p99_ns as f64 / 1e3).collect()
+    /// Microseconds per operation that its interval is made from: of each round, or of several runs
+    /// the mean of each.
+    pub fn unit_times(self) -> Vec<f64> {
+        self.units(self.samples().map(|s| (s.run, s.ns_per_operation() / 1e3)))
+    }
+
+    /// The same of the 99th percentile of the latencies.
+    pub fn unit_p99s(self) -> Vec<f64> {
+        let latencies = self.samples().filter_map(|s| Some((s.run, s.latency()?)));
+        let latencies = latencies.filter(|(_, latency)| latency.operations > 0);
+        self.units(latencies.map(|(run, latency)| (run, latency.p99_ns as f64 / 1e3)))
     }
 
     /// Its time over that of `other`, paired by round.
     pub fn ratio_to(self, other: Self) -> Option<Estimate> {
-        let (times, others): (Vec<f64>, Vec<f64>) = self.pairs(other).into_iter().unzip();
-        paired_ratio(&times, &others)
+        geometric_mean(&self.ratios_to(other))
     }
 
-    /// Its time over that of `other`, one for each round in which both were measured.
+    /// Its time over that of `other`, one for each round in which both were measured; of several runs
+    /// the mean of each.
     pub fn ratios_to(self, other: Self) -> Vec<f64> {
-        self.pairs(other).into_iter().map(|(time, other)| time / other).collect()
+        self.units(self.by_round(self.times(), other.times()))
     }
 
-    fn pairs(self, other: Self) -> Vec<(f64, f64)> {
-        by_round(self.times(), &other.times())
+    /// In how many rounds both were measured.
+    pub fn rounds_with(self, other: Self) -> usize {
+        self.by_round(self.times(), other.times()).count()
     }
 
     /// The median of its latencies over that of `other`, paired by round.
     pub(crate) fn medians_to(self, other: Self) -> Option<Estimate> {
-        let (own, others): (Vec<f64>, Vec<f64>) =
-            by_round(self.medians(), &other.medians()).into_iter().unzip();
-        paired_ratio(&own, &others)
+        geometric_mean(&self.units(self.by_round(self.medians(), other.medians())))
     }
 
     fn medians(self) -> BTreeMap<u32, f64> {
@@ -105,6 +111,26 @@ impl<'a> Series<'a> {
         self.samples().filter_map(median).collect()
     }
 
+    /// A figure over that of another series in each round that has both, with its run.
+    fn by_round(
+        self,
+        own: BTreeMap<u32, f64>,
+        others: BTreeMap<u32, f64>,
+    ) -> impl Iterator<Item = (u32, f64)> {
+        let runs = self.samples().map(|sample| (sample.round, sample.run));
+        runs.filter_map(move |(round, run)| Some((run, own.get(&round)? / others.get(&round)?)))
+    }
+
+    /// What an interval is made from: `values` with the run that each is of, or the mean of each run.
+    pub(crate) fn units(self, values: impl Iterator<Item = (u32, f64)>) -> Vec<f64> {
+        if self.record.header.plan.rounds.runs == 1 {
+            return values.map(|(_, value)| value).collect();
+        }
+        let mut runs = BTreeMap::<u32, Vec<f64>>::new();
+        values.for_each(|(run, value)| runs.entry(run).or_default().push(value));
+        runs.values().filter_map(|run| Some(geometric_mean(run)?.point)).collect()
+    }
+
     pub(crate) fn writes(self) -> bool {
         let workload = self.record.header.plan.workloads.get(self.case.workload);
         workload.is_some_and(|workload| workload.work.writes())
@@ -113,12 +139,6 @@ impl<'a> Series<'a> {
     pub(crate) fn durability(self) -> Option<Durability> {
         facts(self.record, self.target).map(|facts| facts.durability)
     }
-}
-
-/// Figures of two series, those of a round with each other.
-fn by_round(own: BTreeMap<u32, f64>, others: &BTreeMap<u32, f64>) -> Vec<(f64, f64)> {
-    let own = own.into_iter();
-    own.filter_map(|(round, figure)| Some((figure, *others.get(&round)?))).collect()
 }
 
 /// What is known of a target's store: what was noted last.

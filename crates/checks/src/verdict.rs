@@ -57,16 +57,12 @@ impl Verdict {
         self.is_shown() || self == Self::Inconclusive
     }
 
-    /// What the time of a target over that in another run says; `old` is the baseline.
-    pub fn of_change(old: Series<'_>, new: Series<'_>, ratio: Option<&Estimate>) -> Self {
-        match ratio {
-            Some(ratio) => {
-                unjudged(old, new, ratio.n).unwrap_or_else(|| stats::verdict(ratio).into())
-            }
-            None => match without_ratio(old) {
-                Self::StateNotReached => Self::StateNotReached,
-                _ => without_ratio(new),
-            },
+    /// Why a target of two records is not judged against itself, if so many rounds of each count.
+    pub fn without_change(old: Series<'_>, new: Series<'_>, rounds: [usize; 2]) -> Option<Self> {
+        match rounds {
+            [0, _] if without_ratio(old) == Self::StateNotReached => Some(Self::StateNotReached),
+            [0, _] | [_, 0] => Some(without_ratio(new)),
+            [old_rounds, new_rounds] => unjudged(old, new, old_rounds.min(new_rounds)),
         }
     }
 }
@@ -102,7 +98,7 @@ fn judged(series: Series<'_>, baseline: Series<'_>) -> (Option<Verdict>, Vec<f64
         return (Some(Verdict::Baseline), Vec::new());
     }
     let ratios = series.ratios_to(baseline);
-    let known = match ratios.len() {
+    let known = match series.rounds_with(baseline) {
         0 => Some(without_ratio(series)),
         rounds => unjudged(baseline, series, rounds),
     };
@@ -151,7 +147,7 @@ fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
 /// What a run is to measure: the ratio, or with one target its time.
 fn asked(series: Series<'_>) -> Option<Estimate> {
     if series.record.header.plan.targets.len() == 1 {
-        return geometric_mean(&series.times().into_values().collect::<Vec<_>>());
+        return geometric_mean(&series.unit_times());
     }
     series.ratio_to(series.baseline())
 }

@@ -10,7 +10,8 @@ use std::{
 
 use engines::registry;
 use model::{
-    Error, ErrorKind, Result, Target, did_you_mean,
+    Error, ErrorKind, Plan, Result, Target, did_you_mean,
+    record::Header,
     spec::{Name, PlanFile, RunSpec},
 };
 
@@ -26,23 +27,33 @@ enum Kind {
     Record,
 }
 
-/// Understands what was typed, with the plan file among it. So that it can be asked for again, it
-/// gets a seed.
-pub(crate) fn understand(typed: RunSpec) -> Result<(RunSpec, Option<PlanFile>)> {
-    let (mut spec, file) = with_plan(typed)?;
+/// What was named among the targets, and what was typed laid over.
+#[derive(Default)]
+pub(crate) struct Origin {
+    pub(crate) file: Option<PlanFile>,
+    /// Of a record of one run, not of a sweep.
+    pub(crate) recorded: Option<Plan>,
+}
+
+/// Understands what was typed, with the plan or record among it. So that it can be asked for again,
+/// it gets a seed.
+pub(crate) fn understand(typed: RunSpec) -> Result<(RunSpec, Origin)> {
+    let (mut spec, origin) = with_plan(typed)?;
     let seed = &mut spec.running_mut().seed;
     if seed.is_empty() {
         seed.push(fresh_seed().to_string().parse()?);
     }
-    spec.check().map_err(|error| blame(error, file.as_ref(), &spec))?;
-    Ok((spec, file))
+    spec.check().map_err(|error| origin.blame(error, &spec))?;
+    Ok((spec, origin))
 }
 
-/// The same error, led by the place in the plan file that it is about.
-pub(crate) fn blame(error: Error, file: Option<&PlanFile>, spec: &RunSpec) -> Error {
-    match file {
-        Some(file) if error.kind() == ErrorKind::Usage => file.blame(error, spec),
-        _ => error,
+impl Origin {
+    /// The same error, led by the place in the plan file that it is about.
+    pub(crate) fn blame(&self, error: Error, spec: &RunSpec) -> Error {
+        match &self.file {
+            Some(file) if error.kind() == ErrorKind::Usage => file.blame(error, spec),
+            _ => error,
+        }
     }
 }
 
@@ -54,21 +65,22 @@ pub(crate) fn fresh_seed() -> u64 {
 }
 
 /// What the plan or record among the targets asks for, with all else that was typed laid over it.
-fn with_plan(mut typed: RunSpec) -> Result<(RunSpec, Option<PlanFile>)> {
+fn with_plan(mut typed: RunSpec) -> Result<(RunSpec, Origin)> {
     let words = std::mem::take(typed.targets_mut());
     let (plans, targets): (Vec<Name>, Vec<Name>) =
         words.into_iter().partition(|word| kind(word.as_ref()).is_some());
     *typed.targets_mut() = targets;
-    let Some(path) = plans.first().map(Name::path) else { return Ok((typed, None)) };
+    let Some(path) = plans.first().map(Name::path) else { return Ok((typed, Origin::default())) };
     if let Some(second) = plans.get(1) {
         let (first, second) = (path.display(), second.path().display());
         return Err(Error::usage(format!("{first} and {second}: one plan or record is accepted")));
     }
     if kind(path.as_os_str()) == Some(Kind::Record) {
-        return Ok((record(path, typed.command())?.overlaid(&typed)?, None));
+        let (spec, recorded) = record(path, typed.command())?;
+        return Ok((spec.overlaid(&typed)?, Origin { recorded, file: None }));
     }
     let file = plan(path, typed.command())?;
-    Ok((file.spec.overlaid(&typed)?, Some(file)))
+    Ok((file.spec.overlaid(&typed)?, Origin { file: Some(file), recorded: None }))
 }
 
 /// What `word` names; `None`: a target. A store that exists is a target whatever it is called; a
@@ -102,15 +114,16 @@ fn plan(path: &Path, command: &str) -> Result<PlanFile> {
     }
 }
 
-/// What the record was asked for.
-fn record(path: &Path, command: &str) -> Result<RunSpec> {
+/// What the record was asked for, and its plan if it is the only one.
+fn record(path: &Path, command: &str) -> Result<(RunSpec, Option<Plan>)> {
     let name = path.display();
     let header = report::read_header(BufReader::new(open(path)?)).map_err(|e| e.context(&name))?;
-    let Some(spec) = header.spec else {
+    let Header { spec, plan, point, .. } = header;
+    let Some(spec) = spec else {
         return Err(Error::usage(format!("{name}: this record does not have what was asked for")));
     };
     match spec.command() {
-        own if own == command => Ok(spec),
+        own if own == command => Ok((spec, point.is_none().then_some(plan))),
         own => Err(Error::usage(format!(
             "{name}: this record is of storemark {own}; use storemark {own} {name}"
         ))),

@@ -125,6 +125,8 @@ fn run(record: &Record) -> Run {
 pub struct ComparisonData<'a> {
     /// Version of this form.
     form: u32,
+    /// The target that the others are divided by; null: there is no other.
+    control: Option<&'a str>,
     /// Every target in every case that both records have.
     rows: Vec<ComparedRow<'a>>,
     /// Targets, cases and runs that only the old record has.
@@ -151,9 +153,20 @@ struct ComparedRow<'a> {
 
 impl<'a> ComparisonData<'a> {
     pub fn of(comparison: &'a Comparison) -> Self {
-        let Comparison { only: [only_old, only_new], environments, plans, findings, .. } =
-            comparison;
+        let Comparison {
+            control, only: [only_old, only_new], environments, plans, findings, ..
+        } = comparison;
+        let control = control.as_deref();
         let rows = comparison.changes().map(|(case, change)| ComparedRow { case, change });
-        Self { form: FORM, rows: rows.collect(), only_old, only_new, environments, plans, findings }
+        Self {
+            form: FORM,
+            control,
+            rows: rows.collect(),
+            only_old,
+            only_new,
+            environments,
+            plans,
+            findings,
+        }
     }
 }

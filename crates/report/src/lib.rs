@@ -45,5 +45,5 @@ pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use json::{ComparisonData, ReportData};
 pub use pages::StudyStep;
 pub use read::{read, read_header};
-pub use tables::worse_rows;
+pub use tables::gate_rows;
 pub use terminal::Style;

@@ -22,10 +22,26 @@ pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
     // So many times as many values, correlated in the same way.
     let times = rounds as f64 / logs.len() as f64;
     let freedom = (mean.independent() * times - 1.0).round().max(1.0);
+    shown(freedom, mean.error() / times.sqrt())
+}
+
+/// The smallest change between two groups of rounds or runs as noisy as these that an
+/// [`unpaired_ratio`](crate::unpaired_ratio) shows with a probability of 90 % or a little more, as a
+/// share. Infinite where either has fewer than two.
+pub fn detectable_change(new: &[f64], old: &[f64]) -> f64 {
+    let mean = |figures| logs(figures).filter(|logs| logs.len() > 1).map(|logs| Mean::of(&logs));
+    let Some((new, old)) = mean(new).zip(mean(old)) else { return f64::INFINITY };
+    // Welch's degrees of freedom vary from one sample to the next, and are no fewer than these.
+    let freedom = new.independent().min(old.independent()) - 1.0;
+    shown(freedom.max(1.0), new.error().hypot(old.error()))
+}
+
+/// The difference that a mean with such a standard error shows with a probability of 90 %.
+fn shown(freedom: f64, error: f64) -> f64 {
     let t = two_sided_t(LEVEL, whole(freedom));
     let central = t * (1.0 - 1.0 / (4.0 * freedom));
     let spread = Z_POWER * (1.0 + t * t / (2.0 * freedom)).sqrt();
-    ((central + spread) * mean.error() / times.sqrt()).exp_m1()
+    ((central + spread) * error).exp_m1()
 }
 
 #[cfg(test)]
@@ -43,6 +59,15 @@ mod tests {
         let turns = [[1.0, 1.1]; 10].concat();
         let steps = [[1.0; 10], [1.1; 10]].concat();
         assert!(detectable(&steps, 20) > 2.0 * detectable(&turns, 20));
+    }
+
+    #[test]
+    fn two_groups_show_less_than_one_of_as_many_pairs() {
+        let (new, old) = ([1.0, 1.02, 0.98, 1.01, 0.99], [1.0, 0.98, 1.02, 0.99, 1.01]);
+        let share = detectable_change(&new, &old);
+        assert!(share > detectable(&new, 5) && share < 2.0 * detectable(&new, 5), "{share}");
+        assert!(detectable_change(&[1.0], &old).is_infinite());
+        assert!(detectable_change(&[2.0; 3], &[1.0; 3]).abs() < 1e-12);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct Estimate {
     #[serde(serialize_with = "end")]
     #[schemars(with = "Option<f64>")]
     pub high: f64,
-    /// Rounds it rests on.
+    /// Rounds it rests on; of several runs, the runs.
     #[serde(rename = "rounds")]
     pub n: usize,
 }
@@ -81,8 +81,8 @@ pub fn paired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> 
 /// What a round does to both does not cancel here: [`paired_ratio`] is better wherever it can be
 /// had.
 pub fn unpaired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
-    let (above, below) = (Mean::of(&logs(numerator)?), Mean::of(&logs(denominator)?));
-    Some(above.plus(1.0, &below, -1.0).estimate(numerator.len().min(denominator.len())))
+    let difference = Mean::difference(numerator, denominator)?;
+    Some(difference.estimate(numerator.len().min(denominator.len())))
 }
 
 /// The logarithms of figures. `None` for no figures, or for one that is not a positive finite
@@ -118,6 +118,12 @@ impl Mean {
         let variance =
             if logs.len() < 2 { f64::INFINITY } else { squares / (n - 1.0) / independent };
         Self { value, variance, freedom: independent - 1.0 }
+    }
+
+    /// The logarithm of `numerator` over `denominator`, each of rounds of its own.
+    pub(crate) fn difference(numerator: &[f64], denominator: &[f64]) -> Option<Self> {
+        let (above, below) = (Self::of(&logs(numerator)?), Self::of(&logs(denominator)?));
+        Some(above.plus(1.0, &below, -1.0))
     }
 
     /// How many independent logarithms would give a mean as sure.

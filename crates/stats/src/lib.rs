@@ -3,7 +3,8 @@
 //! Targets are compared by the times they took in the same round. [`paired_ratio`] turns those
 //! times into an [`Estimate`], [`verdicts`] says what the ratios of a table show, also to those who
 //! look after each round, and [`detectable`] how small a difference rounds can show.
-//! [`unpaired_ratio`] compares times of different runs, [`verdict`] says what it shows.
+//! [`unpaired_ratio`] compares times of different runs, [`change_verdicts`] says what that shows, and
+//! [`detectable_change`] how small a change it can show.
 //! [`trend`] and [`two_modes`] look for what makes the times of a single target doubtful.
 //! `docs/method.md` explains why it is done this way; the examples `verdicts` and `steadiness`
 //! (`cargo run -p storemark-stats --release --example verdicts`) show how often it is right.
@@ -34,9 +35,9 @@ mod trend;
 mod verdict;
 
 pub use break_even::{BreakEven, Crossing, Sized, break_even};
-pub use detectable::detectable;
+pub use detectable::{detectable, detectable_change};
 pub use estimate::{Estimate, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};
 pub use proportion::proportion;
 pub use trend::{Trend, trend};
-pub use verdict::{FIRST_LOOK, Looks, SAME, Verdict, verdict, verdicts};
+pub use verdict::{FIRST_LOOK, Looks, SAME, Verdict, change_verdicts, verdicts};

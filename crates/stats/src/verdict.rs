@@ -1,7 +1,6 @@
 //! What the ratios of a table show.
 
 use crate::{
-    Estimate,
     correlation::FEWEST,
     estimate::{LEVEL, Mean, logs},
     sequential::critical_t,
@@ -40,13 +39,6 @@ impl Verdict {
             (false, true) => Self::Slower,
         }
     }
-}
-
-/// What a single ratio shows by its interval.
-pub fn verdict(ratio: &Estimate) -> Verdict {
-    let [low, high] = [ratio.low, ratio.high].map(f64::ln);
-    let same = -SAME.ln_1p() < low && high < SAME.ln_1p();
-    Verdict::of(ratio.point.ln(), same, low > 0.0 || high < 0.0)
 }
 
 /// How often it is asked whether the values are enough.
@@ -113,7 +105,19 @@ impl Looks {
 /// and Biopharmaceutics 15, 1987).
 pub fn verdicts(table: &[Vec<f64>], looks: Looks) -> Vec<Verdict> {
     let logs = table.iter().map(|ratios| logs(ratios));
-    let means: Vec<_> = logs.map(|logs| logs.map(|logs| (Mean::of(&logs), logs.len()))).collect();
+    let means = logs.map(|logs| logs.map(|logs| (Mean::of(&logs), logs.len())));
+    judged(&means.collect::<Vec<_>>(), looks)
+}
+
+/// The same of a table of changes, each given by the values of the new record and by those of the
+/// old one: as many as were measured, and judged once.
+pub fn change_verdicts(table: &[[Vec<f64>; 2]]) -> Vec<Verdict> {
+    let mean = |[new, old]: &[Vec<f64>; 2]| Some((Mean::difference(new, old)?, new.len()));
+    judged(&table.iter().map(mean).collect::<Vec<_>>(), Looks::Once)
+}
+
+/// Of means of so many logarithms each.
+fn judged(means: &[Option<(Mean, usize)>], looks: Looks) -> Vec<Verdict> {
     let shown = |claim| {
         holm(means.iter().flatten().count(), |alpha| {
             let shows = |(mean, n): &(Mean, usize)| looks.shows(claim, alpha, mean, *n);
@@ -209,15 +213,10 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_alone_is_judged_by_its_ends() {
-        let of = |low: f64, high: f64| {
-            verdict(&Estimate { point: (low * high).sqrt(), low, high, n: 5 })
-        };
-        assert_eq!(of(0.90, 0.99), Verdict::Faster);
-        assert_eq!(of(1.01, 1.10), Verdict::Slower);
-        assert_eq!(of(0.98, 1.02), Verdict::Same);
-        assert_eq!(of(1.01, 1.02), Verdict::Same, "a difference too small to matter");
-        assert_eq!(of(0.90, 1.0), Verdict::Inconclusive);
-        assert_eq!(of(0.0, f64::INFINITY), Verdict::Inconclusive);
+    fn changes_are_judged_by_two_groups() {
+        let [fast, slow] = [1.0, 1.1].map(|middle| ratios(middle, 0.01));
+        let table = [[slow.clone(), fast.clone()], [fast.clone(), slow], [fast.clone(), fast]];
+        assert_eq!(change_verdicts(&table), [Verdict::Slower, Verdict::Faster, Verdict::Same]);
+        assert_eq!(change_verdicts(&[[vec![2.0], vec![1.0, 1.1]]]), [Verdict::Inconclusive]);
     }
 }

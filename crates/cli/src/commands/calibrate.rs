@@ -188,12 +188,7 @@ fn slow(engine: &'static dyn Blobs, ns: f64) -> Result<Option<SlowedEngine>> {
 
 /// What the gate of `compare --fail-above 5%` says.
 fn gate([old, new]: &[Record; 2]) -> Result<Gate> {
-    let compared = report::comparison(slice::from_ref(old), slice::from_ref(new))?;
-    Ok(match (compared.is_judged(), report::worse_rows(&compared, 1.0 + GATE).is_empty()) {
-        (false, _) => Gate::CannotTell,
-        (true, true) => Gate::Pass,
-        (true, false) => Gate::Fail,
-    })
+    Ok(report::comparison(slice::from_ref(old), slice::from_ref(new), None)?.gate(GATE))
 }
 
 /// Share above which the gate fails.

@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::Args;
+use checks::Gate;
+use clap::{Args, ValueEnum};
 use model::{Error, ErrorKind, Result, record::Record, units};
 use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
 
@@ -154,6 +155,7 @@ pub(super) fn write_hdr(records: &[Record], folder: &Path) -> Result<()> {
 #[command(after_long_help = "\
 Examples:
   storemark compare before.json after.json
+  storemark compare before.json after.json --control memory    times divided by another target's
   storemark compare before.json after.json --fail-above 5%     a gate: exit code 3
   storemark compare before.json after.json --markdown          for a pull request")]
 pub(crate) struct CompareOptions {
@@ -161,9 +163,16 @@ pub(crate) struct CompareOptions {
     pub(crate) old: PathBuf,
     /// The record to judge (- for standard input)
     pub(crate) new: PathBuf,
+    /// Divide times by those of this target in the same rounds, so that what the machine does to both
+    /// cancels: its name in the tables; default: the baseline of the new record
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) control: Option<String>,
     /// Exit with 3 if any time is more than this share above the old one, by its whole interval
     #[arg(long, value_name = "PERCENT", value_parser = units::parse_percentage)]
     pub(crate) fail_above: Option<f64>,
+    /// Whether --fail-above fails or passes when an interval contains the limit
+    #[arg(long, value_name = "HOW", default_value = "fail", requires = "fail_above")]
+    pub(crate) inconclusive: Inconclusive,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
@@ -175,11 +184,18 @@ pub(crate) struct CompareOptions {
     pub(crate) verbose: bool,
 }
 
+/// What a gate that cannot tell does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Inconclusive {
+    Fail,
+    Pass,
+}
+
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let (old, new) = (read(&options.old)?, read(&options.new)?);
-    let compared = comparison(&old, &new)?;
+    let compared = comparison(&old, &new, options.control.as_deref())?;
     output::print(&shown(&compared, options)?)?;
-    options.fail_above.map_or(Ok(()), |share| gate(&compared, share))
+    options.fail_above.map_or(Ok(()), |share| gate(&compared, share, options.inconclusive))
 }
 
 fn shown(compared: &Comparison, options: &CompareOptions) -> Result<String> {
@@ -192,20 +208,32 @@ fn shown(compared: &Comparison, options: &CompareOptions) -> Result<String> {
     Ok(if options.markdown { page.markdown() } else { output::page(&page) })
 }
 
-/// Fails if a time is more than `share` longer. What cannot be judged, or is no longer measured,
-/// fails too.
-fn gate(compared: &Comparison, share: f64) -> Result<(), Failure> {
+/// Prints which times fail, and of which it cannot tell. What is no longer measured fails too.
+fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result<(), Failure> {
     let failed = |why: &str| Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))));
     if !compared.is_judged() {
         return failed("no row can be judged; see the verdicts");
     }
-    let worse = report::worse_rows(compared, 1.0 + share);
-    for row in &worse {
-        output::say(&format!("worse by more than {} %: {row}", share * 100.0));
+    let say = |gate: Gate, word: &str| {
+        for row in report::gate_rows(compared, share, gate) {
+            output::say(&format!("gate at {} %: {word}: {row}", share * 100.0));
+        }
+    };
+    say(Gate::Fail, "fail");
+    say(Gate::CannotTell, "cannot tell");
+    let gate = compared.gate(share);
+    if gate == Gate::CannotTell {
+        output::say("more --runs or --time of both records show smaller changes");
     }
-    if !worse.is_empty() {
+    if gate == Gate::Fail || (gate == Gate::CannotTell && inconclusive == Inconclusive::Fail) {
         return Err(Failure::GATE);
     }
-    let Some((case, change)) = compared.lost().next() else { return Ok(()) };
-    failed(&format!("{}: {}: measured before, and not now", case.title(), change.target))
+    if let Some((case, change)) = compared.lost().next() {
+        let (title, target) = (case.title(), &change.target);
+        return failed(&format!("{title}: {target}: measured before, and not now"));
+    }
+    if gate == Gate::Pass {
+        output::say(&format!("gate at {} %: pass", share * 100.0));
+    }
+    Ok(())
 }

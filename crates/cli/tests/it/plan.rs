@@ -57,6 +57,25 @@ fn a_saved_plan_and_a_record_measure_the_same_again() {
 }
 
 #[test]
+fn a_record_is_measured_again_with_its_counts_of_operations() {
+    let world = world();
+    world.ok("run plan.toml --json first.json");
+    let text = std::fs::read_to_string(world.path("first.json")).unwrap();
+    let count = header(&world, "first.json").plan.workloads[0].count;
+    world.write(
+        "first.json",
+        text.replace(&format!(r#""count":{count},"batch""#), r#""count":60,"batch""#),
+    );
+    let count = |run: &str| {
+        world.ok(&format!("run {run} --json again.json"));
+        header(&world, "again.json").plan.workloads[0].count
+    };
+    assert_eq!(count("first.json"), 60);
+    assert_eq!(count("first.json --count 40"), 40);
+    assert!(count("first.json --keys 10") >= 10, "other data is calibrated anew");
+}
+
+#[test]
 fn every_command_that_measures_repeats_its_records_and_takes_plans() {
     let world = World::new();
     world.write("small.toml", "rounds = 1\ntargets = ['csv:']\nrows = 20\n");

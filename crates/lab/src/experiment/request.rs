@@ -82,6 +82,7 @@ impl Request {
             work: vec![read],
             caches: vec![Cache::Warm],
             count: None,
+            repeated: None,
             max_key: None,
             start: None,
             batch: Batch::All,
@@ -168,6 +169,13 @@ impl Request {
         let Rounds { max, seconds, .. } = self.rounds;
         let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         max.is_none().then_some(time)
+    }
+
+    /// Passes have as many operations as those of an earlier `plan`, where they do the same.
+    pub fn repeat(&mut self, plan: Option<Plan>) {
+        if let ExperimentRequest::Blobs(blobs) = &mut self.experiment {
+            blobs.repeated = plan;
+        }
     }
 
     /// The part of `storemark run`, if it is one.

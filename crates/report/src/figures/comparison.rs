@@ -1,18 +1,20 @@
 //! Compares two records: what was measured in both, case by case and target by target.
 //!
-//! They have no rounds in common, so that nothing cancels what the machine did to one of them; see
+//! They have no rounds in common. So that what the machine did to one of them cancels, each time is
+//! divided by that of a control in the same round, and the ratios of the two records are compared; see
 //! [`stats::unpaired_ratio`]. What may have caused a change is listed with it: environments that
 //! differ, and the findings about either record.
 
 use std::cmp::Reverse;
 
+use checks::Gate;
 use model::{
-    Batch, Cache, Case, DatasetSpec, Error, Experiment, Plan, PlannedTarget, Result, Severity,
+    Cache, Case, DatasetSpec, Error, Experiment, Plan, PlannedTarget, Result, Severity,
     record::Record, units::show_count,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{Estimate, geometric_mean, unpaired_ratio};
+use stats::{Estimate, change_verdicts, detectable_change, geometric_mean, unpaired_ratio};
 
 use super::unlike::{conditions, data_difference};
 use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figures, words};
@@ -20,6 +22,8 @@ use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figu
 /// What two records, or two sweeps, have in common, and what not.
 #[derive(Clone, Debug)]
 pub struct Comparison {
+    /// Label of the target that the others are divided by; absent: there is no other.
+    pub control: Option<String>,
     /// Cases that both have, in the order of the new one; those of a sweep run by run.
     pub cases: Vec<ComparedCase>,
     /// What only one has, in words: of the old record, of the new one.
@@ -43,6 +47,8 @@ pub struct ComparedCase {
     /// The cache state.
     #[schemars(with = "String")]
     pub cache: Cache,
+    /// Whether times are divided by those of the control: it may lack this cache state.
+    pub controlled: bool,
     /// Targets that both records have.
     #[serde(skip)]
     pub changes: Vec<Change>,
@@ -59,13 +65,19 @@ pub struct Change {
     /// In the new one.
     #[serde(rename = "new_us_per_op")]
     pub new_us: Option<Estimate>,
-    /// Time per operation, new over old.
+    /// Time per operation, divided by the control's if there is one in this case, new over old.
     #[serde(rename = "time_ratio")]
     pub time: Option<Estimate>,
+    /// The smallest change of that which these records show with a probability of 90 %: 0.02 is 2 %.
+    /// Null: one round or run shows none.
+    #[serde(rename = "detectable_share")]
+    pub detectable: Option<f64>,
+    /// Whether one of the records is of one run, which does not show how runs differ.
+    pub single_run: bool,
     /// 99th percentile of latencies, new over old.
     #[serde(rename = "p99_ratio")]
     pub p99: Option<Estimate>,
-    /// What `time_ratio` says: faster is better.
+    /// What `time_ratio` says: faster is better. The control is the baseline.
     pub verdict: Verdict,
 }
 
@@ -92,7 +104,41 @@ impl ComparedCase {
     }
 }
 
+impl Change {
+    /// Whether it takes more than this `share` longer than before, by the whole interval. A single run
+    /// fails by no less, and passes for no less, than the smallest change that it can show.
+    pub fn gate(&self, share: f64) -> Gate {
+        let Some(ratio) = self.time.filter(|_| self.verdict.is_judged()) else {
+            return Gate::CannotTell;
+        };
+        let seen = self.detectable.filter(|_| self.single_run).unwrap_or(0.0).max(share);
+        match ratio {
+            Estimate { low, .. } if low > 1.0 + seen => Gate::Fail,
+            Estimate { high, .. } if high <= 1.0 + share && seen <= share => Gate::Pass,
+            _ => Gate::CannotTell,
+        }
+    }
+}
+
 impl Comparison {
+    /// What a gate says that no change may take more than this `share` longer: if one fails, all do;
+    /// it cannot tell if nothing is judged.
+    pub fn gate(&self, share: f64) -> Gate {
+        let rows: Vec<_> = self.gated().map(|(_, change)| change.gate(share)).collect();
+        let any = |gate| rows.contains(&gate);
+        match (any(Gate::Fail), any(Gate::CannotTell) || rows.is_empty()) {
+            (true, _) => Gate::Fail,
+            (false, true) => Gate::CannotTell,
+            (false, false) => Gate::Pass,
+        }
+    }
+
+    /// Changes that a gate is about: those of times that both records have, but not of the control.
+    pub fn gated(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
+        let has_both = |change: &Change| change.old_us.is_some() && change.new_us.is_some();
+        self.changes().filter(move |(_, row)| has_both(row) && row.verdict != Verdict::Baseline)
+    }
+
     pub fn changes(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
         self.cases.iter().flat_map(|case| case.changes.iter().map(move |change| (case, change)))
     }
@@ -108,11 +154,13 @@ impl Comparison {
     }
 }
 
-/// Compares the runs of two files. An error: they worked on other data, or have nothing in common.
-pub fn comparison(old: &[Record], new: &[Record]) -> Result<Comparison> {
+/// Compares the runs of two files; `control` names a target that both have, by its label; without it
+/// that is the new record's baseline. An error: they worked on other data, or have nothing in common.
+pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Result<Comparison> {
     let (runs, mut only) = paired(old, new, words::varied);
     let mut plans: Vec<Unlike> = Vec::new();
     let mut compared = Vec::new();
+    let mut divisor = None;
     for (old, new) in runs {
         let both = [&old.header.plan, &new.header.plan];
         refuse_other_data(both)?;
@@ -126,9 +174,12 @@ pub fn comparison(old: &[Record], new: &[Record]) -> Result<Comparison> {
         for (whose, lacking) in (0..).zip(lacking_cases).chain((0..).zip(lacking)) {
             add_new(&mut only[whose], lacking);
         }
+        let divided = self::control(both[1], &targets, control)?;
+        divisor = divisor.or(divided.map(|[_, new]| words::label(both[1], new).to_owned()));
         for ((before, _), (after, _)) in pairs {
-            add_new(&mut plans, commits(both, *before, *after));
-            compared.push(compared_case((old, *before), (new, *after), &targets));
+            add_new(&mut plans, work(both, *before, *after));
+            let [old, new] = [(old, *before), (new, *after)];
+            compared.push(compared_case(old, new, &targets, divided));
         }
     }
     compared.retain(|case| !case.changes.is_empty());
@@ -138,11 +189,30 @@ pub fn comparison(old: &[Record], new: &[Record]) -> Result<Comparison> {
     let machines = [old, new].into_iter().filter_map(|records| records.first());
     let machines: Vec<_> = machines.map(|record| &record.header.environment).collect();
     Ok(Comparison {
+        control: divisor,
         cases: compared,
         only,
         environments: environment_differences(&machines),
         plans,
         findings: findings(old, new),
+    })
+}
+
+/// The places in both plans of the target that the others are divided by. None if there is no other.
+fn control(
+    plan: &Plan,
+    targets: &[[usize; 2]],
+    wanted: Option<&str>,
+) -> Result<Option<[usize; 2]>> {
+    let label = |[_, new]: &[usize; 2]| words::label(plan, *new);
+    let named = |wanted: &str| targets.iter().find(|target| label(target) == wanted).copied();
+    let Some(wanted) = wanted else {
+        let baseline = targets.iter().find(|[_, new]| *new == plan.baseline);
+        return Ok(baseline.filter(|_| targets.len() > 1).copied());
+    };
+    named(wanted).map(Some).ok_or_else(|| {
+        let labels = targets.iter().map(label).collect::<Vec<_>>().join(", ");
+        Error::usage(format!("--control {wanted}: not in both records (accepted: {labels})"))
     })
 }
 
@@ -195,13 +265,14 @@ fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
     }
 }
 
-/// Where a pass is one commit and passes differ in length, its cost falls on more operations.
-fn commits(both: [&Plan; 2], before: Case, after: Case) -> Option<Unlike> {
+/// Passes that write and differ in length: the cost of a commit or a flush falls on more operations.
+fn work(both: [&Plan; 2], before: Case, after: Case) -> Option<Unlike> {
     let of = |plan: &Plan, case: Case| plan.workloads.get(case.workload).copied();
     let (old, new) = (of(both[0], before)?, of(both[1], after)?);
-    let spread = new.batch == Batch::All && new.work.writes();
     let counts = [old, new].map(|workload| show_count(workload.count));
-    spread.then(|| Unlike::of(&format!("operations a commit ({})", new.work), counts))?
+    let differ =
+        new.work.writes().then(|| Unlike::of(&format!("operations a pass ({})", new.work), counts));
+    differ?
 }
 
 /// Each with what it is called.
@@ -214,34 +285,92 @@ fn compared_case(
     (old, before): (&Record, Case),
     (new, after): (&Record, Case),
     targets: &[[usize; 2]],
+    control: Option<[usize; 2]>,
 ) -> ComparedCase {
     let plan = &new.header.plan;
-    let changes = targets.iter().filter_map(|[was, is]| {
-        let old = Series { record: old, case: before, target: *was };
-        let new = Series { record: new, case: after, target: *is };
-        let tried = [old, new].iter().any(Series::is_tried);
-        tried.then(|| change(old, new, &plan.targets[*is].label))
+    let series =
+        |[was, is]: [usize; 2]| [Series::new(old, before, was), Series::new(new, after, is)];
+    let control = control.filter(|places| series(*places).iter().all(|own| own.is_measured()));
+    let tried = targets.iter().filter(|places| series(**places).iter().any(Series::is_tried));
+    let rows: Vec<_> = tried
+        .map(|places| Both {
+            series: series(*places),
+            control: control.filter(|own| own != places),
+        })
+        .collect();
+    let values: Vec<_> = rows.iter().map(Both::values).collect();
+    let is_control = |row: &Both<'_>| control.is_some_and(|[_, is]| row.series[1].target == is);
+    let known = rows.iter().map(|row| match is_control(row) {
+        true => Some(Verdict::Baseline),
+        false => row.unjudged(),
     });
+    let known: Vec<_> = known.collect();
+    // What is known does not count as a ratio of the table.
+    let judged = known.iter().zip(&values).map(|(known, [old, new])| match known {
+        Some(_) => [vec![], vec![]],
+        None => [new.clone(), old.clone()],
+    });
+    let shown = change_verdicts(&judged.collect::<Vec<_>>());
+    let verdicts = known.into_iter().zip(shown);
+    let verdicts = verdicts.map(|(known, shown)| known.unwrap_or(shown.into()));
+    let changes = rows.iter().zip(&values).zip(verdicts);
     ComparedCase {
         point: words::varied(new),
         name: words::workload_name(plan, after.workload),
         workload: words::workload(&plan.workloads[after.workload]),
         cache: after.cache,
-        changes: changes.collect(),
+        controlled: control.is_some(),
+        changes: changes.map(|((row, values), verdict)| row.change(values, verdict)).collect(),
     }
 }
 
-fn change(old: Series<'_>, new: Series<'_>, label: &str) -> Change {
-    let [before, after] = [old, new].map(|series| series.times().into_values().collect::<Vec<_>>());
-    let [p99_before, p99_after] = [old, new].map(Series::p99s);
-    let time = unpaired_ratio(&after, &before);
-    Change {
-        target: label.to_owned(),
-        old_us: geometric_mean(&before),
-        new_us: geometric_mean(&after),
-        time,
-        p99: unpaired_ratio(&p99_after, &p99_before),
-        verdict: Verdict::of_change(old, new, time.as_ref()),
+/// A target in the old record and in the new one.
+struct Both<'a> {
+    series: [Series<'a>; 2],
+    /// The places of what it is divided by; absent: it is compared by its times alone.
+    control: Option<[usize; 2]>,
+}
+
+impl Both<'_> {
+    /// What is compared, one for each round or run: of the old record, of the new one.
+    fn values(&self) -> [Vec<f64>; 2] {
+        let times = |(series, control): (Series<'_>, Option<usize>)| match control {
+            Some(control) => series.ratios_to(series.of(control)),
+            None => series.unit_times(),
+        };
+        self.divided().map(times)
+    }
+
+    /// Each with what it is divided by.
+    fn divided(&self) -> [(Series<'_>, Option<usize>); 2] {
+        let [old, new] = self.series;
+        [(old, self.control.map(|[was, _]| was)), (new, self.control.map(|[_, is]| is))]
+    }
+
+    /// Why it is not judged.
+    fn unjudged(&self) -> Option<Verdict> {
+        let [old, new] = self.series;
+        let rounds = self.divided().map(|(series, control)| {
+            series.rounds_with(control.map_or(series, |control| series.of(control)))
+        });
+        Verdict::without_change(old, new, rounds)
+    }
+
+    fn change(&self, [old, new]: &[Vec<f64>; 2], verdict: Verdict) -> Change {
+        let [old_us, new_us] = self.series.map(|series| geometric_mean(&series.unit_times()));
+        let [p99_before, p99_after] = self.series.map(Series::unit_p99s);
+        let detectable = detectable_change(new, old);
+        let [_, after] = self.series;
+        Change {
+            target: words::label(&after.record.header.plan, after.target).to_owned(),
+            old_us,
+            new_us,
+            time: unpaired_ratio(new, old),
+            detectable: detectable.is_finite().then_some(detectable),
+            single_run: self.series.iter().any(|own| own.record.header.plan.rounds.runs == 1),
+            p99: unpaired_ratio(&p99_after, &p99_before),
+            verdict,
+        }
     }
 }
 

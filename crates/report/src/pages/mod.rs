@@ -67,8 +67,9 @@ pub fn records(records: &[Record], detail: Detail) -> Page {
 
 /// How `names`, the old record's and the new one's, compare.
 pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
-    let counts = Line::new("", tables::counts(comparison));
-    let title = Lines::new(format!("{} against {}", names[1], names[0]), [counts]);
+    let counts = Some(tables::counts(comparison)).into_iter().chain(tables::control(comparison));
+    let counts = counts.map(|text| Line::new("", text));
+    let title = Lines::new(format!("{} against {}", names[1], names[0]), counts);
     let cases = comparison.cases.iter().map(|case| tables::compared_case(case).into());
     let differences = tables::differences(comparison).into_iter().map(|text| Line::new("! ", text));
     let differences = Lines::new("What else differs", differences).unless_empty();

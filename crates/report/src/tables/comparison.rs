@@ -1,9 +1,11 @@
 //! A comparison of two records.
 
+use checks::Gate;
+
 use super::{TARGET, ratio_column, tone};
 use crate::{
-    ComparedCase, Comparison, Verdict,
-    number::with_interval,
+    Change, ComparedCase, Comparison, Verdict,
+    number::{figure, with_interval},
     table::{Cell, Column, Room, Table},
     words,
 };
@@ -18,6 +20,9 @@ pub(crate) fn compared_case(case: &ComparedCase) -> Table {
         .with(Column::number("new", "µs/op").room(Room::Spare(3)), |change| change.new_us)
         .with(time, |change| Cell::interval(change.time.as_ref()))
         .with(p99, |change| Cell::interval(change.p99.as_ref()))
+        .with(Column::number("sees", "≥ %"), |change| {
+            Cell::from(change.detectable.map(|share| share * 100.0))
+        })
         .with(Column::text("verdict").narrow(&[18]), |change| {
             let verdict = words::change_verdict(change.verdict, change.time.as_ref());
             Cell::from(verdict).tone(tone(change.verdict))
@@ -25,28 +30,49 @@ pub(crate) fn compared_case(case: &ComparedCase) -> Table {
         .done()
 }
 
-/// `2 worse, 1 better, 4 the same within ±3 %, 1 inconclusive, 1 not judged.`
+/// `2 worse, 1 better, 4 the same within ±3 %, 1 inconclusive, 1 not judged.`, the control left out.
 pub(crate) fn counts(comparison: &Comparison) -> String {
-    let count =
-        |verdict: Verdict| comparison.changes().filter(|(_, row)| row.verdict == verdict).count();
+    let verdicts = comparison.changes().map(|(_, row)| row.verdict);
+    let verdicts: Vec<_> = verdicts.filter(|verdict| *verdict != Verdict::Baseline).collect();
+    let count = |verdict: Verdict| verdicts.iter().filter(|other| **other == verdict).count();
     let judged = [Verdict::Slower, Verdict::Faster, Verdict::Same, Verdict::Inconclusive];
     let [worse, better, same, open] = judged.map(count);
-    let rest = comparison.changes().count() - worse - better - same - open;
+    let rest = verdicts.len() - worse - better - same - open;
     format!(
         "{worse} worse, {better} better, {same} the same within ±3 %, {open} inconclusive, {rest} \
          not judged."
     )
 }
 
-/// Rows that take more than `times` as long as before, the whole interval of them, in words:
-/// `read, warm: files: time new ÷ old 1.10 (1.09–1.11)`.
-pub fn worse_rows(comparison: &Comparison, times: f64) -> Vec<String> {
-    let worse = comparison.changes().filter_map(|(case, change)| {
-        let ratio = change.time.filter(|ratio| ratio.low > times)?;
-        let ratio = (change.verdict == Verdict::Slower).then(|| with_interval(&ratio))?;
-        Some(format!("{}: {}: time new ÷ old {ratio}", case.title(), change.target))
+/// The changes of which a gate at `share` says so, in words:
+/// `read, warm: files: time new ÷ old 1.10 (1.09–1.11), sees changes from 1.2 % on`.
+pub fn gate_rows(comparison: &Comparison, share: f64, gate: Gate) -> Vec<String> {
+    let rows = comparison.gated().filter(|(_, change)| change.gate(share) == gate);
+    rows.map(|(case, change)| gate_row(case, change)).collect()
+}
+
+fn gate_row(case: &ComparedCase, change: &Change) -> String {
+    let about = format!("{}: {}", case.title(), change.target);
+    let Some(ratio) = change.time.filter(|_| change.verdict.is_judged()) else {
+        return format!("{about}: {}", words::change_verdict(change.verdict, None));
+    };
+    let seen = change.detectable.map_or("no change".to_owned(), |share| {
+        format!("changes from {} % on", figure(share * 100.0))
     });
-    worse.collect()
+    format!("{about}: time new ÷ old {}, sees {seen}", with_interval(&ratio))
+}
+
+/// What times are divided by.
+pub(crate) fn control(comparison: &Comparison) -> Option<String> {
+    let control = comparison.control.as_ref()?;
+    let without = comparison.cases.iter().filter(|case| !case.controlled);
+    let without: Vec<_> = without.map(ComparedCase::title).collect();
+    let but = if without.is_empty() {
+        String::new()
+    } else {
+        format!("; not in {}, where it has none", without.join("; "))
+    };
+    Some(format!("times are divided by those of the control, {control}, in the same rounds{but}"))
 }
 
 /// Sentences on what differs besides the times.

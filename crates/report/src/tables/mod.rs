@@ -11,10 +11,10 @@ mod sweep;
 mod tasks;
 mod times;
 
-pub use self::comparison::worse_rows;
+pub use self::comparison::gate_rows;
 pub(crate) use self::{
     ages::{age_spaces, age_title, ages},
-    comparison::{compared_case, counts, differences},
+    comparison::{compared_case, control, counts, differences},
     explained::{explained, explained_sentences},
     over_time::over_time,
     rows::{row_notes, row_ratios, row_seconds, row_styles},

@@ -89,7 +89,8 @@ pub(crate) fn change_verdict(verdict: Verdict, ratio: Option<&Estimate>) -> Stri
     match verdict {
         Verdict::Faster => format!("better: {words}"),
         Verdict::Slower => format!("worse: {words}"),
-        Verdict::Baseline | Verdict::NotMeasured => "not measured".to_owned(),
+        Verdict::Baseline => "control".to_owned(),
+        Verdict::NotMeasured => "not measured".to_owned(),
         _ => words,
     }
 }

@@ -1,13 +1,13 @@
 //! Two records, compared.
 
+use checks::Gate;
 use model::{
-    Batch, Cache, DatasetSpec, Durability, Experiment, Finding, FindingKind, Operation,
+    Cache, DatasetSpec, Durability, Experiment, Finding, FindingKind, Operation,
     record::{Point, Record},
 };
 use storemark_report::{
-    Comparison, Style, Verdict, comparison,
+    Comparison, Style, Verdict, comparison, gate_rows,
     pages::{self, Detail},
-    worse_rows,
 };
 
 use crate::fixture::{dataset, doubtful, record, sample, style, typical, workload};
@@ -16,8 +16,8 @@ use crate::fixture::{dataset, doubtful, record, sample, style, typical, workload
 fn run(times: [f64; 2]) -> Record {
     let mut record = record(&["files", "pack"]);
     for round in 0..10 {
-        let wobble = [0.99, 1.0, 1.01][round as usize % 3];
         for (target, times) in times.into_iter().enumerate() {
+            let wobble = [0.99, 1.0, 1.01][(round as usize * (target + 1)) % 3];
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "4 µs")]
             let ns = (4000.0 * wobble * times) as u64;
             record.samples.push(sample(round, target, ns));
@@ -27,11 +27,27 @@ fn run(times: [f64; 2]) -> Record {
 }
 
 fn compared(old: &Record, new: &Record) -> Comparison {
-    comparison(std::slice::from_ref(old), std::slice::from_ref(new)).unwrap()
+    comparison(std::slice::from_ref(old), std::slice::from_ref(new), None).unwrap()
+}
+
+/// The same record, of so many runs: each round is a run.
+fn in_runs(mut record: Record) -> Record {
+    record.header.plan.rounds.runs = 10;
+    record.samples.iter_mut().for_each(|sample| sample.run = sample.round);
+    record
+}
+
+fn verdicts(compared: &Comparison) -> Vec<Verdict> {
+    compared.changes().map(|(_, row)| row.verdict).collect()
+}
+
+/// How many changes pass, fail, and neither.
+fn gated(compared: &Comparison, share: f64) -> [usize; 3] {
+    [Gate::Pass, Gate::Fail, Gate::CannotTell].map(|gate| gate_rows(compared, share, gate).len())
 }
 
 fn refused(old: &Record, new: &Record) -> String {
-    comparison(std::slice::from_ref(old), std::slice::from_ref(new)).unwrap_err().to_string()
+    comparison(std::slice::from_ref(old), std::slice::from_ref(new), None).unwrap_err().to_string()
 }
 
 fn page(compared: &Comparison, width: u16, bars: bool) -> String {
@@ -42,37 +58,104 @@ fn page(compared: &Comparison, width: u16, bars: bool) -> String {
 #[test]
 fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
     let told = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
-    let judged: Vec<_> = told.changes().map(|(_, row)| row.verdict).collect();
-    assert_eq!(judged, [Verdict::Same, Verdict::Slower]);
-    let [row] = &worse_rows(&told, 1.05)[..] else { panic!("{told:?}") };
-    assert!(row.starts_with("read, warm: pack: time new ÷ old 1.10 (1.09–1.11)"), "{row}");
-    assert!(worse_rows(&told, 1.12).is_empty());
-    let page = page(&told, 100, false);
-    assert!(
-        page.starts_with("new.json against old.json\n1 worse, 0 better, 1 the same within"),
-        "{page}"
+    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::Slower]);
+    let [row] = &gate_rows(&told, 0.05, Gate::Fail)[..] else { panic!("{told:?}") };
+    assert!(row.starts_with("read, warm: pack: time new ÷ old 1.10 (1.09–1.11), sees"), "{row}");
+    assert_eq!(
+        [0.05, 0.1, 0.15].map(|share| gated(&told, share)),
+        [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     );
+    let page = page(&told, 100, false);
+    assert!(page.starts_with("new.json against old.json\n1 worse, 0 better, 0 the same"), "{page}");
     let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
     assert!(row.ends_with("worse: slower by 10 %"), "{row}");
+    assert!(page.lines().any(|line| line.starts_with("files") && line.ends_with("control")));
 }
 
 #[test]
-fn equal_runs_show_no_difference() {
+fn equal_runs_are_the_same_and_pass() {
     let told = compared(&run([1.0, 1.0]), &run([1.0, 1.0]));
-    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::Same));
-    assert!(worse_rows(&told, 1.0).is_empty() && told.is_judged());
+    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::Same]);
+    assert_eq!(gated(&told, 0.05), [1, 0, 0]);
     assert!(told.only.iter().all(Vec::is_empty));
     assert!(told.environments.is_empty() && told.plans.is_empty());
 }
 
-/// Spread that is as wide as the change: its interval begins below 1.05.
 #[test]
-fn only_a_whole_interval_beyond_the_limit_fails() {
-    let mut new = run([1.1, 1.1]);
-    for sample in &mut new.samples {
+fn what_the_machine_does_to_all_cancels() {
+    let told = compared(&run([1.0, 1.0]), &run([1.4, 1.4]));
+    assert_eq!(verdicts(&told)[1], Verdict::Same);
+    let alone = |mut record: Record| {
+        record.header.plan.targets.pop();
+        record.samples.retain(|sample| sample.target == 0);
+        record
+    };
+    let told = compared(&alone(run([1.0, 1.0])), &alone(run([1.4, 1.4])));
+    assert_eq!((verdicts(&told), &told.control), (vec![Verdict::Slower], &None));
+}
+
+#[test]
+fn another_control_is_named() {
+    let [old, new] = [run([1.0, 1.0]), run([1.2, 1.0])].map(|record| [record]);
+    let told = comparison(&old, &new, Some("pack")).unwrap();
+    assert_eq!(verdicts(&told), [Verdict::Slower, Verdict::Baseline]);
+    assert!(page(&told, 100, false).contains("those of the control, pack, in the same rounds\n"));
+    let refused = comparison(&old, &new, Some("memory")).unwrap_err().to_string();
+    assert_eq!(refused, "--control memory: not in both records (accepted: files, pack)");
+}
+
+/// A control that is always warm says nothing of cold trials.
+#[test]
+fn where_the_control_has_no_times_the_others_are_compared_alone() {
+    let cold = |mut record: Record| {
+        record.header.plan.caches.push(Cache::Cold);
+        let mut more: Vec<_> = record.samples.iter().filter(|s| s.target == 1).cloned().collect();
+        more.iter_mut().for_each(|sample| sample.cache = Cache::Cold);
+        record.samples.extend(more);
+        record
+    };
+    let told = compared(&cold(run([1.0, 1.0])), &cold(run([2.0, 2.0])));
+    let controlled: Vec<_> = told.cases.iter().map(|case| case.controlled).collect();
+    assert_eq!(controlled, [true, false]);
+    assert!(page(&told, 200, false).contains("; not in read, cold, where it has none"));
+}
+
+/// Spread that is as wide as the change: its interval contains 1.05.
+#[test]
+fn a_gate_cannot_tell_when_the_interval_contains_the_limit() {
+    let mut new = run([1.0, 1.1]);
+    for sample in new.samples.iter_mut().filter(|sample| sample.target == 1) {
         sample.wall_ns = sample.wall_ns * [80, 100, 125][sample.round as usize % 3] / 100;
     }
-    assert!(worse_rows(&compared(&run([1.0, 1.0]), &new), 1.05).is_empty());
+    let told = compared(&run([1.0, 1.0]), &new);
+    assert_eq!((gated(&told, 0.05), gated(&told, 1.0)), ([0, 0, 1], [1, 0, 0]));
+}
+
+/// Ten runs show how runs differ, ten rounds of one do not.
+#[test]
+fn a_single_run_is_not_judged_by_less_than_it_sees() {
+    let (old, mut new) = (run([1.0, 1.0]), run([1.0, 1.043]));
+    for sample in new.samples.iter_mut().filter(|sample| sample.target == 1) {
+        sample.wall_ns = sample.wall_ns * [97, 100, 103][sample.round as usize % 3] / 100;
+    }
+    let single = compared(&old, &new);
+    let (_, row) = single.changes().nth(1).unwrap();
+    let (low, seen) = (row.time.unwrap().low, 1.0 + row.detectable.unwrap());
+    assert!(1.02 < low && low < seen, "{row:?}");
+    assert_eq!(gated(&single, 0.02), [0, 0, 1]);
+    assert_eq!(gated(&compared(&in_runs(old), &in_runs(new)), 0.02), [0, 1, 0]);
+}
+
+#[test]
+fn runs_are_compared_by_their_means() {
+    let three = |mut record: Record| {
+        record.header.plan.rounds.runs = 3;
+        record.samples.iter_mut().for_each(|sample| sample.run = sample.round % 3);
+        record
+    };
+    let told = compared(&three(run([1.0, 1.0])), &three(run([1.0, 1.3])));
+    let (_, row) = told.changes().nth(1).unwrap();
+    assert_eq!((row.time.unwrap().n, row.verdict), (3, Verdict::Slower));
 }
 
 #[test]
@@ -81,7 +164,7 @@ fn targets_pair_by_what_they_are_and_not_by_their_place() {
     new.header.plan.targets.swap(0, 1);
     new.header.plan.targets[0].location = "/elsewhere".to_owned();
     let told = compared(&old, &new);
-    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::Same), "{told:?}");
+    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::Same], "{told:?}");
 }
 
 #[test]
@@ -141,13 +224,10 @@ fn writes_under_another_durability_class_are_not_judged() {
     }
     new.header.plan.workloads[0].count = 77;
     let told = compared(&old, &new);
-    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::DurabilityDiffers));
-    assert!(!told.is_judged() && worse_rows(&told, 1.05).is_empty());
-    assert_eq!(told.plans[0].to_string(), "operations a commit (update): 1,000 against 77");
-    for record in [&mut old, &mut new] {
-        record.header.plan.workloads[0].batch = Batch::Of(1);
-    }
-    assert!(compared(&old, &new).plans.is_empty(), "each is a commit of its own");
+    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::DurabilityDiffers]);
+    assert!(!told.is_judged());
+    assert_eq!(gated(&told, 0.05), [0, 0, 1]);
+    assert_eq!(told.plans[0].to_string(), "operations a pass (update): 1,000 against 77");
 }
 
 #[test]
@@ -155,8 +235,8 @@ fn few_rounds_are_not_judged() {
     let (mut old, new) = (run([1.0, 1.0]), run([2.0, 2.0]));
     old.samples.retain(|sample| sample.round < 4);
     let told = compared(&old, &new);
-    assert!(told.changes().all(|(_, row)| row.verdict == Verdict::TooFewRounds));
-    assert!(worse_rows(&told, 1.05).is_empty());
+    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::TooFewRounds]);
+    assert_eq!(gated(&told, 0.05), [0, 0, 1]);
 }
 
 #[test]
@@ -179,7 +259,7 @@ fn what_may_lie_behind_a_change_stands_with_it() {
 fn runs_of_a_sweep_pair_by_what_varies() {
     let swept = |sizes: [&str; 2], times: [f64; 2]| -> Vec<Record> {
         let point = |(number, size): (usize, &str)| {
-            let mut record = run([times[number]; 2]);
+            let mut record = run([1.0, times[number]]);
             let varied = [("size".to_owned(), size.to_owned())].into();
             let point = Some(Point { number, of: 2, varied });
             record.header.point = point;
@@ -187,11 +267,10 @@ fn runs_of_a_sweep_pair_by_what_varies() {
         };
         sizes.into_iter().enumerate().map(point).collect()
     };
-    let told = comparison(&swept(["1k", "4k"], [1.0, 2.0]), &swept(["4k", "16k"], [2.2, 1.0]));
-    let told = told.unwrap();
-    let rows = worse_rows(&told, 1.05);
-    assert_eq!(rows.len(), 2, "{told:?}");
-    assert!(rows[0].starts_with("size=4k, read, warm: files: "), "{rows:?}");
+    let (old, new) = (swept(["1k", "4k"], [1.0, 2.0]), swept(["4k", "16k"], [2.2, 1.0]));
+    let told = comparison(&old, &new, None).unwrap();
+    let [row] = &gate_rows(&told, 0.05, Gate::Fail)[..] else { panic!("{told:?}") };
+    assert!(row.starts_with("size=4k, read, warm: pack: "), "{row}");
     assert_eq!(told.only, [vec!["size=1k".to_owned()], vec!["size=16k".to_owned()]]);
 }
 
@@ -221,10 +300,10 @@ fn markdown_shows_names_and_runs_nothing() {
         pages::comparison(&compared(&old, &new), ["old.json", "<b>.json"], Detail::default());
     let text = text.markdown();
     assert!(
-        text.starts_with("### &lt;b&gt;.json against old.json\n\n1 worse, 0 better, 1 the same")
+        text.starts_with("### &lt;b&gt;.json against old.json\n\n1 worse, 0 better, 0 the same")
     );
     let row = text.lines().find(|line| line.contains("worse: slower")).unwrap();
     assert!(row.starts_with("| a\\|b&lt;img src=x&gt;\\` | 4.00 (3.97–4.02) |"), "{row}");
     let columns = row.replace("\\|", "").matches('|').count();
-    assert_eq!(columns, 7, "{row}");
+    assert_eq!(columns, 8, "{row}");
 }

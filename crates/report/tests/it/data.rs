@@ -67,7 +67,7 @@ fn a_comparison_meets_its_schema() {
     let schema = assert_committed("compare.schema.json", "storemark compare --json", schema);
     let mut new = doubtful();
     new.header.environment.kernel = None;
-    let told = comparison(&[typical()], &[new]).unwrap();
+    let told = comparison(&[typical()], &[new], None).unwrap();
     let told = met(&schema, &ComparisonData::of(&told));
     assert_eq!(told["rows"].as_array().unwrap().len(), 3);
     assert_eq!(told["rows"][2]["verdict"], "same");

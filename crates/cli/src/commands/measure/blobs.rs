@@ -32,6 +32,7 @@ pub(super) fn request(
         work: work.into_iter().filter_map(blob_work).collect(),
         caches: spec.caches(),
         count: one(&spec.work.count),
+        repeated: None,
         max_key: one(&spec.data.max_id),
         start: one(&spec.work.start),
         batch: spec.batch(),

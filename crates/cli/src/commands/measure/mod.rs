@@ -84,12 +84,15 @@ fn extras(spec: &RunSpec) -> Extras {
 
 fn ready(typed: RunSpec) -> Result<Ready> {
     let began = Instant::now();
-    let (spec, file) = plan::understand(typed)?;
+    let (spec, origin) = plan::understand(typed)?;
     let ready = requests::placements(&spec).and_then(|placements| {
         let requests = requests::requests(&spec, &placements)?;
         Ok((placements, requests))
     });
-    let (placements, requests) = ready.map_err(|error| plan::blame(error, file.as_ref(), &spec))?;
+    let (placements, mut requests) = ready.map_err(|error| origin.blame(error, &spec))?;
+    if let [request] = &mut requests[..] {
+        request.repeat(origin.recorded);
+    }
     Ok(Ready { began, spec, requests, placements })
 }
 

@@ -69,13 +69,16 @@ impl Blobs<'_> {
             let tried: Vec<&Costs> = costs.iter().map(|own| &own[index]).collect();
             let costs: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
             let in_turns = self.costs_in_turns(*work, &costs);
+            let earlier = part.repeated(&self.job.workload(*work, 0, keys), keys);
             let (settled, slice) = match work.rate {
                 _ if !in_turns.is_empty() => epoch::lengths(keys, &in_turns),
                 Some(rate) => (on_schedule(rate, &costs, lengths.scheduled), 0),
                 None => (keys * repeats(keys as f64, &costs, &lengths), 0),
             };
-            let count = part.count.unwrap_or(settled).min(most(work.operation, keys));
-            let slice = (slice > 0).then_some(slice.min(count));
+            let asked = part.count.or(earlier.map(|workload| workload.count));
+            let count = asked.unwrap_or(settled).min(most(work.operation, keys));
+            let slice = (slice > 0).then_some(slice);
+            let slice = slice.map(|own| earlier.and_then(|of| of.slice).unwrap_or(own).min(count));
             let workload = Workload { slice, ..self.job.workload(*work, count, keys) };
             let length = Length { keys, ..Length::of(&workload) };
             round += tried

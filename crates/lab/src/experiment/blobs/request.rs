@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Batch, Blobs, Cache, DatasetSpec, Generated, Settings};
+use model::{Batch, Blobs, Cache, DatasetSpec, Generated, Plan, Settings, Workload};
 
 use crate::{Amount, experiment::request::Target, workload::BlobWork};
 
@@ -21,6 +21,8 @@ pub struct BlobsRequest {
     pub caches: Vec<Cache>,
     /// Operations of a pass; absent: every key once, more often where that takes no time.
     pub count: Option<u64>,
+    /// The plan that is run again: where it did the same on as many keys, passes have its counts.
+    pub repeated: Option<Plan>,
     /// Largest integer key to touch.
     pub max_key: Option<i64>,
     /// First integer key of a fixed order.
@@ -84,5 +86,15 @@ impl Data {
             Self::Store { path, .. } => DatasetSpec::Directory { path: path.display().to_string() },
             Self::Targets => DatasetSpec::Targets,
         }
+    }
+}
+
+impl BlobsRequest {
+    /// The workload of the plan that is run again which does as this one over so many `keys`.
+    pub(super) fn repeated(&self, workload: &Workload, keys: u64) -> Option<Workload> {
+        let of = |plan: &&Plan| plan.experiment.summary().is_some_and(|data| data.count == keys);
+        let mut earlier = self.repeated.iter().filter(of).flat_map(|plan| &plan.workloads);
+        let Workload { count, slice, .. } = *workload;
+        earlier.find(|other| Workload { count, slice, ..**other } == *workload).copied()
     }
 }
