@@ -326,8 +326,9 @@ findings! {
         workers: u32 = "Workers of a workload, of all processes together.",
         cpus: u32 = "Processors that storemark may use.",
     } => "times include waiting for a processor, and verdicts use wall time: {workers} workers \
-        share the {cpus} processors that storemark may use (affinity and control groups \
-        considered); use fewer --threads or --processes";
+        share {processors}, all that affinity and control groups leave; use fewer --threads or \
+        --processes",
+        processors = if *cpus == 1 { "one processor".to_owned() } else { format!("{cpus} processors") };
 
     [Note] ReadsAlone =>
         "slower than in a larger batch: each read is a batch of its own and pays for its own \
