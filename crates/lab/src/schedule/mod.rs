@@ -18,6 +18,8 @@ use model::{
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use rehearsal::Expected;
+
 use crate::{
     Progress, Recorder, Silent, Stop,
     dataset::{Use, derive, shuffle},
@@ -65,8 +67,17 @@ pub fn measure_with(
             progress.stage("trying a small part", None);
             Ok(measure(part, &mut Recorder::new(None), &Silent, stop)?.measuring)
         })?;
-        let prepared = request.prepare(stores, progress, stop)?;
-        let prepared = Prepared { round: prepared.round.or(expected), ..prepared };
+        let mut prepared = request.prepare(stores, progress, stop)?;
+        match expected {
+            Expected::Nothing => {}
+            Expected::Round(round) => prepared.round = Some(round),
+            Expected::Longer(part) => progress.say(&format!(
+                "already a small part of a round takes more than {}: too few rounds for a verdict \
+                 may fit; use more --time, or {} to shorten them",
+                show_duration(part),
+                prepared.shorter
+            )),
+        }
         let outcome = run(request, prepared, recorder, (began, progress, stop));
         finish(outcome, recorder, began)
     };

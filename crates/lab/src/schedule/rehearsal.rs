@@ -13,24 +13,37 @@ const PARTS: [u32; 2] = [32, 8];
 /// Part of the time that trying may take.
 const TRYING: u32 = 8;
 
+/// What is known of a round before the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Expected {
+    Nothing,
+    Round(Duration),
+    /// Already a small part of it takes longer.
+    Longer(Duration),
+}
+
 /// How long a round of `request` takes, if a small part of it can be tried; `round` runs one round.
 pub(super) fn expected(
     request: &Request,
     stop: &Stop,
     round: impl Fn(&Request) -> Result<Duration>,
-) -> Result<Option<Duration>> {
-    let Some(time) = request.time() else { return Ok(None) };
+) -> Result<Expected> {
+    let Some(time) = request.time() else { return Ok(Expected::Nothing) };
     let parts = PARTS.map(|part| request.part(part));
-    let [Some(small), Some(large)] = parts else { return Ok(None) };
+    let [Some(small), Some(large)] = parts else { return Ok(Expected::Nothing) };
     let try_out = || {
         let [small, large] = [once(small), once(large)];
         Ok::<_, Error>([round(&small)?, round(&large)?])
     };
-    match stop.within(Some(time / TRYING), try_out) {
-        Ok(tried) => Ok(Some(extrapolated(tried))),
-        // What cannot be tried is found to fail again, or to take long, when it is measured.
-        Err(error) if error.kind() != ErrorKind::Interrupted => stop.check().map(|()| None),
-        Err(error) => Err(error),
+    let trying = time / TRYING;
+    match stop.within(Some(trying), try_out) {
+        Ok(tried) => Ok(Expected::Round(extrapolated(tried))),
+        Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+        Err(error) if error.kind() == ErrorKind::Overdue => {
+            stop.check().map(|()| Expected::Longer(trying))
+        }
+        // It fails again when it is measured, and is reported then.
+        Err(_) => Ok(Expected::Nothing),
     }
 }
 

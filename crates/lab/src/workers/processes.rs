@@ -105,7 +105,8 @@ impl<'a> Processes<'a> {
     fn end(&self) {
         let mut members = std::mem::take(&mut *self.members.borrow_mut());
         members.iter_mut().for_each(|member| drop(member.input.take()));
-        members.iter_mut().for_each(|member| member.wait(self.ending));
+        let until = Instant::now() + self.ending;
+        members.iter_mut().for_each(|member| member.wait(until));
     }
 
     /// Asks each process, and waits until all have replied.
@@ -174,7 +175,7 @@ struct WorkerProcess {
 }
 
 /// How long a process may take to end by itself before it is killed.
-const ENDING: Duration = Duration::from_secs(5);
+const ENDING: Duration = Duration::from_secs(2);
 
 impl WorkerProcess {
     /// Starts process number `number`; the lines that it writes go to `lines`, `None` at their end.
@@ -215,11 +216,10 @@ impl WorkerProcess {
         let _ = dataset.send(&mut to).and_then(|()| to.flush());
     }
 
-    /// Waits until it has ended, and kills it if that takes longer than `most`.
-    fn wait(&mut self, most: Duration) {
-        let start = Instant::now();
+    /// Waits until it has ended, and kills it if it has not by `until`.
+    fn wait(&mut self, until: Instant) {
         while let Ok(None) = self.child.try_wait() {
-            if start.elapsed() >= most {
+            if Instant::now() >= until {
                 let _ = self.child.kill();
                 let _ = self.child.wait();
                 return;
@@ -248,7 +248,7 @@ impl Drop for WorkerProcess {
     /// Lets it end, and kills it if it does not.
     fn drop(&mut self) {
         drop(self.input.take());
-        self.wait(ENDING);
+        self.wait(Instant::now() + ENDING);
     }
 }
 

@@ -37,6 +37,10 @@ pub fn serve(
     let (sender, requests) = channel();
     let mut client = Client { requests, output };
     client.reply(&Reply::<()>::Hello { protocol: PROTOCOL })?;
+    if input.fill_buf().map_err(|e| Error::io("standard input", e))?.is_empty() {
+        // Whoever started this process wants it no longer.
+        return Ok(());
+    }
     let mut values = start(&mut input)?;
     client.done()?;
     thread::spawn(move || listen(input, sender, stop));
@@ -89,7 +93,7 @@ fn start(input: &mut impl BufRead) -> Result<Option<(Dataset, Pool)>> {
 }
 
 /// How long work may go on once nobody wants it any longer.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Passes requests on. When the input ends, so does this process, whatever it does: it never
 /// outlives the one that started it.
