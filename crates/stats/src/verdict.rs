@@ -62,35 +62,51 @@ enum Claim {
     Differs,
 }
 
-impl Looks {
-    /// Whether a mean of `n` logarithms shows it at the level `alpha`.
-    fn shows(self, claim: Claim, alpha: f64, mean: &Mean, n: usize) -> bool {
-        let distance = mean.value.abs();
-        let margin = self.margin(claim, alpha, mean, n);
+/// The logarithms of a ratio.
+struct Ratio {
+    mean: Mean,
+    n: usize,
+}
+
+impl Ratio {
+    fn of(values: &[f64]) -> Option<Self> {
+        let logs = logs(values)?;
+        Some(Self { mean: Mean::of(&logs), n: logs.len() })
+    }
+
+    /// Whether it shows the claim at the level `alpha`.
+    fn shows(&self, claim: Claim, alpha: f64, looks: Looks) -> bool {
+        let distance = self.mean.value.abs();
+        let margin = self.margin(claim, alpha, looks);
         match claim {
             Claim::Same => distance + margin < SAME.ln_1p(),
             Claim::Differs => distance > margin,
         }
     }
 
-    fn margin(self, claim: Claim, alpha: f64, mean: &Mean, n: usize) -> f64 {
-        let once = |level| mean.margin(|freedom| two_sided_t(level, freedom));
-        // "The same" takes two one-sided tests.
-        let judged = |alpha: f64| match claim {
-            Claim::Same => once(1.0 - 2.0 * alpha),
-            Claim::Differs => once(1.0 - alpha),
-        };
-        match self {
-            Self::AfterEach { precision } if n >= FIRST_LOOK => {
-                if once(LEVEL).exp_m1() > precision {
-                    critical_t(alpha, mean.independent()) * mean.error()
-                } else {
-                    // Some got a verdict before they came here.
-                    judged(alpha / 2.0)
-                }
-            }
-            Self::Once | Self::AfterEach { .. } => judged(alpha),
+    fn margin(&self, claim: Claim, alpha: f64, looks: Looks) -> f64 {
+        let Looks::AfterEach { precision } = looks else { return self.once(claim, alpha) };
+        if self.n < FIRST_LOOK {
+            return self.once(claim, alpha);
         }
+        // Half of the level is for verdicts that end a run, half for those at its end.
+        let alpha = alpha / 2.0;
+        if self.student(LEVEL).exp_m1() <= precision {
+            return self.once(claim, alpha);
+        }
+        critical_t(alpha, self.mean.independent()) * self.mean.error()
+    }
+
+    /// "The same" takes two one-sided tests.
+    fn once(&self, claim: Claim, alpha: f64) -> f64 {
+        match claim {
+            Claim::Same => self.student(1.0 - 2.0 * alpha),
+            Claim::Differs => self.student(1.0 - alpha),
+        }
+    }
+
+    fn student(&self, level: f64) -> f64 {
+        self.mean.margin(|freedom| two_sided_t(level, freedom))
     }
 }
 
@@ -104,32 +120,30 @@ impl Looks {
 /// approach for assessing the equivalence of average bioavailability", Journal of Pharmacokinetics
 /// and Biopharmaceutics 15, 1987).
 pub fn verdicts(table: &[Vec<f64>], looks: Looks) -> Vec<Verdict> {
-    let logs = table.iter().map(|ratios| logs(ratios));
-    let means = logs.map(|logs| logs.map(|logs| (Mean::of(&logs), logs.len())));
-    judged(&means.collect::<Vec<_>>(), looks)
+    judged(&table.iter().map(|values| Ratio::of(values)).collect::<Vec<_>>(), looks)
 }
 
 /// The same of a table of changes, each given by the values of the new record and by those of the
 /// old one: as many as were measured, and judged once.
 pub fn change_verdicts(table: &[[Vec<f64>; 2]]) -> Vec<Verdict> {
-    let mean = |[new, old]: &[Vec<f64>; 2]| Some((Mean::difference(new, old)?, new.len()));
-    judged(&table.iter().map(mean).collect::<Vec<_>>(), Looks::Once)
+    let ratio = |[new, old]: &[Vec<f64>; 2]| {
+        Some(Ratio { mean: Mean::difference(new, old)?, n: new.len() })
+    };
+    judged(&table.iter().map(ratio).collect::<Vec<_>>(), Looks::Once)
 }
 
-/// Of means of so many logarithms each.
-fn judged(means: &[Option<(Mean, usize)>], looks: Looks) -> Vec<Verdict> {
+fn judged(ratios: &[Option<Ratio>], looks: Looks) -> Vec<Verdict> {
     let shown = |claim| {
-        holm(means.iter().flatten().count(), |alpha| {
-            let shows = |(mean, n): &(Mean, usize)| looks.shows(claim, alpha, mean, *n);
-            means.iter().map(|mean| mean.as_ref().is_some_and(shows)).collect()
+        holm(ratios.iter().flatten().count(), |alpha| {
+            let shows = |ratio: &Ratio| ratio.shows(claim, alpha, looks);
+            ratios.iter().map(|ratio| ratio.as_ref().is_some_and(shows)).collect()
         })
     };
-    let (same, differ) = (shown(Claim::Same), shown(Claim::Differs));
-    let verdict = |((mean, same), differs): ((&Option<(Mean, usize)>, bool), bool)| {
-        let mean = mean.as_ref().map_or(0.0, |(mean, _)| mean.value);
-        Verdict::of(mean, same, differs)
+    let shown = shown(Claim::Same).into_iter().zip(shown(Claim::Differs));
+    let verdict = |(ratio, (same, differs)): (&Option<Ratio>, _)| {
+        Verdict::of(ratio.as_ref().map_or(0.0, |ratio| ratio.mean.value), same, differs)
     };
-    means.iter().zip(same).zip(differ).map(verdict).collect()
+    ratios.iter().zip(shown).map(verdict).collect()
 }
 
 /// Which of so many hypotheses are shown: each that is leaves its part of the level to the others (S.

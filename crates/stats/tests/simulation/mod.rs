@@ -13,6 +13,10 @@ pub(crate) use noise::{Noise, Source};
 pub(crate) use random::Random;
 use storemark_stats::{Estimate, FIRST_LOOK, Looks, SAME, Verdict, paired_ratio, verdicts};
 
+/// As a run of several targets looks.
+pub(crate) const NARROW: f64 = SAME / 2.0;
+pub(crate) const LOOKS: Looks = Looks::AfterEach { precision: NARROW };
+
 /// How far what happens to all targets of a round moves from one to the next, on the logarithm.
 const WALK: f64 = 0.1;
 
@@ -96,7 +100,7 @@ impl Tables<'_> {
             }
             if self.looks != Looks::Once && round >= FIRST_LOOK {
                 let shown = verdicts(&ratios, self.looks);
-                let wide = |ratios| estimate(ratios).half_width() > SAME / 2.0;
+                let wide = |ratios: &Vec<f64>| estimate(ratios).half_width() > NARROW;
                 let needs = |(ratios, shown)| shown == Verdict::Inconclusive && wide(ratios);
                 open = ratios.iter().zip(shown).map(needs).collect();
             }
@@ -109,7 +113,7 @@ impl Tables<'_> {
     }
 }
 
-fn estimate(ratios: &Vec<f64>) -> Estimate {
+fn estimate(ratios: &[f64]) -> Estimate {
     paired_ratio(ratios, &vec![1.0; ratios.len()]).expect("simulated times are positive")
 }
 

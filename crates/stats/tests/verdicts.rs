@@ -1,0 +1,120 @@
+//! How often the verdicts of a table, and the intervals next to them, are right, by simulation with
+//! fixed seeds. A share of 5 % of 500 tables has a standard error of one point; larger runs are in
+//! `docs/method.md`.
+
+mod simulation;
+
+use simulation::{LOOKS, Machine, Noise, Outcome, Random, Tables};
+use storemark_stats::{Looks, Verdict, verdicts};
+
+const EQUAL: [f64; 4] = [1.0; 4];
+/// Two that are equal, one that is 5 % slower, one much faster.
+const MIXED: [f64; 4] = [1.0, 1.0, 1.05, 0.6];
+/// Two that are just too different to be the same.
+const EDGE: [f64; 4] = [1.0, 1.0, 1.03, 1.03];
+
+fn looking(noise: Noise, sigma: f64, truth: &[f64]) -> Outcome {
+    Tables { noise, sigma, truth, looks: LOOKS, rounds: 60, count: 500 }.outcome()
+}
+
+fn fixed(noise: Noise, sigma: f64, rounds: usize) -> Outcome {
+    Tables { noise, sigma, truth: &EQUAL, looks: Looks::Once, rounds, count: 500 }.outcome()
+}
+
+#[track_caller]
+fn assert_right(found: Outcome) {
+    assert!(found.false_tables <= 0.07, "{found:?}");
+    assert!((0.93..=0.995).contains(&found.covered), "{found:?}");
+}
+
+#[track_caller]
+fn assert_right_however_it_is(noise: Noise) {
+    for truth in [EQUAL, MIXED, EDGE] {
+        assert_right(looking(noise, 0.05, &truth));
+    }
+    assert_right(fixed(noise, 0.05, 30));
+}
+
+#[test]
+fn normal_noise() {
+    assert_right_however_it_is(Noise::Normal);
+}
+
+#[test]
+fn log_normal_noise() {
+    assert_right_however_it_is(Noise::LogNormal);
+}
+
+#[test]
+fn noise_with_heavy_tails() {
+    assert_right_however_it_is(Noise::HeavyTails);
+}
+
+#[test]
+fn rounds_that_follow_each_other() {
+    assert_right_however_it_is(Noise::Correlated(0.3));
+}
+
+#[test]
+fn rounds_that_follow_each_other_closely() {
+    assert_right_however_it_is(Noise::Correlated(0.6));
+}
+
+#[test]
+fn bursts_of_load() {
+    assert_right_however_it_is(Noise::Bursts);
+}
+
+#[test]
+fn the_first_of_a_round_takes_longer() {
+    assert_right_however_it_is(Noise::Order(1.0));
+}
+
+#[test]
+fn little_noise_is_judged_soon() {
+    let found = looking(Noise::Normal, 0.01, &MIXED);
+    assert_right(found);
+    assert!(found.judged > 0.98 && found.rounds < 16.0, "{found:?}");
+}
+
+#[test]
+fn a_difference_of_a_twentieth_is_found() {
+    for (sigma, rounds) in [(0.025, 19.0), (0.05, 27.0)] {
+        let found = looking(Noise::Normal, sigma, &[1.05]);
+        assert!(found.judged > 0.98 && found.rounds < rounds, "{found:?}");
+    }
+}
+
+/// What the bound is for: with a plain test after each round, one of four equal targets is called
+/// different in every seventh table or more.
+#[test]
+fn looking_often_with_a_plain_test_is_wrong_often() {
+    let mut random = Random::new(7);
+    let mut is_wrong = || {
+        let mut machine = Machine::new(Noise::Normal, 0.1, 4);
+        let mut ratios = vec![Vec::new(); 4];
+        (1..=60).any(|round| {
+            let times = machine.round(&mut random);
+            ratios.iter_mut().zip(&times[1..]).for_each(|(own, time)| own.push(time / times[0]));
+            let differs = |verdict: &Verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);
+            round >= 5 && verdicts(&ratios, Looks::Once).iter().any(differs)
+        })
+    };
+    let wrong = (0..200).filter(|_| is_wrong()).count();
+    assert!(wrong > 28, "{wrong}");
+}
+
+/// A known limit: fewer rounds do not show how they are correlated.
+#[test]
+fn few_rounds_are_taken_as_independent() {
+    assert!(fixed(Noise::Correlated(0.6), 0.05, 10).covered < 0.75);
+    assert_right(fixed(Noise::Normal, 0.05, 10));
+}
+
+/// A known limit: rounds without a stall cannot show that there are stalls.
+#[test]
+fn rare_stalls_of_one_target_are_missed() {
+    let covered = |chance, length| looking(Noise::Stalls(chance, length), 0.03, &EQUAL).covered;
+    assert!(covered(0.02, 50.0) < 0.8);
+    assert!(covered(0.5, 1.0) > 0.93, "frequent ones are seen");
+}
