@@ -81,6 +81,8 @@ pub struct Percentiles {
     pub p9999: f64,
     /// Largest.
     pub max: f64,
+    /// Share of the time of all operations in those above the 99th percentile.
+    pub above_p99: f64,
 }
 
 impl Figures {
@@ -170,8 +172,21 @@ impl Percentiles {
             p999: at(0.999),
             p9999: at(0.9999),
             max: all.max() as f64 / 1e3,
+            above_p99: above(all, all.value_at_quantile(0.99)),
         }
     }
+}
+
+/// Share of the sum of all values in those above `limit`.
+fn above(all: &Histogram<u64>, limit: u64) -> f64 {
+    let (mut sum, mut above) = (0.0, 0.0);
+    for step in all.iter_recorded() {
+        let part =
+            all.median_equivalent(step.value_iterated_to()) as f64 * step.count_at_value() as f64;
+        sum += part;
+        above += if step.value_iterated_to() > limit { part } else { 0.0 };
+    }
+    if sum > 0.0 { above / sum } else { 0.0 }
 }
 
 fn paced(samples: &[&Sample]) -> Option<Schedule> {

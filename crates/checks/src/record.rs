@@ -140,7 +140,8 @@ fn passes(record: &Record) -> Vec<Finding> {
     let unknown = record.samples.iter().all(|sample| sample.load.other_cpus.is_none());
     let unknown = (unknown && !record.samples.is_empty()).then_some(FindingKind::LoadUnknown);
     let frequency = frequency_varies(&record.samples);
-    let run = unknown.into_iter().chain(frequency).map(Finding::run);
+    let waiting = waiting_unknown(record);
+    let run = [unknown, waiting, frequency].into_iter().flatten().map(Finding::run);
     let of_series = |series: Series<'_>| {
         let samples: Vec<_> = record.samples_of(series.case, series.target).collect();
         let tool = tool_share(&samples, environment.loop_ns);
@@ -172,6 +173,12 @@ fn other_load(samples: &[Sample]) -> Option<FindingKind> {
     let (cpus, error) = (others_ns / wall_ns, TICKS_NS * passes.sqrt() / wall_ns);
     // Without short passes neither is a number, and nothing is above that.
     (cpus > OTHER_CPUS + 3.0 * error).then_some(FindingKind::OtherLoad { cpus })
+}
+
+/// Linux reports it.
+fn waiting_unknown(Record { header, samples, .. }: &Record) -> Option<FindingKind> {
+    let unknown = header.environment.os != "linux" && samples.iter().all(|s| s.waited_ns.is_none());
+    (unknown && !samples.is_empty()).then_some(FindingKind::WaitingUnknown)
 }
 
 fn tool_share(samples: &[&Sample], loop_ns: f64) -> Option<FindingKind> {

@@ -220,6 +220,7 @@ fn is_about_machine(kind: &FindingKind) -> bool {
             | FindingKind::StateNotReached { .. }
             | FindingKind::StateUnproven { .. }
             | FindingKind::Steal { .. }
+            | FindingKind::WaitingUnknown
             | FindingKind::Swapped { .. }
             | FindingKind::Throttled { .. }
             | FindingKind::UnusualFilesystem { .. }

@@ -30,6 +30,7 @@ fn environment() -> Environment {
         cpu: Cpu { count: 2, ..Cpu::default() },
         filesystems: vec![filesystem("ext4", "/dev/vda", "/")],
         clock_ns: 70,
+        os: "linux".to_owned(),
         ..Environment::default()
     }
 }

@@ -21,6 +21,13 @@ fn a_sound_record_raises_nothing() {
 }
 
 #[test]
+fn a_system_that_does_not_report_waiting_is_a_finding() {
+    let on = |os: &str| late(|r| r.header.environment.os = os.to_owned());
+    assert_eq!(on("macos"), [FindingKind::WaitingUnknown]);
+    assert_eq!(on("linux"), []);
+}
+
+#[test]
 fn what_the_tool_itself_takes_is_a_finding() {
     // 4 µs an operation were measured.
     let own = |loop_ns| late(|r| r.header.environment.loop_ns = loop_ns);

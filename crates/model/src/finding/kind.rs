@@ -102,6 +102,10 @@ findings! {
         "times may be too long: what else ran during the trials is not known; make sure that \
         nothing does";
 
+    [Note] WaitingUnknown =>
+        "times include waiting for a processor, and verdicts use wall time: this system does not \
+        report how long a thread waits for one; stop other processes";
+
     [Warning, worst ("", *share)]
     Steal { share: f64 as percent = "Share of all processor time." } =>
         "times are too long: the hypervisor took up to {share} of the processors' time; run again \

@@ -25,12 +25,13 @@ pub(crate) use self::{
     times::{latencies, latency_table, times},
 };
 
+use checks::{Series, per};
 use model::{Plan, record::Record};
 use stats::Estimate;
 
 use crate::{
     Figures, Verdict,
-    number::NONE,
+    number::{NONE, figure},
     table::{Cell, Column, Rows, Tone},
     words,
 };
@@ -109,6 +110,19 @@ fn clock(record: &Record, rows: &[Figures]) -> Option<String> {
         _ => Some(format!("the time contains waiting for a processor: {}", by_wall.join(", "))),
     };
     words::joined([shares, by_wall], "; ")
+}
+
+/// Why a time is above the 99th percentile next to it, if it is.
+fn above_p99(record: &Record, row: &Figures) -> Option<String> {
+    let latency = row.latency.filter(|of| row.us_per_op.is_some_and(|us| us.point > of.p99))?;
+    let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
+    let settling = per(&samples, |sample| sample.wall_ns, |sample| Some(sample.settle_ns))?;
+    if settling > latency.above_p99 {
+        return Some(format!("{:.0} % of it flushes after the last operation", settling * 100.0));
+    }
+    let longest = figure(latency.max / 1e3);
+    let share = latency.above_p99 * 100.0;
+    Some(format!("{share:.0} % of it in the slowest 1 % of the operations, up to {longest} ms"))
 }
 
 /// A time: with one target there is nothing to compare it with, so that it has its interval.

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use model::{Case, record::Record, units::show_size};
 use stats::Crossing;
 
-use super::{TARGET, time, times::unit};
+use super::{TARGET, above_p99, time, times::unit};
 use crate::{
     Figures, PageMatrix, TargetBreakEven,
     table::{Cell, Column, Room, Table, Tone},
@@ -42,6 +42,10 @@ pub(crate) fn sweep<'a>(
     let alone = plan.targets.len() == 1;
     let paced = rows.iter().any(|(_, row)| row.paced.is_some());
     let (head, unit) = if paced { ("latency", "µs") } else { ("time", unit(plan, case)) };
+    let slow = rows.iter().filter_map(|(run, row)| {
+        let (varied, target) = (words::varied(run), label(&run.header.plan, row.target));
+        Some(format!("{varied} {target} {}", above_p99(run, row)?))
+    });
     Table::of(title, &rows)
         .with(Column::text("run").narrow(&[20, 12]), |(run, _)| words::varied(run))
         .with(TARGET, |(run, row)| label(&run.header.plan, row.target))
@@ -50,6 +54,7 @@ pub(crate) fn sweep<'a>(
         .with_if(!paced, Column::number("rate", "MB/s").room(Room::Spare(1)), |(_, r)| r.mb_per_s)
         .compared(plan, |(_, row)| row)
         .done()
+        .with_notes(words::joined(slow, "; ").map(|all| format!("time above p99: {all}")))
 }
 
 /// A table for each case: the size at which the baseline overtakes each target.

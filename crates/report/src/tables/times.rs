@@ -7,7 +7,7 @@ use model::{
     units::{show_count, show_size},
 };
 
-use super::{TARGET, clock, time};
+use super::{TARGET, above_p99, clock, time};
 use crate::{
     Figures, Percentiles, Rates, Waits, explained,
     number::{figure, with_interval},
@@ -46,6 +46,7 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
         })
         .with(Column::number("p50", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p50))
         .with(Column::number("p99", "µs"), |row| Some(row.latency?.p99))
+        .with(Column::number("p99.9", "µs").room(Room::Spare(0)), |row| Some(row.latency?.p999))
         .with(Column::number("CPU", unit).room(Room::Spare(2)), Figures::cpu_us_per_op)
         // The time in another unit.
         .with(Column::number("rate", "MB/s").room(Room::Wide), |row| row.mb_per_s)
@@ -98,6 +99,7 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
     };
     [
         clock(record, rows),
+        figures(&|row| above_p99(record, row)).map(|all| format!("time above p99: {all}")),
         late.map(|all| format!("µs that operations started late, median and p99: {all}")),
         over_warm.map(|all| format!("time {} ÷ warm: {all}", case.cache)),
         read_ahead(&record.header.plan, rows),

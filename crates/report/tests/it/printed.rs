@@ -1,5 +1,6 @@
 //! What a person sees.
 
+use hdrhistogram::Histogram;
 use model::{
     Batch, Cache, Cost, Finding, FindingKind, Io, Operation, Order, Residency, Work,
     record::{End, Ended, Record},
@@ -12,7 +13,8 @@ use storemark_report::{
 use unicode_width::UnicodeWidthStr;
 
 use crate::fixture::{
-    self, asked, available, doubtful, page, passes, record, sample, style, typical, workload,
+    self, OPERATIONS, asked, available, doubtful, page, passes, record, sample, style, typical,
+    workload,
 };
 
 fn plain(record: &Record, width: u16) -> String {
@@ -39,10 +41,10 @@ fn assert_fits(record: &Record) {
 #[test]
 fn a_row_holds_the_figures() {
     let page = plain(&typical(), 110);
-    assert_eq!(cells(&page, "files"), "files 4.04 8.09 4.04 4.09 2.00 2472 1 baseline");
+    assert_eq!(cells(&page, "files"), "files 4.04 8.09 4.04 4.09 4.09 2.00 2472 1 baseline");
     assert_eq!(
         cells(&page, "sqlite"),
-        "sqlite api=blob 3.15 6.31 3.15 3.19 2.00 3170 0.780 (0.780–0.780) faster by 22 %"
+        "sqlite api=blob 3.15 6.31 3.15 3.19 3.19 2.00 3170 0.780 (0.780–0.780) faster by 22 %"
     );
     assert!(cells(&page, "pack").ends_with("same within ±3 %"));
 }
@@ -93,9 +95,44 @@ fn a_target_alone_has_an_interval_and_no_verdict() {
     record.samples = (0..6).map(|r| sample(r, 0, [4_000, 4_200][r as usize % 2])).collect();
     let page = plain(&record, 100);
     let row = cells(&page, "files");
-    assert!(row.starts_with("files 4.10 (3.9") && row.ends_with(") 8.20 4.00 4.20 2.00"), "{row}");
+    assert!(
+        row.starts_with("files 4.10 (3.9") && row.ends_with(") 8.20 4.00 4.20 4.20 2.00"),
+        "{row}"
+    );
     assert!(!page.contains("verdict") && !page.contains("baseline"));
     assert!(page.ends_with("6 rounds; cut off: what was measured is shown; seed 42\n"));
+}
+
+#[test]
+fn a_time_above_p99_has_its_reason_next_to_it() {
+    let plain = |record: &Record| {
+        let page = plain(record, 120);
+        page.lines()
+            .filter(|line| line.contains("above p99"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let mut record = typical();
+    assert_eq!(plain(&record), [""; 0]);
+    // Five of 1,000 operations take 300 ms.
+    let mut slow = Histogram::<u64>::new(3).unwrap();
+    slow.record_n(3_150, OPERATIONS - 5).unwrap();
+    slow.record_n(300_000_000, 5).unwrap();
+    let text = checks::histogram::encode(&slow).unwrap();
+    for sample in record.samples.iter_mut().filter(|sample| sample.target == 1) {
+        sample.wall_ns += 5 * 300_000_000;
+        let latency = &mut passes(sample).latency;
+        (latency.histogram, latency.max_ns) = (text.clone(), 300_000_000);
+    }
+    let reason = "100 % of it in the slowest 1 % of the operations, up to 300 ms";
+    assert_eq!(plain(&record), [format!("  time above p99: sqlite api=blob {reason}")]);
+    let mut record = typical();
+    for sample in record.samples.iter_mut().filter(|sample| sample.target == 1) {
+        sample.settle_ns = sample.wall_ns * 3;
+        sample.wall_ns *= 4;
+    }
+    let reason = "75 % of it flushes after the last operation";
+    assert_eq!(plain(&record), [format!("  time above p99: sqlite api=blob {reason}")]);
 }
 
 #[test]
@@ -109,7 +146,7 @@ fn writes_of_other_durability_get_no_verdict() {
 #[test]
 fn a_narrow_terminal_goes_without_the_rate() {
     let page = plain(&typical(), 100);
-    assert_eq!(cells(&page, "files"), "files 4.04 8.09 4.04 4.09 2.00 1 baseline");
+    assert_eq!(cells(&page, "files"), "files 4.04 8.09 4.04 4.09 4.09 2.00 1 baseline");
 }
 
 /// The same on a terminal that shows block characters.
@@ -120,7 +157,7 @@ fn with_bars(record: &Record, width: u16) -> String {
 
 #[test]
 fn bars_stand_beside_ratios_where_there_is_room() {
-    let page = with_bars(&typical(), 120);
+    let page = with_bars(&typical(), 130);
     let row = cells(&page, "sqlite");
     assert!(row.ends_with("0.780 (0.780–0.780) █│ faster by 22 %"), "{row}");
     assert!(page.contains("¼     1     4"), "{page}");
@@ -164,7 +201,7 @@ fn cold(resident: u64) -> Record {
 fn cold_passes_show_what_came_from_the_device() {
     let page = plain(&cold(1), 110);
     assert!(page.contains("read, data-cold: 1,000 operations"), "{page}");
-    assert_eq!(cells(&page, "files"), "files 4.04 1.50 4.04 4.09 2.00 2472 1 baseline");
+    assert_eq!(cells(&page, "files"), "files 4.04 1.50 4.04 4.09 4.09 2.00 2472 1 baseline");
 }
 
 #[test]
@@ -183,7 +220,7 @@ fn what_a_cold_state_costs_stands_under_its_table() {
 #[test]
 fn a_state_that_was_not_reached_gives_no_figure_its_name() {
     let page = plain(&cold(2), 100);
-    assert_eq!(cells(&page, "pack"), "pack not in state – – – – – state not reached");
+    assert_eq!(cells(&page, "pack"), "pack not in state – – – – – – state not reached");
     // Where some rounds began in it, they count.
     let mut record = cold(1);
     for sample in record.samples.iter_mut().filter(|sample| sample.round < 4) {
@@ -199,7 +236,7 @@ fn what_was_not_measured_is_dashes() {
     record.samples.retain(|s| s.target != 1);
     record.stores.remove(1);
     let page = plain(&record, 100);
-    assert_eq!(cells(&page, "sqlite"), "sqlite api=blob – – – – – – –");
+    assert_eq!(cells(&page, "sqlite"), "sqlite api=blob – – – – – – – –");
     assert!(!page.contains("faster") && !page.contains("slower"));
 }
 
