@@ -133,7 +133,8 @@ fn how_long(request: &CalibrateRequest, order: &[(Form, u64)]) -> String {
     let [most, each, given] = [most(request, order), each, *time].map(show_duration);
     let count = forms.len();
     let forms = if count == 1 { String::new() } else { format!(" of each of {count} forms") };
-    let all = format!("{runs} runs{forms}, up to {each} a record");
+    let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+    let all = format!("{runs}{forms}, up to {each} a record");
     if self::most(request, order) <= *time {
         format!("this takes up to {most}: {all}")
     } else {
