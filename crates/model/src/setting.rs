@@ -57,12 +57,21 @@ pub struct Setting {
     pub help: &'static str,
     /// The facets that take it.
     pub facets: &'static [Facet],
+    /// Whether stores that differ in it differ in their files, not only in how these are used.
+    pub stored: bool,
 }
 
 impl Setting {
     /// A setting that all facets take.
     pub const fn new(name: &'static str, accepts: Accepts, help: &'static str) -> Self {
-        Self { name, accepts, help, facets: &[Facet::Blobs, Facet::Rows, Facet::Tasks] }
+        let facets = &[Facet::Blobs, Facet::Rows, Facet::Tasks];
+        Self { name, accepts, help, facets, stored: true }
+    }
+
+    /// The same, where a store is opened with any value of it.
+    #[must_use]
+    pub const fn of_use(self) -> Self {
+        Self { stored: false, ..self }
     }
 
     /// The same for these facets alone.
@@ -111,6 +120,20 @@ impl Setting {
 pub struct Settings(pub BTreeMap<String, String>);
 
 impl Settings {
+    /// Those of them that are part of a store's files, by an engine's `table`.
+    #[must_use]
+    pub fn stored<'t>(&self, table: impl IntoIterator<Item = &'t Setting>) -> Self {
+        let stored: Vec<_> = table.into_iter().filter(|setting| setting.stored).collect();
+        let is_stored = |name: &str| stored.iter().any(|setting| setting.is_named(name));
+        Self(
+            self.0
+                .iter()
+                .filter(|(name, _)| is_stored(name))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect(),
+        )
+    }
+
     /// Checks `asked` against an engine's `table`; later pairs win over earlier ones.
     pub fn check<'t, 'a>(
         table: impl IntoIterator<Item = &'t Setting>,

@@ -50,12 +50,12 @@ static DECLARATION: Declaration = Declaration {
             "write",
             Accepts::Words(Writing::VARIANTS),
             "truncate a file and write it, write over its old bytes, or write a new file and rename it",
-        ),
+        ).of_use(),
         Setting::new(
             "sync",
             Accepts::Words(Sync::VARIANTS),
             "flush nothing, each file before it is closed, or its folder as well",
-        ),
+        ).of_use(),
     ],
     durability: &[
         Durability::None.kept_by(

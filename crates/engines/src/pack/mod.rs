@@ -30,7 +30,8 @@ static DECLARATION: Declaration = Declaration {
         "io",
         Accepts::Words(&["pread", "mmap"]),
         "how values are read: a system call each, or copied out of a map of the file",
-    )],
+    )
+    .of_use()],
     durability: &[Durability::None.kept_by(
         &[],
         "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",

@@ -30,7 +30,7 @@ static DECLARATION: Declaration = Declaration {
             "api",
             Accepts::Words(&["sql", "blob"]),
             "read and overwrite by SQL statements or by incremental blob handles",
-        )
+        ).of_use()
         .only(&[Facet::Blobs]),
         Setting::new(
             "store",
@@ -54,7 +54,7 @@ static DECLARATION: Declaration = Declaration {
             "sync",
             Accepts::Words(&["off", "normal", "full", "extra"]),
             "PRAGMA synchronous",
-        ),
+        ).of_use(),
         Setting::new(
             "page_size",
             Accepts::PowerOfTwo(512, 65536),
@@ -65,20 +65,20 @@ static DECLARATION: Declaration = Declaration {
             "cache",
             Accepts::Size(0, MAX_BYTES),
             "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)",
-        ),
+        ).of_use(),
         Setting::new(
             "cache_pages",
             Accepts::Integer(0, i32::MAX as i64),
             "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size",
-        )
+        ).of_use()
         .only(&[Facet::Blobs]),
-        Setting::new("mmap", Accepts::Size(0, MAX_BYTES), "PRAGMA mmap_size in bytes")
+        Setting::new("mmap", Accepts::Size(0, MAX_BYTES), "PRAGMA mmap_size in bytes").of_use()
             .only(&[Facet::Blobs]),
         Setting::new(
             "checkpoint",
             Accepts::Words(&["auto", "none"]),
             "whether a WAL is checkpointed, automatically and at the end of a pass",
-        )
+        ).of_use()
         .only(&[Facet::Blobs]),
         NULL,
     ],

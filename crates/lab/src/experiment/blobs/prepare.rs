@@ -109,6 +109,29 @@ impl Job<'_> {
         self.settings(target).is_ok_and(|settings| changes(settings).is_some())
     }
 
+    /// The first target before one in whose scratch store it reads the very same files: they differ
+    /// only in how they use them, and what a second copy has of its own would count as theirs.
+    fn twin(&self, index: usize) -> Result<Option<usize>> {
+        let own = &self.part.targets[index];
+        let capabilities = own.engine.capabilities();
+        if !capabilities.reopens || !capabilities.persistent {
+            return Ok(None);
+        }
+        let stored = |target: &BlobTarget| {
+            Ok::<_, Error>(self.settings(target)?.stored(target.engine.settings(Facet::Blobs)))
+        };
+        for (place, other) in self.part.targets[..index].iter().enumerate() {
+            let alike = other.engine.name() == own.engine.name()
+                && other.location == own.location
+                && self.request.parent(other) == self.request.parent(own)
+                && self.is_scratch(other, Operation::Read);
+            if alike && stored(other)? == stored(own)? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
     /// Whose the stores are, of several the one that is written to.
     fn owner(&self, target: &BlobTarget) -> Owner {
         let operations = self.operations();
@@ -184,19 +207,23 @@ impl Making<'_> {
         let access = if own && !operation.writes() { Access::Read } else { Access::Write };
         let settings = self.job.settings(target)?;
         let options = OpenOptions { settings, access, keys: self.source.keys() };
-        let place = format!("{}-{operation}", self.index);
+        let twin = if operation.writes() { None } else { self.job.twin(self.index)? };
+        let place = format!("{}-{operation}", twin.unwrap_or(self.index));
         let path = if own {
             target.location.clone().expect("only a located target is not scratch")
         } else if engine.capabilities().persistent {
             let scratch = scratches.in_folder(request.parent(target), operation.writes())?;
             let name = target.location.as_deref().and_then(Path::file_name);
-            let folder = scratch.folder(&place, engine.account())?;
+            let folder = match twin {
+                Some(_) => scratch.path().join(&place),
+                None => scratch.folder(&place, engine.account())?,
+            };
             folder.join(name.unwrap_or(engine.name().as_ref()))
         } else {
             target.table(&place.replace('-', "_"))
         };
         let mut ready = ReadyStore::new(engine, path, options);
-        if own {
+        if own || twin.is_some() {
             return Ok((ready, None));
         }
         let start = Instant::now();
