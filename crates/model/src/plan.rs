@@ -182,7 +182,7 @@ pub struct Rounds {
     /// A target alone: stop once its interval is within this share of its time (0.03: ±3 %). Several:
     /// once every ratio has a verdict or an interval within half of it.
     pub precision: f64,
-    /// Time for the whole run in seconds.
+    /// Time for the whole run in seconds, what it makes ready included.
     pub seconds: f64,
     /// How often all of it is run, each time in fresh processes; rounds are numbered on.
     #[serde(default = "once")]

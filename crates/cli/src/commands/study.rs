@@ -83,8 +83,8 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let mut steps: VecDeque<_> = (1..).zip(&study.steps).filter(|(n, _)| chosen(n)).collect();
     let began = Instant::now();
     while let Some(share) = share(&steps, options, began) {
-        let Some((number, step)) = steps.pop_front().filter(|_| !stop.is_set()) else { break };
-        let (shown, outcome) = carry_out(step, (number, share), name, options, stop);
+        let Some((number, part)) = steps.pop_front().filter(|_| !stop.is_set()) else { break };
+        let (shown, outcome) = carry_out(part, (number, share), name, options, stop);
         whole = whole.and(outcome);
         // Records may be large.
         done.extend(html.is_some().then_some(shown));

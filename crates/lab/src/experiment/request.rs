@@ -49,7 +49,7 @@ pub struct Request {
 /// The part of an experiment.
 #[derive(Clone)]
 pub enum ExperimentRequest {
-    Blobs(BlobsRequest),
+    Blobs(Box<BlobsRequest>),
     Rows(RowsRequest),
     Tasks(TasksRequest),
     Ageing(AgeingRequest),
@@ -95,7 +95,7 @@ impl Request {
             short_of_room: false,
         };
         Self {
-            experiment: ExperimentRequest::Blobs(blobs),
+            experiment: ExperimentRequest::Blobs(Box::new(blobs)),
             baseline: 0,
             durability: None,
             rounds,
@@ -171,9 +171,17 @@ impl Request {
         max.is_none().then_some(time)
     }
 
-    /// Passes have as many operations as those of an earlier `plan`, where they do the same.
+    /// Passes have as many operations as those of an earlier `plan`, where they do the same, on as
+    /// large a sample.
     pub fn repeat(&mut self, plan: Option<Plan>) {
         if let ExperimentRequest::Blobs(blobs) = &mut self.experiment {
+            let sampled = plan.as_ref().and_then(|plan| match &plan.experiment {
+                Experiment::Blobs { sampled_from: Some(_), summary, .. } => Some(summary.count),
+                _ => None,
+            });
+            if let (Coverage::Fitting, Some(count)) = (blobs.coverage, sampled) {
+                blobs.coverage = Coverage::Sample(count);
+            }
             blobs.repeated = plan;
         }
     }

@@ -65,7 +65,13 @@ pub fn measure_with(
     let measure = || {
         let expected = rehearsal::expected(request, stop, |part| {
             progress.stage("trying a small part", None);
-            Ok(measure(part, &mut Recorder::new(None), &Silent, stop)?.measuring)
+            let Outcome { ended, measuring, .. } =
+                measure(part, &mut Recorder::new(None), &Silent, stop)?;
+            match ended {
+                Ended::Time => Err(Error::overdue()),
+                Ended::Interrupted => Err(Error::interrupted()),
+                _ => Ok(measuring),
+            }
         })?;
         let mut prepared = request.prepare(stores, progress, stop)?;
         match expected {

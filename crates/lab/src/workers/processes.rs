@@ -104,9 +104,13 @@ impl<'a> Processes<'a> {
     /// Has all processes end, and waits for each.
     fn end(&self) {
         let mut members = std::mem::take(&mut *self.members.borrow_mut());
-        members.iter_mut().for_each(|member| drop(member.input.take()));
+        for member in &mut members {
+            drop(member.input.take());
+        }
         let until = Instant::now() + self.ending;
-        members.iter_mut().for_each(|member| member.wait(until));
+        for member in &mut members {
+            member.wait(until);
+        }
     }
 
     /// Asks each process, and waits until all have replied.

@@ -21,8 +21,8 @@ options! {
         baseline: Option<Written<Text>> = "TARGET",
         /// Run exactly N rounds, however long they take
         rounds: Vec<Written<UpTo<{ u32::MAX }>>> = "N",
-        /// Time for the whole run, shared among the runs of a sweep; at least five rounds are run;
-        /// default: 45s for run, 1m for the others
+        /// Time for the whole command, shared among the runs of a sweep: what does not fit is
+        /// printed before it starts; default: 45s for run, 1m for the others
         time: Option<Written<Time>> = "TIME",
         /// Drives everything random; default: a new one each time, printed
         seed: Vec<Written<Size>> = "N",

@@ -63,7 +63,7 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     let (mut experiment, durability) = match spec {
         RunSpec::Run(spec) => {
             let (blobs, durability) = blobs::request(spec, placements, seed)?;
-            (ExperimentRequest::Blobs(blobs), durability)
+            (ExperimentRequest::Blobs(Box::new(blobs)), durability)
         }
         RunSpec::Rows(spec) => {
             default = spec.targets.is_empty().then_some(RowsSpec::BASELINE);
