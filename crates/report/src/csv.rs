@@ -77,6 +77,7 @@ const COLUMNS: &[Column] = &[
     ("run", "number of the run in the record, from 1", |t| t.run.into()),
     ("started", "when the run began, seconds since 1970", |t| t.record.header.started.into()),
     ("seed", "seed of the run", |t| t.record.header.plan.seed.into()),
+    ("repeat", "which of several --runs, from 1", |t| (u64::from(t.sample.run) + 1).into()),
     ("round", "round, from 1", |t| (u64::from(t.round) + 1).into()),
     ("position", "place of the trial in its shuffled round, from 1", |t| {
         (u64::from(t.position) + 1).into()

@@ -211,29 +211,32 @@ fn shown(compared: &Comparison, options: &CompareOptions) -> Result<String> {
 /// Prints which times fail, and of which it cannot tell. What is no longer measured fails too.
 fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result<(), Failure> {
     let failed = |why: &str| Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))));
-    if !compared.is_judged() {
-        return failed("no row can be judged; see the verdicts");
+    let say = |word: &str| output::say(&format!("gate at {} %: {word}", share * 100.0));
+    for (gate, word) in [(Gate::Fail, "fail"), (Gate::CannotTell, "cannot tell")] {
+        report::gate_rows(compared, share, gate)
+            .iter()
+            .for_each(|row| say(&format!("{word}: {row}")));
     }
-    let say = |gate: Gate, word: &str| {
-        for row in report::gate_rows(compared, share, gate) {
-            output::say(&format!("gate at {} %: {word}: {row}", share * 100.0));
-        }
-    };
-    say(Gate::Fail, "fail");
-    say(Gate::CannotTell, "cannot tell");
     let gate = compared.gate(share);
-    if gate == Gate::CannotTell {
-        output::say("more --runs or --time of both records show smaller changes");
-    }
-    if gate == Gate::Fail || (gate == Gate::CannotTell && inconclusive == Inconclusive::Fail) {
+    if gate == Gate::Fail {
         return Err(Failure::GATE);
     }
     if let Some((case, change)) = compared.lost().next() {
         let (title, target) = (case.title(), &change.target);
         return failed(&format!("{title}: {target}: measured before, and not now"));
     }
-    if gate == Gate::Pass {
-        output::say(&format!("gate at {} %: pass", share * 100.0));
+    if !compared.is_judged() {
+        return failed("no row can be judged; see the verdicts");
     }
-    Ok(())
+    match (gate, inconclusive) {
+        (Gate::CannotTell, Inconclusive::Fail) => {
+            output::say("more --runs or --time of both records show smaller changes");
+            Err(Failure::GATE)
+        }
+        (Gate::CannotTell, Inconclusive::Pass) => Ok(()),
+        _ => {
+            say("pass");
+            Ok(())
+        }
+    }
 }

@@ -97,9 +97,11 @@ fn several_runs_are_in_one_record_and_counted_as_such() {
     let run =
         "run files: pack: --read --keys 30 --size 1k --rounds 5 --runs 3 --quiet --json runs.json";
     let out = world.ok(run).out;
-    assert!(out.contains("15 rounds"), "{out}");
+    assert!(out.contains("15 rounds of 3 runs"), "{out}");
     let runs: Vec<_> = world.record("runs.json").samples.iter().map(|s| (s.run, s.round)).collect();
     assert!(runs.iter().all(|(run, round)| *run == round / 5) && runs.len() == 30, "{runs:?}");
+    // Stores that only one process can have open are among them.
+    world.ok("run files: sqlite: memory: redb: --update --keys 20 --rounds 1 --runs 2 --threads 2");
     let out = world.ok("compare runs.json runs.json --json").out;
     let told: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(told["rows"][1]["time_ratio"]["rounds"], 3, "{out}");
@@ -124,8 +126,8 @@ fn rows_queues_and_ages_are_compared_too() {
     let world = World::new();
     for (run, row) in [
         ("rows sqlite: jsonl: --rows 20 --rounds 1", "jsonl"),
-        ("queue files: sqlite: --workers 2 --tasks 2 --rounds 1", "files"),
-        ("age files: sqlite: --volume 100k --size 10k --ages 0,1 --rounds 1", "files"),
+        ("queue files: sqlite: --workers 2 --tasks 2 --rounds 1", "sqlite"),
+        ("age files: sqlite: --volume 100k --size 10k --ages 0,1 --rounds 1", "sqlite"),
     ] {
         for name in ["a", "b"] {
             world.ok(&format!("{run} --json {name}.json"));

@@ -55,6 +55,13 @@ impl ReadyStore {
         Self { engine, path, options, held: None, filled: Cell::new(false) }
     }
 
+    /// Whether another process can work on it while this one has it open.
+    pub(crate) fn can_be_shared(&self) -> bool {
+        let Self { engine, options, held, .. } = self;
+        let several = held.is_none() && engine.capabilities().processes;
+        several && engine.writes_alone(&options.settings).is_none()
+    }
+
     /// Opens the store, lets `use_it` work on it, closes it. Also returns how long opening took.
     pub(crate) fn with<T>(
         &self,

@@ -299,21 +299,7 @@ fn compared_case(
         })
         .collect();
     let values: Vec<_> = rows.iter().map(Both::values).collect();
-    let is_control = |row: &Both<'_>| control.is_some_and(|[_, is]| row.series[1].target == is);
-    let known = rows.iter().map(|row| match is_control(row) {
-        true => Some(Verdict::Baseline),
-        false => row.unjudged(),
-    });
-    let known: Vec<_> = known.collect();
-    // What is known does not count as a ratio of the table.
-    let judged = known.iter().zip(&values).map(|(known, [old, new])| match known {
-        Some(_) => [vec![], vec![]],
-        None => [new.clone(), old.clone()],
-    });
-    let shown = change_verdicts(&judged.collect::<Vec<_>>());
-    let verdicts = known.into_iter().zip(shown);
-    let verdicts = verdicts.map(|(known, shown)| known.unwrap_or(shown.into()));
-    let changes = rows.iter().zip(&values).zip(verdicts);
+    let changes = rows.iter().zip(&values).zip(judged(&rows, &values, control));
     ComparedCase {
         point: words::varied(new),
         name: words::workload_name(plan, after.workload),
@@ -322,6 +308,24 @@ fn compared_case(
         controlled: control.is_some(),
         changes: changes.map(|((row, values), verdict)| row.change(values, verdict)).collect(),
     }
+}
+
+/// The verdicts on the rows of a case, together; what is known of one does not count as a ratio.
+fn judged(
+    rows: &[Both<'_>],
+    values: &[[Vec<f64>; 2]],
+    control: Option<[usize; 2]>,
+) -> Vec<Verdict> {
+    let is_control = |row: &Both<'_>| control.is_some_and(|[_, is]| row.series[1].target == is);
+    let known =
+        |row: &Both<'_>| if is_control(row) { Some(Verdict::Baseline) } else { row.unjudged() };
+    let known: Vec<_> = rows.iter().map(known).collect();
+    let table = known.iter().zip(values).map(|(known, [old, new])| match known {
+        Some(_) => Default::default(),
+        None => [new.clone(), old.clone()],
+    });
+    let shown = change_verdicts(&table.collect::<Vec<_>>());
+    known.into_iter().zip(shown).map(|(known, shown)| known.unwrap_or(shown.into())).collect()
 }
 
 /// A target in the old record and in the new one.

@@ -135,7 +135,11 @@ pub(crate) fn ended(runs: &[Record]) -> String {
     match runs {
         [run] if run.header.point.as_ref().is_none() => {
             let time = run.end.as_ref().map_or("", |_| &time);
-            format!("{}{time}; {why}; seed {seed}", counted(rounds as u64, "round"))
+            let runs = match run.header.plan.rounds.runs {
+                1 => String::new(),
+                runs => format!(" of {runs} runs"),
+            };
+            format!("{}{runs}{time}; {why}; seed {seed}", counted(rounds as u64, "round"))
         }
         _ => {
             let count = counted(runs.len() as u64, "run");

@@ -90,6 +90,12 @@ impl<'a> Job<'a> {
         self.part.processes.unwrap_or(1)
     }
 
+    /// Whether worker processes make whole passes: those that were asked for, or one that each of
+    /// several runs starts anew.
+    fn has_workers(&self) -> bool {
+        self.part.processes.is_some() || (cfg!(unix) && self.request.rounds.runs > 1)
+    }
+
     /// Workers of all processes together.
     fn workers(&self) -> u32 {
         self.part.threads.saturating_mul(self.processes())
@@ -218,13 +224,13 @@ fn ready<'a>(
     Ok((blobs, round))
 }
 
-/// The worker processes that were asked for, no more than there are keys.
+/// The worker processes, no more than there are keys.
 fn start_workers<'a>(
     job: Job<'a>,
     stores: &Stores,
     pool: PoolSpec,
 ) -> Result<Option<Processes<'a>>> {
-    if job.part.processes.is_none() {
+    if !job.has_workers() {
         return Ok(None);
     }
     let keys = stores.dataset.summary().count;
@@ -333,13 +339,17 @@ impl Blobs<'_> {
         let (stop, Stores { dataset, targets, .. }) = (self.job.stop, &self.stores);
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, stop)?;
         let TrialInput { cache, salt, seed, first_round } = *trial;
+        let ready = targets[target].store(input.work.operation);
+        // Without --processes, a store that only this process can have open is worked on here.
+        let shared = self.job.part.processes.is_some() || ready.can_be_shared();
+        let processes = self.processes.as_ref().filter(|_| shared);
         let tried = ValuesTrial {
-            ready: targets[target].store(input.work.operation),
+            ready,
             input: &input,
             cache,
             salt,
             first_round,
-            processes: self.processes.as_ref().map(|processes| (processes, seed)),
+            processes: processes.map(|processes| (processes, seed)),
         }
         .run();
         self.limiter.as_ref().map_or(Ok(()), MemoryLimiter::check).and(tried)
