@@ -110,7 +110,9 @@ fn where_the_control_has_no_times_the_others_are_compared_alone() {
     let cold = |mut record: Record| {
         record.header.plan.caches.push(Cache::Cold);
         let mut more: Vec<_> = record.samples.iter().filter(|s| s.target == 1).cloned().collect();
-        more.iter_mut().for_each(|sample| sample.cache = Cache::Cold);
+        for sample in &mut more {
+            sample.cache = Cache::Cold;
+        }
         record.samples.extend(more);
         record
     };
