@@ -213,9 +213,9 @@ fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result
     let failed = |why: &str| Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))));
     let say = |word: &str| output::say(&format!("gate at {} %: {word}", share * 100.0));
     for (gate, word) in [(Gate::Fail, "fail"), (Gate::CannotTell, "cannot tell")] {
-        report::gate_rows(compared, share, gate)
-            .iter()
-            .for_each(|row| say(&format!("{word}: {row}")));
+        for row in report::gate_rows(compared, share, gate) {
+            say(&format!("{word}: {row}"));
+        }
     }
     let gate = compared.gate(share);
     if gate == Gate::Fail {
