@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn lines_break_at_spaces_and_long_words_anywhere() {
-        assert_eq!(wrap("no difference shown", 15), ["no difference", "shown"]);
+        assert_eq!(wrap("same within ±3 %", 11), ["same within", "±3 %"]);
         assert_eq!(wrap("a abcdefgh b", 4), ["a", "abcd", "efgh", "b"]);
         assert_eq!(wrap("", 4), [""]);
     }

@@ -2,7 +2,7 @@
 
 use model::{Cache, record::Record};
 
-use super::{TARGET, ratio_column, time};
+use super::{TARGET, clock, ratio_column, time};
 use crate::{
     AgeGroup, AgeSpace,
     table::{Cell, Column, Table, Value},
@@ -36,6 +36,7 @@ pub(crate) fn ages(record: &Record, group: &AgeGroup) -> Table {
         })
         .compared(plan, |row| &row.figures)
         .done()
+        .with_notes(clock(record, group.rows.iter().map(|row| &row.figures)))
 }
 
 const PIECES: &str = "pieces: neighbouring blocks on the device count as one; an object's are those of its \

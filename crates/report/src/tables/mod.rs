@@ -93,9 +93,13 @@ const WAITED: f64 = 0.01;
 
 /// What the times contain of waiting for a processor: `waited for a processor, left out of the time:
 /// files 35 %, redb 31 %; by the wall clock: mariadb`.
-fn clock(record: &Record, rows: &[Figures]) -> Option<String> {
+fn clock<'a>(
+    record: &Record,
+    rows: impl IntoIterator<Item = &'a Figures, IntoIter: Clone>,
+) -> Option<String> {
+    let rows = rows.into_iter();
     let label = |row: &Figures| words::label(&record.header.plan, row.target).to_owned();
-    let measured = || rows.iter().filter(|row| row.rounds > 0 && row.paced.is_none());
+    let measured = || rows.clone().filter(|row| row.rounds > 0 && row.paced.is_none());
     let shares = measured().filter_map(|row| {
         let share = row.waited_share().filter(|share| *share >= WAITED)?;
         Some(format!("{} {:.0} %", label(row), share * 100.0))

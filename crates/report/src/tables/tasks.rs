@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::{record::Record, tasks::Step};
 
-use super::{LONG_TARGET, published, shared_settings, time};
+use super::{LONG_TARGET, clock, published, shared_settings, time};
 use crate::{
     Percentiles, TaskFigures,
     table::{Cell, Column, Line, Lines, Room, Table},
@@ -22,13 +22,14 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
         .with(Column::number("time", "ms/task"), |row| time(&row.figures, ms(row), alone))
         .with_if(has_published, Column::number("publ.", ""), |row| published(row.published_ms))
         .with(Column::number("tasks", "/s"), |row| Some(1e3 / ms(row)?.point));
+    let clock = clock(record, rows.iter().map(|row| &row.figures));
     if alone {
-        return table.done();
+        return table.done().with_notes(clock);
     }
     let publ = Column::number("publ.", "÷");
     let table = table.ratios(|row| &row.figures);
     let table = table.with_if(has_published, publ, |row| published(row.published_ratio));
-    table.verdicts(|row| &row.figures).done()
+    table.verdicts(|row| &row.figures).done().with_notes(clock)
 }
 
 /// Ratios within each file system, if there are several.

@@ -49,7 +49,7 @@ function ratios() {
   const pointOf = (target, group) => {
     if (target === 0) return { value: 1 };
     const point = around(0.4 + ((target * 37 + group * 53) % 100) / 45, 0.04 + target / 100);
-    return target === 4 ? { ...point, note: "no difference shown" } : point;
+    return target === 4 ? { ...point, note: "inconclusive" } : point;
   };
   const series = seriesOf(all, names.map((_, group) => group), pointOf);
   // A range of published figures, of which only the two ends are known.
