@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{running::signal, world::World};
 
 /// What is counted does not depend on how far a run comes.
-const TINY: &str = "--keys 50 --size 1k --run-time 500ms";
+const TINY: &str = "--keys 50 --size 1k --run-time 1500ms";
 
 fn lines(world: &World, name: &str) -> Vec<Value> {
     let text = fs::read_to_string(world.path(name)).unwrap();
@@ -109,7 +109,7 @@ fn a_store_of_the_users_is_only_read() {
     let world = World::new();
     world.ok("init a.db --count 50 --size 1k");
     let before = world.tree();
-    let out = world.ok("calibrate a.db --runs 1 --run-time 500ms").out;
+    let out = world.ok("calibrate a.db --runs 1 --run-time 2s").out;
     assert!(out.contains("a.db, compared with itself"), "{out}");
     assert!(row(&out, "updates")[0] == "1" && !out.contains("two copies"), "{out}");
     assert!(world.tree() == before);

@@ -30,7 +30,7 @@ fn is_empty(folder: &Path) -> bool {
 #[test]
 fn people_read_sections_in_a_hundred_columns() {
     let folder = fast();
-    let ran = World::new().ok(&format!("doctor {} --time 100ms", folder.path().display()));
+    let ran = World::new().ok(&format!("doctor {} --time 10s", folder.path().display()));
     assert_eq!(ran.err, "");
     let heads = ran.out.lines().filter(|line| !line.starts_with(' ') && !line.is_empty());
     let heads: Vec<_> = heads.map(|line| line.split([' ', ':']).next().unwrap()).collect();
@@ -46,7 +46,7 @@ fn people_read_sections_in_a_hundred_columns() {
 fn programs_read_one_object() {
     let folder = fast();
     let ran =
-        World::new().run(&format!("doctor {} --time 0.1 --json --strict", folder.path().display()));
+        World::new().run(&format!("doctor {} --time 10s --json --strict", folder.path().display()));
     let told = json(&ran);
     let advice = told["advice"].as_array().unwrap();
     let misleading = advice.iter().any(|advice| advice["severity"] != "note");
@@ -75,7 +75,7 @@ fn programs_read_one_object() {
 #[test]
 fn memory_is_not_taken_for_a_disk() {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
-    let ran = World::new().ok(&format!("doctor {} --time 0.1 --json", folder.path().display()));
+    let ran = World::new().ok(&format!("doctor {} --time 10s --json", folder.path().display()));
     let told = json(&ran);
     let kind = told["environment"]["filesystems"][0]["kind"].as_str().unwrap();
     let data_cold = &told["caches"][1];
@@ -97,7 +97,7 @@ fn memory_is_not_taken_for_a_disk() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_to_is_reported_with_the_rest() {
-    let report = json(&World::new().ok("doctor /proc --time 0.1 --json"));
+    let report = json(&World::new().ok("doctor /proc --time 10s --json"));
     assert!(report["folder"]["unwritable"].is_string(), "{report}");
     assert!(report["folder"]["flush"].is_null(), "{report}");
     let noise: Vec<_> = report["noise"].as_array().unwrap().iter().map(|n| &n["target"]).collect();

@@ -9,7 +9,7 @@ use model::{
 };
 
 use super::{
-    Coverage, Job, forecast, ready,
+    Coverage, Data, Job, forecast, ready,
     source::Source,
     stores::{Sampled, StoreCache},
 };
@@ -35,6 +35,10 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, caches: &[Cache]) -> Result
     let asked = wanted.count < all.count;
     if !asked && to_try.is_none() {
         return Ok(None);
+    }
+    if matches!(job.part.data, Data::Generated(_)) {
+        // Lengths of what fits nowhere are not worth counting.
+        forecast::check_room(job, &job.operations(), all)?;
     }
     if asked && !can_sample(job) {
         return Err(Error::usage(
