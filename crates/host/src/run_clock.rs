@@ -124,3 +124,40 @@ impl Passed {
         self.wall_ns.saturating_sub(self.waited_ns.unwrap_or(0))
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{
+        thread::{self, available_parallelism, sleep},
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_sleep_is_no_wait_for_a_processor() {
+        let clock = RunClock::of_this_thread();
+        let start = clock.now();
+        sleep(Duration::from_millis(50));
+        let passed = clock.now().since(start);
+        assert!(passed.waited_ns.is_some() && passed.ran_ns() >= 49_000_000, "{passed:?}");
+    }
+
+    #[test]
+    fn threads_that_share_a_processor_wait_for_it() {
+        let threads = 2 * available_parallelism().map_or(1, usize::from);
+        let longest = Instant::now() + Duration::from_secs(60);
+        let waits = || {
+            let clock = RunClock::of_this_thread();
+            let start = clock.now();
+            let waited = || clock.now().since(start).waited_ns.is_some_and(|ns| ns > 1_000_000);
+            while !waited() && Instant::now() < longest {}
+            waited()
+        };
+        thread::scope(|scope| {
+            let all: Vec<_> = (0..threads).map(|_| scope.spawn(waits)).collect();
+            // The last ones may have a processor each.
+            assert!(all.into_iter().any(|one| one.join().unwrap()));
+        });
+    }
+}

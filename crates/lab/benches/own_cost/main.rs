@@ -1,4 +1,4 @@
-//! What the lab's loop costs, for each mix of YCSB: nanoseconds an operation of a throughput pass
+//! What the lab's loop costs, for each mix of YCSB: nanoseconds an operation of a pass
 //! over `null`, and `memory` through the lab against a bare loop over the same values with the same
 //! operations.
 //!

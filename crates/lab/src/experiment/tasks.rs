@@ -215,7 +215,9 @@ fn latencies(done: &[Done<EachStep>]) -> Result<(Latency, BTreeMap<Step, Latency
     let wall = Duration::from_nanos(passed(done).wall_ns);
     let together = |part: &dyn Fn(&EachStep) -> &Timed| {
         let mut all = Timed::new();
-        done.iter().for_each(|worker| all.add(part(&worker.outcome)));
+        for worker in done {
+            all.add(part(&worker.outcome));
+        }
         all
     };
     let summary = |all: &Timed| latency::summarise(&all.histogram, all.sum, wall);

@@ -118,7 +118,9 @@ impl ValuesTrial<'_> {
         let wall = Duration::from_nanos(done::passed(&done).wall_ns);
         let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
         let mut tally = Tally::default();
-        outcomes.iter().for_each(|outcome| tally.add(&outcome.tally));
+        for outcome in &outcomes {
+            tally.add(&outcome.tally);
+        }
         self.check(store, pass, &tally)?;
         let measured = Passes {
             first: None,

@@ -44,23 +44,23 @@ pub(crate) struct EveryNth {
     last: Option<(Action, u64)>,
 }
 
-/// What the clock costs.
+/// What the clock costs, in nanoseconds.
 #[derive(Clone, Copy)]
 struct Costs {
     /// The part of a reading that is in the time of an operation between two.
-    within_ns: u64,
+    within: u64,
     /// Time from one operation that is timed to the next.
-    apart_ns: f64,
+    apart: f64,
     /// An operation that takes so much longer than usual is recorded by itself.
-    far_ns: f64,
+    far: f64,
 }
 
 impl Costs {
     /// Two readings take `clock_ns`, and recording what they say about as long.
     fn of(clock_ns: u64) -> Self {
-        let apart_ns = 200.0 * clock_ns as f64;
+        let apart = 200.0 * clock_ns as f64;
         // The operations between two that are timed take as long as that, twice at most.
-        Self { within_ns: clock_ns / 2, apart_ns, far_ns: 4.0 * apart_ns }
+        Self { within: clock_ns / 2, apart, far: 4.0 * apart }
     }
 
     fn of_this_machine() -> Self {
@@ -119,7 +119,7 @@ impl EveryNth {
     }
 
     fn is_far(&self, ns: f64) -> bool {
-        ns > self.usual_ns + self.costs.far_ns
+        ns > self.usual_ns + self.costs.far
     }
 
     /// Records an operation that was timed, and chooses the next one.
@@ -127,7 +127,7 @@ impl EveryNth {
     fn record(&mut self, action: Action, start_ns: u64, end_ns: u64) {
         let (before_ns, passed) = (self.last_ns, self.left_then - self.left);
         self.pass_by(start_ns);
-        let ns = end_ns.saturating_sub(start_ns).saturating_sub(self.costs.within_ns);
+        let ns = end_ns.saturating_sub(start_ns).saturating_sub(self.costs.within);
         self.learn(end_ns.saturating_sub(before_ns) as f64 / (passed + 1) as f64);
         if self.is_far(ns as f64) {
             self.latencies.record(Some(action), ns, 1, end_ns);
@@ -138,7 +138,7 @@ impl EveryNth {
         self.last_ns = end_ns;
         // One of few lengths: if each long operation shortened the block after it, those of a pattern
         // would count for less.
-        let block = whole((self.costs.apart_ns / self.usual_ns).clamp(1.0, LONGEST_BLOCK).ceil());
+        let block = whole((self.costs.apart / self.usual_ns).clamp(1.0, LONGEST_BLOCK).ceil());
         let block = block.next_power_of_two();
         let next = below(&mut self.random, block);
         self.left = self.rest + next;
@@ -152,7 +152,7 @@ impl EveryNth {
         if self.usual_ns == 0.0 {
             self.usual_ns = ns;
         }
-        let limit = self.usual_ns + self.costs.far_ns;
+        let limit = self.usual_ns + self.costs.far;
         self.usual_ns += (ns.min(limit) - self.usual_ns) * WEIGHT;
     }
 }

@@ -68,8 +68,8 @@ findings! {
     [Note, worst ("", *clock_ns as f64 / *p50_ns as f64)] ClockCoarse {
         p50_ns: u64 = "Median latency.",
         clock_ns: u64 = "Two reads of the clock, back to back.",
-    } => "percentiles include the clock: the median is {p50_ns} ns, and reading the clock takes \
-        {clock_ns} ns; compare the times, which are measured without it";
+    } => "percentiles are rough: the median is {p50_ns} ns, and reading the clock takes \
+        {clock_ns} ns; compare the times";
 
     [Wrong]
     LatencySaturated { longest_ns: u64 = "The longest latency that the histogram can hold." } =>
@@ -411,9 +411,9 @@ findings! {
         at the samples (--json) for what differs";
 
     [Note, worst (cause.as_deref().unwrap_or_default(), *share)] Stalled {
-        share: f64 as percent = "Share of the latency passes.",
+        share: f64 as percent = "Share of the passes.",
         cause: Option<String> = "What happened meanwhile for the most part; absent: unknown.",
-    } => "stalls took up to {share} of the latency passes, most of it {because}; --over-time shows \
+    } => "stalls took up to {share} of the passes, most of it {because}; --over-time shows \
         when and how long",
         because = cause.as_deref().unwrap_or("from an unknown cause");
 

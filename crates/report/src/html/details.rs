@@ -66,8 +66,8 @@ pub(super) fn method() -> Markup {
                  is shown: there may be none, or one too small for these rounds."
             }
             p {
-                "Times come from passes without a clock between operations; latencies from a further pass \
-                 that reads the clock before and after each. A trial that was not in its cache state gives \
+                "Latencies are of the operations that the times are of: of short ones a few are timed and \
+                 stand for the others, and all that take far longer are counted. A trial that was not in its cache state gives \
                  no figure. Findings say what may be wrong with a figure."
             }
         }

@@ -188,7 +188,7 @@ pub(crate) fn latency_table(record: &Record, rows: &[Figures]) -> Table {
     Table::of("", &all)
         .with(TARGET, |(label, ..)| *label)
         .with(Column::text("latency of"), |(_, _, of)| of.action.map_or("all", |a| a.as_str()))
-        .with(Column::number("timed", ""), |(_, _, of)| of.histogram.len())
+        .with(Column::number("operations", ""), |(_, _, of)| of.histogram.len())
         .with(Column::number("p50", "µs"), |(_, p, _)| p.p50)
         .with(Column::number("p90", "µs"), |(_, p, _)| p.p90)
         .with(Column::number("p99", "µs"), |(_, p, _)| p.p99)

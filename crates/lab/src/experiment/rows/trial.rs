@@ -58,12 +58,12 @@ impl RowTrial<'_> {
         let others = self.store.processes();
         let server = (!others.is_empty()).then_some(Server::Started);
         let processes = [workers.ids(), others].concat();
-        let served = server.is_some() || self.target.target.engine.capabilities().remote;
+        let by_wall = server.is_some() || self.target.target.engine.capabilities().remote;
         let samples = workers.with(
             |process| JobRequest::Rows(self.job(process)),
             |workers| {
                 let operation = |of| {
-                    let sample = self.operation(of, tables, (&processes, served), workers);
+                    let sample = self.operation(of, tables, (&processes, by_wall), workers);
                     sample.map_err(|e| e.context(of))
                 };
                 Operation::ALL.into_iter().map(operation).collect::<Result<Vec<_>>>()
@@ -79,12 +79,12 @@ impl RowTrial<'_> {
         &self,
         operation: Operation,
         tables: &dyn RowTables,
-        (processes, served): (&[u32], bool),
+        (processes, by_wall): (&[u32], bool),
         workers: &mut Workers<'_, RowPass, Done<Contents>>,
     ) -> Result<Sample> {
         // What was counted between passes is of none.
         tables.statistics()?;
-        let meter = PassMeter::start(processes, Some(self.folder), served);
+        let meter = PassMeter::start(processes, Some(self.folder), by_wall);
         let done = workers(RowPass::Work(operation), soon_ns())?;
         let (writes, paths) = (operation.writes(), self.paths(tables));
         let mut sample = meter.stop(&done, writes, || tables.settle(), || paths.clone())?;
