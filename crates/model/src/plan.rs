@@ -175,7 +175,7 @@ impl MemoryLimit {
 /// When a run stops.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rounds {
-    /// At least this many.
+    /// At least this many in each run.
     pub min: u32,
     /// At most this many; absent: as many as the time allows.
     pub max: Option<u32>,

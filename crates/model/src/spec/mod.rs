@@ -121,7 +121,10 @@ impl RunSpec {
     /// When to stop.
     pub fn rounds(&self) -> Rounds {
         let runs = if let Self::Run(blobs) = self { one(&blobs.ways.runs) } else { None };
-        Rounds { runs: runs.unwrap_or(1), ..self.running().rounds(self.time()) }
+        let (runs, rounds) = (runs.unwrap_or(1), self.running().rounds(self.time()));
+        // A verdict needs so many of all runs together.
+        let min = rounds.max.unwrap_or(rounds.min.div_ceil(runs.max(1)));
+        Rounds { runs, min, ..rounds }
     }
 
     /// What to print and write.
