@@ -46,7 +46,7 @@ fn people_read_sections_in_a_hundred_columns() {
 fn programs_read_one_object() {
     let folder = fast();
     let ran =
-        World::new().run(&format!("doctor {} --time 10s --json --strict", folder.path().display()));
+        World::new().run(&format!("doctor {} --time 30s --json --strict", folder.path().display()));
     let told = json(&ran);
     let advice = told["advice"].as_array().unwrap();
     let misleading = advice.iter().any(|advice| advice["severity"] != "note");
