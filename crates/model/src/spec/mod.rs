@@ -124,7 +124,7 @@ impl RunSpec {
         let (runs, rounds) = (runs.unwrap_or(1), self.running().rounds(self.time()));
         // A verdict needs so many of all runs together.
         let min = rounds.max.unwrap_or(rounds.min.div_ceil(runs.max(1)));
-        Rounds { runs, min, ..rounds }
+        Rounds { min, runs, ..rounds }
     }
 
     /// What to print and write.
