@@ -101,7 +101,7 @@ impl BlobRequest {
         stop: &Stop,
         work: impl FnOnce(&mut Workers<'_, Pass, Done<PassOutcome>>) -> Result<()>,
     ) -> Result<()> {
-        let store = self.store.open(find, |engine, at, options| engine.join(at, options))?;
+        let store = self.store.open(find, Blobs::join)?;
         let ops = drawn(&self.workload, dataset, self.seed)?;
         let mut input = PassInput::new(self.workload, dataset, pool, ops, stop)?;
         input.process = self.process;
@@ -133,9 +133,7 @@ impl EpochRequest {
     ) -> Result<()> {
         let ops = drawn(&self.workload, dataset, self.seed)?;
         let input = PassInput::new(self.workload, dataset, pool, ops, stop)?;
-        let open = |store: usize| {
-            self.stores[store].open(find, |engine, at, options| engine.open(at, options))
-        };
+        let open = |store: usize| self.stores[store].open(find, Blobs::open);
         work(&mut |turns, _| {
             let done = epoch(&input, turns, self.stores.len(), open);
             Ok(done.into_iter().map(|done| done.map_err(|error| error.to_string())).collect())

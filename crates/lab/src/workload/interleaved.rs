@@ -183,10 +183,11 @@ impl<'a, 'op, I: Iterator<Item = Op<'op>>> Lane<'a, I> {
 /// effects of treatments", Australian Journal of Scientific Research A 2, 1949): of two, AB and BA.
 pub(crate) fn balanced_orders(n: usize) -> Vec<Vec<usize>> {
     // 0, 1, n - 1, 2, n - 2, …: neighbours differ by another amount each time.
-    let zigzag = |place: usize| if place % 2 == 1 { place.div_ceil(2) } else { n - place / 2 };
+    let zigzag =
+        |place: usize| if place.is_multiple_of(2) { n - place / 2 } else { place.div_ceil(2) };
     let shifted = |by: usize| (0..n).map(|place| (zigzag(place) + by) % n).collect::<Vec<_>>();
     let orders = (0..n).map(shifted);
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         return orders.collect();
     }
     // With an odd number the amounts repeat: each order comes backwards, too.

@@ -34,6 +34,9 @@ pub(crate) enum Event {
     Closed(Instant),
 }
 
+/// Which operations, by their number.
+pub(crate) type Which = fn(u64) -> bool;
+
 /// How it behaves.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Habits {
@@ -46,7 +49,7 @@ pub(crate) struct Habits {
     /// How many gets of all sessions are quick, and how long each later one takes.
     pub(crate) thrashing: Option<(usize, Duration)>,
     /// Before which gets of a session it takes a nap, and how long; the store tells of it.
-    pub(crate) nap: Option<(fn(u64) -> bool, Duration)>,
+    pub(crate) nap: Option<(Which, Duration)>,
     /// Bytes by which key 7 is too short, from the second batch on; as many as it has: absent.
     pub(crate) lost: usize,
     /// Files that leave the page cache whenever the store is closed.

@@ -2,7 +2,10 @@
 //! process, because how a process happens to be laid out in memory changes what reads cost by some
 //! percent.
 
-use std::thread;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use model::{
     Batch, Cache, Error, First, Load, Measured, Operation, Passes, Residency, Result, Sample,
@@ -93,9 +96,40 @@ const LEAD: u64 = 16;
 /// Slices are shorter and longer in turn, so that it shows if their length matters.
 const SLICES: [f64; 3] = [1.0, 0.5, 2.0];
 
+/// After the first epoch pages are looked at for this part of the time at most, or if something was
+/// fetched from a device.
+const LOOKING: f64 = 0.05;
+
+/// How long epochs have taken so far, and looking at pages.
+#[derive(Default)]
+pub(super) struct Looking {
+    epochs: Duration,
+    looked: Duration,
+    fetched: bool,
+}
+
+impl Looking {
+    /// Brings a store to its state and returns what of it is in memory; absent: not looked at.
+    fn at(&mut self, ready: &ReadyStore, is_due: bool) -> Result<Option<Residency>> {
+        let start = Instant::now();
+        let seen = if is_due { cache_state::reach(ready, Cache::Warm)? } else { None };
+        self.looked += start.elapsed();
+        Ok(seen)
+    }
+
+    fn is_due(&self) -> bool {
+        self.fetched || self.looked <= self.epochs.mul_f64(LOOKING)
+    }
+}
+
 impl Blobs<'_> {
     /// Reads all targets of `trial` in turns.
-    pub(super) fn epoch(&self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
+    pub(super) fn epoch(
+        &self,
+        trial: &Trial,
+        looking: &mut Looking,
+        output: &mut Output<'_>,
+    ) -> Result<()> {
         let index = trial.workloads.start;
         let workload = self.workloads[index];
         let turns = self.turns(&workload, output.round);
@@ -104,17 +138,20 @@ impl Blobs<'_> {
             .iter()
             .map(|target| self.stores.targets[*target].store(Operation::Read))
             .collect();
-        let mut before = Vec::new();
-        for ready in &stores {
-            before.push(cache_state::reach(ready, Cache::Warm)?);
-        }
+        let due = looking.is_due();
+        let before =
+            stores.iter().map(|ready| looking.at(ready, due)).collect::<Result<Vec<_>>>()?;
+        let start = Instant::now();
         let (done, load) = self.in_turns(&stores, workload, turns, output.round.into())?;
+        looking.epochs += start.elapsed();
+        let fetched = |done: &LaneDone| done.spent.io.is_some_and(|io| io.device_read_bytes > 0);
+        looking.fetched = done.iter().flatten().any(fetched);
         for (((target, ready), before), done) in
             trial.targets.iter().zip(&stores).zip(before).zip(done)
         {
             output.target = *target;
-            let after = cache_state::seen(ready)?;
-            match done.and_then(|done| self.sample(done, turns, (before, after), &load)) {
+            let after = if looking.fetched { cache_state::seen(ready)? } else { None };
+            match done.and_then(|done| sample(done, turns, (before, after), &load)) {
                 Ok(sample) => output.sample(Sample { workload: index, ..sample }, None)?,
                 Err(error) => output.failed.push((*target, error)),
             }
@@ -202,39 +239,38 @@ impl Blobs<'_> {
             thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, opened.len(), open))));
         Ok((done, meter.stop().load))
     }
+}
 
-    /// The sample of a store that took `turns`.
-    fn sample(
-        &self,
-        done: LaneDone,
-        turns: Turns,
-        (before, after): (Option<Residency>, Option<Residency>),
-        load: &Load,
-    ) -> Result<Sample> {
-        if let Some(key) = &done.tally.first {
-            return Err(missed(&done.tally, turns.first + turns.count, key));
-        }
-        let LaneDone { open_ns, memory_bytes, first, spent, bytes, counters, latencies, .. } = done;
-        let first = Some(First { operations: turns.first, wall_ns: first.passed.ran_ns() });
-        let wall = std::time::Duration::from_nanos(spent.passed.wall_ns);
-        let latency = latency(latencies.iter(), wall)?;
-        let passes = Passes { first, latency, slice: Some(turns.slice), ..Passes::default() };
-        Ok(Sample {
-            cache: Cache::Warm,
-            before,
-            after,
-            operations: turns.count,
-            bytes,
-            open_ns,
-            wall_ns: spent.passed.wall_ns,
-            waited_ns: spent.passed.waited_ns,
-            cost: spent.cost,
-            io: spent.io,
-            load: load.clone(),
-            memory_bytes,
-            counters,
-            measured: Measured::Blobs(passes),
-            ..Sample::default()
-        })
+/// The sample of a store that took `turns`.
+fn sample(
+    done: LaneDone,
+    turns: Turns,
+    (before, after): (Option<Residency>, Option<Residency>),
+    load: &Load,
+) -> Result<Sample> {
+    if let Some(key) = &done.tally.first {
+        return Err(missed(&done.tally, turns.first + turns.count, key));
     }
+    let LaneDone { open_ns, memory_bytes, first, spent, bytes, counters, latencies, .. } = done;
+    let first = Some(First { operations: turns.first, wall_ns: first.passed.ran_ns() });
+    let wall = Duration::from_nanos(spent.passed.wall_ns);
+    let latency = latency(latencies.iter(), wall)?;
+    let passes = Passes { first, latency, slice: Some(turns.slice), ..Passes::default() };
+    Ok(Sample {
+        cache: Cache::Warm,
+        before,
+        after,
+        operations: turns.count,
+        bytes,
+        open_ns,
+        wall_ns: spent.passed.wall_ns,
+        waited_ns: spent.passed.waited_ns,
+        cost: spent.cost,
+        io: spent.io,
+        load: *load,
+        memory_bytes,
+        counters,
+        measured: Measured::Blobs(passes),
+        ..Sample::default()
+    })
 }

@@ -255,7 +255,7 @@ mod tests {
         let line = Line::through([32, 256], [1.0, 1.224]);
         assert!((line.at(0) - 0.968).abs() < 1e-9 && (line.at(1256) - 2.224).abs() < 1e-9);
         assert_eq!(Line::through([32, 256], [2.0, 1.0]), Line { start: 1.0, each: 0.0 });
-        assert_eq!(Line::through([1, 1], [1.0, 2.0]).each, 1.0);
+        assert!((Line::through([1, 1], [1.0, 2.0]).each - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -36,6 +36,7 @@ use crate::{
 };
 use calibration::Costs;
 pub(super) use calibration::own_loop;
+use epoch::Looking;
 pub use forecast::{Forecast, Room, forecast};
 use memory_limit::MemoryLimiter;
 pub use memory_limit::equal_cache;
@@ -217,9 +218,20 @@ fn ready<'a>(
     let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
     let caches = caches.to_vec();
     let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
-    let (workloads, costs, ops) = Default::default();
-    let mut blobs =
-        Blobs { job, cache, workloads, costs, caches, ops, limiter, processes, pool, stores };
+    let (workloads, costs, ops, looking) = Default::default();
+    let mut blobs = Blobs {
+        job,
+        cache,
+        workloads,
+        costs,
+        caches,
+        ops,
+        limiter,
+        processes,
+        pool,
+        stores,
+        looking,
+    };
     let round = blobs.calibrate()?;
     Ok((blobs, round))
 }
@@ -258,6 +270,7 @@ struct Blobs<'a> {
     processes: Option<Processes<'a>>,
     pool: (PoolSpec, Pool),
     stores: Stores,
+    looking: Looking,
 }
 
 impl Blobs<'_> {
@@ -392,7 +405,10 @@ impl Experiment for Blobs<'_> {
         let cache = trial.cache.expect("a trial is about one cache state");
         let takes_turns = cache == Cache::Warm && self.workloads[index].slice.is_some();
         if takes_turns && self.stores.targets[target].can_take_turns() {
-            return self.epoch(trial, output);
+            let mut looking = std::mem::take(&mut self.looking);
+            let run = self.epoch(trial, &mut looking, output);
+            self.looking = looking;
+            return run;
         }
         let (workload, ops) = (self.workloads[index], self.ops[index].clone());
         let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
