@@ -31,7 +31,7 @@ fn every_run_is_counted_and_kept() {
     let forms = "--forms slowed,same --slow-down 50% --runs 2";
     let line = format!("calibrate {TINY} {forms} --seed 7 --json out.jsonl");
     let ran = world.ok(&line);
-    let said = "this takes up to 2.0 s: 2 runs of each of 2 forms, up to 500 ms a record";
+    let said = "this takes up to 6.0 s: 2 runs of each of 2 forms, up to 1.5 s a record";
     assert!(ran.err.contains(said), "{}", ran.err);
     let written = lines(&world, "out.jsonl");
     let (head, runs) = written.split_first().unwrap();
@@ -68,7 +68,7 @@ fn a_line_agrees_with_its_own_rounds() {
     for one in ratios.iter().filter(|one| one["by_round"].as_array().unwrap().len() > 1) {
         let logs = one["by_round"].as_array().unwrap().iter().map(|ratio| number(ratio).ln());
         let ratio = &one["ratio"];
-        assert_eq!(ratio["n"], logs.len());
+        assert_eq!(ratio["rounds"], logs.len());
         let mean = (logs.clone().sum::<f64>() / logs.len() as f64).exp();
         assert!((mean / number(&ratio["point"]) - 1.0).abs() < 1e-9, "{one}");
         let (low, high) = (number(&ratio["low"]), number(&ratio["high"]));
@@ -95,7 +95,7 @@ fn the_time_given_is_that_of_all_runs() {
     let world = World::new();
     let ran = world.ok(&format!("calibrate {TINY} --forms same --runs 1000 --time 3s"));
     assert!(
-        ran.err.contains("this takes 3.0 s: as much as fits of 1000 runs, up to 500 ms"),
+        ran.err.contains("this takes 3.0 s: as much as fits of 1000 runs, up to 1.5 s"),
         "{}",
         ran.err
     );

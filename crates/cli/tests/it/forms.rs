@@ -34,7 +34,7 @@ fn every_kind_of_record_has_its_trials_as_csv() {
         let world = recorded(line);
         let samples = std::fs::read_to_string(world.path("run.json")).unwrap();
         let samples = samples.matches(r#"{"line":"sample""#).count();
-        let rows = rows(&world, r#""run","started","seed","round""#);
+        let rows = rows(&world, r#""run","started","seed","repeat","round""#);
         assert_eq!(rows.len(), samples, "{line}");
         assert!(rows.len() >= trials.min(samples) && samples > 0, "{line}: {samples}");
     }
@@ -91,7 +91,7 @@ fn damaged_records_are_said_in_every_form() {
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
         assert!(ran.err.contains("is cut short; the 2 samples before it are shown"), "{}", ran.err);
         let ran = world.ok(&format!("report newer.json {form}"));
-        assert!(ran.err.contains("format 99, newer than 2"), "{}", ran.err);
+        assert!(ran.err.contains("format 99, newer than 3"), "{}", ran.err);
         assert!(world.refused(&format!("report empty.json {form}")).contains("nothing in it"));
         assert!(
             world.refused(&format!("report foreign.json {form}")).contains("line 1 is not JSON")

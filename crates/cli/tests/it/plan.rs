@@ -1,6 +1,6 @@
 //! Plan files, and records asked for again.
 
-use model::{Order, Work, record::Header};
+use model::{Order, Work, Workload, record::Header};
 
 use crate::world::World;
 
@@ -61,11 +61,10 @@ fn a_record_is_measured_again_with_its_counts_of_operations() {
     let world = world();
     world.ok("run plan.toml --json first.json");
     let text = std::fs::read_to_string(world.path("first.json")).unwrap();
-    let count = header(&world, "first.json").plan.workloads[0].count;
-    world.write(
-        "first.json",
-        text.replace(&format!(r#""count":{count},"batch""#), r#""count":60,"batch""#),
-    );
+    let Workload { count, slice, .. } = header(&world, "first.json").plan.workloads[0];
+    let counts = format!(r#""count":{count},"slice":{},"#, slice.unwrap());
+    assert!(text.contains(&counts), "{text}");
+    world.write("first.json", text.replace(&counts, r#""count":60,"slice":7,"#));
     let count = |run: &str| {
         world.ok(&format!("run {run} --json again.json"));
         header(&world, "again.json").plan.workloads[0].count

@@ -144,7 +144,10 @@ fn a_number_of_processes_out_of_bounds_is_refused() {
 fn a_worker_is_not_started_by_hand() {
     let world = World::new();
     assert!(!world.ok("--help").out.contains("worker"));
-    for said in ["", "\n", "hello\n", "{\"end\":null}\n", "\"end\"\n", "{\"begin\":{}}\n"] {
+    // An input that ends at once is that of a run that needs it no longer.
+    let unwanted = world.command("worker").stdin(Stdio::null()).output().unwrap();
+    assert!(unwanted.status.success() && unwanted.stderr.is_empty(), "{unwanted:?}");
+    for said in ["\n", "hello\n", "{\"end\":null}\n", "\"end\"\n", "{\"begin\":{}}\n"] {
         let mut command = world.command("worker");
         command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -46,7 +46,8 @@ fn a_stall_stands_where_it_was_and_all_operations_are_counted() {
 fn a_store_that_stops_again_and_again_shows_it_in_the_closed_loop() {
     let (count, nap) = (4_000, Duration::from_millis(300));
     let habits = Habits { nap: Some((|get| get % 800 == 0, nap)), ..Habits::default() };
-    let record = over(spy(habits), Job { count, ..Job::of(Operation::Read) }).unwrap();
+    let record = over(spy(habits), Job { count, over_time: true, ..Job::of(Operation::Read) });
+    let record = record.unwrap();
     let sample = &record.samples[0];
     let latency = sample.latency().unwrap();
     assert_eq!((latency.operations, sample.operations), (count, count));

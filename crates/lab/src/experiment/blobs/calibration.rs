@@ -32,7 +32,7 @@ impl Lengths {
             Self { shortest: 2.0, longest: 10.0, scheduled: 2.0 }
         } else {
             // Shorter ones say more about the scheduler than about the store.
-            Self { shortest: 0.05, longest: 1.0, scheduled: 1.0 }
+            Self { shortest: 0.05, longest: 0.5, scheduled: 1.0 }
         }
     }
 }

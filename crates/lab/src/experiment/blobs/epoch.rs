@@ -68,7 +68,7 @@ impl Blobs<'_> {
 
 /// All reads of an epoch together, in seconds: a process that is left by then has shown what its
 /// layout does.
-const EPOCH: f64 = 0.6;
+const EPOCH: f64 = 0.3;
 /// A slice of the fastest store and one of the slowest, in seconds, as far as both can be.
 const SHORTEST: f64 = 1e-3;
 const LONGEST: f64 = 5e-3;
