@@ -4,7 +4,10 @@
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::{correlation::independent, student::two_sided_t};
+use crate::{
+    correlation::{FEWEST, independent},
+    student::two_sided_t,
+};
 
 /// Share of intervals that cover the truth.
 pub(crate) const LEVEL: f64 = 0.95;
@@ -101,6 +104,10 @@ pub(crate) fn squares(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
+/// However closely values follow each other, the mean of a dozen or more is not so many of their standard
+/// deviations away from the truth: a correlation that explained that would show as a trend.
+const WANDER: f64 = 6.0;
+
 /// The mean of logarithms, and how sure it is.
 pub(crate) struct Mean {
     pub(crate) value: f64,
@@ -108,6 +115,8 @@ pub(crate) struct Mean {
     variance: f64,
     /// Degrees of freedom of the variance.
     freedom: f64,
+    /// What a margin never exceeds.
+    pub(crate) wander: f64,
 }
 
 impl Mean {
@@ -117,7 +126,9 @@ impl Mean {
         let independent = independent(logs, value, squares);
         let variance =
             if logs.len() < 2 { f64::INFINITY } else { squares / (n - 1.0) / independent };
-        Self { value, variance, freedom: independent - 1.0 }
+        let deviation = (squares / (n - 1.0)).sqrt();
+        let wander = if logs.len() < FEWEST { f64::INFINITY } else { WANDER * deviation };
+        Self { value, variance, freedom: independent - 1.0, wander }
     }
 
     /// The logarithm of `numerator` over `denominator`, each of rounds of its own.
@@ -147,6 +158,7 @@ impl Mean {
             value: own * self.value + others * other.value,
             variance,
             freedom: 1.0 / (part(0, self.freedom) + part(1, other.freedom)),
+            wander: f64::INFINITY,
         }
     }
 
@@ -155,7 +167,7 @@ impl Mean {
         if self.variance == 0.0 || !self.variance.is_finite() {
             return self.variance;
         }
-        t(whole(self.freedom)) * self.error()
+        (t(whole(self.freedom)) * self.error()).min(self.wander)
     }
 
     fn estimate(&self, n: usize) -> Estimate {
@@ -224,7 +236,7 @@ mod tests {
         let turns: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i % 2)).collect();
         let [steps, turns] = [steps, turns].map(|times| geometric_mean(&times).unwrap());
         assert!((steps.point - turns.point).abs() < 1e-12);
-        assert!(steps.half_width() > 4.0 * turns.half_width(), "{steps:?} {turns:?}");
+        assert!(steps.half_width() > 3.0 * turns.half_width(), "{steps:?} {turns:?}");
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Ratio {
         if self.student(LEVEL).exp_m1() <= precision {
             return self.once(claim, alpha);
         }
-        critical_t(alpha, self.mean.independent()) * self.mean.error()
+        (critical_t(alpha, self.mean.independent()) * self.mean.error()).min(self.mean.wander)
     }
 
     /// "The same" takes two one-sided tests.

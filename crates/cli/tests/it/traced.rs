@@ -65,12 +65,7 @@ fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
         .map(|thread| fs::read_to_string(thread.unwrap().path()).unwrap())
         // The thread that the program began as prepares and looks on; that of a worker process works.
         .filter(|text| !text.contains("execve(") || text.contains(r#""worker""#))
-        .map(|text| {
-            // It opens the folder as well, and looks how its files are named.
-            let process = text.contains("execve(");
-            let calls = text.lines().filter_map(Call::read);
-            calls.filter(|call| !process || !call.file.is_empty()).collect()
-        })
+        .map(|text| text.lines().filter_map(Call::read).collect())
         .collect();
     for calls in &mut workers {
         // A build with checks makes sure that what it closes is open.
@@ -78,6 +73,13 @@ fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
     }
     // Those that remove a scratch store are no workers.
     let removes = |call: &Call| ["unlink", "rmdir"].contains(&call.name.as_str());
+    let lists = |call: &Call| call.name == "getdents64";
+    for calls in &mut workers {
+        // A worker process opens the folder as well, and looks how its files are named.
+        if calls.iter().any(lists) {
+            calls.retain(|call| !call.file.is_empty() || removes(call));
+        }
+    }
     workers.retain(|calls| !calls.is_empty() && !calls.iter().any(removes));
     workers.sort_by(|one, other| one[0].line.cmp(&other[0].line));
     assert!(workers.len() > 1, "the pilot's, and that of each trial");
