@@ -98,7 +98,7 @@ impl fmt::Display for Form {
             Self::Updates => f.pad("updates"),
             Self::Cold => f.pad("cold reads"),
             Self::Threads => f.pad("two threads"),
-            Self::Slowed(share) => f.pad(&format!("{} % slower", share * 100.0)),
+            Self::Slowed(share) => f.pad(&format!("{} % slower", (share * 1e8).round() / 1e6)),
             Self::Gate => f.pad("gate"),
         }
     }

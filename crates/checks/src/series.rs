@@ -62,11 +62,14 @@ impl<'a> Series<'a> {
         self.samples().map(|s| (s.round, s.ns_per_operation() / 1e3)).collect()
     }
 
-    /// Microseconds per operation of each round by the wall clock. Empty: that is what
-    /// [`times`](Self::times) are.
+    /// The same as [`unit_times`](Self::unit_times) by the wall clock. Empty: that is what they are, at
+    /// least in a round.
     pub fn wall_times(self) -> Vec<f64> {
-        let known = self.samples().filter(|s| s.waited_ns.is_some() && s.paced().is_none());
-        known.map(|s| s.wall_ns as f64 / s.operations as f64 / 1e3).collect()
+        if self.samples().any(|s| s.waited_ns.is_none() || s.paced().is_some()) {
+            return Vec::new();
+        }
+        let wall = |s: &Sample| s.wall_ns as f64 / s.operations as f64 / 1e3;
+        self.units(self.samples().map(|s| (s.run, wall(s))))
     }
 
     /// Microseconds per operation that its interval is made from: of each round, or of several runs
@@ -149,5 +152,5 @@ pub fn facts(record: &Record, target: usize) -> Option<&StoreFacts> {
 /// Whether a sample of `record` gives figures: one without operations or time has no figure per
 /// operation, and one that did not start in its cache state has none of that state.
 pub fn is_usable(record: &Record, sample: &Sample) -> bool {
-    sample.operations > 0 && sample.wall_ns > 0 && record.in_state(sample)
+    sample.operations > 0 && sample.judged_ns() > 0 && record.in_state(sample)
 }

@@ -24,12 +24,12 @@ pub(crate) fn spent() -> Cost {
     Cost::default()
 }
 
-/// Returns what the calling thread spent so far, where the system reports that.
+/// Returns what the calling thread spent so far; where the system does not report that, the process.
 pub(crate) fn spent_by_thread() -> Cost {
     #[cfg(target_os = "linux")]
     return usage(nix::sys::resource::UsageWho::RUSAGE_THREAD);
     #[cfg(not(target_os = "linux"))]
-    Cost::default()
+    spent()
 }
 
 #[cfg(unix)]

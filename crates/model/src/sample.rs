@@ -25,7 +25,8 @@ pub struct Sample {
     /// The state it was to start in; whether it did is shown by `before`.
     #[serde(default)]
     pub cache: Cache,
-    /// What of the store was in memory when the store was opened; absent: it has no files.
+    /// What of the store was in memory when the store was opened; absent: it has no files, or
+    /// was not looked at before this round.
     pub before: Option<Residency>,
     /// The same after the trial.
     pub after: Option<Residency>,

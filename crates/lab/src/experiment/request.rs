@@ -172,15 +172,17 @@ impl Request {
     }
 
     /// Passes have as many operations as those of an earlier `plan`, where they do the same, on as
-    /// large a sample.
+    /// large a sample, or on all of the data.
     pub fn repeat(&mut self, plan: Option<Plan>) {
         if let ExperimentRequest::Blobs(blobs) = &mut self.experiment {
-            let sampled = plan.as_ref().and_then(|plan| match &plan.experiment {
-                Experiment::Blobs { sampled_from: Some(_), summary, .. } => Some(summary.count),
-                _ => None,
+            let measured = plan.as_ref().map(|plan| match &plan.experiment {
+                Experiment::Blobs { sampled_from: Some(_), summary, .. } => {
+                    Coverage::Sample(summary.count)
+                }
+                _ => Coverage::All,
             });
-            if let (Coverage::Fitting, Some(count)) = (blobs.coverage, sampled) {
-                blobs.coverage = Coverage::Sample(count);
+            if let (Coverage::Fitting, Some(measured)) = (blobs.coverage, measured) {
+                blobs.coverage = measured;
             }
             blobs.repeated = plan;
         }

@@ -286,6 +286,9 @@ impl Schedule<'_> {
     /// after every other one, equally often; then all are shuffled again.
     fn in_order(&self, round: u32) -> Vec<Trial> {
         let mut trials = self.trials.clone();
+        if trials.is_empty() {
+            return trials;
+        }
         let orders = balanced_orders(trials.len());
         let (cycle, place) = (round as usize / orders.len(), round as usize % orders.len());
         let seed = derive(self.plan.seed, Use::Trials, cycle as u64);
@@ -332,9 +335,11 @@ impl Schedule<'_> {
 
     /// Makes a trial of each target of one over several.
     fn split(&mut self, trial: &Trial) {
-        let alone = |target: &usize| Trial { targets: vec![*target], ..trial.clone() };
-        self.trials.retain(|other| !(other.is_like(trial) && other.targets.len() > 1));
-        self.trials.extend(trial.targets.iter().map(alone));
+        let (like, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.trials).into_iter().partition(|of| of.is_like(trial));
+        let targets = like.into_iter().flat_map(|of| of.targets);
+        let alone = targets.map(|target| Trial { targets: vec![target], ..trial.clone() });
+        self.trials = others.into_iter().chain(alone).collect();
     }
 
     fn leave_out(

@@ -56,14 +56,15 @@ pub(super) fn method() -> Markup {
         section {
             h2 { "Method" }
             p {
-                "Every round measures every target under every workload once, in a new random order. A \
+                "Every round measures every target under every workload once, in balanced order. A \
                  target is compared with the baseline within each round, so that what disturbs a round \
                  disturbs both. Figures are geometric means over the rounds."
             }
             p {
                 "An interval is the range that contains the true figure in 95 of 100 runs like this one. It \
-                 comes from how much the rounds differ. If the interval of a ratio contains 1, no difference \
-                 is shown: there may be none, or one too small for these rounds."
+                 comes from how much the rounds differ. A verdict asks for more, as it \
+                 is one of a table and rounds end when it is shown: an interval without 1 may be \
+                 inconclusive, and one with 1 the same within ±3 %."
             }
             p {
                 "Latencies are of the operations that the times are of: of short ones a few are timed and \

@@ -104,7 +104,9 @@ impl Blobs<'_> {
     /// Seconds of a round's operations with so many keys.
     pub(super) fn operations_seconds(&self, keys: u64) -> f64 {
         let of = |(workload, costs): (&Workload, &Costs)| {
-            let count = self.job.part.count.unwrap_or(workload.count.max(keys));
+            let scheduled = workload.work.rate().is_some();
+            let settled = if scheduled { workload.count } else { workload.count.max(keys) };
+            let count = self.job.part.count.unwrap_or(settled);
             let length = Length { count, keys, ..Length::of(workload) };
             costs.iter().map(|cost| cost.seconds(&length) - cost.apart).sum::<f64>()
         };

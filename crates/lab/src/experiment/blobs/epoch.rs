@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use host::Spent;
 use model::{
     Batch, Cache, Error, First, Load, Measured, Operation, Passes, Residency, Result, Sample,
     Workload,
@@ -105,7 +106,8 @@ const LOOKING: f64 = 0.05;
 pub(super) struct Looking {
     epochs: Duration,
     looked: Duration,
-    fetched: bool,
+    /// Something was fetched from a device, or left the cache.
+    pub(super) is_due: bool,
 }
 
 impl Looking {
@@ -118,7 +120,7 @@ impl Looking {
     }
 
     fn is_due(&self) -> bool {
-        self.fetched || self.looked <= self.epochs.mul_f64(LOOKING)
+        self.is_due || self.looked <= self.epochs.mul_f64(LOOKING)
     }
 }
 
@@ -144,14 +146,16 @@ impl Blobs<'_> {
         let start = Instant::now();
         let (done, load) = self.in_turns(&stores, workload, turns, output.round.into())?;
         looking.epochs += start.elapsed();
-        let fetched = |done: &LaneDone| done.spent.io.is_some_and(|io| io.device_read_bytes > 0);
-        looking.fetched = done.iter().flatten().any(fetched);
+        let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > 0);
+        let fetched = |done: &LaneDone| fetched(&done.first) || fetched(&done.spent);
+        looking.is_due = done.iter().flatten().any(fetched);
         for (((target, ready), before), done) in
             trial.targets.iter().zip(&stores).zip(before).zip(done)
         {
             output.target = *target;
-            let after = if looking.fetched { cache_state::seen(ready)? } else { None };
-            match done.and_then(|done| sample(done, turns, (before, after), &load)) {
+            let seen = || if looking.is_due { cache_state::seen(ready) } else { Ok(None) };
+            let sampled = done.and_then(|done| sample(done, turns, (before, seen()?), &load));
+            match sampled {
                 Ok(sample) => output.sample(Sample { workload: index, ..sample }, None)?,
                 Err(error) => output.failed.push((*target, error)),
             }

@@ -31,7 +31,9 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, caches: &[Cache]) -> Result
     let all = source.amount(job.stop)?;
     let wanted = job.part.coverage.of(all);
     let fits = |left: &Duration| forecast::roughly(job, wanted) < left.mul_f64(CLEARLY);
-    let to_try = job.left().filter(|left| !fits(left)).filter(|_| can_sample(job));
+    // A few values would have other keys, or too few for the operations that were asked for.
+    let fixed = job.part.max_key.is_some() || job.part.count.is_some();
+    let to_try = job.left().filter(|left| !fits(left)).filter(|_| can_sample(job) && !fixed);
     let asked = wanted.count < all.count;
     if !asked && to_try.is_none() {
         return Ok(None);

@@ -411,6 +411,10 @@ impl Experiment for Blobs<'_> {
             return run;
         }
         let (workload, ops) = (self.workloads[index], self.ops[index].clone());
+        if cache != Cache::Warm || workload.work.updates() {
+            // Stores that are read warm may have lost pages to it.
+            self.looking.is_due = true;
+        }
         let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
         let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(output.position));
         let seed = derive(run_seed, Use::Picks, round);
@@ -429,8 +433,8 @@ impl Experiment for Blobs<'_> {
     /// A server or a worker process may die by itself, a library in this process cannot.
     fn loss(&self, target: usize, error: &Error) -> Option<Loss> {
         let target = &self.stores.targets[target];
-        let other_process =
-            target.facts.server.is_some() || target.can_take_turns() || self.processes.is_some();
+        let in_worker = !self.job.request.worker.is_empty() && target.can_take_turns();
+        let other_process = target.facts.server.is_some() || in_worker || self.processes.is_some();
         // Once it was prepared, what looks like a wrong address is a server that has gone.
         let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
         (gone && other_process).then_some(Loss::Target)

@@ -37,7 +37,10 @@ pub(super) fn stores(job: Job<'_>, source: &Source, kept: Option<Stores>) -> Res
     for (index, target) in part.targets.iter().enumerate() {
         let making = Making { job, index, target, source, amount };
         let read = reads.next().flatten();
-        let own = in_half_of_the_rest(job, || making.all(&missing, read, &mut stores));
+        let own = in_half_of_the_rest(job, || {
+            making.check_twin(&made)?;
+            making.all(&missing, read, &mut stores)
+        });
         made.push(bearable(&target.label, own)?);
     }
     limit(&mut stores.dataset, part.max_key)?;
@@ -172,6 +175,12 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
+    /// A target that reads the store of another one fails with it.
+    fn check_twin(&self, made: &[Result<Made>]) -> Result<()> {
+        let twin = self.job.twin(self.index)?.and_then(|twin| made[twin].as_ref().err());
+        twin.map_or(Ok(()), |error| Err(Error::failed(error.to_string())))
+    }
+
     /// The one to `read` is there already, if any. A store that may not be opened is compared by
     /// the copy that is measured.
     fn all(
