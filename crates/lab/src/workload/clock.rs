@@ -28,14 +28,13 @@ pub(crate) trait Clock {
 
     /// Returns when the next operation is to start.
     #[inline]
-    fn wait(&mut self) -> Result<()> {
+    fn start(&mut self) -> Result<()> {
         Ok(())
     }
 
+    /// It is done.
     #[inline]
-    fn time<T>(&mut self, _: Action, operation: impl FnOnce() -> T) -> T {
-        operation()
-    }
+    fn end(&mut self, _: Action) {}
 
     /// The last operation ended with the commit of several.
     #[inline]
@@ -105,6 +104,8 @@ const UNKNOWN: usize = Action::ALL.len();
 /// Times every operation.
 pub(crate) struct EachOperation<'a> {
     latencies: Latencies,
+    /// When the operation at hand started, or was due.
+    start_ns: u64,
     schedule: Option<Schedule<'a>>,
 }
 
@@ -117,30 +118,31 @@ impl<'a> EachOperation<'a> {
         schedule: Option<Schedule<'a>>,
     ) -> Self {
         let lags = schedule.as_ref().map(|_| AsText(histogram()));
-        Self { latencies: Latencies { lags, ..Latencies::new(actions, start_ns) }, schedule }
+        let latencies = Latencies { lags, ..Latencies::new(actions, start_ns) };
+        Self { latencies, start_ns, schedule }
     }
 }
 
 impl Clock for EachOperation<'_> {
     #[inline]
-    fn wait(&mut self) -> Result<()> {
-        if let (Some(schedule), Some(AsText(lags))) = (&mut self.schedule, &mut self.latencies.lags)
-        {
+    fn start(&mut self) -> Result<()> {
+        if let Some(schedule) = &mut self.schedule {
             schedule.wait()?;
-            lags.saturating_record(now_ns().saturating_sub(schedule.due_ns));
+        }
+        let now_ns = now_ns();
+        self.start_ns = self.schedule.as_ref().map_or(now_ns, |schedule| schedule.due_ns);
+        if let Some(AsText(lags)) = &mut self.latencies.lags {
+            lags.saturating_record(now_ns.saturating_sub(self.start_ns));
         }
         Ok(())
     }
 
     #[inline]
-    fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
-        let start_ns = self.schedule.as_ref().map_or_else(now_ns, |schedule| schedule.due_ns);
-        let result = operation();
+    fn end(&mut self, action: Action) {
         let end_ns = now_ns();
-        let ns = end_ns.saturating_sub(start_ns);
+        let ns = end_ns.saturating_sub(self.start_ns);
         self.latencies.sum += Duration::from_nanos(ns);
         self.latencies.record(Some(action), ns, 1, end_ns);
-        result
     }
 
     #[inline]
@@ -221,9 +223,9 @@ mod tests {
         let start = now_ns();
         let mut clock = on_schedule(Action::Read, 10_000.0, (1, 2), &stop);
         for turn in 0..20 {
-            clock.wait().unwrap();
+            clock.start().unwrap();
             assert!(now_ns() >= start + 100_000 + turn * 200_000);
-            clock.time(Action::Read, || ());
+            clock.end(Action::Read);
         }
         assert_eq!(clock.latencies.lags.unwrap().0.len(), 20);
         assert!(clock.latencies.sum.as_nanos() > 0);
@@ -244,17 +246,16 @@ mod tests {
         let stop = Stop::new();
         let mut clock = on_schedule(Action::Update, 1000.0, (0, 1), &stop);
         for operation in 0..10 {
-            clock.wait().unwrap();
-            clock.time(Action::Update, || {
-                if operation == 0 {
-                    wait_until(now_ns() + 8_000_000);
-                }
-            });
+            clock.start().unwrap();
+            if operation == 0 {
+                wait_until(now_ns() + 8_000_000);
+            }
+            clock.end(Action::Update);
         }
         // 8 ms, and what is left of them when each of the following was due.
         assert!(clock.latencies.sum.as_millis() >= 8 + 7 + 6 + 5 + 4 + 3 + 2);
         stop.set();
         let mut late = on_schedule(Action::Read, 0.001, (1, 2), &stop);
-        assert!(late.wait().is_err(), "a wait of many minutes ends when it is asked to");
+        assert!(late.start().is_err(), "a wait of many minutes ends when it is asked to");
     }
 }

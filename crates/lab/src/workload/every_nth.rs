@@ -3,7 +3,7 @@
 use std::{sync::OnceLock, time::Duration};
 
 use host::now_ns;
-use model::Action;
+use model::{Action, Result};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -33,6 +33,8 @@ pub(crate) struct EveryNth {
     left_then: u64,
     /// Those of its block after the next one that is timed.
     rest: u64,
+    /// When the operation that is timed started.
+    start_ns: u64,
     /// When the slice began, and when the clock was last read.
     slice_ns: u64,
     last_ns: u64,
@@ -92,6 +94,7 @@ impl EveryNth {
             left: 0,
             left_then: 0,
             rest: 0,
+            start_ns,
             slice_ns: start_ns,
             last_ns: start_ns,
             owed: 0,
@@ -124,10 +127,10 @@ impl EveryNth {
 
     /// Records an operation that was timed, and chooses the next one.
     #[inline(never)]
-    fn record(&mut self, action: Action, start_ns: u64, end_ns: u64) {
+    fn record(&mut self, action: Action, end_ns: u64) {
         let (before_ns, passed) = (self.last_ns, self.left_then - self.left);
-        self.pass_by(start_ns);
-        let ns = end_ns.saturating_sub(start_ns).saturating_sub(self.costs.within);
+        self.pass_by(self.start_ns);
+        let ns = end_ns.saturating_sub(self.start_ns).saturating_sub(self.costs.within);
         self.learn(end_ns.saturating_sub(before_ns) as f64 / (passed + 1) as f64);
         if self.is_far(ns as f64) {
             self.latencies.record(Some(action), ns, 1, end_ns);
@@ -178,15 +181,20 @@ impl Clock for EveryNth {
     }
 
     #[inline]
-    fn time<T>(&mut self, action: Action, operation: impl FnOnce() -> T) -> T {
+    fn start(&mut self) -> Result<()> {
+        if self.left == 0 {
+            self.start_ns = now_ns();
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self, action: Action) {
         if self.left > 0 {
             self.left -= 1;
-            return operation();
+        } else {
+            self.record(action, now_ns());
         }
-        let start_ns = now_ns();
-        let result = operation();
-        self.record(action, start_ns, now_ns());
-        result
     }
 
     #[inline]
@@ -235,16 +243,16 @@ mod tests {
             Self { clock, now_ns: 1000, timed: 0 }
         }
 
-        /// As [`EveryNth::time`] has it: an operation that takes `ns`.
+        /// An operation that takes `ns`, as [`Clock::start`] and [`Clock::end`] have it.
         fn operate(&mut self, action: Action, ns: u64) {
-            let start_ns = self.now_ns;
+            self.clock.start_ns = self.now_ns;
             self.now_ns += ns;
             if self.clock.left > 0 {
                 self.clock.left -= 1;
                 return;
             }
             self.now_ns += CLOCK_NS / 2;
-            self.clock.record(action, start_ns, self.now_ns);
+            self.clock.record(action, self.now_ns);
             self.now_ns += CLOCK_NS + CLOCK_NS / 2;
             self.timed += 1;
         }
@@ -359,8 +367,13 @@ mod tests {
     fn a_real_clock_counts_too() {
         let mut clock = EveryNth::new(READ.into_iter(), now_ns());
         clock.begin_slice(now_ns());
-        (0..100_000).for_each(|n| clock.time(Action::Read, || _ = std::hint::black_box(n)));
-        clock.time(Action::Read, || std::thread::sleep(Duration::from_millis(30)));
+        for n in 0..=100_000 {
+            clock.start().unwrap();
+            if n == 100_000 {
+                std::thread::sleep(Duration::from_millis(30));
+            }
+            clock.end(Action::Read);
+        }
         clock.end_slice(now_ns());
         let latencies = clock.finish().unwrap();
         let all = all(&latencies);

@@ -124,26 +124,25 @@ pub(crate) fn run<'a>(
     let mut in_batch = 0;
     for position in 0..pass.count {
         pass.stop.check()?;
+        // Before the operation is known: its key would not stay in registers past this (see
+        // `operate`).
+        clock.start()?;
         let op = ops.next().expect("as many ops as the task has");
         let alone = batch == 1 && op.action != Action::Modify;
-        clock.wait()?;
-        clock.time(op.action, || {
-            if !alone && in_batch == 0 {
-                // One alone is known; of several, the next may be one that writes.
-                let writes = batch == 1 || pass.writes;
-                session.begin(if writes { Mode::Write } else { Mode::Read })?;
-            }
-            operate(pass, session, op, position, buffer, &mut tally)?;
-            if alone {
-                return Ok(());
-            }
+        if !alone && in_batch == 0 {
+            // One alone is known; of several, the next may be one that writes.
+            let writes = batch == 1 || pass.writes;
+            session.begin(if writes { Mode::Write } else { Mode::Read })?;
+        }
+        operate(pass, session, op, position, buffer, &mut tally)?;
+        if !alone {
             in_batch += 1;
             if in_batch == batch || position + 1 == pass.count {
                 in_batch = 0;
                 session.commit()?;
             }
-            Ok::<_, model::Error>(())
-        })?;
+        }
+        clock.end(op.action);
         if batch > 1 && in_batch == 0 {
             clock.committed();
         }
