@@ -143,8 +143,8 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
 
 fn first(series: Series<'_>) -> Option<Estimate> {
     let passes = series.samples().filter_map(|s| Some((s.run, s.first()?)));
-    let passes = passes.filter(|(_, first)| first.operations > 0 && first.wall_ns > 0);
-    let times = passes.map(|(run, f)| (run, f.wall_ns as f64 / f.operations as f64 / 1e3));
+    let passes = passes.filter(|(_, first)| first.operations > 0 && first.ns > 0);
+    let times = passes.map(|(run, f)| (run, f.ns as f64 / f.operations as f64 / 1e3));
     geometric_mean(&series.units(times))
 }
 

@@ -10,8 +10,8 @@ use crate::{
     run_clock::{Passed, RunClock},
 };
 
-/// Measures pieces of work of the thread that made it. A reading takes some microseconds, and none of
-/// them counts as part of a piece.
+/// Measures pieces of work of the thread that made it. A reading takes some microseconds, which are no
+/// part of a piece's time and calls; its processor time has two readings of the clock in it.
 #[derive(Debug)]
 pub struct ThreadMeter {
     clock: RunClock,

@@ -58,7 +58,8 @@ pub struct Sample {
     pub load: Load,
     /// Memory that this process, the other worker processes and the store's server occupied at
     /// the end of the pass, the page cache left out; a page that several share is
-    /// counted once. Absent: not known.
+    /// counted once. Where stores take turns in one process: what opening and reading this one
+    /// added. Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// Each worker's part of the pass, where there were several.
@@ -177,8 +178,8 @@ pub struct Worker {
 pub struct First {
     /// Its operations: at most one on each key.
     pub operations: u64,
-    /// Its time, as that of the steady pass.
-    pub wall_ns: u64,
+    /// Its time without waiting for a processor, as far as that is known.
+    pub ns: u64,
 }
 
 /// What this process and others that work for it spent.
@@ -351,6 +352,11 @@ impl Sample {
     /// known.
     pub fn judged_ns(&self) -> u64 {
         self.wall_ns.saturating_sub(self.waited_ns.unwrap_or(0))
+    }
+
+    /// This pass, as the first one after opening.
+    pub fn as_first(&self) -> First {
+        First { operations: self.operations, ns: self.judged_ns() }
     }
 
     /// Nanoseconds an operation, which targets are compared by: the pass over its operations; on a

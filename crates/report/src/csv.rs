@@ -120,7 +120,9 @@ const COLUMNS: &[Column] = &[
     ("first_operations", "operations of the first pass after opening", |t| {
         t.first().map(|first| first.operations).into()
     }),
-    ("first_wall_ns", "its time, ns", |t| t.first().map(|first| first.wall_ns).into()),
+    ("first_ns", "its time without waiting for a processor, ns", |t| {
+        t.first().map(|first| first.ns).into()
+    }),
     // Its latencies.
     ("latency_operations", "operations whose latencies are known", |t| {
         latency(t, |all| all.operations)

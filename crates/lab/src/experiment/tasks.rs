@@ -10,8 +10,8 @@ use std::{
 
 use host::RunClock;
 use model::{
-    Batch, Cache, Error, Experiment as Data, Facet, First, Latency, Measured, Owner, Result,
-    Sample, StoreFacts, Work, Workload,
+    Batch, Cache, Error, Experiment as Data, Facet, Latency, Measured, Owner, Result, Sample,
+    StoreFacts, Work, Workload,
     tasks::{Queue, QueueWorker, Step},
 };
 
@@ -172,8 +172,7 @@ impl TaskTrial<'_> {
             self.none_left()?;
             Ok::<_, Error>((sample, files, done))
         };
-        let (Sample { operations, wall_ns, .. }, ..) = measure(first)?;
-        let first = Some(First { operations, wall_ns });
+        let first = Some(measure(first)?.0.as_first());
         let (steady, files, done) = measure(steady)?;
         let (latency, steps) = latencies(&done)?;
         Ok(Sample { measured: Measured::Tasks { first, latency, steps, files }, ..steady })

@@ -5,8 +5,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use model::{
-    Action, Cache, Error, ErrorKind, First, Latency, Measured, Paced, Passes, Result, Sample,
-    Store, Workload, units::show_count,
+    Action, Cache, Error, ErrorKind, Latency, Measured, Paced, Passes, Result, Sample, Store,
+    Workload, units::show_count,
 };
 
 use super::meter::{PassMeter, flush, soon_ns};
@@ -88,8 +88,7 @@ impl ValuesTrial<'_> {
         let mut last = None::<Sample>;
         for pass in passes {
             let (sample, measured) = self.pass(store, pass, workers)?;
-            let first =
-                last.map(|Sample { operations, wall_ns, .. }| First { operations, wall_ns });
+            let first = last.as_ref().map(Sample::as_first);
             let measured = Measured::Blobs(Passes { first, ..measured });
             last = Some(Sample { measured, ..sample });
         }

@@ -100,7 +100,7 @@ fn states_opening_and_first_passes_are_known() {
     let record = against_files(4_000, |s| {
         s.before = residency(0);
         s.after = residency(50);
-        passes(s).first = Some(First { operations: 10, wall_ns: 80_000 });
+        passes(s).first = Some(First { operations: 10, ns: 80_000 });
     });
     let row = row(&record, 1);
     assert_eq!((row.cached_before, row.cached_after), (Some(0.0), Some(50.0)));

@@ -131,7 +131,7 @@ pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
         memory_bytes: None,
         workers: Vec::new(),
         measured: Measured::Blobs(Passes {
-            first: Some(First { operations: OPERATIONS, wall_ns: OPERATIONS * ns * 2 }),
+            first: Some(First { operations: OPERATIONS, ns: OPERATIONS * ns * 2 }),
             latency: latency(ns),
             ..Passes::default()
         }),

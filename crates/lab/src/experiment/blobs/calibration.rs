@@ -189,11 +189,11 @@ impl Cost {
     fn of(sample: &Sample, took: Duration) -> Self {
         let per = |ns: u64, operations: u64| ns.max(1) as f64 / 1e9 / operations.max(1) as f64;
         let first = sample.first();
-        let passes = sample.wall_ns + first.map_or(0, |first| first.wall_ns);
+        let passes = sample.wall_ns + first.map_or(0, |first| first.ns);
         let operation = per(sample.wall_ns, sample.operations);
         Self {
             cold: sample.cache.is_cold(),
-            first: first.map_or(operation, |first| per(first.wall_ns, first.operations)),
+            first: first.map_or(operation, |first| per(first.ns, first.operations)),
             operation,
             judged: per(sample.judged_ns(), sample.operations),
             apart: took.saturating_sub(Duration::from_nanos(passes)).as_secs_f64(),
@@ -230,7 +230,7 @@ fn on_schedule(rate: f64, costs: &[f64], seconds: f64) -> u64 {
 }
 
 /// Operations of a pass at most: a mix that deletes more than it inserts leaves half of the keys.
-fn most(operation: Operation, keys: u64) -> u64 {
+pub(super) fn most(operation: Operation, keys: u64) -> u64 {
     let Operation::Mix(mix) = operation else { return u64::MAX };
     match mix.share(Action::Delete).saturating_sub(mix.share(Action::Insert)) {
         0 => u64::MAX,

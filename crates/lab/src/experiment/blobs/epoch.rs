@@ -9,7 +9,7 @@ use std::{
 
 use host::Spent;
 use model::{
-    Batch, Cache, Error, First, Load, Measured, Operation, Passes, Residency, Result, Sample,
+    Batch, Cache, Case, Error, First, Load, Measured, Operation, Passes, Residency, Result, Sample,
     Workload,
 };
 
@@ -52,6 +52,12 @@ impl Job<'_> {
 }
 
 impl Blobs<'_> {
+    /// Whether a target takes turns with others in this case.
+    pub(super) fn takes_turns(&self, case: Case, target: &PreparedTarget) -> bool {
+        let in_slices = self.workloads[case.workload].slice.is_some();
+        in_slices && case.cache == Cache::Warm && target.can_take_turns()
+    }
+
     /// Whether one process can have the stores of all targets open that take turns.
     pub(super) fn can_open_all(&self) -> bool {
         let turning = self.stores.targets.iter().filter(|target| target.can_take_turns());
@@ -82,10 +88,9 @@ const LONGEST: f64 = 5e-3;
     reason = "a float is cast to the nearest integer, and none here is negative"
 )]
 pub(super) fn lengths(keys: u64, costs: &[f64]) -> (u64, u64) {
-    let (all, fastest, slowest) = costs.iter().fold((0.0, f64::INFINITY, 0.0), |of, cost| {
-        let (all, fastest, slowest): (f64, f64, f64) = of;
-        (all + cost, fastest.min(*cost), slowest.max(*cost))
-    });
+    let all: f64 = costs.iter().sum();
+    let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min);
+    let slowest = costs.iter().copied().fold(0.0, f64::max);
     let passes = (EPOCH / (all * keys as f64)).round().max(1.0);
     let slice = (SHORTEST * LONGEST / (fastest * slowest)).sqrt();
     (keys.saturating_mul(passes as u64), slice.max(1.0) as u64)
@@ -106,32 +111,24 @@ const LOOKING: f64 = 0.05;
 pub(super) struct Looking {
     epochs: Duration,
     looked: Duration,
-    /// Something was fetched from a device, or left the cache.
-    pub(super) is_due: bool,
+    /// Something was fetched from a device, or may have left the cache.
+    pages_lost: bool,
 }
 
 impl Looking {
-    /// Brings a store to its state and returns what of it is in memory; absent: not looked at.
-    fn at(&mut self, ready: &ReadyStore, is_due: bool) -> Result<Option<Residency>> {
-        let start = Instant::now();
-        let seen = if is_due { cache_state::reach(ready, Cache::Warm)? } else { None };
-        self.looked += start.elapsed();
-        Ok(seen)
+    /// Stores that are read warm may have lost pages.
+    pub(super) fn note_loss(&mut self) {
+        self.pages_lost = true;
     }
 
     fn is_due(&self) -> bool {
-        self.is_due || self.looked <= self.epochs.mul_f64(LOOKING)
+        self.pages_lost || self.looked <= self.epochs.mul_f64(LOOKING)
     }
 }
 
 impl Blobs<'_> {
     /// Reads all targets of `trial` in turns.
-    pub(super) fn epoch(
-        &self,
-        trial: &Trial,
-        looking: &mut Looking,
-        output: &mut Output<'_>,
-    ) -> Result<()> {
+    pub(super) fn epoch(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
         let index = trial.workloads.start;
         let workload = self.workloads[index];
         let turns = self.turns(&workload, output.round);
@@ -140,20 +137,24 @@ impl Blobs<'_> {
             .iter()
             .map(|target| self.stores.targets[*target].store(Operation::Read))
             .collect();
-        let due = looking.is_due();
-        let before =
-            stores.iter().map(|ready| looking.at(ready, due)).collect::<Result<Vec<_>>>()?;
-        let start = Instant::now();
+        let (start, is_due) = (Instant::now(), self.looking.is_due());
+        let reach = |ready: &&ReadyStore| {
+            if is_due { cache_state::reach(ready, Cache::Warm) } else { Ok(None) }
+        };
+        let before = stores.iter().map(reach).collect::<Result<Vec<_>>>()?;
+        let looked = start.elapsed();
         let (done, load) = self.in_turns(&stores, workload, turns, output.round.into())?;
-        looking.epochs += start.elapsed();
         let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > 0);
         let fetched = |done: &LaneDone| fetched(&done.first) || fetched(&done.spent);
-        looking.is_due = done.iter().flatten().any(fetched);
+        let fetched = done.iter().flatten().any(fetched);
+        self.looking.looked += looked;
+        self.looking.epochs += start.elapsed().saturating_sub(looked);
+        self.looking.pages_lost = fetched;
         for (((target, ready), before), done) in
             trial.targets.iter().zip(&stores).zip(before).zip(done)
         {
             output.target = *target;
-            let seen = || if looking.is_due { cache_state::seen(ready) } else { Ok(None) };
+            let seen = || if fetched { cache_state::seen(ready) } else { Ok(None) };
             let sampled = done.and_then(|done| sample(done, turns, (before, seen()?), &load));
             match sampled {
                 Ok(sample) => output.sample(Sample { workload: index, ..sample }, None)?,
@@ -256,7 +257,7 @@ fn sample(
         return Err(missed(&done.tally, turns.first + turns.count, key));
     }
     let LaneDone { open_ns, memory_bytes, first, spent, bytes, counters, latencies, .. } = done;
-    let first = Some(First { operations: turns.first, wall_ns: first.passed.ran_ns() });
+    let first = Some(First { operations: turns.first, ns: first.passed.ran_ns() });
     let wall = Duration::from_nanos(spent.passed.wall_ns);
     let latency = latency(latencies.iter(), wall)?;
     let passes = Passes { first, latency, slice: Some(turns.slice), ..Passes::default() };

@@ -9,11 +9,13 @@ use model::{
 };
 
 use super::{
-    Coverage, Data, Job, forecast, ready,
+    Coverage, Data, Job,
+    calibration::most,
+    forecast, ready,
     source::Source,
     stores::{Sampled, StoreCache},
 };
-use crate::{Amount, Silent, Stop};
+use crate::{Amount, Silent, Stop, workload::BlobWork};
 
 /// Takes the same sample from the same `source`.
 pub(super) fn again(sampled: &Sampled, source: &mut Source, stop: &Stop) -> Result<()> {
@@ -31,9 +33,7 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, caches: &[Cache]) -> Result
     let all = source.amount(job.stop)?;
     let wanted = job.part.coverage.of(all);
     let fits = |left: &Duration| forecast::roughly(job, wanted) < left.mul_f64(CLEARLY);
-    // A few values would have other keys, or too few for the operations that were asked for.
-    let fixed = job.part.max_key.is_some() || job.part.count.is_some();
-    let to_try = job.left().filter(|left| !fits(left)).filter(|_| can_sample(job) && !fixed);
+    let to_try = job.left().filter(|left| !fits(left)).filter(|_| can_sample(job) && can_try(job));
     let asked = wanted.count < all.count;
     if !asked && to_try.is_none() {
         return Ok(None);
@@ -78,6 +78,14 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, caches: &[Cache]) -> Result
 /// Whether all stores are filled with the data. Those of the user have all values.
 fn can_sample(job: Job<'_>) -> bool {
     job.part.targets.iter().all(|target| target.location.is_none())
+}
+
+/// Whether a few values can stand for all: they would lack the keys, or be too few for the
+/// operations, that were asked for.
+fn can_try(job: Job<'_>) -> bool {
+    let loses_keys = |work: &BlobWork| most(work.operation, TRIED[0]) < u64::MAX;
+    let used_up = job.part.count.is_some() && job.part.work.iter().any(loses_keys);
+    job.part.max_key.is_none() && !used_up
 }
 
 /// Says that the wanted values do not fit into the time, and what does. Refuses what would leave

@@ -279,18 +279,17 @@ impl Blobs<'_> {
         plan.cases().flat_map(|case| self.trials_of(case)).collect()
     }
 
-    fn trials_of(&self, Case { workload, cache }: Case) -> Vec<Trial> {
-        let all = self.stores.targets.iter().enumerate();
-        let able = all.filter(|(_, target)| !cache.is_cold() || target.has_files());
-        let takes_turns = cache == Cache::Warm && self.workloads[workload].slice.is_some();
+    /// One of each target, and one of all that take turns.
+    fn trials_of(&self, case: Case) -> Vec<Trial> {
+        let Case { workload, cache } = case;
+        let targets = &self.stores.targets;
+        let able = (0..targets.len()).filter(|n| !cache.is_cold() || targets[*n].has_files());
         let (together, alone): (Vec<_>, Vec<_>) =
-            able.partition(|(_, target)| takes_turns && target.can_take_turns());
+            able.partition(|n| self.takes_turns(case, &targets[*n]));
         let trial =
             |targets| Trial { targets, workloads: workload..workload + 1, cache: Some(cache) };
-        let together: Vec<_> = together.into_iter().map(|(target, _)| target).collect();
         let together = (!together.is_empty()).then_some(together);
-        let alone = alone.into_iter().map(|(target, _)| vec![target]);
-        alone.chain(together).map(trial).collect()
+        alone.into_iter().map(|n| vec![n]).chain(together).map(trial).collect()
     }
 
     fn environment(&self, plan: &Plan) -> Result<Environment> {
@@ -403,17 +402,12 @@ impl Experiment for Blobs<'_> {
     fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
         let (index, target) = (trial.workloads.start, trial.target());
         let cache = trial.cache.expect("a trial is about one cache state");
-        let takes_turns = cache == Cache::Warm && self.workloads[index].slice.is_some();
-        if takes_turns && self.stores.targets[target].can_take_turns() {
-            let mut looking = std::mem::take(&mut self.looking);
-            let run = self.epoch(trial, &mut looking, output);
-            self.looking = looking;
-            return run;
+        if self.takes_turns(Case { workload: index, cache }, &self.stores.targets[target]) {
+            return self.epoch(trial, output);
         }
         let (workload, ops) = (self.workloads[index], self.ops[index].clone());
         if cache != Cache::Warm || workload.work.updates() {
-            // Stores that are read warm may have lost pages to it.
-            self.looking.is_due = true;
+            self.looking.note_loss();
         }
         let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
         let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(output.position));
