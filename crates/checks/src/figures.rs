@@ -117,7 +117,7 @@ pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {
 fn row(series: Series<'_>, verdict: Verdict) -> Figures {
     let Series { record, case, target } = series;
     let samples: Vec<_> = series.samples().collect();
-    let us_per_op = geometric_mean(&series.unit_times());
+    let us_per_op = series.unit_times().mean();
     let cpu = |part| Some(sum(&samples, part) * us_per_cpu_ns(&samples, us_per_op.as_ref())?);
     let is_baseline = target == record.header.plan.baseline;
     let ratio = if is_baseline { None } else { series.ratio_to(series.baseline()) };
@@ -127,7 +127,7 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
         target,
         rounds: samples.len(),
         us_per_op,
-        wall_us_per_op: geometric_mean(&series.wall_times()),
+        wall_us_per_op: series.wall_times().mean(),
         first_us_per_op: first(series),
         mb_per_s: throughput(series),
         latency: percentiles(samples.iter().filter_map(|sample| sample.latency())),
@@ -142,16 +142,14 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
 }
 
 fn first(series: Series<'_>) -> Option<Estimate> {
-    let passes = series.samples().filter_map(|s| Some((s.run, s.first()?)));
+    let passes = series.samples().filter_map(|s| Some((s, s.first()?)));
     let passes = passes.filter(|(_, first)| first.operations > 0 && first.ns > 0);
-    let times = passes.map(|(run, f)| (run, f.ns as f64 / f.operations as f64 / 1e3));
-    geometric_mean(&series.units(times))
+    series.units(passes.map(|(s, f)| (s, f.ns as f64 / f.operations as f64 / 1e3))).mean()
 }
 
 fn throughput(series: Series<'_>) -> Option<Estimate> {
     let moved = series.samples().filter(|s| s.bytes > 0);
-    let rates = moved.map(|s| (s.run, s.bytes as f64 / s.judged_ns() as f64 * 1e3));
-    geometric_mean(&series.units(rates))
+    series.units(moved.map(|s| (s, s.bytes as f64 / s.judged_ns() as f64 * 1e3))).mean()
 }
 
 pub fn percentiles<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<Percentiles> {

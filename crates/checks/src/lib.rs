@@ -13,6 +13,7 @@ mod record;
 mod sample;
 mod series;
 mod sizes;
+mod slices;
 mod stores;
 #[cfg(test)]
 mod tests;

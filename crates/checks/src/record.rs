@@ -16,6 +16,7 @@ use crate::{
     sample::{OTHER_CPUS, is_short},
     series::{Series, facts},
     sizes::ratio_depends_on_size,
+    slices::ratio_depends_on_slices,
     timeline::timelines,
     verdict::{FEWEST_ROUNDS, is_settled},
 };
@@ -85,7 +86,8 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let open = ended && !is_settled(plan, row.verdict, interval);
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
     let sizes = ratio_depends_on_size(series, row.ratio.as_ref());
-    about(series, [left_out, wide, sizes].into_iter().flatten())
+    let slices = ratio_depends_on_slices(series);
+    about(series, [left_out, wide, sizes, slices].into_iter().flatten())
 }
 
 /// Least share of the rounds that must count: those that do not are no random ones.

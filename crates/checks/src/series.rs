@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Case, Durability, Sample, StoreFacts, record::Record};
-use stats::{Estimate, geometric_mean};
+use stats::{Estimate, Values, geometric_mean};
 
 /// The trials of one target in one case of a record.
 #[derive(Clone, Copy)]
@@ -64,35 +64,35 @@ impl<'a> Series<'a> {
 
     /// The same as [`unit_times`](Self::unit_times) by the wall clock. Empty: that is what they are, at
     /// least in a round.
-    pub fn wall_times(self) -> Vec<f64> {
+    pub fn wall_times(self) -> Values {
         if self.samples().any(|s| s.waited_ns.is_none() || s.paced().is_some()) {
-            return Vec::new();
+            return Values::default();
         }
         let wall = |s: &Sample| s.wall_ns as f64 / s.operations as f64 / 1e3;
-        self.units(self.samples().map(|s| (s.run, wall(s))))
+        self.units(self.samples().map(|s| (s, wall(s))))
     }
 
     /// Microseconds per operation that its interval is made from: of each round, or of several runs
     /// the mean of each.
-    pub fn unit_times(self) -> Vec<f64> {
-        self.units(self.samples().map(|s| (s.run, s.ns_per_operation() / 1e3)))
+    pub fn unit_times(self) -> Values {
+        self.units(self.samples().map(|s| (s, s.ns_per_operation() / 1e3)))
     }
 
     /// The same of the 99th percentile of the latencies.
-    pub fn unit_p99s(self) -> Vec<f64> {
-        let latencies = self.samples().filter_map(|s| Some((s.run, s.latency()?)));
+    pub fn unit_p99s(self) -> Values {
+        let latencies = self.samples().filter_map(|s| Some((s, s.latency()?)));
         let latencies = latencies.filter(|(_, latency)| latency.operations > 0);
-        self.units(latencies.map(|(run, latency)| (run, latency.p99_ns as f64 / 1e3)))
+        self.units(latencies.map(|(s, latency)| (s, latency.p99_ns as f64 / 1e3)))
     }
 
     /// Its time over that of `other`, paired by round.
     pub fn ratio_to(self, other: Self) -> Option<Estimate> {
-        geometric_mean(&self.ratios_to(other))
+        self.ratios_to(other).mean()
     }
 
     /// Its time over that of `other`, one for each round in which both were measured; of several runs
     /// the mean of each.
-    pub fn ratios_to(self, other: Self) -> Vec<f64> {
+    pub fn ratios_to(self, other: Self) -> Values {
         self.units(self.by_round(self.times(), other.times()))
     }
 
@@ -103,7 +103,7 @@ impl<'a> Series<'a> {
 
     /// The median of its latencies over that of `other`, paired by round.
     pub(crate) fn medians_to(self, other: Self) -> Option<Estimate> {
-        geometric_mean(&self.units(self.by_round(self.medians(), other.medians())))
+        self.units(self.by_round(self.medians(), other.medians())).mean()
     }
 
     fn medians(self) -> BTreeMap<u32, f64> {
@@ -114,24 +114,28 @@ impl<'a> Series<'a> {
         self.samples().filter_map(median).collect()
     }
 
-    /// A figure over that of another series in each round that has both, with its run.
+    /// A figure over that of another series in each round that has both.
     fn by_round(
         self,
         own: BTreeMap<u32, f64>,
         others: BTreeMap<u32, f64>,
-    ) -> impl Iterator<Item = (u32, f64)> {
-        let runs = self.samples().map(|sample| (sample.round, sample.run));
-        runs.filter_map(move |(round, run)| Some((run, own.get(&round)? / others.get(&round)?)))
+    ) -> impl Iterator<Item = (&'a Sample, f64)> {
+        let ratio = move |round| Some(own.get(&round)? / others.get(&round)?);
+        self.samples().filter_map(move |sample| Some((sample, ratio(sample.round)?)))
     }
 
-    /// What an interval is made from: `values` with the run that each is of, or the mean of each run.
-    pub(crate) fn units(self, values: impl Iterator<Item = (u32, f64)>) -> Vec<f64> {
-        if self.record.header.plan.rounds.runs == 1 {
-            return values.map(|(_, value)| value).collect();
+    /// What an interval is made from: `values` of samples, or the mean of each run.
+    pub(crate) fn units(self, values: impl Iterator<Item = (&'a Sample, f64)>) -> Values {
+        let (mut rounds, mut runs) = (Values::default(), BTreeMap::<u32, Vec<f64>>::new());
+        for (sample, value) in values {
+            rounds.push(value, sample.passes().and_then(|passes| passes.copy).unwrap_or(0));
+            runs.entry(sample.run).or_default().push(value);
         }
-        let mut runs = BTreeMap::<u32, Vec<f64>>::new();
-        values.for_each(|(run, value)| runs.entry(run).or_default().push(value));
-        runs.values().filter_map(|run| Some(geometric_mean(run)?.point)).collect()
+        if self.record.header.plan.rounds.runs == 1 {
+            return rounds;
+        }
+        let means = runs.values().filter_map(|run| Some(geometric_mean(run)?.point));
+        means.collect::<Vec<_>>().into()
     }
 
     pub(crate) fn writes(self) -> bool {

@@ -41,6 +41,6 @@ pub(crate) fn ratio_depends_on_size(
     })
 }
 
-fn interval(&Estimate { point: ratio, low, high, .. }: &Estimate) -> RatioInterval {
+pub(crate) fn interval(&Estimate { point: ratio, low, high, .. }: &Estimate) -> RatioInterval {
     RatioInterval { ratio, low, high }
 }

@@ -3,7 +3,7 @@
 use model::{Case, Plan, Rounds, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{Estimate, FIRST_LOOK, Looks, SAME, geometric_mean};
+use stats::{Estimate, FIRST_LOOK, Looks, SAME, Values};
 
 use crate::series::Series;
 
@@ -93,16 +93,16 @@ fn narrow(plan: &Plan) -> f64 {
 }
 
 /// The ratios of a target, unless something else is its verdict.
-fn judged(series: Series<'_>, baseline: Series<'_>) -> (Option<Verdict>, Vec<f64>) {
+fn judged(series: Series<'_>, baseline: Series<'_>) -> (Option<Verdict>, Values) {
     if series.target == baseline.target && series.is_measured() {
-        return (Some(Verdict::Baseline), Vec::new());
+        return (Some(Verdict::Baseline), Values::default());
     }
     let ratios = series.ratios_to(baseline);
     let known = match series.rounds_with(baseline) {
         0 => Some(without_ratio(series)),
         rounds => unjudged(baseline, series, rounds),
     };
-    if known.is_some() { (known, Vec::new()) } else { (None, ratios) }
+    if known.is_some() { (known, Values::default()) } else { (None, ratios) }
 }
 
 /// Why so many rounds of both are not judged.
@@ -147,7 +147,7 @@ fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
 /// What a run is to measure: the ratio, or with one target its time.
 fn asked(series: Series<'_>) -> Option<Estimate> {
     if series.record.header.plan.targets.len() == 1 {
-        return geometric_mean(&series.unit_times());
+        return series.unit_times().mean();
     }
     series.ratio_to(series.baseline())
 }

@@ -120,6 +120,9 @@ pub struct Passes {
     /// Where stores took turns: operations of a slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<u64>,
+    /// Where copies of a scratch store take turns, too: which one was read, from 0 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<u32>,
     /// The same over time; absent: it took no longer than a slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,

@@ -1,6 +1,7 @@
 //! How small a difference rounds can show.
 
 use crate::{
+    copies::Values,
     estimate::{LEVEL, Mean, logs, whole},
     student::two_sided_t,
 };
@@ -28,8 +29,8 @@ pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
 /// The smallest change between two groups of rounds or runs as noisy as these that an
 /// [`unpaired_ratio`](crate::unpaired_ratio) shows with a probability of 90 % or a little more, as a
 /// share. Infinite where either has fewer than two.
-pub fn detectable_change(new: &[f64], old: &[f64]) -> f64 {
-    let mean = |figures| logs(figures).filter(|logs| logs.len() > 1).map(|logs| Mean::of(&logs));
+pub fn detectable_change(new: &Values, old: &Values) -> f64 {
+    let mean = |of: &Values| Mean::of_values(of).filter(|_| of.values.len() > 1);
     let Some((new, old)) = mean(new).zip(mean(old)) else { return f64::INFINITY };
     // Welch's degrees of freedom vary from one sample to the next, and are no fewer than these.
     let freedom = new.independent().min(old.independent()) - 1.0;
@@ -64,10 +65,11 @@ mod tests {
     #[test]
     fn two_groups_show_less_than_one_of_as_many_pairs() {
         let (new, old) = ([1.0, 1.02, 0.98, 1.01, 0.99], [1.0, 0.98, 1.02, 0.99, 1.01]);
-        let share = detectable_change(&new, &old);
+        let of = |values: &[f64]| Values::from(values.to_vec());
+        let share = detectable_change(&of(&new), &of(&old));
         assert!(share > detectable(&new, 5) && share < 2.0 * detectable(&new, 5), "{share}");
-        assert!(detectable_change(&[1.0], &old).is_infinite());
-        assert!(detectable_change(&[2.0; 3], &[1.0; 3]).abs() < 1e-12);
+        assert!(detectable_change(&of(&[1.0]), &of(&old)).is_infinite());
+        assert!(detectable_change(&of(&[2.0; 3]), &of(&[1.0; 3])).abs() < 1e-12);
     }
 
     #[test]

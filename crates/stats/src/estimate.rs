@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::{
+    copies::{Values, between},
     correlation::{FEWEST, independent},
     student::two_sided_t,
 };
@@ -65,6 +66,14 @@ pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     Some(Mean::of(&logs(values)?).estimate(values.len()))
 }
 
+impl Values {
+    /// Their [`geometric_mean`]. Where copies differ by more than chance, the interval is one for other
+    /// copies of the same data.
+    pub fn mean(&self) -> Option<Estimate> {
+        Some(Mean::of_values(self)?.estimate(self.values.len()))
+    }
+}
+
 /// `numerator / denominator`, paired by round: what a round did to both cancels. `None` if the
 /// lengths differ, if there are no values, or if one is not a positive finite number.
 pub fn paired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
@@ -83,9 +92,9 @@ pub fn paired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> 
 ///
 /// What a round does to both does not cancel here: [`paired_ratio`] is better wherever it can be
 /// had.
-pub fn unpaired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
+pub fn unpaired_ratio(numerator: &Values, denominator: &Values) -> Option<Estimate> {
     let difference = Mean::difference(numerator, denominator)?;
-    Some(difference.estimate(numerator.len().min(denominator.len())))
+    Some(difference.estimate(numerator.values.len().min(denominator.values.len())))
 }
 
 /// The logarithms of figures. `None` for no figures, or for one that is not a positive finite
@@ -105,10 +114,14 @@ pub(crate) fn squares(values: &[f64], mean: f64) -> f64 {
 }
 
 /// However closely values follow each other, the mean of a dozen or more is not so many of their standard
-/// deviations away from the truth: a correlation that explained that would show as a trend.
+/// deviations away from the truth: a correlation that explained that would show as a trend. By
+/// simulation of twelve values, each of which keeps a share of the deviation of the one before, it is so
+/// in 0.003 % (share 0.6), 0.04 % (0.8), 0.6 % (0.9) and 3.8 % (0.95): one that wanders so slowly must be
+/// measured for longer.
 const WANDER: f64 = 6.0;
 
 /// The mean of logarithms, and how sure it is.
+#[derive(Clone, Copy)]
 pub(crate) struct Mean {
     pub(crate) value: f64,
     /// Of the mean itself; infinite for a single value.
@@ -116,10 +129,25 @@ pub(crate) struct Mean {
     /// Degrees of freedom of the variance.
     freedom: f64,
     /// What a margin never exceeds.
-    pub(crate) wander: f64,
+    wander: f64,
 }
 
 impl Mean {
+    /// Of the logarithms of figures; `None` for what has none. Where copies differ more than rounds of
+    /// one do, it is as sure as they are few.
+    pub(crate) fn of_values(values: &Values) -> Option<Self> {
+        let logs = logs(&values.values)?;
+        let rounds = Self::of(&logs);
+        let copies = between(&logs, &values.copies, rounds.value);
+        let wider = copies.filter(|(variance, _)| *variance > rounds.variance);
+        Some(match wider {
+            Some((variance, freedom)) => {
+                Self { variance, freedom, wander: f64::INFINITY, ..rounds }
+            }
+            None => rounds,
+        })
+    }
+
     pub(crate) fn of(logs: &[f64]) -> Self {
         let (n, value) = (logs.len() as f64, mean(logs));
         let squares = squares(logs, value);
@@ -132,8 +160,8 @@ impl Mean {
     }
 
     /// The logarithm of `numerator` over `denominator`, each of rounds of its own.
-    pub(crate) fn difference(numerator: &[f64], denominator: &[f64]) -> Option<Self> {
-        let (above, below) = (Self::of(&logs(numerator)?), Self::of(&logs(denominator)?));
+    pub(crate) fn difference(numerator: &Values, denominator: &Values) -> Option<Self> {
+        let (above, below) = (Self::of_values(numerator)?, Self::of_values(denominator)?);
         Some(above.plus(1.0, &below, -1.0))
     }
 
@@ -167,7 +195,12 @@ impl Mean {
         if self.variance == 0.0 || !self.variance.is_finite() {
             return self.variance;
         }
-        (t(whole(self.freedom)) * self.error()).min(self.wander)
+        self.limited(t(whole(self.freedom)) * self.error())
+    }
+
+    /// However closely values follow each other, no margin is wider than this.
+    pub(crate) fn limited(&self, margin: f64) -> f64 {
+        margin.min(self.wander)
     }
 
     fn estimate(&self, n: usize) -> Estimate {
@@ -310,8 +343,12 @@ mod tests {
         }
     }
 
+    fn of(values: &[f64]) -> Values {
+        values.to_vec().into()
+    }
+
     fn unpaired(numerator: &[f64], denominator: &[f64]) -> Estimate {
-        unpaired_ratio(numerator, denominator).expect("values are positive")
+        unpaired_ratio(&of(numerator), &of(denominator)).expect("values are positive")
     }
 
     /// R prints t = -1.8608 and df = 17.776 for `t.test(extra ~ group, data = sleep)`.
@@ -348,10 +385,10 @@ mod tests {
 
     #[test]
     fn what_has_no_logarithm_has_no_ratio() {
-        assert_eq!(unpaired_ratio(&[], &[1.0]), None);
+        assert_eq!(unpaired_ratio(&of(&[]), &of(&[1.0])), None);
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(unpaired_ratio(&[1.0, wrong], &[1.0]), None, "{wrong}");
-            assert_eq!(unpaired_ratio(&[1.0], &[wrong, 1.0]), None, "{wrong}");
+            assert_eq!(unpaired_ratio(&of(&[1.0, wrong]), &of(&[1.0])), None, "{wrong}");
+            assert_eq!(unpaired_ratio(&of(&[1.0]), &of(&[wrong, 1.0])), None, "{wrong}");
         }
     }
 }

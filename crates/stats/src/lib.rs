@@ -17,13 +17,15 @@
 //! let files = [4.11, 4.20, 4.49, 4.05, 4.19];
 //! let ratio = paired_ratio(&sqlite, &files).expect("times are positive");
 //! assert!(ratio.low < 0.511 && ratio.high > 0.511);
-//! let ratios = sqlite.iter().zip(files).map(|(time, baseline)| time / baseline).collect();
-//! assert_eq!(verdicts(&[ratios], Looks::Once), [Verdict::Faster]);
+//! let ratios: Vec<f64> =
+//!     sqlite.iter().zip(files).map(|(time, baseline)| time / baseline).collect();
+//! assert_eq!(verdicts(&[ratios.into()], Looks::Once), [Verdict::Faster]);
 //! ```
 
 #![warn(missing_docs)]
 
 mod break_even;
+mod copies;
 mod correlation;
 mod detectable;
 mod estimate;
@@ -35,6 +37,7 @@ mod trend;
 mod verdict;
 
 pub use break_even::{BreakEven, Crossing, Sized, break_even};
+pub use copies::Values;
 pub use detectable::{detectable, detectable_change};
 pub use estimate::{Estimate, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};

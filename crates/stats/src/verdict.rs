@@ -1,6 +1,7 @@
 //! What the ratios of a table show.
 
 use crate::{
+    copies::Values,
     correlation::FEWEST,
     estimate::{LEVEL, Mean, logs},
     sequential::critical_t,
@@ -65,13 +66,15 @@ enum Claim {
 /// The logarithms of a ratio.
 struct Ratio {
     mean: Mean,
+    /// As sure as its rounds are: with more of them there are no more copies.
+    rounds: Mean,
     n: usize,
 }
 
 impl Ratio {
-    fn of(values: &[f64]) -> Option<Self> {
-        let logs = logs(values)?;
-        Some(Self { mean: Mean::of(&logs), n: logs.len() })
+    fn of(values: &Values) -> Option<Self> {
+        let logs = logs(&values.values)?;
+        Some(Self { mean: Mean::of_values(values)?, rounds: Mean::of(&logs), n: logs.len() })
     }
 
     /// Whether it shows the claim at the level `alpha`.
@@ -94,7 +97,8 @@ impl Ratio {
         if self.student(LEVEL).exp_m1() <= precision {
             return self.once(claim, alpha);
         }
-        (critical_t(alpha, self.mean.independent()) * self.mean.error()).min(self.mean.wander)
+        let critical = critical_t(alpha, self.rounds.independent()) * self.rounds.error();
+        self.rounds.limited(critical).max(self.once(claim, alpha))
     }
 
     /// "The same" takes two one-sided tests.
@@ -119,15 +123,16 @@ impl Ratio {
 /// tests (D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
 /// approach for assessing the equivalence of average bioavailability", Journal of Pharmacokinetics
 /// and Biopharmaceutics 15, 1987).
-pub fn verdicts(table: &[Vec<f64>], looks: Looks) -> Vec<Verdict> {
-    judged(&table.iter().map(|values| Ratio::of(values)).collect::<Vec<_>>(), looks)
+pub fn verdicts(table: &[Values], looks: Looks) -> Vec<Verdict> {
+    judged(&table.iter().map(Ratio::of).collect::<Vec<_>>(), looks)
 }
 
 /// The same of a table of changes, each given by the values of the new record and by those of the
 /// old one: as many as were measured, and judged once.
-pub fn change_verdicts(table: &[[Vec<f64>; 2]]) -> Vec<Verdict> {
-    let ratio = |[new, old]: &[Vec<f64>; 2]| {
-        Some(Ratio { mean: Mean::difference(new, old)?, n: new.len() })
+pub fn change_verdicts(table: &[[Values; 2]]) -> Vec<Verdict> {
+    let ratio = |[new, old]: &[Values; 2]| {
+        let mean = Mean::difference(new, old)?;
+        Some(Ratio { mean, rounds: mean, n: new.values.len() })
     };
     judged(&table.iter().map(ratio).collect::<Vec<_>>(), Looks::Once)
 }
@@ -173,7 +178,7 @@ mod tests {
     }
 
     fn one(ratios: &[f64]) -> [Verdict; 2] {
-        [Looks::Once, EACH].map(|looks| verdicts(&[ratios.to_vec()], looks)[0])
+        [Looks::Once, EACH].map(|looks| verdicts(&[ratios.to_vec().into()], looks)[0])
     }
 
     #[test]
@@ -193,8 +198,9 @@ mod tests {
 
     #[test]
     fn what_others_show_leaves_its_part_of_the_level() {
-        let doubtful = ratios(1.05, 0.09);
+        let doubtful = Values::from(ratios(1.05, 0.09));
         let among = |other: Vec<f64>| {
+            let other = Values::from(other);
             let table = [doubtful.clone(), other.clone(), other.clone(), other];
             verdicts(&table, Looks::Once)[0]
         };
@@ -216,7 +222,7 @@ mod tests {
     #[test]
     fn nothing_measured_shows_nothing() {
         assert_eq!(verdicts(&[], EACH), []);
-        let table = [vec![], vec![1.0], vec![1.0, f64::NAN]];
+        let table = [vec![], vec![1.0], vec![1.0, f64::NAN]].map(Values::from);
         assert_eq!(verdicts(&table, EACH), [Verdict::Inconclusive; 3]);
     }
 
@@ -229,8 +235,12 @@ mod tests {
     #[test]
     fn changes_are_judged_by_two_groups() {
         let [fast, slow] = [1.0, 1.1].map(|middle| ratios(middle, 0.01));
+        let [fast, slow] = [fast, slow].map(Values::from);
         let table = [[slow.clone(), fast.clone()], [fast.clone(), slow], [fast.clone(), fast]];
         assert_eq!(change_verdicts(&table), [Verdict::Slower, Verdict::Faster, Verdict::Same]);
-        assert_eq!(change_verdicts(&[[vec![2.0], vec![1.0, 1.1]]]), [Verdict::Inconclusive]);
+        assert_eq!(
+            change_verdicts(&[[vec![2.0].into(), vec![1.0, 1.1].into()]]),
+            [Verdict::Inconclusive]
+        );
     }
 }

@@ -24,7 +24,7 @@ fn long_run() -> Vec<f64> {
 fn shown(truth: f64, rounds: usize) -> f64 {
     let mut random = Random::new(1);
     let mut differs = || {
-        let table = [ratios(&mut random, rounds, truth)];
+        let table = [ratios(&mut random, rounds, truth).into()];
         matches!(verdicts(&table, Looks::Once)[0], Verdict::Faster | Verdict::Slower)
     };
     (0..RUNS).filter(|_| differs()).count() as f64 / RUNS as f64

@@ -6,7 +6,7 @@ mod simulation;
 
 use simulation::{Noise, Random, Source};
 use storemark_stats::{
-    FIRST_LOOK, Verdict, change_verdicts, detectable_change, geometric_mean, unpaired_ratio,
+    FIRST_LOOK, Values, Verdict, change_verdicts, detectable_change, geometric_mean, unpaired_ratio,
 };
 
 const RUNS: usize = 8_000;
@@ -34,7 +34,7 @@ fn shares(truth: f64, mut one: impl FnMut(&mut Random) -> [Vec<f64>; 2]) -> (f64
     let mut random = Random::new(1);
     let (mut covered, mut differences) = (0, 0);
     for _ in 0..RUNS {
-        let [new, old] = one(&mut random);
+        let [new, old] = one(&mut random).map(Values::from);
         let ratio = unpaired_ratio(&new, &old).expect("made-up times are positive");
         covered += usize::from((ratio.low..=ratio.high).contains(&truth));
         let verdicts = change_verdicts(&[[new, old]]);
@@ -132,7 +132,7 @@ fn a_change_that_can_be_seen_is_seen_in_nine_of_ten() {
         let of = |random: &mut Random, truth| times(random, (Noise::Normal, 0.05), runs, truth);
         // Evenly spaced logarithms, whose standard deviation is 5 %.
         let step = 0.05 / ((runs * (runs + 1)) as f64 / 12.0).sqrt();
-        let typical: Vec<f64> = (0..runs).map(|run| (step * run as f64).exp()).collect();
+        let typical = (0..runs).map(|run| (step * run as f64).exp()).collect::<Vec<_>>().into();
         let truth = 1.0 + detectable_change(&typical, &typical);
         let (_, seen) = shares(truth, |random| [of(random, truth), of(random, 1.0)]);
         assert!((0.89..=0.98).contains(&seen), "{runs}: {seen}");

@@ -211,7 +211,7 @@ fn ratios_of(record: &Record) -> Vec<KnownRatio> {
     let others = figures.filter(|row| row.target != record.header.plan.baseline);
     let ratio = |row: checks::Figures| {
         let series = Series::new(record, row.case, row.target);
-        let by_round = series.ratios_to(series.baseline());
+        let by_round = series.ratios_to(series.baseline()).values;
         KnownRatio { verdict: row.verdict, ratio: row.ratio, by_round }
     };
     others.map(ratio).collect()

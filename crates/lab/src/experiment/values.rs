@@ -124,6 +124,7 @@ impl ValuesTrial<'_> {
         let measured = Passes {
             first: None,
             slice: None,
+            copy: None,
             latency: latency(latencies(&outcomes), wall)?,
             over_time: timeline(&outcomes),
             paced: paced(input.work.rate, &outcomes, wall)?,
@@ -266,7 +267,7 @@ mod tests {
         let passes = counts(Cache::Warm, 20_000, 5_000);
         assert_eq!(passes, [(5_000, Timing::None), (20_000, Timing::Some)]);
         let passes = counts_of(Operation::Update, None, Cache::Warm, 5_000, 5_000);
-        assert_eq!(passes, [(2_500, Timing::None), (5_000, Timing::Some)]);
+        assert_eq!(passes, [(500, Timing::None), (5_000, Timing::Some)]);
         let passes = counts_of(Operation::Read, Some(10.0), Cache::Warm, 100, 5_000);
         assert_eq!(passes, [(100, Timing::None), (100, Timing::Each)]);
     }

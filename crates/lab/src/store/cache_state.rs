@@ -53,8 +53,9 @@ const AGAIN: u32 = 2;
 /// without files.
 ///
 /// Every store is evicted first, whatever was done to it before, and a warm one then filled from
-/// start to end, and so is one that is limited. Only a warm one that was filled so and merely read
-/// since is not evicted: pages that it has lost are filled in as they were before.
+/// start to end, and so is one that is limited. Only a warm one that was filled so, and since then
+/// merely read, or merely written to where that alone is measured, is not evicted: pages that it has lost
+/// are filled in as they were before.
 pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency>> {
     let Some(files) = files(ready)? else { return Ok(None) };
     if cache != Cache::Warm || !ready.filled.get() {

@@ -45,7 +45,8 @@ pub(crate) struct ReadyStore {
     pub(crate) options: OpenOptions,
     /// The store itself, where closing would lose it.
     pub(crate) held: Option<Box<dyn Store>>,
-    /// Whether its files were filled into the page cache from start to end and only read since.
+    /// Whether its files were filled into the page cache from start to end and since then only read, or
+    /// only written to.
     pub(crate) filled: Cell<bool>,
 }
 

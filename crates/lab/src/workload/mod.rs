@@ -28,4 +28,4 @@ pub use probe::{Probe, ProbePass};
 pub(crate) use slices::over_time;
 
 /// Operations of a first pass that writes: they take long, and there is no cache to fill.
-pub(crate) const FIRST_WRITES: u64 = 2_500;
+pub(crate) const FIRST_WRITES: u64 = 500;

@@ -321,6 +321,13 @@ findings! {
         by_bytes: RatioInterval = "Ratio of the times of whole passes.",
     } => "the answer depends on what counts: by operations (medians) it is {by_operations}, by bytes \
         (whole passes, as in the table) {by_bytes}; few values hold most of the bytes";
+    [Warning] RatioDependsOnSlices {
+        short: u64 = "Operations of the shortest slices.",
+        in_short: RatioInterval = "Ratio in rounds with these.",
+        long: u64 = "Operations of the longest slices.",
+        in_long: RatioInterval = "Ratio in rounds with these.",
+    } => "how long the stores take turns decides: in slices of {short} operations it is {in_short}, \
+        in slices of {long} {in_long}; where one store works alone for long, the second is nearer";
 
     [Note] OrderOfInsertion =>
         "faster than most uses: keys are touched in a fixed order, possibly that of their \

@@ -22,7 +22,7 @@ options! {
         /// Run exactly N rounds, however long they take
         rounds: Vec<Written<UpTo<{ u32::MAX }>>> = "N",
         /// Time for the whole command, shared among the runs of a sweep: what does not fit is
-        /// printed before it starts; default: 45s for run, 1m for the others
+        /// printed before it starts; default: 30s for run, 1m for the others
         time: Option<Written<Time>> = "TIME",
         /// Drives everything random; default: a new one each time, printed
         seed: Vec<Written<Size>> = "N",

@@ -114,7 +114,7 @@ impl RunSpec {
 
     /// The time for the whole run.
     pub fn time(&self) -> Duration {
-        let default = Duration::from_secs(if let Self::Run(_) = self { 45 } else { 60 });
+        let default = Duration::from_secs(if let Self::Run(_) = self { 30 } else { 60 });
         one(&self.running().time).unwrap_or(default)
     }
 

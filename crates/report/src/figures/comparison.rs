@@ -14,7 +14,7 @@ use model::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{Estimate, change_verdicts, detectable_change, geometric_mean, unpaired_ratio};
+use stats::{Estimate, Values, change_verdicts, detectable_change, unpaired_ratio};
 
 use super::unlike::{conditions, data_difference};
 use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figures, words};
@@ -311,11 +311,7 @@ fn compared_case(
 }
 
 /// The verdicts on the rows of a case, together; what is known of one does not count as a ratio.
-fn judged(
-    rows: &[Both<'_>],
-    values: &[[Vec<f64>; 2]],
-    control: Option<[usize; 2]>,
-) -> Vec<Verdict> {
+fn judged(rows: &[Both<'_>], values: &[[Values; 2]], control: Option<[usize; 2]>) -> Vec<Verdict> {
     let is_control = |row: &Both<'_>| control.is_some_and(|[_, is]| row.series[1].target == is);
     let known =
         |row: &Both<'_>| if is_control(row) { Some(Verdict::Baseline) } else { row.unjudged() };
@@ -337,7 +333,7 @@ struct Both<'a> {
 
 impl Both<'_> {
     /// What is compared, one for each round or run: of the old record, of the new one.
-    fn values(&self) -> [Vec<f64>; 2] {
+    fn values(&self) -> [Values; 2] {
         let times = |(series, control): (Series<'_>, Option<usize>)| match control {
             Some(control) => series.ratios_to(series.of(control)),
             None => series.unit_times(),
@@ -360,8 +356,8 @@ impl Both<'_> {
         Verdict::without_change(old, new, rounds)
     }
 
-    fn change(&self, [old, new]: &[Vec<f64>; 2], verdict: Verdict) -> Change {
-        let [old_us, new_us] = self.series.map(|series| geometric_mean(&series.unit_times()));
+    fn change(&self, [old, new]: &[Values; 2], verdict: Verdict) -> Change {
+        let [old_us, new_us] = self.series.map(|series| series.unit_times().mean());
         let [p99_before, p99_after] = self.series.map(Series::unit_p99s);
         let detectable = detectable_change(new, old);
         let [_, after] = self.series;

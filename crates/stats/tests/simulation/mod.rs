@@ -11,11 +11,14 @@ use std::ops::RangeInclusive;
 
 pub(crate) use noise::{Noise, Source};
 pub(crate) use random::Random;
-use storemark_stats::{Estimate, FIRST_LOOK, Looks, SAME, Verdict, paired_ratio, verdicts};
+use storemark_stats::{Estimate, FIRST_LOOK, Looks, SAME, Values, Verdict, verdicts};
 
 /// As a run of several targets looks.
 pub(crate) const NARROW: f64 = SAME / 2.0;
 pub(crate) const LOOKS: Looks = Looks::AfterEach { precision: NARROW };
+
+/// Copies of a store that rounds take in turn.
+const COPIES: usize = 5;
 
 /// How far what happens to all targets of a round moves from one to the next, on the logarithm.
 const WALK: f64 = 0.1;
@@ -89,18 +92,19 @@ impl Tables<'_> {
     /// A run: a target whose verdict is shown, or whose interval is narrow, leaves.
     fn run(&self, random: &mut Random) -> Vec<Row> {
         let mut machine = Machine::new(self.noise, self.sigma, self.truth.len());
-        let mut ratios = vec![Vec::new(); self.truth.len()];
+        let mut ratios = vec![Values::default(); self.truth.len()];
         let mut open = vec![true; self.truth.len()];
         for round in 1..=self.rounds {
             let times = machine.round(random);
             for (target, ratios) in
                 ratios.iter_mut().enumerate().filter(|(target, _)| open[*target])
             {
-                ratios.push(self.truth[target] * times[target + 1] / times[0]);
+                let ratio = self.truth[target] * times[target + 1] / times[0];
+                ratios.push(ratio, (round % COPIES) as u32);
             }
             if self.looks != Looks::Once && round >= FIRST_LOOK {
                 let shown = verdicts(&ratios, self.looks);
-                let wide = |ratios: &Vec<f64>| estimate(ratios).half_width() > NARROW;
+                let wide = |ratios: &Values| estimate(ratios).half_width() > NARROW;
                 let needs = |(ratios, shown)| shown == Verdict::Inconclusive && wide(ratios);
                 open = ratios.iter().zip(shown).map(needs).collect();
             }
@@ -113,8 +117,8 @@ impl Tables<'_> {
     }
 }
 
-fn estimate(ratios: &[f64]) -> Estimate {
-    paired_ratio(ratios, &vec![1.0; ratios.len()]).expect("simulated times are positive")
+fn estimate(ratios: &Values) -> Estimate {
+    ratios.mean().expect("simulated times are positive")
 }
 
 /// A machine in the course of a run. What it does to all targets of a round wanders.

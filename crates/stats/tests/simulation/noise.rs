@@ -1,6 +1,6 @@
 //! What makes the times of a target differ from round to round.
 
-use super::Random;
+use super::{COPIES, Random};
 
 /// The distribution of the logarithms of times, apart from what a round does to all targets. Each has
 /// a standard deviation of about 1.
@@ -17,6 +17,8 @@ pub(crate) enum Noise {
     Bursts,
     /// The first target of a round takes longer, by this many standard deviations.
     Order(f64),
+    /// Copies of a store differ by so many standard deviations of a round.
+    Copies(f64),
     /// With this chance a trial of a target other than the baseline stalls, for so many standard
     /// deviations.
     Stalls(f64, f64),
@@ -24,7 +26,7 @@ pub(crate) enum Noise {
 
 impl Noise {
     /// All that intervals are to cover the truth with, by name.
-    pub(crate) const ALL: [(&'static str, Self); 7] = [
+    pub(crate) const ALL: [(&'static str, Self); 9] = [
         ("normal", Self::Normal),
         ("log-normal", Self::LogNormal),
         ("heavy tails", Self::HeavyTails),
@@ -32,6 +34,8 @@ impl Noise {
         ("correlated, 0.6", Self::Correlated(0.6)),
         ("bursts", Self::Bursts),
         ("order", Self::Order(1.0)),
+        ("copies, 0.3", Self::Copies(0.3)),
+        ("copies, 1", Self::Copies(1.0)),
     ];
 
     /// What it adds to the logarithm of a target in the long run.
@@ -46,15 +50,18 @@ pub(crate) struct Source {
     is_baseline: bool,
     last: Option<f64>,
     burst: bool,
+    round: usize,
+    copies: Vec<f64>,
 }
 
 impl Source {
     pub(crate) fn new(noise: Noise, is_baseline: bool) -> Self {
-        Self { noise, is_baseline, last: None, burst: false }
+        Self { noise, is_baseline, last: None, burst: false, round: 0, copies: Vec::new() }
     }
 
     pub(crate) fn next(&mut self, random: &mut Random, is_first: bool) -> f64 {
         let normal = random.normal();
+        self.round += 1;
         match self.noise {
             Noise::Normal => normal,
             // Its own mean and standard deviation.
@@ -74,6 +81,12 @@ impl Source {
                 normal * if self.burst { 4.0 } else { 1.0 } / 1.75
             }
             Noise::Order(more) => normal + if is_first { more } else { 0.0 },
+            Noise::Copies(apart) => {
+                while self.copies.len() < COPIES {
+                    self.copies.push(apart * random.normal());
+                }
+                normal + self.copies[self.round % COPIES]
+            }
             Noise::Stalls(chance, length) => {
                 let stalls = !self.is_baseline && random.happens(chance);
                 normal + if stalls { length } else { 0.0 }

@@ -13,7 +13,7 @@ use model::{
     Workload,
 };
 
-use super::{Blobs, BlobsRequest, Job, PreparedTarget};
+use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
 use crate::{
     dataset::{Use, derive},
     experiment::{
@@ -135,11 +135,15 @@ impl Blobs<'_> {
         let stores: Vec<_> = trial
             .targets
             .iter()
-            .map(|target| self.stores.targets[*target].store(Operation::Read))
+            .map(|target| self.stores.targets[*target].in_round(output.round))
             .collect();
+        let copies =
+            trial.targets.iter().any(|target| !self.stores.targets[*target].copies.is_empty());
+        let copy = copies.then(|| copies::turn(output.round) as u32);
         let (start, is_due) = (Instant::now(), self.looking.is_due());
         let reach = |ready: &&ReadyStore| {
-            if is_due { cache_state::reach(ready, Cache::Warm) } else { Ok(None) }
+            let look = is_due || !ready.filled.get();
+            if look { cache_state::reach(ready, Cache::Warm) } else { Ok(None) }
         };
         let before = stores.iter().map(reach).collect::<Result<Vec<_>>>()?;
         let looked = start.elapsed();
@@ -155,7 +159,7 @@ impl Blobs<'_> {
         {
             output.target = *target;
             let seen = || if fetched { cache_state::seen(ready) } else { Ok(None) };
-            let sampled = done.and_then(|done| sample(done, turns, (before, seen()?), &load));
+            let sampled = done.and_then(|done| sample(done, turns, copy, (before, seen()?), &load));
             match sampled {
                 Ok(sample) => output.sample(Sample { workload: index, ..sample }, None)?,
                 Err(error) => output.failed.push((*target, error)),
@@ -250,6 +254,7 @@ impl Blobs<'_> {
 fn sample(
     done: LaneDone,
     turns: Turns,
+    copy: Option<u32>,
     (before, after): (Option<Residency>, Option<Residency>),
     load: &Load,
 ) -> Result<Sample> {
@@ -260,7 +265,7 @@ fn sample(
     let first = Some(First { operations: turns.first, ns: first.passed.ran_ns() });
     let wall = Duration::from_nanos(spent.passed.wall_ns);
     let latency = latency(latencies.iter(), wall)?;
-    let passes = Passes { first, latency, slice: Some(turns.slice), ..Passes::default() };
+    let passes = Passes { first, latency, slice: Some(turns.slice), copy, ..Passes::default() };
     Ok(Sample {
         cache: Cache::Warm,
         before,

@@ -1,6 +1,7 @@
 //! `storemark run`: operations on values under keys.
 
 mod calibration;
+mod copies;
 mod epoch;
 mod fit;
 mod forecast;
@@ -417,9 +418,12 @@ impl Experiment for Blobs<'_> {
         let (sample, written_before) = self
             .trial(target, workload, ops, &input)
             .map_err(|e| e.context(format!("{} ({})", prepared.planned.label, workload.work)))?;
-        if workload.work.updates() {
-            // Written in place, the store that is read is the same.
+        if workload.work.updates() && self.job.part.in_place {
+            // The store that is read is the same.
             prepared.stores().for_each(|ready| ready.filled.set(false));
+        } else if workload.work.writes() {
+            // It is as all writes find it: nobody reads it to be measured.
+            prepared.store(Operation::Update).filled.set(cache == Cache::Warm);
         }
         output.sample(Sample { workload: index, ..sample }, written_before)
     }

@@ -31,22 +31,21 @@ pub(super) fn stores(job: Job<'_>, source: &Source, kept: Option<Stores>) -> Res
     let (amount, missing) = (source.amount(stop)?, job.missing(kept.is_some()));
     forecast::check_room(job, &missing, amount)?;
     let mut stores = kept.map_or_else(|| read(job, source, amount), Ok)?;
-    let reads = std::mem::take(&mut stores.targets).into_iter().map(|target| target.read);
-    let mut reads = reads.chain(std::iter::repeat_with(|| None));
+    let mut kept = std::mem::take(&mut stores.targets).into_iter();
     let mut made = Vec::new();
     for (index, target) in part.targets.iter().enumerate() {
         let making = Making { job, index, target, source, amount };
-        let read = reads.next().flatten();
+        let kept = kept.next().map_or_else(Made::default, Made::kept);
         let own = in_half_of_the_rest(job, || {
             making.check_twin(&made)?;
-            making.all(&missing, read, &mut stores)
+            making.all(&missing, kept, &mut stores)
         });
         made.push(bearable(&target.label, own)?);
     }
     limit(&mut stores.dataset, part.max_key)?;
     stores.dataset.arrange(Order::Asc, None, 0);
     stores.dataset.arrange(Order::Permutation, None, check::seed(request.seed));
-    finish_all(job, made, &mut stores)?;
+    finish_all(job, (source, amount), made, &mut stores)?;
     if part.work.iter().any(|work| work.order.is_drawn()) {
         // Operations are drawn over keys in their order.
         stores.dataset.arrange(Order::Asc, None, 0);
@@ -149,8 +148,11 @@ impl Job<'_> {
 }
 
 /// The stores of one target, made but not yet looked at.
+#[derive(Default)]
 struct Made {
     read: Option<ReadyStore>,
+    /// Others like `read`.
+    copies: Vec<ReadyStore>,
     update: Option<ReadyStore>,
     fill: Option<Duration>,
     /// Whether the one that is read was looked at in an earlier run.
@@ -158,6 +160,12 @@ struct Made {
 }
 
 impl Made {
+    /// What an earlier run has left.
+    fn kept(target: PreparedTarget) -> Self {
+        let PreparedTarget { read, copies, .. } = target;
+        Self { checked: read.is_some(), read, copies, ..Self::default() }
+    }
+
     fn first(&self) -> &ReadyStore {
         let first = self.read.as_ref().or(self.update.as_ref());
         first.expect("a run has at least one operation")
@@ -181,16 +189,10 @@ impl Making<'_> {
         twin.map_or(Ok(()), |error| Err(Error::failed(error.to_string())))
     }
 
-    /// The one to `read` is there already, if any. A store that may not be opened is compared by
-    /// the copy that is measured.
-    fn all(
-        &self,
-        operations: &[Operation],
-        read: Option<ReadyStore>,
-        stores: &mut Stores,
-    ) -> Result<Made> {
+    /// `made` has what is there already. A store that may not be opened is compared by the copy that
+    /// is measured.
+    fn all(&self, operations: &[Operation], mut made: Made, stores: &mut Stores) -> Result<Made> {
         let label = &self.target.label;
-        let mut made = Made { checked: read.is_some(), read, update: None, fill: None };
         for &operation in operations {
             let (ready, fill) = self
                 .store_for(operation, &mut stores.scratches)
@@ -250,6 +252,39 @@ impl Making<'_> {
         Ok((ready, Some(start.elapsed())))
     }
 
+    /// Adds copies of the scratch store that is read, for epochs to take in turn: those that it shares
+    /// with one of `others`, or new ones.
+    fn add_copies(
+        &self,
+        own: &mut PreparedTarget,
+        others: &[PreparedTarget],
+        scratches: &mut Scratches,
+    ) -> Result<()> {
+        let scratch = self.target.location.is_none() && own.can_take_turns();
+        let Some(read) = own.read.as_ref().filter(|_| scratch && own.copies.is_empty()) else {
+            return Ok(());
+        };
+        let like = |path| ReadyStore::new(self.target.engine, path, read.options.clone());
+        let same =
+            |other: &&PreparedTarget| other.read.as_ref().is_some_and(|of| of.path == read.path);
+        if let Some(twin) = others.iter().find(same) {
+            own.copies = twin.copies.iter().map(|copy| like(copy.path.clone())).collect();
+            return Ok(());
+        }
+        let Some(fill) = own.facts.fill_ns.map(Duration::from_nanos) else { return Ok(()) };
+        let scratch = scratches.in_folder(self.job.request.parent(self.target), false)?;
+        let copy = |number| {
+            let folder = scratch.folder(&format!("{}-read-{number}", self.index), None)?;
+            let ready = like(folder.join(self.target.engine.name()));
+            self.fill(&ready)?;
+            host::sync(&ready.path)?;
+            Ok(ready)
+        };
+        let more = self.job.more_copies(self.amount, fill);
+        own.copies = (1..=more).map(copy).collect::<Result<_>>()?;
+        Ok(())
+    }
+
     /// Makes and fills a scratch store, without durability for speed; the trials open it again
     /// with the settings that are measured.
     fn fill(&self, ready: &ReadyStore) -> Result<()> {
@@ -266,13 +301,23 @@ impl Making<'_> {
 }
 
 /// Takes in those targets that are ready, unless none is.
-fn finish_all(job: Job<'_>, made: Vec<Result<Made>>, stores: &mut Stores) -> Result<()> {
+fn finish_all(
+    job: Job<'_>,
+    (source, amount): (&Source, Amount),
+    made: Vec<Result<Made>>,
+    stores: &mut Stores,
+) -> Result<()> {
     let mut failed = None;
     stores.baseline = 0;
     for (index, (target, made)) in job.part.targets.iter().zip(made).enumerate() {
         let place = stores.targets.len();
-        let finish = |made| finish(job, place, target, made, &stores.dataset);
-        let finish = || made.and_then(finish);
+        let Stores { dataset, targets, scratches, .. } = stores;
+        let making = Making { job, index, target, source, amount };
+        let finish = || {
+            let (mut finished, finding) = finish(job, place, target, made?, dataset)?;
+            making.add_copies(&mut finished, targets, scratches)?;
+            Ok((finished, finding))
+        };
         match bearable(&target.label, in_half_of_the_rest(job, finish))? {
             Ok((finished, finding)) => {
                 if index == job.request.baseline {
@@ -305,7 +350,8 @@ fn finish(
     (facts.fill_ns, facts.check_ns) = (made.fill.map(nanoseconds), nanoseconds(check));
     show(job, &target.label, ready, &facts.in_effect);
     let planned = target.planned(Facet::Blobs, job.request.durability, job.owner(target))?;
-    Ok((PreparedTarget { planned, facts, read: made.read, update: made.update }, finding))
+    let Made { read, copies, update, .. } = made;
+    Ok((PreparedTarget { planned, facts, read, copies, update }, finding))
 }
 
 /// Reads every value of the stores that were not checked yet; also returns how long that took.

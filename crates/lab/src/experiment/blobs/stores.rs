@@ -50,6 +50,8 @@ pub(super) struct PreparedTarget {
     pub(super) planned: PlannedTarget,
     pub(super) facts: StoreFacts,
     pub(super) read: Option<ReadyStore>,
+    /// Others like `read`, filled in the same way.
+    pub(super) copies: Vec<ReadyStore>,
     pub(super) update: Option<ReadyStore>,
 }
 
@@ -97,7 +99,7 @@ impl PreparedTarget {
 
     /// All its stores.
     pub(super) fn stores(&self) -> impl Iterator<Item = &ReadyStore> {
-        self.read.iter().chain(&self.update)
+        self.read.iter().chain(&self.copies).chain(&self.update)
     }
 }
 

@@ -1,0 +1,68 @@
+//! Copies of a store differ from each other, each in the same way in every round: so many rounds of a
+//! few copies are not as good as their number.
+
+use std::collections::BTreeMap;
+
+use crate::estimate::mean;
+
+/// Figures in the order in which they were measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    /// The figures.
+    pub values: Vec<f64>,
+    /// The copy that each is of. Empty: there is only one.
+    pub copies: Vec<u32>,
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Self {
+        Self { values, copies: Vec::new() }
+    }
+}
+
+impl Values {
+    /// Adds a figure of a copy.
+    pub fn push(&mut self, value: f64, copy: u32) {
+        self.values.push(value);
+        self.copies.push(copy);
+    }
+}
+
+/// The variance of the mean `all` of `logs` and its degrees of freedom, as the `copies` that they are of
+/// show it, taken as a random choice of all that there could be: the mean square between groups of a
+/// one-way analysis of variance (R. A. Fisher, "Statistical Methods for Research Workers", 1925) by the
+/// number of values. None without several copies.
+pub(crate) fn between(logs: &[f64], copies: &[u32], all: f64) -> Option<(f64, f64)> {
+    let mut groups = BTreeMap::<u32, Vec<f64>>::new();
+    for (log, copy) in logs.iter().zip(copies) {
+        groups.entry(*copy).or_default().push(*log);
+    }
+    let apart = |group: &Vec<f64>| group.len() as f64 * (mean(group) - all).powi(2);
+    let between: f64 = groups.values().map(apart).sum();
+    let freedom = groups.len().checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
+    Some((between / freedom / logs.len() as f64, freedom))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[f64], copies: &[u32]) -> Option<(f64, f64)> {
+        between(values, copies, mean(values))
+    }
+
+    /// Three groups of three: their means are 2, 3 and 7, the mean square between them is 21.
+    #[test]
+    fn agrees_with_an_analysis_of_variance_by_hand() {
+        let values = [1.0, 2.0, 6.0, 2.0, 3.0, 7.0, 3.0, 4.0, 8.0];
+        let (variance, freedom) =
+            of(&values, &[0, 1, 2, 0, 1, 2, 0, 1, 2]).expect("there are three");
+        assert!((variance - 21.0 / 9.0).abs() < 1e-12 && (freedom - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_copy_shows_nothing() {
+        assert!(of(&[1.0, 2.0, 3.0], &[]).is_none());
+        assert!(of(&[1.0, 2.0, 3.0], &[4, 4, 4]).is_none());
+    }
+}
