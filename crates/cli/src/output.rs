@@ -5,13 +5,19 @@ use std::{
     path::Path,
 };
 
-use model::{Error, Result};
+use model::{Error, Result, harmless};
 use report::{Style, pages::Page};
 
 /// Writes `text` to standard output. A closed pipe is no error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Writes lines of plain text, in which names may have any characters.
+pub(crate) fn print_lines(text: &str) -> Result<()> {
+    let lines = text.split('\n').map(harmless);
+    print(&lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// What came of writing to standard output: a closed pipe is no error.
@@ -71,14 +77,9 @@ pub(crate) fn clear_line() {
     }
 }
 
-/// Says one line on standard error, control characters of names replaced.
+/// Says one line on standard error; what a terminal would obey is replaced.
 pub(crate) fn say(line: &str) {
     print_aside(&format!("storemark: {}\n", harmless(line)));
-}
-
-/// `text` with control characters replaced, which a terminal could take for commands.
-pub(crate) fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 pub(crate) fn page(page: &Page) -> String {

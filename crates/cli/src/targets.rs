@@ -198,7 +198,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
 ) -> Result<lab::Target<E>> {
     let words = text.to_string_lossy();
     let of_engine = || {
-        let target = Target::parse(&words);
+        let target = Target::parse(text);
         target.check()?;
         let (what, names): (_, Vec<_>) = match facet {
             Facet::Rows => ("rows are made", registry::all_rows().map(Engine::name).collect()),
@@ -216,7 +216,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
         if !target.location.is_empty() {
             return Err(Error::usage(format!(
                 "{what} in a store of their own, removed afterwards; leave out {:?}",
-                target.location
+                target.location.to_string_lossy()
             )));
         }
         let label = label(name, &target.settings);
@@ -239,21 +239,19 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     if Path::new(text).exists() {
         return bare(Path::new(text), Vec::new(), text);
     }
-    let Some(words) = text.to_str() else {
-        return Err(Error::usage(format!("{}: no such file or folder", text.display())));
-    };
-    let target = Target::parse(words);
+    let (words, target) = (&*text.to_string_lossy(), Target::parse(text));
     target.check().map_err(|e| e.context(without_password(words)))?;
     let path = PathBuf::from(&target.location);
     if target.location.is_empty() && target.engine.is_none() {
         return Err(Error::usage(format!("{words:?}: names neither an engine nor a path")));
     }
     let Some(name) = &target.engine else { return bare(&path, target.settings, text) };
-    let (location, settings) = (target.location, target.settings);
-    if location.starts_with("//") {
+    let settings = target.settings;
+    if let Some(address) = target.location.to_str().filter(|location| location.starts_with("//")) {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
-        return Ok(Resolved { text, engine, location: None, address: Some(location), settings });
+        let address = Some(address.to_owned());
+        return Ok(Resolved { text, engine, location: None, address, settings });
     }
     let engine = registry::blobs(name).map_err(|e| e.context(words))?;
     if engine.capabilities().remote {
@@ -261,8 +259,9 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
             "{words}: names no server, as {name}://user@host/database does"
         )));
     }
-    check_values(engine, &location).map_err(|e| e.context(words))?;
-    let (text, location) = (words.to_owned(), (!location.is_empty()).then(|| followed(path)));
+    check_values(engine, &path.to_string_lossy()).map_err(|e| e.context(words))?;
+    let (text, named) = (words.to_owned(), !path.as_os_str().is_empty());
+    let location = named.then(|| followed(path));
     Ok(Resolved { text, engine, location, address: None, settings })
 }
 
@@ -300,14 +299,24 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
     if !path.exists() {
         return Err(missing(path));
     }
-    let engine = registry::recognise(path).ok_or_else(|| {
-        Error::usage(format!(
-            "{0}: is no store of a kind that storemark knows; name the engine, as in ENGINE:{0}",
-            path.display()
-        ))
-    })?;
+    let engine = registry::recognise(path).ok_or_else(|| unknown(path))?;
     let (text, location) = (text.to_string_lossy().into_owned(), Some(followed(path.to_owned())));
     Ok(Resolved { text, engine, location, address: None, settings })
+}
+
+/// Why a path without an engine is no store.
+fn unknown(path: &Path) -> Error {
+    let shown = path.display();
+    Error::usage(match registry::marked(path) {
+        Some((engine, file)) => format!(
+            "{shown}: has {file}, as a store of {engine} has, but is not a whole one; files:{shown} \
+             takes its files as values"
+        ),
+        None => format!(
+            "{shown}: is no store of a kind that storemark knows; name the engine, as in \
+             ENGINE:{shown}"
+        ),
+    })
 }
 
 /// What a link leads to: a store's other files are next to that, not next to the link.

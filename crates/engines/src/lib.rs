@@ -39,7 +39,6 @@ mod sql;
 pub mod sqlite;
 mod table;
 
-pub use files::{LeftOut, files_left_out};
 pub use slowed::Slowed;
 
 use model::Engine;

@@ -15,7 +15,7 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, Visit};
+use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, ValueType, Visit};
 
 use crate::{
     lock, meta,
@@ -149,18 +149,11 @@ impl<T: Tree> Buffered<'_, T> {
     }
 }
 
-fn check<T: Tree>(key: &[u8], value: &[u8]) -> Result<()> {
-    let (key, longest, value) = (key.len(), T::LONGEST_KEY, value.len());
-    if !(1..=longest).contains(&key) {
-        let what = format!("a name of {key} bytes; accepted: 1 to {longest}");
-        return Err(Error::unsupported(what));
-    }
+/// Refuses what no such store holds.
+pub(crate) fn check(key: Key<'_>, length: u64, longest_key: usize) -> Result<()> {
+    refusal::check_name(key, longest_key)?;
     // Room for what is kept behind a value.
-    if value as u64 > LONGEST_VALUE - 1024 {
-        let what = format!("a value of {value} bytes; accepted: less than 4 GiB");
-        return Err(Error::unsupported(what));
-    }
-    Ok(())
+    refusal::check_value(key, length, LONGEST_VALUE - 1024)
 }
 
 impl<'s, T: Tree> Library for Buffered<'s, T> {
@@ -216,7 +209,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
     }
 
     fn put(&self, txn: &mut Self::Write, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {
-        check::<T>(key, value)?;
+        check(ordered::key(key, self.shared.keys)?, value.len() as u64, T::LONGEST_KEY)?;
         let allowed = match put.how {
             How::Upsert => true,
             How::Insert => !self.holds(&txn.own, key)?,
@@ -247,7 +240,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
         let visit = &mut |key: &[u8], length, stored: &[u8]| {
             let (value, meta) = if values { unwrap(stored, keys)? } else { (&[][..], None) };
             let length = own_length(length, keys)?;
-            visit(Item { key: ordered::key(key, keys)?, value, length, meta })
+            visit(Item { key: ordered::key(key, keys)?, value, length, meta, of: ValueType::Bytes })
         };
         match txn {
             Txn::Read(Some(view)) => self.tree.walk(view, from, values, visit),

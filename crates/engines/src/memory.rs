@@ -4,7 +4,7 @@ use std::{path::Path, sync::RwLock};
 
 use model::{
     Blobs, Capabilities, Declaration, Durability, Engine, Error, ErrorKind, How, Item, Key,
-    KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, Visitor, copy_value,
+    KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, ValueType, Visitor, copy_value,
 };
 
 use crate::{lock, table::Table};
@@ -92,7 +92,13 @@ impl Session for Reference<'_> {
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         for (key, Value { bytes, meta }) in lock::read(self.0).sorted(scan.from, scan.limit)? {
-            let item = Item { key, value: bytes, length: bytes.len() as u64, meta: *meta };
+            let item = Item {
+                key,
+                value: bytes,
+                length: bytes.len() as u64,
+                meta: *meta,
+                of: ValueType::Bytes,
+            };
             if visit(item)?.is_break() {
                 break;
             }

@@ -14,6 +14,26 @@ pub(crate) fn read_only() -> Error {
     Error::usage("the store was opened to read; nothing was written")
 }
 
+/// Refuses a value above the engine's limit.
+pub(crate) fn check_value(key: Key<'_>, length: u64, longest: u64) -> Result<()> {
+    if length <= longest {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "the value of {key} has {length} bytes; accepted: {longest} at most"
+    )))
+}
+
+/// Refuses a name that is longer than the engine's keys, or empty where that cannot be.
+pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
+    match key {
+        Key::Name(name) if !(1..=longest).contains(&name.len()) => Err(Error::unsupported(
+            format!("the name {key} has {} bytes; accepted: 1 to {longest}", name.len()),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// A length as the address space has it.
 #[inline]
 pub(crate) fn size(length: u64) -> Result<usize> {

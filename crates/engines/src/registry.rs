@@ -113,9 +113,41 @@ pub fn remote(scheme: &str) -> Result<&'static dyn Blobs> {
     Err(Error::usage(format!("no server {scheme}://{hint} (accepted: {accepted}://)")))
 }
 
-/// The engine whose store the file or folder at `path` looks like.
+/// The engine whose store the file or folder at `path` looks like. A folder with an engine's own files
+/// that is not a whole store of it is nobody's.
 pub fn recognise(path: &Path) -> Option<&'static dyn Blobs> {
-    all_blobs().find(|engine| engine.recognises(path))
+    let engine = all_blobs().find(|engine| engine.recognises(path))?;
+    let is_folder = engine.name() == folders().name();
+    if is_folder && marked(path).is_some() { None } else { Some(engine) }
+}
+
+/// Names of files by which a folder is an engine's, also when it is damaged and in a build without that
+/// engine; a `*` is any text. So many of them have to be there.
+const MARKS: &[(&str, usize, &[&str])] = &[
+    ("lmdb", 1, &["data.mdb", "lock.mdb"]),
+    ("fjall", 2, &["keyspaces", "version", "lock", "*.jnl"]),
+    ("rocksdb", 2, &["CURRENT", "IDENTITY", "LOCK", "LOG", "MANIFEST-*", "OPTIONS-*", "*.sst"]),
+    ("mariadb", 2, &["ibdata1", "aria_log_control", "ib_logfile0", "undo001", "mysql"]),
+    ("postgres", 2, &["PG_VERSION", "pg_wal", "pg_xact", "global", "base"]),
+];
+
+/// The engine whose own files the folder at `path` has, with one of their names.
+pub fn marked(path: &Path) -> Option<(&'static str, String)> {
+    let entries =
+        path.read_dir().ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names: Vec<_> = entries.collect();
+    MARKS.iter().find_map(|(engine, needed, marks)| {
+        let is_mark = |name: &&String| marks.iter().any(|mark| fits(name, mark));
+        let mut found: Vec<_> = names.iter().filter(is_mark).collect();
+        found.sort_unstable();
+        (found.len() >= *needed).then(|| (*engine, found[0].clone()))
+    })
+}
+
+fn fits(name: &str, mark: &str) -> bool {
+    mark.split_once('*').map_or(name == mark, |(head, tail)| {
+        name.strip_prefix(head).is_some_and(|rest| rest.ends_with(tail))
+    })
 }
 
 #[cfg(test)]
@@ -155,6 +187,26 @@ mod tests {
         assert_eq!(recognise(dir.path()).unwrap().name(), "files");
         assert!(recognise(&dir.path().join("absent")).is_none());
         std::fs::write(dir.path().join("text"), "text").unwrap();
+        assert!(marked(dir.path()).is_none());
         assert!(recognise(&dir.path().join("text")).is_none());
+    }
+
+    #[test]
+    fn a_folder_with_an_engines_files_is_no_folder_of_files() {
+        for (files, engine) in [
+            (&["lock.mdb"][..], Some("lmdb")),
+            (&["lock", "0.jnl"], Some("fjall")),
+            (&["MANIFEST-000005", "000012.sst"], Some("rocksdb")),
+            (&["PG_VERSION", "base"], Some("postgres")),
+            (&["lock", "readme"], None),
+            (&["LOG", "a.jpg"], None),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            for file in files {
+                std::fs::write(dir.path().join(file), "x").unwrap();
+            }
+            assert_eq!(marked(dir.path()).map(|(engine, _)| engine), engine, "{files:?}");
+            assert_eq!(recognise(dir.path()).is_some(), engine.is_none(), "{files:?}");
+        }
     }
 }

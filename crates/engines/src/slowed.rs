@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Idle, Key, KeyKind,
+    Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Entry, Idle, Key, KeyKind,
     Library, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
 };
 
@@ -159,6 +159,8 @@ impl Store for SlowedStore {
         fn background_work(&self) -> Option<Vec<&'static str>>;
         fn settle(&self) -> Result<()>;
         fn integrity(&self) -> Result<Option<Vec<String>>>;
+        fn check_item(&self, key: Key<'_>, length: u64) -> Result<()>;
+        fn left_out(&self) -> Result<Vec<Entry>>;
         fn arrangement(&self) -> Result<Option<Arrangement>>;
     }
 

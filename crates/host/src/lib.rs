@@ -5,6 +5,7 @@
 //! reports processor time and free space; elsewhere every function still exists and returns
 //! nothing, or an error of kind `Unsupported`.
 
+mod access;
 mod cleanup_guard;
 mod clock;
 mod disk;
@@ -30,6 +31,7 @@ mod stop;
 mod text;
 mod thread_meter;
 
+pub use access::{FileAccess, set_mode};
 pub use clock::{clock_ns, now_ns, wait_until};
 pub use disk::{device, disk, other_filesystems};
 pub use environment::environment;

@@ -30,7 +30,7 @@ pub use experiment::{
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;
 pub use schedule::{Outcome, measure, measure_with};
-pub use verify::{Differences, Verified, verify};
+pub use verify::{Checked, Differences, Looked, Verified, check, verify};
 pub use workers::{Finders, serve};
 pub use workload::{BlobWork, Op, Probe, ProbePass, Tally};
 

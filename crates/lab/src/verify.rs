@@ -1,42 +1,58 @@
-//! Compares the data of two stores: the same keys, and under each the same bytes.
+//! Compares the data of two stores: the same keys, and under each the same bytes. Or checks one: all
+//! of it can be read, and what its engine has against damage finds none.
 
 use std::{
     cmp::Ordering,
+    collections::BTreeMap,
     ops::ControlFlow,
     path::Path,
     sync::mpsc::{SyncSender, sync_channel},
     thread,
 };
 
-use model::{Error, Item, Key, Result, Scan, Store};
+use model::{Entry, EntryKind, Error, ErrorKind, Item, Key, Meta, Result, Scan, Store, ValueType};
 
 use crate::{
     Amount, Place, Progress, Stop,
+    copy::Readable,
     dataset::{OwnedKey, push_sorted},
     progress::tick,
 };
 
+/// What one side of a comparison holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    pub values: u64,
+    pub bytes: u64,
+    /// Entries that are no values ([`Store::left_out`]).
+    pub others: u64,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Keys with the same bytes on both sides.
+    /// Keys with the same bytes on both sides, and the same mode and time if both have them.
     pub same: u64,
     pub bytes: u64,
-    /// Keys that only the first store has.
+    /// Keys and other entries that only the first store has.
     pub missing: Differences,
-    /// Keys that only the second store has.
+    /// Keys and other entries that only the second store has.
     pub extra: Differences,
-    /// Keys whose bytes differ.
+    /// Keys whose bytes or types differ, and links that lead elsewhere.
     pub different: Differences,
+    /// Keys with the same bytes and another mode or time.
+    pub other_meta: Differences,
+    pub looked: [Looked; 2],
     /// The digest of either dataset, in hex, to compare across machines. It is the BLAKE3 hash
     /// of every item in key order: the key (an integer as 8 bytes; a name after its length),
-    /// the length of the value, the BLAKE3 hash of the value. Lengths are 8 bytes; numbers are
-    /// little-endian.
+    /// the length of the value, the BLAKE3 hash of the value, and its type unless that is bytes.
+    /// Lengths are 8 bytes; numbers are little-endian.
     pub digests: [String; 2],
 }
 
 impl Verified {
     pub fn is_equal(&self) -> bool {
-        self.missing.count + self.extra.count + self.different.count == 0
+        let Self { missing, extra, different, other_meta, .. } = self;
+        [missing, extra, different, other_meta].iter().all(|found| found.count == 0)
     }
 }
 
@@ -50,16 +66,16 @@ pub struct Differences {
 impl Differences {
     pub const SHOWN: usize = 20;
 
-    fn add(&mut self, key: &OwnedKey) {
+    fn add(&mut self, what: &impl ToString) {
         self.count += 1;
         if self.first.len() < Self::SHOWN {
-            self.first.push(key.as_key().to_string());
+            self.first.push(what.to_string());
         }
     }
 }
 
-/// Compares two stores key by key, by the BLAKE3 hashes of their values. Modes and times of
-/// named values are not compared: not every engine keeps them.
+/// Compares two stores key by key: by the BLAKE3 hashes of their values, by types, and by modes and
+/// times where both keep them; then what they hold besides values.
 /// A store that reading would change is read as a copy, in `scratch` (default: next to it).
 pub fn verify(
     [a, b]: [&Place; 2],
@@ -67,11 +83,7 @@ pub fn verify(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Verified> {
-    let readable = |place: &Place| {
-        place.check_room(scratch)?;
-        place.readable(scratch, progress, stop)
-    };
-    let places = [readable(a)?, readable(b)?];
+    let places = [readable(a, scratch, progress, stop)?, readable(b, scratch, progress, stop)?];
     let stores = [places[0].place.open()?, places[1].place.open()?];
     let [kind, other] = [stores[0].keys(), stores[1].keys()];
     let paths = [&*a.path, &*b.path];
@@ -85,11 +97,104 @@ pub fn verify(
     progress.stage("counting", None);
     let count = Amount::of(&*stores[0], stop)?.count;
     progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), Some(count));
-    let verified = compare([(&*stores[0], paths[0]), (&*stores[1], paths[1])], progress, stop)?;
+    let mut verified = compare([(&*stores[0], paths[0]), (&*stores[1], paths[1])], progress, stop)?;
+    verified.compare_entries([entries(&*stores[0])?, entries(&*stores[1])?]);
     for store in stores {
         store.close()?;
     }
     Ok(verified)
+}
+
+fn readable(
+    place: &Place,
+    scratch: Option<&Path>,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Readable> {
+    place.check_room(scratch)?;
+    place.readable(scratch, progress, stop)
+}
+
+/// What a store holds besides values, by name and kind, with what it leads to.
+fn entries(store: &dyn Store) -> Result<BTreeMap<(Vec<u8>, EntryKind), Entry>> {
+    let entries = store.left_out()?.into_iter().filter(|entry| entry.kind != EntryKind::Further);
+    Ok(entries.map(|entry| ((entry.name.clone(), entry.kind), entry)).collect())
+}
+
+impl Verified {
+    /// Folders that values are in are counted, but exist on the other side too.
+    fn compare_entries(&mut self, [a, b]: [BTreeMap<(Vec<u8>, EntryKind), Entry>; 2]) {
+        for (looked, entries) in self.looked.iter_mut().zip([&a, &b]) {
+            looked.others = entries.len() as u64;
+        }
+        for (key, entry) in a.iter().filter(|(_, entry)| entry.is_single()) {
+            match b.get(key) {
+                Some(other) if other == entry => {}
+                Some(_) => self.different.add(entry),
+                None => self.missing.add(entry),
+            }
+        }
+        for (key, entry) in b.iter().filter(|(_, entry)| entry.is_single()) {
+            if !a.contains_key(key) {
+                self.extra.add(entry);
+            }
+        }
+    }
+}
+
+/// What checking one store found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    pub looked: Looked,
+    /// What is wrong with it; nothing: all of it could be read, and the engine's check is content.
+    pub damage: Vec<String>,
+    /// As [`Verified::digests`]; absent if it is damaged.
+    pub digest: Option<String>,
+}
+
+/// Reads all of a store, after the engine's own check of it.
+pub fn check(
+    place: &Place,
+    scratch: Option<&Path>,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Checked> {
+    let readable = readable(place, scratch, progress, stop)?;
+    match check_readable(&readable.place, &place.path, progress, stop) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            let damage = vec![error.to_string()];
+            Ok(Checked { looked: Looked::default(), damage, digest: None })
+        }
+        checked => checked,
+    }
+}
+
+fn check_readable(
+    place: &Place,
+    path: &Path,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Checked> {
+    let store = place.open()?;
+    progress.stage("running the engine's own check", None);
+    let damage = store.integrity()?.unwrap_or_default();
+    if !damage.is_empty() {
+        return Ok(Checked { looked: Looked::default(), damage, digest: None });
+    }
+    let count = Amount::of(&*store, stop)?.count;
+    progress.stage(&format!("reading {}", path.display()), Some(count));
+    let (sender, receiver) = sync_channel::<Vec<Row>>(4);
+    let (looked, digest) = thread::scope(|scope| {
+        let store = &*store;
+        // The rows end with the sender, which ends with the thread.
+        let reader = scope.spawn(move || hash(store, path, &sender, stop));
+        let rows = receiver.into_iter().flatten();
+        rows.zip(1..).for_each(|(_, done)| tick(progress, done));
+        crate::join(reader)
+    })?;
+    let looked = Looked { others: entries(&*store)?.len() as u64, ..looked };
+    store.close()?;
+    Ok(Checked { looked, damage, digest: Some(digest) })
 }
 
 /// Each store is read and hashed on a thread of its own; this one merges.
@@ -106,15 +211,31 @@ fn compare(
         });
         let verified = merge(a, b, progress);
         // A reader that failed ends its rows early.
-        let digests = [crate::join(left)?, crate::join(right)?];
-        Ok(Verified { digests, ..verified })
+        let ((left, a), (right, b)) = (crate::join(left)?, crate::join(right)?);
+        Ok(Verified { looked: [left, right], digests: [a, b], ..verified })
     })
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Print {
     length: u64,
     digest: blake3::Hash,
+    of: ValueType,
+    meta: Option<Meta>,
+}
+
+impl Print {
+    fn same_value(&self, other: &Self) -> bool {
+        let value = |print: &Self| (print.length, print.digest, print.of);
+        value(self) == value(other)
+    }
+
+    /// Some engines keep no modes and times, others whole seconds.
+    fn same_meta(&self, other: &Self) -> bool {
+        let (Some(a), Some(b)) = (self.meta, other.meta) else { return true };
+        let whole = a.nanoseconds == 0 || b.nanoseconds == 0;
+        (a.mode, a.seconds) == (b.mode, b.seconds) && (whole || a.nanoseconds == b.nanoseconds)
+    }
 }
 
 type Row = (OwnedKey, Print);
@@ -127,13 +248,16 @@ fn hash(
     path: &Path,
     sender: &SyncSender<Vec<Row>>,
     stop: &Stop,
-) -> Result<String> {
+) -> Result<(Looked, String)> {
     let mut whole = blake3::Hasher::new();
-    let mut rows = Vec::new();
+    let (mut rows, mut looked) = (Vec::new(), Looked::default());
     store.session()?.scan(Scan::ALL, &mut |item| {
         stop.check()?;
-        let print = Print { length: item.value.len() as u64, digest: blake3::hash(item.value) };
+        let (length, digest) = (item.value.len() as u64, blake3::hash(item.value));
+        let print = Print { length, digest, of: item.of, meta: item.meta };
         absorb(&mut whole, &item, &print);
+        looked.values += 1;
+        looked.bytes += length;
         push_sorted(&mut rows, item.key, print).map_err(|e| e.context(path.display()))?;
         if rows.len() > ROWS {
             // The last one stays: the next key has to come after it.
@@ -142,7 +266,7 @@ fn hash(
         Ok(ControlFlow::Continue(()))
     })?;
     let _ = sender.send(rows);
-    Ok(whole.finalize().to_hex().to_string())
+    Ok((looked, whole.finalize().to_hex().to_string()))
 }
 
 fn absorb(whole: &mut blake3::Hasher, item: &Item<'_>, print: &Print) {
@@ -151,6 +275,22 @@ fn absorb(whole: &mut blake3::Hasher, item: &Item<'_>, print: &Print) {
         Key::Name(name) => whole.update(&(name.len() as u64).to_le_bytes()).update(name),
     };
     whole.update(&print.length.to_le_bytes()).update(print.digest.as_bytes());
+    if item.of != ValueType::Bytes {
+        whole.update(item.of.as_str().as_bytes());
+    }
+}
+
+impl Verified {
+    fn judge(&mut self, key: &OwnedKey, a: &Print, b: &Print) {
+        if !a.same_value(b) {
+            self.different.add(&key.as_key());
+        } else if !a.same_meta(b) {
+            self.other_meta.add(&key.as_key());
+        } else {
+            self.same += 1;
+            self.bytes += a.length;
+        }
+    }
 }
 
 fn merge(
@@ -171,13 +311,9 @@ fn merge(
         let left = if order.is_le() { a.next() } else { None };
         let right = if order.is_ge() { b.next() } else { None };
         match (left, right) {
-            (Some((_, print)), Some((_, other))) if print == other => {
-                verified.same += 1;
-                verified.bytes += print.length;
-            }
-            (Some((key, _)), Some(_)) => verified.different.add(&key),
-            (Some((key, _)), None) => verified.missing.add(&key),
-            (None, Some((key, _))) => verified.extra.add(&key),
+            (Some((key, print)), Some((_, other))) => verified.judge(&key, &print, &other),
+            (Some((key, _)), None) => verified.missing.add(&key.as_key()),
+            (None, Some((key, _))) => verified.extra.add(&key.as_key()),
             (None, None) => {}
         }
         tick(progress, done);

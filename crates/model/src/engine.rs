@@ -23,6 +23,8 @@ pub struct Declaration {
     pub limitations: &'static [&'static str],
     /// What it can do.
     pub capabilities: Capabilities,
+    /// How it finds damage when all of a store is read or checked; `None`: it does not.
+    pub integrity: Option<&'static str>,
     /// How a new store of values is filled fast; `None`: with the settings of durability `none`.
     pub fill: Option<Fill>,
     /// It is a program of its own, not a library that is linked into this one.
@@ -47,6 +49,7 @@ impl Declaration {
             durability: &[],
             limitations: &[],
             capabilities: Capabilities::ON_DISK,
+            integrity: None,
             fill: None,
             server: false,
             schemes: &[],
@@ -292,6 +295,10 @@ pub struct Capabilities {
     pub retains: bool,
     /// It keeps mode and time with a named value.
     pub meta: bool,
+    /// It keeps the type of a value ([`ValueType`](crate::ValueType)).
+    pub types: bool,
+    /// Names are paths of a file system: none can be a file and a folder.
+    pub paths: bool,
     /// Several sessions may write at once (they may wait for each other).
     pub concurrent_writes: bool,
     /// Several processes may have a store open at once, see [`Blobs::join`].
@@ -309,6 +316,8 @@ impl Capabilities {
         persistent: true,
         retains: true,
         meta: true,
+        types: false,
+        paths: false,
         concurrent_writes: true,
         processes: true,
         reopens: true,

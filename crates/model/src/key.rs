@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::words::words;
+use crate::{text::Shown, words::words};
 
 /// A key, borrowed from whoever owns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,12 +31,12 @@ impl Key<'_> {
     }
 }
 
-/// Integers as digits; names as text, with bytes that are not UTF-8 replaced.
+/// Integers as digits; names as [`Shown`] shows them.
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(key) => write!(f, "{key}"),
-            Self::Name(name) => f.write_str(&String::from_utf8_lossy(name)),
+            Self::Name(name) => Shown(name).fmt(f),
         }
     }
 }
@@ -48,6 +48,24 @@ words! {
         Integers = "integers",
         /// Relative paths.
         Names = "names",
+    }
+}
+
+words! {
+    /// What a store says of a value besides its bytes.
+    #[derive(Default)]
+    pub enum ValueType {
+        /// Bytes, all that most engines know.
+        #[default]
+        Bytes = "bytes",
+        /// Text; its bytes are UTF-8.
+        Text = "text",
+        /// A whole number; its bytes are those of an `i64`, lowest first.
+        Integer = "an integer",
+        /// A floating-point number; its bytes are those of an `f64`, lowest first.
+        Real = "a real number",
+        /// No value; it has no bytes.
+        Null = "NULL",
     }
 }
 

@@ -33,6 +33,7 @@ mod store_facts;
 pub mod study;
 mod target;
 pub mod tasks;
+mod text;
 pub mod units;
 mod words;
 
@@ -49,7 +50,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use experiment::{Experiment, Work};
 pub use finding::{Finding, FindingKind, RatioInterval, Severity, Suggestion};
 pub use idle::Idle;
-pub use key::{Key, KeyKind, Meta};
+pub use key::{Key, KeyKind, Meta, ValueType};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
@@ -57,9 +58,10 @@ pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, Wor
 pub use sample::{Cost, Device, First, Io, Latency, Load, Measured, Paced, Passes, Sample, Worker};
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
-    Access, BUSY_RETRIES, Done, How, Item, LOCK_WAITS, Mode, OpenOptions, Put, Scan, Session,
-    Store, Visit, Visitor, copy_value,
+    Access, BUSY_RETRIES, Done, Entry, EntryKind, How, Item, LOCK_WAITS, Mode, OpenOptions, Put,
+    Scan, Session, Store, Visit, Visitor, copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
 pub use target::{Target, without_password};
+pub use text::{Shown, harmless, is_hostile};
 pub use words::{did_you_mean, nearest, no_such};

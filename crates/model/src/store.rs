@@ -1,8 +1,10 @@
 //! Values under keys: an open store, and one worker's use of it.
 
-use std::{ops::ControlFlow, time::Instant};
+use std::{fmt, ops::ControlFlow, time::Instant};
 
-use crate::{Arrangement, Durability, Key, KeyKind, Meta, Result, Settings};
+use crate::{
+    Arrangement, Durability, Key, KeyKind, Meta, Result, Settings, Shown, ValueType, words::words,
+};
 
 /// An open store, shared by the sessions of all workers.
 pub trait Store: Send + Sync {
@@ -39,6 +41,16 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
+    /// Refuses a key, or a value of so many bytes, that it cannot hold.
+    fn check_item(&self, _key: Key<'_>, _length: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// What it holds that a scan does not show, in no particular order.
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        Ok(Vec::new())
+    }
+
     /// How its values are arranged in its files; `None` if the engine does not report it. It may
     /// read the whole store.
     fn arrangement(&self) -> Result<Option<Arrangement>> {
@@ -48,6 +60,50 @@ pub trait Store: Send + Sync {
     /// Closes the store; an error that only shows on closing is not lost.
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())
+    }
+}
+
+words! {
+    /// Why an entry of a store is no value.
+    pub enum EntryKind {
+        /// A symbolic link.
+        Link = "symbolic link",
+        /// A device, socket, pipe, or what an archive calls so.
+        Special = "device, socket or pipe",
+        /// A folder with nothing in it.
+        EmptyFolder = "empty folder",
+        /// A folder, of which a store keeps mode and time.
+        Folder = "folder",
+        /// A row that has no text for a name.
+        Nameless = "row without a name",
+        /// Another table, or a column that values do not have.
+        Further = "other table or column",
+    }
+}
+
+/// Something in a store that is no value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Its path or name.
+    pub name: Vec<u8>,
+    /// What it is.
+    pub kind: EntryKind,
+    /// What a link leads to; empty for the others.
+    pub content: Vec<u8>,
+}
+
+impl Entry {
+    /// Whether it is an entry of its own, as a path in a file system is; what is further, or a folder
+    /// that values are in, is not.
+    pub fn is_single(&self) -> bool {
+        !matches!(self.kind, EntryKind::Folder | EntryKind::Further)
+    }
+}
+
+/// Kind and name.
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, Shown(&self.name))
     }
 }
 
@@ -142,6 +198,8 @@ pub struct Item<'a> {
     pub length: u64,
     /// Mode and time, where the store keeps them.
     pub meta: Option<Meta>,
+    /// The type of the value.
+    pub of: ValueType,
 }
 
 /// Copies `value` to the front of `into` if it fits, and returns its length, as [`Session::get`] does.
@@ -160,6 +218,17 @@ pub struct Put {
     pub how: How,
     /// Mode and time to keep with a named value.
     pub meta: Option<Meta>,
+    /// The type of the value; other than bytes only where [`Capabilities::types`] says so.
+    ///
+    /// [`Capabilities::types`]: crate::Capabilities::types
+    pub of: ValueType,
+}
+
+impl Put {
+    /// A put of bytes alone.
+    pub const fn of(how: How) -> Self {
+        Self { how, meta: None, of: ValueType::Bytes }
+    }
 }
 
 /// Whether a put inserts, updates, or does what fits.

@@ -1,6 +1,9 @@
 //! A target string: `engine:location?name=value&…`.
 
-use std::fmt;
+use std::{
+    ffi::{OsStr, OsString},
+    fmt,
+};
 
 use crate::{Error, Result};
 
@@ -10,8 +13,9 @@ use crate::{Error, Result};
 pub struct Target {
     /// The word before the colon; absent for a bare path.
     pub engine: Option<String>,
-    /// A path or what the engine takes for one; may be empty (`memory:`).
-    pub location: String,
+    /// A path, of any bytes that the system allows, or what the engine takes for one; may be empty
+    /// (`memory:`).
+    pub location: OsString,
     /// Settings in the order written.
     pub settings: Vec<(String, String)>,
 }
@@ -27,20 +31,31 @@ impl Target {
     /// | `some/dir?layout=tree` | a bare path with a setting |
     ///
     /// What follows the last `?` is settings if it holds a `=`, otherwise part of the path.
-    pub fn parse(text: &str) -> Self {
-        let (head, settings) = match text.rsplit_once('?') {
-            Some((head, tail)) if tail.contains('=') => (head, split_settings(tail)),
-            _ => (text, Vec::new()),
+    pub fn parse(text: impl AsRef<OsStr>) -> Self {
+        let text = text.as_ref().as_encoded_bytes();
+        let (head, settings) = match split_settings(text) {
+            Some((head, tail)) => (head, settings(&String::from_utf8_lossy(tail))),
+            None => (text, Vec::new()),
         };
-        let (engine, location) = match head.split_once(':') {
-            Some((word, rest)) if is_engine_word(word) => (Some(word.to_owned()), rest),
-            _ => (None, head),
-        };
-        Self { engine, location: location.to_owned(), settings }
+        let colon = head.iter().position(|byte| *byte == b':');
+        let word = colon.and_then(|at| str::from_utf8(&head[..at]).ok());
+        let engine = word.filter(|word| is_engine_word(word)).map(str::to_owned);
+        let location = engine.as_ref().map_or(head, |word| &head[word.len() + 1..]);
+        Self { engine, location: os_string(location), settings }
     }
 
-    /// Refuses a setting that is given twice: which one counts would be a guess.
+    /// Refuses a setting that is given twice: which one counts would be a guess. Refuses settings in
+    /// two parts, of which the first would be taken for a part of the path.
     pub fn check(&self) -> Result<()> {
+        let location = self.location.as_encoded_bytes();
+        // An address may have any character before its host.
+        let host = location.iter().rposition(|byte| *byte == b'@');
+        let start = host.filter(|_| location.starts_with(b"//")).unwrap_or(0);
+        if !self.settings.is_empty() && split_settings(&location[start..]).is_some() {
+            return Err(Error::usage(
+                "has two \"?\"; \"&\" separates settings (NAME=VALUE&NAME=VALUE)",
+            ));
+        }
         let names = || self.settings.iter().map(|(name, _)| name);
         let twice = names().enumerate().find(|(i, name)| names().take(*i).any(|n| n == *name));
         match twice {
@@ -64,7 +79,21 @@ pub fn without_password(address: &str) -> String {
     }
 }
 
-fn split_settings(text: &str) -> Vec<(String, String)> {
+/// What is before and after the last `?` of `text`, if settings follow it.
+fn split_settings(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = text.iter().rposition(|byte| *byte == b'?')?;
+    text[at..].contains(&b'=').then_some((&text[..at], &text[at + 1..]))
+}
+
+/// Bytes of a path, cut at a character of ASCII.
+fn os_string(bytes: &[u8]) -> OsString {
+    #[cfg(unix)]
+    return <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).to_owned();
+    #[cfg(not(unix))]
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+fn settings(text: &str) -> Vec<(String, String)> {
     text.split('&')
         .filter(|pair| !pair.is_empty())
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
@@ -83,7 +112,7 @@ impl fmt::Display for Target {
         if let Some(engine) = &self.engine {
             write!(f, "{engine}:")?;
         }
-        f.write_str(&self.location)?;
+        write!(f, "{}", self.location.display())?;
         for (i, (name, value)) in self.settings.iter().enumerate() {
             write!(f, "{}{name}={value}", if i == 0 { '?' } else { '&' })?;
         }
@@ -122,6 +151,28 @@ mod tests {
     }
 
     #[test]
+    fn settings_are_in_one_part() {
+        let refused = |text| Target::parse(text).check().is_err();
+        assert!(refused("sqlite:q.db?a=1?b=2") && refused("q.db?a=1?b=2"));
+        assert!(refused("mysql://u@h/db?a=1?b=2"));
+        for good in ["sqlite:what?.db?a=1", "q.db?a=1", "mysql://u:p?a=b@h/db?x=1", "a?b=1/c"] {
+            assert!(!refused(good), "{good}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_path_need_not_be_utf_8() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let target = Target::parse(OsStr::from_bytes(b"sqlite:gr\xfc\xdfe.db?api=blob"));
+        assert_eq!(target.engine.as_deref(), Some("sqlite"));
+        assert_eq!(target.location.as_bytes(), b"gr\xfc\xdfe.db");
+        assert_eq!(target.settings[0].0, "api");
+        assert_eq!(Target::parse(OsStr::from_bytes(b"\xfc:a")).engine, None);
+    }
+
+    #[test]
     fn a_password_is_not_shown() {
         for (address, shown) in [
             ("//user:secret@host:1/db", "//user@host:1/db"),
@@ -147,7 +198,7 @@ mod tests {
         #[test]
         fn printing_and_parsing_agree(text in "[a-z:/?=&.]{0,40}") {
             let once = Target::parse(&text);
-            prop_assert_eq!(Target::parse(&once.to_string()), once);
+            prop_assert_eq!(Target::parse(once.to_string()), once);
         }
 
         #[test]

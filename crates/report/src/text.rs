@@ -1,5 +1,6 @@
 //! Text measured in columns of a terminal.
 
+use model::is_hostile;
 use unicode_width::UnicodeWidthChar;
 
 /// Replaces what was cut out.
@@ -10,7 +11,9 @@ const ELLIPSIS: char = '…';
 pub(crate) fn harmless(text: &str) -> String {
     text.chars()
         .filter(|c| !matches!(c, '\u{fe0f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
-        .map(|c| if c.width().is_some() { c } else { char::REPLACEMENT_CHARACTER })
+        .map(
+            |c| if c.width().is_some() && !is_hostile(c) { c } else { char::REPLACEMENT_CHARACTER },
+        )
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! `storemark copy` and `storemark verify`; kvtest's `init`, `export` and `import` are copies.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ffi::{OsStr, OsString},
     fmt::Write,
     path::{Path, PathBuf},
@@ -9,10 +9,10 @@ use std::{
 };
 
 use clap::Args;
-use engines::{LeftOut, files_left_out, registry};
-use lab::{CopyJob, Differences, Place, Stop, Verified};
+use engines::registry;
+use lab::{Checked, CopyJob, Differences, Looked, Place, Stop, Verified};
 use model::{
-    Blobs, Error, Facet, Generated, Result, Settings, Target,
+    Blobs, Entry, Error, Facet, Generated, Result, Settings, Shown, Target, harmless,
     spec::Talk,
     units::{self, show_count, show_duration, show_size},
 };
@@ -118,12 +118,13 @@ pub(crate) struct InitOptions {
 #[command(after_long_help = "\
 Examples:
   storemark verify thumbs.db thumbs          exit code 3 if anything differs
-  storemark verify thumbs lmdb:thumbs.lmdb")]
+  storemark verify thumbs lmdb:thumbs.lmdb
+  storemark verify thumbs.db                 reads all, runs the engine's check; 3 if it is damaged")]
 pub(crate) struct VerifyOptions {
     /// One store
     pub(crate) a: OsString,
-    /// The other
-    pub(crate) b: OsString,
+    /// The other; without it, the one is checked for damage
+    pub(crate) b: Option<OsString>,
     /// Where a store that reading would change is copied to be read; default: next to it
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
@@ -159,21 +160,19 @@ pub(crate) fn init(options: &InitOptions, stop: &Stop) -> Result<(), Failure> {
 }
 
 fn carry_out(from: Place, to: Place, flags: &CopyFlags, stop: &Stop) -> Result<(), Failure> {
-    if from.engine.name() == registry::folders().name() {
-        report_left_out(&from.path)?;
-    }
     let began = Instant::now();
-    let name = to.path.display().to_string();
+    let (source, name) = (from.path.clone(), to.path.display().to_string());
     let CopyFlags { force, resume, scratch, talk } = flags.clone();
     let job = CopyJob { from, to, force, resume, scratch };
     let copied = Listener::during(talk, |listener| lab::copy(&job, listener, stop))?;
+    say_left_out(&source, &copied.left_out);
     let there = match copied.resumed {
         0 => String::new(),
         count => format!(", {} of them were there", show_count(count)),
     };
     let (count, size) = (show_count(copied.count), show_size(copied.bytes));
     let took = show_duration(began.elapsed());
-    Ok(output::print(&format!("{name}: {count} values, {size} in {took}{there}\n"))?)
+    Ok(output::print_lines(&format!("{name}: {count} values, {size} in {took}{there}\n"))?)
 }
 
 /// A store that exists, to be read.
@@ -185,7 +184,7 @@ fn source(text: &OsStr) -> Result<Place> {
 /// A store to be created: its engine has to be named, unless it replaces one that exists.
 fn destination(text: &OsStr) -> Result<Place> {
     let words = text.to_string_lossy();
-    if Target::parse(&words).engine.is_none() && !Path::new(text).exists() {
+    if Target::parse(text).engine.is_none() && !Path::new(text).exists() {
         return Err(Error::usage(format!(
             "{words}: name the engine of the new store, as in ENGINE:{words}; storemark engines \
              lists them"
@@ -204,54 +203,66 @@ fn place(engine: &'static dyn Blobs, path: &Path, setting: Option<(&str, &str)>)
     Ok(Place { engine, path: path.to_owned(), settings })
 }
 
-/// Prints what in a folder is not a file and so not in its dataset. A file that cannot be read is an
-/// error: a copy without it would pass for whole.
-pub(super) fn report_left_out(folder: &Path) -> Result<()> {
-    let mut left_out = files_left_out(folder)?;
-    let folder = folder.display();
-    if let Some(unreadable) = left_out.remove(&LeftOut::Unreadable) {
-        return Err(Error::usage(format!(
-            "{folder}: {} cannot be read: {}",
-            show_count(unreadable.len() as u64),
-            names(&unreadable)
-        )));
+/// Says what a store holds that is no value, and so not in its dataset.
+pub(super) fn say_left_out(store: &Path, entries: &[Entry]) {
+    for line in left_out_lines(entries) {
+        output::say(&format!("{}: left out: {line}", store.display()));
     }
-    for (what, paths) in &left_out {
-        output::say(&format!(
-            "{folder}: left out: {} × {what}: {}",
-            show_count(paths.len() as u64),
-            names(paths)
-        ));
-    }
-    Ok(())
 }
 
-/// The first ten.
-fn names(paths: &BTreeSet<PathBuf>) -> String {
-    const SHOWN: usize = 10;
-    let shown: Vec<_> = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
-    shown.join(", ") + if paths.len() > SHOWN { ", …" } else { "" }
+/// A line for each kind of entry: how many, and the first ten.
+pub(super) fn left_out_lines(entries: &[Entry]) -> impl Iterator<Item = String> {
+    let mut kinds = BTreeMap::<_, BTreeSet<_>>::new();
+    for entry in entries {
+        kinds.entry(entry.kind).or_default().insert(&entry.name);
+    }
+    kinds.into_iter().map(|(kind, entries)| {
+        const SHOWN: usize = 10;
+        let first = entries.iter().take(SHOWN).map(|name| Shown(name).to_string());
+        let first = first.collect::<Vec<_>>().join(", ");
+        let more = if entries.len() > SHOWN { ", …" } else { "" };
+        format!("{} × {kind}: {first}{more}", show_count(entries.len() as u64))
+    })
 }
 
 pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
-    let (a, b) = (source(&options.a)?, source(&options.b)?);
-    let scratch = options.scratch.as_deref();
-    let verify = |listener: &Listener| lab::verify([&a, &b], scratch, listener, stop);
+    let (a, scratch) = (source(&options.a)?, options.scratch.as_deref());
+    let Some(b) = &options.b else { return check(options, &a, stop) };
+    let other = source(b)?;
+    let verify = |listener: &Listener| lab::verify([&a, &other], scratch, listener, stop);
     let verified = Listener::during(options.talk, verify)?;
-    output::print(&show(
-        &verified,
-        &[&options.a, &options.b].map(|name| name.display().to_string()),
-    ))?;
+    let names = [&options.a, b].map(|name| name.display().to_string());
+    output::print_lines(&show(&verified, &names))?;
     if verified.is_equal() { Ok(()) } else { Err(Failure::GATE) }
 }
 
+/// Checks one store for damage.
+fn check(options: &VerifyOptions, place: &Place, stop: &Stop) -> Result<(), Failure> {
+    let scratch = options.scratch.as_deref();
+    let check = |listener: &Listener| lab::check(place, scratch, listener, stop);
+    let Checked { looked, damage, digest } = Listener::during(options.talk, check)?;
+    let name = options.a.display().to_string();
+    let Some(digest) = digest else {
+        let lines = damage.iter().map(|what| format!("damaged: {}\n", harmless(what)));
+        output::print_lines(&lines.collect::<String>())?;
+        return Err(Failure::GATE);
+    };
+    let by = match place.engine.declaration().integrity {
+        Some(check) => format!("checked by {check}: no damage found"),
+        None => format!("{} has no checksums: all of it can be read, no more", place.engine.name()),
+    };
+    let text = format!("{name}: {}; {by}\nblake3 {digest} {name}\n", amount(looked));
+    Ok(output::print_lines(&text)?)
+}
+
 fn show(verified: &Verified, stores: &[String; 2]) -> String {
-    let [_, b] = stores;
+    let [a, b] = stores;
     let mut text = String::new();
     for (what, Differences { count, first }) in [
         (format!("missing in {b}"), &verified.missing),
         (format!("extra in {b}"), &verified.extra),
         ("different".to_owned(), &verified.different),
+        ("other mode or time".to_owned(), &verified.other_meta),
     ] {
         let more = if *count > first.len() as u64 { ", …" } else { "" };
         if *count > 0 {
@@ -261,19 +272,40 @@ fn show(verified: &Verified, stores: &[String; 2]) -> String {
     }
     let (same, bytes) = (show_count(verified.same), show_size(verified.bytes));
     let _ = writeln!(text, "same: {same} values, {bytes}");
+    let [left, right] = verified.looked.map(amount);
+    let _ = writeln!(text, "looked at: {a}: {left}; {b}: {right}");
     for (name, digest) in stores.iter().zip(&verified.digests) {
         let _ = writeln!(text, "blake3 {digest} {name}");
     }
     text
 }
 
+/// `3 values, 12 B and 1 other entry`.
+fn amount(Looked { values, bytes, others }: Looked) -> String {
+    let values = format!("{} values, {}", show_count(values), show_size(bytes));
+    match others {
+        0 => values,
+        1 => values + " and 1 other entry",
+        others => format!("{values} and {} other entries", show_count(others)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use model::EntryKind;
+
     use super::*;
 
     #[test]
     fn only_ten_names_are_shown_of_many() {
-        let paths: BTreeSet<_> = (0..25).map(|n| PathBuf::from(format!("{n:02}"))).collect();
-        assert!(names(&paths).ends_with("08, 09, …"));
+        let entry = |n| Entry {
+            name: format!("{n:02}").into_bytes(),
+            kind: EntryKind::Link,
+            content: Vec::new(),
+        };
+        let lines: Vec<_> = left_out_lines(&(0..25).map(entry).collect::<Vec<_>>()).collect();
+        assert_eq!(lines.len(), 1);
+        let line = &lines[0];
+        assert!(line.starts_with("25 × symbolic link: 00, 01") && line.ends_with("08, 09, …"));
     }
 }

@@ -90,7 +90,10 @@ pub(crate) fn man(options: &ManOptions, all: Command) -> Result<(), Failure> {
         written.map_err(Failure::PartWay)?;
     }
     let count = pages.len();
-    Ok(output::print(&format!("{}: {count} pages, storemark.1 and others\n", folder.display()))?)
+    Ok(output::print_lines(&format!(
+        "{}: {count} pages, storemark.1 and others\n",
+        folder.display()
+    ))?)
 }
 
 /// Names of files and what is in them: the program's page, and one for each command.

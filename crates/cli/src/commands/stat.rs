@@ -7,6 +7,7 @@ use clap::Args;
 use crate::exit::Failure;
 #[cfg(feature = "sqlite")]
 use {
+    super::copy,
     crate::{output, targets},
     engines::sqlite,
     model::Error,
@@ -41,14 +42,18 @@ pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
     let mut lines = Vec::new();
     let mut line = |name: &str, value: String| lines.push(format!("{name:<20}{value:>8}\n"));
     line("Number of entries:", stat.count.to_string());
+    if !stat.left_out.is_empty() {
+        line("Other entries:", stat.left_out.len().to_string());
+    }
     line("Average value size:", stat.average.map_or_else(|| "-".into(), |a| format!("{a:.0}")));
     line("Minimum value size:", stat.smallest.to_string());
     line("Maximum value size:", stat.largest.to_string());
     line("Page-size:", stat.page_size.to_string());
     line("Page-count:", stat.page_count.to_string());
     line("Freelist-count:", stat.freelist_count.to_string());
+    lines.extend(copy::left_out_lines(&stat.left_out).map(|text| format!("{:20}{text}\n", "")));
     lines.extend(stat.integrity.iter().map(|said| format!("Integrity-check:    {said}\n")));
-    output::print(&lines.concat())?;
+    output::print_lines(&lines.concat())?;
     if stat.integrity.iter().any(|said| said != "ok") {
         return Err(Error::corrupt(format!("{}: is damaged", path.display())).into());
     }

@@ -131,3 +131,199 @@ fn a_store_that_is_read_as_a_copy_needs_room_for_it() {
         assert!(ran.err.contains(says) && ran.err.contains(" free; --scratch"), "{}", ran.err);
     }
 }
+
+/// A database from SQL.
+fn database(name: &str, sql: &str) -> World {
+    let world = World::new();
+    world.sqlite3(&[name, sql]);
+    world
+}
+
+const SQLAR: &str =
+    "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB);";
+
+#[test]
+fn every_row_of_an_archive_is_carried_or_named() {
+    let rows = "INSERT INTO sqlar VALUES('plain',33188,5,1,x'61'), ('short',420,5,1,x'62'), \
+                ('bare',NULL,NULL,1,x'63'), ('link',41471,5,-1,'plain'), ('dir',16877,5,0,NULL), \
+                ('dir/in',33188,5,0,x''), ('none',16877,5,0,NULL), (NULL,33188,5,0,x'')";
+    let world = database("a.db", &format!("{SQLAR}{rows}"));
+    let ran = world.ok("copy a.db files:out");
+    for says in [
+        "a.db: left out: 1 × symbolic link: link",
+        "1 × folder: dir",
+        "1 × empty folder: none",
+        "1 × row without a name: row 8",
+    ] {
+        assert!(ran.err.contains(says), "{says}: {}", ran.err);
+    }
+    assert!(ran.out.starts_with("out: 4 values, 3 B"), "{}", ran.out);
+    let stat = world.ok("stat a.db").out;
+    for says in ["Number of entries:         4", "Other entries:             4"] {
+        assert!(stat.contains(says), "{says}: {stat}");
+    }
+    let verified = world.run("verify a.db out");
+    assert_eq!(verified.code, Some(3));
+    for says in [
+        "missing in out: 3: symbolic link link, empty folder none, row without a name row 8",
+        "same: 4 values",
+        "looked at: a.db: 4 values, 3 B and 4 other entries; out: 4 values, 3 B",
+    ] {
+        assert!(verified.out.contains(says), "{says}: {}", verified.out);
+    }
+}
+
+#[test]
+fn verify_compares_modes_and_times() {
+    let world = mine();
+    world.ok("import mine mine.db");
+    fs::set_permissions(world.path("mine/empty"), fs::Permissions::from_mode(0o600)).unwrap();
+    let ran = world.run("verify mine mine.db");
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.out.contains("other mode or time: 1: empty\nsame: 3 values"), "{}", ran.out);
+}
+
+#[test]
+fn typed_values_stay_what_they_are_or_are_refused() {
+    let rows = "INSERT INTO kv VALUES(1,x'61'), (2,NULL), (3,'text'), (4,7), (5,0.1)";
+    let kv = "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB);";
+    let world = database("q.db", &format!("{kv}{rows}"));
+    world.ok("copy q.db sqlite:copy.db");
+    world.ok("verify q.db copy.db");
+    let types = "SELECT group_concat(typeof(v)) FROM kv; SELECT v=0.1 FROM kv WHERE k=5";
+    assert_eq!(world.sqlite3(&["copy.db", types]), "blob,null,text,integer,real\n1\n");
+    for to in ["pack:q.pack", "files:q", "lmdb:q.lmdb", "redb:q.redb", "fjall:q.fjall"] {
+        let line = world.refused(&format!("copy q.db {to}"));
+        assert!(line.contains("the value of 2 is NULL; only sqlite: keeps types"), "{line}");
+    }
+    let line = world.refused("run q.db pack: --rounds 1");
+    assert!(line.contains("the value of key 2 is NULL"), "{line}");
+}
+
+#[test]
+fn a_damaged_store_in_a_folder_is_no_folder_of_files() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 1k");
+    for (engine, file) in [("lmdb", "data.mdb"), ("fjall", "version")] {
+        world.ok(&format!("copy a.db {engine}:{engine}"));
+        fs::write(world.path(&format!("{engine}/{file}")), "damaged").unwrap();
+        for line in
+            ["copy STORE files:out", "import STORE out.db", "verify STORE", "run STORE pack:"]
+        {
+            let said = world.refused(&line.replace("STORE", engine));
+            assert!(said.contains(&format!("as a store of {engine} has")), "{said}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_held_is_found_before_anything_is_written() {
+    let long = "n".repeat(256);
+    let rows = format!("INSERT INTO sqlar VALUES('{long}',33188,0,0,x'')");
+    let world = database("long.db", &format!("{SQLAR}{rows}"));
+    let rows = "INSERT INTO sqlar VALUES('a',33188,0,0,x''), ('a/b',33188,0,0,x'')";
+    world.sqlite3(&["both.db", &format!("{SQLAR}{rows}")]);
+    let wide = format!("INSERT INTO sqlar VALUES('{}',33188,0,0,x'')", "n".repeat(512));
+    world.sqlite3(&["wide.db", &format!("{SQLAR}{wide}")]);
+    for (from, to, says) in [
+        ("long.db", "files:out", "longer than file systems take"),
+        ("both.db", "files:out", "a would be a file, and a folder for a/b"),
+        ("wide.db", "lmdb:out", "has 512 bytes; accepted: 1 to 511"),
+    ] {
+        let line = world.refused(&format!("copy {from} {to}"));
+        assert!(line.contains(says) && line.contains("out was not created"), "{line}");
+        assert!(!line.contains("--resume"), "{line}");
+    }
+    world.ok("copy both.db pack:both.pack");
+}
+
+#[test]
+fn one_store_is_checked_for_damage() {
+    let world = World::new();
+    world.ok("init a.db --count 50 --size 2k --seed 1");
+    for (engine, says) in [
+        ("pack", "a checksum for each value: no damage found"),
+        ("redb", "a checksum for each page: no damage found"),
+        ("lmdb", "lmdb has no checksums: all of it can be read, no more"),
+        ("files", "files has no checksums"),
+    ] {
+        world.ok(&format!("copy a.db {engine}:a.{engine}"));
+        let ran = world.ok(&format!("verify a.{engine}"));
+        assert!(ran.out.contains("50 values, 100 kB; ") && ran.out.contains(says), "{}", ran.out);
+    }
+    for (name, says) in [("a.pack", "its checksum differs"), ("a.redb", "")] {
+        let mut bytes = fs::read(world.path(name)).unwrap();
+        let value = world.sqlite3(&["a.db", "SELECT hex(substr(v,1000,8)) FROM kv WHERE k=25"]);
+        let value: Vec<_> =
+            (0..8).map(|i| u8::from_str_radix(&value[2 * i..2 * i + 2], 16).unwrap()).collect();
+        let at = bytes.windows(8).position(|window| window == value).unwrap();
+        bytes[at] ^= 1;
+        fs::write(world.path(name), bytes).unwrap();
+        let ran = world.run(&format!("verify {name}"));
+        assert_eq!(ran.code, Some(3), "{name}: {}{}", ran.out, ran.err);
+        assert!(ran.out.starts_with("damaged: ") && ran.out.contains(says), "{}", ran.out);
+    }
+    let ran = world.ok("verify a.db");
+    assert!(ran.out.contains("PRAGMA integrity_check"), "{}", ran.out);
+    let mut bytes = fs::read(world.path("a.db")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..].fill(0xa5);
+    fs::write(world.path("a.db"), bytes).unwrap();
+    assert_eq!(world.run("verify a.db").code, Some(3));
+}
+
+#[test]
+fn a_name_cannot_forge_a_line_or_turn_it_round() {
+    let world = World::new();
+    world.write("a/x\nsame: 2 values", "1");
+    world.write("a/\u{202e}gpj", "2");
+    world.write("b/y", "3");
+    let ran = world.run("verify a b");
+    assert_eq!(ran.code, Some(3));
+    assert_eq!(ran.out.lines().filter(|line| line.starts_with("same: ")).count(), 1, "{}", ran.out);
+    assert!(ran.out.contains(r#""x\nsame: 2 values", "\u{202e}gpj""#), "{}", ran.out);
+    let ran = world.run("verify a \u{202e}gpj");
+    assert!(ran.code == Some(1) && !ran.err.contains('\u{202e}'), "{}", ran.err);
+}
+
+#[test]
+fn a_path_need_not_be_utf_8() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 1k");
+    let named = |bytes: &[u8]| std::ffi::OsStr::from_bytes(bytes).to_owned();
+    for engine in ["sqlite", "files", "pack", "lmdb", "redb", "fjall"] {
+        let path = named(&[b"gr\xfc\xdfe.", engine.as_bytes()].concat());
+        let target = named(&[engine.as_bytes(), b":", path.as_bytes()].concat());
+        let ran = |words: [&std::ffi::OsStr; 3]| {
+            let output = world.command("").args(words).output().unwrap();
+            assert!(output.status.success(), "{words:?}: {output:?}");
+        };
+        ran(["copy".as_ref(), "a.db".as_ref(), &target]);
+        ran(["verify".as_ref(), "a.db".as_ref(), &target]);
+        ran(["verify".as_ref(), "a.db".as_ref(), &path]);
+        assert!(world.path("").join(&path).exists(), "{path:?}");
+    }
+}
+
+#[test]
+fn settings_are_separated_by_one_sign() {
+    let world = World::new();
+    world.ok("init q.db --count 5 --size 100");
+    for line in ["verify sqlite:q.db?api=sql?sync=off q.db", "copy q.db sqlite:x.db?a=1?b=2"] {
+        assert!(world.refused(line).contains("has two \"?\"; \"&\" separates settings"));
+    }
+}
+
+#[test]
+fn a_private_store_stays_private() {
+    let world = World::new();
+    world.ok("init a.db --count 5 --size 100");
+    fs::set_permissions(world.path("a.db"), fs::Permissions::from_mode(0o600)).unwrap();
+    for (to, wanted) in [("pack:p", 0o600), ("files:p2", 0o700), ("lmdb:p3", 0o700)] {
+        world.ok(&format!("copy a.db {to}"));
+        let path = world.path(to.split_once(':').unwrap().1);
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, wanted, "{to}");
+    }
+}

@@ -176,7 +176,7 @@ fn get_all(session: &mut dyn Session, work: &Work<'_>, buffer: &mut [u8]) -> Res
     Ok(bytes)
 }
 
-const UPDATE: Put = Put { how: How::Update, meta: None };
+const UPDATE: Put = Put::of(How::Update);
 
 fn update_all(session: &mut dyn Session, work: &Work<'_>) -> Result<usize> {
     session.begin(Mode::Write)?;

@@ -285,7 +285,7 @@ fn fill(store: &dyn Store, data: &Data, stop: &Stop) -> Result<()> {
     session.begin(Mode::Write)?;
     for key in data.keys() {
         stop.check()?;
-        session.put(Key::Int(key), data.value(key), &Put { how: How::Insert, meta: None })?;
+        session.put(Key::Int(key), data.value(key), &Put::of(How::Insert))?;
     }
     session.commit()?;
     drop(session);

@@ -72,7 +72,7 @@ impl Layout {
         Err(Error::usage(format!(
             "{} is no dataset: {} is among kvtest's numbered files; layout=names takes every file by its path",
             dir.display(),
-            os::path(&odd).display()
+            Key::Name(&odd)
         )))
     }
 
@@ -147,11 +147,21 @@ impl Keys {
     }
 }
 
+/// What nearly all file systems take for the name of a file.
+const LONGEST_PART: usize = 255;
+/// What systems take for a path, less its end.
+const LONGEST_PATH: usize = 4095;
+
 /// Refuses what is not a relative path below the store.
-fn check_name(name: &[u8]) -> Result<()> {
+pub(super) fn check_name(name: &[u8]) -> Result<()> {
     let bad = |part: &[u8]| matches!(part, b"" | b"." | b"..");
     if name.contains(&0) || name.split(|byte| *byte == b'/').any(bad) {
         return Err(refused(name, "no relative path below the store"));
+    }
+    if name.len() > LONGEST_PATH || name.split(|byte| *byte == b'/').any(|p| p.len() > LONGEST_PART)
+    {
+        let limits = format!("{LONGEST_PATH} bytes, {LONGEST_PART} between slashes");
+        return Err(refused(name, &format!("longer than file systems take ({limits})")));
     }
     if name::is_temporary(name) {
         return Err(refused(name, "the name of a file being written"));
@@ -161,7 +171,7 @@ fn check_name(name: &[u8]) -> Result<()> {
 
 #[cold]
 fn refused(name: &[u8], why: &str) -> Error {
-    Error::usage(format!("{:?} is {why}", String::from_utf8_lossy(name)))
+    Error::usage(format!("{} is {why}", Key::Name(name)))
 }
 
 #[cfg(test)]

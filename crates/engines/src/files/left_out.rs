@@ -1,57 +1,56 @@
 //! What is in a user's folder and is no value, to be reported by a copy.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs::{self, File, FileType},
+    fs::{self, File},
     path::{Path, PathBuf},
 };
 
-use model::{Error, Result};
-use strum::Display;
+use model::{Entry, EntryKind, Error, Result, Shown, units::show_count};
+use walkdir::DirEntry;
 
-use super::layout::walk;
+use super::{layout::walk, os};
 
-/// Why the engine `files` passes over something below a folder, or fails to read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display)]
-pub enum LeftOut {
-    /// A file or folder that this user may not read.
-    #[strum(to_string = "unreadable file or folder")]
-    Unreadable,
-    #[strum(to_string = "symbolic link")]
-    Symlink,
-    #[strum(to_string = "device, socket or pipe")]
-    Special,
-    #[strum(to_string = "empty folder")]
-    EmptyFolder,
-}
-
-/// Walks `dir` and returns the paths below it that are no values. Opens each file for reading, changes
-/// nothing.
-pub fn files_left_out(dir: &Path) -> Result<BTreeMap<LeftOut, BTreeSet<PathBuf>>> {
-    fs::read_dir(dir).map_err(|e| Error::io(dir.display(), e))?;
-    let mut out = BTreeMap::<_, BTreeSet<_>>::new();
+/// Walks `dir` and returns what is below it and no value. Opens each file for reading: one that
+/// cannot be read is an error, as a copy without it would pass for whole.
+pub(super) fn of(dir: &Path) -> Result<Vec<Entry>> {
+    let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
     for found in walk(dir, usize::MAX) {
-        let (path, why) = match &found {
-            Ok(found) => (found.path(), reason(found.path(), found.file_type())),
-            Err(error) => (error.path().unwrap_or(dir), Some(LeftOut::Unreadable)),
-        };
-        if let Some(why) = why {
-            out.entry(why).or_default().insert(path.strip_prefix(dir).unwrap_or(path).to_owned());
+        match found {
+            Ok(found) if found.file_type().is_file() && File::open(found.path()).is_err() => {
+                unreadable.push(found.into_path());
+            }
+            Ok(found) => entries.extend(entry(dir, &found)),
+            Err(error) => unreadable.push(error.path().unwrap_or(dir).to_owned()),
         }
     }
-    Ok(out)
+    if unreadable.is_empty() { Ok(entries) } else { Err(refused(dir, unreadable)) }
 }
 
 /// `None`: it is a value, or a folder with something in it.
-fn reason(path: &Path, kind: FileType) -> Option<LeftOut> {
+fn entry(dir: &Path, found: &DirEntry) -> Option<Entry> {
+    let (path, is) = (found.path(), found.file_type());
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-    if kind.is_symlink() {
-        Some(LeftOut::Symlink)
-    } else if kind.is_dir() {
-        is_empty().then_some(LeftOut::EmptyFolder)
-    } else if kind.is_file() {
-        File::open(path).is_err().then_some(LeftOut::Unreadable)
-    } else {
-        Some(LeftOut::Special)
-    }
+    let kind = match is {
+        _ if is.is_symlink() => EntryKind::Link,
+        _ if is.is_dir() && is_empty() => EntryKind::EmptyFolder,
+        _ if is.is_dir() || is.is_file() => return None,
+        _ => EntryKind::Special,
+    };
+    let content = fs::read_link(path).map(|target| os::name(&target)).unwrap_or_default();
+    Some(Entry { name: name(dir, path), kind, content })
+}
+
+fn name(dir: &Path, path: &Path) -> Vec<u8> {
+    os::name(path.strip_prefix(dir).unwrap_or(path))
+}
+
+/// An error that names the first ten.
+fn refused(dir: &Path, mut unreadable: Vec<PathBuf>) -> Error {
+    const SHOWN: usize = 10;
+    unreadable.sort_unstable();
+    let first = unreadable.iter().take(SHOWN).map(|path| Shown(&name(dir, path)).to_string());
+    let names = first.collect::<Vec<_>>().join(", ");
+    let more = if unreadable.len() > SHOWN { ", …" } else { "" };
+    let count = show_count(unreadable.len() as u64);
+    Error::usage(format!("{}: {count} cannot be read: {names}{more}", dir.display()))
 }

@@ -5,7 +5,7 @@
 //! A file is truncated and written, written over its old bytes (`write=overwrite`), or written
 //! to a temporary file and then renamed (`write=rename`), and flushed or not (`sync`): `file` flushes
 //! each file before it is closed, `full` also the folders, once per batch. Symbolic links and special files are no keys and are left alone;
-//! [`files_left_out`] lists them.
+//! [`Store::left_out`] lists them.
 //!
 //! With `write=rename`, two sessions that insert the same key at the same time may both
 //! get the answer that they did.
@@ -24,8 +24,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Arrangement, Blobs, Declaration, Durability, Engine, Error, Fill, KeyKind,
-    OpenOptions, Result, Session, Setting, Settings, Store,
+    Accepts, Access, Arrangement, Blobs, Capabilities, Declaration, Durability, Engine, Entry,
+    Error, Fill, Key, KeyKind, OpenOptions, Result, Session, Setting, Settings, Store,
 };
 use strum::VariantNames;
 
@@ -35,7 +35,6 @@ use self::{
     session::Worker,
 };
 use crate::at;
-pub use left_out::{LeftOut, files_left_out};
 
 pub(crate) struct Files;
 
@@ -81,6 +80,7 @@ static DECLARATION: Declaration = Declaration {
         sessions: 2,
         whole_blocks: true,
     }),
+    capabilities: Capabilities { paths: true, ..Capabilities::ON_DISK },
     blobs: Some(&Files),
     tasks: Some(&Files),
     ..Declaration::new("files", "a file for each value, numbered as kvtest does or by name")
@@ -166,6 +166,10 @@ impl Store for Folder {
         Ok(Box::new(self.worker()))
     }
 
+    fn check_item(&self, key: Key<'_>, _: u64) -> Result<()> {
+        if let Key::Name(name) = key { layout::check_name(name) } else { Ok(()) }
+    }
+
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         let mut settings = Settings::default();
         settings.set("layout", self.layout);
@@ -177,6 +181,10 @@ impl Store for Folder {
             _ => Durability::None,
         };
         Ok((settings, class))
+    }
+
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        left_out::of(&self.path)
     }
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {

@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, Visitor};
+use model::{
+    Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, ValueType, Visitor,
+};
 
 use super::{
     Folder, name,
@@ -229,7 +231,9 @@ impl Session for Worker<'_> {
             // A file removed since the listing is no longer a key.
             let Some(facts) = facts? else { continue };
             let meta = named.then_some(facts.meta);
-            if visit(Item { key, value: &value, length: facts.length, meta })?.is_break() {
+            if visit(Item { key, value: &value, length: facts.length, meta, of: ValueType::Bytes })?
+                .is_break()
+            {
                 break;
             }
         }

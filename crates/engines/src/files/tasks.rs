@@ -60,7 +60,7 @@ impl TaskWorker<'_> {
         self.value.clear();
         serde_json::to_writer(&mut self.value, task).map_err(|e| Error::failed(e.to_string()))?;
         let key = Key::Name(task.id.as_bytes());
-        self.files.put(key, &self.value, &Put { how, meta: None })
+        self.files.put(key, &self.value, &Put::of(how))
     }
 }
 

@@ -77,6 +77,7 @@ static DECLARATION: Declaration = Declaration {
 
     // With commits handed to the system, so that a killed process leaves them readable.
     fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }),
+    integrity: Some("a checksum for each block, compared as it is read"),
     blobs: Some(&Fjall),
     ..Declaration::new(
         "fjall",

@@ -11,10 +11,12 @@ use fjall::{
     CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode,
     Readable, Slice, Snapshot, config::CompressionPolicy,
 };
-use model::{Access, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store};
+use model::{
+    Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
+};
 
 use crate::{
-    lsm::{Buffered, Changes, Shared, Tree, Visitor},
+    lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
     ordered::{self, TransactionSession},
 };
 
@@ -145,6 +147,10 @@ impl Store for FjallStore {
         Ok(Box::new(TransactionSession::new(Buffered { tree: self, shared: &self.shared })))
     }
 
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        lsm::check(key, length, <&FjallStore as Tree>::LONGEST_KEY)
+    }
+
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         let config = &self.keyspace.config;
         let blocks = config.data_block_compression_policy.first().copied();
@@ -188,6 +194,7 @@ impl Store for FjallStore {
 impl Tree for &FjallStore {
     type View = Snapshot;
     type Value = Slice;
+    /// The library counts the length of a key in 16 bits.
     const LONGEST_KEY: usize = u16::MAX as usize;
 
     fn view(&self) -> Snapshot {

@@ -11,7 +11,7 @@ use heed::{
 };
 use model::{
     Access, Durability, Error, How, Item, Key, KeyKind, Put, Result, Session, Settings, Store,
-    Visitor,
+    ValueType, Visitor,
 };
 
 use super::{DECLARATION, environment::Environment, os};
@@ -74,19 +74,6 @@ impl LmdbStore {
         self.environment.failed(error)
     }
 
-    /// Names longer than LMDB's keys are refused before anything is changed.
-    fn check_key(&self, key: &[u8]) -> Result<()> {
-        let most = self.environment.env.max_key_size();
-        if (1..=most).contains(&key.len()) {
-            return Ok(());
-        }
-        Err(Error::usage(format!(
-            "LMDB takes names of 1 to {most} bytes; one has {}: {}",
-            key.len(),
-            String::from_utf8_lossy(key)
-        )))
-    }
-
     fn try_put(
         &self,
         txn: &mut RwTxn<'_>,
@@ -123,7 +110,8 @@ impl LmdbStore {
                 None => None,
             };
             let (key, length) = (ordered::key(bytes, self.keys), value.len() as u64);
-            match key.and_then(|key| visit(Item { key, value, length, meta })) {
+            match key.and_then(|key| visit(Item { key, value, length, meta, of: ValueType::Bytes }))
+            {
                 Ok(going) if going.is_continue() => {}
                 stopped => return Ok(stopped.map(drop)),
             }
@@ -183,7 +171,7 @@ impl<'s> Library for &'s LmdbStore {
     }
 
     fn put(&self, txn: &mut Writing<'_>, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {
-        self.check_key(key)?;
+        self.check_item(ordered::key(key, self.keys)?, value.len() as u64)?;
         self.try_put(&mut txn.txn, key, value, put).map_err(|e| self.failed(e))
     }
 
@@ -223,6 +211,11 @@ impl Store for LmdbStore {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(TransactionSession::new(self)))
+    }
+
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        refusal::check_name(key, self.environment.env.max_key_size())?;
+        refusal::check_value(key, length, u32::MAX.into())
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {

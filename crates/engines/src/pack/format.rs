@@ -3,13 +3,14 @@
 //! | part | bytes | what |
 //! | --- | --- | --- |
 //! | head | 14 | `storemark-pack` |
-//! | | 2 | version of the format: 1 |
+//! | | 2 | version of the format: 2 |
 //! | values | any | back to back in the order of writing, with gaps where values were given up |
 //! | table | | for each key, in key order: |
 //! | | 8, or 4 + n | the key: an integer, or a name's length n and its bytes |
 //! | | 8 | offset of the value from the start of the file |
 //! | | 8 | its length |
 //! | | 8 | the room it may grow into in place, at least its length |
+//! | | 4 | CRC-32 of the value (that of zlib and PNG) |
 //! | | 1 | 1: mode and time follow, 0: they do not |
 //! | | 4, 8, 4 | mode, seconds since 1970 (signed), nanoseconds |
 //! | trailer | 8 | offset of the table from the start of the file |
@@ -32,7 +33,7 @@ use model::{Error, Key, KeyKind, Meta, Result};
 
 use crate::{at, meta, refusal, table::Table};
 
-pub(super) const HEAD: [u8; 16] = *b"storemark-pack\x01\x00";
+pub(super) const HEAD: [u8; 16] = *b"storemark-pack\x02\x00";
 const TRAILER: usize = FIELDS + CHECKSUM + END.len();
 /// Offset, number and kind, which the checksum covers too.
 const FIELDS: usize = 8 + 8 + 1;
@@ -45,26 +46,66 @@ pub(super) fn is_pack(head: &[u8; HEAD.len()]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// Where a value is. Offset and room never change; the length does, under a shared lock,
+/// The length of a value and its CRC-32, which finds every flipped byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) length: u32,
+    pub(super) checksum: u32,
+}
+
+impl Content {
+    pub(super) fn of(value: &[u8]) -> Result<Self> {
+        let length = u32::try_from(value.len())
+            .map_err(|_| Error::unsupported("a value of 4 GiB or more does not fit into a pack"))?;
+        Ok(Self { length, checksum: crc32fast::hash(value) })
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.length) << 32 | u64::from(self.checksum)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "each half of the word is a number")]
+    fn of_word(word: u64) -> Self {
+        Self { length: (word >> 32) as u32, checksum: word as u32 }
+    }
+}
+
+/// Where a value is. Offset and room never change; the content does, under a shared lock,
 /// when the value is overwritten in place. Never astride two cache lines, and an `Option` of it
 /// is no larger.
 #[repr(align(32))]
 pub(super) struct Slot {
     pub(super) offset: NonZeroU64,
     pub(super) room: u64,
-    pub(super) length: AtomicU64,
+    /// Length and checksum, which change together.
+    content: AtomicU64,
     pub(super) meta: Option<Box<Meta>>,
 }
 
 impl Slot {
     /// `None`: no value is at offset 0, where the head is.
-    pub(super) fn new(offset: u64, length: u64, room: u64, meta: Option<Meta>) -> Option<Self> {
+    pub(super) fn new(
+        offset: u64,
+        content: Content,
+        room: u64,
+        meta: Option<Meta>,
+    ) -> Option<Self> {
         let (offset, meta) = (NonZeroU64::new(offset)?, meta.map(Box::new));
-        Some(Self { offset, room, length: AtomicU64::new(length), meta })
+        Some(Self { offset, room, content: AtomicU64::new(content.word()), meta })
     }
 
+    pub(super) fn content(&self) -> Content {
+        Content::of_word(self.content.load(Relaxed))
+    }
+
+    /// Takes the content of a value that was written over the old one; returns that.
+    pub(super) fn replace(&self, content: Content) -> Content {
+        Content::of_word(self.content.swap(content.word(), Relaxed))
+    }
+
+    #[inline]
     pub(super) fn length(&self) -> u64 {
-        self.length.load(Relaxed)
+        self.content.load(Relaxed) >> 32
     }
 }
 
@@ -85,6 +126,7 @@ pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
         for number in [slot.offset.get(), slot.length(), slot.room] {
             out.extend(number.to_le_bytes());
         }
+        out.extend(slot.content().checksum.to_le_bytes());
         out.push(u8::from(slot.meta.is_some()));
         out.extend(slot.meta.iter().flat_map(|meta| meta::bytes(**meta)));
     }
@@ -117,7 +159,8 @@ fn check_head(file: &File) -> Result<()> {
     match at::read(file, &mut head, 0) {
         Ok(()) if head == HEAD => Ok(()),
         Ok(()) if is_pack(&head) => {
-            Err(Error::unsupported("a pack of a version that is not known here"))
+            let version = u16::from_le_bytes([head[14], head[15]]);
+            Err(Error::unsupported(format!("a pack of version {version}; this program knows 2")))
         }
         Err(e) if e.kind() != ErrorKind::UnexpectedEof => Err(Error::io("reading its head", e)),
         _ => Err(Error::corrupt("not a pack: it does not start as one")),
@@ -169,12 +212,14 @@ fn slots(mut table: &[u8], mut fields: &[u8], end: u64) -> Option<Table<Slot>> {
 /// The next slot of a table; its value must be before `end`.
 fn slot(table: &mut &[u8], end: u64) -> Option<Slot> {
     let (offset, length, room) = (number(table)?, number(table)?, number(table)?);
+    let checksum = u32::from_le_bytes(take(table)?);
     let meta = match take(table)? {
         [0] => None,
         [_] => Some(meta::of(&take::<16>(table)?)?),
     };
     let is_sound = length <= room && offset.checked_add(room)? <= end;
-    if is_sound { Slot::new(offset, length, room, meta) } else { None }
+    let content = Content { length: u32::try_from(length).ok()?, checksum };
+    if is_sound { Slot::new(offset, content, room, meta) } else { None }
 }
 
 /// Takes the next bytes; `None` past the end.
@@ -207,8 +252,15 @@ mod tests {
     fn two_names() -> Vec<u8> {
         let mut slots = Table::new(KeyKind::Names);
         let meta = Meta { mode: 0o100_644, seconds: -1, nanoseconds: 7 };
-        slots.insert(Key::Name(b"a/b"), Slot::new(16, 3, 4, Some(meta)).unwrap()).unwrap();
-        slots.insert(Key::Name(b""), Slot::new(20, 0, 0, None).unwrap()).unwrap();
+        slots
+            .insert(
+                Key::Name(b"a/b"),
+                Slot::new(16, Content::of(b"a b").unwrap(), 4, Some(meta)).unwrap(),
+            )
+            .unwrap();
+        slots
+            .insert(Key::Name(b""), Slot::new(20, Content::of(b"").unwrap(), 0, None).unwrap())
+            .unwrap();
         encode(&slots, 20).unwrap()
     }
 
@@ -222,6 +274,7 @@ mod tests {
         let slots = read(&two_names()).unwrap();
         let slot = slots.get(&Key::Name(b"a/b")).unwrap().unwrap();
         assert_eq!((slot.offset.get(), slot.length(), slot.room), (16, 3, 4));
+        assert_eq!(slot.content(), Content::of(b"a b").unwrap());
         assert_eq!(slot.meta.as_deref().unwrap().seconds, -1);
         assert!(slots.get(&Key::Name(b"")).unwrap().unwrap().meta.is_none());
     }

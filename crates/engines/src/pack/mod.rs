@@ -4,23 +4,25 @@
 //! A read is a table lookup and one copy, by `pread` or out of a map of the file (`io=mmap`)
 //! created when it is opened; values written later are behind the map and are read by `pread`.
 //! An update that fits into the room of the old value overwrites it, a longer one is appended;
-//! room that is given up is not used again. Between processes nothing is locked.
+//! room that is given up is not used again. Each value has a checksum: a scan of a store opened to
+//! read compares it, a get does not, as it is to cost what a copy costs. Between processes nothing is locked.
 
 mod format;
 
 use std::{
     fs::File,
+    ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::{Mutex, RwLock, RwLockReadGuard, atomic::Ordering::Relaxed},
+    sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard},
 };
 
 use memmap2::{MmapOptions, MmapRaw};
 use model::{
     Accepts, Access, Blobs, Declaration, Durability, Engine, Error, How, Item, Key, KeyKind, Mode,
-    OpenOptions, Put, Result, Scan, Session, Setting, Settings, Store, Visitor,
+    OpenOptions, Put, Result, Scan, Session, Setting, Settings, Store, ValueType, Visit, Visitor,
 };
 
-use self::format::{HEAD, Slot};
+use self::format::{Content, HEAD, Slot};
 use crate::{at, fresh, lock, refusal, table::Table};
 
 pub(crate) struct Pack;
@@ -37,6 +39,7 @@ static DECLARATION: Declaration = Declaration {
         "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
     )],
     limitations: &["names in order: a scan looks at all of them"],
+    integrity: Some("a checksum for each value"),
     blobs: Some(&Pack),
     ..Declaration::new("pack", "one file and an offset table: the physical limit of a copy")
 };
@@ -85,6 +88,9 @@ struct PackFile {
     keys: KeyKind,
     slots: RwLock<Table<Slot>>,
     tail: Mutex<Tail>,
+    /// Held while a value is overwritten, chosen by its offset: of two writers of one value, the
+    /// checksum has to be the last one's too.
+    overwriting: [Mutex<()>; 16],
 }
 
 impl PackFile {
@@ -107,6 +113,7 @@ impl PackFile {
             keys: slots.keys(),
             slots: RwLock::new(slots),
             tail: Mutex::new(tail),
+            overwriting: Default::default(),
         })
     }
 
@@ -154,20 +161,31 @@ impl PackFile {
         if length > slot.room || slot.meta.as_deref() != put.meta.as_ref() {
             return Ok(None);
         }
+        let content = Content::of(value)?;
+        let turn = self.turn(slot);
         at::write(&self.file, value, slot.offset.get()).map_err(|e| self.failed(e))?;
-        if slot.length.swap(length, Relaxed) != length {
+        let old = slot.replace(content);
+        drop(turn);
+        if old != content {
             self.reserve(0)?;
         }
         Ok(Some(true))
+    }
+
+    fn turn(&self, slot: &Slot) -> MutexGuard<'_, ()> {
+        let which = slot.offset.get() % self.overwriting.len() as u64;
+        lock::hold(&self.overwriting[usize::try_from(which).unwrap_or(0)])
     }
 
     /// Writes a value behind all others and enters it, unless another session was faster with
     /// what [`Put::how`] forbids.
     fn append(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let length = value.len() as u64;
+        let content = Content::of(value)?;
         let offset = self.reserve(length)?;
         at::write(&self.file, value, offset).map_err(|e| self.failed(e))?;
-        let slot = Slot::new(offset, length, length, put.meta).expect("values are behind the head");
+        let slot =
+            Slot::new(offset, content, length, put.meta).expect("values are behind the head");
         let mut slots = lock::write(&self.slots);
         match (put.how, slots.get(&key)?.is_some()) {
             (How::Insert, true) | (How::Update, false) => return Ok(false),
@@ -201,6 +219,32 @@ impl PackFile {
     fn failed(&self, cause: std::io::Error) -> Error {
         Error::io(self.path.display(), cause)
     }
+
+    /// Visits keys from `from` on with their slots and, if `values`, their values, read into one
+    /// buffer.
+    fn walk(
+        &self,
+        slots: &Table<Slot>,
+        scan: Scan<'_>,
+        visit: &mut dyn FnMut(Key<'_>, &Slot, &[u8]) -> Visit,
+    ) -> Result<()> {
+        let mut value = Vec::new();
+        for (key, slot) in slots.sorted(scan.from, scan.limit)? {
+            if scan.values && (value.len() as u64) < slot.room {
+                value.resize(refusal::size(slot.room)?, 0);
+            }
+            let copied = if scan.values { self.copy(slot, &mut value)? } else { 0 };
+            if visit(key, slot, &value[..copied])?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, key: Key<'_>) -> String {
+        let path = self.path.display();
+        format!("{path}: the value of {key} is damaged: its checksum differs")
+    }
 }
 
 impl Store for PackFile {
@@ -210,6 +254,10 @@ impl Store for PackFile {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(Reader { store: self, held: None }))
+    }
+
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        refusal::check_value(key, length, u32::MAX.into())
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -228,6 +276,17 @@ impl Store for PackFile {
             tail.settled = true;
         }
         Ok(())
+    }
+
+    fn integrity(&self) -> Result<Option<Vec<String>>> {
+        let mut damaged = Vec::new();
+        self.walk(&lock::read(&self.slots), Scan::ALL, &mut |key, slot, value| {
+            if Content::of(value)? != slot.content() {
+                damaged.push(self.damaged(key));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(Some(damaged))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -300,20 +359,15 @@ impl Session for Reader<'_> {
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        let mut value = Vec::new();
-        self.with(|slots| {
-            for (key, slot) in slots.sorted(scan.from, scan.limit)? {
-                if scan.values && (value.len() as u64) < slot.room {
-                    value.resize(refusal::size(slot.room)?, 0);
-                }
-                let copied = if scan.values { self.store.copy(slot, &mut value)? } else { 0 };
-                let meta = slot.meta.as_deref().copied();
-                let item = Item { key, value: &value[..copied], length: slot.length(), meta };
-                if visit(item)?.is_break() {
-                    break;
-                }
+        // While others write, a value may differ from its checksum for a moment.
+        let checked = scan.values && self.store.access == Access::Read;
+        let visit = &mut |key: Key<'_>, slot: &Slot, value: &[u8]| {
+            if checked && Content::of(value)? != slot.content() {
+                return Err(Error::corrupt(self.store.damaged(key)));
             }
-            Ok(())
-        })
+            let meta = slot.meta.as_deref().copied();
+            visit(Item { key, value, length: slot.length(), meta, of: ValueType::Bytes })
+        };
+        self.with(|slots| self.store.walk(slots, scan, visit))
     }
 }

@@ -1,6 +1,7 @@
 //! `redb:FILE` is a redb database in one file. Values are in its table `integers` or `names`;
 //! mode and time of named ones are in `meta`.
 
+mod check;
 mod kind;
 mod session;
 mod store;
@@ -68,6 +69,7 @@ static DECLARATION: Declaration = Declaration {
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
+    integrity: Some("a checksum for each page"),
     blobs: Some(&Redb),
     ..Declaration::new(
         "redb",

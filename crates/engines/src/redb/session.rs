@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, marker::PhantomData, ops::Bound};
 
-use model::{How, Item, Key, Put, Result, Visitor};
+use model::{How, Item, Key, Put, Result, ValueType, Visitor};
 use redb::{
     ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableHandle, Value,
     WriteTransaction,
@@ -81,7 +81,7 @@ fn scan<K: Kind>(
         };
         let meta = meta.and_then(|bytes| meta::of(bytes.value()));
         let (key, value) = (K::key(key.value()), value.value());
-        match visit(Item { key, value, length: value.len() as u64, meta }) {
+        match visit(Item { key, value, length: value.len() as u64, meta, of: ValueType::Bytes }) {
             Ok(going) if going.is_continue() => {}
             stopped => return Ok(stopped.map(drop)),
         }

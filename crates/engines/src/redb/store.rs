@@ -10,7 +10,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use model::{Access, Durability, Error, KeyKind, OpenOptions, Result, Session, Settings, Store};
+use model::{
+    Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
+};
 use redb::{
     BackendError, Builder, ConcurrencyMode, Database, ReadOnlyDatabase, ReadTransaction,
     ReadableDatabase, StorageBackend, TableHandle, TransactionError, WriteTransaction,
@@ -18,7 +20,7 @@ use redb::{
 };
 
 use super::{
-    DECLARATION,
+    DECLARATION, check,
     kind::{Bytes, Kind},
     session::Tables,
 };
@@ -245,6 +247,10 @@ impl Store for RedbStore {
         })
     }
 
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        refusal::check_value(key, length, 3 << 30)
+    }
+
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         Ok((self.settings.clone(), DECLARATION.class_of(&self.settings)))
     }
@@ -255,6 +261,12 @@ impl Store for RedbStore {
             self.write(&Cell::new(0))?.commit().map_err(|e| self.failed(e))?;
         }
         Ok(())
+    }
+
+    fn integrity(&self) -> Result<Option<Vec<String>>> {
+        let cache = refusal::size(self.settings.parse("cache").unwrap_or(CACHE))?;
+        let found = check::complaints(&self.path, cache);
+        found.map(Some).map_err(|e| Error::io(self.path.display(), e))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -79,6 +79,7 @@ static DECLARATION: Declaration = Declaration {
         sessions: 1,
         whole_blocks: false,
     }),
+    integrity: Some("a checksum for each block, compared as it is read"),
     blobs: Some(&RocksDb),
     ..Declaration::new(
         "rocksdb",

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::CStr,
+    fs::File,
     path::{Path, PathBuf},
     sync::atomic::{AtomicI64, Ordering::Relaxed},
     thread,
@@ -9,7 +10,8 @@ use std::{
 };
 
 use model::{
-    Access, Durability, Error, ErrorKind, KeyKind, OpenOptions, Result, Session, Settings, Store,
+    Access, Durability, Error, ErrorKind, Key, KeyKind, OpenOptions, Result, Session, Settings,
+    Store,
 };
 use rocksdb::{
     ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, Options, SnapshotWithThreadMode, WriteBatch,
@@ -18,13 +20,14 @@ use rocksdb::{
 
 use super::{DECLARATION, options};
 use crate::{
-    lsm::{Buffered, Changes, Shared, Tree, Visitor},
+    lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
     ordered::{self, TransactionSession},
 };
 
 pub(super) struct RocksStore {
     path: PathBuf,
     database: DB,
+    _named: Named,
     shared: Shared,
     settings: Settings,
     writing: (WriteOptions, bool),
@@ -32,8 +35,32 @@ pub(super) struct RocksStore {
     stalled: AtomicI64,
 }
 
+/// A path as the library takes it, which is UTF-8: another one is named through the descriptor of the
+/// folder, which has to stay open.
+struct Named {
+    path: PathBuf,
+    _folder: Option<File>,
+}
+
+impl Named {
+    fn of(path: &Path) -> Result<Self> {
+        if path.to_str().is_some() {
+            return Ok(Self { path: path.to_owned(), _folder: None });
+        }
+        #[cfg(target_os = "linux")]
+        {
+            let folder = File::open(path).map_err(|e| Error::io(path.display(), e))?;
+            let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
+            Ok(Self { path: format!("/proc/self/fd/{number}").into(), _folder: Some(folder) })
+        }
+        #[cfg(not(target_os = "linux"))]
+        Err(Error::unsupported(format!("{}: RocksDB takes names in UTF-8 only", path.display())))
+    }
+}
+
 fn columns(path: &Path) -> Result<Vec<String>> {
-    DB::list_cf(&Options::default(), path).map_err(|e| failed(path, &e))
+    let named = Named::of(path)?;
+    DB::list_cf(&Options::default(), &named.path).map_err(|e| failed(path, &e))
 }
 
 /// The column families other than the dataset's.
@@ -49,10 +76,11 @@ impl RocksStore {
         let library = options::of(&options.settings, true)?;
         let columns = [DEFAULT_COLUMN_FAMILY_NAME, options.keys.as_str()];
         let columns = columns.map(|name| (name, library.clone()));
-        let database = DB::open_cf_with_opts(&library, path, columns);
+        let named = Named::of(path)?;
+        let database = DB::open_cf_with_opts(&library, &named.path, columns);
         let database = database.map_err(|e| failed(path, &e))?;
         let shared = Shared::new(options.keys, Access::Write);
-        Ok(Self::new(path, database, shared, options.settings.clone()))
+        Ok(Self::new(path, named, database, shared, options.settings.clone()))
     }
 
     /// What was not asked for stays as the store was last opened to write.
@@ -62,17 +90,20 @@ impl RocksStore {
         let settings = options::recorded(path)?.overlaid(&options.settings);
         let library = options::of(&settings, false)?;
         let columns = columns.iter().map(|name| (name, library.clone()));
+        let named = Named::of(path)?;
+        let at = &named.path;
         let database = match options.access {
-            Access::Read => DB::open_cf_with_opts_for_read_only(&library, path, columns, false),
-            Access::Write => DB::open_cf_with_opts(&library, path, columns),
+            Access::Read => DB::open_cf_with_opts_for_read_only(&library, at, columns, false),
+            Access::Write => DB::open_cf_with_opts(&library, at, columns),
         };
         let database = database.map_err(|e| failed(path, &e))?;
-        Ok(Self::new(path, database, Shared::new(keys, options.access), settings))
+        Ok(Self::new(path, named, database, Shared::new(keys, options.access), settings))
     }
 
-    fn new(path: &Path, database: DB, shared: Shared, settings: Settings) -> Self {
+    fn new(path: &Path, named: Named, database: DB, shared: Shared, settings: Settings) -> Self {
         let (path, writing) = (path.to_owned(), options::writing(&settings));
-        Self { path, database, shared, settings, writing, stalled: AtomicI64::new(0) }
+        let stalled = AtomicI64::new(0);
+        Self { path, database, _named: named, shared, settings, writing, stalled }
     }
 
     fn column(&self) -> Result<&ColumnFamily> {
@@ -153,6 +184,10 @@ impl Store for RocksStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         let handle = Handle { store: self, column: self.column()? };
         Ok(Box::new(TransactionSession::new(Buffered { tree: handle, shared: &self.shared })))
+    }
+
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        lsm::check(key, length, <Handle<'_> as Tree>::LONGEST_KEY)
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {

@@ -7,7 +7,7 @@ use std::{
 
 use model::{
     Access, BUSY_RETRIES, Error, Facet, How, Item, Key, KeyKind, LOCK_WAITS, Meta, Mode, Put,
-    Result, Scan, Session, Visit, Visitor, copy_value,
+    Result, Scan, Session, Store, ValueType, Visit, Visitor, copy_value,
 };
 
 use super::{
@@ -135,16 +135,16 @@ impl<'s, D: Dialect> TableSession<'s, D> {
 }
 
 #[cold]
-fn long_name(key: Key<'_>, longest: usize) -> Error {
+pub(super) fn long_name(key: Key<'_>, longest: usize) -> Error {
     Error::unsupported(format!(
         "key {key}: too long a name; the primary key of this table takes at most {longest} bytes"
     ))
 }
 
 #[cold]
-fn too_long<D: Dialect>(length: usize, longest: u64) -> Error {
+pub(super) fn too_long<D: Dialect>(length: u64, longest: u64) -> Error {
     let packet = D::PACKET.unwrap_or_default();
-    let needed = (length as u64 + AROUND).next_multiple_of(1024);
+    let needed = (length + AROUND).next_multiple_of(1024);
     Error::usage(format!(
         "a value of {length} bytes does not fit into {packet}, which is {} bytes on this server; \
          SET GLOBAL {packet}={needed} (at most 1 GiB) allows it",
@@ -164,9 +164,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        if value.len() as u64 > self.store.longest_value {
-            return Err(too_long::<D>(value.len(), self.store.longest_value));
-        }
+        self.store.check_item(key, value.len() as u64)?;
         let (key, value) = (self.parameter(key)?, Value::Bytes(value));
         let [mode, seconds, nanoseconds] = put.meta.map_or([Value::Null; 3], |meta| {
             [i64::from(meta.mode), meta.seconds, i64::from(meta.nanoseconds)].map(Value::Int)
@@ -246,13 +244,19 @@ fn key_of<R: Row>(row: &R, keys: KeyKind) -> Result<Key<'_>> {
 fn item_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let meta = if keys == KeyKind::Names { meta_of(row) } else { None };
     let value = bytes(row, 1)?;
-    Ok(Item { key: key_of(row, keys)?, value, length: value.len() as u64, meta })
+    Ok(Item {
+        key: key_of(row, keys)?,
+        value,
+        length: value.len() as u64,
+        meta,
+        of: ValueType::Bytes,
+    })
 }
 
 /// A row of a key and a length.
 fn length_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let length = row.int(1).unwrap_or(0).unsigned_abs();
-    Ok(Item { key: key_of(row, keys)?, value: &[], length, meta: None })
+    Ok(Item { key: key_of(row, keys)?, value: &[], length, meta: None, of: ValueType::Bytes })
 }
 
 fn meta_of(row: &impl Row) -> Option<Meta> {

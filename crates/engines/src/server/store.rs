@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use model::{
-    Access, Durability, Error, ErrorKind, Facet, KeyKind, OpenOptions, Result, Session, Settings,
-    Store,
+    Access, Durability, Error, ErrorKind, Facet, Key, KeyKind, OpenOptions, Result, Session,
+    Settings, Store,
 };
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     dialect::{Answer, Connect, Dialect, Row},
     folder::Folder,
     host::Host,
-    session::{AROUND, TableSession},
+    session::{AROUND, TableSession, long_name, too_long},
     variables::{Variables, add_asked},
 };
 
@@ -215,6 +215,19 @@ impl<D: Dialect> Store for TableStore<D> {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(TableSession::new(self)?))
+    }
+
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        if let Key::Name(name) = key
+            && name.len() > self.longest_name
+        {
+            return Err(long_name(key, self.longest_name));
+        }
+        if length > self.longest_value {
+            Err(too_long::<D>(length, self.longest_value))
+        } else {
+            Ok(())
+        }
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {

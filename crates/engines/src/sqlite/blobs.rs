@@ -7,18 +7,18 @@ use std::{
 };
 
 use model::{
-    Access, Arrangement, Blobs, Done, Durability, Error, Facet, How, Item, Key, KeyKind, Meta,
-    Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
+    Access, Arrangement, Blobs, Done, Durability, Entry, Error, Facet, How, Key, KeyKind, Mode,
+    OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType, Visitor,
 };
 
 use super::{
     Sqlite,
     database::{self, Database, Header},
     ffi::{Blob, Connection, Statement, Value},
-    inspect,
+    inspect, stored,
     table::Table,
 };
-use crate::{fresh, lock};
+use crate::{fresh, lock, refusal};
 
 impl Blobs for Sqlite {
     /// Each connection has one, in whole KiB.
@@ -77,6 +77,9 @@ impl Blobs for Sqlite {
     }
 }
 
+/// `SQLITE_MAX_LENGTH` as it is by default, less what a row needs besides name and value.
+const LONGEST_ROW: u64 = 1_000_000_000 - 64;
+
 struct SqliteStore {
     database: Database,
     table: &'static Table,
@@ -104,6 +107,12 @@ impl Store for SqliteStore {
         Ok(Box::new(SqliteSession::new(db, self.table, by_blob)?))
     }
 
+    /// A row with all its columns is limited; the others take some bytes.
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        let name = if let Key::Name(name) = key { name.len() as u64 } else { 0 };
+        refusal::check_value(key, length, LONGEST_ROW.saturating_sub(name))
+    }
+
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         self.database.in_effect(&lock::hold(&self.control), Facet::Blobs)
     }
@@ -120,6 +129,10 @@ impl Store for SqliteStore {
         let mut complaints = lock::hold(&self.control).column("PRAGMA integrity_check")?;
         complaints.retain(|line| line != "ok");
         Ok(Some(complaints))
+    }
+
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        inspect::left_out(&lock::hold(&self.control), self.table)
     }
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {
@@ -152,11 +165,12 @@ struct SqliteSession {
 
 impl SqliteSession {
     fn new(db: Connection, table: &'static Table, by_blob: bool) -> Result<Self> {
-        let Table { name, key, value, insert, set, facts, filter, .. } = table;
+        let Table { name, key, value, insert, set, length, facts, filter, .. } = table;
         let prepare = |sql: String| db.prepare(&sql);
-        let scan = |value| {
+        let scan = |shown| {
             let rows = format!("{name} WHERE {key}>=?1 AND {filter} ORDER BY {key} LIMIT ?2");
-            prepare(format!("SELECT {key}, {value}, {facts} FROM {rows}"))
+            let of = format!("typeof({value})");
+            prepare(format!("SELECT {key}, {shown}, {length}, {of}, {facts} FROM {rows}"))
         };
         Ok(Self {
             by_blob,
@@ -222,18 +236,18 @@ impl SqliteSession {
     }
 
     fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        let key = self.value(key)?;
+        let (key, value) = (self.value(key)?, stored::value(value, put.of)?);
         let statement = match put.how {
             How::Insert => &mut self.insert,
             How::Update => &mut self.update,
             How::Upsert => &mut self.upsert,
         };
         if self.table.keys == KeyKind::Integers {
-            statement.run([key, Value::Blob(value)])?;
+            statement.run([key, value])?;
         } else {
             let mode = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.mode.into()));
             let time = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.seconds));
-            statement.run([key, Value::Blob(value), mode, time])?;
+            statement.run([key, value, mode, time])?;
         }
         Ok(self.db.changes() > 0)
     }
@@ -263,7 +277,8 @@ impl Session for SqliteSession {
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        let in_place = self.by_blob && put.how != How::Insert && put.meta.is_none();
+        let bytes = put.meta.is_none() && put.of == ValueType::Bytes;
+        let in_place = self.by_blob && put.how != How::Insert && bytes;
         if in_place && self.overwrite(key, value)? {
             return Ok(true);
         }
@@ -297,18 +312,8 @@ impl Session for SqliteSession {
         let from = self.value(scan.from.unwrap_or(Key::least(self.table.keys)))?;
         let limit = Value::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
         let rows = if scan.values { &mut self.scan } else { &mut self.list };
-        rows.rows([from, limit], |row| {
-            let names = self.table.keys == KeyKind::Names;
-            let key = if names { Key::Name(row.text(0)) } else { Key::Int(row.integer(0)) };
-            let meta = names.then(|| Meta {
-                mode: u32::try_from(row.integer(4)).unwrap_or(0),
-                seconds: row.integer(5),
-                nanoseconds: 0,
-            });
-            let length = row.integer(2);
-            check_uncompressed(key, length, row.integer(3))?;
-            visit(Item { key, value: row.blob(1), length: length.unsigned_abs(), meta })
-        })
+        let mut number = [0; 8];
+        rows.rows([from, limit], |row| visit(stored::item(row, self.table.keys, &mut number)?))
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
@@ -318,17 +323,6 @@ impl Session for SqliteSession {
     fn background_work(&self) -> Vec<Done> {
         self.db.checkpoints()
     }
-}
-
-/// In an archive of another program, a value shorter than its `sz` is deflated.
-fn check_uncompressed(key: Key<'_>, stored: i64, length: i64) -> Result<()> {
-    if stored == length {
-        return Ok(());
-    }
-    Err(Error::unsupported(format!(
-        "{key} is compressed in this archive ({stored} of {length} bytes); storemark works on \
-         uncompressed archives: extract it with `sqlite3 -A` and import the folder"
-    )))
 }
 
 #[cfg(test)]

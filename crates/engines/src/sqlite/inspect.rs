@@ -1,12 +1,13 @@
 //! Facts about a database as a whole.
 
-use std::path::Path;
+use std::{ops::ControlFlow, path::Path};
 
-use model::{Access, Arrangement, KeyKind, Result};
+use model::{Access, Arrangement, Entry, EntryKind, KeyKind, Result};
 
 use super::{
     database::{check, opening},
-    ffi::Connection,
+    ffi::{Connection, Statement},
+    stored::KIND,
     table::Table,
 };
 
@@ -14,6 +15,8 @@ use super::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stat {
     pub count: i64,
+    /// What the table holds besides, which is no value.
+    pub left_out: Vec<Entry>,
     /// Mean length of a value; absent without values.
     pub average: Option<f64>,
     pub smallest: i64,
@@ -34,13 +37,16 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     if vacuum {
         db.execute("VACUUM")?;
     }
-    let (name, length) = (table.name, format!("octet_length({})", table.value));
-    let about = format!("SELECT count(*), sum({length}), min({length}), max({length}) FROM {name}");
+    let Table { name, length, filter, .. } = table;
+    let about = format!(
+        "SELECT count(*), sum({length}), min({length}), max({length}) FROM {name} WHERE {filter}"
+    );
     let about =
         db.prepare(&about)?.row([], |row| [0, 1, 2, 3].map(|column| row.integer(column)))?;
     let [count, sum, smallest, largest] = about.unwrap_or_default();
     Ok(Stat {
         count,
+        left_out: entries(&db, table)?,
         average: (count > 0).then(|| sum as f64 / count as f64),
         smallest,
         largest,
@@ -56,21 +62,66 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(path, opening(path, Access::Read))?;
     let table = db.first(Table::find)?;
-    let further = match table.keys {
-        KeyKind::Integers => {
-            "SELECT 'column '||name FROM pragma_table_info('kv') WHERE name NOT IN ('k','v')"
-        }
-        KeyKind::Names => {
-            "SELECT 'folder or link '||name FROM sqlar WHERE (mode & 61440) IS NOT 32768 LIMIT 3"
-        }
-    };
-    let mut others = db.column(&format!(
+    let mut others = further(&db, table)?;
+    others.extend(entries(&db, table)?.iter().take(3).map(ToString::to_string));
+    Ok(others)
+}
+
+/// The same as entries: what a copy of the dataset leaves out.
+pub(super) fn left_out(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
+    let further = further(db, table)?.into_iter().map(|name| Entry {
+        name: name.into_bytes(),
+        kind: EntryKind::Further,
+        content: Vec::new(),
+    });
+    Ok(entries(db, table)?.into_iter().chain(further).collect())
+}
+
+fn further(db: &Connection, table: &Table) -> Result<Vec<String>> {
+    let mut further = db.column(&format!(
         "SELECT type||' '||name FROM sqlite_schema \
          WHERE name<>'{}' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
         table.name
     ))?;
-    others.extend(db.column(further)?);
-    Ok(others)
+    if table.keys == KeyKind::Integers {
+        further.extend(db.column(
+            "SELECT 'column '||name FROM pragma_table_info('kv') WHERE name NOT IN ('k','v')",
+        )?);
+    }
+    Ok(further)
+}
+
+/// The rows of an archive that are no values.
+fn entries(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    if table.keys == KeyKind::Integers {
+        return Ok(entries);
+    }
+    let sql = format!(
+        "SELECT name, mode, data, typeof(name)='text', rowid, EXISTS (SELECT 1 FROM sqlar AS i \
+         WHERE i.name>o.name||'/' AND i.name<o.name||'0') FROM sqlar AS o WHERE NOT ({})",
+        table.filter
+    );
+    db.prepare(&sql)?.rows([], |row| {
+        entries.push(entry(row));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(entries)
+}
+
+fn entry(row: &Statement) -> Entry {
+    if row.integer(3) == 0 {
+        let name = format!("row {}", row.integer(4)).into_bytes();
+        return Entry { name, kind: EntryKind::Nameless, content: Vec::new() };
+    }
+    let kind = match u32::try_from(row.integer(1)).unwrap_or(0) & KIND {
+        0o120_000 => EntryKind::Link,
+        0o040_000 if row.integer(5) == 0 => EntryKind::EmptyFolder,
+        0o040_000 => EntryKind::Folder,
+        _ => EntryKind::Special,
+    };
+    let content = if kind == EntryKind::Link { row.blob(2).to_vec() } else { Vec::new() };
+    Entry { name: row.text(0).to_vec(), kind, content }
 }
 
 /// How values are arranged in the pages of a database. Reads every page of the table.

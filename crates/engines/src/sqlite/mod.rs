@@ -6,13 +6,15 @@ mod database;
 mod ffi;
 mod inspect;
 mod rows;
+mod stored;
 mod table;
 mod tasks;
 
 use std::path::Path;
 
 use model::{
-    Accepts, Declaration, Durability, Engine, Facet, Fill, Library, Setting, Settings, rows::NULL,
+    Accepts, Capabilities, Declaration, Durability, Engine, Facet, Fill, Library, Setting,
+    Settings, rows::NULL,
 };
 
 pub use ffi::memory_counters;
@@ -102,6 +104,8 @@ static DECLARATION: Declaration = Declaration {
         sessions: 1,
         whole_blocks: false,
     }),
+    capabilities: Capabilities { types: true, ..Capabilities::ON_DISK },
+    integrity: Some("PRAGMA integrity_check (pages and indexes; values have no checksums)"),
     blobs: Some(&Sqlite),
     rows: Some(&Sqlite),
     tasks: Some(&Sqlite),

@@ -22,7 +22,9 @@ pub(super) struct Table {
     pub(super) insert: &'static str,
     /// What an update sets.
     pub(super) set: &'static str,
-    /// What a scan shows after the value: its length, as stored and uncompressed, mode and time.
+    /// The length of the value: a number has eight bytes.
+    pub(super) length: &'static str,
+    /// What a scan shows after the value: its length before compression, mode and time.
     pub(super) facts: &'static str,
     /// Which rows a scan shows.
     pub(super) filter: &'static str,
@@ -38,12 +40,14 @@ pub(super) static KV: Table = Table {
     probe: "SELECT k, v, rowid FROM kv LIMIT 0",
     insert: "INSERT INTO kv(k,v) VALUES(?1,?2)",
     set: "v=?2",
-    facts: "octet_length(v), octet_length(v), 0, 0",
+    length: "CASE typeof(v) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length(v) END",
+    facts: "0, 0, 0",
     filter: "true",
 };
 
 /// The SQLite archive table (<https://sqlite.org/sqlar.html>), values uncompressed, so that
-/// `sz` is their length. Only rows whose mode says "regular file" (`S_IFREG`) count.
+/// `sz` is their length. A row is a value unless its mode says that it is no regular file; SQLite's
+/// shell reads a mode without a type, or none, in the same way.
 pub(super) static SQLAR: Table = Table {
     keys: KeyKind::Names,
     name: "sqlar",
@@ -53,10 +57,11 @@ pub(super) static SQLAR: Table = Table {
     create: "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB)",
     probe: "SELECT name, mode, mtime, sz, data, rowid FROM sqlar LIMIT 0",
     insert: "INSERT INTO sqlar(name,mode,mtime,sz,data) \
-             VALUES(?1,coalesce(?3,33188),coalesce(?4,0),length(?2),?2)",
-    set: "data=?2, sz=length(?2), mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
-    facts: "octet_length(data), sz, mode, mtime",
-    filter: "(mode & 61440)=32768",
+             VALUES(?1,coalesce(?3,33188),coalesce(?4,0),octet_length(?2),?2)",
+    set: "data=?2, sz=octet_length(?2), mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
+    length: "CASE typeof(data) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length(data) END",
+    facts: "sz, mode, mtime",
+    filter: "typeof(name)='text' AND ifnull(mode & 61440, 0) IN (0, 32768)",
 };
 
 impl Table {

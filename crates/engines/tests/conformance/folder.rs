@@ -4,11 +4,10 @@
 use std::{
     fs,
     os::unix::{fs::symlink, net::UnixListener},
-    path::Path,
 };
 
-use model::{Access, ErrorKind, How, Key, KeyKind, Put, Result, Store};
-use storemark_engines::{LeftOut, files_left_out, registry};
+use model::{Access, EntryKind, ErrorKind, How, Key, KeyKind, Put, Result, Store};
+use storemark_engines::registry;
 
 use crate::case::{Case, Ease, OwnedKey, Place, checked};
 
@@ -124,7 +123,7 @@ fn links_and_special_files_are_no_keys_and_block_nothing() {
     for name in ["link", "folder-link", "pipe", "socket", "sub", "sub/dangling", "file/x"] {
         assert_eq!(session.value(&OwnedKey::Name(name.into())), None, "{name}");
         assert!(!session.delete(Key::Name(name.as_bytes())).unwrap());
-        let insert = Put { how: How::Insert, meta: None };
+        let insert = Put::of(How::Insert);
         let inserted = session.put(Key::Name(name.as_bytes()), b"x", &insert);
         assert!(!inserted.unwrap_or(false), "{name}");
     }
@@ -132,19 +131,18 @@ fn links_and_special_files_are_no_keys_and_block_nothing() {
 }
 
 #[test]
-fn what_is_left_out_is_told() {
+fn what_is_left_out_is_reported() {
     let place = with_strangers();
-    let out = files_left_out(&place.path).unwrap();
-    let names = |why| {
-        let names: Vec<_> = out[&why].iter().map(|name| name.to_str().unwrap()).collect();
-        names.join(" ")
+    let names = |wanted| {
+        let mut entries = open(&place, &[]).unwrap().left_out().unwrap();
+        entries.retain(|entry| entry.kind == wanted);
+        entries.sort();
+        entries.iter().map(|entry| Key::Name(&entry.name).to_string()).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(names(LeftOut::Symlink), "folder-link link sub/dangling");
-    assert_eq!(names(LeftOut::Special), "pipe socket");
-    assert_eq!(names(LeftOut::EmptyFolder), "empty/inner");
-    assert!(!out.contains_key(&LeftOut::Unreadable));
-    assert!(files_left_out(&folder(&["a", "b/c"]).path).unwrap().is_empty());
-    assert_eq!(files_left_out(Path::new("/absent")).unwrap_err().kind(), ErrorKind::Missing);
+    assert_eq!(names(EntryKind::Link), "folder-link link sub/dangling");
+    assert_eq!(names(EntryKind::Special), "pipe socket");
+    assert_eq!(names(EntryKind::EmptyFolder), "empty/inner");
+    assert_eq!(open(&folder(&["a", "b/c"]), &[]).unwrap().left_out().unwrap(), []);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 mod batches;
 mod case;
 mod cleanup_guard;
+mod damage;
 mod durability;
 mod folder;
 mod interrupted;

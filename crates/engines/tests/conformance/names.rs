@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{Access, How, KeyKind, Meta, Put, Scan};
+use model::{Access, KeyKind, Meta, Put, Scan};
 
 use crate::case::{Ease, OwnedKey, bytes, each_persistent, each_store};
 
@@ -72,7 +72,7 @@ fn mode_and_time_come_back_and_can_be_replaced() {
         let mut session = store.session().unwrap();
         for metas in [METAS, [METAS[1], METAS[0], METAS[3], METAS[2]]] {
             for (n, meta) in (0..).zip(metas) {
-                let put = Put { how: How::Upsert, meta: Some(meta) };
+                let put = Put { meta: Some(meta), ..Put::default() };
                 session.put(case.key(n).as_key(), &bytes(n, 10), &put).unwrap();
             }
             for (n, meta) in (0..).zip(metas) {

@@ -11,7 +11,7 @@ use super::{
     CopyJob, partial,
     place::{Place, parent},
 };
-use crate::host;
+use crate::host::{self, FileAccess};
 
 /// What is at the destination and may be replaced by the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ pub(super) fn is_empty(folder: &Path) -> Result<bool> {
 }
 
 /// Renames the store at `new` to the destination, which is checked again: it may have changed since
-/// the copy started. A replaced store's mode is kept.
+/// the copy started. Until then the store was in a folder that only this user can enter.
 pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
     let to = &job.to.path;
     let existing = check(job)?;
@@ -180,32 +180,59 @@ pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
         return Err(Error::failed(format!("{} is left after closing", file.display())));
     }
     let failed = |cause| Error::io(to.display(), cause);
-    let mode = || fs::metadata(to).map(|meta| meta.permissions()).map_err(failed);
+    give_access(new, job, existing)?;
     match existing {
-        Existing::Nothing => host::rename_new(new, to),
+        Existing::Nothing => rename(new, to),
         Existing::File => {
             tidy(&job.to)?;
-            fs::set_permissions(new, mode()?).map_err(failed)?;
             fs::rename(new, to).map_err(failed)
         }
         Existing::EmptyFolder => {
-            let mode = mode()?;
             // Fails if it is no longer empty.
             fs::remove_dir(to).map_err(failed)?;
-            host::rename_new(new, to)?;
-            fs::set_permissions(to, mode).map_err(failed)
+            rename(new, to)
         }
         // At every moment the old folder or the new one is whole, under its own name or next to it.
         Existing::Folder => {
-            let (mode, old) = (mode()?, old(to));
+            let old = old(to);
             host::rename_new(to, &old)?;
-            host::rename_new(new, to).inspect_err(|_| {
+            rename(new, to).inspect_err(|_| {
                 // If this fails too, the next copy names the old folder.
                 let _ = host::rename_new(&old, to);
-            })?;
-            fs::set_permissions(to, mode).map_err(failed)
+            })
         }
     }
+}
+
+/// Gives the new store to the source's owner, or to that of what it replaces, and lets nobody use it who
+/// may not use both.
+fn give_access(new: &Path, job: &CopyJob, existing: Existing) -> Result<()> {
+    let CopyJob { from, to, .. } = job;
+    // A server's folder is its user's alone; generated values are nobody's.
+    if to.engine.account().is_some() || from.path.as_os_str().is_empty() {
+        return Ok(());
+    }
+    let source = FileAccess::of(&from.path)?;
+    let access = match existing {
+        Existing::Nothing => source,
+        _ => FileAccess::of(&to.path)?.and(source),
+    };
+    let paths = |place: &Place| place.engine.capabilities().paths;
+    let like = existing == Existing::Nothing && paths(from) && paths(to);
+    access.give(new, like.then_some(&*from.path))
+}
+
+/// Renames a file or folder that comes from another folder, even if its owner may not change it.
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    let failed = |cause| Error::io(from.display(), cause);
+    let meta = fs::metadata(from).map_err(failed)?;
+    if !meta.is_dir() {
+        return host::rename_new(from, to);
+    }
+    host::set_mode(from, 0o700).map_err(failed)?;
+    let renamed = host::rename_new(from, to);
+    let place = if renamed.is_ok() { to } else { from };
+    renamed.and(fs::set_permissions(place, meta.permissions()).map_err(failed))
 }
 
 /// Makes the new name durable, and only then removes a folder that was replaced.

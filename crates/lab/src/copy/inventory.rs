@@ -3,32 +3,35 @@
 
 use std::{iter::Peekable, ops::ControlFlow, vec::IntoIter};
 
-use model::{Error, How, Item, Meta, Result, Scan, Store};
+use model::{Error, How, Item, Meta, Result, Scan, Store, ValueType};
 
 use crate::{
     Stop,
     dataset::{OwnedKey, push_sorted},
 };
 
-/// What identifies a value: 16 bytes of its BLAKE3 hash, its mode, and its time in whole
+/// What identifies a value: 16 bytes of its BLAKE3 hash, its type, its mode, and its time in whole
 /// seconds, as some engines keep no more.
 #[derive(Debug)]
 struct Mark {
     digest: [u8; 16],
     meta: Option<(u32, i64)>,
+    of: ValueType,
 }
 
 impl Mark {
     fn of(item: &Item<'_>) -> Self {
         let digest = blake3::hash(item.value);
         let digest = *digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
-        Self { digest, meta: item.meta.map(|Meta { mode, seconds, .. }| (mode, seconds)) }
+        let meta = item.meta.map(|Meta { mode, seconds, .. }| (mode, seconds));
+        Self { digest, meta, of: item.of }
     }
 
     /// A source without modes and times does not decide about them.
     fn is_mark_of(&self, item: &Item<'_>) -> bool {
         let source = Self::of(item);
-        self.digest == source.digest && (source.meta.is_none() || self.meta == source.meta)
+        let same = (self.digest, self.of) == (source.digest, source.of);
+        same && (source.meta.is_none() || self.meta == source.meta)
     }
 }
 

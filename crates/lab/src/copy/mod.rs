@@ -6,11 +6,12 @@ mod inventory;
 mod partial;
 mod place;
 mod pump;
+mod survey;
 
 use std::path::{Path, PathBuf};
 
 use model::{
-    Access, Error, Fill, OpenOptions, Result, Store,
+    Access, Entry, Error, Fill, OpenOptions, Result, Store,
     units::{show_count, show_size},
 };
 
@@ -31,12 +32,14 @@ pub struct CopyJob {
     pub scratch: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
     pub count: u64,
     pub bytes: u64,
     /// How many of the items an interrupted copy had already copied.
     pub resumed: u64,
+    /// What the source holds besides, which is not copied.
+    pub left_out: Vec<Entry>,
 }
 
 /// Copies a store. The destination stays unchanged until the copy is whole and flushed; an
@@ -47,20 +50,11 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
     let from = job.from.readable(job.scratch.as_deref(), progress, stop)?;
     let source = from.place.open()?;
     progress.stage("looking at the source", None);
-    let amount = Amount::of(&*source, stop)?;
-    progress.detail(&format!(
-        "{} ({}) to {} ({}): {} values, {}",
-        job.from.path.display(),
-        job.from.engine.name(),
-        job.to.path.display(),
-        job.to.engine.name(),
-        show_count(amount.count),
-        show_size(amount.bytes)
-    ));
-    let partial = Partial::claim(&job.to.path)?;
-    let ended = Copier { job, source: &*source, amount, progress, stop }.run(&partial);
+    let left_out = source.left_out()?;
+    let partial = Partial::claim(&job.to)?;
+    let ended = Copier { job, source: &*source, progress, stop }.run(&partial);
     let copied = match ended {
-        Ok(copied) => copied,
+        Ok(copied) => Copied { left_out, ..copied },
         Err(error) => return Err(partial.explain(error, &job.to, source.keys())),
     };
     partial.release();
@@ -72,7 +66,6 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
 struct Copier<'a> {
     job: &'a CopyJob,
     source: &'a dyn Store,
-    amount: Amount,
     progress: &'a dyn Progress,
     stop: &'a Stop,
 }
@@ -85,8 +78,10 @@ impl Copier<'_> {
             Some(resumed) => resumed,
             None => (self.start(partial, &fill)?, Inventory::none()),
         };
-        self.progress.stage("copying", Some(self.amount.count));
-        let copied = self.move_all(&*store, inventory, fill.sessions);
+        let copied = self.look(&*store, partial, &fill).and_then(|amount| {
+            self.progress.stage("copying", Some(amount.count));
+            self.move_all(&*store, inventory, fill.sessions)
+        });
         // An interrupted copy is closed too, so that it can be resumed.
         let closed = store.settle().and_then(|()| store.close());
         let copied = copied?;
@@ -100,6 +95,23 @@ impl Copier<'_> {
         Ok(copied)
     }
 
+    /// Looks at all that will be copied, before anything is.
+    fn look(&self, to: &dyn Store, partial: &Partial, fill: &Fill) -> Result<Amount> {
+        let CopyJob { from, to: place, .. } = self.job;
+        let amount = survey::survey(self.source, to, place.engine.capabilities(), self.stop)?;
+        amount.check_room(fill, partial.folder())?;
+        self.progress.detail(&format!(
+            "{} ({}) to {} ({}): {} values, {}",
+            from.path.display(),
+            from.engine.name(),
+            place.path.display(),
+            place.engine.name(),
+            show_count(amount.count),
+            show_size(amount.bytes)
+        ));
+        Ok(amount)
+    }
+
     /// The options to fill the copy with: as asked for, but fast.
     fn options(&self, fill: &Fill) -> OpenOptions {
         let fast = fill.settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
@@ -110,7 +122,6 @@ impl Copier<'_> {
 
     fn start(&self, partial: &Partial, fill: &Fill) -> Result<Box<dyn Store>> {
         partial.empty()?;
-        self.amount.check_room(fill, partial.folder())?;
         self.job.to.engine.create(&partial.store(), &self.options(fill))
     }
 

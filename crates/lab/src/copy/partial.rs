@@ -29,13 +29,14 @@ pub(super) fn folder_for(destination: &Path) -> PathBuf {
 
 impl Partial {
     /// Creates the folder, or takes over one that an earlier copy left.
-    pub(super) fn claim(destination: &Path) -> Result<Self> {
-        let folder = folder_for(destination);
-        // A server's user passes through it to the store.
-        match host::create_folder(&folder, 0o711) {
+    pub(super) fn claim(to: &Place) -> Result<Self> {
+        let folder = folder_for(&to.path);
+        // A server's user passes through it to the store, which is that user's alone.
+        let mode = if to.engine.account().is_some() { 0o711 } else { 0o700 };
+        match host::create_folder(&folder, mode) {
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => check_ours(&folder)?,
             created => created.map_err(|cause| {
-                Error::io(format!("cannot write to {}", parent(destination).display()), cause)
+                Error::io(format!("cannot write to {}", parent(&to.path).display()), cause)
             })?,
         }
         let lock = host::lock_folder(&folder).map_err(|cause| match cause.kind() {
@@ -45,6 +46,7 @@ impl Partial {
             _ => Error::io("cannot create its lock", cause),
         });
         let lock = lock.map_err(|error| error.context(folder.display()))?;
+        host::set_mode(&folder, mode).map_err(|cause| Error::io(folder.display(), cause))?;
         Ok(Self { folder, _lock: lock })
     }
 

@@ -187,7 +187,7 @@ impl Parcel {
         };
         let value = self.bytes.len();
         self.bytes.extend_from_slice(item.value);
-        let (end, put) = (self.bytes.len(), Put { how, meta: item.meta });
+        let (end, put) = (self.bytes.len(), Put { how, meta: item.meta, of: item.of });
         self.items.push(Packed { key, start, value, end, put });
     }
 

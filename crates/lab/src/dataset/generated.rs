@@ -8,7 +8,7 @@ use std::{
 
 use model::{
     Blobs, Capabilities, Declaration, Engine, Error, Generated, Item, Key, KeyKind, OpenOptions,
-    Put, Result, Scan, Session, Store, Visitor,
+    Put, Result, Scan, Session, Store, ValueType, Visitor,
 };
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -143,7 +143,13 @@ impl Session for Generator {
                 self.value(name, &mut value);
             }
             let length = self.draw_length(&mut self.random(name));
-            let item = Item { key: Key::Int(key), value: &value, length, meta: None };
+            let item = Item {
+                key: Key::Int(key),
+                value: &value,
+                length,
+                meta: None,
+                of: ValueType::Bytes,
+            };
             if visit(item)? == ControlFlow::Break(()) {
                 break;
             }

@@ -8,7 +8,7 @@ mod sorted_keys;
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use model::{DatasetSummary, Error, Key, KeyKind, Order, Result};
+use model::{DatasetSummary, Error, Item, Key, KeyKind, Order, Result, ValueType};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,17 @@ pub(crate) fn checksum(value: &[u8]) -> u32 {
     let digest = blake3::hash(value);
     let [a, b, c, d, ..] = *digest.as_bytes();
     u32::from_le_bytes([a, b, c, d])
+}
+
+/// Refuses a value that has no bytes to measure: NULL or a number.
+pub(crate) fn check_type(item: &Item<'_>) -> Result<()> {
+    match item.of {
+        ValueType::Bytes | ValueType::Text => Ok(()),
+        of => Err(Error::usage(format!(
+            "the value of key {} is {of}; storemark measures values of bytes",
+            item.key
+        ))),
+    }
 }
 
 impl Dataset {

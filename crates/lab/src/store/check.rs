@@ -7,7 +7,7 @@ use model::{Error, Item, Mode, Result, Scan, Session, units::show_count};
 use super::ReadyStore;
 use crate::{
     Progress, Stop,
-    dataset::{Dataset, Use, checksum, derive},
+    dataset::{Dataset, Use, check_type, checksum, derive},
     progress::tick,
 };
 
@@ -21,8 +21,10 @@ pub(crate) fn seed(seed: u64) -> u64 {
 pub(crate) fn same_keys(dataset: &Dataset, session: &mut dyn Session, stop: &Stop) -> Result<()> {
     const HINT: &str = "`storemark verify` names all differences";
     let mut expected = dataset.entries().iter();
-    session.scan(Scan::LENGTHS, &mut |Item { key, length, .. }| {
+    session.scan(Scan::LENGTHS, &mut |item| {
         stop.check()?;
+        check_type(&item)?;
+        let Item { key, length, .. } = item;
         let Some(entry) = expected.next() else {
             return Err(Error::usage(format!("key {key} is in no other target; {HINT}")));
         };

@@ -150,8 +150,8 @@ pub(crate) fn run<'a>(
     Ok(tally)
 }
 
-const INSERT: Put = Put { how: How::Insert, meta: None };
-const UPDATE: Put = Put { how: How::Update, meta: None };
+const INSERT: Put = Put::of(How::Insert);
+const UPDATE: Put = Put::of(How::Update);
 
 /// Inlined, so that the key stays in registers until an engine takes it: copied whole from where
 /// its parts were just written, it waits for the end of the last value's copy.

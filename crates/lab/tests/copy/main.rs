@@ -5,6 +5,7 @@
 // The name the workspace calls it by.
 extern crate storemark_lab as lab;
 
+mod any;
 mod common;
 mod forced;
 mod full_disk;
@@ -13,3 +14,5 @@ mod killed;
 mod refused;
 mod round_trip;
 mod verified;
+#[cfg(unix)]
+mod who;

@@ -15,7 +15,7 @@ use std::{
 
 use model::{
     Blobs, Capabilities, Declaration, Durability, Engine, Error, Item, Key, KeyKind, Mode,
-    OpenOptions, Put, Result, Scan, Session, Store, Visitor,
+    OpenOptions, Put, Result, Scan, Session, Store, ValueType, Visitor,
 };
 
 /// What was asked for, in order.
@@ -241,7 +241,7 @@ impl Session for Noting<'_> {
         }
         for (key, value) in lock(&self.0.values).iter() {
             let (key, length) = (Key::Int(*key), value.len() as u64);
-            if visit(Item { key, value, length, meta: None })?.is_break() {
+            if visit(Item { key, value, length, meta: None, of: ValueType::Bytes })?.is_break() {
                 break;
             }
         }

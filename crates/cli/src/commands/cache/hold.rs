@@ -50,7 +50,7 @@ pub(super) fn start_daemon(options: &CacheOptions) -> Result<(), Failure> {
         return Err(Failure::Printed(code));
     }
     if !options.quiet {
-        output::print(&printed)?;
+        output::print_lines(&printed)?;
     }
     Ok(())
 }
@@ -84,7 +84,7 @@ pub(super) fn until_signalled(
         drop(out);
         host::leave_terminal().map_err(|cause| Error::io("the terminal cannot be left", cause))?;
     } else if !options.quiet {
-        output::print(&summary::locked(found))?;
+        output::print_lines(&summary::locked(found))?;
     }
     // An error would mean that no signal can come any more.
     let _ = signalled.recv();

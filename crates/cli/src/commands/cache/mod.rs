@@ -32,7 +32,7 @@ pub(crate) fn run(options: &CacheOptions) -> Result<(), Failure> {
     if options.json {
         crate::output::print(&summary::json(&found, &show, start.elapsed()))?;
     } else if !options.quiet {
-        crate::output::print(&summary::text(options, &found, start.elapsed()))?;
+        crate::output::print_lines(&summary::text(options, &found, start.elapsed()))?;
     }
     match show.failed() {
         Some(line) => Err(Failure::PartWay(Error::failed(line))),

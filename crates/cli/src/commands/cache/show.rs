@@ -96,7 +96,11 @@ impl<'a> Show<'a> {
 
     /// Prints the lines that were held back.
     pub(super) fn flush(&mut self) -> model::Result<()> {
-        if self.lines.is_empty() { Ok(()) } else { output::print(&std::mem::take(&mut self.lines)) }
+        if self.lines.is_empty() {
+            Ok(())
+        } else {
+            output::print_lines(&std::mem::take(&mut self.lines))
+        }
     }
 
     /// One line for all problems, if there are any.
@@ -145,7 +149,7 @@ impl Visitor for Show<'_> {
         };
         let drawn = draw(cells.as_deref(), per_cell, pages);
         // Writing to a string does not fail.
-        let _ = writeln!(self.lines, "{}\n{drawn}", output::harmless(&name));
+        let _ = writeln!(self.lines, "{}\n{drawn}", model::harmless(&name));
         if self.lines.len() >= PART { Ok(self.flush()?) } else { Ok(()) }
     }
 

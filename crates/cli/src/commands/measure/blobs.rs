@@ -6,7 +6,7 @@ use engines::registry;
 use host::Placements;
 use lab::{BlobWork, BlobsRequest, Coverage, Data, Target};
 use model::{
-    Blobs, Durability, Error, Facet, Result, Settings, Work,
+    Access, Blobs, Durability, Error, Facet, KeyKind, OpenOptions, Result, Settings, Work,
     spec::{BlobsSpec, one},
 };
 
@@ -142,8 +142,11 @@ fn directory(path: &Path) -> Result<Data> {
         let what = if path.exists() { "is not a folder" } else { "no such folder" };
         return Err(Error::usage(format!("--data {}: {what}", path.display())));
     }
-    copy::report_left_out(path)?;
     let engine = registry::folders();
     let settings = Settings::check(engine.settings(Facet::Blobs), [("layout", "names")])?;
-    Ok(Data::Store { engine, path: path.to_owned(), settings })
+    let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Names };
+    let store = engine.open(path, &options)?;
+    copy::say_left_out(path, &store.left_out()?);
+    store.close()?;
+    Ok(Data::Store { engine, path: path.to_owned(), settings: options.settings })
 }

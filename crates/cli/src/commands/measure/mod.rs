@@ -185,7 +185,7 @@ fn print_integrity(outcomes: &[Outcome]) -> Result<(), Failure> {
     let mut damaged = None;
     for (label, complaints) in outcomes.iter().flat_map(|outcome| &outcome.integrity) {
         let said = if complaints.is_empty() { "ok".to_owned() } else { complaints.join("; ") };
-        output::print(&format!("integrity-check: {label}: {said}\n"))?;
+        output::print_lines(&format!("integrity-check: {label}: {said}\n"))?;
         damaged = damaged.or((!complaints.is_empty()).then_some(label));
     }
     let Some(label) = damaged else { return Ok(()) };

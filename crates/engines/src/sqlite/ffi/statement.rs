@@ -3,7 +3,7 @@
 use std::{ffi::c_int, ops::ControlFlow, rc::Rc, slice};
 
 use libsqlite3_sys as sys;
-use model::{Result, Visit};
+use model::{Result, ValueType, Visit};
 
 use super::{check, error};
 
@@ -12,6 +12,7 @@ use super::{check, error};
 pub(crate) enum Value<'a> {
     Null,
     Integer(i64),
+    Real(f64),
     Text(&'a [u8]),
     Blob(&'a [u8]),
 }
@@ -74,6 +75,7 @@ impl Statement {
                 match value {
                     Value::Null => sys::sqlite3_bind_null(self.raw, index),
                     Value::Integer(value) => sys::sqlite3_bind_int64(self.raw, index, value),
+                    Value::Real(value) => sys::sqlite3_bind_double(self.raw, index, value),
                     Value::Text(text) => {
                         let (start, length) = (text.as_ptr().cast(), text.len() as u64);
                         sys::sqlite3_bind_text64(self.raw, index, start, length, None, UTF8)
@@ -113,9 +115,26 @@ impl Statement {
         unsafe { sys::sqlite3_reset(self.raw) };
     }
 
-    /// A column's bytes, until the next step or reset. NULL reads as no bytes.
+    /// The type of a column, before anything converts it.
+    #[inline]
+    pub(crate) fn kind(&self, column: c_int) -> ValueType {
+        // SAFETY: the statement is alive.
+        match unsafe { sys::sqlite3_column_type(self.raw, column) } {
+            sys::SQLITE_INTEGER => ValueType::Integer,
+            sys::SQLITE_FLOAT => ValueType::Real,
+            sys::SQLITE_TEXT => ValueType::Text,
+            sys::SQLITE_NULL => ValueType::Null,
+            _ => ValueType::Bytes,
+        }
+    }
+
+    /// A column's bytes, until the next step or reset. NULL reads as no bytes, text as UTF-8.
     #[inline]
     pub(crate) fn blob(&self, column: c_int) -> &[u8] {
+        if self.kind(column) == ValueType::Text {
+            // In a database of UTF-16, asking for its length would move the text.
+            return self.text(column);
+        }
         // SAFETY: the statement is alive.
         unsafe { self.bytes(sys::sqlite3_column_blob(self.raw, column).cast(), column) }
     }
@@ -140,6 +159,11 @@ impl Statement {
             let length = sys::sqlite3_column_bytes(self.raw, column);
             slice::from_raw_parts(start, usize::try_from(length).unwrap_or(0))
         }
+    }
+
+    pub(crate) fn real(&self, column: c_int) -> f64 {
+        // SAFETY: the statement is alive.
+        unsafe { sys::sqlite3_column_double(self.raw, column) }
     }
 
     pub(crate) fn integer(&self, column: c_int) -> i64 {

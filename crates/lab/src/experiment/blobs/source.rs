@@ -3,14 +3,15 @@
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use model::{
-    Error, Generated, How, Item, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store, Visitor,
+    Error, Generated, How, Item, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store, ValueType,
+    Visitor,
 };
 
 use super::{Data, Job, sample::stratified};
 use crate::{
     Amount, Place, Progress, Stop,
     copy::{Readable, generated},
-    dataset::{Dataset, OwnedKey, Sampler, Use, derive},
+    dataset::{Dataset, OwnedKey, Sampler, Use, check_type, derive},
     progress::tick,
 };
 
@@ -99,7 +100,9 @@ impl Source {
         let (mut places, mut place) = (places.into_iter().peekable(), 0);
         let mut chosen = Vec::with_capacity(places.len());
         self.with(|store| {
-            store.session()?.scan(Scan::LENGTHS, &mut |Item { key, length, meta, .. }| {
+            store.session()?.scan(Scan::LENGTHS, &mut |item| {
+                check_type(&item)?;
+                let Item { key, length, meta, .. } = item;
                 if places.next_if_eq(&place).is_some() {
                     chosen.push(Chosen { key: OwnedKey::of(key), length, meta });
                 }
@@ -152,6 +155,7 @@ impl Source {
         let mut seen = 0;
         self.scan(&mut |item| {
             stop.check()?;
+            check_type(&item)?;
             dataset.push(item.key, item.value)?;
             sampler.look(item.value);
             seen += 1;
@@ -173,7 +177,7 @@ impl Source {
         session.begin(Mode::Write)?;
         self.scan(&mut |item| {
             stop.check()?;
-            session.put(item.key, item.value, &Put { how: How::Insert, meta: item.meta })?;
+            session.put(item.key, item.value, &Put { meta: item.meta, ..Put::of(How::Insert) })?;
             written += 1;
             bytes += item.value.len();
             tick(progress, written);
@@ -200,7 +204,7 @@ fn get_each(session: &mut dyn Session, chosen: &[Chosen], visit: &mut Visitor<'_
             Error::failed(format!("key {key} changed while storemark read the data"))
         })?;
         let length = value.len() as u64;
-        if visit(Item { key, value, length, meta: *meta })?.is_break() {
+        if visit(Item { key, value, length, meta: *meta, of: ValueType::Bytes })?.is_break() {
             break;
         }
     }

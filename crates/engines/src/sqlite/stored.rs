@@ -1,0 +1,101 @@
+//! A row as an item, and a value of any type as a parameter.
+
+use model::{Error, Item, Key, KeyKind, Meta, Result, ValueType};
+
+use super::ffi::{Statement, Value};
+
+/// The bits of a mode that say what kind of file it is, and those of a regular one.
+pub(super) const KIND: u32 = 0o170_000;
+pub(super) const REGULAR: u32 = 0o100_000;
+
+/// `value` as SQLite stores a value of this type.
+pub(super) fn value(value: &[u8], of: ValueType) -> Result<Value<'_>> {
+    let number = || {
+        let wrong = |_| Error::usage(format!("{of} has 8 bytes, not {}", value.len()));
+        value.try_into().map_err(wrong)
+    };
+    Ok(match of {
+        ValueType::Bytes => Value::Blob(value),
+        ValueType::Text => Value::Text(value),
+        ValueType::Integer => Value::Integer(i64::from_le_bytes(number()?)),
+        ValueType::Real => Value::Real(f64::from_le_bytes(number()?)),
+        ValueType::Null => Value::Null,
+    })
+}
+
+/// The item in a row of a scan: key, value or NULL, its length and type, and the table's facts.
+/// `number` is for the bytes of a number.
+pub(super) fn item<'r>(
+    row: &'r Statement,
+    keys: KeyKind,
+    number: &'r mut [u8; 8],
+) -> Result<Item<'r>> {
+    let of = type_called(row.text(3));
+    // Read before the value is: it may be NULL where only keys and lengths are asked for.
+    let shown = row.kind(1);
+    let value = match shown {
+        ValueType::Integer => {
+            *number = row.integer(1).to_le_bytes();
+            &number[..]
+        }
+        ValueType::Real => {
+            *number = row.real(1).to_le_bytes();
+            &number[..]
+        }
+        _ => row.blob(1),
+    };
+    // A text has as many bytes as are shown, which in a database of UTF-16 are others.
+    let length = if shown == ValueType::Text { value.len() as u64 } else { length(row) };
+    if keys == KeyKind::Integers {
+        return Ok(Item { key: Key::Int(row.integer(0)), value, length, meta: None, of });
+    }
+    let key = Key::Name(row.text(0));
+    if matches!(of, ValueType::Bytes | ValueType::Text) {
+        check_uncompressed(key, row.integer(2), row.integer(4))?;
+    }
+    Ok(Item { key, value, length, meta: meta(row, key)?, of })
+}
+
+fn length(row: &Statement) -> u64 {
+    row.integer(2).unsigned_abs()
+}
+
+/// By SQLite's `typeof`.
+fn type_called(name: &[u8]) -> ValueType {
+    match name {
+        b"text" => ValueType::Text,
+        b"integer" => ValueType::Integer,
+        b"real" => ValueType::Real,
+        b"null" => ValueType::Null,
+        _ => ValueType::Bytes,
+    }
+}
+
+/// Mode and time; `None`: the row has neither. What one without the other is, a new row has too.
+fn meta(row: &Statement, key: Key<'_>) -> Result<Option<Meta>> {
+    let number = |column, what| match row.kind(column) {
+        ValueType::Null => Ok(None),
+        ValueType::Integer => Ok(Some(row.integer(column))),
+        of => Err(Error::corrupt(format!("{key}: its {what} is {of}, not a whole number"))),
+    };
+    let (mode, seconds) = (number(5, "mode")?, number(6, "time")?);
+    if mode.is_none() && seconds.is_none() {
+        return Ok(None);
+    }
+    let mode = u32::try_from(mode.unwrap_or(0o100_644))
+        .map_err(|_| Error::corrupt(format!("{key}: its mode is out of range")))?;
+    let mode = if mode & KIND == 0 { mode | REGULAR } else { mode };
+    Ok(Some(Meta { mode, seconds: seconds.unwrap_or(0), nanoseconds: 0 }))
+}
+
+/// In an archive of another program, a value shorter than its `sz` is deflated. As SQLite's shell
+/// does, one without an `sz` is taken as it is.
+fn check_uncompressed(key: Key<'_>, stored: i64, length: i64) -> Result<()> {
+    if length <= 0 || stored == length {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "{key} is compressed in this archive ({stored} of {length} bytes); storemark works on \
+         uncompressed archives: extract it with `sqlite3 -A` and import the folder"
+    )))
+}

@@ -1,0 +1,205 @@
+//! Who may use a store: a copy is never open to more users than its source.
+
+use std::{
+    fs::{self, Metadata},
+    io,
+    path::Path,
+};
+
+use model::{Error, Result};
+
+use crate::space::walk;
+
+/// The owner of a store, and what each class of users may do with its files: the bits of reading and
+/// writing in a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileAccess {
+    user: u32,
+    group: u32,
+    mode: u32,
+}
+
+const READ: u32 = 0o444;
+const WRITE: u32 = 0o222;
+const OWNER: u32 = 0o700;
+const GROUP: u32 = 0o070;
+const OTHERS: u32 = 0o007;
+
+impl FileAccess {
+    /// Returns what the group and others may do with all that is at and below `path`, and the owner
+    /// with `path` itself. Where the system has no modes, everyone may do everything.
+    pub fn of(path: &Path) -> Result<Self> {
+        let meta = fs::metadata(path).map_err(|cause| Error::io(path.display(), cause))?;
+        let mut all = allowed(&meta);
+        let walked = walk(path, &mut |_, meta| {
+            all &= allowed(meta);
+            Ok(())
+        });
+        // What this user cannot look into, others cannot either.
+        let all = if walked.is_ok() { all } else { 0 };
+        let (user, group) = owner(&meta);
+        Ok(Self { user, group, mode: allowed(&meta) & OWNER | all & (GROUP | OTHERS) })
+    }
+
+    /// Returns the same without what `other` does not allow to the group and to others.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        // What its group may do says nothing of another one.
+        let same = self.group == other.group;
+        let group = if same { other.mode } else { other.mode << 3 } & GROUP;
+        Self { mode: self.mode & (OWNER | group | other.mode & OTHERS), ..self }
+    }
+
+    /// Gives all that is at and below `path` to the owner, as far as this user may, and `path` these
+    /// rights: what is in a folder is protected by the folder. What has the same path below `like` gets
+    /// the owner and the mode that it has there.
+    pub fn give(self, path: &Path, like: Option<&Path>) -> Result<()> {
+        walk(path, &mut |found, meta| {
+            let below = found.strip_prefix(path).unwrap_or(found);
+            let twin = like.and_then(|like| like.join(below).symlink_metadata().ok());
+            let twin = twin.filter(|twin| twin.file_type() == meta.file_type());
+            let (to, wanted) = match twin {
+                Some(twin) => (owner(&twin), mode(&twin)),
+                None if found == path => ((self.user, self.group), self.mode_of(meta)),
+                None => ((self.user, self.group), mode(meta)),
+            };
+            set(found, meta, to, wanted)
+        })
+    }
+
+    /// A folder that may be read may be entered.
+    fn mode_of(self, meta: &Metadata) -> u32 {
+        if meta.is_dir() { self.mode | (self.mode & READ) >> 2 } else { self.mode }
+    }
+}
+
+/// Sets owner and mode where they differ. A group that cannot be kept leaves this user's, which may do
+/// no more than others may.
+fn set(path: &Path, meta: &Metadata, to: (u32, u32), wanted: u32) -> io::Result<()> {
+    let kept = owner(meta) == to || give_to(path, to).is_ok();
+    let wanted = if kept { wanted } else { wanted & (OWNER | OTHERS | (wanted & OTHERS) << 3) };
+    // A change of the owner may have taken some bits away.
+    if mode(&path.symlink_metadata()?) == wanted { Ok(()) } else { set_mode(path, wanted) }
+}
+
+/// What each class may do with a file, or with what is in a folder.
+fn allowed(meta: &Metadata) -> u32 {
+    let mode = mode(meta);
+    let read = if meta.is_dir() { mode & mode << 2 } else { mode };
+    read & READ | mode & WRITE
+}
+
+#[cfg(unix)]
+mod os {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+    use super::{Metadata, Path, fs, io};
+
+    pub(super) fn owner(meta: &Metadata) -> (u32, u32) {
+        (meta.uid(), meta.gid())
+    }
+
+    pub(super) fn mode(meta: &Metadata) -> u32 {
+        meta.mode() & 0o7777
+    }
+
+    /// The group alone, if the user cannot be given it.
+    pub(super) fn give_to(path: &Path, (user, group): (u32, u32)) -> io::Result<()> {
+        chown(path, Some(user), Some(group)).or_else(|_| chown(path, None, Some(group)))
+    }
+
+    pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))
+    }
+}
+
+#[cfg(not(unix))]
+mod os {
+    use super::{Metadata, Path, io};
+
+    pub(super) fn owner(_: &Metadata) -> (u32, u32) {
+        (0, 0)
+    }
+
+    pub(super) fn mode(_: &Metadata) -> u32 {
+        0o777
+    }
+
+    pub(super) fn give_to(_: &Path, _: (u32, u32)) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub use os::set_mode;
+use os::{give_to, mode, owner};
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(modes: &[(&str, u32)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, wanted) in modes {
+            let path = folder.path().join(name);
+            if name.is_empty() || name.ends_with('/') {
+                fs::create_dir_all(&path).unwrap();
+            } else {
+                fs::write(&path, "x").unwrap();
+            }
+            set_mode(&path, *wanted).unwrap();
+        }
+        folder
+    }
+
+    fn mode_at(path: &Path) -> u32 {
+        mode(&fs::metadata(path).unwrap())
+    }
+
+    #[test]
+    fn the_most_private_file_decides() {
+        for (modes, expected) in [
+            (&[("", 0o755), ("a", 0o644)][..], 0o644),
+            (&[("", 0o755), ("a", 0o644), ("b", 0o600)], 0o600),
+            (&[("", 0o700), ("a", 0o644)], 0o600),
+            (&[("", 0o775), ("in/", 0o750), ("in/a", 0o664)], 0o640),
+            (&[("", 0o711), ("a", 0o644)], 0o600),
+        ] {
+            let folder = folder(modes);
+            let found = FileAccess::of(folder.path()).unwrap();
+            assert_eq!(found.mode, expected, "{modes:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_protects_what_is_in_it() {
+        let to = folder(&[("in/", 0o755), ("in/a", 0o644)]);
+        let from = folder(&[("", 0o750), ("a", 0o640)]);
+        FileAccess::of(from.path()).unwrap().give(to.path(), None).unwrap();
+        let modes = ["", "in", "in/a"].map(|name| mode_at(&to.path().join(name)));
+        assert_eq!(modes, [0o750, 0o755, 0o644]);
+    }
+
+    #[test]
+    fn what_has_a_twin_becomes_like_it() {
+        let from = folder(&[("", 0o755), ("in/", 0o700), ("in/a", 0o755), ("b", 0o600)]);
+        let to = folder(&[("in/", 0o755), ("in/a", 0o644), ("b", 0o644), ("other", 0o644)]);
+        let access = FileAccess::of(from.path()).unwrap();
+        access.give(to.path(), Some(from.path())).unwrap();
+        let modes = ["", "in", "in/a", "b", "other"].map(|name| mode_at(&to.path().join(name)));
+        assert_eq!(modes, [0o755, 0o700, 0o755, 0o600, 0o644]);
+    }
+
+    #[test]
+    fn two_allow_what_both_allow() {
+        let of = |group, mode| FileAccess { user: 1, group, mode };
+        assert_eq!(of(1, 0o664).and(of(1, 0o640)).mode, 0o640);
+        assert_eq!(of(1, 0o664).and(of(2, 0o660)).mode, 0o600);
+        assert_eq!(of(1, 0o664).and(of(2, 0o604)).mode, 0o644);
+        assert_eq!(of(1, 0o600).and(of(1, 0o444)).mode, 0o600);
+    }
+}

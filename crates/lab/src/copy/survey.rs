@@ -1,0 +1,98 @@
+//! Looks at every key of the source before anything is written: how much there is, and whether the
+//! destination can hold it.
+
+use std::ops::ControlFlow;
+
+use model::{Error, Item, Key, Result, Scan, Store, ValueType};
+
+use super::Amount;
+use crate::Stop;
+
+/// What `source` holds. What `to` cannot hold is an error that names the first such key.
+pub(super) fn survey(
+    source: &dyn Store,
+    to: &dyn Store,
+    can: model::Capabilities,
+    stop: &Stop,
+) -> Result<Amount> {
+    let (mut amount, mut paths) = (Amount::default(), Paths::default());
+    source.session()?.scan(Scan::LENGTHS, &mut |item| {
+        stop.check()?;
+        if !can.types {
+            check_type(&item)?;
+        }
+        to.check_item(item.key, item.length)?;
+        if can.paths {
+            paths.add(item.key)?;
+        }
+        amount.count += 1;
+        amount.bytes += item.length;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(amount)
+}
+
+fn check_type(item: &Item<'_>) -> Result<()> {
+    if item.of == ValueType::Bytes {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "the value of {} is {}; only sqlite: keeps types, other engines keep bytes",
+        item.key, item.of
+    )))
+}
+
+/// Names in order, of which none may be a folder of another: `a` and `a/b`.
+#[derive(Default)]
+struct Paths {
+    /// Those that the last name starts with, itself included.
+    starts: Vec<Vec<u8>>,
+}
+
+impl Paths {
+    fn add(&mut self, key: Key<'_>) -> Result<()> {
+        let Key::Name(name) = key else { return Ok(()) };
+        self.starts.retain(|start| name.starts_with(start));
+        let file = self.starts.iter().find(|start| name.get(start.len()) == Some(&b'/'));
+        if let Some(file) = file {
+            return Err(Error::unsupported(format!(
+                "{} would be a file, and a folder for {key}",
+                Key::Name(file)
+            )));
+        }
+        self.starts.push(name.to_vec());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn fits(names: &[&[u8]]) -> bool {
+        let mut paths = Paths::default();
+        names.iter().all(|name| paths.add(Key::Name(name)).is_ok())
+    }
+
+    #[test]
+    fn a_name_is_no_folder() {
+        assert!(fits(&[b"a", b"a-b", b"ab/c", b"b"]));
+        assert!(!fits(&[b"a", b"a-b", b"a/b"]));
+        assert!(!fits(&[b"a", b"a/b/c"]));
+        assert!(!fits(&[b"a/b", b"a/b/c"]));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_found_among_any_names(names in proptest::collection::btree_set("[a-c/!]{1,6}", 0..12)) {
+            let names: Vec<_> = names.iter().map(String::as_bytes).collect();
+            let is_folder = |name: &&[u8]| {
+                let folder = [name, &b"/"[..]].concat();
+                names.iter().any(|other| other.starts_with(&folder))
+            };
+            prop_assert_eq!(fits(&names), !names.iter().any(is_folder));
+        }
+    }
+}
