@@ -1,6 +1,6 @@
 # `make run` measures, `make test` is the whole gate. CI runs nothing else.
 
-.PHONY: run build test tools format lint walls check browser docs bench deny
+.PHONY: run build test tools format lint walls check browser docs bench deny torture
 
 run: build
 	target/release/storemark run
@@ -20,7 +20,7 @@ tools:
 # RocksDB, with the libclang that reads its header, the servers that storemark starts, and a browser
 # for its pages, and Python for a check of the source. Node.js comes from Debian only where there is none: others bring npm along.
 NODE = $(shell command -v npm >/dev/null || echo nodejs npm)
-PACKAGES = python3 sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql \
+PACKAGES = python3 sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql openssl \
   chromium fonts-dejavu-core $(NODE)
 .PHONY: packages
 packages:
@@ -61,6 +61,15 @@ docs:
 bench:
 	cargo bench -p storemark-lab --bench own_cost
 	cargo bench -p storemark-engines --bench adapters
+
+# A search for failures, about a quarter of an hour: interrupted commands, damaged stores, mutated input. The
+# gate runs the first cases of each.
+torture: tools packages
+	@command -v c++ >/dev/null || { echo "storemark: a C++ compiler is missing (Debian: apt-get install g++): it builds libFuzzer" >&2; exit 1; }
+	@for search in interrupted_commands damaged_stores; do \
+	  STOREMARK_TORTURE=1000 cargo test --locked --features rocksdb -p storemark --test it -- \
+	    --nocapture $$search || failed=1; \
+	done; fuzz/run target/debug/storemark 100000 || failed=1; exit $${failed:-0}
 
 # Licences and sources of all dependencies; needs cargo-deny.
 deny:

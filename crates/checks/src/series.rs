@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Case, Durability, Sample, StoreFacts, record::Record};
+use model::{Case, Durability, Paced, Sample, StoreFacts, record::Record};
 use stats::{Estimate, Values, geometric_mean};
 
 /// The trials of one target in one case of a record.
@@ -141,6 +141,11 @@ impl<'a> Series<'a> {
     pub(crate) fn writes(self) -> bool {
         let workload = self.record.header.plan.workloads.get(self.case.workload);
         workload.is_some_and(|workload| workload.work.writes())
+    }
+
+    /// Whether it could not keep up with a schedule, in any round.
+    pub(crate) fn is_saturated(self) -> bool {
+        self.samples().filter_map(Sample::paced).any(Paced::is_saturated)
     }
 
     pub(crate) fn durability(self) -> Option<Durability> {

@@ -27,6 +27,8 @@ pub enum Verdict {
     Inconclusive,
     /// It writes under another durability class: not the same work.
     DurabilityDiffers,
+    /// It or the baseline could not keep up with the schedule: latencies grew as long as the pass.
+    Saturated,
     /// The rounds are too few to judge by.
     TooFewRounds,
     /// No trial started in the cache state that was asked for.
@@ -111,6 +113,9 @@ fn unjudged(baseline: Series<'_>, series: Series<'_>, rounds: usize) -> Option<V
     if series.writes() && classes.is_some_and(|(class, other)| class != other) {
         return Some(Verdict::DurabilityDiffers);
     }
+    if baseline.is_saturated() || series.is_saturated() {
+        return Some(Verdict::Saturated);
+    }
     (rounds < FEWEST_ROUNDS as usize).then_some(Verdict::TooFewRounds)
 }
 
@@ -152,9 +157,9 @@ fn asked(series: Series<'_>) -> Option<Estimate> {
     series.ratio_to(series.baseline())
 }
 
-/// Whether a verdict is shown, or the interval is narrow. A verdict does not do where more precision
-/// was asked for than what it calls the same.
+/// Whether a verdict is shown, or none ever will be, or the interval is narrow. A verdict does not do
+/// where more precision was asked for than what it calls the same.
 pub(crate) fn is_settled(plan: &Plan, verdict: Verdict, interval: &Estimate) -> bool {
     let shown = verdict.is_shown() && plan.rounds.precision >= SAME;
-    shown || interval.half_width() <= narrow(plan)
+    shown || verdict == Verdict::Saturated || interval.half_width() <= narrow(plan)
 }

@@ -13,6 +13,7 @@ use crate::{
     commands::{
         cache::CacheOptions,
         calibrate::CalibrateOptions,
+        clean::CleanOptions,
         copy::{CopyOptions, ExportOptions, ImportOptions, InitOptions, VerifyOptions},
         doctor::DoctorOptions,
         engines::EnginesOptions,
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Copy(CopyOptions),
     /// Check that two stores hold the same keys and bytes
     Verify(VerifyOptions),
+    /// Remove the tables that killed runs left on a server
+    Clean(CleanOptions),
     /// List the engines, their settings, what each durability class does in them, and what they lack
     Engines(EnginesOptions),
     /// Look at this machine: what can be measured on it, how finely, and what disturbs

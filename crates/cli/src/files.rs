@@ -1,13 +1,14 @@
 //! Files that options name to be written to. Each is tried before anything is measured, and what is
-//! not of the same form is not overwritten.
+//! not of the same form is not overwritten. A file is written next to its place, and takes it once it
+//! is whole: what was there before stays until then.
 
 use std::{
-    ffi::OsString,
     fs::{self, File},
-    io::{self, BufRead, BufReader, BufWriter, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf, is_separator},
 };
 
+use lab::RecordFile;
 use model::{
     Error, ErrorKind, Result,
     spec::{Output, PLAN_HEAD},
@@ -23,7 +24,7 @@ pub(crate) const RECORD_HEAD: &str = r#"{"line":"header""#;
 #[derive(Clone, Copy)]
 pub(crate) struct Form<'a> {
     /// The option that names the file.
-    pub(crate) option: &'a str,
+    pub(crate) option: &'static str,
     pub(crate) what: &'a str,
     /// How its first line starts.
     pub(crate) head: &'a str,
@@ -34,45 +35,100 @@ pub(crate) const PLAN: Form<'_> =
 const PAGE: Form<'_> =
     Form { option: "--html", what: "a page of storemark", head: report::HTML_HEAD };
 
-/// Opens the file for the record of `command`.
-pub(crate) fn record(shown: &Output, command: &str) -> Result<Option<Box<dyn Write>>> {
+/// Where a command must not write: what it measures, and what its other options name.
+#[derive(Default)]
+pub(crate) struct Taken {
+    measured: Vec<PathBuf>,
+    named: Vec<(&'static str, PathBuf)>,
+}
+
+impl Taken {
+    /// What is measured: files, and folders with all in them.
+    pub(crate) fn measured(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { measured: paths.into_iter().map(|path| place(&path)).collect(), named: Vec::new() }
+    }
+
+    /// Refuses the file or folder at `path`, which `option` names, if it is what is measured or in it,
+    /// or a link that leads nowhere.
+    pub(crate) fn check(&self, option: &str, path: &Path) -> Result<()> {
+        let wrong = |why: &str| Err(refusal(option, path, why));
+        if path.is_symlink() && !path.exists() {
+            return wrong("is a link that leads nowhere; it is left as it is");
+        }
+        let own = place(path);
+        match self.measured.iter().find(|measured| own.starts_with(measured)) {
+            Some(measured) if own == *measured => wrong("is measured; name another"),
+            Some(measured) => {
+                let inside = measured.display();
+                wrong(&format!("is inside {inside}, which is measured; name another"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn take(&mut self, option: &'static str, path: &Path) -> Result<()> {
+        self.check(option, path)?;
+        let own = place(path);
+        if let Some((other, _)) = self.named.iter().find(|(_, named)| *named == own) {
+            let why = format!("is the file of {other} as well; name another");
+            return Err(refusal(option, path, &why));
+        }
+        self.named.push((option, own));
+        Ok(())
+    }
+}
+
+fn refusal(option: &str, path: &Path, why: &str) -> Error {
+    Error::usage(format!("{option} {}: {why}", path.display()))
+}
+
+/// Where `path` leads: links are followed as far as they exist.
+fn place(path: &Path) -> PathBuf {
+    let of_folder = || {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = place(folder.filter(|folder| *folder != path).unwrap_or(Path::new(".")));
+        Some(folder.join(path.file_name()?))
+    };
+    fs::canonicalize(path).ok().or_else(of_folder).unwrap_or_else(|| path.to_owned())
+}
+
+/// Tries the file for the record of `command`.
+pub(crate) fn record(
+    shown: &Output,
+    command: &str,
+    taken: &mut Taken,
+) -> Result<Option<Box<dyn RecordFile>>> {
     let what = format!("a record of storemark {command}");
     let form = Form { option: "--json", what: &what, head: RECORD_HEAD };
-    open(shown.json.as_ref().map(model::spec::Name::path), form)
+    open(shown.json.as_ref().map(model::spec::Name::path), form, taken)
 }
 
-/// Opens a file that is written bit by bit (- for standard output). What it holds stays until there
-/// is something to write.
-pub(crate) fn open(path: Option<&Path>, form: Form<'_>) -> Result<Option<Box<dyn Write>>> {
-    let Some(path) = path else { return Ok(None) };
-    if path == Path::new("-") {
-        return Ok(Some(Box::new(io::stdout())));
-    }
-    form.check(path)?;
-    let unused = (!path.exists()).then(|| path.to_owned());
-    let opened = File::options().write(true).create(true).truncate(false).open(path);
-    let file = opened.map_err(|error| form.cannot_write(path, error))?;
-    Ok(Some(Box::new(BufWriter::new(Stream { file, started: false, unused }))))
+/// Tries a file that is written bit by bit (- for standard output).
+pub(crate) fn open(
+    path: Option<&Path>,
+    form: Form<'_>,
+    taken: &mut Taken,
+) -> Result<Option<Box<dyn RecordFile>>> {
+    Ok(match path {
+        None => None,
+        Some(path) if path == Path::new("-") => Some(Box::new(StandardOutput)),
+        Some(path) => Some(Box::new(Unfinished::new(path, form, taken)?)),
+    })
 }
 
-impl Form<'_> {
-    fn error(&self, path: &Path, why: &str) -> Error {
-        Error::usage(format!("{} {}: {why}", self.option, path.display()))
+struct StandardOutput;
+
+impl Write for StandardOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        io::stdout().write(bytes)
     }
 
-    fn cannot_write(&self, path: &Path, error: io::Error) -> Error {
-        let what = format!("{} {}", self.option, path.display());
-        Error::io(what, error).with_kind(ErrorKind::Usage)
-    }
-
-    /// Refuses to overwrite a file of another form.
-    fn check(&self, path: &Path) -> Result<()> {
-        if !path.exists() || starts_with(path, self.head) {
-            return Ok(());
-        }
-        Err(self.error(path, &format!("exists and is not {}; it is left as it is", self.what)))
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
     }
 }
+
+impl RecordFile for StandardOutput {}
 
 /// Whether the file at `path` is empty or its first line starts with `head`.
 pub(crate) fn starts_with(path: &Path, head: &str) -> bool {
@@ -87,113 +143,175 @@ pub(crate) fn starts_with(path: &Path, head: &str) -> bool {
     read.is_ok() && (first.is_empty() || first.starts_with(head))
 }
 
-/// Keeps what the file holds until there is something to write. A file created for a run that never
-/// started is removed again.
-struct Stream {
-    file: File,
-    started: bool,
-    unused: Option<PathBuf>,
-}
-
-impl Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.started {
-            self.file.set_len(0)?;
-            self.started = true;
-            self.unused = None;
-        }
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        if let Some(path) = &self.unused {
-            // It is empty and was created by this run; if it cannot be removed, it does no harm.
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
-/// A place for a page, which is written complete or not at all.
-pub(crate) struct PageFile {
+/// A file that is not whole yet. Nothing is created before there is something to write.
+pub(crate) struct Unfinished {
     /// As the user wrote it.
     named: PathBuf,
-    /// Where the bytes go: links are followed.
+    /// Where it will be: links are followed.
     path: PathBuf,
-    /// In the same folder, so that it can be renamed.
-    unfinished: PathBuf,
+    /// Where it is written, in the same folder: `run.json.unfinished`. What a killed process left
+    /// there can be read, and is replaced by the next file of that name.
+    beside: PathBuf,
+    file: Option<File>,
+    failed: bool,
 }
 
-/// Another file that a command writes: its option, and where.
-pub(crate) type Other<'a> = (&'static str, Option<&'a Path>);
-
-/// Tries the place of a page. It must not be the file of one of `others`.
-pub(crate) fn page(path: Option<&Path>, others: &[Other<'_>]) -> Result<Option<PageFile>> {
-    let Some(named) = path else { return Ok(None) };
-    let text = named.as_os_str().to_string_lossy();
-    if text.is_empty() || text == "-" || text.ends_with(is_separator) {
-        return Err(PAGE.error(named, "name a file for the page, as in run.html"));
-    }
-    if named.is_symlink() && !named.exists() {
-        return Err(PAGE.error(named, "is a link that leads nowhere; it is left as it is"));
-    }
-    let path = place(named);
-    for (option, other) in others {
-        if other.is_some_and(|other| place(other) == path) {
-            let why = format!("is the file of {option} as well; name another");
-            return Err(PAGE.error(named, &why));
+impl Unfinished {
+    /// Tries the place of a file, and takes it.
+    pub(crate) fn new(named: &Path, form: Form<'_>, taken: &mut Taken) -> Result<Self> {
+        let text = named.as_os_str().to_string_lossy();
+        if text.is_empty() || text.ends_with(is_separator) {
+            return Err(no_file(form, named));
         }
+        taken.take(form.option, named)?;
+        let path = place(named);
+        let mut beside = path.clone().into_os_string();
+        beside.push(".unfinished");
+        let beside = PathBuf::from(beside);
+        for path in [&path, &beside] {
+            let there = path.symlink_metadata();
+            if there.is_ok_and(|there| !there.is_file() || !starts_with(path, form.head)) {
+                let (shown, what) = (path.display(), form.what);
+                let shown = if path == &beside { shown.to_string() + ": " } else { String::new() };
+                let why = format!("{shown}exists and is not {what}; it is left as it is");
+                return Err(refusal(form.option, named, &why));
+            }
+        }
+        let unfinished = Self { named: named.to_owned(), path, beside, file: None, failed: false };
+        unfinished.try_out().map_err(|error| {
+            let what = format!("{} {}", form.option, named.display());
+            Error::io(what, error).with_kind(ErrorKind::Usage)
+        })?;
+        Ok(unfinished)
     }
-    PAGE.check(named)?;
-    let mut hidden = OsString::from(".");
-    hidden.push(path.file_name().unwrap_or_default());
-    hidden.push(format!(".{}", std::process::id()));
-    let unfinished = path.with_file_name(hidden);
-    let page = PageFile { named: named.to_owned(), path, unfinished };
-    page.try_out().map_err(|error| PAGE.cannot_write(named, error))?;
-    Ok(Some(page))
-}
 
-/// Where `path` leads: links are followed as far as they exist.
-fn place(path: &Path) -> PathBuf {
-    let of_folder = || {
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
-        Some(folder.join(path.file_name()?))
-    };
-    fs::canonicalize(path).ok().or_else(of_folder).unwrap_or_else(|| path.to_owned())
-}
-
-impl PageFile {
     fn try_out(&self) -> io::Result<()> {
         if self.path.exists() {
             File::options().write(true).open(&self.path)?;
         }
-        File::create_new(&self.unfinished)?;
-        fs::remove_file(&self.unfinished)
+        host::check_writable(self.path.parent().unwrap_or(Path::new(".")))
     }
 
+    /// The file that is written, created and locked when it is first asked for, with the permissions
+    /// of the file that it replaces.
+    fn file(&mut self) -> io::Result<&mut File> {
+        if self.file.is_none() {
+            let file =
+                File::options().write(true).create(true).truncate(false).open(&self.beside)?;
+            file.try_lock().map_err(|_| {
+                io::Error::new(io::ErrorKind::ResourceBusy, "another process writes to it")
+            })?;
+            file.set_len(0)?;
+            if let Ok(old) = fs::metadata(&self.path) {
+                file.set_permissions(old.permissions())?;
+            }
+            self.file = Some(file);
+        }
+        Ok(self.file.as_mut().expect("it was created above"))
+    }
+
+    fn tried<T>(&mut self, work: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+        let done = self.file().and_then(work);
+        done.map_err(|error| {
+            self.failed = true;
+            io::Error::new(error.kind(), format!("{}: {error}", self.beside.display()))
+        })
+    }
+
+    /// Writes all of it.
+    pub(crate) fn write_whole(mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = self.write_all(bytes).and_then(|()| self.take_place());
+        if written.is_err() && self.file.is_some() {
+            // A part of it is of no use.
+            let _ = fs::remove_file(&self.beside);
+        }
+        written
+    }
+
+    /// Puts what was written in its place.
+    fn take_place(&mut self) -> io::Result<()> {
+        if self.failed || self.file.is_none() {
+            return Ok(());
+        }
+        self.tried(|file| file.sync_all())?;
+        fs::rename(&self.beside, &self.path)
+    }
+}
+
+impl Write for Unfinished {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.tried(|file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl RecordFile for Unfinished {
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.take_place()
+    }
+}
+
+impl Drop for Unfinished {
+    /// An empty file is of no use to anybody.
+    fn drop(&mut self) {
+        let empty = |file: &File| file.metadata().is_ok_and(|data| data.len() == 0);
+        if self.file.as_ref().is_some_and(empty) {
+            let _ = fs::remove_file(&self.beside);
+        }
+    }
+}
+
+/// A place for a page.
+pub(crate) struct PageFile(Unfinished);
+
+/// Tries the place of a page.
+pub(crate) fn page(path: Option<&Path>, taken: &mut Taken) -> Result<Option<PageFile>> {
+    match path {
+        None => Ok(None),
+        Some(path) if path == Path::new("-") => Err(no_file(PAGE, path)),
+        Some(path) => Ok(Some(PageFile(Unfinished::new(path, PAGE, taken)?))),
+    }
+}
+
+fn no_file(form: Form<'_>, path: &Path) -> Error {
+    refusal(form.option, path, &format!("name a file for {}", form.what))
+}
+
+impl PageFile {
     /// Writes `page` and prints where it is.
-    pub(crate) fn write(&self, page: &str) -> Result<()> {
-        let shown = self.named.display();
-        self.replace(page.as_bytes()).map_err(|e| Error::io(format!("--html {shown}"), e))?;
+    pub(crate) fn write(self, page: &str) -> Result<()> {
+        let named = self.0.named.clone();
+        let shown = named.display();
+        let written = self.0.write_whole(page.as_bytes());
+        written.map_err(|e| Error::io(format!("{} {shown}", PAGE.option), e))?;
         output::say(&format!("the report is in {shown} ({})", show_size(page.len() as u64)));
         Ok(())
     }
+}
 
-    fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = File::create_new(&self.unfinished)?;
-        let written = file.write_all(bytes).and_then(|()| file.sync_all());
-        let replaced = written.and_then(|()| fs::rename(&self.unfinished, &self.path));
-        if replaced.is_err() {
-            // What is left of it does no harm if it cannot be removed either.
-            let _ = fs::remove_file(&self.unfinished);
-        }
-        replaced
+/// Writes files of a `form` into `folder`, which is created if needed, and returns how many. Those
+/// that may not be overwritten are found before the first is written.
+pub(crate) fn write_into(
+    folder: &Path,
+    form: Form<'_>,
+    taken: &Taken,
+    files: impl IntoIterator<Item = (String, String)>,
+) -> Result<usize> {
+    taken.check(form.option, folder)?;
+    let wrong = |error| Error::io(format!("{} {}", form.option, folder.display()), error);
+    fs::create_dir_all(folder).map_err(|error| wrong(error).with_kind(ErrorKind::Usage))?;
+    let mut own = Taken::default();
+    let tried = files
+        .into_iter()
+        .map(|(name, text)| Ok((Unfinished::new(&folder.join(name), form, &mut own)?, text)));
+    let tried = tried.collect::<Result<Vec<_>>>()?;
+    let count = tried.len();
+    for (file, text) in tried {
+        let named = file.named.display().to_string();
+        file.write_whole(text.as_bytes()).map_err(|error| Error::io(named, error))?;
     }
+    Ok(count)
 }

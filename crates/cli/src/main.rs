@@ -5,6 +5,7 @@ mod commands;
 mod exit;
 mod files;
 mod listener;
+mod mishaps;
 mod output;
 mod plan;
 mod targets;
@@ -15,6 +16,7 @@ use lab::Stop;
 use model::spec::RunSpec;
 
 use args::Command;
+use exit::Failure;
 
 static STOP: Stop = Stop::new();
 
@@ -29,6 +31,9 @@ fn on_signal() {
 }
 
 fn main() -> ExitCode {
+    if let Err(error) = mishaps::prepare() {
+        output::say(&error.to_string());
+    }
     let command = match args::parse(std::env::args_os()) {
         Ok(command) => command,
         Err(code) => return code,
@@ -42,8 +47,12 @@ fn main() -> ExitCode {
     if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
         output::say(&format!("signals cannot be caught: {error}"));
     }
+    exit::code(mishaps::caught(|| run(command)))
+}
+
+fn run(command: Command) -> Result<(), Failure> {
     let measure = |spec| commands::measure::run(spec, &STOP);
-    exit::code(match command {
+    match command {
         Command::Run(spec) => measure(RunSpec::Run(spec)),
         Command::Rows(spec) => measure(RunSpec::Rows(spec)),
         Command::Queue(spec) => measure(RunSpec::Queue(spec)),
@@ -53,6 +62,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => commands::records::compare(&options),
         Command::Init(options) => commands::copy::init(&options, &STOP),
         Command::Stat(options) => commands::stat::run(&options),
+        Command::Clean(options) => commands::clean::run(&options),
         Command::Export(options) => commands::copy::export(&options, &STOP),
         Command::Import(options) => commands::copy::import(&options, &STOP),
         Command::Copy(options) => commands::copy::copy(&options, &STOP),
@@ -65,5 +75,5 @@ fn main() -> ExitCode {
         Command::Man(options) => commands::help::man(&options, args::visible()),
         Command::Help(options) => commands::help::help(&options, args::visible()),
         Command::Worker => commands::worker::run(&STOP),
-    })
+    }
 }

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use model::{Error, Result, harmless};
+use model::{Error, Result, harmless, without_passwords};
 use report::{Style, pages::Page};
 
 /// Writes `text` to standard output. A closed pipe is no error: the reader has seen enough.
@@ -77,9 +77,9 @@ pub(crate) fn clear_line() {
     }
 }
 
-/// Says one line on standard error; what a terminal would obey is replaced.
+/// Says one line on standard error, control characters of names replaced, and without passwords.
 pub(crate) fn say(line: &str) {
-    print_aside(&format!("storemark: {}\n", harmless(line)));
+    print_aside(&format!("storemark: {}\n", harmless(&without_passwords(line))));
 }
 
 pub(crate) fn page(page: &Page) -> String {

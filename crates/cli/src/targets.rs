@@ -9,7 +9,7 @@ use std::{
 use engines::registry;
 use host::Placements;
 use model::{
-    Accepts, Blobs, Engine, Error, Facet, Result, Settings, Target,
+    Accepts, Blobs, Engine, Error, Facet, Result, Secret, Settings, Target,
     spec::{Name, SharedSetting, combinations},
     without_password,
 };
@@ -23,7 +23,7 @@ pub(crate) struct Resolved {
     /// `None`: the target string has no location on disk.
     pub(crate) location: Option<PathBuf>,
     /// Where on a server its stores are made (`//user:password@host/database`).
-    pub(crate) address: Option<String>,
+    pub(crate) address: Option<Secret>,
     /// Settings in the order written.
     pub(crate) settings: Vec<(String, String)>,
 }
@@ -54,6 +54,7 @@ impl Resolved {
             location: self.location.clone(),
             address: self.address.clone(),
             settings: self.settings(defaults)?,
+            keeps_class: false,
             placement: None,
         })
     }
@@ -156,12 +157,14 @@ pub(crate) fn baseline(
 ) -> Result<usize> {
     let place = |wanted: &str| labels.iter().position(|label| **label == wanted);
     let Some(wanted) = wanted else { return Ok(default.and_then(place).unwrap_or(0)) };
+    // Labels have none.
+    let shown = without_password(&wanted);
     let numbers = 1..=labels.len();
     let numbered = || wanted.parse().ok().filter(|number| numbers.contains(number)).map(|n| n - 1);
-    place(&wanted).or_else(numbered).ok_or_else(|| {
+    place(&wanted).or_else(|| place(&shown)).or_else(numbered).ok_or_else(|| {
         let labels: Vec<_> = labels.iter().map(|label| label.as_str()).collect();
         Error::usage(format!(
-            "--baseline {wanted}: no such target (accepted: {}, or 1 to {})",
+            "--baseline {shown}: no such target (accepted: {}, or 1 to {})",
             labels.join(", "),
             labels.len()
         ))
@@ -180,6 +183,7 @@ pub(crate) fn on_each<E: ?Sized>(
         location: target.location.clone(),
         address: target.address.clone(),
         settings: target.settings.clone(),
+        keeps_class: target.keeps_class,
         placement: placement.cloned(),
     };
     placements.or_none().map(on).collect()
@@ -216,13 +220,13 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
         if !target.location.is_empty() {
             return Err(Error::usage(format!(
                 "{what} in a store of their own, removed afterwards; leave out {:?}",
-                target.location.to_string_lossy()
+                without_password(&target.location.to_string_lossy())
             )));
         }
         let label = label(name, &target.settings);
         Ok(lab::Target { settings, ..lab::Target::scratch(&label, engine) })
     };
-    of_engine().map_err(|e| e.context(&words))
+    of_engine().map_err(|e| e.context(without_password(&words)))
 }
 
 /// What the user named, or what is measured if that is nothing.
@@ -250,11 +254,12 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     if let Some(address) = target.location.to_str().filter(|location| location.starts_with("//")) {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
-        let address = Some(address.to_owned());
+        let address = Some(Secret::new(address));
         return Ok(Resolved { text, engine, location: None, address, settings });
     }
-    let engine = registry::blobs(name).map_err(|e| e.context(words))?;
+    let engine = registry::blobs(name).map_err(|e| e.context(without_password(words)))?;
     if engine.capabilities().remote {
+        let words = without_password(words);
         return Err(Error::usage(format!(
             "{words}: names no server, as {name}://user@host/database does"
         )));

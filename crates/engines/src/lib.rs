@@ -1,6 +1,11 @@
 //! The stores that storemark measures: one module for each engine, and the only list of them.
 
 mod at;
+#[cfg_attr(
+    not(any(feature = "fjall", feature = "redb")),
+    allow(dead_code, reason = "other libraries do not panic")
+)]
+mod caught;
 mod files;
 mod first;
 #[cfg(feature = "fjall")]
@@ -39,6 +44,7 @@ mod sql;
 pub mod sqlite;
 mod table;
 
+pub use caught::{given_up, panic_message, store_at_work};
 pub use slowed::Slowed;
 
 use model::Engine;

@@ -109,6 +109,7 @@ impl Engine for Slowed {
         fn declaration(&self) -> &'static Declaration;
         fn library(&self) -> Option<Library>;
         fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String>;
+        fn account(&self) -> Option<Account>;
         fn usable(&self) -> Result<()>;
     }
 
@@ -123,7 +124,6 @@ impl Engine for Slowed {
 
 impl Blobs for Slowed {
     forward! { engine:
-        fn account(&self) -> Option<Account>;
         fn cache(&self, bytes: u64, sessions: u32) -> Option<u64>;
         fn recognises(&self, path: &Path) -> bool;
         fn files(&self, location: &Path) -> Vec<PathBuf>;

@@ -36,13 +36,17 @@ pub(crate) struct CleanupGuard {
 }
 
 impl CleanupGuard {
-    /// Waits to remove `folder`; `None` if there is no shell: then the next run removes it.
+    /// Waits to remove `folder`, which need not exist yet; its parent must. `None` if there is no
+    /// shell: then the next run removes it.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         if !cfg!(unix) {
             return None;
         }
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder.canonicalize().ok()?);
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        let folder = parent.join(folder.file_name()?);
+        command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // In a group of its own a terminal's interrupt does not reach it.
         #[cfg(unix)]

@@ -30,6 +30,7 @@ mod space;
 mod stop;
 mod text;
 mod thread_meter;
+mod writers;
 
 pub use access::{FileAccess, set_mode};
 pub use clock::{clock_ns, now_ns, wait_until};
@@ -51,12 +52,13 @@ pub use placement::{FilesystemChoice, Placement, Placements};
 pub use processes::occupied_bytes;
 pub use programs::programs;
 pub use run_clock::{Instant, Passed, RunClock};
-pub use scratch::{LOCK, Scratch, empty_folder, lock_folder, remove_folder};
+pub use scratch::{LOCK, Scratch, empty_folder, enterable, lock_folder, remove_folder};
 pub use space::{Extents, Space, extents, free_bytes, shortage, space};
 pub use stop::Stop;
 #[doc(hidden)]
 pub use text::mutilations;
 pub use thread_meter::{Spent, ThreadMeter};
+pub use writers::writers;
 
 /// Other systems do not describe their mounts.
 #[cfg(not(target_os = "linux"))]

@@ -16,7 +16,24 @@ pub fn memory() -> Memory {
     let memory = parse(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let left = available_below(Path::new("/sys/fs/cgroup"), &groups);
-    Memory { available_bytes: memory.available_bytes.into_iter().chain(left).min(), ..memory }
+    Memory {
+        available_bytes: memory.available_bytes.into_iter().chain(left).min(),
+        address_space_bytes: address_space(),
+        ..memory
+    }
+}
+
+/// The smaller of the limits on all addresses and on those of data, which counts mapped memory too.
+#[cfg(unix)]
+fn address_space() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+
+    [Resource::As, Resource::Data].into_iter().filter_map(|of| getrlimit(of).current).min()
+}
+
+#[cfg(not(unix))]
+fn address_space() -> Option<u64> {
+    None
 }
 
 fn parse(meminfo: &str) -> Memory {
@@ -24,6 +41,7 @@ fn parse(meminfo: &str) -> Memory {
         total_bytes: text::bytes("MemTotal", meminfo),
         available_bytes: text::bytes("MemAvailable", meminfo),
         swap_bytes: text::bytes("SwapTotal", meminfo),
+        address_space_bytes: None,
     }
 }
 
@@ -57,6 +75,8 @@ pub(crate) struct Group {
 pub(crate) struct Version {
     pub(crate) number: u32,
     pub(crate) limit: &'static str,
+    /// All that limit a group, and those below it.
+    limits: &'static [&'static str],
     used: &'static str,
     /// The page cache of files in `memory.stat`, groups below included.
     file_cache: [&'static str; 2],
@@ -69,6 +89,7 @@ pub(crate) struct Version {
 const V1: Version = Version {
     number: 1,
     limit: "memory.limit_in_bytes",
+    limits: &["memory.limit_in_bytes"],
     used: "memory.usage_in_bytes",
     file_cache: ["total_active_file", "total_inactive_file"],
     // Memory and swap together.
@@ -80,12 +101,25 @@ const V1: Version = Version {
 const V2: Version = Version {
     number: 2,
     limit: "memory.max",
+    limits: &["memory.max", "memory.high"],
     used: "memory.current",
     file_cache: ["active_file", "inactive_file"],
     swap: "memory.swap.max",
     swap_value: |_| 0,
     killed: "memory.events",
 };
+
+impl Version {
+    /// The smallest limit on the group in `folder`: its own, or that of one above it up to `mount`.
+    pub(crate) fn in_force(&self, folder: &Path, mount: &Path) -> Option<u64> {
+        let above = folder.ancestors().take_while(|folder| folder.starts_with(mount));
+        let limits = |folder: &Path| {
+            let read = |name: &&str| read_number(folder.join(name));
+            self.limits.iter().filter_map(read).min()
+        };
+        above.filter_map(limits).min()
+    }
+}
 
 impl Group {
     /// Those in `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` in version 1.

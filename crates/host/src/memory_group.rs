@@ -27,6 +27,7 @@ pub struct MemoryGroup {
     folder: PathBuf,
     home: PathBuf,
     version: &'static Version,
+    mount: PathBuf,
     limit_bytes: u64,
     /// Outside of it.
     guard: Option<CleanupGuard>,
@@ -59,7 +60,8 @@ impl MemoryGroup {
         fs::create_dir(&folder).map_err(refused("a control group cannot be made in", &parent))?;
         // From here on dropping it removes it.
         let version = group.version;
-        let mut created = Self { folder, home, version, limit_bytes: 0, guard: None };
+        let mount = group.mount;
+        let mut created = Self { folder, home, version, mount, limit_bytes: 0, guard: None };
         created.limit_bytes = created.limit(bytes)?;
         Ok(created)
     }
@@ -76,9 +78,11 @@ impl MemoryGroup {
             set(&swap, (self.version.swap_value)(bytes))?;
         }
         let unread = || refused("no limit can be read from", &file)(ErrorKind::InvalidData.into());
-        read_number(&file).ok_or_else(unread)
+        read_number(&file).ok_or_else(unread)?;
+        self.version.in_force(&self.folder, &self.mount).ok_or_else(unread)
     }
 
+    /// The limit that holds: that of a group above may be smaller than what was asked for.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
@@ -227,6 +231,26 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("memory.swap.max")).unwrap(), "0");
         fs::write(folder.join("memory.events"), "oom 2\noom_kill 1\n").unwrap();
         assert_eq!(group.killed(), 1);
+    }
+
+    #[test]
+    fn the_smallest_limit_of_all_groups_above_holds() {
+        let limited = |limits: &[(&str, &str)]| {
+            let root = tempfile::tempdir().unwrap();
+            v2(root.path(), ["memory\n", "memory\n", "\n"]);
+            for (file, limit) in limits {
+                fs::write(root.path().join(file), limit).unwrap();
+            }
+            create(root.path(), "0::/a/b\n").unwrap().limit_bytes()
+        };
+        assert_eq!(limited(&[("a/memory.max", "max\n")]), 1 << 20);
+        assert_eq!(limited(&[("a/memory.max", "524288\n")]), 524_288);
+        assert_eq!(limited(&[("a/memory.high", "4096\n"), ("a/memory.max", "524288\n")]), 4096);
+        assert_eq!(limited(&[("memory.max", "8192\n"), ("a/memory.max", "524288\n")]), 8192);
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("memory/a")).unwrap();
+        fs::write(root.path().join("memory/a/memory.limit_in_bytes"), "65536\n").unwrap();
+        assert_eq!(create(root.path(), V1_GROUPS).unwrap().limit_bytes(), 65_536);
     }
 
     #[test]

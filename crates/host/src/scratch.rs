@@ -1,6 +1,7 @@
 //! A temporary folder that is always removed: by its owner, or by the next run.
 
 use std::{
+    env,
     fs::{self, File},
     hash::{BuildHasher, Hasher, RandomState},
     io,
@@ -97,16 +98,28 @@ impl Scratch {
 
     fn claim(parent: &Path) -> io::Result<Self> {
         let path = parent.join(name());
-        // A server's user passes through it to the folder that is its own.
-        create_folder(&path, 0o711)?;
-        let lock =
-            lock_folder(&path).and_then(|lock| lock.ok_or(io::ErrorKind::Unsupported.into()));
-        let lock = lock.inspect_err(|_| {
-            // Best effort: another run may be removing it at the same time.
-            let _ = remove(&path);
-        })?;
+        // Started first, so that no moment is left in which a killed process leaves the folder.
         let guard = CleanupGuard::of(&path);
-        Ok(Self { path, _lock: lock, guard })
+        match Self::create(&path) {
+            Ok(lock) => Ok(Self { path, _lock: lock, guard }),
+            Err(cause) => {
+                if let Some(guard) = guard {
+                    guard.dismiss();
+                }
+                Err(cause)
+            }
+        }
+    }
+
+    /// Creates the folder with its lock.
+    fn create(path: &Path) -> io::Result<File> {
+        // A server's user passes through it to the folder that is its own.
+        create_folder(path, 0o711)?;
+        let lock = lock_folder(path).and_then(|lock| lock.ok_or(io::ErrorKind::Unsupported.into()));
+        lock.inspect_err(|_| {
+            // Best effort: another run may be removing it at the same time.
+            let _ = remove(path);
+        })
     }
 
     /// Creates a folder in it for `owner` alone; `None`: for this user.
@@ -168,6 +181,64 @@ fn is_name(name: &str) -> bool {
         (Ok(pid), Ok(random)) => name == named(pid, random),
         _ => false,
     })
+}
+
+/// Returns `parent` if `account` can enter it, else a place that it can: on the same file system
+/// if one is found. `parent` itself if there is none, or it does not exist: what is done there fails.
+pub fn enterable(parent: &Path, account: Option<Account>) -> PathBuf {
+    let full = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+    let is_open = |place: &Path| account.is_none_or(|account| enters(place, account));
+    if is_open(&full) || !full.exists() {
+        return parent.to_owned();
+    }
+    let usual = [PathBuf::from("/var/tmp"), env::temp_dir()];
+    let above = full.ancestors().skip(1).map(Path::to_owned);
+    let open = usual.into_iter().chain(above).filter(|place| is_open(place) && is_writable(place));
+    let mut open: Vec<_> = open.collect();
+    open.sort_by_key(|place| !same_filesystem(place, &full));
+    open.into_iter().next().unwrap_or_else(|| parent.to_owned())
+}
+
+/// Whether two paths are on one file system.
+fn same_filesystem(one: &Path, other: &Path) -> bool {
+    device(one).is_some() && device(one) == device(other)
+}
+
+#[cfg(unix)]
+fn device(path: &Path) -> Option<u64> {
+    std::os::unix::fs::MetadataExt::dev(&fs::metadata(path).ok()?).into()
+}
+
+#[cfg(not(unix))]
+fn device(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(unix)]
+fn enters(place: &Path, account: Account) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    place.ancestors().all(|folder| {
+        let owner = |meta: &fs::Metadata| Account { user: meta.uid(), group: meta.gid() };
+        fs::metadata(folder).is_ok_and(|meta| account.can_enter(owner(&meta), meta.mode()))
+    })
+}
+
+#[cfg(not(unix))]
+fn enters(_: &Path, _: Account) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn is_writable(place: &Path) -> bool {
+    use rustix::fs::{Access, access};
+
+    access(place, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_writable(_: &Path) -> bool {
+    true
 }
 
 #[cfg_attr(not(unix), allow(unused_variables, reason = "owners are Unix's"))]
@@ -297,6 +368,29 @@ mod tests {
             }
         });
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_place_that_a_user_cannot_enter_is_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let parent = tempfile::tempdir().unwrap();
+        let closed = parent.path().canonicalize().unwrap();
+        let set = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+        set(0o700);
+        let account = Account { user: 4_000_000, group: 4_000_000 };
+        let stranger = Some(account);
+        let other = enterable(&closed, stranger);
+        assert!(other != closed && enters(&other, account), "{}", other.display());
+        let above = closed.ancestors().skip(1).find(|place| is_writable(place));
+        assert!(above.is_none_or(
+            |above| same_filesystem(above, &closed) <= same_filesystem(&other, &closed)
+        ));
+        assert_eq!(enterable(&closed, None), closed);
+        set(0o711);
+        assert_eq!(enterable(&closed, stranger), closed);
+        assert_eq!(enterable("absent".as_ref(), stranger), Path::new("absent"));
     }
 
     #[test]

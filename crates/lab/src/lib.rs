@@ -28,7 +28,7 @@ pub use experiment::{
     tasks::TasksRequest,
 };
 pub use progress::{Progress, Silent};
-pub use recorder::Recorder;
+pub use recorder::{RecordFile, Recorder};
 pub use schedule::{Outcome, measure, measure_with};
 pub use verify::{Checked, Differences, Looked, Verified, check, verify};
 pub use workers::{Finders, serve};

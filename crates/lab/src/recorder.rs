@@ -1,15 +1,23 @@
 //! Writes the record as things happen, a line at a time, and keeps it in memory for the report.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use model::{
     Error, Finding, Result,
     record::{Header, Line, Record},
 };
 
+/// What a record is written to.
+pub trait RecordFile: Write {
+    /// Puts all that was written in its place.
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The record of a run, growing. Runs of a sweep follow each other.
 pub struct Recorder {
-    out: Option<Box<dyn Write>>,
+    out: Option<Box<dyn RecordFile>>,
     /// Those of earlier runs.
     earlier: Vec<Record>,
     record: Option<Record>,
@@ -17,7 +25,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Writes lines to `out` as well as keeping them.
-    pub fn new(out: Option<Box<dyn Write>>) -> Self {
+    pub fn new(out: Option<Box<dyn RecordFile>>) -> Self {
         Self { out, earlier: Vec::new(), record: None }
     }
 
@@ -33,10 +41,11 @@ impl Recorder {
         self.earlier.extend(self.record.take());
     }
 
-    /// All that was recorded.
-    pub fn into_records(mut self) -> Vec<Record> {
+    /// Finishes the file, and returns all that was recorded.
+    pub fn finish(mut self) -> (Vec<Record>, Result<()>) {
         self.set_aside();
-        self.earlier
+        let finished = self.out.take().map_or(Ok(()), RecordFile::finish);
+        (self.earlier, finished.map_err(not_written))
     }
 
     /// A further line; before the first there is nothing to add it to.
@@ -61,10 +70,14 @@ impl Recorder {
 
     fn write(&mut self, line: &Line) -> Result<()> {
         let Some(out) = &mut self.out else { return Ok(()) };
-        let wrong = |e: std::io::Error| Error::io("the record cannot be written", e);
-        serde_json::to_writer(&mut *out, line).map_err(|e| wrong(e.into()))?;
-        out.write_all(b"\n").and_then(|()| out.flush()).map_err(wrong)
+        let mut text = serde_json::to_vec(line).map_err(|e| not_written(e.into()))?;
+        text.push(b'\n');
+        out.write_all(&text).and_then(|()| out.flush()).map_err(not_written)
     }
+}
+
+fn not_written(cause: io::Error) -> Error {
+    Error::io("the record cannot be written", cause)
 }
 
 #[cfg(test)]
@@ -86,6 +99,8 @@ mod tests {
             Ok(())
         }
     }
+
+    impl RecordFile for Full {}
 
     fn header() -> Header {
         let plan = Plan {

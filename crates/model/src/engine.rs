@@ -67,6 +67,19 @@ impl Declaration {
         let kept = self.durability.iter().filter(is_kept).map(|kept| kept.class);
         kept.max().unwrap_or(Durability::None)
     }
+
+    /// Which of `settings` is that of a class below `class`, and of which.
+    fn weakened(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let kept = self.durability.iter().find(|kept| kept.class == class)?;
+        let changed = kept.settings.iter().filter(|(name, word)| !settings.is(name, word));
+        changed.into_iter().find_map(|(name, _)| {
+            let word = settings.get(name)?;
+            let weaker = self.durability.iter().filter(|weaker| weaker.class < class);
+            let of = weaker.filter(|weaker| weaker.settings.contains(&(name, word)));
+            let gives = of.map(|weaker| weaker.class).max()?;
+            Some(format!("{name}={word} gives {gives}; leave it out, or use --durability {gives}"))
+        })
+    }
 }
 
 /// A kind of store: its declaration, what depends on this machine, and its facets.
@@ -84,9 +97,22 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Why a target with `settings` of its own does not reach `class`, as far as that is known before
+    /// its store is opened.
+    fn unreached(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let cannot = self.unsupported_reason(class, settings);
+        cannot.or_else(|| self.declaration().weakened(class, settings))
+    }
+
     /// Why it cannot be used on this machine, and what would help (a package to install, say).
     fn usable(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// The user that another process works as on its stores, which must be able to enter their
+    /// folder; `None`: this process's own.
+    fn account(&self) -> Option<Account> {
+        None
     }
 
     /// This engine as a store of values.
@@ -147,10 +173,14 @@ pub trait Engine: Sync {
 
 /// An engine that stores values under keys.
 pub trait Blobs: Engine {
-    /// The user that another process works as on its stores, which must be able to enter their
-    /// folder; `None`: this process's own.
-    fn account(&self) -> Option<Account> {
-        None
+    /// The durability class of the existing server at `address`, which storemark does not change.
+    fn class_at(&self, _address: &str, _settings: &Settings) -> Result<Durability> {
+        Err(Error::unsupported(format!("{} has no servers that exist", self.name())))
+    }
+
+    /// Removes the tables that killed runs left in the database of the existing server at `address`.
+    fn clean(&self, _address: &str, _settings: &Settings) -> Result<Vec<Leftover>> {
+        Err(Error::unsupported(format!("{} has no servers that exist", self.name())))
     }
 
     /// The value of its setting `cache` with which `sessions` of a store have a cache of `bytes`
@@ -282,6 +312,40 @@ pub struct Account {
     pub user: u32,
     /// Its group.
     pub group: u32,
+}
+
+impl Account {
+    /// Whether it can enter a folder of `owner` with this `mode`. Access lists do not count.
+    pub fn can_enter(self, owner: Self, mode: u32) -> bool {
+        let shift = match (owner.user == self.user, owner.group == self.group) {
+            (true, _) => 6,
+            (_, true) => 3,
+            _ => 0,
+        };
+        mode >> shift & 1 == 1
+    }
+}
+
+/// A table that a run left on an existing server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Its name.
+    pub table: String,
+    /// Who made it, for people.
+    pub owner: String,
+    /// What became of it.
+    pub outcome: Cleaned,
+}
+
+/// What became of a [`Leftover`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cleaned {
+    /// It was removed.
+    Removed,
+    /// Its owner is connected and still uses it.
+    InUse,
+    /// It could not be removed, for this reason.
+    Failed(String),
 }
 
 /// What an engine can do beyond the required.

@@ -52,6 +52,9 @@ pub struct Memory {
     pub available_bytes: Option<u64>,
     /// Swap space.
     pub swap_bytes: Option<u64>,
+    /// Addresses that the process may use; absent: as many as there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address_space_bytes: Option<u64>,
 }
 
 /// A mounted file system.

@@ -26,6 +26,7 @@ mod plan;
 pub mod record;
 pub mod rows;
 mod sample;
+mod secret;
 mod setting;
 pub mod spec;
 mod store;
@@ -43,7 +44,8 @@ pub use dataset::{DatasetSpec, DatasetSummary, Generated, SampledFrom};
 pub use doctor::{Disk, DoctorReport, Folder, Noise, Program, Reach, Volume};
 pub use durability::Durability;
 pub use engine::{
-    Account, Blobs, Capabilities, Declaration, DurabilitySettings, Engine, Fill, Rows, Tasks,
+    Account, Blobs, Capabilities, Cleaned, Declaration, DurabilitySettings, Engine, Fill, Leftover,
+    Rows, Tasks,
 };
 pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
@@ -56,12 +58,13 @@ pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, Workload};
 pub use sample::{Cost, Device, First, Io, Latency, Load, Measured, Paced, Passes, Sample, Worker};
+pub use secret::{Secret, without_password, without_passwords};
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
     Access, BUSY_RETRIES, Done, Entry, EntryKind, How, Item, LOCK_WAITS, Mode, OpenOptions, Put,
     Scan, Session, Store, Visit, Visitor, copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
-pub use target::{Target, without_password};
+pub use target::Target;
 pub use text::{Shown, harmless, is_hostile};
 pub use words::{did_you_mean, nearest, no_such};

@@ -34,7 +34,7 @@ pub struct Sample {
     pub operations: u64,
     /// Bytes it read or wrote.
     pub bytes: u64,
-    /// Opening the store, before its sessions and any clock of a pass.
+    /// Opening the store, before its sessions and any clock of a pass; 0: it was open already.
     pub open_ns: u64,
     /// The pass, from the first operation until the durability class holds for all of it.
     pub wall_ns: u64,

@@ -145,6 +145,12 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
+/// A share for people: `12.5 %`. Larger ones than ten times the whole are not told apart: an interval
+/// from two or three rounds may end anywhere.
+pub fn show_percent(share: f64) -> String {
+    if share < 10.0 { format!("{:.1} %", share * 100.0) } else { "more than 1,000 %".to_owned() }
+}
+
 /// Operations a second for people: `2,000`, `12.5`.
 #[expect(
     clippy::cast_possible_truncation,

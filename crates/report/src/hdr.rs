@@ -10,6 +10,9 @@ use crate::{Latencies, latencies};
 
 /// Lines for each halving of the distance to 100 %, as HdrHistogram's own default.
 const TICKS: u32 = 5;
+/// How a listing starts.
+pub const HDR_HEAD: &str = "       Value     Percentile TotalCount 1/(1-Percentile)";
+
 /// Values are in microseconds.
 const NS: f64 = 1e3;
 
@@ -35,9 +38,7 @@ fn name(plan: &Plan, case: Case, target: usize, of: &Latencies) -> String {
 
 fn listing(of: &Latencies) -> String {
     let all = &of.histogram;
-    let [value, percentile, count, inverse] =
-        ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"];
-    let mut text = format!("{value:>12} {percentile:>14} {count:>10} {inverse:>14}\n\n");
+    let mut text = format!("{HDR_HEAD}\n\n");
     let mut total = 0;
     for tick in all.iter_quantiles(TICKS) {
         total += tick.count_since_last_iteration();

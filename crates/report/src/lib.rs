@@ -40,7 +40,7 @@ pub use figures::{
     unlike::{Unlike, environment_differences, plan_differences},
     workers::{Rates, Waits, rates, waits},
 };
-pub use hdr::hdr;
+pub use hdr::{HDR_HEAD, hdr};
 pub use html::{HTML_HEAD, Machine, html, html_study};
 pub use json::{ComparisonData, ReportData};
 pub use pages::StudyStep;

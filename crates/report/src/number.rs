@@ -21,10 +21,13 @@ pub(crate) fn seconds(value: f64) -> String {
 }
 
 /// `0.78 (0.76–0.80)`: all three with as many decimals as the interval needs to be seen; of one
-/// round, which has none, `0.78 (–)`.
+/// round, which has none, `0.78 (–)`, and of an interval that may be anywhere `0.78 (too wide)`.
 pub(crate) fn with_interval(estimate: &Estimate) -> String {
     if estimate.n < 2 {
         return format!("{} ({NONE})", figure(estimate.point));
+    }
+    if !estimate.has_width() {
+        return format!("{} (too wide)", figure(estimate.point));
     }
     let decimals = decimals(estimate);
     let show = |value: f64| {
@@ -83,7 +86,9 @@ mod tests {
         assert_eq!(shown(0.996, 0.994, 0.999), "0.996 (0.994–0.999)");
         assert_eq!(shown(0.0123, 0.0118, 0.0129), "0.012 (0.012–0.013)");
         assert_eq!(shown(12.34, 11.0, 14.0), "12.3 (11.0–14.0)");
-        assert_eq!(shown(0.78, 0.0, f64::INFINITY), "0.78 (0.00–∞)");
+        for wide in [f64::INFINITY, 1.1e10, 800.0] {
+            assert_eq!(shown(0.78, 0.6 / wide, wide), "0.780 (too wide)");
+        }
         let once = Estimate { point: 0.78, low: 0.0, high: f64::INFINITY, n: 1 };
         assert_eq!(with_interval(&once), "0.780 (–)");
     }

@@ -47,6 +47,12 @@ impl Estimate {
         Self { point, low, high, ..self }
     }
 
+    /// Whether the interval shows anything: that of one value does not, nor that of two or three whose
+    /// ends are a factor of thousands apart.
+    pub fn has_width(&self) -> bool {
+        self.n > 1 && self.high < 1000.0 * self.low
+    }
+
     /// The largest relative distance of an end from the point: 0.03 is ±3 %. Infinite for fewer
     /// than two values.
     pub fn half_width(&self) -> f64 {

@@ -14,7 +14,9 @@ const COMPRESSIBLE: f64 = 0.9;
 /// What a machine makes doubtful, whatever is measured on it.
 pub fn of_machine(environment: &Environment) -> Vec<FindingKind> {
     let debug = environment.debug_build.then_some(FindingKind::DebugBuild);
-    let machine = [debug, governor(environment), host(environment)].into_iter().flatten();
+    let limited = environment.memory.address_space_bytes;
+    let limited = limited.map(|bytes| FindingKind::AddressSpaceLimited { bytes });
+    let machine = [debug, limited, governor(environment), host(environment)].into_iter().flatten();
     machine.chain(environment.filesystems.iter().flat_map(of_filesystem)).collect()
 }
 

@@ -39,6 +39,13 @@ fn any_governor_but_performance_varies() {
 }
 
 #[test]
+fn a_limited_address_space_is_a_finding() {
+    let bytes = 1 << 30;
+    let found = early(|r| r.header.environment.memory.address_space_bytes = Some(bytes));
+    assert_eq!(found, [FindingKind::AddressSpaceLimited { bytes }]);
+}
+
+#[test]
 fn keys_left_out_and_fixed_orders_are_findings() {
     let ordered = |order, count| {
         early(|r| {

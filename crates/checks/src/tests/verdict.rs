@@ -1,6 +1,6 @@
 //! Verdicts of a case, and which targets need more rounds.
 
-use model::{Cache, Durability, Operation, record::Record};
+use model::{Cache, Durability, Measured, Operation, Paced, record::Record};
 
 use super::fixture::{record, sample};
 use crate::{Figures, Verdict, figures, unsettled};
@@ -121,6 +121,20 @@ fn unequal_work_is_measured_but_not_judged() {
     record.header.plan.workloads[0] = super::workload(Operation::Update);
     record.stores[1].durability = Durability::Durable;
     assert_eq!((open(&record), verdicts(&record)[1]), (vec![], Verdict::DurabilityDiffers));
+}
+
+#[test]
+fn who_cannot_keep_up_gets_no_verdict() {
+    for saturated in [0, 1] {
+        let mut record = run(14, &[(700, 60)]);
+        assert_eq!(verdicts(&record)[1], Verdict::Faster);
+        let samples = record.samples.iter_mut().filter(|sample| sample.target == saturated);
+        for sample in samples {
+            let Measured::Blobs(passes) = &mut sample.measured else { panic!("blobs") };
+            passes.paced = Some(Paced { asked: 100.0, reached: 50.0, ..Paced::default() });
+        }
+        assert_eq!((open(&record), verdicts(&record)[1]), (vec![], Verdict::Saturated));
+    }
 }
 
 #[test]

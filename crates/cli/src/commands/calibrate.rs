@@ -1,12 +1,12 @@
 //! `storemark calibrate`: how often `run` calls a store different from itself, how often it finds a
 //! known difference, and how often a gate is wrong.
 
-use std::{ffi::OsString, io::Write, path::PathBuf, slice, time::Duration};
+use std::{ffi::OsString, io, path::PathBuf, slice, time::Duration};
 
 use checks::{CalibrationLine, Form, Gate};
 use clap::{Args, builder::RangedU64ValueParser};
 use engines::{Slowed, registry};
-use lab::{CalibrateRequest, SlowedEngine, Stop};
+use lab::{CalibrateRequest, RecordFile, SlowedEngine, Stop};
 use model::{
     Blobs, Engine, Error, Result,
     record::Record,
@@ -93,10 +93,13 @@ fn count() -> RangedU64ValueParser<u32> {
 
 pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
-    let mut lines = files::open(options.json.as_deref(), FORM)?;
+    let measured = request.location.iter().flat_map(|path| request.engine.files(path));
+    let mut taken = files::Taken::measured(measured);
+    let mut lines = files::open(options.json.as_deref(), FORM, &mut taken)?;
     let mut write = |line: &CalibrationLine<'_>| write(&mut lines, line);
     let calibrate = |listener: &Listener| lab::calibrate(&request, &mut write, listener, stop);
     let done = Listener::during(options.talk, calibrate)?;
+    lines.map_or(Ok(()), RecordFile::finish).map_err(not_written)?;
     let page = report::pages::calibration(&done.calibration, &done.alone, &done.runs);
     output::print_next_to(options.json.as_deref(), &output::page(&page))?;
     done.ended.map_err(Failure::PartWay)?;
@@ -200,9 +203,13 @@ const FORM: files::Form<'_> = files::Form {
     head: r#"{"line":"calibration""#,
 };
 
-fn write(out: &mut Option<Box<dyn Write>>, line: &CalibrationLine<'_>) -> Result<()> {
+fn write(out: &mut Option<Box<dyn RecordFile>>, line: &CalibrationLine<'_>) -> Result<()> {
     let Some(out) = out else { return Ok(()) };
-    let wrong = |e: std::io::Error| Error::io("--json: cannot be written", e);
-    serde_json::to_writer(&mut *out, line).map_err(|e| wrong(e.into()))?;
-    out.write_all(b"\n").and_then(|()| out.flush()).map_err(wrong)
+    let mut text = serde_json::to_vec(line).map_err(|e| not_written(e.into()))?;
+    text.push(b'\n');
+    out.write_all(&text).and_then(|()| out.flush()).map_err(not_written)
+}
+
+fn not_written(cause: io::Error) -> Error {
+    Error::io("--json: cannot be written", cause)
 }

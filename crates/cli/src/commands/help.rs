@@ -1,15 +1,19 @@
 //! What storemark knows of its commands: `storemark help`, `man` and `completions`.
 
-use std::{fmt::Write, fs, io, path::PathBuf};
+use std::{fmt::Write, io, path::PathBuf};
 
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use engines::registry;
-use model::{Error, ErrorKind, Result, no_such};
+use model::{Error, Result, no_such};
 use report::pages;
 
-use crate::{exit::Failure, output};
+use crate::{
+    exit::Failure,
+    files::{self, Form, Taken},
+    output,
+};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -77,19 +81,12 @@ pub(crate) struct ManOptions {
     pub(crate) folder: PathBuf,
 }
 
+const PAGE: Form<'_> =
+    Form { option: "man", what: "a page of storemark's manual", head: ".\\\" Made by storemark." };
+
 pub(crate) fn man(options: &ManOptions, all: Command) -> Result<(), Failure> {
     let folder = &options.folder;
-    let pages = pages(all)?;
-    // A folder that cannot be written to is an error before the first page.
-    fs::create_dir_all(folder)
-        .and_then(|()| host::check_writable(folder))
-        .map_err(|error| Error::io(folder.display(), error).with_kind(ErrorKind::Usage))?;
-    for (name, page) in &pages {
-        let path = folder.join(name);
-        let written = fs::write(&path, page).map_err(|error| Error::io(path.display(), error));
-        written.map_err(Failure::PartWay)?;
-    }
-    let count = pages.len();
+    let count = files::write_into(folder, PAGE, &Taken::default(), pages(all)?)?;
     Ok(output::print_lines(&format!(
         "{}: {count} pages, storemark.1 and others\n",
         folder.display()
@@ -110,7 +107,7 @@ fn pages(mut all: Command) -> Result<Vec<(String, String)>> {
 }
 
 fn page(man: &Man, command: &Command) -> io::Result<Vec<u8>> {
-    let mut page = Vec::new();
+    let mut page = format!("{}\n", PAGE.head).into_bytes();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
     man.render_synopsis_section(&mut page)?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod cache;
 pub(crate) mod calibrate;
+pub(crate) mod clean;
 pub(crate) mod copy;
 pub(crate) mod doctor;
 pub(crate) mod engines;

@@ -1,17 +1,21 @@
 //! `storemark report` and `storemark compare`: records are read again, and printed or judged.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, BufRead, BufReader, BufWriter},
     path::{Path, PathBuf},
 };
 
 use checks::Gate;
 use clap::{Args, ValueEnum};
-use model::{Error, ErrorKind, Result, record::Record, units};
+use model::{DatasetSpec, Error, ErrorKind, Experiment, Owner, Result, record::Record, units};
 use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
 
-use crate::{exit::Failure, files, output};
+use crate::{
+    exit::Failure,
+    files::{self, Form, Taken},
+    output,
+};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -83,14 +87,15 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 }
 
 pub(crate) fn report(options: &ReportOptions) -> Result<(), Failure> {
-    let page = files::page(options.html.as_deref(), &[])?;
     let all: Vec<Vec<Record>> =
         options.records.iter().map(|path| read(path)).collect::<Result<_>>()?;
+    let mut taken = Taken::measured(all.iter().flatten().flat_map(measured));
+    let page = files::page(options.html.as_deref(), &mut taken)?;
     if let Some(folder) = &options.export_hdr {
         let [records] = all.as_slice() else {
             return Err(Error::usage("--export-hdr: takes one record").into());
         };
-        write_hdr(records, folder)?;
+        write_hdr(records, folder, &taken)?;
     }
     if let Some(page) = page {
         refuse_twice(options, &all)?;
@@ -136,19 +141,31 @@ fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
 
 /// Writes a file of latencies for each case, target and kind of operation into `folder`, which is
 /// created if needed; of a sweep, each run's into a folder in it by the run's number.
-pub(super) fn write_hdr(records: &[Record], folder: &Path) -> Result<()> {
+pub(super) fn write_hdr(records: &[Record], folder: &Path, taken: &Taken) -> Result<()> {
+    taken.check(EXPORT_HDR.option, folder)?;
     for (number, record) in (1..).zip(records) {
         let folder = match records.len() {
             1 => folder.to_owned(),
             _ => folder.join(format!("{number}")),
         };
-        fs::create_dir_all(&folder).map_err(|e| Error::io(folder.display(), e))?;
-        for (name, listing) in report::hdr(record) {
-            let path = folder.join(name);
-            fs::write(&path, listing).map_err(|e| Error::io(path.display(), e))?;
-        }
+        files::write_into(&folder, EXPORT_HDR, taken, report::hdr(record))?;
     }
     Ok(())
+}
+
+pub(super) const EXPORT_HDR: Form<'_> =
+    Form { option: "--export-hdr", what: "a listing of latencies", head: report::HDR_HEAD };
+
+/// The stores and folders that a record is of, as far as they are still there.
+fn measured(record: &Record) -> Vec<PathBuf> {
+    let plan = &record.header.plan;
+    let stores = plan.targets.iter().filter(|target| target.owner != Owner::Scratch);
+    let data = match &plan.experiment {
+        Experiment::Blobs { dataset: DatasetSpec::Directory { path }, .. } => Some(path.as_str()),
+        _ => None,
+    };
+    let places = stores.map(|target| target.location.as_str()).chain(data).map(PathBuf::from);
+    places.filter(|path| path.exists()).collect()
 }
 
 #[derive(Debug, Args)]

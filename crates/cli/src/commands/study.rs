@@ -75,7 +75,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
     }
-    let html = files::page(options.html.as_deref(), &[])?;
+    let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
     output::print(&output::page(&pages::study_head(study)))?;
     let mut whole = Ok(());
     let mut done = Vec::new();

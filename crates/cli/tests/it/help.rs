@@ -6,7 +6,7 @@ use std::{fs, process::Command};
 use crate::world::{Ran, World};
 
 /// What people type.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "run",
     "rows",
     "queue",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 20] = [
     "report",
     "compare",
     "init",
+    "clean",
     "stat",
     "export",
     "import",

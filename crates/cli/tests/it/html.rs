@@ -112,8 +112,8 @@ fn a_page_takes_the_place_of_nothing_else_that_is_written_or_there() {
         ("--json x --html x", "--html x: is the file of --json as well"),
         ("--json x --html ./x", "--html ./x: is the file of --json as well"),
         ("--save-plan x --html x", "--html x: is the file of --save-plan as well"),
-        ("--html x/", "--html x/: name a file for the page"),
-        ("--html -", "--html -: name a file for the page"),
+        ("--html x/", "--html x/: name a file for a page"),
+        ("--html -", "--html -: name a file for a page"),
     ] {
         let said = world.refused(&format!("{RUN} {line}"));
         assert!(said.contains(why), "{said}");

@@ -23,6 +23,7 @@ fn made() -> World {
 fn without_record(world: &World) -> impl PartialEq + std::fmt::Debug + use<> {
     let mut tree = world.tree();
     tree.remove(&world.path("run.json"));
+    tree.remove(&world.path("run.json.unfinished"));
     tree
 }
 
@@ -53,6 +54,7 @@ fn what_a_killed_run_left_is_removed_at_once() {
     assert!(gone, "a killed run leaves nothing for long");
     world.ok("run a.db --update --rounds 1");
     assert!(without_record(&world) == before);
-    // Its record shows what was measured.
-    assert!(world.ok("report run.json").out.contains("a.db"));
+    // What was written of its record shows what was measured.
+    assert!(world.ok("report run.json.unfinished").out.contains("a.db"));
+    assert!(!world.path("run.json").exists());
 }

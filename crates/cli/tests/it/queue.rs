@@ -245,7 +245,7 @@ fn killed_it_is_unmounted_soon() {
             let entries = fs::read_dir(world.path("")).unwrap().flatten();
             entries.map(|entry| entry.file_name()).collect()
         };
-        let gone = within(60, || held(&world).is_empty() && names() == ["r.jsonl"]);
+        let gone = within(60, || held(&world).is_empty() && names() == ["r.jsonl.unfinished"]);
         assert!(gone, "{measuring}: {:?} {:?}", held(&world), names());
     }
 }

@@ -29,7 +29,7 @@ fn every_style_and_group_is_measured_and_leaves_nothing() {
         assert!(ran.out.contains(shown), "{shown}\n{}", ran.out);
     }
     let left: Vec<_> = world.tree().into_keys().collect();
-    assert_eq!(left, [world.path("r.jsonl")]);
+    assert_eq!(left, [world.path("r.jsonl.unfinished")]);
     // Files cannot be shared, nor can what is in the memory of a process.
     let (_, shared) = ran.out.split_once("2 processes on one database").unwrap();
     let (table, _) = shared.split_once("time ÷").unwrap();
@@ -179,7 +179,7 @@ fn a_killed_run_leaves_no_server() {
     child.wait().unwrap();
     assert!(within(20, || servers() == 0), "a server outlived the run");
     let left = || world.tree().into_keys().collect::<Vec<_>>();
-    assert!(within(20, || left() == [world.path("r.jsonl")]), "{:?}", left());
+    assert!(within(20, || left() == [world.path("r.jsonl.unfinished")]), "{:?}", left());
 }
 
 #[test]

@@ -55,9 +55,11 @@ fn running_in(folder: &Path) -> impl Iterator<Item = u32> {
 }
 
 impl World {
-    /// How often `part` is in the file `name`; 0 if there is no such file.
+    /// How often `part` is in the record `name`, which may not be whole yet; 0 if there is none.
     pub(crate) fn count(&self, name: &str, part: &str) -> usize {
-        fs::read_to_string(self.path(name)).unwrap_or_default().matches(part).count()
+        let read = |name: &str| fs::read_to_string(self.path(name));
+        let text = read(&format!("{name}.unfinished")).or_else(|_| read(name));
+        text.unwrap_or_default().matches(part).count()
     }
 
     /// Starts a command, and waits until `part` is in its record `count` times.

@@ -153,6 +153,36 @@ fn a_link_leads_to_the_database_and_the_files_beside_it() {
 }
 
 #[test]
+fn a_copy_is_measured_with_the_reason_and_the_writers_names() {
+    let world = World::new();
+    world.ok("init a.db --count 20 --size 500");
+    assert!(!world.ok("run a.db --rounds 1").out.contains("scratch copy"));
+    world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
+    let why = "not of the store itself: opening a database in WAL mode creates files next to it";
+    let found = world.ok("run a.db --rounds 1").words();
+    assert!(found.contains(why) && !found.contains("open to write"), "{found}");
+    let mut writer = Command::new("sqlite3");
+    let writer = writer.arg("a.db").current_dir(world.path("")).stdin(Stdio::piped());
+    let mut writer = writer.stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = writer.stdin.take().unwrap();
+    writeln!(input, "UPDATE kv SET v = zeroblob(500) WHERE k = 1; SELECT 'done';").unwrap();
+    let mut output = std::io::BufReader::new(writer.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("done") {
+        line.clear();
+        std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+    }
+    let found = world.ok("run a.db --rounds 1").words();
+    assert!(found.contains("an unfinished or unmerged transaction is next to it"), "{found}");
+    if cfg!(target_os = "linux") {
+        let named = format!("open to write in sqlite3 (process {})", writer.id());
+        assert!(found.contains(&named), "{found}");
+    }
+    drop(input);
+    writer.wait().unwrap();
+}
+
+#[test]
 fn an_earlier_record_is_kept_when_nothing_is_measured() {
     let world = World::new();
     world.ok("run null: --keys 5 --rounds 1 --json run.json");

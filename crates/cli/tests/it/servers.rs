@@ -9,11 +9,12 @@ use std::{
     fs::{self, Permissions},
     io::Write,
     os::unix::{
-        fs::{FileTypeExt, PermissionsExt},
+        fs::{FileTypeExt, MetadataExt, PermissionsExt},
         net::UnixStream,
     },
     path::Path,
     process::{Child, Command},
+    time::Duration,
 };
 
 use crate::{
@@ -41,7 +42,7 @@ pub(crate) fn world() -> World {
 }
 
 /// Processes with `text` in their command lines.
-fn processes(text: &Path) -> Vec<(u32, String)> {
+pub(crate) fn processes(text: &Path) -> Vec<(u32, String)> {
     let text = text.to_str().unwrap();
     let numbers = fs::read_dir("/proc").unwrap().flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -131,6 +132,12 @@ for_each_kind! {
     an_existing_server_is_measured_and_left_as_it_was,
     what_an_existing_server_refuses_is_one_line,
     an_interrupted_run_drops_its_table,
+    what_a_killed_run_left_is_removed,
+    a_table_is_removed_when_its_server_comes_back,
+    the_class_of_an_existing_server_is_adopted,
+    a_connection_is_encrypted_and_the_certificate_checked,
+    a_folder_that_is_deep_or_closed_is_no_obstacle,
+    rows_go_over_tcp,
 }
 
 fn a_killed_run_leaves_no_server_and_no_folder(kind: &Kind, world: &World) {
@@ -248,17 +255,24 @@ fn an_existing_server_is_measured_and_left_as_it_was(kind: &Kind, world: &World)
     assert_eq!(server.tables(), "");
 }
 
+/// What a refused command says, while a server in this folder changes its files.
+fn one_line(world: &World, line: &str) -> String {
+    let ran = world.run(line);
+    assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{line}: {}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "{line}: {}", ran.err);
+    ran.err
+}
+
 fn what_an_existing_server_refuses_is_one_line(kind: &Kind, world: &World) {
     let server = Existing::start(kind, world);
     let free = kinds::free_port();
     server.sql("shop", "CREATE TABLE storemark_0_read (mine INT)").unwrap();
     let refused = |address: &str, rest: &str| {
         let scheme = kind.scheme;
-        let ran = world.run(&format!("run {scheme}://{address}{rest} --keys 50 --rounds 1 --read"));
-        assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{address}: {}", ran.err);
-        assert_eq!(ran.err.lines().count(), 1, "{address}: {}", ran.err);
-        assert!(!ran.err.contains("right") && !ran.err.contains("SECRET"), "{}", ran.err);
-        ran.err
+        let said =
+            one_line(world, &format!("run {scheme}://{address}{rest} --keys 50 --rounds 1 --read"));
+        assert!(!said.contains("right") && !said.contains("SECRET"), "{said}");
+        said
     };
     let place = server.place();
     let me = format!("me:right@{place}/shop");
@@ -290,6 +304,111 @@ fn an_interrupted_run_drops_its_table(kind: &Kind, world: &World) {
     signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(2));
     assert_eq!(server.tables(), "");
+}
+
+fn what_a_killed_run_left_is_removed(kind: &Kind, world: &World) {
+    let server = Existing::start(kind, world);
+    let at = format!("{}://me:right@{}/shop", kind.scheme, server.place());
+    let leave = || {
+        let mut child = under_way(world, &at, MANY);
+        assert!(world.ok(&format!("clean {at}")).out.contains("uses the table"));
+        signal(child.id(), "KILL");
+        child.wait().unwrap();
+        fs::remove_file(world.path("run.json")).unwrap();
+        // The server notices the end of the connection a moment later.
+        assert_eq!(server.tables(), "storemark_0_update\n");
+        child.id()
+    };
+    let killed = leave();
+    let mut said = String::new();
+    assert!(within(60, || {
+        said = world.ok(&format!("clean {at}")).out;
+        said.contains("removed")
+    }));
+    assert!(
+        said.contains(&format!("removed the table storemark_0_update of process {killed} on "))
+    );
+    assert!(!said.contains("right@"), "{said}");
+    assert!(world.ok(&format!("clean {at}")).out.contains("nothing was left"));
+    leave();
+    let again = format!("run {at} --update --keys 50 --rounds 1");
+    assert!(within(60, || world.run(&again).code == Some(0)));
+    assert_eq!(server.tables(), "");
+    server.sql("shop", "CREATE TABLE mine (k INT)").unwrap();
+    assert!(world.ok(&format!("clean {at}")).out.contains("nothing was left"));
+    assert_eq!(server.tables(), "mine\n");
+    assert!(one_line(world, "clean files:x").contains("names no server"));
+}
+
+fn a_table_is_removed_when_its_server_comes_back(kind: &Kind, world: &World) {
+    let mut server = Existing::start(kind, world);
+    let at = format!("{}://me:right@{}/shop", kind.scheme, server.place());
+    let child = under_way(world, &at, MANY);
+    server.restart(Duration::from_secs(1));
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert_eq!(server.tables(), "");
+}
+
+fn the_class_of_an_existing_server_is_adopted(kind: &Kind, world: &World) {
+    let server = Existing::start(kind, world);
+    let at = format!("{}://me:right@{}/shop", kind.scheme, server.place());
+    let ran = world.ok(&format!("run {at} files: memory: --update --keys 50 --rounds 1 -v"));
+    let says = format!("all targets have the durability class of {}", at.replace(":right", ""));
+    assert!(ran.out.replace("\n  ", " ").contains(&says), "{}", ran.out);
+    for (target, class) in [("files ", "durable"), ("memory ", "none")] {
+        let is = |line: &str| line.starts_with(target) && line.ends_with(class);
+        assert!(ran.out.lines().any(is), "{target}{class}\n{}", ran.out);
+    }
+    let line = format!("run {at} --update --durability none --keys 50 --rounds 1");
+    let said = one_line(world, &line);
+    assert!(said.contains("storemark does not change it"), "{said}");
+}
+
+fn a_connection_is_encrypted_and_the_certificate_checked(kind: &Kind, world: &World) {
+    let server = Existing::encrypted(kind, world);
+    let at = format!("{}://me:right@{}/shop", kind.scheme, server.place());
+    let run = |tls: &str| format!("run {at}?tls={tls} --read --keys 50 --rounds 1");
+    let authority = server.authority().display().to_string();
+    let ran = world.ok(&run(&authority));
+    assert!(ran.out.contains("tls_version=TLSv1."), "{}", ran.out);
+    world.ok(&format!("clean {at}?tls={authority}"));
+    assert!(world.ok(&run("off")).out.contains("tls_version=none"));
+    let said = one_line(world, &run("on"));
+    assert!(said.contains("UnknownIssuer") && said.contains("?tls=FILE"), "{said}");
+    let by_name = run(&authority).replace("127.0.0.1", "localhost");
+    let said = one_line(world, &by_name);
+    assert!(said.contains("certificate"), "{said}");
+    assert!(one_line(world, &run("absent.pem")).contains("tls=absent.pem"));
+    assert_eq!(server.tables(), "");
+}
+
+fn a_folder_that_is_deep_or_closed_is_no_obstacle(kind: &Kind, world: &World) {
+    let engine = kind.engine;
+    let deep = format!("{}/{}", "d".repeat(100), "e".repeat(100));
+    fs::create_dir_all(world.path(&deep)).unwrap();
+    world.write("in/a", "1");
+    world.ok(&format!("copy in {engine}:{deep}/store"));
+    world.ok(&format!("verify in {deep}/store"));
+    let line =
+        |folder: &str| format!("run {engine}: --scratch {folder} --read --keys 50 --rounds 1 -v");
+    let ran = world.ok(&line(&deep));
+    assert!(!ran.out.contains("stores are in"), "{}", ran.out);
+    fs::create_dir(world.path("closed")).unwrap();
+    fs::set_permissions(world.path("closed"), Permissions::from_mode(0o700)).unwrap();
+    let ran = world.ok(&line("closed"));
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    assert_eq!(ran.out.contains("stores are in"), is_root, "{}", ran.out);
+}
+
+fn rows_go_over_tcp(kind: &Kind, world: &World) {
+    let engine = kind.engine;
+    let line = format!("rows {engine}:?via=tcp {engine}: --rows 500 --rounds 1 --json r.jsonl");
+    let ran = world.ok(&line);
+    assert!(ran.out.contains("via=tcp text") && ran.out.contains("via=socket"), "{}", ran.out);
+    let record = fs::read_to_string(world.path("r.jsonl")).unwrap();
+    assert!(record.contains(r#""via":"tcp""#) && !record.contains("password"), "{record}");
+    nothing_is_left(world);
 }
 
 #[test]

@@ -59,16 +59,18 @@ static DECLARATION: Declaration = Declaration {
     durability: &[
         Durability::None.kept_by(
             &[("write", "inplace"), ("sync", "none")],
-            "pwrite(2) over the old bytes, no flush: a power cut leaves any mixture of old and new",
+            "the file is emptied as it is opened, then write(2), no flush: a power cut leaves the old \
+             value, the new one, a part of it or nothing",
         ),
         Durability::Consistent.kept_by(
             &[("write", "rename"), ("sync", "file")],
-            "each value into a new file, fsync(2) of it, rename(2) over the old one: a power cut \
-             leaves the old value or the new one, whole",
+            "write(2) of each value into a new file, fdatasync(2) of it, rename(2) over the old one: \
+             a power cut leaves the old value or the new one, whole",
         ),
         Durability::Durable.kept_by(
             &[("write", "rename"), ("sync", "full")],
-            "the same, then fsync(2) of the folder before the commit returns: the new value stays",
+            "write(2) of each value into a new file, fsync(2) of it, rename(2) over the old one, \
+             fsync(2) of the folder before the commit returns: the new value stays",
         ),
     ],
     limitations: &["an order of its keys: each scan lists and sorts the whole folder"],

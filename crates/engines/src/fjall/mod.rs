@@ -1,6 +1,7 @@
 //! fjall: a folder with a log-structured merge tree; the keyspace that holds the dataset is called
 //! after the kind of its keys.
 
+mod manifest;
 mod store;
 
 use std::{
@@ -13,7 +14,7 @@ use model::{
     OpenOptions, Result, Setting, Settings, Store,
 };
 
-use crate::{at, fresh};
+use crate::{at, caught::caught, fresh};
 use store::FjallStore;
 
 pub(crate) struct Fjall;
@@ -127,7 +128,8 @@ impl Blobs for Fjall {
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         at::check(self, location)?;
-        Ok(Box::new(FjallStore::open(location, options)?))
+        manifest::check(location)?;
+        Ok(Box::new(caught(location, || FjallStore::open(location, options))?))
     }
 }
 

@@ -8,8 +8,8 @@ use std::{
 };
 
 use fjall::{
-    CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode,
-    Readable, Slice, Snapshot, config::CompressionPolicy,
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, LsmError,
+    PersistMode, Readable, Slice, Snapshot, config::CompressionPolicy,
 };
 use model::{
     Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
@@ -115,7 +115,9 @@ impl FjallStore {
 fn failed(path: &Path, error: fjall::Error) -> Error {
     let path = path.display();
     match error {
-        fjall::Error::Io(cause) => Error::io(path, cause),
+        fjall::Error::Io(cause) | fjall::Error::Storage(LsmError::Io(cause)) => {
+            Error::io(path, cause)
+        }
         fjall::Error::Locked => Error::failed(format!(
             "{path}: is open already, in another process or in this one, which holds its lock (the \
              file {path}/lock)"
@@ -126,15 +128,26 @@ fn failed(path: &Path, error: fjall::Error) -> Error {
         fjall::Error::InvalidVersion(Some(version)) => Error::unsupported(format!(
             "{path}: fjall's format {version} is not the one of this version of the library"
         )),
-        fjall::Error::JournalRecovery(cause) => Error::corrupt(format!(
+        fjall::Error::JournalRecovery(_) => Error::corrupt(format!(
             "{path}: its journal holds a commit that is not whole, as a power cut may leave it, \
-             and fjall does not open it ({cause:?})"
+             and fjall does not open it"
         )),
-        error @ (fjall::Error::InvalidTrailer
-        | fjall::Error::InvalidTag(_)
-        | fjall::Error::InvalidVersion(None)
-        | fjall::Error::Unrecoverable) => Error::corrupt(format!("{path}: {error}")),
-        error => Error::failed(format!("{path}: {error}")),
+        fjall::Error::Storage(error) => Error::corrupt(format!("{path}: {}", of_tree(&error))),
+        fjall::Error::KeyspaceDeleted => Error::failed(format!("{path}: its keyspace was deleted")),
+        // All others are about what is read.
+        _ => Error::corrupt(format!("{path}: its files are damaged, or not all there")),
+    }
+}
+
+/// What the error of the library below means; it has no words of its own for it.
+fn of_tree(error: &LsmError) -> &'static str {
+    match error {
+        LsmError::ChecksumMismatch { .. } => "is damaged: the checksum of a block is another",
+        LsmError::Decompress(_) => "is damaged: a block cannot be decompressed",
+        LsmError::InvalidVersion(_) => "its tables have a format that fjall does not know",
+        LsmError::Utf8(_) => "is damaged: a name is not UTF-8",
+        LsmError::Unrecoverable => "is damaged: tables are missing, or not as they were written",
+        _ => "is damaged: a block does not start or end as one does",
     }
 }
 

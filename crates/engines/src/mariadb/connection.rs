@@ -1,16 +1,19 @@
 //! Connections to a server, by the crate `mysql`.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{borrow::Cow, path::Path, sync::Arc, time::Duration};
 
 use model::{ErrorKind, Facet, KeyKind, Visit};
 use mysql::{
-    Conn, Error, MySqlError, OptsBuilder, Params, ServerError as Code, Statement,
+    Conn, Error, MySqlError, OptsBuilder, Params, ServerError as Code, SslOpts, Statement,
     Value as Parameter,
     consts::{CapabilityFlags, ColumnType},
     prelude::Queryable,
 };
 
-use crate::server::{Answer, Connect, Connection, EachRow, Failure, Row, Value, Why, visit_rows};
+use crate::server::{
+    Answer, Connect, Connection, EachRow, Failure, Folder, Row, TLS_HINT, Tls, Value, Why,
+    visit_rows,
+};
 
 /// Longest silence of a server: longer than it waits for locks by default (50 s).
 const SILENCE: Duration = Duration::from_secs(300);
@@ -32,7 +35,24 @@ pub(super) fn options(statements: impl Iterator<Item = String>) -> OptsBuilder {
 }
 
 pub(super) fn by(options: OptsBuilder) -> Connect<Client> {
-    Arc::new(move || Ok(Client { driver: Conn::new(options.clone())?, waits: None }))
+    Arc::new(move || connected(options.clone()))
+}
+
+/// By the socket of the server on `folder`.
+pub(super) fn in_folder(options: OptsBuilder, folder: Folder) -> Connect<Client> {
+    Arc::new(move || {
+        let reach = folder.reach().map_err(|error| Failure { error, why: Why::Absent })?;
+        connected(options.clone().socket(Some(reach.socket().display().to_string())))
+    })
+}
+
+fn connected(options: OptsBuilder) -> Answer<Client> {
+    Ok(Client { driver: Conn::new(options)?, waits: None })
+}
+
+/// Options that check the server's certificate.
+pub(super) fn encrypted(tls: &Tls) -> SslOpts {
+    SslOpts::default().with_root_cert_path(tls.authorities.clone().map(Cow::Owned))
 }
 
 /// A connection.
@@ -68,7 +88,7 @@ const WRONG: &[(&[u16], &str)] = &[
         "; an existing server is not changed, only this session",
     ),
     // ER_SECURE_TRANSPORT_REQUIRED
-    (&[3159], "; this build speaks no TLS"),
+    (&[3159], "; ?tls=on or ?tls=FILE encrypts"),
     (&[Code::ER_SPECIFIC_ACCESS_DENIED_ERROR as u16, Code::ER_UNKNOWN_STORAGE_ENGINE as u16], ""),
 ];
 
@@ -81,7 +101,8 @@ impl From<Error> for Failure {
             Error::DriverError(cause) => cause.to_string(),
             other => other.to_string(),
         };
-        Self { error: model::Error::failed(what), why: Why::Absent }
+        let hint = if what.contains("certificate") { TLS_HINT } else { "" };
+        Self { error: model::Error::failed(what + hint), why: Why::Absent }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{io, ops::Range, path::PathBuf};
 
 use model::{
-    DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Mode, Result, Settings,
+    DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Mode, Result, Secret, Settings,
     rows::{DELAYED_ROWS, NULL},
 };
 use mysql::{LocalInfileHandler, prelude::Queryable};
@@ -15,8 +15,8 @@ use super::{
     program::SOFTWARE,
 };
 use crate::server::{
-    Address, AddressForm, Answer, Connect, Connection, Dialect, Failure, Folder, Grammar, Row,
-    Software, Variables, Why, variables,
+    Address, AddressForm, Answer, Connect, Connection, Dialect, Failure, Folder, Grammar, LOOPBACK,
+    Row, Software, TCP_USER, Tcp, Variables, Why, variables,
 };
 
 /// Variables that are read back because they make the figures; those of InnoDB for its tables.
@@ -91,22 +91,42 @@ impl Dialect for Client {
         wrong.map_or(Ok(()), |wrong| Err(Error::usage(wrong)))
     }
 
-    fn to_folder(folder: &Folder, database: Option<&str>) -> Connect<Self> {
-        let options = connection::options([].into_iter()).user(Some("root")).db_name(database);
-        connection::by(options.socket(Some(folder.socket().display().to_string())))
+    fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self> {
+        let options = connection::options([].into_iter()).db_name(database);
+        let Some(Tcp { port, password }) = tcp else {
+            return connection::in_folder(options.user(Some("root")), folder.clone());
+        };
+        let options = options.user(Some(TCP_USER)).pass(Some(password));
+        connection::by(options.ip_or_hostname(Some(LOOPBACK)).tcp_port(*port))
     }
 
     fn to_address(address: &Address, settings: &Settings) -> Connect<Self> {
         let set = |(name, value)| format!("SET SESSION {name}={}", literal(value));
         let options = connection::options(variables(settings).map(set))
             .user(address.user.as_ref())
-            .pass(address.password.as_ref())
-            .db_name(Some(&address.database));
+            .pass(address.password.as_ref().map(Secret::reveal))
+            .db_name(Some(&address.database))
+            .ssl_opts(address.tls.as_ref().map(connection::encrypted));
         connection::by(if address.host.starts_with('/') {
             options.socket(Some(&address.host))
         } else {
             options.ip_or_hostname(Some(&address.host)).tcp_port(address.port)
         })
+    }
+
+    const ENCRYPTION: &'static str = "SHOW SESSION STATUS LIKE 'Ssl_version'";
+    /// A lock with the table's name shows that its owner's connection is open.
+    const MARKED: &'static str = "SELECT table_name, table_comment, \
+         IS_FREE_LOCK(CONCAT('storemark ', MD5(CONCAT(table_schema, '.', table_name)))) \
+         FROM information_schema.tables WHERE table_schema = DATABASE() \
+         AND table_comment LIKE 'storemark: %' ORDER BY 1";
+
+    fn marked(create: &str, name: &str, mark: &str) -> Vec<String> {
+        let lock = format!("MD5({})", literal(&name.replace('`', "")));
+        vec![
+            format!("DO GET_LOCK(CONCAT('storemark ', {lock}), 0)"),
+            format!("{create} COMMENT={}", literal(mark)),
+        ]
     }
 
     fn took_effect(_: &str, asked: &str, found: &str) -> bool {

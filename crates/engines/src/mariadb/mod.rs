@@ -9,7 +9,7 @@ use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Setting, rows::NULL,
 };
 
-use crate::server::ServerEngine;
+use crate::server::{ServerEngine, TLS, VIA};
 use connection::Client;
 use kind::Kind;
 
@@ -60,6 +60,7 @@ static PRIVATE: Declaration = Declaration {
     settings: &[
         ENGINE,
         NULL,
+        VIA,
         SYNC,
         Setting::new(
             "cache",
@@ -72,6 +73,9 @@ static PRIVATE: Declaration = Declaration {
     limitations: &[
         "a server changes its files also when it is only read, so that a copy is measured",
         "what it keeps in memory to write later is not counted as left to the background",
+        "blobs: innodb_flush_method=fsync instead of O_DIRECT, the default since 10.6, so that a \
+         cache state means the same as in other engines; ?set.innodb_flush_method=O_DIRECT measures \
+         the default",
         "aria, myisam: a batch is no transaction, and no durability class is promised: they \
          overwrite pages in place with nothing to mend a torn one from",
         "memory, csv: no BLOB columns with a key, so that they serve rows only",
@@ -84,13 +88,13 @@ static REMOTE: Declaration = Declaration {
     settings: &[
         ENGINE,
         Setting { help: "what the server must be set to; it is not changed", ..SYNC },
+        TLS,
         Setting { help: "a variable of the server, set for the sessions alone", ..VARIABLE },
     ],
     limitations: &[
         "the server's processor time, memory, space and bytes are not counted, wherever it runs",
         "its caches are neither emptied nor looked at",
-        "its durability is read back, not set: a server that is set otherwise is refused",
-        "no TLS",
+        "its durability is read back, not set: without --durability all targets get its class",
     ],
     durability: CLASSES,
     capabilities: Capabilities::REMOTE,

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::Path, sync::OnceLock};
 use model::{Facet, Result, Settings};
 
 use super::kind::{KINDS, Kind};
-use crate::server::{Folder, Software, own_variables, variables};
+use crate::server::{Folder, LOOPBACK, Software, TCP_USER, Tcp, own_variables, variables};
 
 pub(super) static SOFTWARE: Software = Software {
     name: "MariaDB",
@@ -47,8 +47,7 @@ pub(super) static SOFTWARE: Software = Software {
 };
 
 /// Returns the options of a server for a word of `sync`. `debug_no_sync` leaves out what the rest
-/// of the server flushes; 2700 s is the longest time that the log may wait. Files are read and
-/// written through the page cache, as by the other engines, so that cache states mean the same.
+/// of the server flushes; 2700 s is the longest time that the log may wait.
 fn sync_options(sync: &str) -> &'static [&'static str] {
     match sync {
         "none" => &[
@@ -59,13 +58,15 @@ fn sync_options(sync: &str) -> &'static [&'static str] {
             "--loose-innodb-log-file-buffering=1",
             "--debug-no-sync",
         ],
-        "second" => &[
-            "--innodb-flush-log-at-trx-commit=2",
-            "--innodb-flush-method=fsync",
-            "--loose-innodb-log-file-buffering=1",
-        ],
-        _ => &["--innodb-flush-log-at-trx-commit=1", "--innodb-flush-method=fsync"],
+        "second" => &["--innodb-flush-log-at-trx-commit=2", "--loose-innodb-log-file-buffering=1"],
+        _ => &["--innodb-flush-log-at-trx-commit=1"],
     }
+}
+
+/// Values are read and written through the page cache, as by the other engines, so that cache states
+/// mean the same. Rows have none, and the server's default.
+fn flush_method(facet: Facet, sync: &str) -> Option<&'static str> {
+    (facet == Facet::Blobs && sync != "none").then_some("--innodb-flush-method=fsync")
 }
 
 fn variable((name, value): (&str, &str)) -> OsString {
@@ -110,8 +111,10 @@ fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Vec<OsStr
         "--max-connections=1000",
         "--wait-timeout=31536000",
     ];
-    let sync = sync_options(settings.get("sync").unwrap_or("commit"));
-    let mut arguments: Vec<_> = ALWAYS.iter().chain(sync).map(OsString::from).collect();
+    let sync = settings.get("sync").unwrap_or("commit");
+    let method = flush_method(facet, sync);
+    let all = ALWAYS.iter().chain(sync_options(sync)).copied().chain(method);
+    let mut arguments: Vec<_> = all.map(OsString::from).collect();
     if let Some(bytes) = settings.get("cache") {
         // A server of rows has tables of all kinds.
         let asked = Kind::asked(settings).word;
@@ -121,16 +124,40 @@ fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Vec<OsStr
     arguments.extend(own_variables(settings)?.into_iter().map(variable));
     let data = folder.data();
     arguments.extend([
-        "--skip-networking".into(),
         place("--datadir=", &data),
         place("--innodb-data-home-dir=", &data),
         place("--innodb-log-group-home-dir=", &data),
         place("--aria-log-dir-path=", &data),
         place("--tmpdir=", &folder.path().join("tmp")),
-        place("--socket=", &folder.socket()),
+        // Relative to the data, because the path of a socket is short.
+        place("--socket=../", SOFTWARE.socket.as_ref()),
         place("--pid-file=", &folder.pid_file()),
     ]);
+    arguments.extend(network(folder)?);
     Ok(arguments)
+}
+
+/// What lets a user with a password, and no other one, connect over TCP.
+fn network(folder: &Folder) -> Result<Vec<OsString>> {
+    let Some(Tcp { port, password }) = folder.tcp() else {
+        return Ok(vec!["--skip-networking".into()]);
+    };
+    let user = format!("{TCP_USER}@'{LOOPBACK}'");
+    let first = folder.write(
+        "first.sql",
+        &format!(
+            "DELETE FROM mysql.global_priv WHERE Host<>'localhost' OR User='';\n\
+             FLUSH PRIVILEGES;\n\
+             CREATE OR REPLACE USER {user} IDENTIFIED BY '{password}';\n\
+             GRANT ALL ON *.* TO {user};\n"
+        ),
+    )?;
+    Ok(vec![
+        format!("--bind-address={LOOPBACK}").into(),
+        format!("--port={port}").into(),
+        // Run before the server listens.
+        place("--init-file=", &first),
+    ])
 }
 
 #[cfg(test)]

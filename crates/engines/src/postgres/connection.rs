@@ -15,8 +15,13 @@ use postgres::{
     fallible_iterator::FallibleIterator,
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
 };
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::server::{Answer, Connect, Connection, EachRow, Failure, Row, Value, Why, visit_rows};
+use crate::server::{
+    Answer, Connect, Connection, EachRow, Failure, Folder, Row, TLS_HINT, Tls, Value, Why,
+    certificates, visit_rows,
+};
 
 /// A connection.
 pub(crate) struct Client {
@@ -29,13 +34,43 @@ pub(crate) struct Client {
 }
 
 /// Connects with `config`; each session runs `first`.
-pub(super) fn by(config: Config, first: String) -> Connect<Client> {
+pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<Client> {
     Arc::new(move || {
-        let mut driver = config.connect(NoTls)?;
+        let mut driver = match &tls {
+            None => config.connect(NoTls)?,
+            Some(tls) => config.connect(checked(tls)?)?,
+        };
         driver.batch_execute(&first)?;
-        let user = config.get_user().unwrap_or("the user").to_owned();
-        Ok(Client { driver, user, backend: 0, log: None })
+        Ok(client(driver, &config))
     })
+}
+
+/// By the socket in a folder of the server's `folder`.
+pub(super) fn in_folder(config: Config, folder: Folder, socket: &'static str) -> Connect<Client> {
+    Arc::new(move || {
+        let reach = folder.reach().map_err(|error| Failure { error, why: Why::Absent })?;
+        let driver = config.clone().host_path(reach.path().join(socket)).connect(NoTls)?;
+        Ok(client(driver, &config))
+    })
+}
+
+fn client(driver: postgres::Client, config: &Config) -> Client {
+    let user = config.get_user().unwrap_or("the user").to_owned();
+    Client { driver, user, backend: 0, log: None }
+}
+
+/// What encrypts a connection and checks the server's certificate.
+fn checked(tls: &Tls) -> Answer<MakeRustlsConnect> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    let failed = |error| Failure { error, why: Why::Other };
+    if let Some(file) = &tls.authorities {
+        for certificate in certificates(file).map_err(failed)? {
+            let added = roots.add(certificate).map_err(|e| model::Error::usage(e.to_string()));
+            added.map_err(|error| failed(error.context(file.display())))?;
+        }
+    }
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
 }
 
 impl From<Error> for Failure {
@@ -48,6 +83,12 @@ impl From<Error> for Failure {
         let no_password = state.is_none() && text.contains("password");
         if no_password || state == Some(&SqlState::INVALID_PASSWORD) {
             text += "; the password is in the address (%40 for an @ in it) or in PGPASSWORD";
+        }
+        if state.is_none() && text.contains("certificate") {
+            text += TLS_HINT;
+        }
+        if text.contains("no encryption") {
+            text += "; ?tls=on or ?tls=FILE encrypts";
         }
         let level = error.as_db_error().and_then(DbError::parsed_severity);
         let why = match state {

@@ -3,7 +3,7 @@
 use std::{ops::Range, path::PathBuf, time::Duration};
 
 use model::{DurabilitySettings, Facet, KeyKind, Mode, Settings};
-use postgres::{Config, binary_copy::BinaryCopyInWriter, types::Type};
+use postgres::{Config, binary_copy::BinaryCopyInWriter, config::SslMode, types::Type};
 
 use super::{
     CLASSES,
@@ -11,8 +11,8 @@ use super::{
     program::{FIXED, PORT, SOFTWARE, USER},
 };
 use crate::server::{
-    Address, AddressForm, Answer, Connect, Connection, Dialect, Folder, Grammar, Row, Software,
-    Value, Variables, variables,
+    Address, AddressForm, Answer, Connect, Connection, Dialect, Folder, Grammar, LOOPBACK, Row,
+    Software, TCP_USER, Tcp, Value, Variables, variables,
 };
 
 /// Longest time until an existing server accepts a connection.
@@ -54,11 +54,16 @@ impl Dialect for Client {
         &SOFTWARE
     }
 
-    fn to_folder(folder: &Folder, database: Option<&str>) -> Connect<Self> {
+    fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self> {
         let mut config = Config::new();
-        config.host_path(folder.path().join("socket")).port(PORT).user(USER);
+        // The name of the socket has the port too.
+        config.port(folder.tcp().map_or(PORT, |tcp| tcp.port));
         config.dbname(database.unwrap_or(Self::DATABASE.0)).application_name("storemark");
-        connection::by(config, String::new())
+        let Some(Tcp { password, .. }) = tcp else {
+            return connection::in_folder(config.user(USER).clone(), folder.clone(), "socket");
+        };
+        config.host(LOOPBACK).user(TCP_USER).password(password);
+        connection::by(config, None, String::new())
     }
 
     fn to_address(address: &Address, settings: &Settings) -> Connect<Self> {
@@ -66,14 +71,36 @@ impl Dialect for Client {
         config.host(&address.host).port(address.port).dbname(&address.database);
         config.application_name("storemark").connect_timeout(PATIENCE);
         address.user.as_ref().map(|user| config.user(user));
-        address.password.as_ref().map(|password| config.password(password));
+        address.password.as_ref().map(|password| config.password(password.reveal()));
         let commit = |sync| ("synchronous_commit", if sync == "on" { "on" } else { "off" });
         let quoted = |text: &str| text.replace('\'', "''");
         let set = |(name, value): (&str, &str)| {
             format!("SELECT set_config('{}','{}',false);", quoted(name), quoted(value))
         };
         let set = settings.get("sync").map(commit).into_iter().chain(variables(settings)).map(set);
-        connection::by(config, set.collect())
+        if address.tls.is_some() {
+            config.ssl_mode(SslMode::Require);
+        }
+        connection::by(config, address.tls.clone(), set.collect())
+    }
+
+    const ENCRYPTION: &'static str =
+        "SELECT 'tls', coalesce(version, '') FROM pg_stat_ssl WHERE pid=pg_backend_pid()";
+    /// An advisory lock with the table's number shows that its owner's connection is open.
+    const MARKED: &'static str = "SELECT c.relname::text, obj_description(c.oid, 'pg_class'), \
+         (NOT EXISTS (SELECT FROM pg_locks l WHERE l.locktype='advisory' AND l.objsubid=2 \
+         AND l.classid=1937010546 AND l.objid=c.oid AND l.database=(SELECT oid FROM pg_database \
+         WHERE datname=current_database())))::int::bigint FROM pg_class c WHERE c.relkind='r' \
+         AND pg_table_is_visible(c.oid) \
+         AND obj_description(c.oid, 'pg_class') LIKE 'storemark: %' ORDER BY 1";
+
+    fn marked(create: &str, name: &str, mark: &str) -> Vec<String> {
+        let [text, mark] = [name, mark].map(|text| text.replace('\'', "''"));
+        // One transaction: who sees the table sees the lock.
+        vec![format!(
+            "{create}; COMMENT ON TABLE {name} IS '{mark}'; \
+             SELECT pg_advisory_lock(1937010546, '{text}'::regclass::oid::int)"
+        )]
     }
 
     /// The server does not start with a value that it does not take.

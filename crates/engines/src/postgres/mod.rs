@@ -9,7 +9,7 @@ use model::{
     rows::NULL,
 };
 
-use crate::server::ServerEngine;
+use crate::server::{ServerEngine, TLS, VIA};
 use connection::Client;
 
 /// A private server for each store.
@@ -67,6 +67,7 @@ static PRIVATE: Declaration = Declaration {
         ),
         SYNC,
         NULL,
+        VIA,
         STORAGE,
         Setting::new(
             "vacuum",
@@ -106,6 +107,7 @@ static REMOTE: Declaration = Declaration {
             ..SYNC
         },
         STORAGE,
+        TLS,
         Setting {
             help: "any variable that a session may set, as in set.work_mem=64MB",
             ..VARIABLE
@@ -117,9 +119,9 @@ static REMOTE: Declaration = Declaration {
         "its caches are neither emptied nor looked at",
         "what it leaves to its checkpoints and to autovacuum is not counted",
         "waits for locks are not counted",
-        "a server whose fsync or full_page_writes do not fit the durability class is refused",
+        "its durability is read back, only synchronous_commit is set: without --durability all \
+         targets get its class",
         LONG_NAMES,
-        "no TLS",
     ],
     capabilities: Capabilities::REMOTE,
     server: true,

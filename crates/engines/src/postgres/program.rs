@@ -4,11 +4,11 @@ use std::{ffi::OsString, sync::OnceLock};
 
 use model::{Error, Facet, Result, Settings};
 
-use crate::server::{Folder, Software, numbers, own_variables};
+use crate::server::{Folder, LOOPBACK, Software, TCP_USER, numbers, own_variables};
 
 /// The name of the user that owns the database.
-pub(super) const USER: &str = "storemark";
-/// Only a part of the socket's name: no port is opened.
+pub(super) const USER: &str = TCP_USER;
+/// Only a part of the socket's name, unless the folder has a port to listen on.
 pub(super) const PORT: u16 = 5432;
 
 pub(super) static SOFTWARE: Software = Software {
@@ -43,8 +43,14 @@ pub(super) static SOFTWARE: Software = Software {
 
 fn install(folder: &Folder, _: &Settings) -> Vec<OsString> {
     let user = format!("--username={USER}");
-    let fixed = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", &user, "-D"];
-    fixed.map(OsString::from).into_iter().chain([folder.data().into()]).collect()
+    let auth = ["--auth-local=trust", "--auth-host=scram-sha-256"];
+    let fixed = [&auth[..], &["--no-sync", "--encoding=UTF8", "--locale=C", &user, "-D"]].concat();
+    let mut all: Vec<_> = fixed.into_iter().map(OsString::from).collect();
+    all.push(folder.data().into());
+    if folder.tcp().is_some() {
+        all.extend([OsString::from("--pwfile"), folder.tcp_file().into()]);
+    }
+    all
 }
 
 /// Variables that no setting changes.
@@ -81,7 +87,9 @@ fn start(folder: &Folder, _: Facet, settings: &Settings) -> Result<Vec<OsString>
     all.extend(cache.as_deref().map(|cache| ("shared_buffers", cache)));
     all.extend(own_variables(settings)?);
     let mut arguments = vec![OsString::from("-D"), folder.data().into()];
-    for (name, value) in all.iter().chain(FIXED) {
+    let port = folder.tcp().map(|tcp| tcp.port.to_string());
+    let network = port.iter().flat_map(|port| [("listen_addresses", LOOPBACK), ("port", port)]);
+    for (name, value) in all.into_iter().chain(FIXED.iter().copied()).chain(network) {
         arguments.extend([OsString::from("-c"), format!("{name}={value}").into()]);
     }
     Ok(arguments)

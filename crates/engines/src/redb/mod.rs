@@ -13,7 +13,7 @@ use model::{
     Result, Setting, Settings, Store,
 };
 
-use crate::{at, fresh};
+use crate::{at, caught::caught, fresh};
 use store::RedbStore;
 
 pub(crate) struct Redb;
@@ -113,7 +113,7 @@ impl Blobs for Redb {
         let file = at::open(location, options.access)?;
         // redb would turn an empty file into a database.
         at::check(self, location)?;
-        Ok(Box::new(RedbStore::open(location, file, options)?))
+        Ok(Box::new(caught(location, || RedbStore::open(location, file, options))?))
     }
 }
 

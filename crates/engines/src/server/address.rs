@@ -2,7 +2,9 @@
 
 use std::{env, path::Path};
 
-use model::{Error, Result, without_password};
+use model::{Error, Result, Secret, Settings, without_password};
+
+use super::tls::Tls;
 
 /// How the addresses of a kind of server are written.
 pub(crate) struct AddressForm {
@@ -26,16 +28,17 @@ pub(crate) struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) user: Option<String>,
-    pub(crate) password: Option<String>,
+    pub(crate) password: Option<Secret>,
     pub(crate) database: String,
     pub(crate) table: String,
+    pub(crate) tls: Option<Tls>,
     /// All but the table and the password, for people.
     pub(crate) shown: String,
 }
 
 impl Address {
     /// Parses `location`; its last part is the table.
-    pub(crate) fn parse(location: &Path, form: &AddressForm) -> Result<Self> {
+    pub(crate) fn parse(location: &Path, settings: &Settings, form: &AddressForm) -> Result<Self> {
         let text = location.to_str().unwrap_or_default();
         let (server, table) = text.rsplit_once('/').unwrap_or_default();
         let scheme = form.scheme;
@@ -64,14 +67,20 @@ impl Address {
             return Err(wrong("a database's name has no /"));
         }
         let (host, port) = host_and_port(host, form.port).map_err(wrong)?;
+        let (host, tls) = (decode(host)?, Tls::asked(settings)?);
+        if tls.is_some() && host.starts_with('/') {
+            return Err(Error::usage(format!("{shown}: tls: a socket is not encrypted")));
+        }
         let password = password.map(decode).transpose()?.or_else(|| env::var(form.password).ok());
+        let password = password.map(Secret::new);
         Ok(Self {
-            host: decode(host)?,
+            host,
             port,
             user: (!user.is_empty()).then(|| decode(user)).transpose()?,
             password,
             database: decode(database)?,
             table: table.to_owned(),
+            tls,
             shown,
         })
     }
@@ -117,7 +126,7 @@ mod tests {
     };
 
     fn parse(text: &str) -> Result<Address> {
-        Address::parse(Path::new(text), &FORM)
+        Address::parse(Path::new(text), &Settings::default(), &FORM)
     }
 
     #[test]
@@ -125,7 +134,7 @@ mod tests {
         let address = parse("//me:p%40ss@db.example:3307/shop/storemark_0_read").unwrap();
         assert_eq!((&*address.host, address.port), ("db.example", 3307));
         assert_eq!(
-            (address.user.as_deref(), address.password.as_deref()),
+            (address.user.as_deref(), address.password.as_ref().map(Secret::reveal)),
             (Some("me"), Some("p@ss"))
         );
         assert_eq!((&*address.database, &*address.table), ("shop", "storemark_0_read"));
@@ -143,10 +152,10 @@ mod tests {
 
     #[test]
     fn a_user_may_be_optional() {
-        let form = AddressForm { needs_user: false, ..FORM };
-        let address = Address::parse("//host/db/t".as_ref(), &form).unwrap();
+        let (form, none) = (AddressForm { needs_user: false, ..FORM }, Settings::default());
+        let address = Address::parse("//host/db/t".as_ref(), &none, &form).unwrap();
         assert_eq!((address.user, address.password), (None, None));
-        assert!(Address::parse("//:SECRET@host/db/t".as_ref(), &form).is_err());
+        assert!(Address::parse("//:SECRET@host/db/t".as_ref(), &none, &form).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use model::{DurabilitySettings, Error, Facet, KeyKind, Mode, Result, Settings, V
 
 use super::{
     address::{Address, AddressForm},
-    folder::Folder,
+    folder::{Folder, Tcp},
     software::Software,
     table::Grammar,
     variables::Variables,
@@ -144,11 +144,22 @@ pub(crate) trait Dialect: Connection {
         Ok(())
     }
 
-    /// To a database of the server on `folder`; `None`: to the server's own.
-    fn to_folder(folder: &Folder, database: Option<&str>) -> Connect<Self>;
+    /// To a database of the server on `folder`; `None`: to the server's own. By its socket unless
+    /// `tcp` says where it listens.
+    fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self>;
 
     /// To an existing server; `settings` apply to the session alone.
     fn to_address(address: &Address, settings: &Settings) -> Connect<Self>;
+
+    /// The encryption of a connection; absent or empty: none.
+    const ENCRYPTION: &'static str;
+    /// The database's tables with a mark of storemark, each with the mark and whether the connection
+    /// that made it is gone (1).
+    const MARKED: &'static str;
+
+    /// Creates a table by `create`, with the comment `mark`, so that [`Self::MARKED`] shows it as
+    /// long as it exists, and the connection as long as it is open.
+    fn marked(create: &str, name: &str, mark: &str) -> Vec<String>;
 
     /// Whether a variable has the value that was asked for.
     fn took_effect(name: &str, asked: &str, found: &str) -> bool;

@@ -5,7 +5,7 @@ use std::{marker::PhantomData, path::Path};
 
 use model::{
     Access, Account, Blobs, Declaration, Durability, Engine, Error, ErrorKind, Facet, KeyKind,
-    Library, OpenOptions, Result, Rows, Settings, Store,
+    Leftover, Library, OpenOptions, Result, Rows, Settings, Store,
     rows::{NULL, RowStore, RowTables, Style},
 };
 
@@ -13,9 +13,10 @@ use super::{
     dialect::Dialect,
     folder::Folder,
     host::Host,
+    leftovers,
     rows::{RowServer, Tables},
     software::Software,
-    store::TableStore,
+    store::{self, TableStore},
     variables::own_variables,
 };
 
@@ -51,6 +52,10 @@ impl<D: Dialect> Engine for ServerEngine<D> {
         (!keeps).then(|| format!("engine={engine} promises nothing (none)"))
     }
 
+    fn account(&self) -> Option<Account> {
+        self.own()?.account()
+    }
+
     fn usable(&self) -> Result<()> {
         self.own().map_or(Ok(()), |software| software.installed().map(drop))
     }
@@ -65,8 +70,12 @@ impl<D: Dialect> Engine for ServerEngine<D> {
 }
 
 impl<D: Dialect> Blobs for ServerEngine<D> {
-    fn account(&self) -> Option<Account> {
-        self.own()?.account()
+    fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability> {
+        store::class_at::<D>(address, settings)
+    }
+
+    fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
+        leftovers::clean::<D>(address, settings)
     }
 
     fn recognises(&self, path: &Path) -> bool {

@@ -3,9 +3,11 @@
 
 use std::{
     fs::{self, DirBuilder, File, Permissions, TryLockError},
-    io,
+    io::{self, Read, Write},
+    net::TcpListener,
+    os::fd::AsRawFd,
     os::unix::{
-        fs::{DirBuilderExt, MetadataExt, PermissionsExt, lchown},
+        fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown},
         net::UnixStream,
     },
     path::{Path, PathBuf},
@@ -14,7 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Account, Error, Result};
+use model::{Accepts, Account, Error, Facet, Result, Setting};
+use nix::unistd::User;
 use rustix::process::{Pid, test_kill_process};
 use walkdir::WalkDir;
 
@@ -25,6 +28,14 @@ use crate::lock;
 const ENDING: Duration = Duration::from_secs(5);
 /// Longest path of a Unix socket without the final zero (Linux 107, Apple's systems 103).
 const LONGEST_SOCKET: usize = 103;
+
+/// How the workers of rows reach a server that storemark starts.
+pub(crate) const VIA: Setting = Setting::new(
+    "via",
+    Accepts::Words(&["socket", "tcp"]),
+    "how workers reach the server: its Unix socket, or TCP on 127.0.0.1 with a password",
+)
+.only(&[Facet::Rows]);
 
 /// The folder of a store, by its full path.
 #[derive(Clone)]
@@ -42,7 +53,9 @@ impl Folder {
         };
         let full = parent.canonicalize().map_err(|e| Error::io(path.display(), e))?;
         let folder = Self { path: full.join(path.file_name().unwrap_or_default()), software };
-        check_socket(&folder.socket())?;
+        if !cfg!(target_os = "linux") {
+            check_socket(&folder.socket())?;
+        }
         Ok(folder)
     }
 
@@ -93,6 +106,40 @@ impl Folder {
         check_enters(self.path.parent().unwrap_or(&self.path), account)
     }
 
+    /// Chooses a free port and a password for a server that listens on TCP as well.
+    pub(super) fn choose_tcp(&self) -> Result<()> {
+        let chosen = || {
+            let mut secret = [0; 16];
+            File::open("/dev/urandom")?.read_exact(&mut secret)?;
+            let port = TcpListener::bind((LOOPBACK, 0))?.local_addr()?.port();
+            Ok(format!("{:032x}\n{port}\n", u128::from_ne_bytes(secret)))
+        };
+        let text = chosen().map_err(|e| self.failed(e))?;
+        self.write(TCP, &text).map(drop)
+    }
+
+    /// Where its server listens on TCP, if it does.
+    pub(crate) fn tcp(&self) -> Option<Tcp> {
+        let text = fs::read_to_string(self.tcp_file()).ok()?;
+        let (password, port) = text.trim_end().split_once('\n')?;
+        Some(Tcp { port: port.parse().ok()?, password: password.to_owned() })
+    }
+
+    /// A file whose first line is the password for TCP.
+    pub(crate) fn tcp_file(&self) -> PathBuf {
+        self.path.join(TCP)
+    }
+
+    /// Writes a file that the server's user alone can read.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.path.join(name);
+        let mut options = File::options();
+        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|e| Error::io(path.display(), e))?;
+        give(&path, self.software.account()).map(|()| path)
+    }
+
     /// Writes the mark of a whole store.
     pub(crate) fn mark(&self) -> Result<()> {
         let (name, text) = self.software.mark;
@@ -114,7 +161,7 @@ impl Folder {
         while let Some(pid) = self.server() {
             if started.elapsed() > ENDING {
                 // After a crash of the system another program may have got the number.
-                return if UnixStream::connect(self.socket()).is_err() {
+                return if UnixStream::connect(self.reach()?.socket()).is_err() {
                     Ok(())
                 } else {
                     let why = format!("another process has it open: its server is process {pid}");
@@ -152,6 +199,17 @@ impl Folder {
         self.path.join(self.software.socket)
     }
 
+    /// The folder by a path for sockets.
+    pub(crate) fn reach(&self) -> Result<Reach> {
+        let (path, software) = (self.path.clone(), self.software);
+        if !cfg!(target_os = "linux") {
+            return Ok(Reach { folder: Self { path, software }, _open: None });
+        }
+        let open = File::open(&path).map_err(|e| self.failed(e))?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()));
+        Ok(Reach { folder: Self { path, software }, _open: Some(open) })
+    }
+
     pub(crate) fn pid_file(&self) -> PathBuf {
         self.path.join(self.software.pid)
     }
@@ -160,6 +218,36 @@ impl Folder {
         self.path.join("log")
     }
 }
+
+/// A folder by a short path, because a socket's has at most about 100 bytes: on Linux by the
+/// descriptor that this holds open.
+pub(crate) struct Reach {
+    folder: Folder,
+    _open: Option<File>,
+}
+
+impl Reach {
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.socket()
+    }
+}
+
+/// Where a server that storemark starts listens besides its socket, on this machine alone.
+pub(crate) struct Tcp {
+    pub(crate) port: u16,
+    pub(crate) password: String,
+}
+
+/// The name of the user that connects over TCP.
+pub(crate) const TCP_USER: &str = "storemark";
+/// Where it listens.
+pub(crate) const LOOPBACK: &str = "127.0.0.1";
+/// The file with the password, and the port in its second line.
+const TCP: &str = "tcp";
 
 /// Creates folders that only their owner can enter.
 fn private() -> DirBuilder {
@@ -223,22 +311,19 @@ fn check_enters(folder: &Path, account: Option<Account>) -> Result<()> {
     let Some(closed) = real.ancestors().find(|folder| !enters(folder, account)) else {
         return Ok(());
     };
+    let name = User::from_uid(account.user.into()).ok().flatten().map(|user| user.name);
+    let name = name.unwrap_or_else(|| account.user.to_string());
+    let mode = fs::metadata(closed).map_or(0, |meta| meta.mode() & 0o7777);
     Err(Error::usage(format!(
-        "{} cannot be entered by user {}, which the server runs as; --scratch DIR names another place",
+        "user {name}, which the server runs as, cannot enter {} (mode {mode:04o}); name a folder \
+         that it can enter",
         closed.display(),
-        account.user
     )))
 }
 
-/// Decides by the mode alone: access lists are not read.
 fn enters(folder: &Path, account: Account) -> bool {
     fs::metadata(folder).is_ok_and(|meta| {
-        let shift = match (meta.uid() == account.user, meta.gid() == account.group) {
-            (true, _) => 6,
-            (_, true) => 3,
-            _ => 0,
-        };
-        meta.mode() >> shift & 1 == 1
+        account.can_enter(Account { user: meta.uid(), group: meta.gid() }, meta.mode())
     })
 }
 
@@ -311,7 +396,7 @@ mod tests {
         let stranger = Some(Account { user: 4_000_000, group: 4_000_000 });
         fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
         let error = check_enters(&inner, stranger).unwrap_err().to_string();
-        assert!(error.contains("cannot be entered") && error.contains("--scratch DIR"), "{error}");
+        assert!(error.contains("user 4000000") && error.contains("(mode 0700)"), "{error}");
         assert!(!error.contains("inner"), "{error}");
         fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).unwrap();
         check_enters(&inner, stranger).unwrap();

@@ -12,7 +12,7 @@ use model::{Error, ErrorKind, Facet, Result, Settings};
 use super::{
     address::Address,
     dialect::{Answer, Connect, Connection, Dialect, Failure, Row, Why},
-    folder::Folder,
+    folder::{Folder, VIA},
     process::{Server, failed, run},
     variables::{Variables, own_variables, variables},
 };
@@ -47,10 +47,14 @@ impl<D: Dialect> Host<D> {
         let installer = &software.installed()?.installer;
         own_variables(settings)?;
         folder.create()?;
-        let arguments = (software.install)(folder, settings);
-        let started = run(installer, &arguments, software.account())
-            .map_err(|error| software.explain(error, settings))
-            .and_then(|_| start());
+        let install = || {
+            if settings.is(VIA.name, "tcp") {
+                folder.choose_tcp()?;
+            }
+            run(installer, &(software.install)(folder, settings), software.account())
+        };
+        let started =
+            install().map_err(|error| software.explain(error, settings)).and_then(|_| start());
         started.inspect_err(|_| {
             // An error of its own would hide the first.
             let _ = folder.remove();
@@ -61,7 +65,7 @@ impl<D: Dialect> Host<D> {
     pub(super) fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Self> {
         let software = folder.software;
         let arguments = (software.start)(folder, facet, settings)?;
-        let connect = D::to_folder(folder, None);
+        let connect = D::to_folder(folder, None, None);
         let mut found = None;
         let server = Server::start(folder, &arguments, || {
             found = match connect() {
@@ -85,17 +89,22 @@ impl<D: Dialect> Host<D> {
     /// The server that another part of storemark has started on `folder`.
     pub(super) fn joined(folder: &Folder) -> Result<Self> {
         folder.check_served()?;
-        let connect = D::to_folder(folder, None);
+        let connect = D::to_folder(folder, None, None);
         let answer = connect();
         Self::new(connect, answer, folder.software.name, Some(folder.log()))
     }
 
-    /// An existing server.
-    pub(super) fn remote(address: &Address, settings: &Settings) -> Result<Self> {
+    /// An existing server, which may be in another condition than `settings` ask for.
+    pub(super) fn found(address: &Address, settings: &Settings) -> Result<Self> {
         let connect = D::to_address(address, settings);
         let answer =
             greeted(D::ADDRESS.servers, &connect).map_err(|e| e.context(&address.shown))?;
-        let host = Self::new(connect, answer, &address.shown, None)?;
+        Self::new(connect, answer, &address.shown, None)
+    }
+
+    /// An existing server.
+    pub(super) fn remote(address: &Address, settings: &Settings) -> Result<Self> {
+        let host = Self::found(address, settings)?;
         host.check(settings).map_err(|error| error.context(&host.shown))?;
         Ok(host)
     }
@@ -170,10 +179,15 @@ impl<D: Dialect> Host<D> {
         let ended = self.server.as_ref().and_then(|server| lock::hold(server).dies());
         ended.unwrap_or_else(|| {
             let why = format!("lost the connection ({error})");
-            match &self.log {
-                Some(log) => failed(&self.shown, &why, log),
-                None => Error::failed(why).context(&self.shown),
-            }
+            let shown = &self.shown;
+            self.log.as_ref().map_or_else(
+                || {
+                    let hint =
+                        format!("storemark clean {shown} removes what is left once it is back");
+                    Error::failed(format!("{why}; {hint}")).context(shown)
+                },
+                |log| failed(shown, &why, log),
+            )
         })
     }
 

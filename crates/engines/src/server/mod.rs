@@ -7,12 +7,14 @@ mod dialect;
 mod engine;
 mod folder;
 mod host;
+mod leftovers;
 mod process;
 mod rows;
 mod session;
 mod software;
 mod store;
 mod table;
+mod tls;
 mod variables;
 
 pub(crate) use address::{Address, AddressForm};
@@ -20,9 +22,10 @@ pub(crate) use dialect::{
     Answer, Connect, Connection, Dialect, EachRow, Failure, Row, Value, Why, visit_rows,
 };
 pub(crate) use engine::ServerEngine;
-pub(crate) use folder::Folder;
+pub(crate) use folder::{Folder, LOOPBACK, TCP_USER, Tcp, VIA};
 pub(crate) use software::{Software, numbers};
 pub(crate) use table::Grammar;
+pub(crate) use tls::{HINT as TLS_HINT, TLS, Tls, certificates};
 pub(crate) use variables::{Variables, own_variables, variables};
 
 #[cfg(test)]

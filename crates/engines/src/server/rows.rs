@@ -9,7 +9,7 @@ use model::{
 
 use super::{
     dialect::{Answer, Dialect, Failure, Row, Value, Why},
-    folder::Folder,
+    folder::{Folder, VIA},
     host::Host,
     session::statistics,
     store::{in_effect, with_fixed},
@@ -89,14 +89,15 @@ impl<D: Dialect> Tables<D> {
     /// Does something in a database, by a connection of its own.
     fn inside<T>(&self, database: &str, work: impl FnOnce(&mut D) -> Answer<T>) -> Result<T> {
         let done =
-            D::to_folder(&self.folder, Some(database))().and_then(|mut conn| work(&mut conn));
+            D::to_folder(&self.folder, Some(database), None)().and_then(|mut conn| work(&mut conn));
         done.map_err(|failure| self.host.explain(failure))
     }
 }
 
 impl<D: Dialect> RowTables for Tables<D> {
     fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>> {
-        let connect = D::to_folder(&self.folder, Some(&name(database)));
+        let tcp = self.folder.tcp();
+        let connect = D::to_folder(&self.folder, Some(&name(database)), tcp.as_ref());
         let [i, i2] = [1, 2].map(D::GRAMMAR.parameter);
         let insert = format!("{}({i}, {i2})", sql::INSERT);
         let prepare = |conn: &mut D| conn.prepare(&insert);
@@ -108,6 +109,7 @@ impl<D: Dialect> RowTables for Tables<D> {
         let (mut settings, class) = in_effect(&self.host, Facet::Rows, &self.settings)?;
         let rows = self.inside(&name(0), |conn| conn.rows(NULLABLE))?;
         let null = rows.first().and_then(|row| row.text(0));
+        settings.set(VIA.name, if self.folder.tcp().is_some() { "tcp" } else { "socket" });
         settings.set(NULL.name, null.ok_or_else(|| Error::corrupt("the table is gone"))?);
         Ok((settings, class))
     }

@@ -1,6 +1,10 @@
 //! An open store: its table, and the server that is its own, another process's, or remote.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 use model::{
     Access, Durability, Error, ErrorKind, Facet, Key, KeyKind, OpenOptions, Result, Session,
@@ -9,10 +13,12 @@ use model::{
 
 use super::{
     address::Address,
-    dialect::{Answer, Connect, Dialect, Row},
+    dialect::{Answer, Connect, Dialect, Failure, Row, Why},
     folder::Folder,
     host::Host,
+    leftovers::{self, in_database},
     session::{AROUND, TableSession, long_name, too_long},
+    tls::TLS,
     variables::{Variables, add_asked},
 };
 
@@ -36,19 +42,31 @@ pub(super) struct TableStore<D: Dialect> {
     removal: Removal<D>,
 }
 
+/// Longest time to wait for a server that restarts, to remove a table from it.
+const RETURN: Duration = Duration::from_secs(10);
+
 /// Removes the table that this process created on an existing server.
 struct Removal<D: Dialect>(Option<(Connect<D>, String)>);
 
 impl<D: Dialect> Removal<D> {
     fn run(&mut self) -> Answer<()> {
         let Some((connect, statement)) = self.0.take() else { return Ok(()) };
-        connect()?.run_all([D::LOCK_TIMEOUT, &statement])
+        let asked = Instant::now();
+        let mut client = loop {
+            match connect() {
+                Err(Failure { why: Why::Absent | Why::Lost, .. }) if asked.elapsed() < RETURN => {
+                    sleep(Duration::from_millis(100));
+                }
+                answer => break answer?,
+            }
+        };
+        client.run_all([D::LOCK_TIMEOUT, &statement])
     }
 }
 
 impl<D: Dialect> Drop for Removal<D> {
     fn drop(&mut self) {
-        // An error has nowhere to go; the next run names the table and how to drop it.
+        // An error has nowhere to go; the next run in the database removes the table.
         let _ = self.run();
     }
 }
@@ -60,8 +78,10 @@ impl<D: Dialect> TableStore<D> {
         Host::<D>::install(&folder, &options.settings, || {
             let host = Host::<D>::start(&folder, Facet::Blobs, &options.settings)?;
             host.control(|control| control.run_all(D::DATABASE.1))?;
-            create_table(&host, &own_table::<D>(), options)?;
-            let store = Self::on(host, own_table::<D>(), Removal(None), options)?;
+            let name = own_table::<D>();
+            let create = D::create_table(&name, options.keys, &options.settings);
+            host.control(|control| control.run(&create))?;
+            let store = Self::on(host, name, Removal(None), options)?;
             folder.mark().map(|()| store)
         })
     }
@@ -81,17 +101,19 @@ impl<D: Dialect> TableStore<D> {
         Self::on(host, own_table::<D>(), Removal(None), options)
     }
 
-    /// Creates a table on an existing server.
+    /// Creates a table on an existing server, after removing what killed runs left.
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        let (host, name) = existing(location, options)?;
-        create_table(&host, &name, options)?;
+        let (host, name, database) = existing(location, options)?;
+        // What cannot be removed does not prevent the run, unless it has the same name.
+        let _ = leftovers::sweep(&host, &database);
+        create_marked(&host, &name, options)?;
         let removal = Removal(Some((host.connect.clone(), format!("DROP TABLE {name}"))));
         Self::on(host, name, removal, options)
     }
 
     /// Uses a table that another process has created on an existing server.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        let (host, name) = existing(location, options)?;
+        let (host, name, _) = existing(location, options)?;
         Self::on(host, name, Removal(None), options)
     }
 
@@ -134,18 +156,28 @@ fn own_table<D: Dialect>() -> String {
     D::table_name(D::DATABASE.0, TABLE)
 }
 
-/// The existing server at an address, and the table in it.
-fn existing<D: Dialect>(location: &Path, options: &OpenOptions) -> Result<(Host<D>, String)> {
-    let address = Address::parse(location, &D::ADDRESS)?;
+/// The existing server at an address, the table in it, and its database.
+fn existing<D: Dialect>(
+    location: &Path,
+    options: &OpenOptions,
+) -> Result<(Host<D>, String, String)> {
+    let address = Address::parse(location, &options.settings, &D::ADDRESS)?;
     let host = Host::remote(&address, &options.settings)?;
-    Ok((host, D::table_name(&address.database, &address.table)))
+    Ok((host, D::table_name(&address.database, &address.table), address.database))
 }
 
-fn create_table<D: Dialect>(host: &Host<D>, name: &str, options: &OpenOptions) -> Result<()> {
+/// The class of the existing server at an address that ends with its database.
+pub(super) fn class_at<D: Dialect>(address: &str, settings: &Settings) -> Result<Durability> {
+    let host = Host::<D>::found(&in_database::<D>(address, settings)?, settings)?;
+    Ok(durability::<D>(&host.variables()?, settings))
+}
+
+fn create_marked<D: Dialect>(host: &Host<D>, name: &str, options: &OpenOptions) -> Result<()> {
     let create = D::create_table(name, options.keys, &options.settings);
-    host.control(|control| control.run(&create)).map(drop).map_err(|error| match error.kind() {
+    let statements = D::marked(&create, name, &leftovers::mark());
+    host.control(|control| control.run_all(statements)).map_err(|error| match error.kind() {
         ErrorKind::Exists => {
-            let hint = format!("; if a killed run left it, DROP TABLE {name} removes it");
+            let hint = format!("; another run uses it, or storemark did not make it ({name})");
             Error::new(ErrorKind::Exists, format!("{error}{hint}"))
         }
         _ => error,
@@ -178,8 +210,8 @@ fn check_sync<D: Dialect>(settings: &Settings, variables: &Variables) -> Result<
     let shown: Vec<_> =
         D::SYNC.iter().map(|name| format!("{name}={}", variables.get(name))).collect();
     Err(Error::usage(format!(
-        "the server has sync={sync}, not {asked}, and is not changed: {}; --durability {} makes the \
-         others the same",
+        "the server has sync={sync} ({}), not {asked}, and storemark does not change it; without \
+         --durability and sync= all targets get its class, {}",
         shown.join(", "),
         durability::<D>(variables, settings)
     )))
@@ -231,7 +263,15 @@ impl<D: Dialect> Store for TableStore<D> {
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        in_effect(&self.host, Facet::Blobs, &self.settings)
+        let (mut settings, class) = in_effect(&self.host, Facet::Blobs, &self.settings)?;
+        if !self.host.is_private() {
+            let rows = self.host.control(|control| control.rows(D::ENCRYPTION))?;
+            let version = rows.first().and_then(|row| row.text(1)).unwrap_or_default();
+            let asked = self.settings.get(TLS.name).unwrap_or("on");
+            settings.set(TLS.name, if version.is_empty() { "off" } else { asked });
+            settings.set("tls_version", if version.is_empty() { "none" } else { version });
+        }
+        Ok((settings, class))
     }
 
     fn processes(&self) -> Vec<u32> {

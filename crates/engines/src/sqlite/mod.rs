@@ -120,7 +120,10 @@ impl Engine for Sqlite {
     fn library(&self) -> Option<Library> {
         let db = Connection::open(Path::new(""), Open::Memory).ok()?;
         let version = db.column("SELECT sqlite_version()").ok()?.pop()?;
-        let options = db.column("PRAGMA compile_options").ok()?;
+        let mut options = db.column("PRAGMA compile_options").ok()?;
+        // SQLite does not report with which call it flushes.
+        let flags = option_env!("LIBSQLITE3_FLAGS").unwrap_or_default().split_whitespace();
+        options.extend(flags.filter_map(|flag| flag.strip_prefix("-D")).map(str::to_owned));
         Some(Library { name: "SQLite".to_owned(), version, options })
     }
 

@@ -64,7 +64,8 @@ impl Place {
         if !self.engine.capabilities().persistent || !self.engine.reads_a_copy(&self.path)? {
             return Ok(None);
         }
-        Ok(Some(scratch.map_or_else(|| parent(&self.path), Path::to_owned)))
+        let asked = scratch.map_or_else(|| parent(&self.path), Path::to_owned);
+        Ok(Some(host::enterable(&asked, self.engine.account())))
     }
 
     /// Refuses if there is no room for the copy that [`Self::readable`] makes.

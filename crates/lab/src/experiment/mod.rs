@@ -13,7 +13,8 @@ mod values;
 use std::{collections::HashSet, ops::Range, path::PathBuf, time::Duration};
 
 use model::{
-    Cache, Environment, Error, Finding, Library, Plan, Result, Sample, StoreFacts, record::Line,
+    Cache, Environment, Error, Finding, Library, Plan, Result, Sample, StoreFacts, Work,
+    record::Line,
 };
 
 use crate::Recorder;
@@ -159,6 +160,8 @@ impl Output<'_> {
         if stores.iter().any(|known| known.target == self.target) {
             return Ok(());
         }
+        let plan = self.recorder.record().map(|record| &record.header.plan);
+        plan.map_or(Ok(()), |plan| check_class(plan, self.target, &facts))?;
         self.recorder.push(Line::Store(StoreFacts { target: self.target, ..facts }))
     }
 
@@ -173,6 +176,21 @@ impl Output<'_> {
         self.recorder.push(Line::Sample(Box::new(sample)))?;
         self.recorder.note(findings)
     }
+}
+
+/// Refuses a store that is written to and does not give the class that was asked for, by its settings
+/// as read back.
+pub(crate) fn check_class(plan: &Plan, target: usize, facts: &StoreFacts) -> Result<()> {
+    let asked = plan.durability.filter(|_| plan.first(Work::writes).is_some());
+    let (Some(asked), gives) = (asked, facts.durability) else { return Ok(()) };
+    if gives >= asked {
+        return Ok(());
+    }
+    let label = &plan.targets[target].label;
+    Err(Error::usage(format!(
+        "{label} cannot give durability {asked}: with its own settings it gives {gives}; leave them \
+         out, or use --durability {gives}"
+    )))
 }
 
 /// Where it runs: on the file systems of `folders`, with the libraries of engines.

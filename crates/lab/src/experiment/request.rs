@@ -8,9 +8,9 @@ use std::{
 
 use host::Placement;
 use model::{
-    Batch, Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Operation, Order, Owner,
-    Plan, PlannedTarget, Result, Rounds, Settings, Workload, record::Point, spec::RunSpec,
-    without_password,
+    Batch, Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind,
+    Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Secret, Settings, Workload,
+    record::Point, spec::RunSpec,
 };
 
 use super::{
@@ -30,6 +30,8 @@ pub struct Request {
     pub baseline: usize,
     /// Durability class to set every target up for.
     pub durability: Option<Durability>,
+    /// The server that the class is adopted from, which has it already: none was asked for.
+    pub adopted_from: Option<String>,
     /// When to stop.
     pub rounds: Rounds,
     /// Drives everything random.
@@ -62,10 +64,12 @@ pub struct Target<E: ?Sized + 'static> {
     pub engine: &'static E,
     /// The user's own store; absent: a scratch store.
     pub location: Option<PathBuf>,
-    /// Where on a server its scratch stores are made, with the password.
-    pub address: Option<String>,
+    /// Where on a server its scratch stores are made.
+    pub address: Option<Secret>,
     /// Settings asked for, checked; they win over those of the durability class.
     pub settings: Settings,
+    /// Whether it has the durability class of its server, whatever that of the others is.
+    pub keeps_class: bool,
     /// The file system that its scratch stores are placed on; absent: no choice was given.
     pub placement: Option<Placement>,
 }
@@ -98,6 +102,7 @@ impl Request {
             experiment: ExperimentRequest::Blobs(Box::new(blobs)),
             baseline: 0,
             durability: None,
+            adopted_from: None,
             rounds,
             seed,
             scratch: None,
@@ -129,8 +134,10 @@ impl Request {
         workloads: Vec<Workload>,
         caches: Vec<Cache>,
     ) -> Plan {
-        let Self { seed, baseline, durability, rounds, .. } = *self;
+        let Self { seed, baseline, rounds, .. } = *self;
         let memory = None;
+        // A class that is adopted was not asked for: a target that lacks it is measured as it is.
+        let durability = self.durability.filter(|_| self.adopted_from.is_none());
         Plan { seed, experiment, targets, baseline, workloads, caches, durability, memory, rounds }
     }
 
@@ -149,13 +156,40 @@ impl Request {
         }
     }
 
-    /// Where scratch stores go that are not next to anything.
-    pub(crate) fn scratch(&self) -> PathBuf {
-        self.scratch.clone().unwrap_or_else(|| PathBuf::from("."))
+    /// Where scratch stores of `targets` go that are not next to anything.
+    pub(crate) fn scratch<'t, E: Engine + ?Sized + 'static>(
+        &self,
+        targets: impl IntoIterator<Item = &'t Target<E>>,
+    ) -> PathBuf {
+        let asked = self.scratch.clone().unwrap_or_else(|| PathBuf::from("."));
+        let accounts = targets.into_iter().map(|target| target.engine.account());
+        accounts.fold(asked, |place, account| host::enterable(&place, account))
     }
 
-    /// The folder of a target's scratch stores: on the file system of what they are copies of.
-    pub(crate) fn parent<E: ?Sized>(&self, target: &Target<E>) -> PathBuf {
+    /// What is said if the scratch stores of `targets` are not where they were asked for.
+    pub(crate) fn moved<'t, E: Engine + ?Sized + 'static>(
+        &self,
+        targets: impl IntoIterator<Item = &'t Target<E>>,
+    ) -> Vec<Finding> {
+        let of = |target: &'t Target<E>| {
+            let asked = self.asked_parent(target);
+            let used = host::enterable(&asked, target.engine.account());
+            let full = |path: &Path| {
+                path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string()
+            };
+            let kind = FindingKind::ScratchElsewhere { asked: full(&asked), used: full(&used) };
+            (used != asked).then(|| Finding::target(kind, &target.label))
+        };
+        targets.into_iter().filter_map(of).collect()
+    }
+
+    /// The folder of a target's scratch stores, which its engine's user can enter.
+    pub(crate) fn parent<E: Engine + ?Sized>(&self, target: &Target<E>) -> PathBuf {
+        host::enterable(&self.asked_parent(target), target.engine.account())
+    }
+
+    /// The folder that was asked for: on the file system of what the stores are copies of.
+    fn asked_parent<E: ?Sized>(&self, target: &Target<E>) -> PathBuf {
         if let Some(placement) = &target.placement {
             return placement.path.clone();
         }
@@ -197,13 +231,14 @@ impl Request {
 /// An engine need not be copied for it.
 impl<E: ?Sized> Clone for Target<E> {
     fn clone(&self) -> Self {
-        let Self { label, engine, location, address, settings, placement } = self;
+        let Self { label, engine, location, address, settings, keeps_class, placement } = self;
         Self {
             label: label.clone(),
             engine: *engine,
             location: location.clone(),
             address: address.clone(),
             settings: settings.clone(),
+            keeps_class: *keeps_class,
             placement: placement.clone(),
         }
     }
@@ -214,14 +249,16 @@ impl<E: Engine + ?Sized> Target<E> {
     pub fn scratch(label: &str, engine: &'static E) -> Self {
         let (location, address, placement) = (None, None, None);
         let (label, settings) = (label.to_owned(), Settings::default());
-        Self { label, engine, location, address, settings, placement }
+        Self { label, engine, location, address, settings, keeps_class: false, placement }
     }
 
     /// Settings for `class` with those asked for on top.
     pub(crate) fn settings_for(&self, facet: Facet, class: Option<Durability>) -> Result<Settings> {
-        let Some(class) = class else { return Ok(self.settings.clone()) };
+        let Some(class) = class.filter(|_| !self.keeps_class) else {
+            return Ok(self.settings.clone());
+        };
         let of_class = self.engine.class_settings(facet, class)?;
-        match self.engine.unsupported_reason(class, &self.settings) {
+        match self.engine.unreached(class, &self.settings) {
             None => Ok(of_class.overlaid(&self.settings)),
             Some(why) => {
                 Err(Error::usage(format!("{} cannot give durability {class}: {why}", self.label)))
@@ -231,7 +268,7 @@ impl<E: Engine + ?Sized> Target<E> {
 
     /// Where the scratch store `name` is if it is not on disk: on a server, or nowhere.
     pub(crate) fn table(&self, name: &str) -> PathBuf {
-        let table = |address| format!("{address}/storemark_{name}");
+        let table = |address: &Secret| format!("{}/storemark_{name}", address.reveal());
         self.address.as_ref().map_or_else(PathBuf::new, |address| table(address).into())
     }
 
@@ -242,7 +279,7 @@ impl<E: Engine + ?Sized> Target<E> {
         owner: Owner,
     ) -> Result<PlannedTarget> {
         let path = || self.location.as_ref().map(|path| path.display().to_string());
-        let address = self.address.as_deref().map(without_password);
+        let address = self.address.as_ref().map(Secret::to_string);
         Ok(PlannedTarget {
             label: self.label.clone(),
             engine: self.engine.name().to_owned(),

@@ -24,7 +24,8 @@ use crate::{
     Progress, Recorder, Silent, Stop,
     dataset::{Use, derive, shuffle},
     experiment::{
-        Complaints, Experiment, Loss, Output, Prepared, Trial, blobs::StoreCache, request::Request,
+        Complaints, Experiment, Loss, Output, Prepared, Trial, blobs::StoreCache, check_class,
+        request::Request,
     },
     workload::interleaved::balanced_orders,
 };
@@ -100,6 +101,7 @@ fn run(
     let Prepared { mut experiment, plan, environment, trials, stores, .. } = prepared;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (spec, point) = (request.spec.clone(), request.point.clone());
+    stores.iter().try_for_each(|facts| check_class(&plan, facts.target, facts))?;
     let header = Header { format: FORMAT, started, environment, plan: plan.clone(), spec, point };
     recorder.begin(header)?;
     // If there are none, the trials make them.

@@ -31,6 +31,7 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
         experiment: ExperimentRequest::Tasks(part),
         baseline: 0,
         durability: None,
+        adopted_from: None,
         rounds: Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0, runs: 1 },
         seed: 7,
         scratch: Some(folder.path().to_owned()),

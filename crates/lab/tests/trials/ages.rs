@@ -31,6 +31,7 @@ fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result
     let request = Request {
         experiment: ExperimentRequest::Ageing(part),
         baseline: 0,
+        adopted_from: None,
         durability: Some(Durability::None),
         rounds: Rounds { min: 1, max: Some(rounds), precision: 0.03, seconds: 60.0, runs: 1 },
         seed: data.seed,

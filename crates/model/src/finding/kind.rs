@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{
     Cache, Durability,
-    units::{option_duration, show_count, show_duration, show_rate, show_size, three_digits},
+    units::{
+        option_duration, show_count, show_duration, show_percent as percent, show_rate, show_size,
+        three_digits,
+    },
 };
 
 /// A ratio of times to the baseline, with its interval.
@@ -33,13 +36,19 @@ impl fmt::Display for RatioInterval {
         } else {
             ("slower", [ratio, low, high])
         };
-        let [times, low, high] = times.map(three_digits);
+        let [times, low, high] = times.map(factor);
         write!(f, "{times} times {word} ({low} to {high})")
     }
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+/// An interval from two or three rounds may end anywhere.
+fn factor(times: f64) -> String {
+    if times < 1000.0 { three_digits(times) } else { "more than 1,000".to_owned() }
+}
+
+/// The half width of an interval.
+fn around(share: f64) -> String {
+    if share < 10.0 { format!("±{}", percent(share)) } else { percent(share) }
 }
 
 /// What it takes to measure more than a sample.
@@ -233,6 +242,18 @@ findings! {
     } => "the figures are for another setting: {name}={asked} was asked for, {name}={effect} is in \
         effect";
 
+    [Note] ScratchElsewhere {
+        asked: String = "The folder that was asked for.",
+        used: String = "The folder that has the stores.",
+    } => "stores are in {used}: the user that its server runs as cannot enter {asked}; --scratch DIR \
+        names another folder";
+
+    [Note] ClassOfServer {
+        class: Durability = "The durability class of all targets.",
+        server: String = "The server, without a password.",
+    } => "all targets have the durability class of {server}, {class}, because storemark does not \
+        change that server; --durability sets another class where it can be set";
+
     [Wrong] DurabilityDiffers {
         class: Durability = "Class of this target.",
         baseline: Durability = "Class of the baseline.",
@@ -260,6 +281,19 @@ findings! {
         "memory is not limited: {why}; only the engines' own caches are equal, and each target has \
         the page cache of the whole machine";
 
+    [Warning] MemoryLimitSmaller {
+        asked: u64 as show_size = "What was asked for.",
+        limit: u64 as show_size = "The limit in force.",
+    } => "figures are for {limit} of memory, not for the {asked} that were asked for: a control group \
+        above storemark's own allows no more; raise its limit (memory.max or memory.high; \
+        memory.limit_in_bytes), or use a smaller --memory";
+
+    [Warning] AddressSpaceLimited {
+        bytes: u64 as show_size = "Addresses that the process may use.",
+    } => "times and the order of targets may be others than without a limit: the address space is \
+        limited to {bytes} (ulimit -v or -d), so that engines that map their files, or keep large \
+        buffers, get less memory and give it back at once; run `ulimit -v unlimited` first";
+
     [Warning] ReadaheadLarge {
         readahead: u64 as show_size = "What the device reads ahead at once.",
         memory: u64 as show_size = "Memory of the run.",
@@ -275,6 +309,11 @@ findings! {
         byte read, because the device reads up to {readahead} at once and {memory} cannot keep \
         them; give more --memory, make it less (`blockdev --setra`), or turn it off \
         (readahead=off, where an engine has that)";
+
+    [if *updated { Note } else { Warning }] ScratchCopy {
+        why: String = "Why not the store itself.",
+        updated: bool = "Whether it is copied only because it is written to.",
+    } => "figures are those of a scratch copy, not of the store itself: {why}";
 
     [Warning] CacheKept =>
         "not the same memory: its target string sets the cache, and not --memory as for the \
@@ -401,9 +440,9 @@ findings! {
         trial missed its cache state; stop what disturbs it and run again";
 
     [Note, worst ("", *half_width)] TooNoisy {
-        half_width: f64 as percent = "Half width of the interval as a share of the figure.",
-        precision: f64 as percent = "What was asked for.",
-    } => "the interval is up to ±{half_width}, wider than the ±{precision} aimed for; use more \
+        half_width: f64 as around = "Half width of the interval as a share of the figure.",
+        precision: f64 as around = "What was asked for.",
+    } => "the half width of an interval is up to {half_width}, not the {precision} aimed for; use more \
         --time (with --rounds, more of them) or a quieter machine";
 
     [Note, worst (if *change < 0.0 { "faster" } else { "slower" }, change.abs())]
@@ -453,6 +492,17 @@ mod tests {
         let shown = |ratio, low, high| RatioInterval { ratio, low, high }.to_string();
         assert_eq!(shown(0.2, 0.1, 0.4), "5.00 times faster (2.50 to 10.0)");
         assert_eq!(shown(1.25, 0.9, 1.5), "1.25 times slower (0.900 to 1.50)");
+    }
+
+    #[test]
+    fn no_figure_is_printed_that_is_beyond_all_sense() {
+        let noisy = |half_width| FindingKind::TooNoisy { half_width, precision: 0.03 }.to_string();
+        assert!(noisy(0.12).contains("up to ±12.0 %, not the ±3.0 % aimed for"), "{}", noisy(0.12));
+        for beyond in [11_491_725_308.015, 1e300, f64::INFINITY, f64::NAN] {
+            assert!(noisy(beyond).contains("is up to more than 1,000 %,"), "{}", noisy(beyond));
+            let ratio = RatioInterval { ratio: 2.0, low: 1.0 / beyond, high: beyond }.to_string();
+            assert!(ratio.ends_with("to more than 1,000)"), "{ratio}");
+        }
     }
 
     #[test]

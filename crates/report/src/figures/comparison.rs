@@ -366,7 +366,8 @@ impl Both<'_> {
             old_us,
             new_us,
             time: unpaired_ratio(new, old),
-            detectable: detectable.is_finite().then_some(detectable),
+            // Ten times as long would show at a glance.
+            detectable: (detectable < 10.0).then_some(detectable),
             single_run: self.series.iter().any(|own| own.record.header.plan.rounds.runs == 1),
             p99: unpaired_ratio(&p99_after, &p99_before),
             verdict,

@@ -88,7 +88,7 @@ fn explain(record: &Record, row: &Figures) -> Explained {
         cached_before: cached(&samples, |s| s.before),
         cached_after: cached(&samples, |s| s.after),
         memory_mb: per_million(|s| s.memory_bytes),
-        opening_ms: per_million(|s| Some(s.open_ns)),
+        opening_ms: per_million(|s| Some(s.open_ns).filter(|ns| *ns > 0)),
         first_over_steady: row.first_us_per_op.zip(row.us_per_op).map(|(a, b)| a.point / b.point),
     }
 }

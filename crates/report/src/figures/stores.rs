@@ -63,7 +63,8 @@ fn row(record: &Record, target: usize) -> StoreFigures {
 fn median_open(record: &Record, target: usize) -> Option<u64> {
     let cache = record.header.plan.caches.first()?;
     let samples = record.samples.iter().filter(|s| s.target == target && s.cache == *cache);
-    let mut times: Vec<u64> = samples.map(|s| s.open_ns).collect();
+    // A store that stays open from its making to the end is not opened for a trial.
+    let mut times: Vec<u64> = samples.map(|s| s.open_ns).filter(|ns| *ns > 0).collect();
     times.sort_unstable();
     times.get(times.len() / 2).copied()
 }

@@ -39,16 +39,22 @@ pub enum Here {
 /// How a figure compares with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
-    /// The interval and what was published have a figure in common.
+    /// The interval is about what was published.
     Agrees,
     /// The whole interval is below.
     Lower,
     /// The whole interval is above.
     Higher,
+    /// The interval contains what was published, and much else.
+    TooWide,
 }
 
 /// Published sizes are rounded by up to this share.
 const EXACT: f64 = 0.005;
+
+/// An interval confirms what was published if it is within it, widened by this factor on both sides:
+/// another machine is never exactly the same, and an interval that reaches further tells nothing.
+const ABOUT: f64 = 1.25;
 
 impl StudyFigure {
     /// Absent: one of both is.
@@ -65,7 +71,8 @@ impl StudyFigure {
         Some(match () {
             () if high < least => Against::Lower,
             () if low > greatest => Against::Higher,
-            () => Against::Agrees,
+            () if low * ABOUT >= least && high <= greatest * ABOUT => Against::Agrees,
+            () => Against::TooWide,
         })
     }
 

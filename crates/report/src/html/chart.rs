@@ -220,9 +220,10 @@ impl Interval {
 }
 
 impl From<Estimate> for Interval {
-    /// One round has no interval.
+    /// One round has no interval, and one that may be anywhere would be all of the chart.
     fn from(estimate: Estimate) -> Self {
-        let [low, high] = [estimate.low, estimate.high].map(|end| (estimate.n > 1).then_some(end));
+        let [low, high] =
+            [estimate.low, estimate.high].map(|end| estimate.has_width().then_some(end));
         Self { value: Some(estimate.point), low, high, note: None }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use checks::{Calibration, Form, Gate, KnownRun, SlowDown, Tally};
 use model::{
     record::Record,
-    units::{show_duration, three_digits},
+    units::{show_duration, show_percent, three_digits},
 };
 
 use super::{Page, about};
@@ -56,9 +56,9 @@ const NOTES: [&str; 2] = [
      intervals that hold the truth; width, rounds and time: means",
 ];
 
-/// One round has no width.
+/// One round has no width, and two or three may have one beyond all sense.
 fn half_width(mean: f64) -> String {
-    if mean.is_finite() { format!("±{}", percent(mean)) } else { NONE.to_owned() }
+    if mean < 10.0 { format!("±{}", percent(mean)) } else { NONE.to_owned() }
 }
 
 fn gate_table(tallies: &[Tally<'_>]) -> Table {
@@ -82,7 +82,7 @@ fn share(tally: &Tally<'_>, count: u64) -> String {
 
 /// Without ratios there is no share of them.
 fn percent(share: f64) -> String {
-    if share.is_nan() { NONE.to_owned() } else { format!("{:.1} %", share * 100.0) }
+    if share.is_nan() { NONE.to_owned() } else { show_percent(share) }
 }
 
 /// What was asked for, what the wait takes, and its effect.

@@ -2,7 +2,7 @@
 
 use model::{
     Disk, DoctorReport, Environment, Filesystem, Flush, Folder, Noise, Reach,
-    units::{show_count, show_size, three_digits},
+    units::{show_count, show_percent, show_size, three_digits},
 };
 use stats::Estimate;
 
@@ -192,11 +192,11 @@ fn against_itself(noise: &Noise) -> String {
     };
     format!(
         "{} over {} rounds in {:.0} s: {evenness}; the smallest difference that a minute ({} rounds) \
-         shows in nine of ten runs is {} %",
+         shows in nine of ten runs is {}",
         with_interval(&Estimate { point, low, high, n: rounds as usize }),
         show_count(rounds.into()),
         noise.seconds,
         show_count(noise.rounds_a_minute.into()),
-        three_digits(noise.detectable_share * 100.0),
+        show_percent(noise.detectable_share),
     )
 }

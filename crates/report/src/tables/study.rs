@@ -59,5 +59,6 @@ pub(crate) fn against_published(against: Against) -> &'static str {
         Against::Agrees => "as published",
         Against::Lower => "lower",
         Against::Higher => "higher",
+        Against::TooWide => "too wide to tell",
     }
 }

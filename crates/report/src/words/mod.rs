@@ -76,6 +76,7 @@ pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
         Verdict::Same => "same within ±3 %",
         Verdict::Inconclusive => "inconclusive",
         Verdict::DurabilityDiffers => "durability differs",
+        Verdict::Saturated => "saturated",
         Verdict::TooFewRounds => "too few rounds",
         Verdict::StateNotReached => "state not reached",
         Verdict::NotMeasured => NONE,

@@ -88,7 +88,7 @@ fn all_that_is_known_is_shown() {
         "not known: who knows",
         "not found (Debian's package: postgresql)",
         "1.00 (0.99–1.01) over 40 rounds in 30 s: even",
-        "in nine of ten runs is 1.23 %",
+        "in nine of ten runs is 1.2 %",
     ] {
         assert!(page.replace("\n                  ", " ").contains(said), "{said}\n{page}");
     }

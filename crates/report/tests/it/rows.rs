@@ -30,7 +30,7 @@ fn rows() -> Record {
         }));
     }
     let sqlite = [("store", "file"), ("journal", "delete"), ("sync", "full"), ("null", "yes")];
-    let innodb = [("engine", "innodb"), ("null", "yes")];
+    let innodb = [("engine", "innodb"), ("null", "yes"), ("via", "tcp")];
     for (target, label) in labels.iter().enumerate() {
         let style = label.rsplit(' ').next().unwrap();
         let mut settings = if target < 2 { sqlite.to_vec() } else { innodb.to_vec() };

@@ -8,8 +8,9 @@ use model::{
     spec::Options,
     study::{Claim, Figure, Step},
 };
+use stats::Estimate;
 use storemark_report::{
-    Against, StudyFigure, StudyStep,
+    Against, Here, StudyFigure, StudyStep,
     pages::{self, Detail},
     study_figures,
 };
@@ -63,6 +64,23 @@ fn every_ratio_is_shown_and_compared_with_what_was_published() {
         assert_eq!((pack.published, pack.against()), (None, None));
         assert!(pack.here.is_some());
     }
+}
+
+#[test]
+fn an_interval_that_contains_anything_confirms_nothing() {
+    let claimed = claim("sqlite", Figure::TimeRatio, 0.9, Some(1.1));
+    let against = |low, high, n| {
+        let step = step(vec![claimed.clone()]);
+        let mut row = study_figures(&step, &[]).remove(0);
+        row.here = Some(Here::Estimate(Estimate { point: 1.0, low, high, n }));
+        row.against()
+    };
+    assert_eq!(against(0.95, 1.05, 9), Some(Against::Agrees));
+    assert_eq!(against(0.75, 1.35, 9), Some(Against::Agrees));
+    assert_eq!(against(0.7, 1.05, 9), Some(Against::TooWide));
+    assert_eq!(against(0.95, 1.4, 9), Some(Against::TooWide));
+    assert_eq!(against(0.0, f64::INFINITY, 1), Some(Against::TooWide));
+    assert_eq!(against(1.2, 40.0, 3), Some(Against::Higher));
 }
 
 #[test]

@@ -19,12 +19,12 @@ pub(super) fn request(
     spec: &BlobsSpec,
     placements: &Placements,
     seed: u64,
-) -> Result<(BlobsRequest, Option<Durability>)> {
+) -> Result<(BlobsRequest, Class)> {
     let resolved = resolve(spec)?;
     check_on(spec, &resolved)?;
     let work = spec.work(resolved.iter().any(|target| target.location.is_some()));
-    let durability = spec.durability(resolved.len(), &work);
-    let targets = chosen(spec, &resolved, placements)?;
+    let mut targets = chosen(spec, &resolved, placements)?;
+    let class = class(spec, &work, &mut targets)?;
     let blobs = BlobsRequest {
         data: data(spec, &resolved, seed)?,
         coverage: coverage(spec),
@@ -44,7 +44,28 @@ pub(super) fn request(
         integrity_check: spec.ways.integrity_check,
         short_of_room: spec.extras.yes,
     };
-    Ok((blobs, durability))
+    Ok((blobs, class))
+}
+
+/// The durability class of all targets, and the server that it is adopted from.
+pub(super) type Class = (Option<Durability>, Option<String>);
+
+/// An existing server is not changed: if no class is asked for, it keeps its own, and the others get
+/// the same as far as they have it.
+fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> Result<Class> {
+    let default = spec.durability(targets.len(), work);
+    if one(&spec.work.durability).is_some() || default.is_none() {
+        return Ok((default, None));
+    }
+    let server = targets.iter().find_map(|target| Some((target, target.address.as_ref()?)));
+    let Some((server, address)) = server else { return Ok((default, None)) };
+    let class = server.engine.class_at(address.reveal(), &server.settings);
+    let (class, label) = (class.map_err(|e| e.context(&server.label))?, server.label.clone());
+    for target in targets {
+        let cannot = target.engine.class_settings(Facet::Blobs, class).is_err();
+        target.keeps_class = target.address.is_some() || cannot;
+    }
+    Ok((Some(class), Some(label)))
 }
 
 /// A time or a number of rounds is for all of the data.

@@ -6,13 +6,10 @@ mod forecast;
 mod requests;
 mod rows;
 
-use std::{
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use host::Placements;
-use lab::{Outcome, Progress, Recorder, Request, Stop, StoreCache};
+use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, StoreCache};
 use model::{
     Engine, Error, Result, Severity,
     record::{Ended, Record},
@@ -20,10 +17,13 @@ use model::{
 };
 use report::pages;
 
-use super::{records::write_hdr, run_stats};
+use super::{
+    records::{EXPORT_HDR, write_hdr},
+    run_stats,
+};
 use crate::{
     exit::Failure,
-    files::{self, PageFile},
+    files::{self, PageFile, Taken},
     listener::Listener,
     output, plan, targets,
 };
@@ -44,17 +44,27 @@ struct Ready {
     placements: Placements,
 }
 
+impl Ready {
+    /// Where nothing may be written to.
+    fn taken(&self) -> Taken {
+        let blobs = self.requests.iter().filter_map(Request::blobs);
+        Taken::measured(blobs.flat_map(BlobsRequest::existing))
+    }
+}
+
 /// Measures what was typed, and shows it.
 pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     let ready = ready(typed)?;
     let spec = ready.spec.clone();
     let extras = extras(&spec);
-    let [json, plan] =
-        [&spec.shown().json, &extras.save_plan].map(|of| of.as_ref().map(Name::path));
-    let record = files::record(spec.shown(), spec.command())?;
-    let page = spec.shown().html.as_ref().map(Name::path);
-    let page = files::page(page, &[("--json", json), ("--save-plan", plan)])?;
-    if let Some(plan) = files::open(plan, files::PLAN)? {
+    let mut taken = ready.taken();
+    let record = files::record(spec.shown(), spec.command(), &mut taken)?;
+    let plan = files::open(extras.save_plan.as_ref().map(Name::path), files::PLAN, &mut taken)?;
+    let page = files::page(spec.shown().html.as_ref().map(Name::path), &mut taken)?;
+    if let Some(folder) = &extras.export_hdr {
+        taken.check(EXPORT_HDR.option, folder.path())?;
+    }
+    if let Some(plan) = plan {
         save(plan, &spec)?;
     }
     if extras.dry_run {
@@ -62,7 +72,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     }
     let measured = measure(ready, record, stop)?;
     if let Some(folder) = &extras.export_hdr {
-        write_hdr(&measured.records, folder.path())?;
+        write_hdr(&measured.records, folder.path(), &taken)?;
     }
     let (records, outcomes) = show(measured, &spec, page)?;
     print_integrity(&outcomes)?;
@@ -73,7 +83,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
 /// Measures without showing anything.
 pub(crate) fn measured(spec: RunSpec, stop: &Stop) -> Result<Measured, Failure> {
     let ready = ready(spec)?;
-    let record = files::record(ready.spec.shown(), ready.spec.command())?;
+    let record = files::record(ready.spec.shown(), ready.spec.command(), &mut ready.taken())?;
     measure(ready, record, stop)
 }
 
@@ -96,7 +106,11 @@ fn ready(typed: RunSpec) -> Result<Ready> {
     Ok(Ready { began, spec, requests, placements })
 }
 
-fn measure(ready: Ready, out: Option<Box<dyn Write>>, stop: &Stop) -> Result<Measured, Failure> {
+fn measure(
+    ready: Ready,
+    out: Option<Box<dyn RecordFile>>,
+    stop: &Stop,
+) -> Result<Measured, Failure> {
     let Ready { began, spec, mut requests, placements } = ready;
     if requests.len() > 1 && matches!(spec, RunSpec::Run(_)) && !extras(&spec).yes {
         forecast::refuse_unbearable(&requests, stop)?;
@@ -107,7 +121,9 @@ fn measure(ready: Ready, out: Option<Box<dyn Write>>, stop: &Stop) -> Result<Mea
     let ended =
         stop.within(time, || one_by_one(&mut requests, &spec, &mut recorder, (began, stop)));
     drop(placements);
-    Ok(Measured { records: recorder.into_records(), ended })
+    let (records, finished) = recorder.finish();
+    let ended = ended.and_then(|ended| finished.map(|()| ended).map_err(Failure::PartWay));
+    Ok(Measured { records, ended })
 }
 
 /// Measures one run after the other, until one is interrupted or fails.
@@ -148,9 +164,9 @@ fn share(time: Duration, began: Instant, runs: usize) -> f64 {
     time.saturating_sub(began.elapsed()).as_secs_f64() / runs as f64
 }
 
-fn save(mut file: Box<dyn Write>, spec: &RunSpec) -> Result<()> {
+fn save(mut file: Box<dyn RecordFile>, spec: &RunSpec) -> Result<()> {
     let text = spec.kept()?.to_plan()?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.flush());
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.finish());
     written.map_err(|error| Error::io("--save-plan", error))
 }
 

@@ -59,11 +59,12 @@ pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Re
 fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     let running = spec.running();
     let seed = one(&running.seed).expect("what is understood has a seed");
-    let mut default = None;
+    let (mut default, mut adopted_from) = (None, None);
     let (mut experiment, durability) = match spec {
         RunSpec::Run(spec) => {
-            let (blobs, durability) = blobs::request(spec, placements, seed)?;
-            (ExperimentRequest::Blobs(Box::new(blobs)), durability)
+            let (blobs, class) = blobs::request(spec, placements, seed)?;
+            adopted_from = class.1;
+            (ExperimentRequest::Blobs(Box::new(blobs)), class.0)
         }
         RunSpec::Rows(spec) => {
             default = spec.targets.is_empty().then_some(RowsSpec::BASELINE);
@@ -85,7 +86,18 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     let baseline = targets::baseline(one(&running.baseline), default, &labels)?;
     let scratch = running.scratch.as_ref().map(|scratch| scratch.path().to_owned());
     let (spec, point, worker) = (None, None, worker::command()?);
-    Ok(Request { experiment, baseline, durability, rounds, seed, scratch, spec, point, worker })
+    Ok(Request {
+        experiment,
+        baseline,
+        durability,
+        adopted_from,
+        rounds,
+        seed,
+        scratch,
+        spec,
+        point,
+        worker,
+    })
 }
 
 fn labels(experiment: &mut ExperimentRequest) -> Vec<&mut String> {

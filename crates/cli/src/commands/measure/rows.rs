@@ -6,6 +6,7 @@ use model::{
     Engine, Error, Facet, Result, Rows,
     rows::Style,
     spec::{RowsSpec, one},
+    without_password,
 };
 
 use crate::targets;
@@ -46,7 +47,10 @@ fn groups(spec: &RowsSpec) -> Vec<Group> {
 
 fn resolve(text: &std::ffi::OsStr) -> Result<Target<dyn Rows>> {
     let target = targets::scratch(text, Facet::Rows, registry::rows)?;
-    target.engine.check(&target.settings).map_err(|e| e.context(text.display()))?;
+    target
+        .engine
+        .check(&target.settings)
+        .map_err(|e| e.context(without_password(&text.to_string_lossy())))?;
     Ok(target)
 }
 
@@ -65,7 +69,7 @@ fn usable(
         return Ok(None);
     }
     let target = resolve(text.as_ref())?;
-    let reason = |class| target.engine.unsupported_reason(class, &target.settings);
+    let reason = |class| target.engine.unreached(class, &target.settings);
     let Some(why) = one(&spec.durability).and_then(reason) else { return Ok(Some(target)) };
     missing.push((target.label, why));
     Ok(None)

@@ -5,6 +5,8 @@ use std::{
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
 };
 
 use crate::{
@@ -86,7 +88,7 @@ pub(super) const MARIADB: Kind = Kind {
         no_database: "Unknown database 'nowhere'",
         no_privilege: "CREATE command denied",
         nobody: "nothing answers there",
-        taken: "DROP TABLE `shop`.`storemark_0_read`",
+        taken: "storemark did not make it (`shop`.`storemark_0_read`)",
     },
     setup: &[
         ("mysql", "CREATE DATABASE shop"),
@@ -101,6 +103,9 @@ pub(super) const MARIADB: Kind = Kind {
         let root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
         let user: &[&str] = if root { &["--user=mysql"] } else { &[] };
         let data = format!("--datadir={}", folder.join("data").display());
+        if folder.join("data").exists() {
+            return mariadbd(folder, port, user, &data);
+        }
         let installed = Command::new("mariadb-install-db")
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
             .args(["--debug-no-sync", &data])
@@ -108,16 +113,7 @@ pub(super) const MARIADB: Kind = Kind {
             .output()
             .unwrap();
         assert!(installed.status.success(), "{installed:?}");
-        Command::new("/usr/sbin/mariadbd")
-            .args(["--no-defaults", "--bind-address=127.0.0.1", "--max-allowed-packet=1M", &data])
-            .arg(format!("--socket={}", folder.join("socket").display()))
-            .arg(format!("--pid-file={}", folder.join("pid").display()))
-            .arg(format!("--port={port}"))
-            .args(user)
-            .stdout(Stdio::null())
-            .stderr(File::create(folder.join("log")).unwrap())
-            .spawn()
-            .unwrap()
+        mariadbd(folder, port, user, &data)
     },
     client: |server, database, sql| {
         let mut command = Command::new("mariadb");
@@ -149,14 +145,14 @@ pub(super) const POSTGRES: Kind = Kind {
         ("?set.shared_buffers=1GB", "cannot be changed without restarting"),
         ("?set.no_such_thing=1", "unrecognized configuration parameter"),
         ("?set.no.such=1", "no such variable"),
-        ("?sync=off", "the server has sync=async, not off"),
+        ("?sync=off", "the server has sync=async (fsync=on"),
     ],
     says: Says {
         wrong_password: "password authentication failed",
         no_database: "\"nowhere\" does not exist",
         no_privilege: "GRANT CREATE ON SCHEMA public TO poor",
         nobody: "onnection refused",
-        taken: "DROP TABLE \"storemark_0_read\"",
+        taken: "storemark did not make it (\"storemark_0_read\")",
     },
     setup: &[
         ("postgres", "CREATE DATABASE shop"),
@@ -168,19 +164,15 @@ pub(super) const POSTGRES: Kind = Kind {
     tables: "SELECT tablename FROM pg_tables WHERE schemaname='public'",
     socket: "",
     start: |folder, port| {
-        fs::write(folder.join("password"), "right\n").unwrap();
-        let made = as_postgres("initdb")
-            .args(["--no-sync", "--auth=scram-sha-256", "--username=admin", "--pwfile"])
-            .arg(folder.join("password"))
-            .arg(folder.join("data"))
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{made:?}");
+        if !folder.join("data").exists() {
+            initdb(folder);
+        }
         as_postgres("postgres")
             .arg("-D")
             .arg(folder.join("data"))
             .args(["-c", "listen_addresses=127.0.0.1", "-c", &format!("port={port}")])
             .args(["-c", "unix_socket_directories=.."])
+            .args(certificate(folder, "-cssl=on\n-cssl_cert_file=", "-cssl_key_file="))
             .stderr(File::create(folder.join("log")).unwrap())
             .spawn()
             .unwrap()
@@ -195,6 +187,53 @@ pub(super) const POSTGRES: Kind = Kind {
         command
     },
 };
+
+fn mariadbd(folder: &Path, port: u16, user: &[&str], data: &str) -> Child {
+    Command::new("/usr/sbin/mariadbd")
+        .args(["--no-defaults", "--bind-address=127.0.0.1", "--max-allowed-packet=1M", data])
+        .arg(format!("--socket={}", folder.join("socket").display()))
+        .arg(format!("--pid-file={}", folder.join("pid").display()))
+        .arg(format!("--port={port}"))
+        .args(user)
+        .args(certificate(folder, "--ssl-cert=", "--ssl-key="))
+        .stdout(Stdio::null())
+        .stderr(File::create(folder.join("log")).unwrap())
+        .spawn()
+        .unwrap()
+}
+
+fn initdb(folder: &Path) {
+    fs::write(folder.join("password"), "right\n").unwrap();
+    let made = as_postgres("initdb")
+        .args(["--no-sync", "--auth=scram-sha-256", "--username=admin", "--pwfile"])
+        .arg(folder.join("password"))
+        .arg(folder.join("data"))
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+}
+
+/// Makes the files of an authority and of a server. PostgreSQL wants a key that it alone can read.
+const CERTIFICATES: &str = "
+key='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30'
+openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=authority
+openssl req -x509 $key -keyout server.key -out server.pem -subj /CN=server -CA ca.pem \\
+  -CAkey ca.key -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE
+chmod 644 server.key
+install -m 600 server.key postgres.key
+test $(id -u) != 0 || chown postgres postgres.key
+";
+
+/// The options that name the certificate and its key, if the folder has them.
+fn certificate(folder: &Path, certificate: &str, key: &str) -> Vec<String> {
+    if !folder.join("server.pem").exists() {
+        return Vec::new();
+    }
+    let file = if key.starts_with("--") { "server.key" } else { "postgres.key" };
+    let certificate = format!("{certificate}{}", folder.join("server.pem").display());
+    let key = format!("{key}{}", folder.join(file).display());
+    certificate.split('\n').map(str::to_owned).chain([key]).collect()
+}
 
 /// A program of PostgreSQL, run by a user that it accepts.
 fn as_postgres(name: &str) -> Command {
@@ -223,9 +262,25 @@ pub(super) struct Existing<'k> {
 
 impl<'k> Existing<'k> {
     pub(super) fn start(kind: &'k Kind, world: &World) -> Self {
-        let (folder, port) = (world.path("existing"), free_port());
+        let folder = world.path("existing");
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        Self::start_on(kind, folder)
+    }
+
+    /// One with a certificate for 127.0.0.1, signed by an authority in `ca.pem`.
+    pub(super) fn encrypted(kind: &'k Kind, world: &World) -> Self {
+        let folder = world.path("existing");
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        let made = Command::new("sh").args(["-ec", CERTIFICATES]).current_dir(&folder).output();
+        let made = made.unwrap();
+        assert!(made.status.success(), "{made:?}");
+        Self::start_on(kind, folder)
+    }
+
+    fn start_on(kind: &'k Kind, folder: PathBuf) -> Self {
+        let port = free_port();
         let process = (kind.start)(&folder, port);
         let server = Self { kind, folder, port, process };
         assert!(within(60, || server.sql(kind.setup[0].0, "SELECT 1").is_some()));
@@ -233,6 +288,20 @@ impl<'k> Existing<'k> {
             server.sql(database, statement).unwrap();
         }
         server
+    }
+
+    /// Ends it at once, and starts it again on the same port.
+    pub(super) fn restart(&mut self, pause: Duration) {
+        signal(self.process.id(), "QUIT");
+        let _ = self.process.wait();
+        thread::sleep(pause);
+        self.process = (self.kind.start)(&self.folder, self.port);
+        assert!(within(60, || self.sql("shop", "SELECT 1").is_some()));
+    }
+
+    /// The file with the authority that signed its certificate.
+    pub(super) fn authority(&self) -> PathBuf {
+        self.folder.join("ca.pem")
     }
 
     /// Runs `sql` as a user that may do everything; `None` if it fails.

@@ -1,7 +1,8 @@
-//! strace sees the flush of a durable update before it is acknowledged, and none where the class
-//! asks for none.
+//! strace sees the calls that `docs/durability.md` names: the flush of a durable update before it is
+//! acknowledged, and none where the class asks for none.
 
 use std::{
+    collections::BTreeSet,
     env, fs,
     path::Path,
     process::{Command, Stdio},
@@ -17,6 +18,14 @@ const BEGIN: &str = "the update begins";
 const END: &str = "the update is acknowledged";
 /// Calls that flush a file to its device.
 const FLUSHES: [&str; 5] = ["fsync", "fdatasync", "msync", "sync_file_range", "syncfs"];
+/// Calls that write to a file or name it, and the manual page of each.
+const WRITES: [(&str, &str); 5] = [
+    ("write", "write"),
+    ("pwrite64", "pwrite"),
+    ("rename", "rename"),
+    ("renameat", "rename"),
+    ("renameat2", "rename"),
+];
 
 /// The process that is traced: one update after another has warmed up what is only done once.
 #[test]
@@ -57,15 +66,16 @@ fn options(engine: &dyn Blobs, class: Durability) -> OpenOptions {
     OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers }
 }
 
-/// Calls that flushed during each update of `engine`, by any of its processes and threads;
-/// `None` where nobody may trace.
-fn flushes(engine: &dyn Blobs, class: Durability) -> Option<Vec<Vec<String>>> {
+/// The calls by which files were written and flushed during each update of `engine`, by any of its
+/// processes and threads; `None` where nobody may trace.
+fn calls(engine: &dyn Blobs, class: Durability) -> Option<Vec<BTreeSet<String>>> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o711))
         .unwrap();
     let trace = folder.path().join("trace");
     let job = format!("{} {class} {}", engine.name(), folder.path().join("store").display());
-    let calls = format!("trace=write,{}", FLUSHES.join(","));
+    let writes = WRITES.map(|(call, _)| call).join(",");
+    let calls = format!("trace={writes},{}", FLUSHES.join(","));
     let output = Command::new("strace")
         .args(["-f", "-qq", "-y", "-e", &calls, "-e", "signal=none", "-o"])
         .arg(&trace)
@@ -84,52 +94,74 @@ fn flushes(engine: &dyn Blobs, class: Durability) -> Option<Vec<Vec<String>>> {
     Some(of_updates(&fs::read_to_string(trace).unwrap(), folder.path()))
 }
 
-/// Splits a trace at the marks of the updater. Only what flushes a file below `folder` counts.
-fn of_updates(trace: &str, folder: &Path) -> Vec<Vec<String>> {
+/// Splits a trace at the marks of the updater. Only what was done to a file below `folder` counts.
+fn of_updates(trace: &str, folder: &Path) -> Vec<BTreeSet<String>> {
     let folder = folder.to_str().unwrap();
-    let mut updates: Vec<Vec<String>> = Vec::new();
+    let mut updates: Vec<BTreeSet<String>> = Vec::new();
     let (mut within, mut waiting) = (false, Vec::new());
     for line in trace.lines() {
         let (process, call) = line.trim_start().split_once(' ').unwrap_or_default();
         let call = call.trim_start();
         if call.starts_with("write(") && call.contains(BEGIN) {
-            updates.push(Vec::new());
+            updates.push(BTreeSet::new());
             within = true;
         } else if call.starts_with("write(") && call.contains(END) {
             within = false;
         }
         // A call during which another process did something is on two lines.
-        let named = FLUSHES.iter().find(|name| call.starts_with(&format!("{name}(")));
-        if named.is_some() && call.contains(folder) && call.contains("<unfinished") {
+        let resumed = call.strip_prefix("<... ").and_then(|rest| rest.split_once(" resumed"));
+        let ours = match resumed {
+            Some(_) => waiting.contains(&process),
+            None => call.contains(folder),
+        };
+        waiting.retain(|waits| *waits != process);
+        if ours && call.contains("<unfinished") {
             waiting.push(process);
-        }
-        let resumed = FLUSHES.iter().any(|name| call.starts_with(&format!("<... {name} resumed")));
-        let ended =
-            (resumed && waiting.contains(&process)) || (named.is_some() && call.contains(folder));
-        if ended && call.contains("= 0") && within {
-            updates.last_mut().unwrap().push(call.to_owned());
-        }
-        if resumed {
-            waiting.retain(|waits| *waits != process);
+        } else if ours && within && !call.contains("= -1") {
+            let name = resumed.map_or_else(|| call.split('(').next(), |(name, _)| Some(name));
+            let name = name.unwrap_or_default();
+            let page = WRITES.iter().find(|(call, _)| *call == name).map_or(name, |(_, page)| page);
+            updates.last_mut().unwrap().insert(page.to_owned());
         }
     }
     updates
 }
 
+/// The calls that a sentence names, as `fsync(2)`.
+fn named(how: &str) -> BTreeSet<String> {
+    let words = how.split("(2)").map(|before| before.rsplit(' ').next().unwrap_or_default());
+    let known = |word: &&str| FLUSHES.contains(word) || WRITES.iter().any(|(_, page)| page == word);
+    words.filter(known).map(str::to_owned).collect()
+}
+
+fn flushes(calls: &BTreeSet<String>) -> BTreeSet<String> {
+    calls.iter().filter(|call| FLUSHES.contains(&&***call)).cloned().collect()
+}
+
+fn check(engine: &dyn Blobs, class: Durability, how: &str, updates: &[BTreeSet<String>]) {
+    let named = named(how);
+    assert_eq!(updates.len(), 4, "{} {class}: {updates:?}", engine.name());
+    for calls in updates {
+        let flushes = flushes(calls);
+        let said = format!("{} {class}: made {calls:?}, but docs say: {how}", engine.name());
+        assert!(flushes.is_subset(&named), "{said}");
+        match class {
+            Durability::None => assert!(flushes.is_empty(), "{said}"),
+            Durability::Consistent => {}
+            Durability::Durable => {
+                assert!(!flushes.is_empty(), "{said}");
+                assert!(named.is_subset(calls), "{said}");
+            }
+        }
+    }
+}
+
 #[test]
-fn a_durable_update_is_flushed_before_it_is_acknowledged_and_another_need_not_be() {
+fn an_update_of_each_class_makes_the_calls_that_the_page_names() {
     for engine in registry::all_blobs().filter(|e| e.capabilities().persistent) {
-        for class in [Durability::None, Durability::Durable] {
-            if engine.durability_settings(class).is_none() {
-                continue;
-            }
-            let Some(updates) = flushes(engine, class) else { return };
-            assert_eq!(updates.len(), 4, "{} {class}: {updates:?}", engine.name());
-            for calls in updates {
-                let flushed = !calls.is_empty();
-                let durable = class == Durability::Durable;
-                assert_eq!(flushed, durable, "{} {class}: {calls:?}", engine.name());
-            }
+        for kept in engine.declaration().durability {
+            let Some(updates) = calls(engine, kept.class) else { return };
+            check(engine, kept.class, kept.how, &updates);
         }
     }
 }
@@ -147,5 +179,12 @@ fn a_trace_is_split_at_the_marks() {
 10 fsync(3</a/store>) = 0
 ";
     let updates = of_updates(trace, "/a".as_ref());
-    assert_eq!(updates, [["<... fdatasync resumed>) = 0"]]);
+    assert_eq!(updates, [BTreeSet::from(["fdatasync".to_owned()])]);
+}
+
+#[test]
+fn a_sentence_names_its_calls() {
+    let names = |how| Vec::from_iter(named(how));
+    assert_eq!(names("write(2) and fdatasync(2) of the log"), ["fdatasync", "write"]);
+    assert_eq!(names("MDB_NOSYNC: nothing"), [""; 0]);
 }

@@ -54,7 +54,7 @@ pub(crate) fn prepare<'a>(
         |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
     let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
     check_room(request, part)?;
-    let scratch = Scratch::new_in(&request.scratch())?;
+    let scratch = Scratch::new_in(&request.scratch(&part.targets))?;
     let largest = part.data.size + part.data.variance;
     let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest, part.data.random_percent);
     let ages = draw(request, part, 0, &pool, stop)?;
@@ -66,7 +66,8 @@ pub(crate) fn prepare<'a>(
     let plan = request.plan(experiment, targets, workloads(part), planned_caches(&caches));
     let workloads = plan.workloads.clone();
     let ageing = Ageing { request, part, caches, workloads, pool, scratch, ages, progress, stop };
-    let findings = unreachable.into_iter().map(Finding::run).collect();
+    let unreachable = unreachable.into_iter().map(Finding::run);
+    let findings = request.moved(&part.targets).into_iter().chain(unreachable).collect();
     let shorter = "a smaller --volume or fewer --ages";
     Ok(Prepared { findings, ..Prepared::new(ageing, plan, environment, shorter) })
 }
@@ -121,7 +122,7 @@ fn planned_caches(reads: &[Cache]) -> Vec<Cache> {
 fn check_room(request: &Request, part: &AgeingRequest) -> Result<()> {
     let live = part.data.count.saturating_mul(part.data.size);
     let needed = live.saturating_add(live / 4);
-    let scratch = request.scratch();
+    let scratch = request.scratch(&part.targets);
     let Some(free) = host::shortage(&scratch, needed)? else { return Ok(()) };
     Err(Error::usage(format!(
         "{} of live objects take {} or more as they age, {} has {} free: a smaller --volume takes \

@@ -51,10 +51,14 @@ impl MemoryLimiter {
             findings.push(Finding::run(FindingKind::MemoryNotLimited { why: why.to_string() }));
         });
         let group = group.ok();
+        let limit = group.as_ref().map(MemoryGroup::limit_bytes);
+        let smaller = limit.filter(|limit| *limit < bytes - bytes % pagecache::page_size());
+        let smaller = smaller.map(|limit| FindingKind::MemoryLimitSmaller { asked: bytes, limit });
+        findings.extend(smaller.map(Finding::run));
         let planned = MemoryLimit {
             bytes,
             cache_bytes: bytes / CACHE_PART,
-            limit_bytes: group.as_ref().map(MemoryGroup::limit_bytes),
+            limit_bytes: limit,
             page_bytes: pagecache::page_size(),
         };
         Ok(Some(Self { planned, findings, group, reported: Cell::new(0) }))

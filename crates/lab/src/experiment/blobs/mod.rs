@@ -337,6 +337,19 @@ impl Blobs<'_> {
         let sampled = self.stores.sampled;
         findings.extend(sampled.map(|of| Finding::run(of.finding())));
         findings.extend(always_warm);
+        let Job { request, part, .. } = self.job;
+        let is_scratch = |target: &&BlobTarget| {
+            self.job
+                .operations()
+                .into_iter()
+                .any(|operation| self.job.is_scratch(target, operation))
+        };
+        findings.extend(request.moved(part.targets.iter().filter(is_scratch)));
+        let adopted = request.adopted_from.clone().zip(request.durability);
+        findings.extend(
+            adopted
+                .map(|(server, class)| Finding::run(FindingKind::ClassOfServer { class, server })),
+        );
         findings.extend(self.limiter.iter().flat_map(|limiter| limiter.findings.clone()));
         findings
     }

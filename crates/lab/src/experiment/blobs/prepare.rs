@@ -314,18 +314,21 @@ fn finish_all(
         let Stores { dataset, targets, scratches, .. } = stores;
         let making = Making { job, index, target, source, amount };
         let finish = || {
-            let (mut finished, finding) = finish(job, place, target, made?, dataset)?;
+            let (mut finished, findings) = finish(job, place, target, made?, dataset)?;
             making.add_copies(&mut finished, targets, scratches)?;
-            Ok((finished, finding))
+            Ok((finished, findings))
         };
         match bearable(&target.label, in_half_of_the_rest(job, finish))? {
-            Ok((finished, finding)) => {
+            Ok((finished, findings)) => {
                 if index == job.request.baseline {
                     stores.baseline = place;
                 }
                 stores.targets.push(finished);
-                let new = finding.filter(|finding| !stores.findings.contains(finding));
-                stores.findings.extend(new);
+                for finding in findings {
+                    if !stores.findings.contains(&finding) {
+                        stores.findings.push(finding);
+                    }
+                }
             }
             Err(error) => {
                 stores.note_failed(&target.label, &error);
@@ -343,15 +346,34 @@ fn finish(
     target: &BlobTarget,
     made: Made,
     dataset: &Dataset,
-) -> Result<(PreparedTarget, Option<Finding>)> {
+) -> Result<(PreparedTarget, Vec<Finding>)> {
     let (finding, check) = look(job, target, &made, dataset)?;
     let ready = made.first();
     let mut facts = ready.facts(place, dataset.summary().bytes)?;
     (facts.fill_ns, facts.check_ns) = (made.fill.map(nanoseconds), nanoseconds(check));
     show(job, &target.label, ready, &facts.in_effect);
     let planned = target.planned(Facet::Blobs, job.request.durability, job.owner(target))?;
+    let findings = finding.into_iter().chain(copied(job, target)).collect();
     let Made { read, copies, update, .. } = made;
-    Ok((PreparedTarget { planned, facts, read, copies, update }, finding))
+    Ok((PreparedTarget { planned, facts, read, copies, update }, findings))
+}
+
+/// Why a copy of the user's own store is measured, with the processes that write to it.
+fn copied(job: Job<'_>, target: &BlobTarget) -> Option<Finding> {
+    let path = target.location.as_ref()?;
+    let copied = |operation: &Operation| job.is_scratch(target, *operation);
+    let operation = job.operations().into_iter().find(copied)?;
+    let updated = operation.writes();
+    let why = if updated {
+        "it is written to, and --in-place was not given".to_owned()
+    } else {
+        let why = target.engine.reading_changes(path, &job.settings(target).ok()?)?;
+        match host::writers(&target.engine.files(path)).join(", ") {
+            writers if writers.is_empty() => why,
+            writers => format!("{why}; open to write in {writers}"),
+        }
+    };
+    Some(Finding::target(FindingKind::ScratchCopy { why, updated }, &target.label))
 }
 
 /// Reads every value of the stores that were not checked yet; also returns how long that took.

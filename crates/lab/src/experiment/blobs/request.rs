@@ -45,6 +45,19 @@ pub struct BlobsRequest {
     pub short_of_room: bool,
 }
 
+impl BlobsRequest {
+    /// Files and folders of the user that it measures, or reads its data from.
+    pub fn existing(&self) -> Vec<PathBuf> {
+        let targets = self.targets.iter();
+        let stores = targets.filter_map(|target| Some((target.engine, target.location.as_ref()?)));
+        let data = match &self.data {
+            Data::Store { engine, path, .. } => Some((*engine, path)),
+            Data::Generated(_) | Data::Targets => None,
+        };
+        stores.chain(data).flat_map(|(engine, path)| engine.files(path)).collect()
+    }
+}
+
 /// How much of the data is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, path::PathBuf};
 
 use model::{
     DatasetSpec, Error, ErrorKind, Facet, Finding, FindingKind, Operation, PlannedTarget, Result,
-    SampledFrom, Settings, StoreFacts,
+    SampledFrom, Secret, Settings, StoreFacts,
 };
 
 use super::{BlobTarget, Coverage, Job, Scratches};
@@ -119,7 +119,7 @@ pub struct Needs {
 }
 
 /// Of a target: engine, location, address, settings, and the folder that it is placed on.
-type Need = (&'static str, Option<PathBuf>, Option<String>, Settings, Option<PathBuf>);
+type Need = (&'static str, Option<PathBuf>, Option<Secret>, Settings, Option<PathBuf>);
 
 impl StoreCache {
     /// What `job` can be run on. What it cannot is removed.

@@ -67,14 +67,16 @@ pub(crate) fn prepare<'a>(
         part.targets.iter().map(|target| target.planned(request)).collect::<Result<_>>()?;
     let (experiment, caches) = (Data::Rows { rows: part.rows }, vec![Cache::Warm]);
     let plan = request.plan(experiment, targets, part.workloads(), caches);
-    let scratch = Scratch::new_in(&request.scratch())?;
+    let measured = || part.targets.iter().map(|of| &of.target);
+    let scratch = Scratch::new_in(&request.scratch(measured()))?;
     let folder = scratch.path().to_owned();
     let servers = Servers { scratch, stores: Vec::new(), started: 0 };
     let libraries = part.targets.iter().filter_map(|target| target.target.engine.library());
     let environment = environment(std::slice::from_ref(&folder), libraries);
     let rows = Rows { request, part, servers, folder, stop };
+    let findings = [request.moved(measured()), missing(part)].concat();
     let prepared = Prepared::new(rows, plan, environment, "fewer --rows, targets or styles");
-    Ok(Prepared { trials: part.trials(), findings: missing(part), ..prepared })
+    Ok(Prepared { trials: part.trials(), findings, ..prepared })
 }
 
 /// What was to be measured but cannot be.

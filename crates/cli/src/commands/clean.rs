@@ -1,0 +1,64 @@
+//! `storemark clean`: removes what killed runs left on servers.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use model::{Cleaned, Error, Facet, Leftover, Result, Settings};
+
+use crate::{
+    exit::Failure,
+    output,
+    targets::{self, Resolved},
+};
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark clean mysql://me@db.example/shop        tables that killed runs left in this database
+  storemark clean postgres://me@db.example/shop?tls=on
+
+A table is removed if storemark made it and the connection of its owner has ended. Scratch folders
+of killed runs are removed by the next run in the same place.")]
+pub(crate) struct CleanOptions {
+    /// Databases of servers, each as in `run`
+    #[arg(required = true)]
+    pub(crate) targets: Vec<OsString>,
+}
+
+pub(crate) fn run(options: &CleanOptions) -> Result<(), Failure> {
+    let mut kept = Vec::new();
+    for text in &options.targets {
+        let target = targets::resolve(text)?;
+        let left = clean(&target).map_err(|e| e.context(&target.text))?;
+        let shown: String = left.iter().map(|left| line(&target.text, left)).collect();
+        let nothing = || format!("{}: nothing was left\n", target.text);
+        output::print(&if shown.is_empty() { nothing() } else { shown })?;
+        let failed = left.into_iter().filter(|left| matches!(left.outcome, Cleaned::Failed(_)));
+        kept.extend(failed.map(|left| left.table));
+    }
+    if kept.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::PartWay(Error::failed(format!("not removed: {}", kept.join(", ")))))
+}
+
+fn clean(target: &Resolved) -> Result<Vec<Leftover>> {
+    let Some(address) = &target.address else {
+        return Err(Error::usage(
+            "names no server (accepted: mysql://user@host/database, postgres://user@host/database)",
+        ));
+    };
+    let settings = target.engine.settings(Facet::Blobs);
+    let own = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    target.engine.clean(address.reveal(), &Settings::check(settings, own)?)
+}
+
+fn line(target: &str, Leftover { table, owner, outcome }: &Leftover) -> String {
+    match outcome {
+        Cleaned::Removed => format!("{target}: removed the table {table} of {owner}\n"),
+        Cleaned::InUse => format!("{target}: {owner} uses the table {table}\n"),
+        Cleaned::Failed(why) => {
+            format!("{target}: cannot remove the table {table} of {owner}: {why}\n")
+        }
+    }
+}

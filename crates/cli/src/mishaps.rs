@@ -1,0 +1,82 @@
+//! What would end this program without a word: a panic becomes one line, and a file that grows beyond
+//! its limit an error.
+
+use std::{
+    cell::RefCell,
+    panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    thread,
+};
+
+use model::{Error, Result};
+
+use crate::{exit::Failure, output};
+
+/// What the last panic was, for where it ends up.
+static LAST: Mutex<String> = Mutex::new(String::new());
+
+thread_local! {
+    /// The stores, if any, that this thread was at when it panicked before.
+    static UNWINDING: RefCell<Vec<Option<PathBuf>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Prepares for both.
+pub(crate) fn prepare() -> Result<()> {
+    set_hook(Box::new(on_panic));
+    file_limits()
+}
+
+/// `ulimit -f` ends a process by a signal unless that is caught; a write then fails as on a full disk.
+#[cfg(unix)]
+fn file_limits() -> Result<()> {
+    use std::sync::{Arc, atomic::AtomicBool};
+
+    let caught = Arc::new(AtomicBool::new(false));
+    let registered = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, caught);
+    registered.map(drop).map_err(|e| Error::io("signals cannot be caught", e))
+}
+
+#[cfg(not(unix))]
+fn file_limits() -> Result<()> {
+    Ok(())
+}
+
+/// Does `work`; a panic in it is an error.
+pub(crate) fn caught(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Failure::PartWay(last())))
+}
+
+fn last() -> Error {
+    Error::failed(LAST.lock().unwrap_or_else(PoisonError::into_inner).clone())
+}
+
+/// Prints nothing yet, as a panic may be caught; except in a thread of a library, of which nobody else
+/// learns. One on the way of another one ends the process at once: Rust would abort it.
+fn on_panic(info: &PanicHookInfo<'_>) {
+    let store = engines::store_at_work();
+    if UNWINDING.with_borrow(|earlier| earlier.last() == Some(&store)) {
+        output::say(&last().to_string());
+        std::process::exit(2);
+    }
+    UNWINDING.with_borrow_mut(|earlier| earlier.push(store.clone()));
+    let why = engines::panic_message(info.payload());
+    // The thread that waited for others repeats that one of them has panicked.
+    if why != "a scoped thread panicked" {
+        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = line(info, store.as_deref(), &why);
+    }
+    if thread::current().name().is_some_and(|name| name != "main") {
+        output::say(&last().to_string());
+    }
+}
+
+fn line(info: &PanicHookInfo<'_>, store: Option<&Path>, why: &str) -> String {
+    let place = info.location().map_or_else(String::new, |place| {
+        let file = place.file().rsplit(['/', '\\']).take(3).collect::<Vec<_>>();
+        format!(" ({}:{})", file.into_iter().rev().collect::<Vec<_>>().join("/"), place.line())
+    });
+    match store {
+        Some(store) => engines::given_up(store, &format!("{why}{place}")).to_string(),
+        None => format!("{why}{place}: a store is damaged, or this is a bug of storemark"),
+    }
+}

@@ -1,0 +1,146 @@
+//! Stores with a damaged byte, a part or a file missing: each command ends with one line, whatever the
+//! engine's library does.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::world::{Ran, World};
+
+/// A target of each engine on disk that may be part of this build.
+const STORES: [&str; 7] = [
+    "fjall:store.fjall",
+    "lmdb:store.lmdb",
+    "redb:store.redb",
+    "rocksdb:store.rocksdb",
+    "pack:store.pack",
+    "sqlite:store.db",
+    "files:store.dir",
+];
+const COMMANDS: [&str; 3] =
+    ["verify STORE a.db", "copy STORE files:out", "run STORE --read --rounds 1 --count 50"];
+/// Of each store with each command.
+const DAMAGES: u64 = 8;
+
+/// Numbers that only look random, so that what fails fails again.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end.max(1)
+    }
+}
+
+fn files(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let mut entries: Vec<_> = path.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries.iter().flat_map(|path| files(path)).collect()
+}
+
+/// Damages one of the files below `store`, and returns how.
+fn damage(store: &Path, numbers: &mut Numbers) -> String {
+    let files = files(store);
+    let file = &files[numbers.below(files.len())];
+    let mut bytes = fs::read(file).unwrap();
+    let written: Vec<usize> = (0..bytes.len().min(1 << 20)).filter(|at| bytes[*at] != 0).collect();
+    let at = written.get(numbers.below(written.len())).copied().unwrap_or_default();
+    let how = numbers.below(8);
+    match how {
+        0 => {
+            fs::remove_file(file).unwrap();
+            return format!("{} removed", file.display());
+        }
+        1 => bytes.truncate(at),
+        2 => bytes[at..].iter_mut().take(64).for_each(|byte| *byte = 0),
+        3 => bytes[at..].iter_mut().take(16).for_each(|byte| *byte = 0xff),
+        _ => bytes[at..].iter_mut().take(1).for_each(|byte| *byte ^= 1 << numbers.below(8)),
+    }
+    fs::write(file, bytes).unwrap();
+    format!("{} at {at}: {how}", file.display())
+}
+
+fn check(ran: &Ran, what: &str) {
+    assert!(matches!(ran.code, Some(0..=3)), "{what}: {:?} {}", ran.code, ran.err);
+    assert!(ran.err.lines().count() <= 2, "{what}: {}", ran.err);
+    assert!(ran.err.lines().all(|line| line.starts_with("storemark: ")), "{what}: {}", ran.err);
+    // As Rust prints values for programmers.
+    for debugged in [" { ", "Error(", "Some(", "(\"", "panicked"] {
+        assert!(!ran.err.contains(debugged), "{what}: {}", ran.err);
+    }
+    if ran.code == Some(1) || ran.code == Some(2) {
+        assert!(ran.err.contains("store."), "{what}: names no store: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_damaged_store_ends_each_command_with_a_line() {
+    let world = World::new();
+    world.ok("init a.db --count 50 --size 2k");
+    for store in STORES {
+        let (engine, path) = store.split_once(':').unwrap();
+        if world.run(&format!("copy a.db {store}")).code != Some(0) {
+            assert_eq!(engine, "rocksdb", "only that one is not in every build");
+            continue;
+        }
+        let whole = world.path("whole");
+        fs::rename(world.path(path), &whole).unwrap();
+        for (command, seed) in COMMANDS.iter().flat_map(|of| (0..DAMAGES).map(move |n| (of, n))) {
+            copy(&whole, &world.path(path));
+            let how = damage(&world.path(path), &mut Numbers(seed + 1));
+            let line = command.replace("STORE", store);
+            check(&world.run(&line), &format!("{line}, {how}"));
+            for left in [path, "out"] {
+                remove(&world.path(left));
+            }
+        }
+        remove(&whole);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        fs::copy(from, to).unwrap();
+        return;
+    }
+    fs::create_dir(to).unwrap();
+    for entry in from.read_dir().unwrap().map(Result::unwrap) {
+        copy(&entry.path(), &to.join(entry.file_name()));
+    }
+}
+
+fn remove(path: &Path) {
+    if path.is_dir() {
+        fs::remove_dir_all(path).unwrap();
+    } else if path.exists() {
+        fs::remove_file(path).unwrap();
+    }
+}
+
+/// The library asks for any amount of memory that a list of its tables names, and ends the process.
+#[test]
+fn every_byte_of_a_list_of_fjalls_tables_counts() {
+    let world = World::new();
+    world.ok("init a.db --count 50 --size 2k");
+    world.ok("copy a.db fjall:store.fjall");
+    let lists = files(&world.path("store.fjall")).into_iter().filter(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with('v') && name != "version"
+    });
+    let current = |list: &PathBuf| fs::read(list.with_file_name("current")).unwrap()[0];
+    let list =
+        lists.filter(|list| list.ends_with(format!("v{}", current(list)))).next_back().unwrap();
+    let whole = fs::read(&list).unwrap();
+    for at in (0..whole.len()).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0xff;
+        fs::write(&list, bytes).unwrap();
+        let said = world.refused("verify fjall:store.fjall a.db");
+        assert!(said.contains("is damaged: its checksum is another"), "{at}: {said}");
+    }
+}

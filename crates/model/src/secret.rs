@@ -1,0 +1,236 @@
+//! Passwords, and the addresses that hold them.
+
+use std::fmt;
+
+/// A password, or the address of a server that may hold one. What is printed of it is without the
+/// password, and nothing serialises it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the server that it is meant for.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An address without its password; of a password nothing.
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.contains("//") {
+            f.write_str(&without_password(&self.0))
+        } else {
+            f.write_str("…")
+        }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({self})")
+    }
+}
+
+/// Whether a `?` between `head` and `tail` is in the login of an address, so that what follows it is
+/// no setting.
+pub(crate) fn is_in_login(head: &[u8], tail: &[u8]) -> bool {
+    let slashes = head.windows(2).position(|pair| pair == b"//");
+    slashes.is_some_and(|at| !head[at..].contains(&b'@')) && tail.contains(&b'@')
+}
+
+/// A server's address (`//user:password@host/database`), or what was meant for one, for people: all
+/// from the first `:` of the login to the last `@` is left out, however the password is written, and so
+/// is the value of a setting that is named after one.
+pub fn without_password(address: &str) -> String {
+    let (head, tail) = match address.rsplit_once('?') {
+        // A password may have a `?` as well as an `@`.
+        Some((head, tail)) if !tail.contains('@') => (head, Some(tail)),
+        _ => (address, None),
+    };
+    let start = head.find("//").map_or(0, |slashes| slashes + 2);
+    let (scheme, rest) = head.split_at(start);
+    let shown = match rest.rsplit_once('@') {
+        Some((login, host)) => {
+            let user = login.split_once(':').map_or(login, |(user, _)| user);
+            format!("{scheme}{user}@{host}")
+        }
+        // The host was forgotten: what follows the user is no port.
+        None if start > 0 && !has_port(rest) => {
+            format!("{scheme}{}", rest.split(':').next().unwrap_or_default())
+        }
+        None => head.to_owned(),
+    };
+    tail.map_or(shown.clone(), |tail| format!("{shown}?{}", without_secret_settings(tail)))
+}
+
+/// Whether a `:` in an address without a login is one before a port, or within the brackets of an
+/// IPv6 address.
+fn has_port(rest: &str) -> bool {
+    let host = rest.split('/').next().unwrap_or_default();
+    let port = host.rsplit_once(':').map_or("", |(_, port)| port);
+    host.starts_with('[')
+        || (!rest[host.len()..].contains(':') && port.parse::<u16>().is_ok())
+        || !rest.contains(':')
+}
+
+fn without_secret_settings(tail: &str) -> String {
+    let shown = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) if is_secret(name) => format!("{name}=…"),
+        _ => pair.to_owned(),
+    };
+    tail.split('&').map(shown).collect::<Vec<_>>().join("&")
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["pass", "pwd", "secret", "token"].iter().any(|part| name.contains(part))
+}
+
+/// `line` without the passwords of the addresses in it, as a last resort for what is said of words
+/// that nothing has understood. An address ends with a space, unless its login has one.
+pub fn without_passwords(line: &str) -> String {
+    const SCHEME: &str = "://";
+    let starts = line.match_indices(SCHEME).filter(|(at, _)| starts_address(&line[..*at]));
+    let mut starts: Vec<_> = starts.map(|(at, _)| at + SCHEME.len()).collect();
+    let mut shown = line[..starts.first().copied().unwrap_or(line.len())].to_owned();
+    starts.push(line.len());
+    for ends in starts.windows(2) {
+        shown += &without_login(&line[ends[0]..ends[1]]);
+    }
+    shown.split_inclusive(char::is_whitespace).map(without_slashes).collect()
+}
+
+/// A word that was meant for an address, `scheme:user:password@host`, without its password.
+fn without_slashes(word: &str) -> String {
+    let login = word.rfind('@').map(|at| (&word[..at], &word[at..]));
+    let cut = login.and_then(|(login, host)| {
+        let (scheme, rest) = login.split_once(':').filter(|(_, rest)| !rest.starts_with("//"))?;
+        let (user, _) = rest.split_once(':')?;
+        Some(format!("{scheme}:{user}{host}"))
+    });
+    cut.unwrap_or_else(|| word.to_owned())
+}
+
+/// Whether the last word `before` the slashes is a scheme: a password may have slashes too.
+fn starts_address(before: &str) -> bool {
+    let rest = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
+    let starts = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | '[');
+    rest.len() < before.len() && rest.chars().next_back().is_none_or(starts)
+}
+
+/// What follows a scheme, without its password.
+fn without_login(part: &str) -> String {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '/' | '@' | '"' | '\'' | ')' | ',');
+    let Some((user, rest)) = part.split_once(':').filter(|(user, _)| !user.contains(is_end)) else {
+        return part.to_owned();
+    };
+    let word = rest.split(char::is_whitespace).next().unwrap_or_default();
+    let before = word.trim_end_matches([':', ';', ',', '"', '\'', ')']);
+    let is_port = before.split('/').next().is_some_and(|port| port.parse::<u16>().is_ok());
+    // The word that help and messages have for one.
+    let is_example = rest.starts_with("password@");
+    if is_example || (is_port && !word.contains('@')) {
+        return part.to_owned();
+    }
+    match rest.rfind('@') {
+        Some(end) => format!("{user}{}", &rest[end..]),
+        None if before.is_empty() => part.to_owned(),
+        None => format!("{user}{}", &rest[before.len()..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Target;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        for (address, shown) in [
+            ("//user:secret@host:1/db", "//user@host:1/db"),
+            ("mysql://user:se:cr@et@host/db/t", "mysql://user@host/db/t"),
+            ("//user@host/db", "//user@host/db"),
+            ("//:secret@host", "//@host"),
+            ("//user:se/cret@host/db", "//user@host/db"),
+            ("//u:p@%2Ftmp%2Fsocket/db", "//u@%2Ftmp%2Fsocket/db"),
+            ("mysql://u:a?b=secret@host/db", "mysql://u@host/db"),
+            ("mysql://u:secret@host?x@host/db", "mysql://u@host/db"),
+            (
+                "mysql://u@host/db?password=secret&engine=aria",
+                "mysql://u@host/db?password=…&engine=aria",
+            ),
+            ("mysql://u:secret/db", "mysql://u"),
+            ("mysql://u:se/cr:et", "mysql://u"),
+            ("mysql:/u:secret@host/db", "mysql@host/db"),
+            ("root:secret@host", "root@host"),
+            ("mysql://host:3306/db", "mysql://host:3306/db"),
+            ("mysql://[::1]:1/db", "mysql://[::1]:1/db"),
+            ("a/b", "a/b"),
+            ("", ""),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
+    }
+
+    #[test]
+    fn a_line_is_shown_without_the_passwords_in_it() {
+        for (line, shown) in [
+            ("no mysql://u:secret@h:1/db here", "no mysql://u@h:1/db here"),
+            ("\"mysql://u:se cr et@h/db\": bad", "\"mysql://u@h/db\": bad"),
+            ("mysql://u:secret: absent", "mysql://u: absent"),
+            ("a://u:secret@h b://v:secret@h", "a://u@h b://v@h"),
+            ("mysql://u:a://secret@h", "mysql://u@h"),
+            ("no mysql:/u:secret@h/db here", "no mysql:/u@h/db here"),
+        ] {
+            assert_eq!(without_passwords(line), shown);
+        }
+        for same in [
+            "mysql://u: names no database",
+            "mysql://u@h:3306/db: Access denied for user 'me'@'localhost'",
+            "postgres://h:5432/db: role 'me'@'localhost' is absent",
+            "(accepted: mysql://user:password@host:port/database)",
+            "https://example.org/a:b@c and a/b: no such file",
+        ] {
+            assert_eq!(without_passwords(same), same);
+        }
+    }
+
+    #[test]
+    fn a_secret_shows_nothing() {
+        let (word, address) = (Secret::new("secret"), Secret::new("//me:secret@host/db"));
+        for shown in [format!("{word}{address}"), format!("{word:?}{address:?}")] {
+            assert!(!shown.contains("secret") && shown.contains("//me@host/db"), "{shown}");
+        }
+        assert_eq!(word.reveal(), "secret");
+    }
+
+    #[test]
+    fn a_question_mark_of_a_password_starts_no_settings() {
+        let target = Target::parse("mysql://u:a?b=c@host/db");
+        assert_eq!((target.location.to_str().unwrap(), target.settings.len()), ("//u:a?b=c@host/db", 0));
+        let target = Target::parse("mysql://u:a?b=c@host/db?x=1");
+        assert_eq!((target.location.to_str().unwrap(), target.settings.len()), ("//u:a?b=c@host/db", 1));
+    }
+
+    proptest! {
+        #[test]
+        fn no_address_keeps_its_password(
+            user in "[a-z]*",
+            before in "[a-z:/?=&@%.#]{0,9}",
+            after in "[a-z:/?=&@%.#]{0,9}",
+            host in "[a-z:0-9]*",
+        ) {
+            let address = format!("mysql://{user}:{before}SECRET{after}@{host}/db");
+            let line = format!("{address}: cannot be reached (accepted: //a@b)");
+            prop_assert!(!without_password(&address).contains("SECRET"), "{}", address);
+            prop_assert!(!without_passwords(&line).contains("SECRET"), "{}", line);
+        }
+    }
+}
