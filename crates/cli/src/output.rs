@@ -77,7 +77,7 @@ pub(crate) fn clear_line() {
     }
 }
 
-/// Says one line on standard error, control characters of names replaced, and without passwords.
+/// Says one line on standard error, without passwords; what a terminal would obey is replaced.
 pub(crate) fn say(line: &str) {
     print_aside(&format!("storemark: {}\n", harmless(&without_passwords(line))));
 }

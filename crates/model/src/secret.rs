@@ -39,8 +39,8 @@ impl fmt::Debug for Secret {
 /// Whether a `?` between `head` and `tail` is in the login of an address, so that what follows it is
 /// no setting.
 pub(crate) fn is_in_login(head: &[u8], tail: &[u8]) -> bool {
-    let slashes = head.windows(2).position(|pair| pair == b"//");
-    slashes.is_some_and(|at| !head[at..].contains(&b'@')) && tail.contains(&b'@')
+    let after = head.windows(2).position(|two| two == b"//").map(|at| &head[at + 2..]);
+    after.is_some_and(|rest| !rest.contains(&b'@')) && tail.contains(&b'@')
 }
 
 /// A server's address (`//user:password@host/database`), or what was meant for one, for people: all
@@ -102,7 +102,19 @@ pub fn without_passwords(line: &str) -> String {
     for ends in starts.windows(2) {
         shown += &without_login(&line[ends[0]..ends[1]]);
     }
-    shown.split_inclusive(char::is_whitespace).map(without_slashes).collect()
+    shown.split_inclusive(char::is_whitespace).map(without_settings).collect()
+}
+
+/// A word without the values of settings that are named after a password.
+fn without_settings(word: &str) -> String {
+    let shown = without_slashes(word);
+    let ends = shown.trim_end_matches(|c: char| c.is_whitespace() || c == ':').len();
+    match shown[..ends].split_once('?') {
+        Some((head, tail)) => {
+            format!("{head}?{}{}", without_secret_settings(tail), &shown[ends..])
+        }
+        None => shown,
+    }
 }
 
 /// A word that was meant for an address, `scheme:user:password@host`, without its password.
@@ -125,6 +137,12 @@ fn starts_address(before: &str) -> bool {
 
 /// What follows a scheme, without its password.
 fn without_login(part: &str) -> String {
+    // Too many slashes start no path: a login follows.
+    let (slashes, part) = part.split_at(part.len() - part.trim_start_matches('/').len());
+    format!("{slashes}{}", without_user(part))
+}
+
+fn without_user(part: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '/' | '@' | '"' | '\'' | ')' | ',');
     let Some((user, rest)) = part.split_once(':').filter(|(user, _)| !user.contains(is_end)) else {
         return part.to_owned();
@@ -187,6 +205,8 @@ mod tests {
             ("mysql://u:secret: absent", "mysql://u: absent"),
             ("a://u:secret@h b://v:secret@h", "a://u@h b://v@h"),
             ("mysql://u:a://secret@h", "mysql://u@h"),
+            ("mysql://u@h/db?x=1&password=secret: no", "mysql://u@h/db?x=1&password=…: no"),
+            ("mysql:///u:secret@h/db: no", "mysql:///u@h/db: no"),
             ("no mysql:/u:secret@h/db here", "no mysql:/u@h/db here"),
         ] {
             assert_eq!(without_passwords(line), shown);
@@ -214,9 +234,15 @@ mod tests {
     #[test]
     fn a_question_mark_of_a_password_starts_no_settings() {
         let target = Target::parse("mysql://u:a?b=c@host/db");
-        assert_eq!((target.location.to_str().unwrap(), target.settings.len()), ("//u:a?b=c@host/db", 0));
+        assert_eq!(
+            (target.location.to_str(), target.settings.len()),
+            (Some("//u:a?b=c@host/db"), 0)
+        );
         let target = Target::parse("mysql://u:a?b=c@host/db?x=1");
-        assert_eq!((target.location.to_str().unwrap(), target.settings.len()), ("//u:a?b=c@host/db", 1));
+        assert_eq!(
+            (target.location.to_str(), target.settings.len()),
+            (Some("//u:a?b=c@host/db"), 1)
+        );
     }
 
     proptest! {

@@ -128,13 +128,12 @@ fn every_byte_of_a_list_of_fjalls_tables_counts() {
     let world = World::new();
     world.ok("init a.db --count 50 --size 2k");
     world.ok("copy a.db fjall:store.fjall");
-    let lists = files(&world.path("store.fjall")).into_iter().filter(|path| {
+    let mut lists = files(&world.path("store.fjall")).into_iter().filter(|path| {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.starts_with('v') && name != "version"
     });
     let current = |list: &PathBuf| fs::read(list.with_file_name("current")).unwrap()[0];
-    let list =
-        lists.filter(|list| list.ends_with(format!("v{}", current(list)))).next_back().unwrap();
+    let list = lists.rfind(|list| list.ends_with(format!("v{}", current(list)))).unwrap();
     let whole = fs::read(&list).unwrap();
     for at in (0..whole.len()).step_by(7) {
         let mut bytes = whole.clone();

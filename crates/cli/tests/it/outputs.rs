@@ -151,7 +151,8 @@ fn a_limit_on_files_ends_a_command_with_a_line_and_keeps_what_was_there() {
         if ran.code != Some(0) {
             // As the system says it, and SQLite.
             let said = ["File too large", "disk I/O error"];
-            assert!(said.iter().any(|said| ran.err.contains(said)), "{line}: {}", ran.err);
+            let all = format!("{}{}", ran.out, ran.err);
+            assert!(said.iter().any(|said| all.contains(said)), "{line}: {all}");
         }
         check(&world, &before);
     }

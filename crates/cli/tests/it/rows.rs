@@ -29,7 +29,7 @@ fn every_style_and_group_is_measured_and_leaves_nothing() {
         assert!(ran.out.contains(shown), "{shown}\n{}", ran.out);
     }
     let left: Vec<_> = world.tree().into_keys().collect();
-    assert_eq!(left, [world.path("r.jsonl.unfinished")]);
+    assert_eq!(left, [world.path("r.jsonl")]);
     // Files cannot be shared, nor can what is in the memory of a process.
     let (_, shared) = ran.out.split_once("2 processes on one database").unwrap();
     let (table, _) = shared.split_once("time ÷").unwrap();
@@ -272,7 +272,7 @@ fn workers_end_with_the_one_that_started_them() {
     // The folder that is left is swept by the next run.
     world.ok(&format!("rows csv: {QUICK}"));
     let left: Vec<_> = world.tree().into_keys().collect();
-    assert_eq!(left, [world.path("r.jsonl")]);
+    assert_eq!(left, [world.path("r.jsonl.unfinished")]);
 }
 
 #[test]
