@@ -119,7 +119,9 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
     let samples: Vec<_> = series.samples().collect();
     let us_per_op = series.unit_times().mean();
     let cpu = |part| Some(sum(&samples, part) * us_per_cpu_ns(&samples, us_per_op.as_ref())?);
-    let is_baseline = target == record.header.plan.baseline;
+    let plan = &record.header.plan;
+    let verdict = if plan.is_reference(target) { verdict.of_reference() } else { verdict };
+    let is_baseline = target == plan.baseline;
     let ratio = if is_baseline { None } else { series.ratio_to(series.baseline()) };
     let warm = Series { case: Case { cache: Cache::Warm, ..case }, ..series };
     Figures {

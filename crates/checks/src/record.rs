@@ -83,7 +83,8 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     };
     let Some(interval) = interval else { return vec![] };
     let left_out = left_out(rounds, ran.len());
-    let open = ended && !is_settled(plan, row.verdict, interval);
+    let wanted = ended && !plan.is_reference(row.target);
+    let open = wanted && !is_settled(plan, row.verdict, interval);
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
     let sizes = ratio_depends_on_size(series, row.ratio.as_ref());
     let slices = ratio_depends_on_slices(series);

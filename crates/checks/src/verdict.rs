@@ -25,6 +25,8 @@ pub enum Verdict {
     Same,
     /// None of these is shown.
     Inconclusive,
+    /// It is a limit of the machine, not a place for data: whatever its ratio, it does not win.
+    Reference,
     /// It writes under another durability class: not the same work.
     DurabilityDiffers,
     /// It or the baseline could not keep up with the schedule: latencies grew as long as the pass.
@@ -57,6 +59,12 @@ impl Verdict {
     /// Whether there was enough to judge by.
     pub fn is_judged(self) -> bool {
         self.is_shown() || self == Self::Inconclusive
+    }
+
+    /// The same of a target that is a limit of the machine.
+    pub(crate) fn of_reference(self) -> Self {
+        let compared = self.is_judged() || self == Self::DurabilityDiffers;
+        if compared { Self::Reference } else { self }
     }
 
     /// Why a target of two records is not judged against itself, if so many rounds of each count.

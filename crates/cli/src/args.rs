@@ -3,7 +3,7 @@
 use std::{ffi::OsString, fmt::Write, process::ExitCode};
 
 use clap::{
-    ArgAction, CommandFactory, FromArgMatches, Parser,
+    ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use engines::registry;
@@ -85,7 +85,6 @@ pub(crate) enum Command {
     /// Look at this machine: what can be measured on it, how finely, and what disturbs
     Doctor(DoctorOptions),
     /// See which files are in the page cache; fill, empty or lock it
-    #[command(disable_help_flag = true)]
     Cache(Box<CacheOptions>),
     /// Count false alarms and missed differences of comparisons whose truth is known
     Calibrate(Box<CalibrateOptions>),
@@ -109,6 +108,9 @@ const KVTEST_OPTIONS: &str = "\
 const BRIEF: &str = "\
     targets data keys size read update mix ycsb cache batch durability threads memory time json \
     html dry_run verbose quiet";
+
+/// Arguments without a name that are words of storemark's.
+const WORDS: &str = "name shell topic";
 
 fn is_among(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
@@ -150,7 +152,7 @@ fn command() -> clap::Command {
         let is_run = command.get_name() == "run";
         command.mut_args(|arg| {
             let rare = is_run && !is_among(BRIEF, arg.get_id().as_str());
-            with_lists(arg).hide_short_help(rare)
+            hinted(with_lists(arg)).hide_short_help(rare)
         })
     })
 }
@@ -165,6 +167,20 @@ fn with_lists(arg: clap::Arg) -> clap::Arg {
     // `cache` takes patterns, in which a comma is a comma.
     let is_list = matches!(arg.get_action(), ArgAction::Append) && arg.get_short().is_none();
     if is_list { arg.value_delimiter(',') } else { arg }
+}
+
+/// An argument whose value is a path has the shell complete it as one.
+fn hinted(arg: clap::Arg) -> clap::Arg {
+    let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+    let hint = match name.unwrap_or_default().as_str() {
+        "FILE" => ValueHint::FilePath,
+        "DIR" => ValueHint::DirPath,
+        "RECORD" | "PATH" | "DATABASE" | "OLD" | "NEW" => ValueHint::AnyPath,
+        // Targets, which may be paths.
+        _ if arg.is_positional() && !is_among(WORDS, arg.get_id().as_str()) => ValueHint::AnyPath,
+        _ => return arg,
+    };
+    arg.value_hint(hint)
 }
 
 fn parsed(

@@ -1,4 +1,5 @@
-//! Exit codes: 0 done, 1 wrong input and nothing done, 2 failed part-way, 3 a check said no.
+//! Exit codes, here and in `docs/scripts.md`: 0 done, 1 wrong input and nothing done, 2 failed
+//! part-way, 3 a check said no, 130 ended by a signal (128 + SIGINT, as shells report it).
 
 use std::process::ExitCode;
 
@@ -32,17 +33,22 @@ impl From<Error> for Failure {
     }
 }
 
+/// Of a command that a signal ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// The exit code of `result`; an error is said in one line.
 pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
-    let (error, code) = match result {
+    let (error, part_way) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Printed(code)) => return ExitCode::from(code),
-        Err(Failure::PartWay(error)) => (error, 2),
-        Err(Failure::Error(error)) => match error.kind() {
-            ErrorKind::Failed | ErrorKind::Interrupted | ErrorKind::Overdue => (error, 2),
-            _ => (error, 1),
-        },
+        Err(Failure::PartWay(error)) => (error, true),
+        Err(Failure::Error(error)) => (error, false),
     };
     output::say(&error.to_string());
-    ExitCode::from(code)
+    ExitCode::from(match error.kind() {
+        ErrorKind::Interrupted => INTERRUPTED,
+        ErrorKind::Failed | ErrorKind::Overdue => 2,
+        _ if part_way => 2,
+        _ => 1,
+    })
 }

@@ -32,6 +32,8 @@ pub(crate) struct Form<'a> {
 
 pub(crate) const PLAN: Form<'_> =
     Form { option: "--save-plan", what: "a plan that storemark saved", head: PLAN_HEAD };
+/// A record has a brace and more on its first line.
+const JSON: Form<'_> = Form { option: "--json", what: "JSON of this command", head: "{\n" };
 const PAGE: Form<'_> =
     Form { option: "--html", what: "a page of storemark", head: report::HTML_HEAD };
 
@@ -90,6 +92,24 @@ fn place(path: &Path) -> PathBuf {
         Some(folder.join(path.file_name()?))
     };
     fs::canonicalize(path).ok().or_else(of_folder).unwrap_or_else(|| path.to_owned())
+}
+
+/// Prints `text`, or with the file of `--json` writes `data` there: to standard output (-), where only
+/// that is printed then.
+pub(crate) fn print(
+    json: Option<&Path>,
+    data: impl FnOnce() -> Result<String>,
+    text: &str,
+) -> Result<()> {
+    let Some(path) = json else { return output::print(text) };
+    let data = data()?;
+    if path == Path::new("-") {
+        return output::print(&data);
+    }
+    Unfinished::new(path, JSON, &mut Taken::default())?
+        .write_whole(data.as_bytes())
+        .map_err(|error| Error::io(format!("--json {}", path.display()), error))?;
+    output::print(text)
 }
 
 /// Tries the file for the record of `command`.

@@ -25,7 +25,7 @@ static STOP: Stop = Stop::new();
 fn on_signal() {
     if STOP.is_set() {
         output::clear_line();
-        std::process::exit(130);
+        std::process::exit(exit::INTERRUPTED.into());
     }
     STOP.set();
 }

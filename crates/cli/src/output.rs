@@ -55,12 +55,15 @@ impl<W: Write> Write for Quietly<W> {
     }
 }
 
-/// Writes `text` to standard output, unless the data in the file `other` goes there.
-pub(crate) fn print_next_to(other: Option<&Path>, text: &str) -> Result<()> {
+/// Writes `text` to standard output, unless the data in the file `other` goes there: then to standard
+/// error, or nowhere if that is to be `quiet`.
+pub(crate) fn print_next_to(other: Option<&Path>, text: &str, quiet: bool) -> Result<()> {
     if other != Some(Path::new("-")) {
         return print(text);
     }
-    print_aside(text);
+    if !quiet {
+        print_aside(text);
+    }
     Ok(())
 }
 

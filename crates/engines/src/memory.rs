@@ -16,6 +16,7 @@ static DECLARATION: Declaration = Declaration {
     limitations: &["names in order: a scan looks at all of them"],
     capabilities: Capabilities::IN_MEMORY,
     blobs: Some(&Memory),
+    reference: true,
     ..Declaration::new("memory", "a map in memory, gone when it is closed")
 };
 

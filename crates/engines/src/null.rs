@@ -18,6 +18,7 @@ static DECLARATION: Declaration = Declaration {
         ..Capabilities::ON_DISK
     },
     blobs: Some(&Null),
+    reference: true,
     ..Declaration::new("null", "does nothing: measures the tool itself")
 };
 

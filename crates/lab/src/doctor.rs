@@ -54,6 +54,7 @@ pub fn doctor(
     let Doctor { mut report, noisy, .. } = doctor;
     let findings = checks::of_machine(&report.environment).into_iter().chain(noisy);
     report.advice = checks::suggestions(findings);
+    report.judge();
     (report, interrupted)
 }
 

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-use crate::{Cache, Environment, Flush, Suggestion};
+use crate::{Cache, Environment, Flush, Severity, Suggestion};
 
 /// What a machine offers to measurements. What it does not report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DoctorReport {
+    /// Whether figures taken here can be relied on.
+    pub fitness: Fitness,
     /// The machine. Of the file systems only the one under the folder; of the libraries all that
     /// this build has.
     pub environment: Environment,
@@ -26,6 +28,32 @@ pub struct DoctorReport {
     pub untried: Vec<String>,
     /// What to do about it, the weightiest first.
     pub advice: Vec<Suggestion>,
+}
+
+/// Whether a machine is fit to measure on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fitness {
+    /// Nothing was found above a note.
+    #[default]
+    Fit,
+    /// Something may mislead.
+    Doubts,
+    /// Nothing can be written, or figures would be wrong.
+    Unfit,
+}
+
+impl DoctorReport {
+    /// What the advice and the folder amount to.
+    pub fn judge(&mut self) {
+        let worst = self.advice.iter().map(|advice| advice.severity).max();
+        self.fitness = match worst {
+            _ if self.folder.unwritable.is_some() => Fitness::Unfit,
+            Some(Severity::Wrong) => Fitness::Unfit,
+            Some(Severity::Warning) => Fitness::Doubts,
+            _ => Fitness::Fit,
+        };
+    }
 }
 
 /// The folder that stores would be in.

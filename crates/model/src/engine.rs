@@ -29,6 +29,9 @@ pub struct Declaration {
     pub fill: Option<Fill>,
     /// It is a program of its own, not a library that is linked into this one.
     pub server: bool,
+    /// It is a limit of the machine that others are held against, not a place for data: it is never
+    /// the answer.
+    pub reference: bool,
     /// It opens addresses `scheme://…` with one of these schemes.
     pub schemes: &'static [&'static str],
     /// The engine as a store of values.
@@ -52,6 +55,7 @@ impl Declaration {
             integrity: None,
             fill: None,
             server: false,
+            reference: false,
             schemes: &[],
             blobs: None,
             rows: None,

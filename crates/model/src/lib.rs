@@ -41,7 +41,7 @@ mod words;
 pub use cache::{Cache, Residency};
 pub use cache_state::State;
 pub use dataset::{DatasetSpec, DatasetSummary, Generated, SampledFrom};
-pub use doctor::{Disk, DoctorReport, Folder, Noise, Program, Reach, Volume};
+pub use doctor::{Disk, DoctorReport, Fitness, Folder, Noise, Program, Reach, Volume};
 pub use durability::Durability;
 pub use engine::{
     Account, Blobs, Capabilities, Cleaned, Declaration, DurabilitySettings, Engine, Fill, Leftover,

@@ -58,6 +58,13 @@ impl Plan {
         self.memory.is_some_and(|memory| memory.limit_bytes.is_some())
     }
 
+    /// Whether a target is a limit of the machine that the others are held against. If all targets
+    /// are, they are compared as stores are.
+    pub fn is_reference(&self, target: usize) -> bool {
+        let is_reference = self.targets.get(target).is_some_and(|target| target.reference);
+        is_reference && self.targets.iter().any(|target| !target.reference)
+    }
+
     /// Index of the first workload whose work is such: [`Work::writes`], say.
     pub fn first(&self, is_such: impl Fn(Work) -> bool) -> Option<usize> {
         self.workloads.iter().position(|workload| is_such(workload.work))
@@ -133,6 +140,9 @@ pub struct PlannedTarget {
     /// absent: no choice was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
+    /// Whether its engine is a limit of the machine (`pack`, `memory`, `null`), not a place for data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reference: bool,
 }
 
 /// Whose store is measured.

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    Change, ComparedCase, ComparedFinding, Comparison, Figures, StoreFigures, Unlike, all_findings,
-    figures, stores, words,
+    Answer, Change, ComparedCase, ComparedFinding, Comparison, Figures, StoreFigures, Unlike,
+    all_findings, answer, figures, stores, tables, words,
 };
 
 /// Version of both forms. Raised when a reader of the old one would go wrong.
@@ -23,6 +23,8 @@ const FORM: u32 = 1;
 pub struct ReportData {
     /// Version of this form.
     form: u32,
+    /// What they show, in sentences.
+    answer: Answer,
     /// The runs, in their order: one, or those of a sweep.
     runs: Vec<Run>,
 }
@@ -86,13 +88,15 @@ struct Finding {
 
 impl ReportData {
     pub fn of(records: &[Record]) -> Self {
-        Self { form: FORM, runs: records.iter().map(run).collect() }
+        let figures: Vec<_> = records.iter().map(figures).collect();
+        let answer = answer(records, &figures, &all_findings(records, &figures));
+        let runs = records.iter().zip(figures).map(|(record, figures)| run(record, figures));
+        Self { form: FORM, answer, runs: runs.collect() }
     }
 }
 
-fn run(record: &Record) -> Run {
+fn run(record: &Record, figures: Vec<Figures>) -> Run {
     let plan = &record.header.plan;
-    let figures = figures(record);
     let findings = all_findings(std::slice::from_ref(record), std::slice::from_ref(&figures));
     let findings = findings.into_iter().map(|merged| Finding {
         weight: merged.kind.severity(),
@@ -125,6 +129,8 @@ fn run(record: &Record) -> Run {
 pub struct ComparisonData<'a> {
     /// Version of this form.
     form: u32,
+    /// How many rows are worse, better and so on, in a sentence.
+    answer: String,
     /// The target that the others are divided by; null: there is no other.
     control: Option<&'a str>,
     /// Every target in every case that both records have.
@@ -160,6 +166,7 @@ impl<'a> ComparisonData<'a> {
         let rows = comparison.changes().map(|(case, change)| ComparedRow { case, change });
         Self {
             form: FORM,
+            answer: tables::counts(comparison),
             control,
             rows: rows.collect(),
             only_old,

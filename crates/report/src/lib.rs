@@ -5,6 +5,7 @@
 //! sentences and findings in order. The forms only print them: `terminal`, `markdown`, [`html()`];
 //! [`csv()`] has the trials, [`ReportData`] and [`ComparisonData`] are JSON.
 
+mod answer;
 pub mod csv;
 mod figures;
 mod hdr;
@@ -21,6 +22,7 @@ mod terminal;
 mod text;
 mod words;
 
+pub use answer::{Answer, answer};
 pub use checks::{
     BackgroundTotal, Figures, MergedFinding, Percentiles, Point, Schedule, Stall, Timeline,
     Verdict, all_findings, figures, timelines,
@@ -34,7 +36,7 @@ pub use figures::{
     latencies::{Latencies, latencies},
     rows::{RowCell, RowFigures, RowGroup, row_groups},
     stores::{StoreFigures, stores},
-    study::{Against, Here, StudyFigure, study_figures},
+    study::{Against, Here, StudyFigure, study_claims, study_figures},
     sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices},
     tasks::{TaskFigures, task_figures},
     unlike::{Unlike, environment_differences, plan_differences},

@@ -1,12 +1,15 @@
 //! Prints a page as Markdown, as hosts of pull requests show it (GitHub Flavored Markdown, tables
 //! included).
 
+use std::collections::BTreeSet;
+
 use itertools::Itertools;
 use model::Severity;
 
 use crate::{
     pages::Page,
     table::{Block, Lines, Table},
+    tables,
     text::harmless,
     words::joined,
 };
@@ -14,9 +17,13 @@ use crate::{
 impl Page {
     #[must_use]
     pub fn markdown(&self) -> String {
+        let mut seen = BTreeSet::new();
+        let titled =
+            |block: &Block| matches!(block, Block::Lines(lines) if !lines.title.is_empty());
+        let head = self.blocks.iter().position(titled);
         let blocks = self.blocks.iter().enumerate().map(|(place, block)| match block {
-            Block::Table(table) => self::table(table),
-            Block::Lines(block) => lines(block, place == 0),
+            Block::Table(table) => self::table(table, &mut seen),
+            Block::Lines(block) => lines(block, Some(place) == head),
             Block::Findings { findings, .. } => {
                 list("Findings", &findings.iter().map(weighed).collect::<Vec<_>>())
             }
@@ -56,10 +63,11 @@ fn title(title: &str) -> String {
     }
 }
 
-fn table(table: &Table) -> String {
+fn table(table: &Table, seen: &mut BTreeSet<&'static str>) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
+    let table = &table.scaled(true);
     let columns = || table.printed().map(|(_, column)| column);
     let heads = columns().map(|column| {
         let words = joined([column.head.to_string(), column.unit.to_string()], " ");
@@ -70,7 +78,12 @@ fn table(table: &Table) -> String {
         .rows
         .iter()
         .map(|row| line(table.printed().map(|(place, _)| shown(&row[place].text(true)))));
-    let notes = table.notes.iter().map(|note| format!("\n{}\n", shown(note)));
+    let meaning = tables::legend(columns(), seen);
+    let notes = meaning
+        .iter()
+        .chain(&table.legend)
+        .chain(&table.notes)
+        .map(|note| format!("\n{}\n", shown(note)));
     let title = title(&table.title);
     let (heads, sides) = (line(heads), line(sides.map(str::to_owned)));
     [title, heads, sides].into_iter().chain(rows).chain(notes).collect()
@@ -80,11 +93,11 @@ fn line(mut cells: impl Iterator<Item = String>) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Paragraphs under a heading if it is the first block of a page, else a list.
-fn lines(block: &Lines, first: bool) -> String {
+/// Paragraphs, under a heading if it is what the page is about; else a list.
+fn lines(block: &Lines, head: bool) -> String {
     let texts = block.lines.iter().map(|line| format!("{}{}", line.lead.trim_start(), line.text));
     let texts: Vec<_> = texts.collect();
-    if !first && !block.title.is_empty() {
+    if !head && !block.title.is_empty() {
         return if texts.is_empty() { title(&block.title) } else { list(&block.title, &texts) };
     }
     let heading = (!block.title.is_empty()).then(|| format!("### {}", shown(&block.title)));
@@ -136,7 +149,7 @@ mod tests {
             .with(Column::number("time", "µs"), |time| *time)
             .with(Column::text("verdict"), |_| "");
         assert_eq!(
-            table(&rows.done()),
+            table(&rows.done(), &mut BTreeSet::new()),
             "**read, warm**: all\n\n| target | time µs | verdict |\n| :-- | --: | :-- |\n| a\\|b | 1.00 |  |\n"
         );
     }

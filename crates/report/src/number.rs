@@ -15,9 +15,26 @@ pub(crate) fn figure(value: f64) -> String {
     }
 }
 
-/// Seconds, down to a tenth of a millisecond.
-pub(crate) fn seconds(value: f64) -> String {
-    if value < 0.0995 { format!("{value:.4}") } else { figure(value) }
+/// Units of time by their microseconds.
+const UNITS: [(&str, f64); 4] = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)];
+
+/// Microseconds of a unit of time.
+pub(crate) fn us_of(unit: &str) -> Option<f64> {
+    UNITS.iter().find(|(name, _)| *name == unit).map(|(_, us)| *us)
+}
+
+/// The unit in which a time has one to three digits before the point, and its microseconds.
+pub(crate) fn in_unit(us: f64) -> (&'static str, f64) {
+    let [.., least] = UNITS;
+    UNITS.into_iter().find(|(_, each)| us >= each * 0.9995).unwrap_or(least)
+}
+
+/// The unit in which all times from `least` to `most` microseconds are easy to read: `own` if it
+/// can be.
+pub(crate) fn common_unit(own: &str, least: f64, most: f64) -> Option<(&'static str, f64)> {
+    let reads = |(_, each): &&(&str, f64)| least >= each * 0.01 && most < each * 9_999.5;
+    let mut all = UNITS.iter().filter(reads);
+    all.clone().find(|(name, _)| *name == own).or_else(|| all.next()).copied()
 }
 
 /// `0.78 (0.76–0.80)`: all three with as many decimals as the interval needs to be seen; of one
@@ -48,19 +65,18 @@ fn decimals(estimate: &Estimate) -> usize {
     decimals + usize::from(estimate.high - estimate.low < step)
 }
 
-/// How much a ratio of times is faster or slower, as people say it: `by 22 %` of the baseline's
-/// time, beyond twice the time `3.1 ×`.
+/// How much faster or slower a ratio of times is: `1.28× faster`.
 pub(crate) fn faster_or_slower(ratio: f64) -> String {
     let (word, times) = if ratio < 1.0 { ("faster", 1.0 / ratio) } else { ("slower", ratio) };
-    if times > 2.0 {
-        format!("{} × {word}", two_digits(times))
-    } else {
-        format!("{word} by {} %", two_digits((ratio - 1.0).abs() * 100.0))
-    }
+    format!("{}× {word}", factor(times))
 }
 
-fn two_digits(value: f64) -> String {
+/// Two digits, and more where 1 would be all that they show.
+pub(crate) fn factor(value: f64) -> String {
     match value {
+        v if v < 0.0995 => figure(v),
+        v if (v - 1.0).abs() < 0.0095 => format!("{v:.3}"),
+        v if v < 1.995 => format!("{v:.2}"),
         v if v < 9.95 => format!("{v:.1}"),
         v if v < 99_999.5 => format!("{v:.0}"),
         v => figure(v),
@@ -96,13 +112,13 @@ mod tests {
     #[test]
     fn ratios_read_as_people_say_them() {
         for (ratio, said) in [
-            (0.78, "faster by 22 %"),
-            (0.996, "faster by 0.4 %"),
-            (1.28, "slower by 28 %"),
-            (2.0, "slower by 100 %"),
-            (3.1, "3.1 × slower"),
-            (0.1, "10 × faster"),
-            (0.32, "3.1 × faster"),
+            (0.78, "1.28× faster"),
+            (0.996, "1.004× faster"),
+            (1.28, "1.28× slower"),
+            (2.0, "2.0× slower"),
+            (3.1, "3.1× slower"),
+            (0.1, "10× faster"),
+            (0.32, "3.1× faster"),
         ] {
             assert_eq!(faster_or_slower(ratio), said);
         }
@@ -113,6 +129,16 @@ mod tests {
         for value in [0.0, 0.01, 1.2345, 99.96, 12_345.6, 99_999.9, 1.8e19, f64::INFINITY] {
             assert!(figure(value).len() <= 6, "{}", figure(value));
         }
+    }
+
+    #[test]
+    fn times_have_the_unit_in_which_they_are_short() {
+        for (us, unit) in [(0.4, "ns"), (4.0, "µs"), (1_600.0, "ms"), (1.6e6, "s")] {
+            assert_eq!(in_unit(us).0, unit);
+        }
+        assert_eq!(common_unit("µs", 0.4, 4_000.0), Some(("µs", 1.0)));
+        assert_eq!(common_unit("s", 800.0, 9_000.0), Some(("ms", 1e3)));
+        assert_eq!(common_unit("µs", 0.4, 4e8), None);
     }
 
     #[test]

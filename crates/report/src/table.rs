@@ -5,7 +5,7 @@
 //! behind them, `Cell::tone` their emphasis. [`Table::joined`] puts tables of several cases,
 //! runs or machines below each other, with a column that names the origin of each row.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use model::{
     Severity,
@@ -13,7 +13,7 @@ use model::{
 };
 use stats::Estimate;
 
-use crate::number::{NONE, figure, seconds, with_interval};
+use crate::number::{NONE, common_unit, figure, in_unit, us_of, with_interval};
 
 /// A table, with what a reader needs to know about it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,7 +22,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// A cell for each column.
     pub rows: Vec<Vec<Cell>>,
-    /// Sentences below it.
+    /// What its heads and marks mean.
+    pub legend: Vec<String>,
+    /// Further sentences below it.
     pub notes: Vec<String>,
 }
 
@@ -74,8 +76,6 @@ pub enum Value {
     Text(String),
     /// A number in the unit of its column.
     Figure(f64),
-    /// An estimate in seconds, down to a tenth of a millisecond.
-    Seconds(Estimate),
     Percent(f64),
     Count(u64),
     /// Operations a second.
@@ -106,7 +106,7 @@ pub enum Block {
     Findings {
         /// The worst first.
         findings: Vec<(Severity, String)>,
-        /// Also on the terminal, which otherwise leaves notes out if there are many.
+        /// Also on the terminal, which otherwise shows the three worst.
         all: bool,
     },
 }
@@ -140,6 +140,62 @@ impl Table {
         self
     }
 
+    #[must_use]
+    pub(crate) fn with_legend(mut self, legend: impl IntoIterator<Item = String>) -> Self {
+        self.legend.extend(legend);
+        self
+    }
+
+    /// What answers the question, without the columns and notes that a reader may ask for.
+    #[must_use]
+    pub(crate) fn brief(mut self) -> Self {
+        let kept = |column: &Column| matches!(column.room, Room::Bar | Room::Needed);
+        let places: Vec<_> = self.columns.iter().map(kept).collect();
+        let mut place = places.iter();
+        self.columns.retain(|_| place.next().is_some_and(|kept| *kept));
+        for row in &mut self.rows {
+            let mut place = places.iter();
+            row.retain(|_| place.next().is_some_and(|kept| *kept));
+        }
+        self.notes.clear();
+        self
+    }
+
+    /// The same with times in units in which they are short: one for all columns that share a unit, or
+    /// where they are too far apart each in its own.
+    #[must_use]
+    pub(crate) fn scaled(&self, intervals: bool) -> Self {
+        let mut table = self.clone();
+        let units: BTreeSet<_> = self.columns.iter().map(|c| time_unit(c).to_owned()).collect();
+        for unit in units {
+            if let Some(us) = us_of(&unit) {
+                table.scale(&unit, us, intervals);
+            }
+        }
+        table
+    }
+
+    fn scale(&mut self, unit: &str, us: f64, intervals: bool) {
+        let of_unit = |column: &Column| time_unit(column) == unit;
+        let places: Vec<_> =
+            (0..self.columns.len()).filter(|i| of_unit(&self.columns[*i])).collect();
+        let cells = self.rows.iter().flat_map(|row| places.iter().map(|place| &row[*place]));
+        let times = || cells.clone().filter_map(Cell::point).filter(|time| *time > 0.0);
+        let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        if most <= 0.0 {
+            return;
+        }
+        let common = common_unit(unit, least * us, most * us);
+        for place in places {
+            let column = &mut self.columns[place];
+            let rest = column.unit[unit.len()..].to_owned();
+            column.unit = format!("{}{rest}", common.map_or("", |(unit, _)| unit)).into();
+            for cell in self.rows.iter_mut().map(|row| &mut row[place]) {
+                cell.rescale(us, common, intervals);
+            }
+        }
+    }
+
     /// All rows of `tables` in one table called `title`, each after a cell that says where it is
     /// from, in a second column called `head`. Columns are the same if head and unit are; a table
     /// that lacks one has no figure there.
@@ -151,6 +207,11 @@ impl Table {
     ) -> Self {
         let mut all = Self { title: title.into(), ..Self::default() };
         for (place, table) in tables {
+            for text in &table.legend {
+                if !all.legend.contains(text) {
+                    all.legend.push(text.clone());
+                }
+            }
             if all.columns.is_empty() {
                 all.columns.extend(table.columns.first().cloned());
                 all.columns.push(Column::text(head));
@@ -183,7 +244,7 @@ impl Table {
     }
 
     /// The columns of forms that do not scroll, with their indices.
-    pub(crate) fn printed(&self) -> impl Iterator<Item = (usize, &Column)> {
+    pub(crate) fn printed(&self) -> impl Iterator<Item = (usize, &Column)> + Clone {
         self.columns.iter().enumerate().filter(|(_, column)| column.room != Room::Scroll)
     }
 }
@@ -214,6 +275,15 @@ impl<'a, R> Rows<'a, R> {
         if shown { self.with(column, cell) } else { self }
     }
 
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &'a R> + use<'a, R> {
+        self.rows.iter()
+    }
+
+    pub(crate) fn with_legend(mut self, legend: impl IntoIterator<Item = String>) -> Self {
+        self.table = self.table.with_legend(legend);
+        self
+    }
+
     pub(crate) fn done(self) -> Table {
         self.table
     }
@@ -242,21 +312,49 @@ impl Column {
     }
 }
 
+/// The unit of time of a column: `µs` of `µs/blob`.
+fn time_unit(column: &Column) -> &str {
+    column.unit.split('/').next().unwrap_or_default()
+}
+
 impl Cell {
+    fn point(&self) -> Option<f64> {
+        match self.value {
+            Value::Figure(value) => Some(value),
+            _ => self.estimate().map(|estimate| estimate.point),
+        }
+    }
+
+    /// From a unit of so many microseconds to another, or to its own, which it then names.
+    fn rescale(&mut self, us: f64, common: Option<(&'static str, f64)>, intervals: bool) {
+        let Some(point) = self.point().filter(|point| *point > 0.0) else { return };
+        let (unit, each) = common.unwrap_or_else(|| in_unit(point * us));
+        let by = us / each;
+        match &mut self.value {
+            Value::Figure(value) => *value *= by,
+            Value::Estimate(estimate) | Value::Interval(estimate) => {
+                *estimate = estimate.map(|value| value * by);
+            }
+            _ => {}
+        }
+        if common.is_none() {
+            let text = self.text(intervals);
+            let (figure, rest) = text.split_once(' ').unwrap_or((&text, ""));
+            self.value = Value::Text(format!("{figure} {unit} {rest}").trim_end().to_owned());
+        }
+    }
+
     /// As it is printed; with the interval of every figure that has one, if `intervals`.
     pub fn text(&self, intervals: bool) -> String {
         let text = match &self.value {
             Value::Absent => return NONE.to_owned(),
             Value::Text(text) => text.clone(),
             Value::Figure(value) => figure(*value),
-            Value::Seconds(time) if !intervals => seconds(time.point),
             Value::Percent(percent) => format!("{percent:.1} %"),
             Value::Count(count) => show_count(*count),
             Value::Rate(rate) => show_rate(*rate),
             Value::Estimate(estimate) if !intervals => figure(estimate.point),
-            Value::Seconds(estimate) | Value::Estimate(estimate) | Value::Interval(estimate) => {
-                with_interval(estimate)
-            }
+            Value::Estimate(estimate) | Value::Interval(estimate) => with_interval(estimate),
         };
         format!("{}{text}", self.mark)
     }
@@ -264,9 +362,7 @@ impl Cell {
     /// The figure with its interval, if it has one.
     pub fn estimate(&self) -> Option<&Estimate> {
         match &self.value {
-            Value::Seconds(estimate) | Value::Estimate(estimate) | Value::Interval(estimate) => {
-                Some(estimate)
-            }
+            Value::Estimate(estimate) | Value::Interval(estimate) => Some(estimate),
             _ => None,
         }
     }
@@ -374,6 +470,28 @@ mod tests {
 
     fn texts(table: &Table) -> Vec<Vec<String>> {
         table.rows.iter().map(|row| row.iter().map(|cell| cell.text(true)).collect()).collect()
+    }
+
+    #[test]
+    fn times_are_short_in_their_units() {
+        let texts = |values: [f64; 2]| {
+            let table = Table::of("", &values).with(Column::number("time", "µs/op"), |v| *v).done();
+            let scaled = table.scaled(true);
+            let cells = scaled.rows.iter().map(|row| row[0].text(true));
+            [scaled.columns[0].unit.to_string()].into_iter().chain(cells).collect::<Vec<_>>()
+        };
+        assert_eq!(texts([4.0, 900.0]), ["µs/op", "4.00", "900"]);
+        assert_eq!(texts([1.6e6, 3.2e6]), ["s/op", "1.60", "3.20"]);
+        assert_eq!(texts([1.6e6, 0.8]), ["/op", "1.60 s", "800 ns"]);
+    }
+
+    #[test]
+    fn what_is_brief_has_the_columns_that_are_needed() {
+        let mut table = table(&["time", "first"]);
+        table.columns[2].room = Room::Spare(1);
+        let table = table.with_notes(["more".to_owned()]).with_legend(["*: …".to_owned()]).brief();
+        assert_eq!(texts(&table)[0], ["files", "1.00"]);
+        assert!(table.notes.is_empty() && table.legend.len() == 1);
     }
 
     #[test]

@@ -4,6 +4,8 @@ mod bar;
 mod paper;
 mod table;
 
+use std::collections::BTreeSet;
+
 use model::Severity;
 
 use self::paper::Paper;
@@ -39,9 +41,10 @@ impl Page {
             width.max(NARROWEST)
         };
         let mut paper = Paper::new(width, style.color);
+        let mut seen = BTreeSet::new();
         for block in &self.blocks {
             match block {
-                Block::Table(table) => table::print(&mut paper, table, style.bars),
+                Block::Table(table) => table::print(&mut paper, table, style.bars, &mut seen),
                 Block::Lines(lines) => print_lines(&mut paper, lines),
                 Block::Findings { findings, all } => print_findings(&mut paper, findings, *all),
             }
@@ -59,23 +62,22 @@ fn print_lines(paper: &mut Paper, block: &Lines) {
     block.lines.iter().for_each(|line| paper.sentence(line));
 }
 
-/// Lines of findings, unless all are asked for. Only notes are left out for it.
-const FEW: usize = 6;
+/// Findings that are shown, the worst, unless all are asked for.
+const FEW: usize = 3;
 
 fn print_findings(paper: &mut Paper, findings: &[(Severity, String)], all: bool) {
     if findings.is_empty() {
         return;
     }
     paper.gap();
-    let weighty = findings.iter().filter(|(severity, _)| *severity > Severity::Note).count();
-    let shown = if all { findings.len() } else { findings.len().min(weighty.max(FEW)) };
+    let shown = if all { findings.len() } else { findings.len().min(FEW) };
     for (severity, sentence) in &findings[..shown] {
         paper.sentence(&Line::finding(*severity, sentence));
     }
     let more = match findings.len() - shown {
         0 => return,
-        1 => "and 1 note more (--verbose shows all)".to_owned(),
-        n => format!("and {n} notes more (--verbose shows all)"),
+        1 => "and 1 finding more (-v shows all)".to_owned(),
+        n => format!("and {n} findings more (-v shows all)"),
     };
     paper.sentence(&Line::dim(more));
 }

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::estimate::mean;
-
 /// Figures in the order in which they were measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
@@ -37,7 +35,10 @@ pub(crate) fn between(logs: &[f64], copies: &[u32], all: f64) -> Option<(f64, f6
     for (log, copy) in logs.iter().zip(copies) {
         groups.entry(*copy).or_default().push(*log);
     }
-    let apart = |group: &Vec<f64>| group.len() as f64 * (mean(group) - all).powi(2);
+    let apart = |group: &Vec<f64>| {
+        let (n, sum) = (group.len() as f64, group.iter().sum::<f64>());
+        n * (sum / n - all).powi(2)
+    };
     let between: f64 = groups.values().map(apart).sum();
     let freedom = groups.len().checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
     Some((between / freedom / logs.len() as f64, freedom))
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     fn of(values: &[f64], copies: &[u32]) -> Option<(f64, f64)> {
-        between(values, copies, mean(values))
+        between(values, copies, values.iter().sum::<f64>() / values.len() as f64)
     }
 
     /// Three groups of three: their means are 2, 3 and 7, the mean square between them is 21.

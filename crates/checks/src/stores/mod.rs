@@ -58,7 +58,8 @@ fn setting_not_in_effect(plan: &Plan, facts: &StoreFacts) -> Vec<FindingKind> {
 
 /// Only what is written can be lost: the class matters if anything is.
 fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
-    record.header.plan.first(Work::writes)?;
+    let plan = &record.header.plan;
+    plan.first(Work::writes).filter(|_| !plan.is_reference(facts.target))?;
     let (class, baseline) = (facts.durability, baseline(record)?.durability);
     (class != baseline).then_some(FindingKind::DurabilityDiffers { class, baseline })
 }

@@ -77,6 +77,7 @@ pub(super) fn target(label: &str) -> PlannedTarget {
         settings: Settings::default(),
         owner: Owner::Scratch,
         on: None,
+        reference: false,
     }
 }
 

@@ -101,7 +101,8 @@ pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure
     let done = Listener::during(options.talk, calibrate)?;
     lines.map_or(Ok(()), RecordFile::finish).map_err(not_written)?;
     let page = report::pages::calibration(&done.calibration, &done.alone, &done.runs);
-    output::print_next_to(options.json.as_deref(), &output::page(&page))?;
+    let json = options.json.as_deref();
+    output::print_next_to(json, &output::page(&page), options.talk.quiet)?;
     done.ended.map_err(Failure::PartWay)?;
     let wrong = checks::wrong_rates(&done.calibration.forms, &done.runs);
     for what in wrong.iter().filter(|_| options.check) {

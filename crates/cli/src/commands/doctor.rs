@@ -11,14 +11,14 @@ use lab::{DoctorRequest, Stop};
 use model::{Error, ErrorKind, Result, Severity, spec::Talk, units};
 
 use super::worker;
-use crate::{exit::Failure, listener::Listener, output, plan::fresh_seed};
+use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   storemark doctor                           the current folder's disk, in a minute
   storemark doctor /srv --quick              another folder's, in ten seconds
-  storemark doctor --strict --json           for scripts")]
+  storemark doctor --strict --json -         for scripts")]
 pub(crate) struct DoctorOptions {
     /// The folder that stores would be in
     #[arg(value_name = "DIR", default_value = ".")]
@@ -33,9 +33,9 @@ pub(crate) struct DoctorOptions {
     /// End with code 3 if anything may mislead
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Write one JSON object to FILE (- for standard output, instead of the page)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) talk: Talk,
 }
@@ -47,12 +47,8 @@ pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
     let doctor = |listener: &Listener| lab::doctor(&request, listener, stop);
     let (report, interrupted) = Listener::during(options.talk, doctor);
-    let text = if options.json {
-        output::json(&report)?
-    } else {
-        output::page(&report::pages::doctor(&report))
-    };
-    output::print(&text)?;
+    let text = output::page(&report::pages::doctor(&report));
+    files::print(options.json.as_deref(), || output::json(&report), &text)?;
     let misleading = report.advice.iter().any(|advice| advice.severity > Severity::Note);
     if interrupted {
         return Err(Failure::PartWay(Error::interrupted()));
@@ -69,7 +65,7 @@ fn request(options: &DoctorOptions) -> Result<DoctorRequest> {
         time: if options.quick { QUICK } else { options.time },
         seed: fresh_seed(),
         worker: worker::command()?,
-        libraries: registry::all().iter().filter_map(|engine| engine.library()).collect(),
+        libraries: registry::linked().collect(),
     })
 }
 

@@ -2,12 +2,12 @@
 
 use std::{fmt::Write, io, path::PathBuf};
 
-use clap::{Args, Command};
+use clap::{Arg, Args, Command, builder::PossibleValuesParser};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use engines::registry;
-use model::{Error, Result, no_such};
-use report::pages;
+use model::{Cache, Durability, Error, Result, no_such, rows::Style};
+use report::{pages, studies};
 
 use crate::{
     exit::Failure,
@@ -146,6 +146,22 @@ fn literal(text: &str) -> String {
     section + ".fi\n"
 }
 
+/// An argument that takes one of a few words, with those words. They are for completions only: what is
+/// typed is read by the types of the model, which say what they accept.
+fn with_words(command: &str, arg: Arg) -> Arg {
+    let words: Vec<&str> = match (command, arg.get_id().as_str()) {
+        ("engines", "name") => registry::all().iter().map(|engine| engine.name()).collect(),
+        ("study", "name") => studies::all().iter().map(|(name, _)| *name).collect(),
+        ("help", "topic") => TOPICS.iter().map(|(name, _)| *name).collect(),
+        (_, "durability") => Durability::ALL.iter().map(|word| word.as_str()).collect(),
+        (_, "cache") => Cache::ALL.iter().map(|word| word.as_str()).collect(),
+        (_, "style") => Style::ALL.iter().map(|word| word.as_str()).collect(),
+        (_, "jmode") => vec!["delete", "truncate", "persist", "memory", "wal", "off"],
+        _ => return arg,
+    };
+    arg.value_parser(PossibleValuesParser::new(words))
+}
+
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -157,7 +173,11 @@ pub(crate) struct CompletionsOptions {
     pub(crate) shell: Shell,
 }
 
-pub(crate) fn completions(options: &CompletionsOptions, mut all: Command) -> Result<(), Failure> {
+pub(crate) fn completions(options: &CompletionsOptions, all: Command) -> Result<(), Failure> {
+    let mut all = all.mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        command.mut_args(|arg| with_words(&name, arg))
+    });
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut all, "storemark", &mut script);
     Ok(output::print(&String::from_utf8_lossy(&script))?)

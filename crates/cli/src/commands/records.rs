@@ -60,9 +60,9 @@ pub(crate) struct FormOptions {
     /// Print Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// Print estimates and verdicts as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Write estimates and verdicts as JSON to FILE (- for standard output, instead of the tables)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 /// The record at `path`, or those of a sweep; what could not be read of it is said.
@@ -121,19 +121,18 @@ fn refuse_twice(options: &ReportOptions, all: &[Vec<Record>]) -> Result<()> {
 /// Tables are those of each record; the other forms print all runs one after the other.
 fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
     let ReportOptions { form, verbose, explain, over_time, .. } = options;
-    if !(form.csv || form.markdown || form.json) {
+    if !(form.csv || form.markdown) {
         let detail = pages::Detail { all: *verbose, explain: *explain, over_time: *over_time };
         let pages = all.iter().map(|records| output::page(&pages::records(records, detail)));
-        return output::print(&pages.collect::<Vec<_>>().join("\n"));
+        let text = pages.collect::<Vec<_>>().join("\n");
+        let data = || output::json(&ReportData::of(&all.concat()));
+        return files::print(form.json.as_deref(), data, &text);
     }
     let runs: Vec<Record> = all.into_iter().flatten().collect();
     if form.csv {
         // Of a long study it is too much to be held at once.
         let out = BufWriter::new(output::Quietly(io::stdout().lock()));
         return report::csv(&runs, out);
-    }
-    if form.json {
-        return output::print(&output::json(&ReportData::of(&runs))?);
     }
     let detail = pages::Detail { all: true, ..Default::default() };
     output::print(&pages::records(&runs, detail).markdown())
@@ -193,9 +192,9 @@ pub(crate) struct CompareOptions {
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
-    /// Print JSON (docs/compare.schema.json)
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Write JSON (docs/compare.schema.json) to FILE (- for standard output, instead of the tables)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
     /// Show all findings
     #[arg(long, short)]
     pub(crate) verbose: bool,
@@ -211,18 +210,16 @@ pub(crate) enum Inconclusive {
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let (old, new) = (read(&options.old)?, read(&options.new)?);
     let compared = comparison(&old, &new, options.control.as_deref())?;
-    output::print(&shown(&compared, options)?)?;
+    let data = || output::json(&ComparisonData::of(&compared));
+    files::print(options.json.as_deref(), data, &shown(&compared, options))?;
     options.fail_above.map_or(Ok(()), |share| gate(&compared, share, options.inconclusive))
 }
 
-fn shown(compared: &Comparison, options: &CompareOptions) -> Result<String> {
-    if options.json {
-        return output::json(&ComparisonData::of(compared));
-    }
+fn shown(compared: &Comparison, options: &CompareOptions) -> String {
     let [old, new] = [&options.old, &options.new].map(|path| path.display().to_string());
     let detail = pages::Detail { all: options.verbose, ..Default::default() };
     let page = pages::comparison(compared, [&old, &new], detail);
-    Ok(if options.markdown { page.markdown() } else { output::page(&page) })
+    if options.markdown { page.markdown() } else { output::page(&page) }
 }
 
 /// Prints which times fail, and of which it cannot tell. What is no longer measured fails too.

@@ -78,7 +78,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
     output::print(&output::page(&pages::study_head(study)))?;
     let mut whole = Ok(());
-    let mut done = Vec::new();
+    let (mut done, mut claims) = (Vec::new(), Vec::new());
     let chosen = |number: &usize| options.step.is_none_or(|chosen| chosen == *number);
     let mut steps: VecDeque<_> = (1..).zip(&study.steps).filter(|(n, _)| chosen(n)).collect();
     let began = Instant::now();
@@ -86,8 +86,13 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
         let Some((number, part)) = steps.pop_front().filter(|_| !stop.is_set()) else { break };
         let (shown, outcome) = carry_out(part, (number, share), name, options, stop);
         whole = whole.and(outcome);
+        claims.push((number, report::study_claims(part, &shown.records)));
         // Records may be large.
         done.extend(html.is_some().then_some(shown));
+    }
+    let end = output::page(&pages::study_end(&claims));
+    if !end.is_empty() {
+        output::print(&format!("\n{end}"))?;
     }
     if let Some(html) = html {
         html.write(&report::html_study(study, &done)).map_err(Failure::PartWay)?;

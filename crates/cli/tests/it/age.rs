@@ -12,7 +12,7 @@ const SMALL: &str = "--objects 30 --size 20k --ages 0,1 --rounds 1 -q";
 #[test]
 fn each_target_is_shown_at_each_age_and_leaves_nothing() {
     let world = World::new();
-    let ran = world.ok(&format!("age {SMALL} --seed 7 --cache data-cold,warm --json r.jsonl"));
+    let ran = world.ok(&format!("age {SMALL} -v --seed 7 --cache data-cold,warm --json r.jsonl"));
     for shown in [
         "30 keys of ",
         "reading all objects in random order, data-cold",
@@ -33,7 +33,7 @@ fn each_target_is_shown_at_each_age_and_leaves_nothing() {
     }
     let left: Vec<_> = world.tree().into_keys().collect();
     assert_eq!(left, [world.path("r.jsonl")]);
-    assert_eq!(world.ok("report r.jsonl").out, ran.out);
+    assert_eq!(world.ok("report r.jsonl -v").out, ran.out);
     let record = fs::read_to_string(world.path("r.jsonl")).unwrap();
     assert_eq!(record.matches(r#"{"line":"sample""#).count(), 2 * (2 + 2 * 2));
     assert_eq!(record.matches(r#""fragments":{"objects":30"#).count(), 4);
@@ -47,7 +47,7 @@ fn pieces_that_are_not_told_are_a_finding() {
     let world = World::new();
     let memory = std::path::Path::new("/dev/shm");
     let place = if memory.is_dir() { "/dev/shm" } else { "." };
-    let line = format!("age files: --scratch {place} --cache warm {SMALL} --json r.jsonl");
+    let line = format!("age files: --scratch {place} --cache warm {SMALL} -v --json r.jsonl");
     let ran = world.ok(&line);
     let record = fs::read_to_string(world.path("r.jsonl")).unwrap();
     let told = !record.contains(r#""extents":null"#);
@@ -102,7 +102,7 @@ fn an_interrupted_run_keeps_what_was_measured_and_removes_its_stores() {
     let line = "age --objects 50 --size 20k --ages 0,1,2,3 --rounds 100000 -q --json r.jsonl";
     let mut child = world.under_way(line, "r.jsonl", SAMPLE, 3);
     signal(child.id(), "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     let left: Vec<_> = world.tree().into_keys().collect();
     assert_eq!(left, [world.path("r.jsonl")]);
     let ran = world.ok("report r.jsonl");

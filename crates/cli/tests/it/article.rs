@@ -90,7 +90,7 @@ fn every_option_of_kvtests_run_is_taken() {
     let ran = world.ok(
         "run test1.db -count 50 --asc --start 7 --max-id 150 -cache-size 100 --mmap 10MiB \
          --jmode wal --nocheckpoint --nosync --update --multitrans --integrity-check --stats \
-         --fsync --rounds 1",
+         --fsync --rounds 1 -v",
     );
     for line in [
         "50 operations, ascending, 1 operation a commit",
@@ -112,10 +112,10 @@ fn every_option_of_kvtests_run_is_taken() {
 fn all_keys_are_touched_also_in_folders() {
     let world = exported();
     for target in ["test1.db", "test1.dir", "test1.tree"] {
-        let out = world.ok(&format!("run {target} --rounds 1")).out;
-        assert!(out.starts_with("200 keys"), "{out}");
+        let out = world.ok(&format!("run {target} --rounds 1 -v")).out;
+        assert!(out.contains("\n200 keys"), "{out}");
         assert!(!out.contains("a pass touches"), "{out}");
     }
-    let out = world.ok("run test1.dir --count 20 --rounds 1").out;
+    let out = world.ok("run test1.dir --count 20 --rounds 1 -v").out;
     assert!(out.contains("a pass touches 20 of 200 keys"), "{out}");
 }

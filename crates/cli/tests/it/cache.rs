@@ -30,9 +30,9 @@ fn tree() -> World {
     world
 }
 
-/// What `cache --json` with these words says.
+/// What `cache --json -` with these words says.
 fn json(world: &World, line: &str) -> Value {
-    serde_json::from_str(&world.ok(&format!("cache --json {line}")).out).unwrap()
+    serde_json::from_str(&world.ok(&format!("cache --json - {line}")).out).unwrap()
 }
 
 fn total(world: &World, line: &str) -> u64 {
@@ -136,9 +136,9 @@ fn hard_links_count_once_or_each() {
     let world = tree();
     fs::hard_link(world.path("tree/a"), world.path("tree/again")).unwrap();
     let once = total(&world, "tree");
-    assert_eq!(total(&world, "-h tree"), once + in_pages(&world, 10_000));
+    assert_eq!(total(&world, "-H tree"), once + in_pages(&world, 10_000));
     assert_eq!(json(&world, "tree")["files"], 3);
-    assert_eq!(json(&world, "-h tree")["files"], 4);
+    assert_eq!(json(&world, "-H tree")["files"], 4);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn lists_come_from_files_and_standard_input() {
     assert_eq!(json(&world, "-b lines")["files"], 3);
     assert_eq!(json(&world, "-b zeros -0")["files"], 2);
     let mut child = world
-        .command("cache --json -b - tree/a")
+        .command("cache --json - -b - tree/a")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -221,7 +221,7 @@ fn slips_are_answered_in_one_line() {
         ("cache -e -L tree", "cannot be used with"),
         ("cache -l -L tree", "cannot be used with"),
         ("cache -q -v tree", "cannot be used with"),
-        ("cache --json -l tree", "cannot be used with"),
+        ("cache --json - -l tree", "cannot be used with"),
         ("cache -d tree", "--lock"),
         ("cache -P pid tree", "--lock"),
         ("cache -0 tree", "--list"),
@@ -316,7 +316,7 @@ fn what_may_not_be_read_is_counted_and_named() {
 #[test]
 fn pages_of_other_peoples_files_are_not_made_up() {
     let world = tree();
-    let (is_root, output) = as_nobody(&world, "64", "cache --json tree/a");
+    let (is_root, output) = as_nobody(&world, "64", "cache --json - tree/a");
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
     let pages = &seen["pages"];
     if is_root {

@@ -118,7 +118,7 @@ fn a_store_of_the_users_is_only_read() {
 #[test]
 fn lines_on_standard_output_stand_alone() {
     let world = World::new();
-    let ran = world.ok(&format!("calibrate {TINY} --forms same --runs 1 --json - --quiet"));
+    let ran = world.ok(&format!("calibrate {TINY} --forms same --runs 1 --json -"));
     let kinds: Vec<Value> = ran.out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(kinds.len(), 2);
     assert_eq!(row(&ran.err, "one store")[0], "1");
@@ -132,7 +132,7 @@ fn an_interrupted_calibration_shows_and_keeps_what_is_done() {
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{out}");
+    assert_eq!(output.status.code(), Some(130), "{out}");
     let done = lines(&world, "out.jsonl").len() - 1;
     assert!(done > 0);
     assert!(out.contains(&format!("\n{done} of 1000 runs were made")), "{out}");

@@ -175,7 +175,7 @@ fn everything_else_that_measures_starts() {
         // While a source is copied, an interruption says that the copy is not complete.
         let is_interrupted =
             ["interrupted\n", "is not complete"].map(|part| ran.err.contains(part));
-        let interrupted = ran.code == Some(2) && is_interrupted.contains(&true);
+        let interrupted = ran.code == Some(130) && is_interrupted.contains(&true);
         assert!(interrupted || is_only_refused(&ran), "{document}: {line}: {}{}", ran.out, ran.err);
     }
 }

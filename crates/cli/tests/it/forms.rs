@@ -61,7 +61,7 @@ fn names_like_formulas_are_shown_and_not_run() {
 #[test]
 fn json_and_markdown_have_the_estimates() {
     let world = recorded("run files: memory: --read --keys 10 --rounds 5");
-    let told: Value = serde_json::from_str(&world.ok("report run.json --json").out).unwrap();
+    let told: Value = serde_json::from_str(&world.ok("report run.json --json -").out).unwrap();
     assert_eq!(told["runs"][0]["rows"][0]["verdict"], "baseline");
     assert!(told["runs"][0]["rows"][1]["ratio"]["point"].as_f64() > Some(0.0));
     let out = world.ok("report run.json --markdown").out;
@@ -71,7 +71,7 @@ fn json_and_markdown_have_the_estimates() {
 #[test]
 fn one_form_at_a_time() {
     let world = recorded("run memory: --read --keys 5 --rounds 1");
-    for line in ["--csv --json", "--json --markdown", "--markdown --csv"] {
+    for line in ["--csv --json -", "--json - --markdown", "--markdown --csv"] {
         assert!(world.refused(&format!("report run.json {line}")).contains("cannot be used with"));
     }
     assert!(world.refused("report run.json --markdow").contains("did you mean --markdown?"));
@@ -86,7 +86,7 @@ fn damaged_records_are_said_in_every_form() {
     world.write("newer.json", text.replacen(r#""format":3"#, r#""format":99"#, 1));
     world.write("empty.json", "");
     world.write("foreign.json", "name,age\n");
-    for form in ["", "--csv", "--json", "--markdown"] {
+    for form in ["", "--csv", "--json -", "--markdown"] {
         let ran = world.ok(&format!("report cut.json {form}"));
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
         assert!(ran.err.contains("is cut short; the 2 samples before it are shown"), "{}", ran.err);
@@ -103,7 +103,7 @@ fn damaged_records_are_said_in_every_form() {
 #[cfg(target_os = "linux")]
 fn an_output_that_cannot_be_written_is_said() {
     let world = recorded("run memory: --read --keys 5 --rounds 1");
-    for form in ["", "--csv", "--json", "--markdown"] {
+    for form in ["", "--csv", "--json -", "--markdown"] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let ran = world.command(&format!("report run.json {form}")).stdout(full).output().unwrap();
         let said = String::from_utf8(ran.stderr).unwrap();

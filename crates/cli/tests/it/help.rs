@@ -121,6 +121,27 @@ fn shells_accept_their_completions() {
     assert!(said.contains("did you mean bash?"), "{said}");
 }
 
+#[test]
+fn words_and_paths_of_options_are_completed() {
+    let world = World::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = world.ok(&format!("completions {shell}")).out;
+        for word in ["consistent", "data-cold"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        let paths = ["compgen -f", "_files", " -F"];
+        assert!(paths.iter().any(|how| script.contains(how)), "{shell} completes paths");
+    }
+}
+
+#[test]
+fn help_is_asked_for_in_the_same_way_everywhere() {
+    let world = World::new();
+    for letter in ["-h", "--help"] {
+        assert!(world.ok(&format!("cache {letter}")).out.contains("Usage: storemark cache"));
+    }
+}
+
 /// Bash, asked as when the tabulator is pressed after `storemark ver`.
 #[test]
 fn bash_completes_a_command() {

@@ -34,7 +34,7 @@ fn an_interrupted_run_keeps_its_trials_and_removes_its_copies() {
         let before = without_record(&world);
         let mut child = under_way(&world);
         signal(child.id(), name);
-        assert_eq!(child.wait().unwrap().code(), Some(2), "{name}");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{name}");
         assert!(without_record(&world) == before, "{name}");
         let ran = world.ok("report run.json");
         assert!(ran.out.contains("interrupted"), "{}", ran.out);

@@ -20,7 +20,7 @@ fn interrupted(world: &World, line: &str, stage: &str) -> Vec<String> {
     assert!(lines.any(|line| line.contains(stage)), "{line}: never at {stage:?}");
     signal(child.id(), "INT");
     let after = lines.collect();
-    assert_eq!(child.wait().unwrap().code(), Some(2), "{line}: {after:?}");
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{line}: {after:?}");
     after
 }
 
@@ -74,7 +74,7 @@ fn what_measures_shows_what_it_has() {
         let output = child.wait_with_output().unwrap();
         let (out, err) =
             [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b)).into();
-        assert_eq!(output.status.code(), Some(2), "{line}: {out}{err}");
+        assert_eq!(output.status.code(), Some(130), "{line}: {out}{err}");
         assert!(err.ends_with("interrupted\n"), "{line}: {err}");
         assert!(out.lines().count() > 3, "{line}: {out}");
         assert_eq!(names(&world), [""; 0], "{line}");
@@ -90,7 +90,7 @@ fn a_study_shows_the_step_it_was_at_and_goes_no_further() {
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert_eq!(output.status.code(), Some(130), "{err}");
     assert!(err.ends_with("storemark: interrupted\n") && !err.contains("step 2"), "{err}");
     assert_eq!(names(&world), [""; 0]);
 }

@@ -34,7 +34,7 @@ fn limit(record: &Record) -> Option<u64> {
 fn more_data_than_memory_is_measured_with_the_proof() {
     let world = World::new();
     let run = "run files: sqlite: pack: --keys 3000 --size 20k --memory 24MiB --rounds 1";
-    let ran = world.ok(&format!("{run} --json r.json --explain"));
+    let ran = world.ok(&format!("{run} --json r.json --explain -v"));
     let (out, words) = (&ran.out, ran.words());
     let record = world.record("r.json");
     let Some(limit) = limit(&record) else {
@@ -101,7 +101,7 @@ fn an_ordinary_user_is_told_that_there_is_no_limit() {
         return more_data_than_memory_is_measured_with_the_proof();
     }
     let world = World::new();
-    let run = "run files: sqlite: --keys 50 --read --memory 64MiB --rounds 1 --json r.json";
+    let run = "run files: sqlite: --keys 50 --read --memory 64MiB --rounds 1 --json r.json -v";
     let ran = as_ordinary_user(&world, run);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("memory is not limited: "), "{}", ran.out);
@@ -177,7 +177,7 @@ fn a_group_goes_with_its_run_however_that_ends() {
         assert_eq!(inside.lines().count(), 3, "itself and its two workers");
     }
     signal(child.id(), "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(groups(child.id()), [] as [&Path; 0]);
 
     fs::remove_file(world.path("r.json")).unwrap();

@@ -88,7 +88,7 @@ fn a_store_of_the_users_own_is_left_alone() {
 fn presets_are_those_of_the_paper() {
     let world = World::new();
     let out = world
-        .ok("run files: sqlite: --ycsb a,b,c,d,e,f --keys 100 --count 200 --rounds 1 --json r.json")
+        .ok("run files: sqlite: --ycsb a,b,c,d,e,f --keys 100 --count 200 --rounds 1 --json r.json -v")
         .out;
     for says in [
         "100 keys of 1,000 bytes",
@@ -153,7 +153,7 @@ fn latencies_are_exported_as_listings() {
 fn rates_are_kept_as_a_schedule_and_are_a_workload_each() {
     let world = World::new();
     let line = "run memory: files: --read --rate 500,2k/s --keys 50 --count 100 --rounds 2";
-    let out = world.ok(&format!("{line} --threads 2 --json r.json")).out;
+    let out = world.ok(&format!("{line} --threads 2 --json r.json -v")).out;
     assert!(out.contains("read at 500/s, warm: 100 operations"), "{out}");
     assert!(out.contains("read at 2,000/s") && out.contains("operations started late"), "{out}");
     let record = world.record("r.json");
@@ -176,7 +176,7 @@ fn rates_are_kept_as_a_schedule_and_are_a_workload_each() {
 #[test]
 fn a_target_that_does_not_keep_up_is_told() {
     let world = World::new();
-    let ran = world.ok("run files: --read --rate 1G/s --keys 50 --count 500 --rounds 1");
+    let ran = world.ok("run files: --read --rate 1G/s --keys 50 --count 500 --rounds 1 -v");
     let (out, words) = (&ran.out, ran.words());
     assert!(words.contains("(saturated): of 1,000,000,000 operations a second it did"), "{out}");
     let row = out.lines().find(|line| line.starts_with("files")).unwrap();

@@ -41,7 +41,7 @@ fn several_processes_update_one_store() {
     let world = World::new();
     let run = "run sqlite:?journal=wal sqlite:?journal=delete sqlite:?api=blob&journal=truncate \
                files: --keys 200 --size 2k --update --batch 5 --rounds 1 --json r.json";
-    let out = world.ok(&format!("{run} --processes 2 --threads 4 --integrity-check")).out;
+    let out = world.ok(&format!("{run} --processes 2 --threads 4 --integrity-check -v")).out;
     assert!(out.contains("2 processes of 4 threads"), "{out}");
     assert!(out.contains("operations/s of each worker: sqlite journal=wal "), "{out}");
     assert_eq!(out.matches("integrity-check: sqlite").count(), 3, "{out}");
@@ -60,12 +60,12 @@ fn waiting_is_shown_whenever_there_was_any() {
     let world = World::new();
     // All in one batch: the first to begin lets all others wait.
     let run = "run sqlite:?journal=wal --keys 400 --size 20k --count 4000 --update --rounds 1 --json r.json";
-    let out = world.ok(&format!("{run} --processes 2 --threads 2")).out;
+    let out = world.ok(&format!("{run} --processes 2 --threads 2 -v")).out;
     let record = world.record("r.json");
     assert!(record.samples[0].counters[model::LOCK_WAITS] >= 1, "{:?}", record.samples[0]);
     assert!(out.contains("lock waits per operation: sqlite"), "{out}");
     assert!(out.contains("busy retries per operation: sqlite"), "{out}");
-    let out = world.ok("report r.json").out;
+    let out = world.ok("report r.json -v").out;
     assert!(out.contains("busy retries per operation: sqlite"), "{out}");
 }
 
@@ -205,7 +205,7 @@ fn workers_end_when_the_run_is_stopped() {
         let world = World::new();
         let (mut child, workers) = under_way(&world, "sqlite:?journal=wal");
         signal(child.id(), name);
-        assert_eq!(child.wait().unwrap().code(), Some(2), "{name}");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{name}");
         ended(&workers);
         assert!(!scratch_left(&world));
         assert!(world.ok("report r.json").out.contains("interrupted"));
@@ -252,7 +252,7 @@ fn a_worker_that_dies_fails_one_target_and_the_others_go_on() {
     let on = within(30, || since(text()) >= Some(3));
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
-    assert!(on && output.status.code() == Some(2), "{output:?}: {}", text());
+    assert!(on && output.status.code() == Some(130), "{output:?}: {}", text());
     assert_eq!(text().matches("worker process 1: ended before").count(), 1, "{}", text());
     assert!(!scratch_left(&world));
 }

@@ -97,3 +97,21 @@ fn the_same_seed_makes_the_same_data() {
     world.ok("verify a.db b.db");
     assert_eq!(world.run("verify a.db c.db").code, Some(3));
 }
+
+#[test]
+fn json_goes_to_a_file_or_alone_to_standard_output() {
+    let world = World::new();
+    let run = "run files: sqlite: --read --keys 10 --rounds 1";
+    let quiet = world.ok(&format!("{run} -q --json -"));
+    assert_eq!(quiet.err, "");
+    assert!(quiet.out.lines().all(|line| line.starts_with(r#"{"line":""#)), "{}", quiet.out);
+    world.ok(&format!("{run} -q --json run.json"));
+    for line in ["report run.json", "compare run.json run.json"] {
+        let alone = world.ok(&format!("{line} --json -")).out;
+        let both = world.ok(&format!("{line} --json out.json")).out;
+        assert!(both.contains("files") && !both.starts_with('{'), "{both}");
+        assert_eq!(std::fs::read_to_string(world.path("out.json")).unwrap(), alone);
+    }
+    let said = world.refused("report run.json --json run.json");
+    assert!(said.contains("it is left as it is"), "{said}");
+}

@@ -153,7 +153,7 @@ fn an_interrupted_run_ends_its_server_and_keeps_its_record(kind: &Kind, world: &
     let child = under_way(world, &format!("{}: memory:", kind.engine), MANY);
     signal(child.id(), "INT");
     let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert_eq!(ran.code, Some(130), "{}", ran.err);
     nothing_is_left(world);
     assert!(world.ok("report run.json").out.contains("interrupted"));
 }
@@ -245,7 +245,7 @@ fn an_existing_server_is_measured_and_left_as_it_was(kind: &Kind, world: &World)
     assert!(!fs::read_to_string(world.path("run.json")).unwrap().contains("right@"));
     let other = format!("{}://{}", kind.other_scheme, server.by_socket());
     for at in [format!("{scheme}://me@{place}/shop?{}", kind.session), other] {
-        let line = format!("run {at} --update --durability durable --keys 50 --rounds 1");
+        let line = format!("run {at} --update --durability durable --keys 50 --rounds 1 -v");
         let mut command = world.command(&line);
         let ran = Ran::from(command.env(kind.password, "right").output().unwrap());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -302,7 +302,7 @@ fn an_interrupted_run_drops_its_table(kind: &Kind, world: &World) {
     let mut child = under_way(world, &at, MANY);
     assert_eq!(server.tables(), "storemark_0_update\n");
     signal(child.id(), "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(server.tables(), "");
 }
 

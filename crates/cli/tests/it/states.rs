@@ -75,7 +75,8 @@ fn the_cold_state_is_proven_or_its_lack_named() {
 #[test]
 fn without_root_other_states_are_measured_and_the_missing_one_is_named() {
     let world = World::new();
-    let ran = as_ordinary_user(&world, "run files: --read --keys 60 --rounds 1 --cache warm,cold");
+    let ran =
+        as_ordinary_user(&world, "run files: --read --keys 60 --rounds 1 --cache warm,cold -v");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("read, warm: ") && !ran.out.contains("read, cold: "), "{}", ran.out);
     assert!(ran.out.contains("nothing was measured cold: "), "{}", ran.out);

@@ -32,7 +32,7 @@ fn a_step_shows_what_was_published_beside_what_is_measured() {
         found.unwrap_or_else(|| panic!("no line with {part}: {all}")).to_owned()
     };
     assert!(line(&ran.out, "source:").contains("sqlite.org"));
-    assert!(line(&ran.out, "read, warm").contains("7.36"), "{}", ran.out);
+    assert!(line(&ran.out, "read, warm  ").contains("7.36"), "{}", ran.out);
     assert!(ran.out.contains("What differs here:"));
     // Each step has its record, which shows itself.
     assert!(world.ok("report out/page-cache-2.json").out.contains("sqlite api=blob"));

@@ -149,7 +149,7 @@ fn what_was_measured_before_an_interruption_is_kept_and_shown() {
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{out}");
+    assert_eq!(output.status.code(), Some(130), "{out}");
     assert!(out.contains("count=10"), "{out}");
 }
 
@@ -239,6 +239,6 @@ fn nothing_is_left_of_shared_stores_after_an_interruption() {
         "run files: sqlite: --read --keys 40 --count 10,900m --rounds 5 --json run.json --yes";
     let mut child = world.under_way(line, "run.json", r#"{"line":"header""#, 2);
     signal(child.id(), "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(world.tree().len(), 1, "{:?}", world.tree().keys());
 }

@@ -41,6 +41,7 @@ static DECLARATION: Declaration = Declaration {
     limitations: &["names in order: a scan looks at all of them"],
     integrity: Some("a checksum for each value"),
     blobs: Some(&Pack),
+    reference: true,
     ..Declaration::new("pack", "one file and an offset table: the physical limit of a copy")
 };
 

@@ -253,7 +253,7 @@ impl<E: Engine + ?Sized> Target<E> {
     }
 
     /// Settings for `class` with those asked for on top.
-    pub(crate) fn settings_for(&self, facet: Facet, class: Option<Durability>) -> Result<Settings> {
+    pub fn settings_for(&self, facet: Facet, class: Option<Durability>) -> Result<Settings> {
         let Some(class) = class.filter(|_| !self.keeps_class) else {
             return Ok(self.settings.clone());
         };
@@ -287,6 +287,7 @@ impl<E: Engine + ?Sized> Target<E> {
             settings: self.settings_for(facet, class)?,
             owner,
             on: self.placement.as_ref().map(|placement| placement.name.clone()),
+            reference: self.engine.declaration().reference,
         })
     }
 }

@@ -58,14 +58,19 @@ pub(super) fn open<'a>(
 }
 
 /// How much longer rounds go on at most when `passed` of them took the time `measuring`, and all
-/// so far `spent`. Absent before a whole round has shown what one takes: trials differ.
+/// so far `spent`. Absent where only the number of rounds is given, until a trial has shown what one
+/// takes.
 pub(super) fn left(
     rounds: &Rounds,
     passed: f64,
     measuring: Duration,
     spent: Duration,
 ) -> Option<Duration> {
-    if passed < 1.0 {
+    // Before a round has passed, the time given is the better guess: trials differ.
+    if passed < 1.0 && rounds.max.is_none() {
+        return Duration::try_from_secs_f64((rounds.seconds - spent.as_secs_f64()).max(0.0)).ok();
+    }
+    if passed <= 0.0 {
         return None;
     }
     let all = |of_each: u32| f64::from(of_each) * f64::from(rounds.runs);
@@ -93,9 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_estimated_before_a_whole_round() {
-        assert_eq!(seconds(rounds(5, None, 45.0), 0.9, 9, 10), None);
+    fn an_end_is_known_from_the_first_trial_on() {
+        assert_eq!(seconds(rounds(5, None, 45.0), 0.0, 0, 10), Some(35));
+        assert_eq!(seconds(rounds(5, None, 45.0), 0.9, 9, 10), Some(35));
         assert_eq!(seconds(rounds(5, Some(7), 45.0), 0.0, 0, 10), None);
+        assert_eq!(seconds(rounds(5, Some(7), 45.0), 0.5, 5, 10), Some(65));
     }
 
     #[test]

@@ -68,7 +68,8 @@ findings! {
     // The tool itself.
 
     [Wrong] DebugBuild =>
-        "no figure counts: storemark was built without optimisation; build it with --release";
+        "no figure counts: storemark was built without optimisation; `cargo build --release` builds \
+        one that counts";
 
     [Warning, worst ("", *share)] ToolShare { share: f64 as percent = "Share of the wall time." } =>
         "the engine is faster than its figure: storemark's own loop takes up to {share} of the \

@@ -149,6 +149,11 @@ impl RunSpec {
         from_value(read)
     }
 
+    /// Whether a subcommand that measures has an option.
+    pub fn has_option(command: &str, option: &str) -> bool {
+        Self::known(command).is_ok_and(|known| known.contains_key(option))
+    }
+
     /// All options of a subcommand with what they are when they are not asked for.
     fn known(command: &str) -> Result<Options> {
         let mut all = from_value(tagged(command, []))?.all();

@@ -65,8 +65,9 @@ options! {
         processes: Vec<Written<UpTo<64>>> = "N",
         /// Measure several processes on one database as well
         shared: bool,
-        /// Set each engine up for this class: none, consistent or durable; default: as it is set,
-        /// which is as published
+        /// Set each engine up for this class: none, consistent or durable; default: durable, and
+        /// targets that cannot are left out; of targets that are named, and as published: as they
+        /// are set
         durability: Option<Written<Durability>> = "CLASS",
         ..running: Running,
         ..shown: Output,
@@ -80,6 +81,13 @@ impl RowsSpec {
     /// What is measured when the user names nothing.
     pub fn default_targets(&self) -> &'static [RowsDefault] {
         if self.as_published { &ROWS[..PUBLISHED_ROWS] } else { &ROWS }
+    }
+
+    /// The class that all targets are set up for. Where the user chose neither targets nor a class,
+    /// commits survive a power cut in all of them: other work would not be comparable.
+    pub fn class(&self) -> Option<Durability> {
+        let chosen = self.as_published || !self.targets.is_empty();
+        one(&self.durability).or((!chosen).then_some(Durability::Durable))
     }
 
     /// Rows of a transaction that an engine has as published, if they differ from the others'.

@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 use model::{
     Case, Plan,
     record::Record,
+    rows,
     study::{Claim, Figure, Step},
 };
 use stats::Estimate;
 
+use super::{
+    rows::{RowCell, row_groups},
+    tasks::{TaskFigures, task_figures},
+};
 use crate::{Figures, TargetBreakEven, break_evens, figures, stores, words};
 
 /// A figure, published or measured or both.
@@ -104,6 +109,61 @@ pub fn study_figures(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
     let lacking: Vec<_> = lacking.map(unmeasured).collect();
     all.extend(lacking);
     all
+}
+
+/// Every published figure of a step with the one measured here.
+pub fn study_claims(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
+    let published = |row: &StudyFigure| row.published.is_some();
+    match step.command.as_str() {
+        "rows" => records.iter().flat_map(row_claims).collect(),
+        "queue" => records.iter().flat_map(task_claims).collect(),
+        _ => study_figures(step, records).into_iter().filter(published).collect(),
+    }
+}
+
+fn row_claims(record: &Record) -> Vec<StudyFigure> {
+    let groups = row_groups(record);
+    let cells = groups.iter().flat_map(|group| {
+        let by = words::processes(&group.workload);
+        group.targets.iter().flat_map(move |row| {
+            let cells = rows::Operation::ALL.into_iter().zip(&row.cells);
+            let by = by.clone();
+            let name = |operation: rows::Operation| match operation {
+                // What it is called in the published table.
+                rows::Operation::Add => "update",
+                other => other.as_str(),
+            };
+            cells.map(move |(operation, cell)| {
+                (row.target, format!("{}, {by}", name(operation)), cell)
+            })
+        })
+    });
+    let claim = |(target, place, cell): (usize, String, &RowCell)| {
+        ratio_claim(record, target, place, cell.published_ratio?, cell.ratio)
+    };
+    cells.filter_map(claim).collect()
+}
+
+fn task_claims(record: &Record) -> Vec<StudyFigure> {
+    let rows = task_figures(record);
+    let claim = |row: &TaskFigures| {
+        let (target, published) = (row.figures.target, row.published_ratio?);
+        ratio_claim(record, target, "a task".to_owned(), published, row.figures.ratio)
+    };
+    rows.iter().filter_map(claim).collect()
+}
+
+/// A published ratio of times.
+fn ratio_claim(
+    record: &Record,
+    target: usize,
+    place: String,
+    published: f64,
+    here: Option<Estimate>,
+) -> Option<StudyFigure> {
+    let target = record.header.plan.targets.get(target)?.label.clone();
+    let (published, here) = (Some((published, published)), here.map(Here::Estimate));
+    Some(StudyFigure { place, target, figure: Figure::TimeRatio, published, here, claim: None })
 }
 
 /// The claims about a kind of figure, with their indices.

@@ -8,8 +8,8 @@ use model::study::Study;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{HTML_HEAD, answer, charts::Family, details, findings, part::Part};
-use crate::StudyStep;
+use super::{HTML_HEAD, charts::Family, details, findings, part::Part};
+use crate::{StudyStep, answer};
 
 const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
 const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.css"));
@@ -70,7 +70,7 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>]) -> Markup 
             h1 { (title) }
             @if let Some(study) = study { (about(study)) }
             @if let [Chapter { part: Some(part), .. }] = chapters {
-                (answer::markup(part)) (details::unlike_environments(part)) (findings::weighty(part))
+                (answered(part)) (details::unlike_environments(part)) (findings::weighty(part))
             }
         }
         main id="main" {
@@ -94,6 +94,20 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>]) -> Markup 
     }
 }
 
+/// The answer of each machine.
+fn answered(part: &Part<'_>) -> Markup {
+    html! {
+        @for side in &part.sides {
+            @let answer = answer(side.records, side.figures(), &side.findings);
+            p.answer {
+                @if part.sides.len() > 1 { strong { (side.name) ": " } }
+                (answer.says.join(" "))
+            }
+            @for text in &answer.more { p { (text) } }
+        }
+    }
+}
+
 /// What a study is, and what of its set-up differs here.
 fn about(study: &Study) -> Markup {
     html! {
@@ -113,7 +127,7 @@ fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, several: bool) -> Marku
                 ul { @for gap in &step.gaps { li { (gap) } } }
             }
             @if let (Some(part), true) = (&chapter.part, several) {
-                (answer::markup(part)) (findings::weighty(part))
+                (answered(part)) (findings::weighty(part))
             }
             (charts(chapter, true))
         }

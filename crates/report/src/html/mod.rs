@@ -3,7 +3,6 @@
 //! [`part`] is what a page shows, [`charts`] turns it into data and tables, [`answer`] sums it up in
 //! a sentence or two, [`details`] is below the charts, [`document`] puts the page together.
 
-mod answer;
 mod chart;
 mod charts;
 mod details;

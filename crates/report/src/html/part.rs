@@ -90,6 +90,11 @@ impl<'a> Side<'a> {
         runs.map(|(record, figures)| Run { side: self, record, figures })
     }
 
+    /// The figures of each run.
+    pub(super) fn figures(&self) -> &[Vec<Figures>] {
+        &self.figures
+    }
+
     /// `what`, and on which machine if there are several.
     pub(super) fn on(&self, what: impl Into<String>) -> String {
         let what = what.into();

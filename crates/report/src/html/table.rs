@@ -1,8 +1,13 @@
 //! A table in the page: exact figures, for eyes and for screen readers.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 
-use crate::table::{Cell, Column, Table};
+use crate::{
+    table::{Cell, Column, Table},
+    tables,
+};
 
 /// In a frame that scrolls if the page is too narrow for it, with notes below.
 pub(super) fn markup(table: &Table) -> Markup {
@@ -11,6 +16,7 @@ pub(super) fn markup(table: &Table) -> Markup {
 
 /// The same; `title` is for a table that has none.
 pub(super) fn titled(table: &Table, title: &str) -> Markup {
+    let table = &table.scaled(true);
     let title = if table.title.is_empty() { title } else { &table.title };
     html! {
         div.table tabindex="0" role="region" aria-label=(title) {
@@ -29,7 +35,8 @@ pub(super) fn titled(table: &Table, title: &str) -> Markup {
                 tbody { @for row in &table.rows { tr { (cells(&table.columns, row)) } } }
             }
         }
-        @for note in &table.notes { p.note { (note) } }
+        @let heads = tables::legend(table.columns.iter(), &mut BTreeSet::new());
+        @for note in heads.iter().chain(&table.legend).chain(&table.notes) { p.note { (note) } }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What `storemark doctor` found out about a machine.
 
 use model::{
-    Disk, DoctorReport, Environment, Filesystem, Flush, Folder, Noise, Reach,
+    Disk, DoctorReport, Environment, Filesystem, Fitness, Flush, Folder, Noise, Reach,
     units::{show_count, show_percent, show_size, three_digits},
 };
 use stats::Estimate;
@@ -29,8 +29,20 @@ pub fn doctor(report: &DoctorReport) -> Page {
     let caches = lines("Cache states", report.caches.iter().map(cache)).unless_empty();
     let noise = lines("Noise: each target against itself", noise(&report.noise));
     let folder = lines(format!("Folder {}", report.folder.path), folder(report));
-    let parts = [lines("Machine", machine(report)), folder].into_iter().chain(caches);
+    let parts =
+        [fitness(report), lines("Machine", machine(report)), folder].into_iter().chain(caches);
     Page::prose(parts.chain([lines("Installed", programs(report)), noise, to_do]))
+}
+
+/// The answer, first.
+fn fitness(report: &DoctorReport) -> Lines {
+    let what = match (&report.fitness, &report.folder.unwritable) {
+        (Fitness::Fit, _) => "fit: figures taken here can be relied on",
+        (Fitness::Doubts, _) => "fit with doubts: figures taken here may mislead, as said below",
+        (Fitness::Unfit, Some(_)) => "unfit: nothing can be written in this folder",
+        (Fitness::Unfit, None) => "unfit: figures taken here are wrong, as said below",
+    };
+    Lines::new(what, [])
 }
 
 /// A line for each entry of which anything is known.

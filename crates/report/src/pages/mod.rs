@@ -13,11 +13,11 @@ pub use self::{
     calibration::calibration,
     doctor::doctor,
     engines::{durability, engine, engines, targets},
-    study::{StudyStep, study_head, study_step},
+    study::{StudyStep, study_end, study_head, study_step},
 };
 use crate::{
-    Comparison, Figures, MergedFinding, RowGroup, age_groups, age_spaces, all_findings,
-    break_evens, figures,
+    Answer, Comparison, Figures, MergedFinding, RowGroup, age_groups, age_spaces, all_findings,
+    answer, break_evens, figures,
     figures::cases,
     page_matrices, row_groups, stores, studies,
     table::{Block, Line, Lines, Tone},
@@ -35,7 +35,8 @@ pub struct Page {
 /// How much of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// Every finding and stall, and every run of a sweep.
+    /// Every column, finding and stall, space and settings, and every run of a sweep; otherwise what
+    /// answers the question.
     pub all: bool,
     /// What coincides with the differences.
     pub explain: bool,
@@ -80,7 +81,7 @@ pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> 
     Page::of(blocks.chain([findings]))
 }
 
-/// What was measured, the tables of the experiment, findings, and how it ended.
+/// The answer, what was measured, the tables of the experiment, findings, and how it ended.
 fn run(record: &Record, detail: Detail) -> Vec<Block> {
     let figures = figures(record);
     let tables = match record.header.plan.experiment {
@@ -89,20 +90,55 @@ fn run(record: &Record, detail: Detail) -> Vec<Block> {
         Experiment::Tasks { .. } => tasks(record, detail),
         Experiment::Ageing { .. } => ageing(record, &figures, detail),
     };
-    let runs = std::slice::from_ref(record);
-    tables.into_iter().chain([findings(runs, &[figures], detail), ended(runs)]).collect()
+    around(std::slice::from_ref(record), &[figures], tables, detail)
+}
+
+/// The answer of `runs`, their tables, findings and how they ended.
+fn around(
+    runs: &[Record],
+    figures: &[Vec<Figures>],
+    tables: impl IntoIterator<Item = Block>,
+    detail: Detail,
+) -> Vec<Block> {
+    let found = all_findings(runs, figures);
+    let answer = answered(&answer(runs, figures, &found));
+    let plan = &runs[0].header.plan;
+    let words = |found: &MergedFinding| (found.kind.severity(), words::finding(plan, found));
+    let findings = found.iter().map(words).collect();
+    let findings = Block::Findings { findings, all: detail.all };
+    let tables = tables.into_iter().map(|block| match block {
+        Block::Table(table) if !detail.all => table.brief().into(),
+        block => block,
+    });
+    let hint = (!detail.all).then(|| Line::new("", MORE).tone(Tone::Dim));
+    let ended = [Line::new("", words::ended(runs))].into_iter().chain(hint);
+    let ended = Lines::new("", ended).into();
+    [answer.into()].into_iter().chain(tables).chain([findings, ended]).collect()
+}
+
+/// Where the details are.
+const MORE: &str = "details: -v (percentiles, space, settings, all findings), --html FILE (charts)";
+
+fn answered(answer: &Answer) -> Lines {
+    let said = Line::new("", answer.says.join(" ")).tone(Tone::Bold);
+    let said = (!answer.says.is_empty()).then_some(said);
+    let more = answer.more.iter().map(|text| Line::new("", text));
+    Lines::new("", said.into_iter().chain(more))
 }
 
 fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     let mut blocks = vec![about(record, None)];
     for rows in cases(figures) {
         blocks.push(tables::times(record, rows).into());
-        blocks.extend(tables::latencies(record, rows).map(Block::from));
+        let latencies = tables::latencies(record, rows).filter(|_| detail.all);
+        blocks.extend(latencies.map(Block::from));
     }
     blocks.extend(explained(record, figures, detail));
-    let stores = stores(record);
-    blocks.push(tables::stores(record, &stores).into());
-    blocks.extend(tables::settings(record, &stores).map(Block::from));
+    if detail.all {
+        let stores = stores(record);
+        blocks.push(tables::stores(record, &stores).into());
+        blocks.extend(tables::settings(record, &stores).map(Block::from));
+    }
     blocks
 }
 
@@ -115,9 +151,12 @@ fn rows(record: &Record, detail: Detail) -> Vec<Block> {
     for group in groups.iter().filter(|group| !group.targets.is_empty()) {
         blocks.push(tables::row_seconds(record, group).into());
         blocks.extend(tables::row_ratios(record, group).map(Block::from));
-        blocks.extend(tables::row_styles(record, group).map(Block::from));
+        let styles = tables::row_styles(record, group).filter(|_| detail.all);
+        blocks.extend(styles.map(Block::from));
     }
-    blocks.push(tables::row_notes(record, published, detail.all).into());
+    if detail.all {
+        blocks.push(tables::row_notes(record, published).into());
+    }
     blocks.extend(explained(record, &figures(record), detail));
     blocks
 }
@@ -131,27 +170,29 @@ fn tasks(record: &Record, detail: Detail) -> Vec<Block> {
     if !rows.is_empty() {
         blocks.push(tables::tasks(record, &rows).into());
         blocks.extend(tables::task_sites(record, &rows).map(Block::from));
-        blocks.extend(tables::task_steps(record, &rows).map(Block::from));
-        blocks.push(tables::task_costs(record, &rows).into());
     }
-    blocks.push(tables::task_notes(record, published, detail.all).into());
+    if detail.all {
+        if !rows.is_empty() {
+            blocks.extend(tables::task_steps(record, &rows).map(Block::from));
+            blocks.push(tables::task_costs(record, &rows).into());
+        }
+        blocks.push(tables::task_notes(record, published).into());
+    }
     blocks.extend(explained(record, &figures(record), detail));
     blocks
 }
 
-const AGE: &str = "storage age: bytes of replaced objects ÷ bytes of live ones; sizes are drawn again \
-                   with each replacement, each write is committed by itself";
-
 fn ageing(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
-    let mut blocks =
-        vec![about(record, None), Lines::new("", [Line::new("", AGE).tone(Tone::Dim)]).into()];
+    let mut blocks = vec![about(record, None)];
     let groups = age_groups(record, figures);
     blocks.extend(groups.iter().map(|group| tables::ages(record, group).into()));
-    blocks.extend(tables::age_spaces(record, &age_spaces(record)).map(Block::from));
+    let spaces = tables::age_spaces(record, &age_spaces(record)).filter(|_| detail.all);
+    blocks.extend(spaces.map(Block::from));
     // Writes are measured in one state, and what is not measured explains nothing.
     let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
     blocks.extend(explained(record, &measured, detail));
-    blocks.extend(tables::settings(record, &stores(record)).map(Block::from));
+    let settings = tables::settings(record, &stores(record)).filter(|_| detail.all);
+    blocks.extend(settings.map(Block::from));
     blocks
 }
 
@@ -168,9 +209,7 @@ fn sweep(runs: &[Record], detail: Detail) -> Vec<Block> {
         blocks.push(tables::sweep(title, case, runs).into());
     }
     blocks.extend(together(runs));
-    blocks.push(findings(runs, &figures, detail));
-    blocks.push(ended(runs));
-    blocks
+    around(runs, &figures, blocks, detail)
 }
 
 /// What only all runs show; there is at least one.
@@ -214,16 +253,4 @@ fn about(record: &Record, published: Option<[&String; 3]>) -> Block {
         .map(|[title, source, machine]| format!("published: “{title}”, {source} ({machine})"));
     let lines = [place].into_iter().chain(published);
     Lines::new(what, lines.map(|line| Line::new("", line).tone(Tone::Dim))).into()
-}
-
-/// All findings about `runs`, of which there is at least one.
-fn findings(runs: &[Record], figures: &[Vec<Figures>], detail: Detail) -> Block {
-    let plan = &runs[0].header.plan;
-    let words = |found: &MergedFinding| (found.kind.severity(), words::finding(plan, found));
-    let findings = all_findings(runs, figures).iter().map(words).collect();
-    Block::Findings { findings, all: detail.all }
-}
-
-fn ended(runs: &[Record]) -> Block {
-    Lines::new("", [Line::new("", words::ended(runs))]).into()
 }

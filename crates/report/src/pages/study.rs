@@ -1,13 +1,14 @@
 //! The page of a study: what was published next to what was measured here.
 
+use itertools::Itertools;
 use model::{
     record::Record,
     study::{Step, Study},
 };
 
-use super::{Detail, Page, about, ended, findings, run, together};
+use super::{Detail, Page, about, around, run, together};
 use crate::{
-    figures, study_figures,
+    StudyFigure, figures, study_figures,
     table::{Block, Line, Lines},
     tables,
 };
@@ -53,9 +54,29 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
     let table = tables::study(&rows).with_notes(left_out).into();
     let Some(first) = done.records.first() else { return vec![table] };
     let figures: Vec<_> = done.records.iter().map(figures).collect();
-    let mut blocks = vec![about(first, None), table];
-    blocks.extend(together(&done.records));
-    blocks.push(findings(&done.records, &figures, detail));
-    blocks.extend(done.records.iter().map(|record| ended(std::slice::from_ref(record))));
-    blocks
+    let blocks = [about(first, None), table].into_iter().chain(together(&done.records));
+    around(&done.records, &figures, blocks, detail)
+}
+
+/// What was published next to what was measured, a verdict each: the answer of a study. `claims` are
+/// those of its steps, with their numbers.
+pub fn study_end(claims: &[(usize, Vec<StudyFigure>)]) -> Page {
+    let several = claims.len() > 1;
+    let of_step = |(number, rows): &(usize, Vec<StudyFigure>)| {
+        let place = if several { format!("step {number}: ") } else { String::new() };
+        let placed = |row: &StudyFigure| {
+            let mut row = row.clone();
+            row.place.insert_str(0, &place);
+            row
+        };
+        rows.iter().map(placed).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = claims.iter().flat_map(of_step).collect();
+    if rows.is_empty() {
+        return Page::default();
+    }
+    let counts = rows.iter().map(tables::study_verdict).counts();
+    let mut counts = counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).sorted();
+    let title = format!("Of {} published figures here: {}", rows.len(), counts.join(", "));
+    Page::of([Lines::new(title, []).into(), tables::study(&rows).into()])
 }

@@ -5,7 +5,7 @@ use model::{Cache, record::Record};
 use super::{TARGET, clock, ratio_column, time};
 use crate::{
     AgeGroup, AgeSpace,
-    table::{Cell, Column, Table, Value},
+    table::{Cell, Column, Room, Table, Value},
     words::label,
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn ages(record: &Record, group: &AgeGroup) -> Table {
         .with(Column::number("time", "µs/object"), |row| {
             time(&row.figures, row.figures.us_per_op, alone)
         })
-        .with(Column::number("rate", "MB/s"), |row| row.figures.mb_per_s)
+        .with(Column::number("rate", "MB/s").room(Room::Spare(1)), |row| row.figures.mb_per_s)
         .with_if(aged, ratio_column("time ÷", least).narrow(&[usize::MAX, 15]), |row| {
             Cell::interval(row.over_least.as_ref())
         })

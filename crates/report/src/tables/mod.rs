@@ -3,6 +3,7 @@
 mod ages;
 mod comparison;
 mod explained;
+mod legend;
 mod over_time;
 mod rows;
 mod stores;
@@ -16,17 +17,18 @@ pub(crate) use self::{
     ages::{age_spaces, age_title, ages},
     comparison::{compared_case, control, counts, differences},
     explained::{explained, explained_sentences},
+    legend::legend,
     over_time::over_time,
     rows::{row_notes, row_ratios, row_seconds, row_styles},
     stores::{settings, shared_settings, stores},
-    study::{against_published, study},
+    study::{against_published, study, study_verdict},
     sweep::{break_even, break_evens, page_sizes, sweep, sweep_title},
     tasks::{task_costs, task_notes, task_sites, task_steps, tasks},
     times::{latencies, latency_table, times},
 };
 
 use checks::{Series, per};
-use model::{Plan, record::Record};
+use model::{Plan, record::Record, spec::RunSpec};
 use stats::Estimate;
 
 use crate::{
@@ -54,7 +56,12 @@ impl<'a, R> Rows<'a, R> {
         if plan.targets.len() == 1 {
             return self;
         }
-        self.ratios(&figures).verdicts(&figures)
+        let starred = |row| {
+            let Figures { verdict, ratio, .. } = figures(row);
+            *verdict == Verdict::DurabilityDiffers && ratio.is_some()
+        };
+        let star = self.rows().any(starred).then(|| star(plan));
+        self.ratios(&figures).verdicts(&figures).with_legend(star)
     }
 
     fn ratios(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
@@ -68,6 +75,13 @@ impl<'a, R> Rows<'a, R> {
             Cell::from(words::verdict(*verdict, ratio.as_ref())).tone(tone(*verdict))
         })
     }
+}
+
+/// What a star means.
+fn star(plan: &Plan) -> String {
+    let has = RunSpec::has_option(plan.experiment.command(), "durability");
+    let how = if has { "; --durability CLASS makes it the same" } else { "" };
+    format!("*: not the same work, as durability differs from the baseline's{how}")
 }
 
 /// A ratio with its interval; a star where it compares unequal work.
@@ -84,6 +98,7 @@ fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
+        Verdict::Reference => Tone::Dim,
         _ => Tone::Plain,
     }
 }

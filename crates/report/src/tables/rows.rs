@@ -5,7 +5,7 @@ use model::{PlannedTarget, Work, Workload, record::Record, rows::Style};
 
 use super::{LONG_TARGET, published, ratio, ratio_column, shared_settings, tone};
 use crate::{
-    RowCell, RowFigures, RowGroup,
+    RowCell, RowFigures, RowGroup, Verdict,
     figures::rows::without_style,
     table::{Cell, Column, Line, Lines, Table, Value},
     words::{self, joined, label},
@@ -19,7 +19,7 @@ pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
     let plan = &record.header.plan;
     let (alone, has_published) = (plan.targets.len() == 1, group.has_published());
     let seconds = |cell: &RowCell| match &cell.seconds {
-        Some(seconds) if !alone => Value::Seconds(*seconds).into(),
+        Some(seconds) if !alone => Value::Estimate(*seconds).into(),
         seconds => Cell::interval(seconds.as_ref()),
     };
     let mut table = Table::of(words::processes(&group.workload), &group.targets)
@@ -80,7 +80,9 @@ pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
             published,
         );
     }
-    Some(table.done())
+    let mut cells = group.targets.iter().flat_map(|row| &row.cells);
+    let starred = cells.any(|cell| cell.verdict == Verdict::DurabilityDiffers);
+    Some(table.with_legend(starred.then(|| super::star(plan))).done())
 }
 
 const STYLES: [Style; 4] = [Style::Text, Style::Prepared, Style::Multi, Style::Bulk];
@@ -142,7 +144,7 @@ const SHARED: &str =
     "on one database each process inserts rows of its own, but sums and changes those of all";
 
 /// What to know when reading the tables.
-pub(crate) fn row_notes(record: &Record, published: bool, all: bool) -> Lines {
+pub(crate) fn row_notes(record: &Record, published: bool) -> Lines {
     let plan = &record.header.plan;
     let shared = |(index, workload): (usize, &Workload)| {
         let shared = matches!(workload.work, Work::Rows { own_databases: false, .. });
@@ -151,5 +153,5 @@ pub(crate) fn row_notes(record: &Record, published: bool, all: bool) -> Lines {
     };
     let shared = plan.workloads.iter().enumerate().any(shared).then_some(SHARED);
     let notes = PUBLISHED.into_iter().filter(|_| published).chain(shared);
-    Lines::new("", notes.map(Line::dim).chain(shared_settings(record, all)))
+    Lines::new("", notes.map(Line::dim).chain(shared_settings(record)))
 }

@@ -43,8 +43,8 @@ pub(crate) fn settings(record: &Record, stores: &[StoreFigures]) -> Option<Lines
     Lines::new("settings in effect", lines).unless_empty()
 }
 
-/// The same, once for all targets that share them; a line names three targets, or all.
-pub(crate) fn shared_settings(record: &Record, all: bool) -> Vec<Line> {
+/// The same, once for all targets that share them.
+pub(crate) fn shared_settings(record: &Record) -> Vec<Line> {
     let mut shared: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for facts in &record.stores {
         let label = label(&record.header.plan, facts.target);
@@ -54,13 +54,7 @@ pub(crate) fn shared_settings(record: &Record, all: bool) -> Vec<Line> {
         shared.entry(words.trim().to_owned()).or_default().push(label);
     }
     let line = |(settings, labels): (String, Vec<&str>)| {
-        let named = match labels.as_slice() {
-            [first, second, more @ ..] if more.len() > 1 && !all => {
-                format!("{first}, {second} and {} more", more.len())
-            }
-            labels => labels.join(", "),
-        };
-        Line::dim(format!("{named}: {settings}"))
+        Line::dim(format!("{}: {settings}", labels.join(", ")))
     };
     shared.into_iter().map(line).collect()
 }

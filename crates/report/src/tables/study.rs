@@ -22,8 +22,17 @@ pub(crate) fn study(rows: &[StudyFigure]) -> Table {
         .with(Column::number("here", ""), |row| {
             row.here.as_ref().map_or_else(|| "not measured".to_owned(), here)
         })
-        .with(Column::text("here is"), |row| row.against().map_or(NONE, against_published))
+        .with(Column::text("here is"), |row| match row.published {
+            Some(_) => study_verdict(row),
+            None => NONE,
+        })
         .done()
+}
+
+/// The verdict on a published figure.
+pub(crate) fn study_verdict(row: &StudyFigure) -> &'static str {
+    let why = if row.here.is_none() { "not measured" } else { "not comparable" };
+    row.against().map_or(why, against_published)
 }
 
 fn name(figure: Figure) -> &'static str {

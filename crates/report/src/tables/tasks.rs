@@ -21,7 +21,7 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
         .with(LONG_TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("time", "ms/task"), |row| time(&row.figures, ms(row), alone))
         .with_if(has_published, Column::number("publ.", ""), |row| published(row.published_ms))
-        .with(Column::number("tasks", "/s"), |row| Some(1e3 / ms(row)?.point));
+        .with(Column::number("tasks", "/s").room(Room::Spare(1)), |row| Some(1e3 / ms(row)?.point));
     let clock = clock(record, rows.iter().map(|row| &row.figures));
     if alone {
         return table.done().with_notes(clock);
@@ -98,7 +98,7 @@ const PUBLISHED: &str = "published figures are of the machines above, in Go: a p
                          no file was flushed, a WAL with NORMAL is when it is merged";
 
 /// What to know when reading the tables.
-pub(crate) fn task_notes(record: &Record, published: bool, all: bool) -> Lines {
+pub(crate) fn task_notes(record: &Record, published: bool) -> Lines {
     let notes = [TIME].into_iter().chain(published.then_some(PUBLISHED));
-    Lines::new("", notes.map(Line::dim).chain(shared_settings(record, all)))
+    Lines::new("", notes.map(Line::dim).chain(shared_settings(record)))
 }

@@ -45,7 +45,7 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
             row.device_read_per_byte
         })
         .with(Column::number("p50", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p50))
-        .with(Column::number("p99", "µs"), |row| Some(row.latency?.p99))
+        .with(Column::number("p99", "µs").room(Room::Spare(4)), |row| Some(row.latency?.p99))
         .with(Column::number("p99.9", "µs").room(Room::Spare(0)), |row| Some(row.latency?.p999))
         .with(Column::number("CPU", unit).room(Room::Spare(2)), Figures::cpu_us_per_op)
         // The time in another unit.

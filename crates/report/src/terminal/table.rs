@@ -1,8 +1,11 @@
 //! A table that fits the page: numbers keep their width, text gives way.
 
+use std::collections::BTreeSet;
+
 use super::{bar::Scale, paper::Paper};
 use crate::{
     table::{Cell, Column, Line, Room, Table, Tone},
+    tables,
     text::{elide, harmless, width, wrap},
 };
 
@@ -10,21 +13,30 @@ use crate::{
 const GAP: usize = 2;
 
 /// Lines that a cell may take.
-const TALLEST: usize = 2;
+const TALLEST: usize = 3;
 
 /// From this width on all columns fit next to a name that can be read.
 const ROOMY: usize = 104;
 
-pub(super) fn print(paper: &mut Paper, table: &Table, bars: bool) {
+/// Below it is what its heads mean, unless they were `seen` before, and its notes.
+pub(super) fn print(
+    paper: &mut Paper,
+    table: &Table,
+    bars: bool,
+    seen: &mut BTreeSet<&'static str>,
+) {
     if table.rows.is_empty() && table.title.is_empty() {
         return;
     }
     paper.gap();
     paper.title(&table.title);
-    let mut layout = Layout::of(table, bars);
+    let scaled = table.scaled(false);
+    let mut layout = Layout::of(&scaled, bars);
     layout.fit(paper.width);
     layout.print(paper);
-    for note in &table.notes {
+    let heads = layout.0.iter().map(|laid| &laid.column);
+    let heads = tables::legend(heads, seen).filter(|_| !table.rows.is_empty());
+    for note in heads.iter().chain(&table.legend).chain(&table.notes) {
         paper.sentence(&Line::dim(note.as_str()));
     }
 }

@@ -17,6 +17,7 @@ use itertools::Itertools;
 use model::{
     Plan,
     record::{Ended, Record},
+    spec::RunSpec,
     units::{show_count, show_duration},
 };
 use stats::Estimate;
@@ -66,7 +67,7 @@ pub(crate) fn joined(
     Some(words.join(between)).filter(|words| !words.is_empty())
 }
 
-/// What a ratio to the baseline says: `faster by 22 %`.
+/// What a ratio to the baseline says: `1.28× faster`.
 pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
     match verdict {
         Verdict::Faster | Verdict::Slower => {
@@ -75,6 +76,7 @@ pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
         Verdict::Baseline => "baseline",
         Verdict::Same => "same within ±3 %",
         Verdict::Inconclusive => "inconclusive",
+        Verdict::Reference => "limit of this machine",
         Verdict::DurabilityDiffers => "durability differs",
         Verdict::Saturated => "saturated",
         Verdict::TooFewRounds => "too few rounds",
@@ -84,7 +86,7 @@ pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
     .to_owned()
 }
 
-/// What a ratio to an older record says: `worse: slower by 10 %`.
+/// What a ratio to an older record says: `worse: 1.10× slower`.
 pub(crate) fn change_verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
     let words = self::verdict(verdict, ratio);
     match verdict {
@@ -115,12 +117,24 @@ pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
         n => format!("in {n} rounds"),
     });
     let during = [listed(&workloads, NAMED)].into_iter().chain(caches).chain(rounds);
+    let kind = advice_of(plan.experiment.command(), &finding.kind.to_string());
     match (listed(&targets, NAMED), joined(during, ", ")) {
-        (targets, None) if targets.is_empty() => finding.kind.to_string(),
-        (targets, Some(during)) if targets.is_empty() => format!("{during}: {}", finding.kind),
-        (targets, None) => format!("{targets}: {}", finding.kind),
-        (targets, Some(during)) => format!("{targets} ({during}): {}", finding.kind),
+        (targets, None) if targets.is_empty() => kind,
+        (targets, Some(during)) if targets.is_empty() => format!("{during}: {kind}"),
+        (targets, None) => format!("{targets}: {kind}"),
+        (targets, Some(during)) => format!("{targets} ({during}): {kind}"),
     }
+}
+
+/// A sentence without the clauses that advise an option which `command` lacks. What is in backticks is
+/// a command of its own.
+fn advice_of(command: &str, sentence: &str) -> String {
+    let is_possible = |clause: &&str| {
+        let own = clause.split('`').step_by(2).flat_map(|text| text.split("--").skip(1));
+        let options = own.map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-'));
+        options.filter_map(|mut words| words.next()).all(|name| RunSpec::has_option(command, name))
+    };
+    sentence.split("; ").filter(is_possible).join("; ")
 }
 
 /// How much was run, and why it ended: `10 rounds in 48.2 s; the time was spent; seed 42`. The runs
@@ -149,7 +163,8 @@ pub(crate) fn ended(runs: &[Record]) -> String {
     }
 }
 
-fn rounds(record: &Record) -> usize {
+/// Rounds of which a trial is in the record.
+pub(crate) fn rounds(record: &Record) -> usize {
     record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len()
 }
 

@@ -93,7 +93,7 @@ fn the_page_fits_and_tells_all() {
             let detail = Detail { all: true, explain, ..Detail::default() };
             let page = pages::records(&[aged()], detail).terminal(&style);
             assert!(page.lines().all(|line| line.chars().count() <= width.into()), "{page}");
-            for shown in ["storage age", "data-cold", "faster", "4.00", "–"] {
+            for shown in ["bytes of replaced", "data-cold", "faster", "4.00", "–"] {
                 assert!(page.contains(shown), "{shown}\n{page}");
             }
         }

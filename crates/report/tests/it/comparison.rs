@@ -68,7 +68,7 @@ fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
     let page = page(&told, 100, false);
     assert!(page.starts_with("new.json against old.json\n1 worse, 0 better, 0 the same"), "{page}");
     let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
-    assert!(row.ends_with("worse: slower by 10 %"), "{row}");
+    assert!(row.ends_with("worse: 1.10× slower"), "{row}");
     assert!(page.lines().any(|line| line.starts_with("files") && line.ends_with("control")));
 }
 
@@ -254,7 +254,7 @@ fn what_may_lie_behind_a_change_stands_with_it() {
         "{page}"
     );
     assert!(page.contains("! both: times are too long: the hypervisor took up to 5.0 %"), "{page}");
-    assert!(page.contains("notes more (--verbose shows all)"), "{page}");
+    assert!(page.contains("findings more (-v shows all)"), "{page}");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn markdown_shows_names_and_runs_nothing() {
     assert!(
         text.starts_with("### &lt;b&gt;.json against old.json\n\n1 worse, 0 better, 0 the same")
     );
-    let row = text.lines().find(|line| line.contains("worse: slower")).unwrap();
+    let row = text.lines().find(|line| line.contains("worse: 1.10× slower")).unwrap();
     assert!(row.starts_with("| a\\|b&lt;img src=x&gt;\\` | 4.00 (3.97–4.02) |"), "{row}");
     let columns = row.replace("\\|", "").matches('|').count();
     assert_eq!(columns, 8, "{row}");

@@ -2,8 +2,8 @@
 
 use checks::suggestions;
 use model::{
-    Cache, Cpu, Disk, DoctorReport, Environment, Filesystem, FindingKind, Flush, Folder, Noise,
-    Program, Reach, Volume,
+    Cache, Cpu, Disk, DoctorReport, Environment, Filesystem, FindingKind, Fitness, Flush, Folder,
+    Noise, Program, Reach, Volume,
 };
 use storemark_report::pages;
 use unicode_width::UnicodeWidthStr;
@@ -15,6 +15,7 @@ fn page(found: &DoctorReport, width: u16) -> String {
 fn full() -> DoctorReport {
     let path = "/srv/a rather long name of a folder/".repeat(4);
     DoctorReport {
+        fitness: Fitness::Doubts,
         environment: Environment {
             os: "linux".to_owned(),
             cpu: Cpu { count: 1, governor: Some("powersave".to_owned()), ..Cpu::default() },
@@ -111,6 +112,7 @@ fn findings_of_a_kind_are_one_suggestion_the_worst_first() {
 #[test]
 fn a_machine_of_which_nothing_is_known_has_a_page_too() {
     let page = page(&DoctorReport::default(), 100);
+    assert!(page.starts_with("fit: "), "{page}");
     assert!(page.contains("no finding"), "{page}");
     assert!(page.contains("not measured"), "{page}");
 }
@@ -123,4 +125,24 @@ fn lines_keep_to_the_width() {
             assert!(line.width() <= most, "{width}: {line}");
         }
     }
+}
+
+#[test]
+fn the_worst_that_was_found_says_whether_the_machine_is_fit() {
+    let judged = |kinds: Vec<FindingKind>, unwritable: Option<&str>| {
+        let folder = Folder { unwritable: unwritable.map(str::to_owned), ..Folder::default() };
+        let advice = suggestions(kinds);
+        let mut report = DoctorReport { folder, advice, ..DoctorReport::default() };
+        report.judge();
+        (report.fitness, page(&report, 100).lines().next().unwrap().to_owned())
+    };
+    let (fitness, said) = judged(vec![FindingKind::OtherLoad { cpus: 0.9 }], None);
+    assert!(fitness == Fitness::Doubts && said.starts_with("fit with doubts"), "{said}");
+    assert_eq!(judged(vec![FindingKind::LoadUnknown], None).0, Fitness::Fit);
+    assert_eq!(judged(vec![FindingKind::DebugBuild], None).0, Fitness::Unfit);
+    let (fitness, said) = judged(vec![], Some("read-only"));
+    assert!(
+        fitness == Fitness::Unfit && said.starts_with("unfit: nothing can be written"),
+        "{said}"
+    );
 }

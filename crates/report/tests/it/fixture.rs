@@ -289,6 +289,7 @@ fn target(label: &str) -> PlannedTarget {
         settings: settings(&[]),
         owner: Owner::Scratch,
         on: None,
+        reference: false,
     }
 }
 

@@ -85,7 +85,7 @@ fn ratios_and_times_are_those_of_the_figures() {
         same(&point["low"], ratio.low);
         same(&point["high"], ratio.high);
     }
-    assert_eq!(series[0]["points"][0]["note"], "faster by 22 %");
+    assert_eq!(series[0]["points"][0]["note"], "1.28× faster");
     for (point, row) in in_group(&chart(&page, "time-1"), "read, warm").into_iter().zip(&rows) {
         same(&point["value"], row.us_per_op.unwrap().point * 1e3);
     }
@@ -156,7 +156,7 @@ fn a_sweep_over_sizes_has_its_crossing_and_its_matrix() {
     let sizes = ["512", "4096"].map(Value::from);
     assert_eq!(best, [(0, &sizes[0], "the best"), (1, &sizes[1], "the best")]);
     assert!(
-        page.contains("files overtakes sqlite page_size=512 in “read, warm”: at 4.0"),
+        page.contains("plain files overtake SQLite (page_size=512) in “read, warm” at 4.0"),
         "answer"
     );
 }
@@ -290,7 +290,7 @@ fn the_answer_is_on_top_with_the_findings_that_weaken_it() {
     let page = page(&[doubtful()]);
     let top = between(&page, "<header>", "</header>");
     assert!(
-        top.contains("sqlite api=blob is fastest: in “read, warm” faster by 22 % than files"),
+        top.contains("SQLite (blob API) reads these blobs 1.28× faster than plain files"),
         "{top}"
     );
     assert!(top.contains("findings weaken this") && top.contains("Wrong"), "{top}");

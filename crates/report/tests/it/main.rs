@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod ages;
+mod answer;
 mod comparison;
 mod csv;
 mod data;

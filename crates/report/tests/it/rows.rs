@@ -73,7 +73,7 @@ fn trial(round: u32, target: usize, workload: usize, seconds: f64) -> Sample {
 }
 
 fn page(record: &Record) -> String {
-    fixture::page(record, 150, Detail::default())
+    fixture::page(record, 150, Detail { all: true, ..Detail::default() })
 }
 
 #[test]

@@ -12,7 +12,7 @@ use stats::Estimate;
 use storemark_report::{
     Against, Here, StudyFigure, StudyStep,
     pages::{self, Detail},
-    study_figures,
+    study_claims, study_figures,
 };
 
 use crate::{
@@ -143,4 +143,19 @@ fn a_break_even_is_held_against_the_workload_and_state_that_it_is_claimed_of() {
     assert_eq!(told(claimed(Some(Operation::Update), Some(Cache::Warm))), [update()]);
     assert_eq!(told(claimed(None, None)), [read(), update()]);
     assert_eq!(told(claimed(None, Some(Cache::Cold))), [(None, "cold".to_owned())]);
+}
+
+#[test]
+fn a_study_ends_with_a_verdict_on_each_published_figure() {
+    let claims = [
+        claim("sqlite api=blob", Figure::TimeRatio, 0.7, Some(0.8)),
+        claim("sqlite api=blob", Figure::Microseconds, 1.0, None),
+    ];
+    let step = step(claims.into());
+    let claims = vec![(1, study_claims(&step, &[typical()])), (2, vec![])];
+    let page = pages::study_end(&claims).terminal(&style(120));
+    assert!(page.starts_with("Of 2 published figures here: 1 as published, 1 higher\n"), "{page}");
+    assert!(page.contains("step 1: read, warm"), "{page}");
+    assert!(!page.contains("pack"), "nothing was published of it: {page}");
+    assert_eq!(pages::study_end(&[]).terminal(&style(120)), "");
 }

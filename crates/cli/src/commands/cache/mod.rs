@@ -12,6 +12,8 @@ use model::Error;
 
 pub(crate) use self::options::CacheOptions;
 use crate::exit::Failure;
+#[cfg(unix)]
+use crate::files;
 
 #[cfg(not(unix))]
 pub(crate) fn run(_: &CacheOptions) -> Result<(), Failure> {
@@ -29,10 +31,11 @@ pub(crate) fn run(options: &CacheOptions) -> Result<(), Failure> {
     if options.holds() {
         return hold::until_signalled(options, &found, &show);
     }
-    if options.json {
-        crate::output::print(&summary::json(&found, &show, start.elapsed()))?;
-    } else if !options.quiet {
-        crate::output::print_lines(&summary::text(options, &found, start.elapsed()))?;
+    if !options.quiet {
+        let elapsed = start.elapsed();
+        let text = summary::text(options, &found, elapsed);
+        let json = || Ok(summary::json(&found, &show, elapsed));
+        files::print(options.json.as_deref(), json, &text)?;
     }
     match show.failed() {
         Some(line) => Err(Failure::PartWay(Error::failed(line))),

@@ -1,8 +1,8 @@
-//! Options of `cache`: vmtouch's letters, and long names for them.
+//! Options of `cache`: vmtouch's letters but for `-h`, which is help everywhere, and long names for them.
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{ArgAction, ArgGroup, Args};
+use clap::{ArgGroup, Args};
 use model::{Error, Result};
 use pagecache::Span;
 #[cfg(unix)]
@@ -62,8 +62,8 @@ pub(crate) struct CacheOptions {
     /// Only files with such a name
     #[arg(short = 'I', long, value_name = "PATTERN")]
     pub(crate) only: Vec<OsString>,
-    /// Count a file again for each of its hard links
-    #[arg(short = 'h', long)]
+    /// Count a file again for each of its hard links (vmtouch: -h)
+    #[arg(short = 'H', long)]
     pub(crate) hard_links: bool,
     /// Take paths from the lines of FILE (- for standard input)
     #[arg(short = 'b', long, value_name = "FILE")]
@@ -78,12 +78,9 @@ pub(crate) struct CacheOptions {
     /// Print nothing but errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Print JSON
-    #[arg(long, conflicts_with_all = ["quiet", "holds"])]
-    pub(crate) json: bool,
-    /// Print help (-h means something else here)
-    #[arg(long, action = ArgAction::Help)]
-    help: Option<bool>,
+    /// Write JSON to FILE (- for standard output, instead of the text)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quiet", "holds"])]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[cfg(unix)]

@@ -132,7 +132,7 @@ impl Visitor for Show<'_> {
 
     fn file(&mut self, path: &Path, file: &File, pages: Pages) -> Result<(), Failure> {
         let name = path.to_string_lossy();
-        if self.options.json {
+        if self.options.json.is_some() {
             self.listed.push(json!({
                 "path": name,
                 "pages": pages.total,

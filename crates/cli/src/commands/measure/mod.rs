@@ -187,7 +187,7 @@ fn show(
     if stats {
         text.extend(records.iter().map(run_stats::show));
     }
-    output::print_next_to(json.as_ref().map(Name::path), &text)?;
+    output::print_next_to(json.as_ref().map(Name::path), &text, talk.quiet)?;
     if let Some(html) = html {
         let machine = report::Machine { file: None, records: &records };
         html.write(&report::html(&[machine])?).map_err(Failure::PartWay)?;

@@ -69,7 +69,7 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
         RunSpec::Rows(spec) => {
             default = spec.targets.is_empty().then_some(RowsSpec::BASELINE);
             let rows = rows::request(spec)?;
-            (ExperimentRequest::Rows(rows), one(&spec.durability))
+            (ExperimentRequest::Rows(rows), spec.class())
         }
         RunSpec::Queue(spec) => {
             let tasks = tasks(spec, placements)?;

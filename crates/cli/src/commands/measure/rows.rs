@@ -70,8 +70,11 @@ fn usable(
     }
     let target = resolve(text.as_ref())?;
     let reason = |class| target.engine.unreached(class, &target.settings);
-    let Some(why) = one(&spec.durability).and_then(reason) else { return Ok(Some(target)) };
-    missing.push((target.label, why));
+    let Some(why) = spec.class().and_then(reason) else { return Ok(Some(target)) };
+    // What nobody asked for needs no word.
+    if one(&spec.durability).is_some() {
+        missing.push((target.label, why));
+    }
     Ok(None)
 }
 

@@ -18,7 +18,7 @@ pub(crate) const ALL: [Parser; 4] =
 fn target(bytes: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let target = Target::parse(text);
-    let again = Target::parse(&target.to_string());
+    let again = Target::parse(target.to_string());
     assert_eq!(target, again, "{text:?} is another target once it is printed");
     without_password(text);
     let Some(name) = target.engine.as_deref().filter(|_| target.check().is_ok()) else { return };

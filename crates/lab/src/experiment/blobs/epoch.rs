@@ -139,7 +139,7 @@ impl Blobs<'_> {
             .collect();
         let copies =
             trial.targets.iter().any(|target| !self.stores.targets[*target].copies.is_empty());
-        let copy = copies.then(|| copies::turn(output.round) as u32);
+        let copy = copies.then(|| copies::turn(output.round));
         let (start, is_due) = (Instant::now(), self.looking.is_due());
         let reach = |ready: &&ReadyStore| {
             let look = is_due || !ready.filled.get();

@@ -1,0 +1,124 @@
+//! Which target is ahead in a case. Limits of the machine never are.
+
+use model::{Case, Plan, record::Record};
+use stats::Estimate;
+
+use crate::{Figures, Verdict, figures::cases, words};
+
+/// The result of a comparison.
+pub(super) struct Lead<'a> {
+    pub(super) run: &'a Record,
+    pub(super) case: Case,
+    /// `read, warm, size=4k`.
+    pub(super) place: String,
+    pub(super) ahead: Ahead,
+    /// The time of the target ahead over the baseline's.
+    pub(super) ratio: Option<Estimate>,
+    /// The target that comes after the baseline, or that it cannot be told from.
+    pub(super) next: Option<(usize, Estimate)>,
+    /// Targets that are not clearly apart from the one ahead.
+    pub(super) alike: Vec<usize>,
+    rows: &'a [Figures],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Ahead {
+    Target(usize),
+    Baseline,
+    /// The baseline is a limit of the machine, and this comes closest.
+    Nearest(usize),
+    /// All are within ±3 % of the baseline, or slower.
+    Same,
+    /// Nothing is shown yet.
+    Open,
+    /// There is nothing to judge by, and why.
+    Unknown(&'static str),
+}
+
+impl Ahead {
+    pub(super) fn target(self, plan: &Plan) -> Option<usize> {
+        match self {
+            Self::Target(target) | Self::Nearest(target) => Some(target),
+            Self::Baseline => Some(plan.baseline),
+            _ => None,
+        }
+    }
+}
+
+/// One for each case that was measured.
+pub(super) fn leads<'a>(run: &'a Record, figures: &'a [Figures]) -> impl Iterator<Item = Lead<'a>> {
+    let measured = cases(figures).filter(|rows| rows.iter().any(|row| row.rounds > 0));
+    measured.map(move |rows| Lead::of(run, rows))
+}
+
+/// A case, and what varies in this run.
+pub(super) fn place(run: &Record, case: Case) -> String {
+    let about = [words::case(&run.header.plan, case), words::varied(run)];
+    words::joined(about, ", ").unwrap_or_default()
+}
+
+impl<'a> Lead<'a> {
+    fn of(run: &'a Record, rows: &'a [Figures]) -> Self {
+        let plan = &run.header.plan;
+        let case = rows[0].case;
+        let contenders: Vec<_> =
+            rows.iter().filter(|row| !plan.targets[row.target].reference).collect();
+        let nearest = |wanted: &dyn Fn(Verdict) -> bool| {
+            let such = contenders.iter().filter(|row| wanted(row.verdict));
+            let ratios = such.filter_map(|row| Some((row.target, row.ratio?)));
+            ratios.min_by(|one, other| one.1.point.total_cmp(&other.1.point))
+        };
+        let faster = nearest(&|verdict| verdict == Verdict::Faster);
+        let open = nearest(&|verdict| verdict == Verdict::Inconclusive);
+        let slower = nearest(&|verdict| verdict == Verdict::Slower);
+        let same = contenders.iter().any(|row| row.verdict == Verdict::Same);
+        let judged = nearest(&Verdict::is_judged);
+        let of_limit = plan.is_reference(plan.baseline);
+        let (ahead, next) = match (faster, open, slower) {
+            _ if of_limit && judged.is_some() => (judged.map(|(of, _)| Ahead::Nearest(of)), None),
+            (Some((target, _)), ..) => (Some(Ahead::Target(target)), None),
+            (None, Some(open), _) => (Some(Ahead::Open), Some(open)),
+            _ if same => (Some(Ahead::Same), None),
+            (None, None, slower) => (slower.map(|_| Ahead::Baseline), slower),
+        };
+        let ahead = ahead.unwrap_or_else(|| Ahead::Unknown(why(&contenders)));
+        let ratio = if of_limit { judged } else { faster }.map(|(_, ratio)| ratio);
+        let place = place(run, case);
+        let alike = alike(&contenders, ahead, ratio.as_ref());
+        Self { run, case, place, ahead, ratio, next, alike, rows }
+    }
+
+    /// Whether both have the same result.
+    pub(super) fn is_with(&self, other: &Self) -> bool {
+        self.ahead == other.ahead
+    }
+
+    /// What no verdict is shown of.
+    pub(super) fn unsettled(&self) -> impl Iterator<Item = &Figures> {
+        let plan = &self.run.header.plan;
+        let open = |verdict| matches!(verdict, Verdict::Inconclusive | Verdict::TooFewRounds);
+        self.rows.iter().filter(move |row| open(row.verdict) && !plan.is_reference(row.target))
+    }
+}
+
+/// Those whose interval overlaps that of the one ahead, or that are the same as the baseline.
+fn alike(contenders: &[&Figures], ahead: Ahead, first: Option<&Estimate>) -> Vec<usize> {
+    let is_alike = |row: &&&Figures| match (ahead, first, row.ratio) {
+        (Ahead::Target(target), Some(first), Some(ratio)) => {
+            row.target != target && row.verdict.is_judged() && ratio.low <= first.high
+        }
+        (Ahead::Same, ..) => row.verdict == Verdict::Same,
+        _ => false,
+    };
+    contenders.iter().filter(is_alike).map(|row| row.target).collect()
+}
+
+fn why(contenders: &[&Figures]) -> &'static str {
+    let any = |verdict| contenders.iter().any(|row| row.verdict == verdict);
+    match () {
+        () if any(Verdict::TooFewRounds) => "too few rounds",
+        () if any(Verdict::StateNotReached) => "the cache state was not reached",
+        () if any(Verdict::DurabilityDiffers) => "durability differs from the baseline's",
+        () => "only one was measured",
+    }
+}

@@ -1,0 +1,95 @@
+//! What to do with an answer, what it does not cover, and what weakens it.
+
+use std::{ffi::OsStr, path::Path};
+
+use itertools::Itertools;
+use model::{
+    Cache, DatasetSpec, Durability, Experiment, Owner, Plan, PlannedTarget, Severity, Work,
+    record::Record, spec::RunSpec,
+};
+
+use super::{Lead, NAMED, and};
+use crate::MergedFinding;
+
+/// How the data gets to the store ahead, or how an answer for one's own data is found.
+pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
+    let plan = &run.header.plan;
+    let Experiment::Blobs { dataset, .. } = &plan.experiment else { return None };
+    let own = plan.targets.iter().find(|target| target.owner != Owner::Scratch);
+    let source = match dataset {
+        DatasetSpec::Directory { path } => path,
+        DatasetSpec::Targets => &own?.location,
+        DatasetSpec::Generated(_) => {
+            return Some("With your own files: storemark run --data DIR".to_owned());
+        }
+    };
+    let ahead = all.first()?.ahead.target(plan).map(|target| &plan.targets[target]);
+    let ahead = ahead.filter(|target| target.owner == Owner::Scratch)?;
+    let (source, new) = (quoted(source), quoted(&new_store(ahead, source)?));
+    Some(format!("Move: storemark copy {source} {new}"))
+}
+
+/// `sqlite:thumbs.db?page_size=4096`, a store like `target` next to what is in `thumbs`. Absent: it is
+/// the folder itself, or a server, whose address nobody knows.
+fn new_store(target: &PlannedTarget, source: &str) -> Option<String> {
+    let PlannedTarget { engine, label, .. } = target;
+    let suffix = match engine.as_str() {
+        "sqlite" => "db",
+        "fjall" | "lmdb" | "redb" | "rocksdb" => engine,
+        _ => return None,
+    };
+    let name = Path::new(source).file_stem().map_or_else(|| "store".into(), OsStr::to_string_lossy);
+    let settings = label.split(' ').filter(|word| word.contains('=')).join("&");
+    let settings = if settings.is_empty() { settings } else { format!("?{settings}") };
+    Some(format!("{engine}:{name}.{suffix}{settings}"))
+}
+
+/// For a shell, if it would take any of it for itself.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=,+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// What else a decision may depend on, with the option that measures it.
+pub(super) fn not_covered(run: &Record) -> Option<String> {
+    let plan = &run.header.plan;
+    let has = |option: &str| RunSpec::has_option(plan.experiment.command(), option);
+    let warm = plan.caches.iter().all(|cache| *cache == Cache::Warm);
+    let on_disk = run.stores.iter().any(|store| store.apparent_bytes > 0);
+    let lacking = [
+        (warm && on_disk && has("cache")).then_some("a cold start (--cache warm,data-cold)"),
+        (plan.first(Work::writes).is_none() && has("update")).then_some("updates (--update)"),
+        (is_lost(run, plan) && has("durability"))
+            .then_some("writes that survive a power cut (--durability durable)"),
+    ];
+    let lacking: Vec<_> = lacking.into_iter().flatten().map(str::to_owned).collect();
+    (!lacking.is_empty()).then(|| format!("Not covered: {}.", and(&lacking)))
+}
+
+/// Whether a power cut loses what was written.
+fn is_lost(run: &Record, plan: &Plan) -> bool {
+    let stores = run.stores.iter().filter(|store| !plan.is_reference(store.target));
+    plan.first(Work::writes).is_some()
+        && stores.map(|store| store.durability).any(|class| class < Durability::Durable)
+}
+
+/// The effects of the findings above a note, the worst first.
+pub(super) fn weakened(findings: &[MergedFinding]) -> Option<String> {
+    let above = findings.iter().filter(|finding| finding.kind.severity() > Severity::Note);
+    let effects: Vec<String> =
+        above.clone().map(|finding| effect(&finding.kind.to_string())).unique().collect();
+    let worst = above.map(|finding| finding.kind.severity()).max()?;
+    let named = crate::words::listed(&effects, NAMED);
+    Some(match worst {
+        Severity::Wrong => format!("Do not rely on it: {named}."),
+        _ => format!("What weakens it: {named}."),
+    })
+}
+
+/// A finding starts with its effect on the figures.
+fn effect(sentence: &str) -> String {
+    sentence.split_once(": ").map_or(sentence, |(effect, _)| effect).to_owned()
+}

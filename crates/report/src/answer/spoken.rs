@@ -1,0 +1,115 @@
+//! Names, work and figures as people say them.
+
+use model::{Cache, Operation, Plan, Work, rows};
+use stats::Estimate;
+
+use super::lead::Lead;
+use crate::{
+    number::in_unit,
+    words::{self, label, workload_name},
+};
+
+/// `SQLite (blob API, memory-mapped)`, `plain files`; a store of the user by its own name.
+pub(super) fn spoken(plan: &Plan, target: usize) -> String {
+    let label = label(plan, target);
+    let engine = plan.targets.get(target).map_or("", |target| &target.engine);
+    let settings = match label.strip_prefix(engine) {
+        Some("") => return engine_name(engine).to_owned(),
+        Some(settings) if settings.starts_with(' ') && !engine.is_empty() => settings.trim(),
+        _ => return label.to_owned(),
+    };
+    let settings: Vec<_> = settings.split(' ').map(setting).collect();
+    let between = if settings.iter().any(|word| word.contains(' ')) { ", " } else { " " };
+    format!("{} ({})", engine_name(engine), settings.join(between))
+}
+
+fn setting(written: &str) -> &str {
+    match written {
+        "api=blob" => "blob API",
+        mapped if mapped.starts_with("mmap=") => "memory-mapped",
+        other => other,
+    }
+}
+
+fn engine_name(engine: &str) -> &str {
+    match engine {
+        "files" => "plain files",
+        "lmdb" => "LMDB",
+        "mariadb" => "MariaDB",
+        "mysql" => "MySQL",
+        "postgres" | "postgresql" => "PostgreSQL",
+        "rocksdb" => "RocksDB",
+        "sqlite" => "SQLite",
+        "valkey" => "Valkey",
+        other => other,
+    }
+}
+
+/// Whether its name takes a verb in the plural.
+pub(super) fn is_plural(plan: &Plan, target: usize) -> bool {
+    plan.targets.get(target).is_some_and(|target| target.engine == "files")
+}
+
+/// `reads these blobs`, `updates them`: what the target ahead does, its verb in agreement.
+pub(super) fn does(lead: &Lead<'_>, again: bool) -> String {
+    let plan = &lead.run.header.plan;
+    let plural = lead.ahead.target(plan).is_some_and(|target| is_plural(plan, target));
+    let (verb, what) = work(plan, lead.case.workload, again);
+    let s = if plural { "" } else { "s" };
+    let cache = lead.case.cache;
+    let alone = plan.caches.len() == 1 && cache == Cache::Warm;
+    let named = plan.experiment.summary().is_some() && !alone;
+    let state = named.then(|| cache.to_string());
+    let varied = Some(words::varied(lead.run));
+    let place = words::joined([state, varied], ", ").map(|place| format!(" ({place})"));
+    format!("{verb}{s} {what}{}", place.unwrap_or_default())
+}
+
+fn work(plan: &Plan, workload: usize, again: bool) -> (&'static str, String) {
+    let name = workload_name(plan, workload);
+    let Some(one) = plan.workloads.get(workload) else { return ("do", name) };
+    let by = name.split_once(" by ").map_or_else(String::new, |(_, by)| format!(" by {by}"));
+    let blobs = if again { "them" } else { "these blobs" };
+    let blobs = |verb| (verb, blobs.to_owned());
+    match one.work {
+        Work::Blobs { operation: Operation::Read, .. } => blobs("read"),
+        Work::Blobs { operation: Operation::Update, .. } => blobs("update"),
+        Work::Blobs { operation: Operation::Insert, .. } => blobs("insert"),
+        Work::Blobs { operation: Operation::Mix(_), .. } => ("run", format!("“{name}”")),
+        Work::Rows { operation: rows::Operation::Insert, .. } => {
+            ("insert", format!("these rows{by}"))
+        }
+        Work::Rows { operation: rows::Operation::Sum, .. } => ("sum", format!("a column{by}")),
+        Work::Rows { operation: rows::Operation::Add, .. } => ("update", format!("all rows{by}")),
+        Work::Tasks => ("complete", "these tasks".to_owned()),
+        Work::Ageing { operation: Operation::Read, age } => {
+            ("read", format!("objects at age {age}"))
+        }
+        Work::Ageing { operation: Operation::Insert, .. } => ("store", "new objects".to_owned()),
+        Work::Ageing { age, .. } => ("replace", format!("objects up to age {age}")),
+    }
+}
+
+/// `3.7×` and `3.5 to 4.0×`.
+pub(super) fn times(ratio: &Estimate) -> [String; 2] {
+    let interval = match ratio.n {
+        0 | 1 => "one round, no interval".to_owned(),
+        _ => format!("{} to {}×", factor(ratio.low), factor(ratio.high)),
+    };
+    [format!("{}×", factor(ratio.point)), interval]
+}
+
+/// `0.98 (0.93 to 1.04)`.
+pub(super) fn ratio(ratio: &Estimate) -> String {
+    let [point, low, high] = [ratio.point, ratio.low, ratio.high].map(factor);
+    format!("{point} ({low} to {high})")
+}
+
+pub(super) use crate::number::factor;
+
+/// `4.22 µs (4.10 to 4.31)`, of microseconds.
+pub(super) fn duration(us: &Estimate) -> String {
+    let (unit, each) = in_unit(us.point);
+    let [point, low, high] = [us.point, us.low, us.high].map(|us| factor(us / each));
+    if us.n < 2 { format!("{point} {unit}") } else { format!("{point} {unit} ({low} to {high})") }
+}

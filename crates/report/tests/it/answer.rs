@@ -1,0 +1,127 @@
+//! The answer: who is ahead, by how much, and what it leaves open.
+
+use model::{
+    DatasetSpec, Finding, FindingKind, Operation, Owner,
+    record::{End, Ended, Record},
+};
+use storemark_report::{Answer, all_findings, answer, figures, pages::Detail};
+
+use crate::fixture::{self, dataset, doubtful, page, record, sample, typical, workload};
+
+fn of(record: &Record) -> Answer {
+    let runs = std::slice::from_ref(record);
+    let figures = [figures(record)];
+    answer(runs, &figures, &all_findings(runs, &figures))
+}
+
+fn says(record: &Record) -> String {
+    of(record).says.join(" ")
+}
+
+fn more(record: &Record) -> String {
+    of(record).more.join("\n")
+}
+
+#[test]
+fn the_fastest_store_is_named_with_its_ratio_and_interval() {
+    assert_eq!(
+        says(&typical()),
+        "On this machine SQLite (blob API) reads these blobs 1.28× faster than plain files (1.28 to \
+         1.28×)."
+    );
+    let mut both = typical();
+    both.header.plan.workloads.push(workload(Operation::Update));
+    let updates =
+        both.samples.clone().into_iter().map(|sample| model::Sample { workload: 1, ..sample });
+    both.samples.extend(updates.collect::<Vec<_>>());
+    both.stores.iter_mut().for_each(|store| store.durability = model::Durability::None);
+    assert!(
+        says(&both).ends_with("and updates them 1.28× faster (1.28 to 1.28×)."),
+        "{}",
+        says(&both)
+    );
+}
+
+#[test]
+fn a_limit_of_the_machine_is_shown_and_never_wins() {
+    let mut record = record(&["files", "sqlite", "pack"]);
+    for round in 0..10 {
+        for (target, ns) in [4_000, 3_000, 1_000].into_iter().enumerate() {
+            record.samples.push(sample(round, target, ns + u64::from(round)));
+        }
+    }
+    assert!(says(&record).contains("pack reads these blobs"), "{}", says(&record));
+    record.header.plan.targets[2].reference = true;
+    assert!(says(&record).contains("SQLite reads these blobs 1.33× faster"), "{}", says(&record));
+    let shown = page(&record, 100, Detail::default());
+    assert!(fixture::cells(&shown, "pack", 0).ends_with("limit of this machine"), "{shown}");
+    record.header.plan.baseline = 2;
+    assert!(says(&record).contains("SQLite comes closest to the limit"), "{}", says(&record));
+}
+
+#[test]
+fn what_is_open_says_what_would_settle_it() {
+    let mut record = record(&["files", "sqlite"]);
+    for round in 0..10 {
+        record.samples.push(sample(round, 0, 4_000));
+        record.samples.push(sample(round, 1, [3_500, 4_600][round as usize % 2]));
+    }
+    record.end = Some(End { reason: Ended::Time, seconds: 60.0 });
+    assert!(says(&record).starts_with("On this machine it is open whether SQLite is faster"));
+    assert!(more(&record).contains("To settle it: --time "), "{}", more(&record));
+    record.header.plan.rounds.max = Some(10);
+    assert!(more(&record).contains("To settle it: --rounds "), "{}", more(&record));
+    record.samples.retain(|sample| sample.round < 2);
+    assert!(says(&record).contains("too few rounds"), "{}", says(&record));
+}
+
+#[test]
+fn own_data_has_the_command_that_moves_it() {
+    let mut record = typical();
+    assert!(more(&record).contains("storemark run --data DIR"), "{}", more(&record));
+    *dataset(&mut record) = DatasetSpec::Directory { path: "my thumbs".to_owned() };
+    record.header.plan.targets[1].label = "sqlite api=blob page_size=8192".to_owned();
+    let moved = "Move: storemark copy 'my thumbs' 'sqlite:my thumbs.db?api=blob&page_size=8192'";
+    assert!(more(&record).contains(moved), "{}", more(&record));
+    record.header.plan.targets[1].owner = Owner::User;
+    assert!(!more(&record).contains("Move:"), "the data is there");
+}
+
+#[test]
+fn what_it_leaves_out_and_what_weakens_it_follow() {
+    let shown = more(&doubtful());
+    assert!(
+        shown.contains("Not covered: a cold start (--cache warm,data-cold) and updates"),
+        "{shown}"
+    );
+    assert!(shown.contains("Do not rely on it: no figure counts"), "{shown}");
+    let mut record = typical();
+    record.findings = vec![Finding::run(FindingKind::Steal { share: 0.05 })];
+    assert!(more(&record).contains("What weakens it: times are too long."), "{}", more(&record));
+}
+
+#[test]
+fn a_page_is_short_unless_all_is_asked_for() {
+    let brief = page(&typical(), 80, Detail::default());
+    assert!(brief.lines().count() <= 24, "{brief}");
+    for left_out in ["p99", "space", "settings"] {
+        let body = brief.rsplit_once("details:").unwrap().0;
+        assert!(!body.contains(left_out), "{left_out}: {brief}");
+    }
+    assert!(brief.contains("sqlite api=blob"), "names are whole: {brief}");
+}
+
+#[test]
+fn advice_names_only_options_that_the_command_has() {
+    let advised = |experiment| {
+        let mut record = typical();
+        record.header.plan.experiment = experiment;
+        record.findings =
+            vec![Finding::run(FindingKind::MemorySmall { bytes: 2_000_000, available: 1_000_000 })];
+        page(&record, 200, Detail { all: true, ..Detail::default() })
+    };
+    let blobs = typical().header.plan.experiment;
+    assert!(advised(blobs).contains("use a smaller --count"));
+    let rows = advised(model::Experiment::Rows { rows: 10 });
+    assert!(rows.contains("larger than the free memory") && !rows.contains("--count"), "{rows}");
+}
