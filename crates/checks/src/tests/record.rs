@@ -138,15 +138,15 @@ fn a_ratio_that_few_values_decide_is_shown_by_operations_too() {
     assert_eq!(found(KEYS / 2, [2_000, 2_500]), [], "no value weighs that much");
 }
 
-/// In rounds with long slices the second target's times are `factor` of those in the others.
-fn in_slices(rounds: u32, factor: f64) -> Vec<FindingKind> {
+/// In rounds with long slices the second target takes `percent` of its time in the others.
+fn in_slices(rounds: u32, percent: u64) -> Vec<FindingKind> {
     late(|r| {
         let pass = |(round, target): (u32, usize)| {
             let slice = [200, 100, 400][round as usize % 3];
-            let changed = if target == 1 && slice == 400 { factor } else { 1.0 };
+            let changed = if target == 1 && slice == 400 { percent } else { 100 };
             // No two rounds are the same.
-            let ns = (4_000.0 + 8.0 * f64::from(round % 5)) * changed;
-            let mut sample = fixture::sample(round, target, KEYS, ns.round() as u64);
+            let ns = (4_000 + 8 * u64::from(round % 5)) * changed / 100;
+            let mut sample = fixture::sample(round, target, KEYS, ns);
             sample.passes_mut().unwrap().slice = Some(slice);
             sample
         };
@@ -159,7 +159,7 @@ fn a_ratio_that_depends_on_the_length_of_slices_is_a_finding() {
     let matters = |kinds: &[FindingKind]| {
         kinds.iter().any(|kind| matches!(kind, FindingKind::RatioDependsOnSlices { .. }))
     };
-    let found = in_slices(15, 1.1);
+    let found = in_slices(15, 110);
     let told = found.iter().find_map(|kind| match kind {
         FindingKind::RatioDependsOnSlices { short, in_short, long, in_long } => {
             Some((*short, in_short.ratio, *long, in_long.ratio))
@@ -169,9 +169,9 @@ fn a_ratio_that_depends_on_the_length_of_slices_is_a_finding() {
     let (short, in_short, long, in_long) = told.expect("a tenth matters");
     assert_eq!((short, long), (100, 400));
     assert!((in_long / in_short - 1.1).abs() < 0.001, "{in_short} {in_long}");
-    assert!(matters(&in_slices(15, 1.0 / 1.1)), "either way");
-    assert!(!matters(&in_slices(15, 1.02)), "that passes for the same");
-    assert!(!matters(&in_slices(12, 1.1)), "four rounds of each are too few");
+    assert!(matters(&in_slices(15, 91)), "either way");
+    assert!(!matters(&in_slices(15, 102)), "that passes for the same");
+    assert!(!matters(&in_slices(12, 110)), "four rounds of each are too few");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(crate) const NARROW: f64 = SAME / 2.0;
 pub(crate) const LOOKS: Looks = Looks::AfterEach { precision: NARROW };
 
 /// Copies of a store that rounds take in turn.
-const COPIES: usize = 5;
+const COPIES: u32 = 5;
 
 /// How far what happens to all targets of a round moves from one to the next, on the logarithm.
 const WALK: f64 = 0.1;
@@ -94,13 +94,13 @@ impl Tables<'_> {
         let mut machine = Machine::new(self.noise, self.sigma, self.truth.len());
         let mut ratios = vec![Values::default(); self.truth.len()];
         let mut open = vec![true; self.truth.len()];
-        for round in 1..=self.rounds {
+        for (round, copy) in (1..=self.rounds).zip((0..COPIES).cycle()) {
             let times = machine.round(random);
             for (target, ratios) in
                 ratios.iter_mut().enumerate().filter(|(target, _)| open[*target])
             {
                 let ratio = self.truth[target] * times[target + 1] / times[0];
-                ratios.push(ratio, (round % COPIES) as u32);
+                ratios.push(ratio, copy);
             }
             if self.looks != Looks::Once && round >= FIRST_LOOK {
                 let shown = verdicts(&ratios, self.looks);

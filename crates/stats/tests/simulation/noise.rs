@@ -1,5 +1,7 @@
 //! What makes the times of a target differ from round to round.
 
+use std::collections::VecDeque;
+
 use super::{COPIES, Random};
 
 /// The distribution of the logarithms of times, apart from what a round does to all targets. Each has
@@ -50,18 +52,17 @@ pub(crate) struct Source {
     is_baseline: bool,
     last: Option<f64>,
     burst: bool,
-    round: usize,
-    copies: Vec<f64>,
+    /// What each copy adds; the first is that of the next round.
+    copies: VecDeque<f64>,
 }
 
 impl Source {
     pub(crate) fn new(noise: Noise, is_baseline: bool) -> Self {
-        Self { noise, is_baseline, last: None, burst: false, round: 0, copies: Vec::new() }
+        Self { noise, is_baseline, last: None, burst: false, copies: VecDeque::new() }
     }
 
     pub(crate) fn next(&mut self, random: &mut Random, is_first: bool) -> f64 {
         let normal = random.normal();
-        self.round += 1;
         match self.noise {
             Noise::Normal => normal,
             // Its own mean and standard deviation.
@@ -82,10 +83,11 @@ impl Source {
             }
             Noise::Order(more) => normal + if is_first { more } else { 0.0 },
             Noise::Copies(apart) => {
-                while self.copies.len() < COPIES {
-                    self.copies.push(apart * random.normal());
+                if self.copies.is_empty() {
+                    self.copies = (0..COPIES).map(|_| apart * random.normal()).collect();
                 }
-                normal + self.copies[self.round % COPIES]
+                self.copies.rotate_left(1);
+                normal + self.copies[0]
             }
             Noise::Stalls(chance, length) => {
                 let stalls = !self.is_baseline && random.happens(chance);
