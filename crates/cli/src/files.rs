@@ -171,7 +171,7 @@ pub(crate) struct Unfinished {
     path: PathBuf,
     /// Where it is written, in the same folder: `run.json.unfinished`. What a killed process left
     /// there can be read, and is replaced by the next file of that name.
-    beside: PathBuf,
+    partial: PathBuf,
     file: Option<File>,
     failed: bool,
 }
@@ -185,19 +185,19 @@ impl Unfinished {
         }
         taken.take(form.option, named)?;
         let path = place(named);
-        let mut beside = path.clone().into_os_string();
-        beside.push(".unfinished");
-        let beside = PathBuf::from(beside);
-        for path in [&path, &beside] {
+        let mut partial = path.clone().into_os_string();
+        partial.push(".unfinished");
+        let partial = PathBuf::from(partial);
+        for path in [&path, &partial] {
             let there = path.symlink_metadata();
             if there.is_ok_and(|there| !there.is_file() || !starts_with(path, form.head)) {
                 let (shown, what) = (path.display(), form.what);
-                let shown = if path == &beside { shown.to_string() + ": " } else { String::new() };
+                let shown = if path == &partial { shown.to_string() + ": " } else { String::new() };
                 let why = format!("{shown}exists and is not {what}; it is left as it is");
                 return Err(refusal(form.option, named, &why));
             }
         }
-        let unfinished = Self { named: named.to_owned(), path, beside, file: None, failed: false };
+        let unfinished = Self { named: named.to_owned(), path, partial, file: None, failed: false };
         unfinished.try_out().map_err(|error| {
             let what = format!("{} {}", form.option, named.display());
             Error::io(what, error).with_kind(ErrorKind::Usage)
@@ -217,7 +217,7 @@ impl Unfinished {
     fn file(&mut self) -> io::Result<&mut File> {
         if self.file.is_none() {
             let file =
-                File::options().write(true).create(true).truncate(false).open(&self.beside)?;
+                File::options().write(true).create(true).truncate(false).open(&self.partial)?;
             file.try_lock().map_err(|_| {
                 io::Error::new(io::ErrorKind::ResourceBusy, "another process writes to it")
             })?;
@@ -234,7 +234,7 @@ impl Unfinished {
         let done = self.file().and_then(work);
         done.map_err(|error| {
             self.failed = true;
-            io::Error::new(error.kind(), format!("{}: {error}", self.beside.display()))
+            io::Error::new(error.kind(), format!("{}: {error}", self.partial.display()))
         })
     }
 
@@ -243,7 +243,7 @@ impl Unfinished {
         let written = self.write_all(bytes).and_then(|()| self.take_place());
         if written.is_err() && self.file.is_some() {
             // A part of it is of no use.
-            let _ = fs::remove_file(&self.beside);
+            let _ = fs::remove_file(&self.partial);
         }
         written
     }
@@ -254,7 +254,7 @@ impl Unfinished {
             return Ok(());
         }
         self.tried(|file| file.sync_all())?;
-        fs::rename(&self.beside, &self.path)
+        fs::rename(&self.partial, &self.path)
     }
 }
 
@@ -279,7 +279,7 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         let empty = |file: &File| file.metadata().is_ok_and(|data| data.len() == 0);
         if self.file.as_ref().is_some_and(empty) {
-            let _ = fs::remove_file(&self.beside);
+            let _ = fs::remove_file(&self.partial);
         }
     }
 }

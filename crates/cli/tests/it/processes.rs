@@ -244,7 +244,7 @@ fn a_worker_that_dies_fails_one_target_and_the_others_go_on() {
     let world = World::new();
     let (child, workers) = under_way(&world, "sqlite: files:");
     signal(workers[0], "KILL");
-    let text = || fs::read_to_string(world.path("r.json")).unwrap();
+    let text = || world.text("r.json");
     let since = |text: String| {
         let (_, after) = text.split_once("ended before its work was done")?;
         Some(after.matches(r#"{"line":"sample""#).count())

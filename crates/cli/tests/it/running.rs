@@ -57,9 +57,13 @@ fn running_in(folder: &Path) -> impl Iterator<Item = u32> {
 impl World {
     /// How often `part` is in the record `name`, which may not be whole yet; 0 if there is none.
     pub(crate) fn count(&self, name: &str, part: &str) -> usize {
+        self.text(name).matches(part).count()
+    }
+
+    /// The record `name`, which may not be whole yet; empty if there is none.
+    pub(crate) fn text(&self, name: &str) -> String {
         let read = |name: &str| fs::read_to_string(self.path(name));
-        let text = read(&format!("{name}.unfinished")).or_else(|_| read(name));
-        text.unwrap_or_default().matches(part).count()
+        read(&format!("{name}.unfinished")).or_else(|_| read(name)).unwrap_or_default()
     }
 
     /// Starts a command, and waits until `part` is in its record `count` times.

@@ -17,7 +17,7 @@ pub(super) struct Lead<'a> {
     /// The target that comes after the baseline, or that it cannot be told from.
     pub(super) next: Option<(usize, Estimate)>,
     /// Targets that are not clearly apart from the one ahead.
-    pub(super) alike: Vec<usize>,
+    pub(super) level: Vec<usize>,
     rows: &'a [Figures],
 }
 
@@ -84,8 +84,8 @@ impl<'a> Lead<'a> {
         let ahead = ahead.unwrap_or_else(|| Ahead::Unknown(why(&contenders)));
         let ratio = if of_limit { judged } else { faster }.map(|(_, ratio)| ratio);
         let place = place(run, case);
-        let alike = alike(&contenders, ahead, ratio.as_ref());
-        Self { run, case, place, ahead, ratio, next, alike, rows }
+        let level = level(&contenders, ahead, ratio.as_ref());
+        Self { run, case, place, ahead, ratio, next, level, rows }
     }
 
     /// Whether both have the same result.
@@ -102,7 +102,7 @@ impl<'a> Lead<'a> {
 }
 
 /// Those whose interval overlaps that of the one ahead, or that are the same as the baseline.
-fn alike(contenders: &[&Figures], ahead: Ahead, first: Option<&Estimate>) -> Vec<usize> {
+fn level(contenders: &[&Figures], ahead: Ahead, first: Option<&Estimate>) -> Vec<usize> {
     let is_alike = |row: &&&Figures| match (ahead, first, row.ratio) {
         (Ahead::Target(target), Some(first), Some(ratio)) => {
             row.target != target && row.verdict.is_judged() && ratio.low <= first.high

@@ -141,7 +141,7 @@ fn takes(ratio: &Estimate) -> String {
 
 /// `plain files and SQLite are in “read, warm”`.
 fn both(plan: &Plan, lead: &Lead<'_>) -> String {
-    let names: Vec<_> = lead.alike.iter().map(|target| spoken(plan, *target)).collect();
+    let names: Vec<_> = lead.level.iter().map(|target| spoken(plan, *target)).collect();
     let names = listed(&names, NAMED);
     format!("in “{}” {} and {names} are", lead.place, spoken(plan, plan.baseline))
 }
@@ -160,8 +160,8 @@ fn open(plan: &Plan, lead: &Lead<'_>) -> String {
 
 /// Contenders that are not clearly apart from the fastest.
 fn level(plan: &Plan, lead: &Lead<'_>, all: usize) -> Option<String> {
-    let of_target = matches!(lead.ahead, Ahead::Target(_)) && !lead.alike.is_empty();
-    let names: Vec<_> = lead.alike.iter().map(|target| spoken(plan, *target)).collect();
+    let of_target = matches!(lead.ahead, Ahead::Target(_)) && !lead.level.is_empty();
+    let names: Vec<_> = lead.level.iter().map(|target| spoken(plan, *target)).collect();
     let place = if all > 1 { format!(" in “{}”", lead.place) } else { String::new() };
     let names = listed(&names, NAMED);
     of_target.then(|| format!("Level with it{place}: {names} (the intervals overlap)."))
