@@ -86,8 +86,10 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let wanted = ended && !plan.is_reference(row.target);
     let open = wanted && !is_settled(plan, row.verdict, interval);
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
-    let sizes = ratio_depends_on_size(series, row.ratio.as_ref());
-    let slices = ratio_depends_on_slices(series);
+    // What is no choice may depend on anything.
+    let judged = !plan.is_reference(row.target);
+    let sizes = ratio_depends_on_size(series, row.ratio.as_ref()).filter(|_| judged);
+    let slices = ratio_depends_on_slices(series).filter(|_| judged);
     about(series, [left_out, wide, sizes, slices].into_iter().flatten())
 }
 

@@ -3,8 +3,8 @@
 //! is whole: what was there before stays until then.
 
 use std::{
-    fs::{self, File},
-    io::{self, BufRead, BufReader, Read, Write},
+    fs::{self, File, TryLockError},
+    io::{self, Read, Write},
     path::{Path, PathBuf, is_separator},
 };
 
@@ -26,14 +26,12 @@ pub(crate) struct Form<'a> {
     /// The option that names the file.
     pub(crate) option: &'static str,
     pub(crate) what: &'a str,
-    /// How its first line starts.
+    /// How it starts, on its first line or lines.
     pub(crate) head: &'a str,
 }
 
 pub(crate) const PLAN: Form<'_> =
     Form { option: "--save-plan", what: "a plan that storemark saved", head: PLAN_HEAD };
-/// A record has a brace and more on its first line.
-const JSON: Form<'_> = Form { option: "--json", what: "JSON of this command", head: "{\n" };
 const PAGE: Form<'_> =
     Form { option: "--html", what: "a page of storemark", head: report::HTML_HEAD };
 
@@ -91,7 +89,10 @@ fn place(path: &Path) -> PathBuf {
         let folder = place(folder.filter(|folder| *folder != path).unwrap_or(Path::new(".")));
         Some(folder.join(path.file_name()?))
     };
-    fs::canonicalize(path).ok().or_else(of_folder).unwrap_or_else(|| path.to_owned())
+    let found = fs::canonicalize(path).ok();
+    // The current folder may have been removed.
+    let found = if path == Path::new(".") { found } else { found.or_else(of_folder) };
+    found.unwrap_or_else(|| path.to_owned())
 }
 
 /// Prints `text`, or with the file of `--json` writes `data` there: to standard output (-), where only
@@ -106,10 +107,14 @@ pub(crate) fn print(
     if path == Path::new("-") {
         return output::print(&data);
     }
-    Unfinished::new(path, JSON, &mut Taken::default())?
+    // Printed first: it took long to find, and the file may be refused.
+    output::print(text)?;
+    // Up to the first name, which is the command's own.
+    let head = data.split_inclusive(':').next().unwrap_or_default();
+    let form = Form { option: "--json", what: "JSON of this command", head };
+    Unfinished::new(path, form, &mut Taken::default())?
         .write_whole(data.as_bytes())
-        .map_err(|error| Error::io(format!("--json {}", path.display()), error))?;
-    output::print(text)
+        .map_err(|error| Error::io(format!("--json {}", path.display()), error))
 }
 
 /// Tries the file for the record of `command`.
@@ -156,11 +161,10 @@ pub(crate) fn starts_with(path: &Path, head: &str) -> bool {
     if !path.is_file() {
         return false;
     }
-    let mut first = String::new();
+    let mut first = Vec::new();
     let Ok(file) = File::open(path) else { return false };
-    // A header is some kilobytes long.
-    let read = BufReader::new(file.take(1 << 20)).read_line(&mut first);
-    read.is_ok() && (first.is_empty() || first.starts_with(head))
+    let read = file.take(head.len() as u64).read_to_end(&mut first);
+    read.is_ok() && (first.is_empty() || first == head.as_bytes())
 }
 
 /// A file that is not whole yet. Nothing is created before there is something to write.
@@ -218,9 +222,11 @@ impl Unfinished {
         if self.file.is_none() {
             let file =
                 File::options().write(true).create(true).truncate(false).open(&self.partial)?;
-            file.try_lock().map_err(|_| {
-                io::Error::new(io::ErrorKind::ResourceBusy, "another process writes to it")
-            })?;
+            // Some file systems have no locks.
+            if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+                let busy = "another process writes to it";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, busy));
+            }
             file.set_len(0)?;
             if let Ok(old) = fs::metadata(&self.path) {
                 file.set_permissions(old.permissions())?;

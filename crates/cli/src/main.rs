@@ -38,11 +38,15 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(code) => return code,
     };
-    // What only reads may be ended by any signal at once.
+    // What only reads may be ended by any signal at once, and so may what does one thing after the other.
     // `cache` listens for itself where it has something to clean up.
     let cleans_up = !matches!(
         command,
-        Command::Report(_) | Command::Compare(_) | Command::Stat(_) | Command::Cache(_)
+        Command::Report(_)
+            | Command::Compare(_)
+            | Command::Stat(_)
+            | Command::Cache(_)
+            | Command::Clean(_)
     );
     if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
         output::say(&format!("signals cannot be caught: {error}"));

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Error, Result};
+use model::{Error, ErrorKind, Result};
 
 thread_local! {
     /// The stores that this thread's calls into libraries are about, the last of them innermost.
@@ -26,7 +26,9 @@ pub(crate) fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result
     STORES.with_borrow_mut(|stores| stores.push(path.to_owned()));
     let done = catch_unwind(AssertUnwindSafe(work));
     STORES.with_borrow_mut(Vec::pop);
-    done.unwrap_or_else(|panic| Err(given_up(path, &panic_message(&*panic))))
+    done.unwrap_or_else(|panic| {
+        Err(given_up(path, &panic_message(&*panic)).with_kind(ErrorKind::Corrupt))
+    })
 }
 
 /// What a panic says, on one line.

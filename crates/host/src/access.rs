@@ -59,7 +59,8 @@ impl FileAccess {
             let twin = like.and_then(|like| like.join(below).symlink_metadata().ok());
             let twin = twin.filter(|twin| twin.file_type() == meta.file_type());
             let (to, wanted) = match twin {
-                Some(twin) => (owner(&twin), mode(&twin)),
+                // Another owner must not get what `setuid` gives.
+                Some(twin) => (owner(&twin), mode(&twin) & (OWNER | GROUP | OTHERS)),
                 None if found == path => ((self.user, self.group), self.mode_of(meta)),
                 None => ((self.user, self.group), mode(meta)),
             };

@@ -26,10 +26,11 @@ pub(crate) struct CleanOptions {
 }
 
 pub(crate) fn run(options: &CleanOptions) -> Result<(), Failure> {
+    let targets = options.targets.iter().map(|text| targets::resolve(text));
     let mut kept = Vec::new();
-    for text in &options.targets {
-        let target = targets::resolve(text)?;
-        let left = clean(&target).map_err(|e| e.context(&target.text))?;
+    for (place, target) in targets.collect::<Result<Vec<_>>>()?.into_iter().enumerate() {
+        let left = clean(&target).map_err(|e| e.context(&target.text));
+        let left = left.map_err(if place > 0 { Failure::PartWay } else { Failure::from })?;
         let shown: String = left.iter().map(|left| line(&target.text, left)).collect();
         let nothing = || format!("{}: nothing was left\n", target.text);
         output::print(&if shown.is_empty() { nothing() } else { shown })?;

@@ -146,7 +146,7 @@ fn a_killed_run_leaves_no_server_and_no_folder(kind: &Kind, world: &World) {
     signal(child.id(), "KILL");
     child.wait().unwrap();
     nothing_is_left(world);
-    assert!(world.ok("report run.json").out.contains(kind.engine));
+    assert!(world.ok("report run.json.unfinished").out.contains(kind.engine));
 }
 
 fn an_interrupted_run_ends_its_server_and_keeps_its_record(kind: &Kind, world: &World) {
@@ -314,7 +314,7 @@ fn what_a_killed_run_left_is_removed(kind: &Kind, world: &World) {
         assert!(world.ok(&format!("clean {at}")).out.contains("uses the table"));
         signal(child.id(), "KILL");
         child.wait().unwrap();
-        fs::remove_file(world.path("run.json")).unwrap();
+        fs::remove_file(world.path("run.json.unfinished")).unwrap();
         // The server notices the end of the connection a moment later.
         assert_eq!(server.tables(), "storemark_0_update\n");
         child.id()
@@ -370,10 +370,11 @@ fn a_connection_is_encrypted_and_the_certificate_checked(kind: &Kind, world: &Wo
     let at = format!("{}://me:right@{}/shop", kind.scheme, server.place());
     let run = |tls: &str| format!("run {at}?tls={tls} --read --keys 50 --rounds 1");
     let authority = server.authority().display().to_string();
-    let ran = world.ok(&run(&authority));
+    let shown = |tls: &str| world.ok(&(run(tls) + " -v"));
+    let ran = shown(&authority);
     assert!(ran.out.contains("tls_version=TLSv1."), "{}", ran.out);
     world.ok(&format!("clean {at}?tls={authority}"));
-    assert!(world.ok(&run("off")).out.contains("tls_version=none"));
+    assert!(shown("off").out.contains("tls_version=none"));
     let said = one_line(world, &run("on"));
     assert!(said.contains("UnknownIssuer") && said.contains("?tls=FILE"), "{said}");
     let by_name = run(&authority).replace("127.0.0.1", "localhost");
@@ -403,7 +404,7 @@ fn a_folder_that_is_deep_or_closed_is_no_obstacle(kind: &Kind, world: &World) {
 
 fn rows_go_over_tcp(kind: &Kind, world: &World) {
     let engine = kind.engine;
-    let line = format!("rows {engine}:?via=tcp {engine}: --rows 500 --rounds 1 --json r.jsonl");
+    let line = format!("rows {engine}:?via=tcp {engine}: --rows 500 --rounds 1 --json r.jsonl -v");
     let ran = world.ok(&line);
     assert!(ran.out.contains("via=tcp text") && ran.out.contains("via=socket"), "{}", ran.out);
     let record = fs::read_to_string(world.path("r.jsonl")).unwrap();

@@ -102,7 +102,9 @@ impl Dialect for Client {
 
     fn to_address(address: &Address, settings: &Settings) -> Connect<Self> {
         let set = |(name, value)| format!("SET SESSION {name}={}", literal(value));
-        let options = connection::options(variables(settings).map(set))
+        // The lock of a table's owner lasts as long as its connection, which is idle for long.
+        let idle = "SET SESSION wait_timeout=2147483".to_owned();
+        let options = connection::options(variables(settings).map(set).chain([idle]))
             .user(address.user.as_ref())
             .pass(address.password.as_ref().map(Secret::reveal))
             .db_name(Some(&address.database))

@@ -265,8 +265,10 @@ impl Store for RedbStore {
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         let cache = refusal::size(self.settings.parse("cache").unwrap_or(CACHE))?;
-        let found = check::complaints(&self.path, cache);
-        found.map(Some).map_err(|e| Error::io(self.path.display(), e))
+        let wrong = |e| Error::io(self.path.display(), e);
+        crate::caught::caught(&self.path, || {
+            check::complaints(&self.path, cache).map(Some).map_err(wrong)
+        })
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -13,6 +13,8 @@ use super::{
 };
 
 const MARK: &str = "storemark: ";
+/// How the names of its tables start.
+const NAME: &str = "storemark_";
 
 /// The comment of a table that this process creates.
 pub(super) fn mark() -> String {
@@ -36,7 +38,8 @@ pub(super) fn sweep<D: Dialect>(host: &Host<D>, database: &str) -> Result<Vec<Le
     let marked = host.control(|control| control.rows(D::MARKED))?;
     let remove = |row: &D::Row| {
         let [table, mark] = [0, 1].map(|column| row.text(column).unwrap_or_default());
-        let owner = mark.strip_prefix(MARK).unwrap_or(mark).to_owned();
+        // What a user has named or commented in a similar way is the user's.
+        let owner = owner(mark).filter(|_| table.starts_with(NAME))?.to_owned();
         let drop = format!("DROP TABLE {}", D::table_name(database, table));
         let outcome = if row.int(2) != Some(1) {
             Cleaned::InUse
@@ -45,7 +48,34 @@ pub(super) fn sweep<D: Dialect>(host: &Host<D>, database: &str) -> Result<Vec<Le
         } else {
             Cleaned::Removed
         };
-        Leftover { table: table.to_owned(), owner, outcome }
+        Some(Leftover { table: table.to_owned(), owner, outcome })
     };
-    Ok(marked.iter().map(remove).collect())
+    Ok(marked.iter().filter_map(remove).collect())
+}
+
+/// `process 17 on host`, if a comment is exactly one of [`mark`].
+fn owner(mark: &str) -> Option<&str> {
+    let owner = mark.strip_prefix(MARK)?;
+    let (process, machine) = owner.strip_prefix("process ")?.split_once(" on ")?;
+    let is_number = !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && !machine.contains(' ')).then_some(owner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_mark_itself_is_one() {
+        let own = mark();
+        assert_eq!(owner(&own), own.strip_prefix(MARK));
+        for comment in [
+            "storemark: figures of May",
+            "storemark: process x on y",
+            "storemark: process 1 on a b",
+            "",
+        ] {
+            assert_eq!(owner(comment), None, "{comment}");
+        }
+    }
 }

@@ -38,8 +38,9 @@ pub(super) struct TableStore<D: Dialect> {
     /// What was asked for, and what is fixed of the table.
     settings: Settings,
     settle: Vec<String>,
-    pub(super) host: Host<D>,
+    // Before the connection whose lock shows that the table is in use.
     removal: Removal<D>,
+    pub(super) host: Host<D>,
 }
 
 /// Longest time to wait for a server that restarts, to remove a table from it.

@@ -74,11 +74,15 @@ impl Copier<'_> {
     fn run(&self, partial: &Partial) -> Result<Copied> {
         let path = partial.store();
         let fill = self.job.to.engine.fill();
-        let (store, inventory) = match self.resume(partial, &fill)? {
+        let resumed = self.resume(partial, &fill)?;
+        let fresh = resumed.is_none();
+        let (store, inventory) = match resumed {
             Some(resumed) => resumed,
             None => (self.start(partial, &fill)?, Inventory::none()),
         };
-        let copied = self.look(&*store, partial, &fill).and_then(|amount| {
+        // A part of what is resumed is there already, and must not be lost for want of room.
+        let needs_room = fresh.then_some(&fill);
+        let copied = self.look(&*store, partial, needs_room).and_then(|amount| {
             self.progress.stage("copying", Some(amount.count));
             self.move_all(&*store, inventory, fill.sessions)
         });
@@ -96,10 +100,10 @@ impl Copier<'_> {
     }
 
     /// Looks at all that will be copied, before anything is.
-    fn look(&self, to: &dyn Store, partial: &Partial, fill: &Fill) -> Result<Amount> {
+    fn look(&self, to: &dyn Store, partial: &Partial, needs_room: Option<&Fill>) -> Result<Amount> {
         let CopyJob { from, to: place, .. } = self.job;
         let amount = survey::survey(self.source, to, place.engine.capabilities(), self.stop)?;
-        amount.check_room(fill, partial.folder())?;
+        needs_room.map_or(Ok(()), |fill| amount.check_room(fill, partial.folder()))?;
         self.progress.detail(&format!(
             "{} ({}) to {} ({}): {} values, {}",
             from.path.display(),

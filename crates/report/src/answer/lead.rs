@@ -116,6 +116,7 @@ fn level(contenders: &[&Figures], ahead: Ahead, first: Option<&Estimate>) -> Vec
 fn why(contenders: &[&Figures]) -> &'static str {
     let any = |verdict| contenders.iter().any(|row| row.verdict == verdict);
     match () {
+        () if any(Verdict::Saturated) => "a store could not keep up with the rate",
         () if any(Verdict::TooFewRounds) => "too few rounds",
         () if any(Verdict::StateNotReached) => "the cache state was not reached",
         () if any(Verdict::DurabilityDiffers) => "durability differs from the baseline's",

@@ -23,8 +23,9 @@ pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
             return Some("With your own files: storemark run --data DIR".to_owned());
         }
     };
-    let ahead = all.first()?.ahead.target(plan).map(|target| &plan.targets[target]);
-    let ahead = ahead.filter(|target| target.owner == Owner::Scratch)?;
+    // One that is ahead wherever anything was compared.
+    let ahead = all.iter().map(|lead| lead.ahead.target(plan)).all_equal_value().ok()??;
+    let ahead = Some(&plan.targets[ahead]).filter(|target| target.owner == Owner::Scratch)?;
     let (source, new) = (quoted(source), quoted(&new_store(ahead, source)?));
     Some(format!("Move: storemark copy {source} {new}"))
 }
@@ -38,10 +39,13 @@ fn new_store(target: &PlannedTarget, source: &str) -> Option<String> {
         "fjall" | "lmdb" | "redb" | "rocksdb" => engine,
         _ => return None,
     };
-    let name = Path::new(source).file_stem().map_or_else(|| "store".into(), OsStr::to_string_lossy);
+    // The current folder has no name, and nothing goes into what is copied.
+    let name = Path::new(source).file_stem().map(OsStr::to_string_lossy)?;
     let settings = label.split(' ').filter(|word| word.contains('=')).join("&");
     let settings = if settings.is_empty() { settings } else { format!("?{settings}") };
-    Some(format!("{engine}:{name}.{suffix}{settings}"))
+    let is_source = Path::new(source).file_name() == Some(OsStr::new(&format!("{name}.{suffix}")));
+    let new = if is_source { "-new" } else { "" };
+    Some(format!("{engine}:{name}{new}.{suffix}{settings}"))
 }
 
 /// For a shell, if it would take any of it for itself.

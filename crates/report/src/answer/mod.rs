@@ -164,7 +164,7 @@ fn level(plan: &Plan, lead: &Lead<'_>, all: usize) -> Option<String> {
     let names: Vec<_> = lead.level.iter().map(|target| spoken(plan, *target)).collect();
     let place = if all > 1 { format!(" in “{}”", lead.place) } else { String::new() };
     let names = listed(&names, NAMED);
-    of_target.then(|| format!("Level with it{place}: {names} (the intervals overlap)."))
+    of_target.then(|| format!("{names} may be as fast{place}: the intervals overlap."))
 }
 
 /// Of more cases than can be named.
@@ -213,6 +213,9 @@ fn and(parts: &[String]) -> String {
 
 /// Where the baseline overtakes, if sizes were swept.
 fn crossings(runs: &[Record], plan: &Plan) -> Vec<String> {
+    if plan.is_reference(plan.baseline) {
+        return Vec::new();
+    }
     let baseline = spoken(plan, plan.baseline);
     let index = |label: &str| plan.targets.iter().position(|target| target.label == label);
     let mut evens = break_evens(runs);
@@ -224,20 +227,29 @@ fn crossings(runs: &[Record], plan: &Plan) -> Vec<String> {
         let verb = if is_plural(plan, plan.baseline) { "overtake" } else { "overtakes" };
         let [least, most] = even.sizes.map(show_size);
         let is = |of| if is_plural(plan, of) { "are" } else { "is" };
+        let unsure = if even.found.refuted { "" } else { ", though not shown at some sizes" };
         match (even.found.crossings.is_empty(), even.found.begins_below) {
+            (false, _) if !even.found.crossings[0].upwards => {
+                let found = break_even(even, &baseline);
+                let verb = if is_plural(plan, plan.baseline) { "start" } else { "starts" };
+                format!("{baseline} {verb} ahead of {target} in “{place}” and {found}.")
+            }
             (false, _) => {
                 let found = break_even(even, &baseline);
                 format!("{baseline} {verb} {target} in “{place}” {found}.")
             }
             (true, true) => {
                 format!(
-                    "{target} {} ahead of {baseline} in “{place}” from {least} up to {most}.",
+                    "{target} {} ahead of {baseline} in “{place}” from {least} up to {most}{unsure}.",
                     is(index)
                 )
             }
             (true, false) => {
                 let is = is(plan.baseline);
-                format!("{baseline} {is} ahead of {target} in “{place}” from {least} up to {most}.")
+                format!(
+                    "{baseline} {is} ahead of {target} in “{place}” from {least} up to \
+                     {most}{unsure}."
+                )
             }
         }
     });

@@ -73,7 +73,8 @@ impl Run<'_> {
     fn row(&self, case: Case, target: &PlannedTarget) -> Option<&Figures> {
         let place = self.record.header.plan.targets.iter().position(|t| t.label == target.label)?;
         let row = self.figures.iter().find(|row| row.case == case && row.target == place)?;
-        (row.verdict != Verdict::DurabilityDiffers).then_some(row)
+        let compared = !matches!(row.verdict, Verdict::DurabilityDiffers | Verdict::Reference);
+        compared.then_some(row)
     }
 }
 

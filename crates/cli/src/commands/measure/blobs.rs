@@ -54,7 +54,8 @@ pub(super) type Class = (Option<Durability>, Option<String>);
 /// the same as far as they have it.
 fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> Result<Class> {
     let default = spec.durability(targets.len(), work);
-    if one(&spec.work.durability).is_some() || default.is_none() {
+    // A dry run asks no server.
+    if one(&spec.work.durability).is_some() || default.is_none() || spec.extras.dry_run {
         return Ok((default, None));
     }
     let server = targets.iter().find_map(|target| Some((target, target.address.as_ref()?)));

@@ -71,10 +71,10 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
         return Ok(output::print(&forecast::show(&ready.requests, stop)?)?);
     }
     let measured = measure(ready, record, stop)?;
-    if let Some(folder) = &extras.export_hdr {
-        write_hdr(&measured.records, folder.path(), &taken)?;
-    }
     let (records, outcomes) = show(measured, &spec, page)?;
+    if let Some(folder) = &extras.export_hdr {
+        write_hdr(&records, folder.path(), &taken).map_err(Failure::PartWay)?;
+    }
     print_integrity(&outcomes)?;
     check_complete(&outcomes)?;
     if extras.strict { check_findings(&records) } else { Ok(()) }

@@ -65,7 +65,9 @@ fn case(n: u64, draw: &mut Draw) -> Result<(), String> {
     if contents(&world, &["in", "ints", "a.db"]) != before {
         return wrong("a source changed");
     }
-    readable(&world, "r.json", &["report", "r.json"]).or_else(|why| wrong(&why))?;
+    for record in ["r.json", "r.json.unfinished"] {
+        readable(&world, record, &["report", record]).or_else(|why| wrong(&why))?;
+    }
     let Some((from, to)) = made else { return Ok(()) };
     let verify = format!("verify {from} {to}");
     if world.path("out").exists() {

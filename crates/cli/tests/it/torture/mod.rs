@@ -139,8 +139,8 @@ fn ended(mut child: Child, line: &str, sent: Option<&str>) -> Result<Ran, String
     }
     match ran.code {
         Some(0 | 3) => Ok(ran),
-        Some(1 | 2) if ran.err.trim_end().lines().last().is_some_and(is_error) => Ok(ran),
-        Some(1 | 2) => wrong("failed without a line of its own"),
+        Some(1 | 2 | 130) if ran.err.trim_end().lines().last().is_some_and(is_error) => Ok(ran),
+        Some(1 | 2 | 130) => wrong("failed without a line of its own"),
         None if by_signal => Ok(ran),
         _ => wrong("ended"),
     }

@@ -1,15 +1,16 @@
 //! Copies of a scratch store, for epochs to take in turn. How the files of one happen to lie in memory
 //! and on the device changes its times by some percent, which is no property of the engine.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use super::Job;
+use model::{Fill, Operation, Result};
+
+use super::{Job, PreparedTarget};
 use crate::{Amount, store::ReadyStore};
 
-/// Copies of a store with the first one.
+/// Copies of a store with the first one: all of them or none, as fewer would not show how far they
+/// differ.
 const COPIES: u32 = 5;
-/// Fewer would not show how far they differ.
-const FEWEST: u32 = 3;
 
 /// Making the others of one store takes this part of the time that is left at most.
 const SHARE: f64 = 0.05;
@@ -25,27 +26,31 @@ pub(super) fn turn(round: u32) -> u32 {
 }
 
 impl Job<'_> {
-    /// How many more stores are filled like one with `amount` in it, which took so long.
-    pub(super) fn more_copies(&self, amount: Amount, fill: Duration) -> u32 {
+    /// How many more stores are filled like one with `amount` in it in `folder`, which took so long.
+    pub(super) fn more_copies(
+        &self,
+        amount: Amount,
+        filled: &Fill,
+        folder: &Path,
+        took: Duration,
+    ) -> Result<u32> {
         let in_turns = self.part.work.iter().any(|work| self.takes_turns(*work));
-        if !in_turns || self.part.memory.is_some() {
-            return 0;
-        }
+        let bytes = amount.room(filled).saturating_mul(u64::from(COPIES) - 1);
         let free = host::memory().available_bytes.map_or(u64::MAX, |bytes| bytes / MEMORY);
-        let fits = |more: u32| {
-            let time = fill.saturating_mul(more);
-            let bytes = amount.bytes.saturating_mul(more.into());
-            bytes <= BYTES.min(free) && self.left().is_none_or(|left| time <= left.mul_f64(SHARE))
-        };
-        (FEWEST..=COPIES).rev().map(|copies| copies - 1).find(|more| fits(*more)).unwrap_or(0)
+        let time = self.left().map_or(Duration::MAX, |left| left.mul_f64(SHARE));
+        let fits = bytes <= BYTES.min(free) && took.saturating_mul(COPIES - 1) <= time;
+        let wanted = in_turns && self.part.memory.is_none() && fits;
+        // Other stores are still to be made.
+        let room = wanted && host::shortage(folder, bytes.saturating_mul(4))?.is_none();
+        Ok(if room { COPIES - 1 } else { 0 })
     }
 }
 
-impl super::PreparedTarget {
+impl PreparedTarget {
     /// The store that is read in a round.
     pub(super) fn in_round(&self, round: u32) -> &ReadyStore {
         match turn(round) as usize % (self.copies.len() + 1) {
-            0 => self.store(model::Operation::Read),
+            0 => self.store(Operation::Read),
             copy => &self.copies[copy - 1],
         }
     }

@@ -467,7 +467,7 @@ impl Experiment for Blobs<'_> {
         let targets = stores.targets.iter().enumerate();
         let asked = job.part.integrity_check;
         for (_, target) in targets.filter(|(target, _)| asked && !lost.contains(target)) {
-            for ready in target.stores() {
+            for ready in target.read.iter().chain(&target.update) {
                 let (found, _) = ready.with(|store| store.integrity())?;
                 let label = &target.planned.label;
                 complaints.extend(found.map(|found| (label.clone(), found)));

@@ -280,7 +280,8 @@ impl Making<'_> {
             host::sync(&ready.path)?;
             Ok(ready)
         };
-        let more = self.job.more_copies(self.amount, fill);
+        let filled = self.target.engine.fill();
+        let more = self.job.more_copies(self.amount, &filled, scratch.path(), fill)?;
         own.copies = (1..=more).map(copy).collect::<Result<_>>()?;
         Ok(())
     }
