@@ -107,14 +107,13 @@ pub(crate) fn print(
     if path == Path::new("-") {
         return output::print(&data);
     }
-    // Printed first: it took long to find, and the file may be refused.
-    output::print(text)?;
     // Up to the first name, which is the command's own.
     let head = data.split_inclusive(':').next().unwrap_or_default();
     let form = Form { option: "--json", what: "JSON of this command", head };
     Unfinished::new(path, form, &mut Taken::default())?
         .write_whole(data.as_bytes())
-        .map_err(|error| Error::io(format!("--json {}", path.display()), error))
+        .map_err(|error| Error::io(format!("--json {}", path.display()), error))?;
+    output::print(text)
 }
 
 /// Tries the file for the record of `command`.

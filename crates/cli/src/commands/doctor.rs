@@ -48,7 +48,11 @@ pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
     let doctor = |listener: &Listener| lab::doctor(&request, listener, stop);
     let (report, interrupted) = Listener::during(options.talk, doctor);
     let text = output::page(&report::pages::doctor(&report));
-    files::print(options.json.as_deref(), || output::json(&report), &text)?;
+    if let Err(error) = files::print(options.json.as_deref(), || output::json(&report), &text) {
+        // It took long to find out.
+        output::print(&text)?;
+        return Err(error.into());
+    }
     let misleading = report.advice.iter().any(|advice| advice.severity > Severity::Note);
     if interrupted {
         return Err(Failure::PartWay(Error::interrupted()));
