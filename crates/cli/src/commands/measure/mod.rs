@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use host::Placements;
 use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, StoreCache};
 use model::{
-    Engine, Error, Result, Severity,
+    Engine, Error, Result, Severity, harmless,
     record::{Ended, Record},
     spec::{Extras, Name, Output, RunSpec},
 };
@@ -75,7 +75,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     if let Some(folder) = &extras.export_hdr {
         write_hdr(&records, folder.path(), &taken).map_err(Failure::PartWay)?;
     }
-    print_integrity(&outcomes)?;
+    print_integrity(&outcomes, spec.shown())?;
     check_complete(&outcomes)?;
     if extras.strict { check_findings(&records) } else { Ok(()) }
 }
@@ -197,11 +197,12 @@ fn show(
 }
 
 /// Prints what the engines' own checks reported; a complaint is a failed run.
-fn print_integrity(outcomes: &[Outcome]) -> Result<(), Failure> {
+fn print_integrity(outcomes: &[Outcome], shown: &Output) -> Result<(), Failure> {
     let mut damaged = None;
     for (label, complaints) in outcomes.iter().flat_map(|outcome| &outcome.integrity) {
         let said = if complaints.is_empty() { "ok".to_owned() } else { complaints.join("; ") };
-        output::print_lines(&format!("integrity-check: {label}: {said}\n"))?;
+        let line = format!("integrity-check: {}\n", harmless(&format!("{label}: {said}")));
+        output::print_next_to(shown.json.as_ref().map(Name::path), &line, shown.talk.quiet)?;
         damaged = damaged.or((!complaints.is_empty()).then_some(label));
     }
     let Some(label) = damaged else { return Ok(()) };
