@@ -312,7 +312,9 @@ impl PageFile {
         let shown = named.display();
         let written = self.0.write_whole(page.as_bytes());
         written.map_err(|e| Error::io(format!("{} {shown}", PAGE.option), e))?;
-        output::say(&format!("the report is in {shown} ({})", show_size(page.len() as u64)));
+        let without = report::no_charts().map(|why| format!(", {why}")).unwrap_or_default();
+        let size = show_size(page.len() as u64);
+        output::say(&format!("the report is in {shown} ({size}){without}"));
         Ok(())
     }
 }

@@ -43,7 +43,7 @@ pub use figures::{
     workers::{Rates, Waits, rates, waits},
 };
 pub use hdr::{HDR_HEAD, hdr};
-pub use html::{HTML_HEAD, Machine, html, html_study};
+pub use html::{HTML_HEAD, Machine, html, html_study, no_charts};
 pub use json::{ComparisonData, ReportData};
 pub use pages::StudyStep;
 pub use read::{read, read_header};

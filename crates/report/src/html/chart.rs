@@ -169,7 +169,8 @@ impl Chart {
         self.series[place].points.push(Point { at, value: value.into() });
     }
 
-    pub(super) fn markup(&self) -> Markup {
+    /// The chart with its tables, which are all there is if it is not `drawn`.
+    pub(super) fn markup(&self, drawn: bool) -> Markup {
         let Self { id, title, .. } = self;
         html! {
             figure.chart id={ "chart-" (id) } {
@@ -177,9 +178,11 @@ impl Chart {
                 @if !self.sentences.is_empty() {
                     ul { @for sentence in &self.sentences { li { (sentence) } } }
                 }
-                div.plot data-chart=(id) role="img"
-                    aria-label={ (title) ". The table below has its figures." } {}
-                details {
+                @if drawn {
+                    div.plot data-chart=(id) role="img"
+                        aria-label={ (title) ". The table below has its figures." } {}
+                }
+                details open[!drawn] {
                     summary aria-label={ "Table: " (title) } { "Table" }
                     @for table in &self.tables { (table::titled(table, title)) }
                 }

@@ -11,8 +11,14 @@ use sha2::{Digest, Sha256};
 use super::{HTML_HEAD, charts::Family, details, findings, part::Part};
 use crate::{StudyStep, answer};
 
-const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
+/// Empty where npm was missing when storemark was built.
+pub(super) const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
 const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.css"));
+
+/// Why a page has no charts, and how to get them.
+pub(super) const NO_CHARTS: &str = "without charts, because this storemark was built without npm: \
+    install Node.js 18 or newer with npm (Debian: apt-get install npm), build storemark again, and \
+    write the page from the record: storemark report RECORD --html FILE";
 
 /// Version of the data, which the script checks.
 const VERSION: u32 = 2;
@@ -25,22 +31,35 @@ pub(super) struct Chapter<'a> {
     pub(super) families: Vec<Family>,
 }
 
-pub(super) fn page(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>]) -> String {
-    let head = head(title).into_string();
-    let body = harmless(&body(title, study, chapters).into_string());
+/// A page whose charts `script` draws, or one without charts if that is empty.
+pub(super) fn page(
+    title: &str,
+    study: Option<&Study>,
+    chapters: &[Chapter<'_>],
+    script: &str,
+) -> String {
+    let drawn = !script.is_empty();
+    let head = head(title, script).into_string();
+    let body = harmless(&body(title, study, chapters, drawn).into_string());
+    let drawing = if drawn { drawing(chapters, script) } else { String::new() };
+    format!("{HTML_HEAD}\n{head}\n<body>\n{body}\n{drawing}</body></html>\n")
+}
+
+/// What draws the charts, and what it draws.
+fn drawing(chapters: &[Chapter<'_>], script: &str) -> String {
     let data = data(chapters);
     format!(
-        "{HTML_HEAD}\n{head}\n<body>\n{body}\n<script type=\"application/json\" \
-         id=\"storemark-data\">{data}</script>\n<script>{SCRIPT}</script>\n</body></html>\n"
+        "<script type=\"application/json\" id=\"storemark-data\">{data}</script>\n\
+         <script>{script}</script>\n"
     )
 }
 
 /// Only this script runs, only this style applies, and nothing is loaded.
-fn head(title: &str) -> Markup {
+fn head(title: &str, script: &str) -> Markup {
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
          form-action 'none'",
-        hash(SCRIPT),
+        hash(script),
         hash(STYLE)
     );
     html! {
@@ -62,12 +81,13 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
-fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>]) -> Markup {
+fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: bool) -> Markup {
     let parts = || chapters.iter().filter_map(|chapter| chapter.part.as_ref());
     html! {
         a.skip href="#main" { "Skip to the charts" }
         header {
             h1 { (title) }
+            @if !drawn { p.undrawn { "This page is " (NO_CHARTS) "." } }
             @if let Some(study) = study { (about(study)) }
             @if let [Chapter { part: Some(part), .. }] = chapters {
                 (answered(part)) (details::unlike_environments(part)) (findings::weighty(part))
@@ -76,9 +96,9 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>]) -> Markup 
         main id="main" {
             @for chapter in chapters {
                 @if let Some(step) = chapter.step {
-                    (in_study(chapter, step, chapters.len() > 1))
+                    (in_study(chapter, step, chapters.len() > 1, drawn))
                 } @else {
-                    (charts(chapter, false))
+                    (charts(chapter, false, drawn))
                 }
             }
         }
@@ -119,7 +139,7 @@ fn about(study: &Study) -> Markup {
 }
 
 /// Of several chapters each has an answer of its own.
-fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, several: bool) -> Markup {
+fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, several: bool, drawn: bool) -> Markup {
     html! {
         section {
             h2 { (step.step.title) }
@@ -129,18 +149,18 @@ fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, several: bool) -> Marku
             @if let (Some(part), true) = (&chapter.part, several) {
                 (answered(part)) (findings::weighty(part))
             }
-            (charts(chapter, true))
+            (charts(chapter, true, drawn))
         }
     }
 }
 
 /// Under headings of the second rank, or of the third below a step's.
-fn charts(chapter: &Chapter<'_>, below: bool) -> Markup {
+fn charts(chapter: &Chapter<'_>, below: bool, drawn: bool) -> Markup {
     html! {
         @for family in &chapter.families {
             section {
                 @if below { h3 { (family.title) } } @else { h2 { (family.title) } }
-                @for chart in &family.charts { (chart.markup()) }
+                @for chart in &family.charts { (chart.markup(drawn)) }
             }
         }
     }

@@ -22,14 +22,23 @@ use part::Part;
 /// The first bytes of every page.
 pub const HTML_HEAD: &str = "<!DOCTYPE html><html lang=\"en\" data-by=\"storemark\">";
 
+/// Why this build writes pages without charts, and how to get them, if it does.
+pub fn no_charts() -> Option<&'static str> {
+    document::SCRIPT.is_empty().then_some(document::NO_CHARTS)
+}
+
 /// A page of what one plan measured, on one or more machines. An error if the plans differ.
 pub fn html(machines: &[Machine<'_>]) -> Result<String> {
+    drawn_by(document::SCRIPT, machines)
+}
+
+fn drawn_by(script: &str, machines: &[Machine<'_>]) -> Result<String> {
     part::check_same_plan(machines)?;
     let part = Part::new(machines, None);
     let labels: Vec<_> = part.plan().targets.iter().map(|target| target.label.clone()).collect();
     let families = charts::families(&part, "");
     let chapter = Chapter { part: Some(part), step: None, families };
-    Ok(document::page(&words::listed(&labels, LISTED), None, &[chapter]))
+    Ok(document::page(&words::listed(&labels, LISTED), None, &[chapter], script))
 }
 
 /// Targets in the title.
@@ -45,5 +54,25 @@ pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
         Chapter { part, step: Some(step), families: families.unwrap_or_default() }
     });
     let chapters: Vec<_> = chapters.collect();
-    document::page(&format!("“{}”", study.title), Some(study), &chapters)
+    document::page(&format!("“{}”", study.title), Some(study), &chapters, document::SCRIPT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_script_a_page_has_its_tables_and_says_what_is_missing() {
+        let record = include_bytes!("../../tests/records/format-3.jsonl");
+        let (records, _) = crate::read(record.as_slice()).unwrap();
+        let machine = [Machine { file: None, records: &records }];
+        let [with, without] = ["draw();", ""].map(|script| drawn_by(script, &machine).unwrap());
+        let tables = |page: &str| page.matches("<table").count();
+        assert!(tables(&with) > 2 && tables(&with) == tables(&without));
+        for part in ["<script", "data-chart", "<details open"] {
+            assert!(with.contains(part) != without.contains(part), "{part}");
+        }
+        assert!(without.contains("This page is without charts, because"), "{without}");
+        assert!(without.contains("<details open") && !without.contains("<script"));
+    }
 }
