@@ -1,12 +1,20 @@
 # `make run` measures, `make test` is the whole gate. CI runs nothing else.
 
-.PHONY: run build test tools format lint walls check browser docs bench deny torture
+.PHONY: run build charts test tools format lint walls check browser docs bench deny torture
 
-run: build
-	target/release/storemark run
+# The first answer soon: the engines that need no server, and no charts where there is no npm. The
+# program that everything is in: `cargo install --locked --path crates/cli`.
+run: tools charts
+	cargo build --profile quick --locked -p storemark --no-default-features --features embedded
+	@echo; target/quick/storemark run
+	@echo; echo "The program is target/quick/storemark. To install it with all engines: cargo install --locked --path crates/cli"
 
-build: tools
+build: tools charts
 	cargo build --release --locked
+
+# What was built without npm is built again once there is npm.
+charts:
+	@! command -v npm >/dev/null || test -e crates/report/web/dist/stamp || touch crates/report/build.rs
 
 test: tools packages format lint walls check browser docs
 
