@@ -26,6 +26,9 @@ use crate::{
     exit, output,
 };
 
+/// The program's, and the commit that it is built from.
+const VERSION: &str = env!("STOREMARK_VERSION");
+
 /// No line of help is wider.
 const WIDTH: usize = 100;
 
@@ -41,7 +44,7 @@ Examples:
 #[derive(Debug, Parser)]
 #[command(
     name = "storemark",
-    version,
+    version = VERSION,
     max_term_width = WIDTH,
     disable_help_subcommand = true,
     after_long_help = EXAMPLES
@@ -138,7 +141,7 @@ pub(crate) fn visible() -> clap::Command {
     let about = all.get_about().cloned().unwrap_or_default();
     let after = all.get_after_long_help().cloned().unwrap_or_default();
     clap::Command::new("storemark")
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(VERSION)
         .about(about)
         .after_long_help(after)
         .disable_help_subcommand(true)
@@ -194,7 +197,7 @@ fn parsed(
 /// What `--version` prints: the versions of the engines that are part of this program too, a line
 /// each. Servers are asked by `storemark engines`.
 fn long_version() -> String {
-    let mut text = env!("CARGO_PKG_VERSION").to_owned();
+    let mut text = VERSION.to_owned();
     // Writing to a string does not fail.
     for library in registry::linked() {
         let _ = write!(text, "\n{} {}", library.name, library.version);
