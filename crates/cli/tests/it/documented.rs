@@ -228,6 +228,11 @@ fn what_builds_names_what_exists() {
         let target = line.split(' ').next().unwrap();
         assert!(makefile.contains(&format!("\n{target}:")), "{document}: make {line}");
     }
+    let release = fs::read_to_string(root().join(".ci/release")).unwrap();
+    for (document, line) in commands("release") {
+        let step = line.split(' ').next().unwrap();
+        assert!(release.contains(&format!("\n{step}() {{")), "{document}: .ci/release {line}");
+    }
     let crates = || fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let is_package = |name: &str| {
         let name = format!("name = \"{name}\"\n");
