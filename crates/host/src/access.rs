@@ -8,7 +8,10 @@ use std::{
 
 use model::{Error, Result};
 
-use crate::space::walk;
+use crate::{
+    os::{self, chown, mode, owner},
+    space::walk,
+};
 
 /// The owner of a store, and what each class of users may do with its files: the bits of reading and
 /// writing in a mode.
@@ -90,53 +93,15 @@ fn allowed(meta: &Metadata) -> u32 {
     read & READ | mode & WRITE
 }
 
-#[cfg(unix)]
-mod os {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-
-    use super::{Metadata, Path, fs, io};
-
-    pub(super) fn owner(meta: &Metadata) -> (u32, u32) {
-        (meta.uid(), meta.gid())
-    }
-
-    pub(super) fn mode(meta: &Metadata) -> u32 {
-        meta.mode() & 0o7777
-    }
-
-    /// The group alone, if the user cannot be given it.
-    pub(super) fn give_to(path: &Path, (user, group): (u32, u32)) -> io::Result<()> {
-        chown(path, Some(user), Some(group)).or_else(|_| chown(path, None, Some(group)))
-    }
-
-    pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))
-    }
+/// The group alone, if the user cannot be given it.
+fn give_to(path: &Path, (user, group): (u32, u32)) -> io::Result<()> {
+    chown(path, Some(user), Some(group)).or_else(|_| chown(path, None, Some(group)))
 }
 
-#[cfg(not(unix))]
-mod os {
-    use super::{Metadata, Path, io};
-
-    pub(super) fn owner(_: &Metadata) -> (u32, u32) {
-        (0, 0)
-    }
-
-    pub(super) fn mode(_: &Metadata) -> u32 {
-        0o777
-    }
-
-    pub(super) fn give_to(_: &Path, _: (u32, u32)) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub fn set_mode(_: &Path, _: u32) -> io::Result<()> {
-        Ok(())
-    }
+/// Sets the mode of a file or folder, where the system has modes.
+pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    os::set_mode(path, mode)
 }
-
-pub use os::set_mode;
-use os::{give_to, mode, owner};
 
 #[cfg(unix)]
 #[cfg(test)]

@@ -6,6 +6,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use crate::os;
+
 /// A shell waits for the end of its standard input, which this process holds and the system closes
 /// however the process ends. A server may still be writing when the shell starts to remove. Images
 /// are those of [`crate::mount_image`]; one that is in use is detached as soon as it is not.
@@ -49,9 +51,7 @@ impl CleanupGuard {
         command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // In a group of its own a terminal's interrupt does not reach it.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        Some(Self { shell: command.current_dir("/").spawn().ok()? })
+        Some(Self { shell: os::apart(&mut command).current_dir("/").spawn().ok()? })
     }
 
     /// Ends it once the folder has been removed. One that is dropped instead removes the folder.

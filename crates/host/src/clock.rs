@@ -6,25 +6,11 @@ use std::{
     time::Duration,
 };
 
-/// Returns nanoseconds on a clock that never goes back and is the same in all processes.
-#[cfg(unix)]
+use crate::os;
+
+/// Returns nanoseconds on a clock that never goes back; on Unix it is the same in all processes.
 pub fn now_ns() -> u64 {
-    use rustix::time::{ClockId, clock_gettime};
-
-    let now = clock_gettime(ClockId::Monotonic);
-    let part = |part: i64| u64::try_from(part).unwrap_or(0);
-    #[allow(clippy::useless_conversion, reason = "both parts are narrower on some systems")]
-    let (seconds, nanoseconds) = (i64::from(now.tv_sec), i64::from(now.tv_nsec));
-    part(seconds) * 1_000_000_000 + part(nanoseconds)
-}
-
-/// Returns nanoseconds on a clock that never goes back, from the first call in this process.
-#[cfg(not(unix))]
-pub fn now_ns() -> u64 {
-    use std::{sync::OnceLock, time::Instant};
-
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
+    os::now_ns()
 }
 
 /// A sleeper is woken late by about this much; the rest of a wait is spent on the processor.

@@ -7,7 +7,7 @@ use std::{
 
 use model::Environment;
 
-use crate::{clock, memory, mounts, processor, text::read_line};
+use crate::{clock, memory, mounts, os, processor, text::read_line};
 
 /// Describes the machine for a run over stores at `paths`, present or not. The caller fills in
 /// `libraries` and `loop_ns`.
@@ -28,11 +28,7 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
 }
 
 fn kernel() -> Option<String> {
-    #[cfg(unix)]
-    let release = Some(rustix::system::uname().release().to_string_lossy().into_owned());
-    #[cfg(not(unix))]
-    let release: Option<String> = None;
-    release.filter(|release| !release.is_empty())
+    os::kernel().filter(|release| !release.is_empty())
 }
 
 /// Names of vendors and products in the firmware that identify a virtual machine, and what it is

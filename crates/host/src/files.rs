@@ -1,7 +1,5 @@
 //! Operations on files and folders that the standard library lacks.
 
-#[cfg(unix)]
-use std::os::unix::fs::MetadataExt;
 use std::{
     fs::{self, DirBuilder, File, FileTimes, Metadata, ReadDir},
     io::{self, BufReader, ErrorKind, Read},
@@ -15,33 +13,22 @@ use std::{
 
 use model::{Error, Result};
 
-use crate::text::entries;
+use crate::{os, text::entries};
 
 /// Returns device and inode, if the system has such numbers.
-#[cfg_attr(not(unix), allow(unused_variables, reason = "the numbers are Unix's"))]
 pub fn identity(meta: &Metadata) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    return Some((meta.dev(), meta.ino()));
-    #[cfg(not(unix))]
-    None
+    os::identity(meta)
 }
 
 /// Returns the effective user (0 is root), if the system has such numbers.
 pub fn user_id() -> Option<u32> {
-    #[cfg(unix)]
-    return Some(rustix::process::geteuid().as_raw());
-    #[cfg(not(unix))]
-    None
+    os::user_id()
 }
 
 /// Whether a file or folder belongs to this user: in a folder open to all, another one may have set
 /// a trap under a name of ours.
-#[cfg_attr(not(unix), allow(unused_variables, reason = "owners are Unix's"))]
 pub fn is_mine(meta: &Metadata) -> bool {
-    #[cfg(unix)]
-    return user_id() == Some(meta.uid());
-    #[cfg(not(unix))]
-    true
+    os::user_id().is_none_or(|user| user == os::owner(meta).0)
 }
 
 pub fn is_mount_point(path: &Path) -> bool {
@@ -52,11 +39,9 @@ pub fn is_mount_point(path: &Path) -> bool {
 }
 
 /// Creates a folder of this mode, where the system has modes.
-#[cfg_attr(not(unix), allow(unused_variables, unused_mut, reason = "modes are Unix's"))]
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+    os::with_mode(&mut builder, mode);
     builder.create(path)
 }
 
@@ -104,32 +89,12 @@ fn fill(source: &mut File, copy: &mut File) -> io::Result<u64> {
 /// linked under its new name, which is as safe; for a folder the name is checked first, which
 /// leaves a moment in which another process could take it.
 pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
-    at_once(from, to)
+    os::rename_new(from, to)
         .or_else(|| link_then_remove(from, to))
         .unwrap_or_else(|| check_then_rename(from, to))
         .map_err(|cause| {
             Error::io(format!("cannot rename {} to {}", from.display(), to.display()), cause)
         })
-}
-
-/// `None`: not possible here.
-#[cfg_attr(
-    not(any(target_os = "linux", target_vendor = "apple")),
-    allow(unused_variables, reason = "other systems have no such call")
-)]
-fn at_once(from: &Path, to: &Path) -> Option<io::Result<()>> {
-    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => None,
-            done => Some(done.map_err(Into::into)),
-        }
-    }
-    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-    None
 }
 
 /// `None`: folders cannot be linked, and some file systems have no links at all.
@@ -202,8 +167,7 @@ impl Iterator for Files {
 /// Gives the owner access to `folder` and all folders below it. What fails here fails again, and is
 /// reported, when it is removed.
 fn make_writable(folder: &Path) {
-    #[cfg(unix)]
-    let _ = fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let _ = os::set_mode(folder, 0o700);
     let folders = entries(folder).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     folders.for_each(|entry| make_writable(&entry.path()));
 }

@@ -9,21 +9,22 @@ use std::{
 
 use model::{Error, Flush, Result};
 
-use crate::{scratch::Scratch, stop::Stop};
+use crate::{
+    os,
+    scratch::Scratch,
+    space::{nearest_existing, walk},
+    stop::Stop,
+};
 
 /// Flushes all that was written to the file or folder at `path`: for a folder, on Linux the whole
 /// file system that holds it, elsewhere each file below it. An absent path has nothing to flush.
 pub fn sync(path: &Path) -> Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        let place = crate::space::nearest_existing(path);
-        let flush = |file: File| {
-            if place.is_file() { file.sync_all() } else { Ok(rustix::fs::syncfs(file)?) }
-        };
-        File::open(&place).and_then(flush).map_err(cannot_flush(&place))
+    let place = nearest_existing(path);
+    let whole = if place.is_dir() { os::sync_filesystem(&place) } else { None };
+    if let Some(done) = whole {
+        return done.map_err(cannot_flush(&place));
     }
-    #[cfg(not(target_os = "linux"))]
-    crate::space::walk(path, &mut |path, meta| {
+    walk(path, &mut |path, meta| {
         // Folders can be flushed on Unix only.
         if meta.is_file() || cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     })

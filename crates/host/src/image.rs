@@ -15,6 +15,7 @@ use model::{Error, Result, nearest, units::show_size};
 
 use crate::{
     files::{is_mount_point, user_id},
+    os,
     programs::program,
     space::free_bytes,
     text::entries,
@@ -171,9 +172,7 @@ fn run(name: &str, options: &[&str], paths: &[&Path]) -> Result<String> {
     let path = program(name).ok_or_else(|| Error::usage(format!("{name} is not installed")))?;
     let mut command = Command::new(path);
     command.args(options).args(paths).stdin(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let output = command.output().map_err(|e| Error::io(name, e))?;
+    let output = os::apart(&mut command).output().map_err(|e| Error::io(name, e))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

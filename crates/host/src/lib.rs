@@ -18,6 +18,7 @@ mod memory_group;
 mod meter;
 #[cfg(target_os = "linux")]
 mod mounts;
+mod os;
 #[cfg(unix)]
 mod pid_file;
 mod placement;

@@ -8,7 +8,10 @@ use std::{
 
 use model::Memory;
 
-use crate::text::{self, count, read_number};
+use crate::{
+    os,
+    text::{self, count, read_number},
+};
 
 /// Returns the memory as the system reports it. What is available is the lesser of what the
 /// machine has left and what the limits of control groups leave; the rest is the machine's.
@@ -18,22 +21,9 @@ pub fn memory() -> Memory {
     let left = available_below(Path::new("/sys/fs/cgroup"), &groups);
     Memory {
         available_bytes: memory.available_bytes.into_iter().chain(left).min(),
-        address_space_bytes: address_space(),
+        address_space_bytes: os::address_space(),
         ..memory
     }
-}
-
-/// The smaller of the limits on all addresses and on those of data, which counts mapped memory too.
-#[cfg(unix)]
-fn address_space() -> Option<u64> {
-    use rustix::process::{Resource, getrlimit};
-
-    [Resource::As, Resource::Data].into_iter().filter_map(|of| getrlimit(of).current).min()
-}
-
-#[cfg(not(unix))]
-fn address_space() -> Option<u64> {
-    None
 }
 
 fn parse(meminfo: &str) -> Memory {

@@ -9,7 +9,8 @@ use model::{Cost, Io, Load};
 
 use crate::{
     memory::swapped_bytes,
-    processes::{Processes, combine_costs, combine_io, own_io, spent},
+    os::spent,
+    processes::{Processes, combine_costs, combine_io, own_io},
     processor,
     text::number,
 };

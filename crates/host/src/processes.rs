@@ -10,46 +10,7 @@ use std::{
 
 use model::{Cost, Io};
 
-use crate::text;
-
-/// Returns what the process, all its threads together, spent so far.
-///
-/// On Linux the sum of both modes comes from the scheduler and is exact to the microsecond; how
-/// it splits into user and kernel mode is sampled at each timer tick (1 to 10 ms) unless the
-/// kernel accounts precisely (`VIRT_CPU_ACCOUNTING`), so the split means little for short passes.
-pub(crate) fn spent() -> Cost {
-    #[cfg(unix)]
-    return usage(nix::sys::resource::UsageWho::RUSAGE_SELF);
-    #[cfg(not(unix))]
-    Cost::default()
-}
-
-/// Returns what the calling thread spent so far; where the system does not report that, the process.
-pub(crate) fn spent_by_thread() -> Cost {
-    #[cfg(target_os = "linux")]
-    return usage(nix::sys::resource::UsageWho::RUSAGE_THREAD);
-    #[cfg(not(target_os = "linux"))]
-    spent()
-}
-
-#[cfg(unix)]
-fn usage(who: nix::sys::resource::UsageWho) -> Cost {
-    if let Ok(usage) = nix::sys::resource::getrusage(who) {
-        use nix::sys::time::{TimeVal, TimeValLike};
-
-        let ns = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0) * 1_000;
-        let count = |count: std::ffi::c_long| u64::try_from(count).ok();
-        return Cost {
-            user_ns: ns(usage.user_time()),
-            system_ns: ns(usage.system_time()),
-            minor_faults: count(usage.minor_page_faults()),
-            major_faults: count(usage.major_page_faults()),
-            voluntary_switches: count(usage.voluntary_context_switches()),
-            involuntary_switches: count(usage.involuntary_context_switches()),
-        };
-    }
-    Cost::default()
-}
+use crate::{os, text};
 
 /// Combines two costs counter by counter: `saturating_sub` gives what was spent between them,
 /// `saturating_add` their sum. What one of them lacks is absent.
@@ -138,7 +99,7 @@ impl Processes {
     }
 
     fn add(&mut self, folder: &Path, pid: u32, stat: &Stat) {
-        let own_ns = clock_ns(pid).unwrap_or(stat.own_ns);
+        let own_ns = os::process_ns(pid).unwrap_or(stat.own_ns);
         let switches = switches(folder);
         let sampled = Cost {
             voluntary_switches: switches.map(|(voluntary, _)| voluntary),
@@ -263,20 +224,6 @@ impl Stat {
 /// When a process started, in ticks since the system did: with its id this is unique.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     Some(Stat::read(Path::new("/proc"), pid)?.started)
-}
-
-/// Processor time of a process, all its threads together, those that ended too.
-#[cfg_attr(not(target_os = "linux"), allow(unused_variables, reason = "not reported there"))]
-fn clock_ns(pid: u32) -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    {
-        use nix::{sys::time::TimeValLike, time::ClockId, unistd::Pid};
-
-        let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
-        u64::try_from(clock.now().ok()?.num_nanoseconds()).ok()
-    }
-    #[cfg(not(target_os = "linux"))]
-    None
 }
 
 /// Voluntary and involuntary context switches of all threads of the process in `folder`.
@@ -474,6 +421,7 @@ Pss_Shmem:             3 kB
 #[cfg(test)]
 mod own_tests {
     use super::*;
+    use crate::os::spent;
     use crate::text::survives;
 
     #[test]

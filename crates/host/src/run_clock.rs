@@ -5,7 +5,7 @@ use std::cell::Cell;
 use model::Io;
 use serde::{Deserialize, Serialize};
 
-use crate::now_ns;
+use crate::{clock::now_ns, os::ThreadFile};
 
 /// A reading takes no longer than this, so that what it costs the block before or after is known;
 /// one that did is repeated.
@@ -18,8 +18,7 @@ const ATTEMPTS: u32 = 100;
 /// plain clock.
 #[derive(Debug)]
 pub struct RunClock {
-    #[cfg(target_os = "linux")]
-    schedstat: Option<std::fs::File>,
+    schedstat: ThreadFile,
     /// What its readings asked of the system so far.
     readings: Cell<Io>,
 }
@@ -46,11 +45,7 @@ pub struct Passed {
 impl RunClock {
     /// For the calling thread.
     pub fn of_this_thread() -> Self {
-        Self {
-            #[cfg(target_os = "linux")]
-            schedstat: std::fs::File::open("/proc/thread-self/schedstat").ok(),
-            readings: Cell::default(),
-        }
+        Self { schedstat: ThreadFile::open("schedstat"), readings: Cell::default() }
     }
 
     /// Reads it.
@@ -72,23 +67,14 @@ impl RunClock {
         self.readings.get()
     }
 
-    #[cfg(target_os = "linux")]
     fn waited_ns(&self) -> Option<u64> {
-        use std::os::unix::fs::FileExt;
-
         // Three numbers of 64 bits at most.
-        let mut text = [0; 64];
-        let length = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
+        let mut buffer = [0; 64];
+        let text = self.schedstat.read(&mut buffer)?;
         let Io { read_calls, read_bytes, .. } = self.readings.get();
-        let read_bytes = read_bytes + length as u64;
+        let read_bytes = read_bytes + text.len() as u64;
         self.readings.set(Io { read_calls: read_calls + 1, read_bytes, ..Io::default() });
-        let text = std::str::from_utf8(&text[..length]).ok()?;
         text.split_ascii_whitespace().nth(1)?.parse().ok()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn waited_ns(&self) -> Option<u64> {
-        None
     }
 }
 

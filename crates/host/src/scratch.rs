@@ -12,8 +12,8 @@ use model::{Account, Error, Result};
 
 use crate::{
     cleanup_guard::CleanupGuard,
-    files::{create_folder, is_mine, remove_all},
-    image,
+    files::{create_folder, identity, is_mine, remove_all},
+    image, os,
     text::entries,
 };
 
@@ -193,7 +193,8 @@ pub fn enterable(parent: &Path, account: Option<Account>) -> PathBuf {
     }
     let usual = [PathBuf::from("/var/tmp"), env::temp_dir()];
     let above = full.ancestors().skip(1).map(Path::to_owned);
-    let open = usual.into_iter().chain(above).filter(|place| is_open(place) && is_writable(place));
+    let open =
+        usual.into_iter().chain(above).filter(|place| is_open(place) && os::is_writable(place));
     let mut open: Vec<_> = open.collect();
     open.sort_by_key(|place| !same_filesystem(place, &full));
     open.into_iter().next().unwrap_or_else(|| parent.to_owned())
@@ -204,50 +205,21 @@ fn same_filesystem(one: &Path, other: &Path) -> bool {
     device(one).is_some() && device(one) == device(other)
 }
 
-#[cfg(unix)]
 fn device(path: &Path) -> Option<u64> {
-    std::os::unix::fs::MetadataExt::dev(&fs::metadata(path).ok()?).into()
+    Some(identity(&fs::metadata(path).ok()?)?.0)
 }
 
-#[cfg(not(unix))]
-fn device(_: &Path) -> Option<u64> {
-    None
-}
-
-#[cfg(unix)]
 fn enters(place: &Path, account: Account) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
     place.ancestors().all(|folder| {
-        let owner = |meta: &fs::Metadata| Account { user: meta.uid(), group: meta.gid() };
-        fs::metadata(folder).is_ok_and(|meta| account.can_enter(owner(&meta), meta.mode()))
+        fs::metadata(folder).is_ok_and(|meta| {
+            let (user, group) = os::owner(&meta);
+            account.can_enter(Account { user, group }, os::mode(&meta))
+        })
     })
 }
 
-#[cfg(not(unix))]
-fn enters(_: &Path, _: Account) -> bool {
-    true
-}
-
-#[cfg(unix)]
-fn is_writable(place: &Path) -> bool {
-    use rustix::fs::{Access, access};
-
-    access(place, Access::WRITE_OK | Access::EXEC_OK).is_ok()
-}
-
-#[cfg(not(unix))]
-fn is_writable(_: &Path) -> bool {
-    true
-}
-
-#[cfg_attr(not(unix), allow(unused_variables, reason = "owners are Unix's"))]
 fn give(path: &Path, owner: Option<Account>) -> io::Result<()> {
-    #[cfg(unix)]
-    if let Some(Account { user, group }) = owner {
-        std::os::unix::fs::chown(path, Some(user), Some(group))?;
-    }
-    Ok(())
+    owner.map_or(Ok(()), |to| os::chown(path, Some(to.user), Some(to.group)))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -383,7 +355,7 @@ mod tests {
         let stranger = Some(account);
         let other = enterable(&closed, stranger);
         assert!(other != closed && enters(&other, account), "{}", other.display());
-        let above = closed.ancestors().skip(1).find(|place| is_writable(place));
+        let above = closed.ancestors().skip(1).find(|place| os::is_writable(place));
         assert!(above.is_none_or(
             |above| same_filesystem(above, &closed) <= same_filesystem(&other, &closed)
         ));

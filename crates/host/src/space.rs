@@ -9,7 +9,7 @@ use std::{
 
 use model::{Error, ErrorKind, Result};
 
-use crate::files::identity;
+use crate::{files::identity, os};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
@@ -29,20 +29,12 @@ pub fn space(paths: &[PathBuf]) -> Result<Space> {
         walk(path, &mut |_, meta| {
             if identity(meta).is_none_or(|file| seen.insert(file)) {
                 space.apparent += if meta.is_file() { meta.len() } else { 0 };
-                space.allocated += allocated(meta);
+                space.allocated += os::allocated(meta);
             }
             Ok(())
         })?;
     }
     Ok(space)
-}
-
-fn allocated(meta: &Metadata) -> u64 {
-    // In units of 512 bytes, whatever the block size of the file system.
-    #[cfg(unix)]
-    return std::os::unix::fs::MetadataExt::blocks(meta) * 512;
-    #[cfg(not(unix))]
-    if meta.is_file() { meta.len() } else { 0 }
 }
 
 /// Files and the pieces in which they are stored on the device.
@@ -61,7 +53,7 @@ pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
     for path in paths {
         walk(path, &mut |path, meta| {
             if meta.is_file() && meta.len() > 0 {
-                let here = pieces(path)?;
+                let here = os::pieces(path)?;
                 found.files += 1;
                 found.extents = found.extents.zip(here).map(|(sum, here)| sum + here);
             }
@@ -69,45 +61,6 @@ pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
         })?;
     }
     Ok(found)
-}
-
-/// Pieces of one file; `None`: not reported. By the ioctl FIEMAP, see
-/// <https://docs.kernel.org/filesystems/fiemap.html>.
-#[cfg(target_os = "linux")]
-fn pieces(path: &Path) -> io::Result<Option<u64>> {
-    use fiemap::{Fiemap, FiemapExtentFlags, FiemapFlags};
-    use rustix::io::Errno;
-
-    /// The place of such a piece is unknown, or its length is not that on the device (compressed).
-    const NOWHERE: FiemapExtentFlags = FiemapExtentFlags::UNKNOWN
-        .union(FiemapExtentFlags::DELALLOC)
-        .union(FiemapExtentFlags::ENCODED);
-
-    let (mut pieces, mut end) = (0, None);
-    for extent in Fiemap::with_flags(fs::File::open(path)?, FiemapFlags::SYNC) {
-        match extent {
-            Ok(extent) if extent.fe_flags.intersects(NOWHERE) => return Ok(None),
-            Ok(extent) => {
-                pieces += u64::from(end != Some(extent.fe_physical));
-                end = Some(extent.fe_physical + extent.fe_length);
-            }
-            Err(error) => {
-                return match Errno::from_io_error(&error) {
-                    // The file system, or a sandbox in place of the kernel, has no such call.
-                    Some(
-                        Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS | Errno::INVAL | Errno::PERM,
-                    ) => Ok(None),
-                    _ => Err(error),
-                };
-            }
-        }
-    }
-    Ok(Some(pieces))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn pieces(_: &Path) -> io::Result<Option<u64>> {
-    Ok(None)
 }
 
 /// Visits `path` and, if it is a folder, every regular file and folder below it, in no order.
@@ -138,15 +91,10 @@ pub(crate) fn walk(
 /// Returns the bytes that this user may still write to the file system on which `path` is, or will
 /// be; an error if the system does not report them.
 pub fn free_bytes(path: &Path) -> Result<u64> {
-    #[cfg(unix)]
-    {
-        let place = nearest_existing(path);
-        let space = rustix::fs::statvfs(&place);
-        let space = space.map_err(|cause| Error::io(place.display(), cause.into()))?;
-        Ok(space.f_bavail.saturating_mul(space.f_frsize))
-    }
-    #[cfg(not(unix))]
-    Err(Error::unsupported(format!("{}: free space is not known here", path.display())))
+    let place = nearest_existing(path);
+    let unknown =
+        || Error::unsupported(format!("{}: free space is not known here", path.display()));
+    os::free_bytes(&place).ok_or_else(unknown)?.map_err(|e| Error::io(place.display(), e))
 }
 
 /// Returns the bytes that are free if they are fewer than `needed`. A system that does not report
@@ -159,7 +107,6 @@ pub fn shortage(path: &Path, needed: u64) -> Result<Option<u64>> {
 }
 
 /// `path` with links resolved, or the nearest folder above it that exists.
-#[cfg(any(unix, test))]
 pub(crate) fn nearest_existing(path: &Path) -> PathBuf {
     // Above an absolute path is the root, above a relative one the current folder.
     let here = Path::new(".");

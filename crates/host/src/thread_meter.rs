@@ -6,7 +6,8 @@ use model::{Cost, Io};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    processes::{combine_costs, combine_io, spent_by_thread},
+    os::{ThreadFile, spent_by_thread},
+    processes::{combine_costs, combine_io, parse_io},
     run_clock::{Passed, RunClock},
 };
 
@@ -15,8 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub struct ThreadMeter {
     clock: RunClock,
-    #[cfg(target_os = "linux")]
-    io: Option<std::fs::File>,
+    io: ThreadFile,
     /// What its own readings of `io` add to the counters of the thread.
     own: Cell<Io>,
 }
@@ -33,12 +33,7 @@ pub struct Spent {
 impl ThreadMeter {
     /// For the calling thread.
     pub fn of_this_thread() -> Self {
-        Self {
-            clock: RunClock::of_this_thread(),
-            #[cfg(target_os = "linux")]
-            io: std::fs::File::open("/proc/thread-self/io").ok(),
-            own: Cell::default(),
-        }
+        Self { clock: RunClock::of_this_thread(), io: ThreadFile::open("io"), own: Cell::default() }
     }
 
     /// Does a piece of work, and adds what it cost to `sum`.
@@ -57,24 +52,16 @@ impl ThreadMeter {
     }
 
     /// The counters of the thread, without what its readings added.
-    #[cfg(target_os = "linux")]
     fn io(&self) -> Option<Io> {
-        use std::os::unix::fs::FileExt;
-
         // More than seven counters of 64 bits can fill.
-        let mut text = [0; 512];
-        let length = self.io.as_ref()?.read_at(&mut text, 0).ok()?;
-        let all = crate::processes::parse_io(std::str::from_utf8(&text[..length]).ok()?)?;
+        let mut buffer = [0; 512];
+        let text = self.io.read(&mut buffer)?;
+        let all = parse_io(text)?;
         let clock = self.clock.readings();
         let own = combine_io(self.own.get(), clock, u64::saturating_add);
-        let reading = Io { read_calls: 1, read_bytes: length as u64, ..Io::default() };
+        let reading = Io { read_calls: 1, read_bytes: text.len() as u64, ..Io::default() };
         self.own.set(combine_io(self.own.get(), reading, u64::saturating_add));
         Some(combine_io(all, own, u64::saturating_sub))
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn io(&self) -> Option<Io> {
-        None
     }
 }
 

@@ -1,0 +1,86 @@
+//! What only Linux reports.
+
+use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
+
+use fiemap::{Fiemap, FiemapExtentFlags, FiemapFlags};
+use model::Cost;
+use nix::{
+    sys::{resource::UsageWho, time::TimeValLike},
+    time::ClockId,
+    unistd::Pid,
+};
+use rustix::{
+    fs::{CWD, RenameFlags, renameat_with},
+    io::Errno,
+};
+
+pub(crate) use super::posix::*;
+
+/// Returns what the calling thread spent so far.
+pub(crate) fn spent_by_thread() -> Cost {
+    usage(UsageWho::RUSAGE_THREAD)
+}
+
+/// Returns the processor time of a process, all its threads together, those that ended too.
+pub(crate) fn process_ns(pid: u32) -> Option<u64> {
+    let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
+    u64::try_from(clock.now().ok()?.num_nanoseconds()).ok()
+}
+
+/// A file of `/proc/thread-self`, of the thread that opened it.
+#[derive(Debug)]
+pub(crate) struct ThreadFile(Option<File>);
+
+impl ThreadFile {
+    pub(crate) fn open(name: &str) -> Self {
+        Self(File::open(Path::new("/proc/thread-self").join(name)).ok())
+    }
+
+    /// Returns what the file has now, as much as `buffer` takes.
+    pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> Option<&'b str> {
+        let length = self.0.as_ref()?.read_at(buffer, 0).ok()?;
+        std::str::from_utf8(&buffer[..length]).ok()
+    }
+}
+
+/// Renames where nothing is yet, in one step; `None`: not possible here.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => None,
+        done => Some(done.map_err(Into::into)),
+    }
+}
+
+/// Flushes the file system that `folder` is on; `None`: not possible here.
+pub(crate) fn sync_filesystem(folder: &Path) -> Option<io::Result<()>> {
+    Some(File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(folder)?)))
+}
+
+/// The place of such a piece is unknown, or its length is not that on the device (compressed).
+const NOWHERE: FiemapExtentFlags =
+    FiemapExtentFlags::UNKNOWN.union(FiemapExtentFlags::DELALLOC).union(FiemapExtentFlags::ENCODED);
+
+/// Counts the pieces of one file; `None`: not reported. By the ioctl FIEMAP, see
+/// <https://docs.kernel.org/filesystems/fiemap.html>.
+pub(crate) fn pieces(path: &Path) -> io::Result<Option<u64>> {
+    let (mut pieces, mut end) = (0, None);
+    for extent in Fiemap::with_flags(File::open(path)?, FiemapFlags::SYNC) {
+        match extent {
+            Ok(extent) if extent.fe_flags.intersects(NOWHERE) => return Ok(None),
+            Ok(extent) => {
+                pieces += u64::from(end != Some(extent.fe_physical));
+                end = Some(extent.fe_physical + extent.fe_length);
+            }
+            Err(error) => {
+                return match Errno::from_io_error(&error) {
+                    // The file system, or a sandbox in place of the kernel, has no such call.
+                    Some(
+                        Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS | Errno::INVAL | Errno::PERM,
+                    ) => Ok(None),
+                    _ => Err(error),
+                };
+            }
+        }
+    }
+    Ok(Some(pieces))
+}

@@ -1,0 +1,32 @@
+//! What this crate asks of the system: a file for each kind of system, with the same functions in each.
+//! What a system does not report is absent there.
+//!
+//! `linux` and `unix` (macOS, the BSDs) have what only Linux reports, and what the others do in its
+//! place; both re-export `posix`. `other` (Windows) is the standard library alone. Tests compile all of
+//! them on Linux.
+
+#![allow(
+    clippy::unnecessary_wraps,
+    clippy::unused_self,
+    reason = "a function has the same type on every system"
+)]
+
+#[cfg(unix)]
+mod posix;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::*;
+
+#[cfg(any(test, all(unix, not(target_os = "linux"))))]
+#[cfg_attr(target_os = "linux", allow(dead_code, reason = "tests only compile it"))]
+mod unix;
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) use unix::*;
+
+#[cfg(any(test, not(unix)))]
+#[cfg_attr(unix, allow(dead_code, reason = "tests only compile it"))]
+mod other;
+#[cfg(not(unix))]
+pub(crate) use other::*;

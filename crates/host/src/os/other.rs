@@ -1,0 +1,107 @@
+//! A system of which only the standard library is asked.
+
+use std::{
+    fs::{DirBuilder, Metadata},
+    io,
+    path::Path,
+    process::Command,
+    sync::OnceLock,
+    time::Instant,
+};
+
+use model::Cost;
+
+pub(crate) fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+pub(crate) fn user_id() -> Option<u32> {
+    None
+}
+
+pub(crate) fn owner(_: &Metadata) -> (u32, u32) {
+    (0, 0)
+}
+
+/// Everyone may do everything.
+pub(crate) fn mode(_: &Metadata) -> u32 {
+    0o777
+}
+
+pub(crate) fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn chown(_: &Path, _: Option<u32>, _: Option<u32>) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn with_mode(_: &mut DirBuilder, _: u32) {}
+
+pub(crate) fn is_writable(_: &Path) -> bool {
+    true
+}
+
+pub(crate) fn allocated(meta: &Metadata) -> u64 {
+    if meta.is_file() { meta.len() } else { 0 }
+}
+
+pub(crate) fn free_bytes(_: &Path) -> Option<io::Result<u64>> {
+    None
+}
+
+pub(crate) fn address_space() -> Option<u64> {
+    None
+}
+
+/// Returns nanoseconds on a clock that never goes back, from the first call in this process.
+pub(crate) fn now_ns() -> u64 {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn apart(command: &mut Command) -> &mut Command {
+    command
+}
+
+pub(crate) fn spent() -> Cost {
+    Cost::default()
+}
+
+pub(crate) fn spent_by_thread() -> Cost {
+    Cost::default()
+}
+
+pub(crate) fn process_ns(_: u32) -> Option<u64> {
+    None
+}
+
+/// There are no such files.
+#[derive(Debug)]
+pub(crate) struct ThreadFile;
+
+impl ThreadFile {
+    pub(crate) fn open(_: &str) -> Self {
+        Self
+    }
+
+    pub(crate) fn read<'b>(&self, _: &'b mut [u8]) -> Option<&'b str> {
+        None
+    }
+}
+
+pub(crate) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
+    None
+}
+
+pub(crate) fn sync_filesystem(_: &Path) -> Option<io::Result<()>> {
+    None
+}
+
+pub(crate) fn pieces(_: &Path) -> io::Result<Option<u64>> {
+    Ok(None)
+}
+
+pub(crate) fn kernel() -> Option<String> {
+    None
+}

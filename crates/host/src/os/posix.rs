@@ -1,0 +1,114 @@
+//! What Linux, macOS and the BSDs have in common.
+
+use std::{
+    fs::{self, DirBuilder, Metadata},
+    io,
+    os::unix::{
+        fs::{DirBuilderExt, MetadataExt, PermissionsExt},
+        process::CommandExt,
+    },
+    path::Path,
+    process::Command,
+};
+
+use model::Cost;
+use nix::sys::{
+    resource::{UsageWho, getrusage},
+    time::{TimeVal, TimeValLike},
+};
+use rustix::{
+    fs::{Access, access, statvfs},
+    process::{Resource, geteuid, getrlimit},
+    time::{ClockId, clock_gettime},
+};
+
+pub(crate) use std::os::unix::fs::chown;
+
+/// Returns device and inode.
+pub(crate) fn identity(meta: &Metadata) -> Option<(u64, u64)> {
+    Some((meta.dev(), meta.ino()))
+}
+
+/// Returns the effective user (0 is root).
+pub(crate) fn user_id() -> Option<u32> {
+    Some(geteuid().as_raw())
+}
+
+/// Returns user and group.
+pub(crate) fn owner(meta: &Metadata) -> (u32, u32) {
+    (meta.uid(), meta.gid())
+}
+
+pub(crate) fn mode(meta: &Metadata) -> u32 {
+    meta.mode() & 0o7777
+}
+
+pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Gives the folders of `builder` this mode.
+pub(crate) fn with_mode(builder: &mut DirBuilder, mode: u32) {
+    builder.mode(mode);
+}
+
+/// Whether this user may create entries in a folder, by its permissions.
+pub(crate) fn is_writable(folder: &Path) -> bool {
+    access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// Returns what a file or folder occupies on disk.
+pub(crate) fn allocated(meta: &Metadata) -> u64 {
+    // In units of 512 bytes, whatever the block size of the file system.
+    meta.blocks() * 512
+}
+
+/// Returns the bytes that this user may still write to the file system of `place`.
+pub(crate) fn free_bytes(place: &Path) -> Option<io::Result<u64>> {
+    let space = statvfs(place).map_err(io::Error::from);
+    Some(space.map(|space| space.f_bavail.saturating_mul(space.f_frsize)))
+}
+
+/// Returns the smaller of the limits on all addresses and on those of data, which counts mapped memory
+/// too.
+pub(crate) fn address_space() -> Option<u64> {
+    [Resource::As, Resource::Data].into_iter().filter_map(|of| getrlimit(of).current).min()
+}
+
+/// Returns nanoseconds on a clock that never goes back and is the same in all processes.
+pub(crate) fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    let part = |part: i64| u64::try_from(part).unwrap_or(0);
+    #[allow(clippy::useless_conversion, reason = "both parts are narrower on some systems")]
+    let (seconds, nanoseconds) = (i64::from(now.tv_sec), i64::from(now.tv_nsec));
+    part(seconds) * 1_000_000_000 + part(nanoseconds)
+}
+
+/// Puts the process into a group of its own, which a terminal's interrupt does not reach.
+pub(crate) fn apart(command: &mut Command) -> &mut Command {
+    command.process_group(0)
+}
+
+/// Returns what this process, all its threads together, spent so far.
+pub(crate) fn spent() -> Cost {
+    usage(UsageWho::RUSAGE_SELF)
+}
+
+pub(super) fn usage(who: UsageWho) -> Cost {
+    let Ok(usage) = getrusage(who) else { return Cost::default() };
+    let ns = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0) * 1_000;
+    let count = |count: std::ffi::c_long| u64::try_from(count).ok();
+    Cost {
+        user_ns: ns(usage.user_time()),
+        system_ns: ns(usage.system_time()),
+        minor_faults: count(usage.minor_page_faults()),
+        major_faults: count(usage.major_page_faults()),
+        voluntary_switches: count(usage.voluntary_context_switches()),
+        involuntary_switches: count(usage.involuntary_context_switches()),
+    }
+}
+
+/// Returns the release of the kernel.
+pub(crate) fn kernel() -> Option<String> {
+    Some(rustix::system::uname().release().to_string_lossy().into_owned())
+}
