@@ -195,12 +195,20 @@ fn parsed(
 }
 
 /// What `--version` prints: the versions of the engines that are part of this program too, a line
-/// each. Servers are asked by `storemark engines`.
+/// each, and the names of those that are not.
 fn long_version() -> String {
     let mut text = VERSION.to_owned();
     // Writing to a string does not fail.
     for library in registry::linked() {
         let _ = write!(text, "\n{} {}", library.name, library.version);
+    }
+    let servers: Vec<_> = registry::servers().collect();
+    if !servers.is_empty() {
+        let servers = servers.join(", ");
+        let _ = write!(
+            text,
+            "\nnot in this program: {servers} (the system's servers: storemark engines)"
+        );
     }
     text
 }

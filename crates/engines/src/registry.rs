@@ -41,6 +41,12 @@ pub fn linked() -> impl Iterator<Item = Library> {
     linked.filter_map(|engine| engine.library())
 }
 
+/// The engines of this build that are programs of their own, which the system may have.
+pub fn servers() -> impl Iterator<Item = &'static str> {
+    let servers = all().iter().map(|engine| engine.declaration()).filter(|of| of.server);
+    servers.filter(|of| of.schemes.is_empty()).map(|of| of.name)
+}
+
 /// The engine called `name`, as a store of values.
 pub fn blobs(name: &str) -> Result<&'static dyn Blobs> {
     facet(name, "values", all_blobs())

@@ -106,6 +106,7 @@ fn versions_are_told_in_one_line_or_with_the_engines() {
         assert!(long.contains(&format!("\n{} {}\n", library.name, library.version)), "{long}");
     }
     assert!(long.contains("\nSQLite 3."), "{long}");
+    assert!(long.contains("\nnot in this program: mariadb, postgres (the system's"), "{long}");
 }
 
 #[test]
