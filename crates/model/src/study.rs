@@ -1,5 +1,5 @@
 //! A published experiment as data: what it measured, what was published, and how its set-up differs
-//! from the one here. Each has its own file in `studies/`.
+//! from the one here. Each has its own file in `crates/report/studies/`.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a file of `studies/`.
+    /// Reads a file of `crates/report/studies/`.
     pub fn parse(text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| Error::corrupt(error.to_string()))
     }
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn figures_of_rows_are_those_of_the_source() {
-        let study = read(include_str!("../../../studies/mass-inserts.toml"));
+        let study = read(include_str!("../../report/studies/mass-inserts.toml"));
         let figures = study.rows.unwrap().figures;
         let of = |processes: u32| figures.iter().filter(|row| row.processes == processes).count();
         assert_eq!((of(1), of(2), of(4), figures.len()), (21, 12, 12, 45));
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn figures_of_tasks_have_the_ratios_of_the_source() {
-        let study = read(include_str!("../../../studies/task-queue.toml"));
+        let study = read(include_str!("../../report/studies/task-queue.toml"));
         let figures = study.tasks.unwrap().figures;
         let runs: usize = figures.iter().map(|row| row.runs.len()).sum();
         assert_eq!((figures.len(), runs), (11, 3 * 8 + 6 + 6 + 5));
@@ -246,12 +246,12 @@ mod tests {
     #[test]
     fn every_step_of_every_study_is_a_run() {
         for text in [
-            include_str!("../../../studies/faster-than-fs.toml"),
-            include_str!("../../../studies/internal-or-external.toml"),
-            include_str!("../../../studies/mass-inserts.toml"),
-            include_str!("../../../studies/page-cache.toml"),
-            include_str!("../../../studies/task-queue.toml"),
-            include_str!("../../../studies/to-blob-or-not.toml"),
+            include_str!("../../report/studies/faster-than-fs.toml"),
+            include_str!("../../report/studies/internal-or-external.toml"),
+            include_str!("../../report/studies/mass-inserts.toml"),
+            include_str!("../../report/studies/page-cache.toml"),
+            include_str!("../../report/studies/task-queue.toml"),
+            include_str!("../../report/studies/to-blob-or-not.toml"),
         ] {
             for step in &read(text).steps {
                 for changes in [&step.quick, &step.full, &Options::new()] {
