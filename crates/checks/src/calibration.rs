@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::{DatasetSummary, Environment, Rounds, Settings, record::Ended};
+use model::{DatasetSummary, Environment, Rounds, Settings, record::Ended, units};
 use serde::Serialize;
 use stats::{Estimate, SAME, geometric_mean, proportion};
 
@@ -98,7 +98,7 @@ impl fmt::Display for Form {
             Self::Updates => f.pad("updates"),
             Self::Cold => f.pad("cold reads"),
             Self::Threads => f.pad("two threads"),
-            Self::Slowed(share) => f.pad(&format!("{} % slower", (share * 1e8).round() / 1e6)),
+            Self::Slowed(share) => f.pad(&format!("{} slower", units::exact_percent(*share))),
             Self::Gate => f.pad("gate"),
         }
     }

@@ -83,11 +83,10 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     };
     let Some(interval) = interval else { return vec![] };
     let left_out = left_out(rounds, ran.len());
-    let wanted = ended && !plan.is_reference(row.target);
-    let open = wanted && !is_settled(plan, row.verdict, interval);
-    let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
-    // What is no choice may depend on anything.
+    // What is no choice may be anything.
     let judged = !plan.is_reference(row.target);
+    let open = ended && judged && !is_settled(plan, row.verdict, interval);
+    let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
     let sizes = ratio_depends_on_size(series, row.ratio.as_ref()).filter(|_| judged);
     let slices = ratio_depends_on_slices(series).filter(|_| judged);
     about(series, [left_out, wide, sizes, slices].into_iter().flatten())

@@ -154,7 +154,7 @@ impl Write for StandardOutput {
 
 impl RecordFile for StandardOutput {}
 
-/// Whether the file at `path` is empty or its first line starts with `head`.
+/// Whether the file at `path` is empty or starts with `head`.
 pub(crate) fn starts_with(path: &Path, head: &str) -> bool {
     // Opening a pipe would wait for its writer.
     if !path.is_file() {

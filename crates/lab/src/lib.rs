@@ -28,7 +28,7 @@ pub use experiment::{
     tasks::TasksRequest,
 };
 pub use progress::{Progress, Silent};
-pub use recorder::{RecordFile, Recorder};
+pub use recorder::{RecordFile, Recorder, write_line};
 pub use schedule::{Outcome, measure, measure_with};
 pub use verify::{Checked, Differences, Looked, Verified, check, verify};
 pub use workers::{Finders, serve};

@@ -6,6 +6,7 @@ use model::{
     Error, Finding, Result,
     record::{Header, Line, Record},
 };
+use serde::Serialize;
 
 /// What a record is written to.
 pub trait RecordFile: Write {
@@ -69,11 +70,16 @@ impl Recorder {
     }
 
     fn write(&mut self, line: &Line) -> Result<()> {
-        let Some(out) = &mut self.out else { return Ok(()) };
-        let mut text = serde_json::to_vec(line).map_err(|e| not_written(e.into()))?;
-        text.push(b'\n');
-        out.write_all(&text).and_then(|()| out.flush()).map_err(not_written)
+        self.out.as_mut().map_or(Ok(()), |out| write_line(out, line)).map_err(not_written)
     }
+}
+
+/// Writes `line` as JSON, at once.
+pub fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    out.write_all(&text)?;
+    out.flush()
 }
 
 fn not_written(cause: io::Error) -> Error {

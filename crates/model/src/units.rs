@@ -151,6 +151,11 @@ pub fn show_percent(share: f64) -> String {
     if share < 10.0 { format!("{:.1} %", share * 100.0) } else { "more than 1,000 %".to_owned() }
 }
 
+/// A share as it was given: `5 %`, `0.25 %`.
+pub fn exact_percent(share: f64) -> String {
+    format!("{} %", (share * 1e8).round() / 1e6)
+}
+
 /// Operations a second for people: `2,000`, `12.5`.
 #[expect(
     clippy::cast_possible_truncation,

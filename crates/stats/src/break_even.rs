@@ -9,7 +9,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    estimate::{LEVEL, Mean, logs},
+    copies::Values,
+    estimate::{LEVEL, Mean},
     student::two_sided_t,
 };
 
@@ -19,7 +20,7 @@ pub struct Sized {
     /// The size, positive.
     pub size: f64,
     /// Ratios there, one a round, positive.
-    pub ratios: Vec<f64>,
+    pub ratios: Values,
 }
 
 /// A crossing of 1.
@@ -108,9 +109,9 @@ impl Place {
 
 /// The logarithm of a size, and the mean of those of the ratios there.
 fn point(sized: &Sized) -> Option<(f64, Mean)> {
-    let logs = logs(&sized.ratios).filter(|logs| logs.len() > 1)?;
+    let ratios = Some(&sized.ratios).filter(|ratios| ratios.values.len() > 1)?;
     let x = sized.size.ln();
-    x.is_finite().then(|| (x, Mean::of(&logs)))
+    Some((x, Mean::of_values(ratios)?)).filter(|_| x.is_finite())
 }
 
 /// All steps between each size and the next, and the last size.
@@ -139,7 +140,7 @@ mod tests {
         let round = |ratio: f64, step: i32| ratio * (spread * f64::from(step)).exp();
         let sized = |&(size, ratio): &(f64, f64)| Sized {
             size,
-            ratios: (-2..=2).map(|step| round(ratio, step)).collect(),
+            ratios: (-2..=2).map(|step| round(ratio, step)).collect::<Vec<_>>().into(),
         };
         points.iter().map(sized).collect()
     }
@@ -224,11 +225,11 @@ mod tests {
         assert_eq!(break_even(&[whole[1].clone(), whole[0].clone()]), None);
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut broken = whole.clone();
-            broken[0].ratios[1] = wrong;
+            broken[0].ratios.values[1] = wrong;
             assert_eq!(break_even(&broken), None, "{wrong}");
         }
         let mut few = whole;
-        few[0].ratios.truncate(1);
+        few[0].ratios.values.truncate(1);
         assert_eq!(break_even(&few), None);
     }
 }

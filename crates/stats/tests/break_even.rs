@@ -23,7 +23,10 @@ fn coverage(
     for _ in 0..RUNS {
         let mut measured = |size: f64| Sized {
             size,
-            ratios: (0..rounds).map(|_| ratio(size) * (sigma * random.normal()).exp()).collect(),
+            ratios: (0..rounds)
+                .map(|_| ratio(size) * (sigma * random.normal()).exp())
+                .collect::<Vec<_>>()
+                .into(),
         };
         let curve: Vec<_> = sizes.iter().map(|size| measured(*size)).collect();
         let found = break_even(&curve).expect("made-up ratios are positive").crossings;

@@ -6,7 +6,7 @@ use std::{ffi::OsString, io, path::PathBuf, slice, time::Duration};
 use checks::{CalibrationLine, Form, Gate};
 use clap::{Args, builder::RangedU64ValueParser};
 use engines::{Slowed, registry};
-use lab::{CalibrateRequest, RecordFile, SlowedEngine, Stop};
+use lab::{CalibrateRequest, RecordFile, SlowedEngine, Stop, write_line};
 use model::{
     Blobs, Engine, Error, Result,
     record::Record,
@@ -205,10 +205,7 @@ const FORM: files::Form<'_> = files::Form {
 };
 
 fn write(out: &mut Option<Box<dyn RecordFile>>, line: &CalibrationLine<'_>) -> Result<()> {
-    let Some(out) = out else { return Ok(()) };
-    let mut text = serde_json::to_vec(line).map_err(|e| not_written(e.into()))?;
-    text.push(b'\n');
-    out.write_all(&text).and_then(|()| out.flush()).map_err(not_written)
+    out.as_mut().map_or(Ok(()), |out| write_line(out, line)).map_err(not_written)
 }
 
 fn not_written(cause: io::Error) -> Error {

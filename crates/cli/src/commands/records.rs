@@ -225,8 +225,8 @@ fn shown(compared: &Comparison, options: &CompareOptions) -> String {
 /// Prints which times fail, and of which it cannot tell. What is no longer measured fails too.
 fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result<(), Failure> {
     let failed = |why: &str| Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))));
-    let say =
-        |word: &str| output::say(&format!("gate at {} %: {word}", (share * 1e8).round() / 1e6));
+    let limit = units::exact_percent(share);
+    let say = |word: &str| output::say(&format!("gate at {limit}: {word}"));
     for (gate, word) in [(Gate::Fail, "fail"), (Gate::CannotTell, "cannot tell")] {
         for row in report::gate_rows(compared, share, gate) {
             say(&format!("{word}: {row}"));

@@ -167,10 +167,9 @@ impl SqliteSession {
     fn new(db: Connection, table: &'static Table, by_blob: bool) -> Result<Self> {
         let Table { name, key, value, insert, set, length, facts, filter, .. } = table;
         let prepare = |sql: String| db.prepare(&sql);
-        let scan = |shown| {
+        let scan = |shown: String| {
             let rows = format!("{name} WHERE {key}>=?1 AND {filter} ORDER BY {key} LIMIT ?2");
-            let of = format!("typeof({value})");
-            prepare(format!("SELECT {key}, {shown}, {length}, {of}, {facts} FROM {rows}"))
+            prepare(format!("SELECT {key}, {shown}, {facts} FROM {rows}"))
         };
         Ok(Self {
             by_blob,
@@ -184,8 +183,9 @@ impl SqliteSession {
             update: prepare(format!("UPDATE {name} SET {set} WHERE {key}=?1"))?,
             upsert: prepare(format!("{insert} ON CONFLICT({key}) DO UPDATE SET {set}"))?,
             delete: prepare(format!("DELETE FROM {name} WHERE {key}=?1"))?,
-            scan: scan(*value)?,
-            list: scan("NULL")?,
+            // The value itself says the others, without SQLite's functions for each row.
+            scan: scan(format!("{value}, NULL, NULL"))?,
+            list: scan(format!("NULL, {length}, typeof({value})"))?,
             begin_read: db.prepare("BEGIN")?,
             begin_write: db.prepare("BEGIN IMMEDIATE")?,
             commit: db.prepare("COMMIT")?,

@@ -23,15 +23,13 @@ pub(super) fn value(value: &[u8], of: ValueType) -> Result<Value<'_>> {
     })
 }
 
-/// The item in a row of a scan: key, value or NULL, its length and type, and the table's facts.
+/// The item in a row of a scan: key, the value or else its length and type, and the table's facts.
 /// `number` is for the bytes of a number.
 pub(super) fn item<'r>(
     row: &'r Statement,
     keys: KeyKind,
     number: &'r mut [u8; 8],
 ) -> Result<Item<'r>> {
-    let of = type_called(row.text(3));
-    // Read before the value is: it may be NULL where only keys and lengths are asked for.
     let shown = row.kind(1);
     let value = match shown {
         ValueType::Integer => {
@@ -44,20 +42,18 @@ pub(super) fn item<'r>(
         }
         _ => row.blob(1),
     };
-    // A text has as many bytes as are shown, which in a database of UTF-16 are others.
-    let length = if shown == ValueType::Text { value.len() as u64 } else { length(row) };
+    let (length, of) = match row.kind(3) {
+        ValueType::Null => (value.len() as u64, shown),
+        _ => (row.integer(2).unsigned_abs(), type_called(row.text(3))),
+    };
     if keys == KeyKind::Integers {
         return Ok(Item { key: Key::Int(row.integer(0)), value, length, meta: None, of });
     }
     let key = Key::Name(row.text(0));
     if matches!(of, ValueType::Bytes | ValueType::Text) {
-        check_uncompressed(key, row.integer(2), row.integer(4))?;
+        check_uncompressed(key, length, row.integer(4))?;
     }
     Ok(Item { key, value, length, meta: meta(row, key)?, of })
-}
-
-fn length(row: &Statement) -> u64 {
-    row.integer(2).unsigned_abs()
 }
 
 /// By SQLite's `typeof`.
@@ -90,8 +86,8 @@ fn meta(row: &Statement, key: Key<'_>) -> Result<Option<Meta>> {
 
 /// In an archive of another program, a value shorter than its `sz` is deflated. As SQLite's shell
 /// does, one without an `sz` is taken as it is.
-fn check_uncompressed(key: Key<'_>, stored: i64, length: i64) -> Result<()> {
-    if length <= 0 || stored == length {
+fn check_uncompressed(key: Key<'_>, stored: u64, length: i64) -> Result<()> {
+    if length <= 0 || stored == length.unsigned_abs() {
         return Ok(());
     }
     Err(Error::unsupported(format!(

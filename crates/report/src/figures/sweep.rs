@@ -104,8 +104,8 @@ pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
 fn even(group: &[Run<'_>], case: Case, target: &PlannedTarget) -> Option<TargetBreakEven> {
     let point = |run: &Run<'_>| {
         let series = Series::new(run.record, case, run.row(case, target)?.target);
-        let ratios = series.ratios_to(series.baseline()).values;
-        (ratios.len() > 1).then_some((run.size, Sized { size: run.size as f64, ratios }))
+        let ratios = series.ratios_to(series.baseline());
+        (ratios.values.len() > 1).then_some((run.size, Sized { size: run.size as f64, ratios }))
     };
     let (sizes, curve): (Vec<_>, Vec<_>) = group.iter().filter_map(point).unzip();
     Some(TargetBreakEven {

@@ -19,8 +19,8 @@ const BYTES: u64 = 256 << 20;
 /// And this part of the memory that is left.
 const MEMORY: u64 = 16;
 
-/// The copy that is read in a round, of up to [`COPIES`]. In each three rounds with slices of different
-/// lengths it is another one.
+/// The copy that is read in a round, where there are [`COPIES`]. In each three rounds with slices of
+/// different lengths it is another one.
 pub(super) fn turn(round: u32) -> u32 {
     (round + round / 3) % COPIES
 }

@@ -431,7 +431,7 @@ impl Experiment for Blobs<'_> {
         let (sample, written_before) = self
             .trial(target, workload, ops, &input)
             .map_err(|e| e.context(format!("{} ({})", prepared.planned.label, workload.work)))?;
-        if workload.work.updates() && self.job.part.in_place {
+        if workload.work.writes() && self.job.part.in_place {
             // The store that is read is the same.
             prepared.stores().for_each(|ready| ready.filled.set(false));
         } else if workload.work.writes() {
