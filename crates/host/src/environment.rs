@@ -13,6 +13,7 @@ use crate::{clock, memory, mounts, os, processor, text::read_line};
 /// `libraries` and `loop_ns`.
 pub fn environment(paths: &[PathBuf]) -> Environment {
     Environment {
+        machine: name(),
         storemark: env!("CARGO_PKG_VERSION").to_owned(),
         debug_build: cfg!(debug_assertions),
         os: std::env::consts::OS.to_owned(),
@@ -25,6 +26,16 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
         clock_ns: clock::clock_ns(),
         loop_ns: 0.0,
     }
+}
+
+/// Without the domain, which says more about a network than about a machine.
+fn name() -> Option<String> {
+    #[cfg(unix)]
+    let name = Some(rustix::system::uname().nodename().to_string_lossy().into_owned());
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").ok();
+    let name = name?.split('.').next()?.to_owned();
+    Some(name).filter(|name| !name.is_empty())
 }
 
 fn kernel() -> Option<String> {

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Where a run took place. What the system does not report is absent, not guessed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
+    /// The machine's own name; absent: it has none, or an older storemark wrote the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// storemark's version.
     pub storemark: String,
     /// Whether this is a debug build of storemark.

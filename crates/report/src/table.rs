@@ -318,7 +318,8 @@ fn time_unit(column: &Column) -> &str {
 }
 
 impl Cell {
-    fn point(&self) -> Option<f64> {
+    /// The figure without its interval, in the unit of its column.
+    pub(crate) fn point(&self) -> Option<f64> {
         match self.value {
             Value::Figure(value) => Some(value),
             _ => self.estimate().map(|estimate| estimate.point),

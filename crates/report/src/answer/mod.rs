@@ -204,7 +204,7 @@ fn each(group: &[&Lead<'_>], say: impl Fn(&Lead<'_>) -> String) -> String {
 }
 
 /// `a, b and c`.
-fn and(parts: &[String]) -> String {
+pub(crate) fn and(parts: &[String]) -> String {
     match parts {
         [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
         parts => parts.join(""),

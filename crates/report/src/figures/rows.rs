@@ -1,7 +1,8 @@
 //! Computes the figures of rows, next to the published ones.
 
 use model::{
-    Experiment, PlannedTarget, Settings, Work, Workload, record::Record, rows::Operation, study,
+    Case, Experiment, PlannedTarget, Settings, Work, Workload, record::Record, rows::Operation,
+    study,
 };
 use stats::Estimate;
 
@@ -44,6 +45,7 @@ pub struct RowFigures {
 
 #[derive(Clone, Debug)]
 pub struct RowCell {
+    pub case: Case,
     /// From the common start to the end of the last process.
     pub seconds: Option<Estimate>,
     pub published_seconds: Option<f64>,
@@ -87,6 +89,7 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
         let Figures { case, us_per_op, ratio: measured, verdict, .. } = rows[index];
         let operations = plan.workloads[case.workload].count as f64;
         RowCell {
+            case: *case,
             seconds: us_per_op.map(|time| time.map(|us| us * operations / 1e6)),
             published_seconds: own,
             ratio: *measured,

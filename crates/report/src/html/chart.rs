@@ -18,12 +18,18 @@ pub(super) struct Chart {
     /// What the series of a matrix are for; their names are in the unit of `along`.
     pub(super) rows: &'static str,
     value: Axis,
+    /// What the parts of each bar are, from its start.
+    pub(super) parts: &'static [&'static str],
     /// The value that the points are compared with.
     reference: Option<f64>,
     pub(super) series: Vec<Series>,
     pub(super) marks: Vec<Mark>,
+    /// The question that it answers.
     #[serde(skip)]
     title: String,
+    /// What of it is shown, if there are several such charts.
+    #[serde(skip)]
+    place: String,
     /// How to read it.
     #[serde(skip)]
     read: &'static str,
@@ -103,6 +109,12 @@ pub(super) struct Interval {
     /// A word about it in its tooltip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
+    /// What each round showed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) rounds: Vec<f64>,
+    /// What it is the sum of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<f64>,
 }
 
 /// A labelled place on the axis of lines.
@@ -131,6 +143,11 @@ impl Chart {
     /// Adds the line of ratios that are equal.
     pub(super) fn around_one(self) -> Self {
         Self { reference: Some(1.0), ..self }
+    }
+
+    /// Names what of the question it shows.
+    pub(super) fn of(self, place: impl Into<String>) -> Self {
+        Self { place: place.into(), ..self }
     }
 
     /// Completes it with what the page shows around it. A table without a title has the chart's.
@@ -169,22 +186,30 @@ impl Chart {
         self.series[place].points.push(Point { at, value: value.into() });
     }
 
-    /// The chart with its tables, which are all there is if it is not `drawn`.
-    pub(super) fn markup(&self, drawn: bool) -> Markup {
-        let Self { id, title, .. } = self;
+    /// Under a heading of the second rank, or of the third if it is `below` one. The table is open
+    /// until the script has drawn the chart, and is all there is if it is not `drawn`.
+    pub(super) fn markup(&self, below: bool, drawn: bool) -> Markup {
+        let Self { id, title, place, .. } = self;
+        let named = if place.is_empty() { title.clone() } else { format!("{title} {place}") };
+        let heading = html! {
+            (title) @if !place.is_empty() { " " span.place { (place) } }
+        };
         html! {
             figure.chart id={ "chart-" (id) } {
-                figcaption { strong.chart-title { (title) } " " (self.read) }
+                figcaption {
+                    @if below { h3 { (heading) } } @else { h2 { (heading) } }
+                    p { (self.read) }
+                }
                 @if !self.sentences.is_empty() {
                     ul { @for sentence in &self.sentences { li { (sentence) } } }
                 }
                 @if drawn {
                     div.plot data-chart=(id) role="img"
-                        aria-label={ (title) ". The table below has its figures." } {}
+                        aria-label={ (named) ". The table below has its figures." } {}
                 }
-                details open[!drawn] {
-                    summary aria-label={ "Table: " (title) } { "Table" }
-                    @for table in &self.tables { (table::titled(table, title)) }
+                details open {
+                    summary aria-label={ "Table: " (named) } { "Table" }
+                    @for table in &self.tables { (table::titled(table, &named)) }
                 }
             }
         }
@@ -214,12 +239,33 @@ impl Interval {
         Self { note: note.into(), ..self }
     }
 
-    /// Converts it to another unit.
-    pub(super) fn times(self, factor: f64) -> Self {
-        let [value, low, high] =
-            [self.value, self.low, self.high].map(|end| end.map(|end| end * factor));
-        Self { value, low, high, note: self.note }
+    /// Adds what each round showed, of the first of them.
+    pub(super) fn of_rounds(self, rounds: Vec<f64>) -> Self {
+        // One round is the figure itself.
+        let rounds = if rounds.len() > 1 { rounds } else { vec![] };
+        Self { rounds: rounds.into_iter().take(MOST_ROUNDS).map(short).collect(), ..self }
     }
+
+    pub(super) fn of_parts(self, parts: Vec<f64>) -> Self {
+        Self { parts, ..self }
+    }
+
+    /// Converts it to another unit.
+    pub(super) fn times(mut self, factor: f64) -> Self {
+        for end in [&mut self.value, &mut self.low, &mut self.high].into_iter().flatten() {
+            *end *= factor;
+        }
+        self.rounds.iter_mut().for_each(|round| *round *= factor);
+        self
+    }
+}
+
+/// A page of more is slow.
+const MOST_ROUNDS: usize = 100;
+
+/// To four digits, which is more than a drawing shows.
+fn short(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 impl From<Estimate> for Interval {
@@ -227,7 +273,7 @@ impl From<Estimate> for Interval {
     fn from(estimate: Estimate) -> Self {
         let [low, high] =
             [estimate.low, estimate.high].map(|end| estimate.has_width().then_some(end));
-        Self { value: Some(estimate.point), low, high, note: None }
+        Self { value: Some(estimate.point), low, high, ..Self::default() }
     }
 }
 

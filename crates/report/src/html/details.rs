@@ -1,12 +1,11 @@
-//! What is below the charts: what coincides with differences, the method, the machine, the plan and
-//! every trial.
+//! What is below the charts: the method, the machine, the plan and every trial.
 
 use std::borrow::Cow;
 
 use itertools::Itertools;
 use maud::{Markup, html};
 use model::{
-    Case, Environment, Experiment, Latency, Owner, PlannedTarget, Sample, Settings,
+    Case, Environment, Latency, Owner, PlannedTarget, Sample, Settings,
     spec::RunSpec,
     units::{show_count, show_size},
 };
@@ -17,39 +16,11 @@ use super::{
 };
 use crate::{
     Unlike, environment_differences,
-    figures::{cases, unlike::ASPECTS},
+    figures::unlike::ASPECTS,
     stores,
     table::{Cell, Column, Table},
     tables, words,
 };
-
-/// What coincides with the differences, tables for each case.
-pub(super) fn explanation(part: &Part<'_>) -> Markup {
-    // A sweep has too many cases, and other experiments have tables of their own.
-    let blobs = matches!(part.plan().experiment, Experiment::Blobs { .. });
-    let runs = part.runs().filter(|_| blobs && !part.is_sweep());
-    let tables = runs.flat_map(|run| {
-        let tables = cases(run.figures).flat_map(move |rows| tables::explained(run.record, rows));
-        tables.map(move |table| Table { title: run.on(&table.title), ..table })
-    });
-    let tables: Vec<_> = tables.collect();
-    html! {
-        @if !tables.is_empty() {
-            section {
-                h2 { "What coincides with the differences" }
-                p {
-                    "For each operation: processor time, time off the processor, page faults, switches and \
-                     calls; for each byte of the values: bytes moved. These figures show what coincides with \
-                     a difference, not what causes it."
-                }
-                details {
-                    summary { "Tables" }
-                    @for table in &tables { (table::markup(table)) }
-                }
-            }
-        }
-    }
-}
 
 pub(super) fn method() -> Markup {
     html! {
@@ -105,7 +76,7 @@ pub(super) fn environment(part: &Part<'_>) -> Markup {
                     ul { @for unlike in &differ { li { (unlike) } } }
                 }
             }
-            (table::markup(&environments(part)))
+            details { summary { "The machine and its software" } (table::markup(&environments(part))) }
         }
     }
 }
@@ -113,7 +84,8 @@ pub(super) fn environment(part: &Part<'_>) -> Markup {
 type Aspect = (&'static str, fn(&Environment) -> String);
 
 /// What is not compared: it may differ each time.
-const MORE: [Aspect; 5] = [
+const MORE: [Aspect; 6] = [
+    ("machine", |e| e.machine.clone().unwrap_or_default()),
     ("mounted at", |e| e.filesystems.iter().map(|fs| &*fs.mount).join("; ")),
     ("memory free at the start", |e| e.memory.available_bytes.map(show_size).unwrap_or_default()),
     ("libraries", |e| e.libraries.iter().map(|l| format!("{} {}", l.name, l.version)).join(", ")),
@@ -145,8 +117,11 @@ pub(super) fn plan(part: &Part<'_>) -> Markup {
     html! {
         section {
             h2 { "Plan" }
-            (table::markup(&measured(part)))
-            (table::markup(&targets(part)))
+            details {
+                summary { "What was asked for, and the settings in effect" }
+                (table::markup(&measured(part)))
+                (table::markup(&targets(part)))
+            }
         }
     }
 }

@@ -8,8 +8,13 @@ use model::study::Study;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{HTML_HEAD, charts::Family, details, findings, part::Part};
-use crate::{StudyStep, answer};
+use super::{
+    HTML_HEAD,
+    chart::Chart,
+    details, findings,
+    part::{Part, Side},
+};
+use crate::{Answer, StudyStep, answer, words};
 
 /// Empty where npm was missing when storemark was built.
 pub(super) const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
@@ -21,14 +26,14 @@ pub(super) const NO_CHARTS: &str = "without charts, because this storemark was b
     write the page from the record: storemark report RECORD --html FILE";
 
 /// Version of the data, which the script checks.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// One plan, or a step of a study.
 pub(super) struct Chapter<'a> {
     /// Absent: it could not run.
     pub(super) part: Option<Part<'a>>,
     pub(super) step: Option<&'a StudyStep<'a>>,
-    pub(super) families: Vec<Family>,
+    pub(super) charts: Vec<Chart>,
 }
 
 /// A page whose charts `script` draws, or one without charts if that is empty.
@@ -88,10 +93,10 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
         header {
             h1 { (title) }
             @if !drawn { p.undrawn { "This page is " (NO_CHARTS) "." } }
-            @if let Some(study) = study { (about(study)) }
             @if let [Chapter { part: Some(part), .. }] = chapters {
-                (answered(part)) (details::unlike_environments(part)) (findings::weighty(part))
+                (answered(part)) (details::unlike_environments(part))
             }
+            @if let Some(study) = study { (about(study)) }
         }
         main id="main" {
             @for chapter in chapters {
@@ -103,9 +108,6 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
             }
         }
         footer {
-            @for part in parts() {
-                (details::explanation(part)) (findings::all(part))
-            }
             (details::method())
             @for part in parts() {
                 (details::environment(part)) (details::plan(part)) (details::trials(part))
@@ -114,18 +116,31 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
     }
 }
 
-/// The answer of each machine.
+/// The answer of each machine, and what was measured.
 fn answered(part: &Part<'_>) -> Markup {
+    let data = words::data(part.plan());
+    let answers: Vec<_> = part.sides.iter().map(answer_of).collect();
+    let more = part.each_once(answers.iter().map(|answer| answer.more.clone()));
     html! {
+        @for (side, answer) in part.sides.iter().zip(&answers) {
+            p.answer { (named(part, side)) (answer.says.join(" ")) }
+        }
+        ul.more { @for (on, text) in more { li { (on) (text) } } }
+        @if !part.is_sweep() { p.measured { "Measured: " (data) "." } }
         @for side in &part.sides {
-            @let answer = answer(side.records, side.figures(), &side.findings);
-            p.answer {
-                @if part.sides.len() > 1 { strong { (side.name) ": " } }
-                (answer.says.join(" "))
-            }
-            @for text in &answer.more { p { (text) } }
+            @let machine = words::machine(&side.records[0].header.environment);
+            p.measured { (named(part, side)) (machine) "." }
         }
     }
+}
+
+fn answer_of(side: &Side<'_>) -> Answer {
+    answer(side.records, side.figures(), &side.findings)
+}
+
+/// The machine, if there are several.
+fn named(part: &Part<'_>, side: &Side<'_>) -> Markup {
+    html! { @if part.sides.len() > 1 { strong { (side.name) ": " } } }
 }
 
 /// What a study is, and what of its set-up differs here.
@@ -146,39 +161,39 @@ fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, several: bool, drawn: b
             @if !step.gaps.is_empty() {
                 ul { @for gap in &step.gaps { li { (gap) } } }
             }
-            @if let (Some(part), true) = (&chapter.part, several) {
-                (answered(part)) (findings::weighty(part))
-            }
+            @if let (Some(part), true) = (&chapter.part, several) { (answered(part)) }
             (charts(chapter, true, drawn))
         }
     }
 }
 
-/// Under headings of the second rank, or of the third below a step's.
+/// What weakens the answer is after the chart that shows it. Headings are of the second rank, or of
+/// the third `below` a step's.
 fn charts(chapter: &Chapter<'_>, below: bool, drawn: bool) -> Markup {
+    let (first, others) = chapter.charts.split_at(chapter.charts.len().min(1));
     html! {
-        @for family in &chapter.families {
-            section {
-                @if below { h3 { (family.title) } } @else { h2 { (family.title) } }
-                @for chart in &family.charts { (chart.markup(drawn)) }
-            }
-        }
+        @for chart in first { (chart.markup(below, drawn)) }
+        @if let Some(part) = &chapter.part { (findings::all(part, below)) }
+        @for chart in others { (chart.markup(below, drawn)) }
     }
 }
 
 /// JSON that cannot end the element it is in.
 fn data(chapters: &[Chapter<'_>]) -> String {
-    let families = chapters.iter().flat_map(|chapter| &chapter.families);
-    let charts: Vec<_> = families.flat_map(|family| &family.charts).collect();
-    let data = json!({ "version": VERSION, "targets": labels(chapters), "charts": charts });
+    let charts: Vec<_> = chapters.iter().flat_map(|chapter| &chapter.charts).collect();
+    let (targets, limits) = (labels(chapters, false), labels(chapters, true));
+    let data =
+        json!({ "version": VERSION, "targets": targets, "limits": limits, "charts": charts });
     harmless(&data.to_string()).replace('<', "\\u003c")
 }
 
-/// The labels of all targets, in the plans' order: a target has the same colour in all charts.
-fn labels<'a>(chapters: &[Chapter<'a>]) -> Vec<&'a str> {
+/// The labels of all targets, in the plans' order: a target has the same colour in all charts. Or only
+/// of those that are limits of a machine, and no stores to choose.
+fn labels<'a>(chapters: &[Chapter<'a>], limits: bool) -> Vec<&'a str> {
     let parts = chapters.iter().filter_map(|chapter| chapter.part.as_ref());
     let records = parts.flat_map(|part| part.sides.iter().flat_map(|side| side.records));
     let targets = records.flat_map(|record| &record.header.plan.targets);
+    let targets = targets.filter(|target| target.reference || !limits);
     targets.map(|target| target.label.as_str()).unique().collect()
 }
 

@@ -1,4 +1,4 @@
-//! Findings: at the top those that weaken the answer, below the charts all of them.
+//! What may be wrong with a part's figures, each finding once, the worst first.
 
 use maud::{Markup, html};
 use model::Severity;
@@ -7,57 +7,56 @@ use super::part::{Part, Side};
 use crate::{MergedFinding, words};
 
 /// Those that are shown at once.
-const FEW: usize = 6;
+const FEW: usize = 3;
 
-/// Those above a note.
-pub(super) fn weighty(part: &Part<'_>) -> Markup {
-    let all = findings(part, |finding| finding.kind.severity() > Severity::Note);
+/// A finding after the names of the machines that it was made on, if there are others.
+type Found = (String, (Severity, String));
+
+pub(super) fn all(part: &Part<'_>, below: bool) -> Markup {
+    let all = found(part);
+    let weighty = all.iter().filter(|(_, (severity, _))| *severity > Severity::Note).count();
+    let (shown, others) = all.split_at(weighty.min(FEW));
     html! {
-        @if all.is_empty() {
-            p { "No finding weakens this." }
-        } @else {
-            @let verb = if all.len() == 1 { "weakens" } else { "weaken" };
-            p { (words::counted(all.len() as u64, "finding")) " " (verb) " this:" }
-            (list(&all[..all.len().min(FEW)]))
-            @if all.len() > FEW {
-                details {
-                    summary { "The other " (all.len() - FEW) }
-                    (list(&all[FEW..]))
+        @if !all.is_empty() {
+            section.findings {
+                @if below { h3 { "What weakens this?" } } @else { h2 { "What weakens this?" } }
+                @if shown.is_empty() { p { "No finding does." } } @else { (list(shown)) }
+                @if !others.is_empty() {
+                    details {
+                        summary { (counted(others.len(), weighty - shown.len())) }
+                        (list(others))
+                    }
                 }
             }
         }
     }
 }
 
-/// All of them, notes too.
-pub(super) fn all(part: &Part<'_>) -> Markup {
-    let all = findings(part, |_| true);
-    html! {
-        @if !all.is_empty() {
-            section {
-                h2 { "Findings" }
-                details { summary { "All " (all.len()) " findings" } (list(&all)) }
-            }
-        }
-    }
-}
-
-fn findings(part: &Part<'_>, wanted: fn(&MergedFinding) -> bool) -> Vec<(Severity, String)> {
-    let of = |side: &Side<'_>| {
-        let merged = side.findings.iter().filter(|finding| wanted(finding));
-        let machine = if part.sides.len() > 1 { format!("{}: ", side.name) } else { String::new() };
-        let words =
-            |finding: &MergedFinding| format!("{machine}{}", words::finding(part.plan(), finding));
-        merged.map(|finding| (finding.kind.severity(), words(finding))).collect::<Vec<_>>()
+/// `2 more findings`, `1 more finding and 3 notes`.
+fn counted(others: usize, weighty: usize) -> String {
+    let of = |count: usize, name| {
+        (count > 0).then(|| words::counted(u64::try_from(count).unwrap_or(u64::MAX), name))
     };
-    part.sides.iter().flat_map(of).collect()
+    let both = [of(weighty, "more finding"), of(others - weighty, "note")];
+    words::joined(both, " and ").unwrap_or_default()
 }
 
-fn list(findings: &[(Severity, String)]) -> Markup {
+/// The worst first.
+fn found(part: &Part<'_>) -> Vec<Found> {
+    let of = |side: &Side<'_>| {
+        let words = |one: &MergedFinding| (one.kind.severity(), words::finding(part.plan(), one));
+        side.findings.iter().map(words).collect()
+    };
+    let mut all = part.each_once(part.sides.iter().map(of));
+    all.sort_by_key(|(_, (severity, _))| std::cmp::Reverse(*severity));
+    all
+}
+
+fn list(findings: &[Found]) -> Markup {
     html! {
         ul {
-            @for (severity, sentence) in findings {
-                li { strong { (word(*severity)) ": " } (sentence) }
+            @for (on, (severity, sentence)) in findings {
+                li { strong { (word(*severity)) ": " } (on) (sentence) }
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Writes records as one HTML file, which loads nothing and runs one script: it draws the charts.
 //!
-//! [`part`] is what a page shows, [`charts`] turns it into data and tables, [`answer`] sums it up in
-//! a sentence or two, [`details`] is below the charts, [`document`] puts the page together.
+//! [`part`] is what a page shows, [`question`] what it asks, [`charts`] turns it into data and tables,
+//! [`findings`] is what weakens it, [`details`] is below the charts, [`document`] puts the page
+//! together.
 
 mod chart;
 mod charts;
@@ -9,13 +10,14 @@ mod details;
 mod document;
 mod findings;
 mod part;
+mod question;
 mod table;
 
 use model::{Result, study::Study};
 
 pub use part::Machine;
 
-use crate::{StudyStep, words};
+use crate::StudyStep;
 use document::Chapter;
 use part::Part;
 
@@ -35,14 +37,11 @@ pub fn html(machines: &[Machine<'_>]) -> Result<String> {
 fn drawn_by(script: &str, machines: &[Machine<'_>]) -> Result<String> {
     part::check_same_plan(machines)?;
     let part = Part::new(machines, None);
-    let labels: Vec<_> = part.plan().targets.iter().map(|target| target.label.clone()).collect();
-    let families = charts::families(&part, "");
-    let chapter = Chapter { part: Some(part), step: None, families };
-    Ok(document::page(&words::listed(&labels, LISTED), None, &[chapter], script))
+    let question = question::of(&part);
+    let charts = charts::charts(&part, "");
+    let chapter = Chapter { part: Some(part), step: None, charts };
+    Ok(document::page(&question, None, &[chapter], script))
 }
-
-/// Targets in the title.
-const LISTED: usize = 4;
 
 /// A page of a study, with a chapter for each step.
 pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
@@ -50,11 +49,12 @@ pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
         let machine = Machine { file: None, records: &step.records };
         let part = (!step.records.is_empty()).then(|| Part::new(&[machine], Some(step)));
         let prefix = if steps.len() > 1 { format!("{}-", place + 1) } else { String::new() };
-        let families = part.as_ref().map(|part| charts::families(part, &prefix));
-        Chapter { part, step: Some(step), families: families.unwrap_or_default() }
+        let charts = part.as_ref().map(|part| charts::charts(part, &prefix));
+        Chapter { part, step: Some(step), charts: charts.unwrap_or_default() }
     });
     let chapters: Vec<_> = chapters.collect();
-    document::page(&format!("“{}”", study.title), Some(study), &chapters, document::SCRIPT)
+    let title = format!("Does “{}” hold here?", study.title);
+    document::page(&title, Some(study), &chapters, document::SCRIPT)
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
         let [with, without] = ["draw();", ""].map(|script| drawn_by(script, &machine).unwrap());
         let tables = |page: &str| page.matches("<table").count();
         assert!(tables(&with) > 2 && tables(&with) == tables(&without));
-        for part in ["<script", "data-chart", "<details open"] {
+        for part in ["<script", "data-chart"] {
             assert!(with.contains(part) != without.contains(part), "{part}");
         }
         assert!(without.contains("This page is without charts, because"), "{without}");

@@ -1,7 +1,7 @@
 //! What a page shows: one machine's records, or several machines' records of the same plan.
 
 use itertools::Itertools;
-use model::{Case, Error, Plan, Result, record::Record};
+use model::{Case, Environment, Error, Plan, Result, record::Record};
 
 use crate::{
     Figures, MergedFinding, StudyStep, all_findings, figures, figures::cases, plan_differences,
@@ -81,6 +81,38 @@ impl<'a> Part<'a> {
     /// Whether its runs differ in what an option gives several values for.
     pub(super) fn is_sweep(&self) -> bool {
         self.first().record.header.point.is_some()
+    }
+
+    /// Whether they differ in this option.
+    pub(super) fn varies(&self, option: &str) -> bool {
+        words::values(self.first().record).contains_key(option)
+    }
+
+    /// What each machine has, each once and in its order, after the names of the machines that have it:
+    /// `attic: `, or nothing if all have.
+    pub(super) fn each_once<T: PartialEq>(
+        &self,
+        all: impl Iterator<Item = Vec<T>>,
+    ) -> Vec<(String, T)> {
+        let mut found: Vec<(Vec<&str>, T)> = Vec::new();
+        for (side, items) in self.sides.iter().zip(all) {
+            for item in items {
+                match found.iter_mut().find(|(_, known)| *known == item) {
+                    Some((on, _)) => on.push(&side.name),
+                    None => found.push((vec![&side.name], item)),
+                }
+            }
+        }
+        let all = self.sides.len();
+        let named = |on: &[&str]| {
+            if on.len() == all { String::new() } else { format!("{}: ", on.join(", ")) }
+        };
+        found.into_iter().map(|(on, item)| (named(&on), item)).collect()
+    }
+
+    /// Whether there is nothing to compare.
+    pub(super) fn is_alone(&self) -> bool {
+        self.plan().targets.len() == 1
     }
 }
 
@@ -169,13 +201,13 @@ fn difference(one: &[Record], other: &[Record]) -> Option<String> {
     })
 }
 
-/// Their processors, numbered if several have the same.
+/// Their own names, or those of their processors; numbered if several have the same.
 fn names(machines: &[Machine<'_>]) -> Vec<String> {
-    let processor = |machine: &Machine<'_>| {
-        let environment = &machine.records[0].header.environment;
-        environment.cpu.model.clone().unwrap_or_else(|| environment.os.clone())
+    let name = |machine: &Machine<'_>| {
+        let Environment { machine, cpu, os, .. } = &machine.records[0].header.environment;
+        machine.as_ref().or(cpu.model.as_ref()).unwrap_or(os).clone()
     };
-    let all: Vec<String> = machines.iter().map(processor).collect();
+    let all: Vec<String> = machines.iter().map(name).collect();
     let count = |name: &String, some: &[String]| some.iter().filter(|other| *other == name).count();
     let numbered = |(place, name)| match count(name, &all) {
         1 => name.clone(),

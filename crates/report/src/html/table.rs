@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use crate::{
-    table::{Cell, Column, Table},
+    table::{Cell, Column, Room, Table},
     tables,
 };
 
@@ -16,15 +16,16 @@ pub(super) fn markup(table: &Table) -> Markup {
 
 /// The same; `title` is for a table that has none.
 pub(super) fn titled(table: &Table, title: &str) -> Markup {
-    let table = &table.scaled(true);
+    let (plain, table) = (table, &table.scaled(true));
     let title = if table.title.is_empty() { title } else { &table.title };
+    let order = order(&table.columns);
     html! {
         div.table tabindex="0" role="region" aria-label=(title) {
             table {
                 caption { (title) }
                 thead {
                     tr {
-                        @for column in &table.columns {
+                        @for column in order.iter().map(|place| &table.columns[*place]) {
                             th scope="col" class=[class(column)] {
                                 (column.head)
                                 @if !column.unit.is_empty() { " " span.unit { (column.unit) } }
@@ -32,7 +33,15 @@ pub(super) fn titled(table: &Table, title: &str) -> Markup {
                         }
                     }
                 }
-                tbody { @for row in &table.rows { tr { (cells(&table.columns, row)) } } }
+                tbody {
+                    @for (row, plain) in table.rows.iter().zip(&plain.rows) {
+                        tr {
+                            @for place in &order {
+                                (cell(*place, &table.columns[*place], &row[*place], &plain[*place]))
+                            }
+                        }
+                    }
+                }
             }
         }
         @let heads = tables::legend(table.columns.iter(), &mut BTreeSet::new());
@@ -40,15 +49,23 @@ pub(super) fn titled(table: &Table, title: &str) -> Markup {
     }
 }
 
-/// The first cell is the head of its row.
-fn cells(columns: &[Column], row: &[Cell]) -> Markup {
+/// What answers the question is first: further columns are seen after scrolling. A column without a
+/// head belongs to the one before it.
+fn order(columns: &[Column]) -> Vec<usize> {
+    let is_kept = columns.iter().any(|column| column.head.is_empty());
+    let (needed, others): (Vec<_>, Vec<_>) =
+        (0..columns.len()).partition(|place| is_kept || columns[*place].room == Room::Needed);
+    [needed, others].concat()
+}
+
+/// The first cell is the head of its row. What has a unit of its own is sorted by its `plain` value.
+fn cell(place: usize, column: &Column, cell: &Cell, plain: &Cell) -> Markup {
+    let value = plain.point().filter(|_| cell.point().is_none());
     html! {
-        @for (place, (cell, column)) in row.iter().zip(columns).enumerate() {
-            @if place == 0 {
-                th scope="row" { (cell.text(true)) }
-            } @else {
-                td class=[class(column)] { (cell.text(true)) }
-            }
+        @if place == 0 {
+            th scope="row" { (cell.text(true)) }
+        } @else {
+            td class=[class(column)] data-value=[value] { (cell.text(true)) }
         }
     }
 }

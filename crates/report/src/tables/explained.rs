@@ -6,32 +6,47 @@ use super::TARGET;
 use crate::{
     Explained, Figures, differences,
     number::{faster_or_slower, figure},
-    table::{Column, Line, Lines, Table},
+    table::{Column, Line, Lines, Room, Table},
     words::{self, joined, label},
 };
 
 /// Where the time of a case goes, and what was moved; `rows` are its figures.
 pub(crate) fn explained(record: &Record, rows: &[Figures]) -> [Table; 2] {
-    let plan = &record.header.plan;
-    let case =
-        format!("{}, {}", words::workload_name(plan, rows[0].case.workload), rows[0].case.cache);
+    [explained_time(record, rows), explained_moves(record, rows)]
+}
+
+fn title(record: &Record, rows: &[Figures], what: &str) -> String {
+    let case = rows[0].case;
+    let name = words::workload_name(&record.header.plan, case.workload);
+    format!("{name}, {}: {what}", case.cache)
+}
+
+pub(crate) fn explained_time(record: &Record, rows: &[Figures]) -> Table {
     let explained = crate::explained(record, rows);
-    let table = |title: &str| {
-        let table = Table::of(format!("{case}: {title}"), &explained);
-        table.with(TARGET, |row| label(plan, row.target))
-    };
-    let time = table("where the time goes, per blob")
+    Table::of(title(record, rows, "where the time goes, per blob"), &explained)
+        .with(TARGET, |row| label(&record.header.plan, row.target))
         .with(Column::number("user", "µs"), |row| row.user)
         .with(Column::number("kernel", "µs"), |row| row.kernel)
         .with(Column::number("off CPU", "µs"), |row| row.off_cpu)
+        .with(Column::number("time", "µs").room(Room::Scroll), |row| {
+            Some(row.wall? - row.waited.unwrap_or_default())
+        })
         .with(Column::number("waited", "µs"), |row| row.waited)
         .with(Column::number("wall", "µs"), |row| row.wall)
         .with(Column::number("faults", "minor"), |row| row.minor_faults)
         .with(Column::number("faults", "major"), |row| row.major_faults)
         .with(Column::number("switches", ""), |row| row.switches)
         .with(Column::number("to open", "ms"), |row| row.opening_ms)
-        .with(Column::number("first", "÷ steady"), |row| row.first_over_steady);
-    let moved = table("what was moved: calls per blob, bytes per byte of data")
+        .with(Column::number("first", "÷ steady"), |row| row.first_over_steady)
+        .done()
+}
+
+pub(crate) fn explained_moves(record: &Record, rows: &[Figures]) -> Table {
+    let plan = &record.header.plan;
+    let explained = crate::explained(record, rows);
+    let what = "what was moved: calls per blob, bytes per byte of data";
+    let table = Table::of(title(record, rows, what), &explained)
+        .with(TARGET, |row| label(plan, row.target))
         .with(Column::number("calls", "read"), |row| row.read_calls)
         .with(Column::number("calls", "write"), |row| row.write_calls)
         .with(Column::number("bytes", "read"), |row| row.read_bytes)
@@ -39,7 +54,8 @@ pub(crate) fn explained(record: &Record, rows: &[Figures]) -> [Table; 2] {
         .with(Column::number("device", "read"), |row| row.device_read)
         .with(Column::number("device", "written"), |row| row.device_written)
         .with(Column::number("cached", "before %"), |row| row.cached_before)
-        .with(Column::number("cached", "after %"), |row| row.cached_after);
+        .with(Column::number("cached", "after %"), |row| row.cached_after)
+        .done();
     // All of it, the tool's own too: how targets differ says more than what one takes.
     let memory = |row: &Explained| {
         Some(format!("{} {} MB", label(plan, row.target), figure(row.memory_mb?)))
@@ -47,7 +63,7 @@ pub(crate) fn explained(record: &Record, rows: &[Figures]) -> [Table; 2] {
     let memory = joined(explained.iter().filter_map(memory), ", ").map(|all| {
         format!("memory of storemark, its workers and servers, without the page cache: {all}")
     });
-    [time.done(), moved.done().with_notes(memory)]
+    table.with_notes(memory)
 }
 
 /// A sentence for each verdict that something coincides with.

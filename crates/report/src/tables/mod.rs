@@ -14,9 +14,9 @@ mod times;
 
 pub use self::comparison::gate_rows;
 pub(crate) use self::{
-    ages::{age_spaces, age_title, ages},
+    ages::{age_spaces, ages},
     comparison::{compared_case, control, counts, differences},
-    explained::{explained, explained_sentences},
+    explained::{explained, explained_moves, explained_sentences, explained_time},
     legend::legend,
     over_time::over_time,
     rows::{row_notes, row_ratios, row_seconds, row_styles},
@@ -33,7 +33,7 @@ use stats::Estimate;
 
 use crate::{
     Figures, Verdict,
-    number::{NONE, figure},
+    number::{NONE, factor, figure},
     table::{Cell, Column, Rows, Tone},
     words,
 };
@@ -91,6 +91,29 @@ fn ratio(ratio: Option<&Estimate>, verdict: Verdict) -> Cell {
         (Some(_), _) => Cell::interval(ratio).mark(mark),
         (None, Verdict::Baseline) => Cell::from("1"),
         (None, _) => Cell::default(),
+    }
+}
+
+/// Which target is fastest: `sqlite (3.1×)`, or the baseline. Absent: that is open.
+fn fastest(
+    plan: &Plan,
+    all: impl Iterator<Item = (usize, Option<Estimate>, Verdict)>,
+) -> Option<String> {
+    let stores = all.filter(|(target, ..)| !plan.is_reference(*target));
+    let judged: Vec<_> =
+        stores.filter_map(|(target, ratio, of)| Some((target, ratio?, of))).collect();
+    let faster = judged.iter().filter(|(.., verdict)| *verdict == Verdict::Faster);
+    let first = faster.min_by(|one, other| one.1.point.total_cmp(&other.1.point));
+    let slower = judged.iter().all(|(.., verdict)| *verdict == Verdict::Slower);
+    match first {
+        Some((target, ratio, _)) => {
+            let by = factor(ratio.point.recip());
+            Some(format!("{} ({by}×)", words::label(plan, *target)))
+        }
+        None if slower && !judged.is_empty() && !plan.is_reference(plan.baseline) => {
+            Some(words::label(plan, plan.baseline).to_owned())
+        }
+        None => None,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Rows: for each group of processes the times and the ratios, next to the published ones, and what
 //! the way of handing rows over does to a store.
 
-use model::{PlannedTarget, Work, Workload, record::Record, rows::Style};
+use model::{Plan, PlannedTarget, Work, Workload, record::Record, rows::Style};
 
-use super::{LONG_TARGET, published, ratio, ratio_column, shared_settings, tone};
+use super::{LONG_TARGET, fastest, published, ratio, ratio_column, shared_settings, tone};
 use crate::{
     RowCell, RowFigures, RowGroup, Verdict,
     figures::rows::without_style,
@@ -66,7 +66,7 @@ pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
     let baseline = plan.targets.get(plan.baseline).filter(|_| plan.targets.len() > 1)?;
     let mut cells = group.targets.iter().flat_map(|row| &row.cells);
     let has_published = cells.any(|cell| cell.published_ratio.is_some());
-    let mut table = Table::of(format!("time ÷ that of {}", baseline.label), &group.targets)
+    let mut table = Table::of(ratio_title(plan, &baseline.label, group), &group.targets)
         .with(LONG_TARGET, |row| label(plan, row.target));
     for (place, name) in ["insert ÷", "sum ÷", "update ÷"].into_iter().enumerate() {
         let published = |row: &RowFigures| published(row.cells[place].published_ratio);
@@ -83,6 +83,18 @@ pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
     let mut cells = group.targets.iter().flat_map(|row| &row.cells);
     let starred = cells.any(|cell| cell.verdict == Verdict::DurabilityDiffers);
     Some(table.with_legend(starred.then(|| super::star(plan))).done())
+}
+
+/// `time ÷ that of csv; fastest: insert sqlite (3.1×), sum sqlite (2.0×), update csv`.
+fn ratio_title(plan: &Plan, baseline: &str, group: &RowGroup) -> String {
+    let operations = ["insert", "sum", "update"].into_iter().enumerate();
+    let fastest = operations.filter_map(|(place, name)| {
+        let cells = group.targets.iter().map(|row| (row.target, &row.cells[place]));
+        let first = fastest(plan, cells.map(|(target, cell)| (target, cell.ratio, cell.verdict)))?;
+        Some(format!("{name} {first}"))
+    });
+    let fastest = words::joined(fastest, ", ").map(|all| format!("; fastest: {all}"));
+    format!("time ÷ that of {baseline}{}", fastest.unwrap_or_default())
 }
 
 const STYLES: [Style; 4] = [Style::Text, Style::Prepared, Style::Multi, Style::Bulk];

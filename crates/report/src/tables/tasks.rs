@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::{record::Record, tasks::Step};
 
-use super::{LONG_TARGET, clock, published, shared_settings, time};
+use super::{LONG_TARGET, clock, fastest, published, shared_settings, time};
 use crate::{
     Percentiles, TaskFigures,
     table::{Cell, Column, Line, Lines, Room, Table},
@@ -17,7 +17,11 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
     let alone = plan.targets.len() == 1;
     let has_published = rows.iter().any(|row| row.published_ms.is_some());
     let ms = |row: &TaskFigures| row.figures.us_per_op.map(|us| us.map(|us| us / 1e3));
-    let table = Table::of("", rows)
+    let all = rows.iter().map(|row| &row.figures);
+    let fastest = fastest(plan, all.map(|row| (row.target, row.ratio, row.verdict)));
+    let title =
+        fastest.map_or_else(String::new, |first| format!("time of a task; fastest: {first}"));
+    let table = Table::of(title, rows)
         .with(LONG_TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("time", "ms/task"), |row| time(&row.figures, ms(row), alone))
         .with_if(has_published, Column::number("publ.", ""), |row| published(row.published_ms))

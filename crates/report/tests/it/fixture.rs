@@ -299,6 +299,7 @@ fn settings(pairs: &[(&str, &str)]) -> Settings {
 
 fn machine() -> Environment {
     Environment {
+        machine: Some("attic".to_owned()),
         storemark: "0.1.0".to_owned(),
         os: "linux".to_owned(),
         kernel: Some("6.18.5".to_owned()),

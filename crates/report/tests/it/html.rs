@@ -86,8 +86,14 @@ fn ratios_and_times_are_those_of_the_figures() {
         same(&point["high"], ratio.high);
     }
     assert_eq!(series[0]["points"][0]["note"], "1.28× faster");
-    for (point, row) in in_group(&chart(&page, "time-1"), "read, warm").into_iter().zip(&rows) {
-        same(&point["value"], row.us_per_op.unwrap().point * 1e3);
+    let rounds = series[0]["points"][0]["rounds"].as_array().unwrap();
+    assert_eq!(rounds.len(), 10);
+    assert!(rounds.iter().all(|round| (round.as_f64().unwrap() - 0.78).abs() < 0.001));
+    for (point, row) in in_group(&chart(&page, "parts-1"), "").into_iter().zip(&rows) {
+        let time = row.us_per_op.unwrap().point * 1e3;
+        same(&point["value"], time);
+        let parts: f64 = point["parts"].as_array().unwrap().iter().filter_map(Value::as_f64).sum();
+        assert!((parts - time).abs() < time * 1e-9, "user, kernel and the rest: {parts} {time}");
     }
 }
 
@@ -167,13 +173,14 @@ fn tasks_are_next_to_what_was_published() {
     let page = page(std::slice::from_ref(&record));
     let times = chart(&page, "queue-1");
     let rows = task_figures(&record);
-    for (point, row) in in_group(&times, "a task").into_iter().zip(&rows) {
-        same(&point["value"], row.figures.us_per_op.unwrap().point * 1e3);
+    let ratios = rows.iter().filter_map(|row| row.figures.ratio);
+    for (point, ratio) in in_group(&times, "a task").into_iter().zip(ratios) {
+        same(&point["value"], ratio.point);
     }
-    let published: Vec<f64> = rows.iter().filter_map(|row| row.published_ms).collect();
+    let published: Vec<f64> = rows.iter().filter_map(|row| row.published_ratio).collect();
     assert!(!published.is_empty());
-    for (point, ms) in in_group(&times, "a task (published)").into_iter().zip(published) {
-        same(&point["value"], ms * 1e6);
+    for (point, ratio) in in_group(&times, "a task (published)").into_iter().zip(published) {
+        same(&point["value"], ratio);
         assert!(point["low"].is_null());
     }
 }
@@ -221,7 +228,7 @@ fn charts_without_data_are_left_out() {
     }]);
     let data = data(&alone);
     let ids: Vec<_> = data["charts"].as_array().unwrap().iter().map(|c| &c["id"]).collect();
-    assert_eq!(ids, ["time-1", "latency-1", "space-1"], "of one target there is no ratio");
+    assert_eq!(ids, ["parts-1", "latency-1", "space-1"], "of one target there is no ratio");
 }
 
 #[test]
@@ -293,22 +300,35 @@ fn the_answer_is_on_top_with_the_findings_that_weaken_it() {
         top.contains("SQLite (blob API) reads these blobs 1.28× faster than plain files"),
         "{top}"
     );
-    assert!(top.contains("findings weaken this") && top.contains("Wrong"), "{top}");
-    assert!(!top.contains("Note"), "{top}");
+    assert!(top.contains("<h1>Which store reads these blobs fastest?</h1>"), "{top}");
+    assert!(top.contains("Do not rely on it: "), "{top}");
+    let main = between(&page, "<main", "</main>");
+    let (chart, findings) = main.split_once("<section class=\"findings\">").unwrap();
+    assert_eq!(chart.matches("<figure").count(), 1, "the chart of the answer is before them");
+    let shown = between(findings, "<ul>", "</ul>");
+    assert_eq!((shown.matches("<li>").count(), shown.contains("Note")), (3, false), "{shown}");
+    assert!(shown.find("Wrong") < shown.find("Warning") && findings.contains("Note"), "{findings}");
 }
 
 #[test]
 fn machines_are_side_by_side_and_what_differs_is_named() {
-    let (one, mut other) = (typical(), typical());
+    let (mut one, mut other) = (typical(), typical());
     other.header.environment.kernel = Some("6.1.0".to_owned());
+    other.header.environment.machine = Some("cellar".to_owned());
+    let both = Finding::run(FindingKind::LoadUnknown);
+    one.findings = vec![both.clone(), Finding::run(FindingKind::DebugBuild)];
+    other.findings = vec![both.clone()];
     let machine = |name: &str, record| Machine {
         file: Some(name.to_owned()),
         records: std::slice::from_ref(record),
     };
     let page = html(&[machine("a.json", &one), machine("b.json", &other)]).unwrap();
     let groups = chart(&page, "ratio-1")["along"]["names"].clone();
-    let numbered = ["read, warm · AMD EPYC 9B14 (1)", "read, warm · AMD EPYC 9B14 (2)"];
-    assert_eq!(groups, serde_json::json!(numbered));
+    assert_eq!(groups, serde_json::json!(["read, warm · attic", "read, warm · cellar"]));
+    let findings = between(&page, "<section class=\"findings\">", "</section>");
+    let count = |text: &str| findings.matches(text).count();
+    assert_eq!(count(&FindingKind::LoadUnknown.to_string()), 1, "once: {findings}");
+    assert_eq!((count("attic: "), count("cellar: ")), (1, 0), "{findings}");
     for said in ["The environments differ in: kernel.", "kernel: 6.18.5 against 6.1.0", "b.json"] {
         assert!(outside(&page).contains(said), "{said}");
     }
@@ -352,4 +372,36 @@ fn a_very_long_record_keeps_its_figures_and_no_trials_in_the_page() {
     let page = page(&read);
     assert!(outside(&page).contains("trials are too many for a page"));
     assert!(page.len() <= 1_200_000, "{}", page.len());
+}
+
+#[test]
+fn machines_of_the_same_name_are_numbered() {
+    let record = typical();
+    let machine = || Machine { file: None, records: std::slice::from_ref(&record) };
+    let page = html(&[machine(), machine()]).unwrap();
+    let groups = chart(&page, "ratio-1")["along"]["names"].clone();
+    assert_eq!(groups, serde_json::json!(["read, warm · attic (1)", "read, warm · attic (2)"]));
+}
+
+#[test]
+fn no_chart_shows_what_another_one_does() {
+    for page in [page(&[typical()]), page(&swept()), page(&[queue()])] {
+        let data = data(&page);
+        let shown = |chart: &Value| {
+            (chart["along"].clone(), chart["value"].clone(), chart["series"].clone())
+        };
+        let all: Vec<_> = data["charts"].as_array().unwrap().iter().map(shown).collect();
+        for (place, one) in all.iter().enumerate() {
+            assert!(!all[..place].contains(one), "{one:?}");
+        }
+        let titles = page.matches("<h2>").count() + page.matches("<h1>").count();
+        assert!(titles > 2 && page.contains("?</h1>"), "a page asks a question");
+    }
+}
+
+#[test]
+fn a_limit_of_the_machine_is_named_as_one() {
+    let mut record = typical();
+    record.header.plan.targets[2].reference = true;
+    assert_eq!(data(&page(&[record]))["limits"], serde_json::json!(["pack"]));
 }

@@ -1,21 +1,22 @@
-// One chart: its plot, its legend and its keys.
+// One chart: its plot, its legend, its sliders and its keys.
 
 import { echarts } from "./echarts.js";
 import { element } from "./element.js";
 import { bars, dots } from "./groups.js";
 import { steer } from "./keyboard.js";
-import { legend } from "./legend.js";
-import { lines } from "./lines.js";
+import { keyOf, legend } from "./legend.js";
+import { FEW, lines } from "./lines.js";
 import { matrix } from "./matrix.js";
 import { lookOf } from "./theme.js";
 import { tooltip } from "./tooltip.js";
+import { isLong, zoom } from "./zoom.js";
 
 const KINDS = new Map(Object.entries({ dots, lines, bars, matrix }));
 
 const KEYS = "Arrow keys go from mark to mark.";
 
-/** Draws `chart` into `plot`. Returns a function that draws it again when the page has changed. */
-export function drawChart(plot, chart, targets) {
+/** Draws `chart` into `plot`, which takes its table's place. Returns a function that draws it again when the page has changed. */
+export function drawChart(plot, chart, page) {
   const kind = KINDS.get(chart.kind);
   if (!kind) throw new Error(`this page cannot draw a chart of the kind "${chart.kind}"`);
   const instance = echarts.init(plot, null, { renderer: "svg", width: 1, height: 1 });
@@ -27,13 +28,15 @@ export function drawChart(plot, chart, targets) {
     count(plot, instance);
   });
   const spoken = element("p", { class: "spoken", "aria-live": "polite" });
+  const sliders = isLong(chart, FEW) ? zoom(chart, () => draw()) : null;
   plot.before(names.list);
-  plot.after(spoken);
+  if (chart.parts?.length > 0) plot.before(keyOf(chart.parts));
+  plot.after(...(sliders ? [sliders.list] : []), spoken);
   steer(plot, instance, (said) => { spoken.textContent = said; });
 
   const draw = () => {
-    const look = lookOf(plot.clientWidth, targets);
-    const { height, ...option } = kind(chart, look);
+    const look = lookOf(plot.clientWidth, page);
+    const { height, ...option } = kind(sliders ? sliders.part(chart) : chart, look);
     instance.resize({ width: look.width, height, silent: true });
     instance.setOption(complete(option, plot, label, selected, look), true);
     // On paper the drawing is scaled as a whole.
@@ -42,6 +45,8 @@ export function drawChart(plot, chart, targets) {
     count(plot, instance);
   };
   draw();
+  const table = plot.parentElement.querySelector("details");
+  if (table) table.open = false;
   return draw;
 }
 

@@ -1,8 +1,8 @@
 // The names of a chart's series as buttons that hide and show them. Buttons wrap at any width and
-// can be reached by keyboard; ECharts' own legend cannot.
+// can be reached by keyboard; ECharts' own legend cannot. Of bars with parts, what each part is.
 
 import { drawing, element } from "./element.js";
-import { outline } from "./shapes.js";
+import { FILLS, outline } from "./shapes.js";
 
 /**
  * Calls `toggle` with the name of a series and whether it is now shown. Returns the list, and
@@ -19,6 +19,18 @@ export function legend(toggle) {
   };
   return { list, paint };
 }
+
+/** What the parts of bars are. */
+export function keyOf(parts) {
+  const items = parts.map((name, i) => element("span", {}, [part(FILLS[i]), name]));
+  return element("p", { class: "key" }, items);
+}
+
+const part = (fill) => drawing("svg", { width: 20, height: 12, "aria-hidden": "true" }, [
+  drawing("rect", {
+    x: 1, y: 1, width: 18, height: 10, fill: "currentColor", "fill-opacity": fill, stroke: "currentColor",
+  }),
+]);
 
 function button(name, toggle) {
   const item = element("button", { type: "button", "aria-pressed": "true" }, [

@@ -1,4 +1,4 @@
-// Lines over a numeric axis with their intervals as whiskers, and marks below the axis, such as the
+// Lines over a numeric axis with their intervals as bands, and marks below the axis, such as the
 // place where a line crosses 1.
 
 import { horizontal, vertical } from "./axis.js";
@@ -11,7 +11,8 @@ import { show } from "./units.js";
 const HEIGHT = 380;
 const MARK = 20;
 // A line of more points than this is a curve without a symbol for each.
-const FEW = 40;
+export const FEW = 40;
+const BAND = 0.16;
 
 export function lines(chart, look) {
   const { marks } = chart;
@@ -37,13 +38,13 @@ export function lines(chart, look) {
 function xScale(chart) {
   const places = chart.series.flatMap(({ points }) => points.map(({ at }) => at));
   const ends = chart.marks.flatMap(({ at, low, high }) => [at, low, high]);
-  return scaleOf(chart.along, [...places, ...ends], { places });
+  return scaleOf(chart.along, [...places, ...ends, ...(chart.along.window ?? [])], { places });
 }
 
 function yScale(chart) {
-  const all = chart.series.flatMap(({ points }) =>
-    points.flatMap(({ value, low, high }) => [value, low, high]));
-  return scaleOf(chart.value, [...all, chart.reference], { zero: true });
+  const all = chart.series.flatMap(({ points }) => points);
+  const ends = all.flatMap(({ low, high }) => [low, high]);
+  return scaleOf(chart.value, [...all.map(({ value }) => value), chart.reference], { zero: true, ends });
 }
 
 /** What the lines are compared with, as a horizontal line. */
@@ -79,19 +80,24 @@ function drawn(series, index, chart, scales, look) {
       },
     })),
   };
-  return [line, whiskers(series, index, scales, colour)];
+  return [line, band(series, index, scales, colour)];
 }
 
-function whiskers(series, index, scales, colour) {
+/** From the low ends to the high ones; an interval by itself is a whisker. */
+function band(series, index, { x, y }, colour) {
   const known = series.points.filter(({ low, high }) => low != null && high != null);
+  const within = (value) => Math.min(y.max, Math.max(y.min, y.to(value)));
   return {
-    id: `whiskers ${index}`, name: series.name, type: "custom", silent: true, z: 2,
+    id: `band ${index}`, name: series.name, type: "custom", silent: true, z: 2,
     itemStyle: { color: colour }, tooltip: { trigger: "none" },
-    data: known.map(({ at, value }) => [scales.x.to(at), scales.y.to(value)]),
+    data: known.length > 0 ? [[x.to(known[0].at), within(known[0].low)]] : [],
     renderItem(params, api) {
-      const { low, high } = known[params.dataIndex];
-      const at = (value) => api.coord([api.value(0), scales.y.to(value)]);
-      return { type: "group", children: whisker(at(low), at(high), colour) };
+      const place = (at, value) => api.coord([x.to(at), within(value)]);
+      const low = known.map((point) => place(point.at, point.low));
+      const high = known.map((point) => place(point.at, point.high));
+      if (known.length === 1) return { type: "group", children: whisker(low[0], high[0], colour) };
+      const style = { fill: colour, fillOpacity: BAND };
+      return { type: "polygon", shape: { points: [...low, ...high.reverse()] }, style };
     },
   };
 }

@@ -1,19 +1,21 @@
-// Reads the page's data and draws each chart into its place. Where a chart cannot be drawn, the page
+// Reads the page's data, draws each chart into its place, and lets tables be sorted. Where a chart cannot be drawn, the page
 // shows why; its table is there in any case.
 
 import { drawChart } from "./chart.js";
 import { element } from "./element.js";
 import { watchPrint } from "./print.js";
+import { sortTables } from "./sort.js";
 import { watchTheme } from "./theme.js";
 
-const VERSION = 2;
+const VERSION = 3;
 
 function main() {
   const source = document.getElementById("storemark-data");
-  const data = source ? JSON.parse(source.textContent) : { version: VERSION, targets: [], charts: [] };
+  const data = source ? JSON.parse(source.textContent) : { version: VERSION, targets: [], limits: [], charts: [] };
   const drawn = [...document.querySelectorAll(".plot[data-chart]")]
     .map((plot) => attempt(plot, data))
     .filter(Boolean);
+  sortTables();
   const redraw = () => drawn.forEach((again) => again());
   watchTheme(redraw);
   watchPrint(redraw);
@@ -29,7 +31,7 @@ function attempt(plot, data) {
     }
     const chart = data.charts.find(({ id }) => id === plot.dataset.chart);
     if (!chart) throw new Error("the page has no data for it");
-    return drawChart(plot, chart, data.targets);
+    return drawChart(plot, chart, data);
   } catch (error) {
     const reason = `This chart is not drawn: ${error.message}. Its table has the figures.`;
     plot.replaceWith(element("p", { class: "undrawn" }, [reason]));

@@ -20,7 +20,7 @@ export function watchPrint(redraw) {
 function prepare() {
   const before = { theme: root.dataset.theme, opened: [] };
   root.dataset.theme = "light";
-  for (const table of document.querySelectorAll(".chart details:not([open])")) {
+  for (const table of document.querySelectorAll(".chart details:not([open]), .findings details:not([open])")) {
     table.open = true;
     before.opened.push(table);
   }

@@ -1,46 +1,58 @@
 // The layout of dots and bars: groups below each other, in each group a row for each series that
-// has a point in it. On a wide page rows have their names on the left and their figures on the
-// right; on a narrow one only the legend names them.
+// has a point in it, the least value first. Each row has its name and its figure: on a wide page on
+// its left and right, on a narrow one above it.
 
 import { horizontal } from "./axis.js";
 import { text } from "./shapes.js";
 
+// Heights of a row in pixels, of a narrow page's with the line above it, and of a head.
 const ROW = 22;
+const TWO_LINES = 38;
+const HEAD = 24;
+const GAP = 8;
 const BELOW = 52;
 const WIDE = 620;
-const FIGURES = 78;
+const FIGURES = 92;
 const NAMES = 210;
 // About as many characters of 12 pixels fit there.
 const FITS = 30;
+const CHARACTER = 7;
 
 /**
- * Returns where each row and each head of a group is; `at(group, series)` is the middle of a row,
- * in rows.
+ * Returns where each row and each head of a group is; `at(group, series)` is the middle of a row's
+ * mark, in pixels from the top.
  */
 export function layOut(chart, look) {
   const wide = look.width >= WIDE;
-  const groups = chart.along.names.map((name, g) => ({ name, rows: rowsOf(chart, g) }));
-  // A group of one row needs no head: the row itself has the group's name.
-  const flat = wide && groups.every(({ rows }) => rows.length <= 1);
-  const heads = [];
-  const names = [];
-  const places = new Map();
-  let next = 0;
+  const groups = chart.along.names.map((name, g) => ({ name, rows: rowsOf(chart, g, look) }));
+  // Of a single series the rows have the groups' names, below that of the series.
+  const flat = groups.length > 1 && chart.series.length === 1;
+  const heads = flat ? [{ name: chart.series[0].name, at: HEAD / 2 }] : [];
+  const rows = new Map();
+  let next = flat ? HEAD : 0;
   groups.forEach((group, g) => {
-    if (!flat) heads.push({ name: group.name, at: (next += 1) - 0.5 });
-    for (const row of group.rows) {
-      places.set(`${g} ${row.series}`, next + 0.5);
-      names.push({ name: flat ? group.name : row.name, at: next + 0.5 });
-      next += 1;
+    if (!flat && group.name !== "") {
+      heads.push({ name: group.name, at: next + HEAD / 2 });
+      next += HEAD;
     }
-    if (!flat) next += 0.35;
+    for (const { name, series } of group.rows) {
+      const height = wide ? ROW : TWO_LINES;
+      rows.set(`${g} ${series}`, { name: flat ? group.name : name, at: next + height - ROW / 2 });
+      next += height;
+    }
+    if (!flat) next += GAP;
   });
-  const at = (group, series) => places.get(`${group} ${series}`);
-  return { wide, heads, names: wide ? names : [], at, count: next, height: next * ROW + BELOW };
+  const row = (group, series) => rows.get(`${group} ${series}`);
+  return { wide, heads, rows: [...rows.values()], row, count: next, height: next + BELOW };
 }
 
-const rowsOf = ({ series }, group) => series.flatMap(({ name, points }, s) =>
-  (points.some(({ at }) => at === group) ? [{ name, series: s }] : []));
+const rowsOf = ({ series }, group, look) => series
+  .flatMap(({ target, name, points }, s) => {
+    const point = points.find(({ at }) => at === group);
+    const called = look.target(target).isLimit ? `${name} (limit)` : name;
+    return point ? [{ name: called, series: s, value: point.value ?? point.low ?? 0 }] : [];
+  })
+  .sort((one, other) => one.value - other.value);
 
 /** The options that dots and bars share. */
 export function frame(axis, scale, layout, look) {
@@ -57,25 +69,24 @@ export function frame(axis, scale, layout, look) {
   };
 }
 
-function rowNames({ names, count }, look) {
-  const places = names.map(({ at }) => at);
-  const nameAt = (place) => names.find(({ at }) => Math.abs(at - place) < 0.01)?.name ?? "";
-  const formatter = (place) => shortened(nameAt(place));
+function rowNames({ wide, rows, count }, look) {
+  const places = rows.map(({ at }) => at);
+  const nameAt = (place) => rows.find(({ at }) => Math.abs(at - place) < 1)?.name ?? "";
   return {
     type: "value", inverse: true, min: 0, max: count,
     axisTick: { show: false, customValues: places },
     axisLine: { show: false },
     splitLine: { show: false },
     axisLabel: {
-      show: names.length > 0, customValues: places, formatter, color: look.ink,
-      fontSize: 12, width: NAMES, overflow: "truncate", hideOverlap: false,
+      show: wide, customValues: places, formatter: (place) => shortened(nameAt(place), FITS),
+      color: look.ink, fontSize: 12, width: NAMES, overflow: "truncate", hideOverlap: false,
     },
   };
 }
 
 /** Names often differ at their ends, so the middle is left out. */
-const shortened = (name) =>
-  (name.length <= FITS ? name : `${name.slice(0, 10)}…${name.slice(11 - FITS)}`);
+const shortened = (name, fits) =>
+  (name.length <= fits ? name : `${name.slice(0, Math.floor(fits / 3))}…${name.slice(1 + Math.floor(fits / 3) - fits)}`);
 
 /** The heads of the groups and the line of reference, as one series without tooltips. */
 export function background(layout, look, reference) {
@@ -101,9 +112,14 @@ export function background(layout, look, reference) {
   };
 }
 
-/** A row's figure, on the right of the grid. */
-export function figure(content, coordSys, y, look) {
-  return text(content, coordSys.x + coordSys.width + 10, y, {
-    fill: look.ink, verticalAlign: "middle",
-  });
+/** A row's figure, and on a narrow page its name. */
+export function words(layout, name, figure, { x, width }, y, look) {
+  const style = { fill: look.ink, verticalAlign: "middle", stroke: look.paper, lineWidth: 3 };
+  if (layout.wide) return [text(figure, x + width + 10, y, style)];
+  const above = y - TWO_LINES + ROW;
+  const fits = Math.floor(width / CHARACTER) - figure.length - 2;
+  return [
+    text(shortened(name, fits), x, above, style),
+    text(figure, x + width, above, { ...style, align: "right" }),
+  ];
 }

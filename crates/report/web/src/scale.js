@@ -10,12 +10,18 @@
 // A few measured places are better ticks than round numbers between them.
 const FEW = 12;
 
+// How much further than all values the ends of their intervals may stretch a logarithmic scale: one
+// interval that may be anywhere would leave the others no room.
+const STRETCH = 4;
+
 /**
- * @returns {Scale} of all `values`; with `zero`, a linear scale starts at 0. If there are few
- * `places`, such as the sizes of a sweep, each is a tick.
+ * @returns {Scale} of all `values` and of the `ends` of their intervals, as far as they are near; with
+ * `zero`, a linear scale starts at 0. If there are few `places`, such as the sizes of a sweep, each is
+ * a tick.
  */
-export function scaleOf(axis, values, { zero = false, places = [] } = {}) {
+export function scaleOf(axis, values, { zero = false, places = [], ends = [] } = {}) {
   const known = values.filter(Number.isFinite);
+  known.push(...near(axis, known, ends.filter(Number.isFinite)));
   const scale = plainScale(axis, known, zero);
   const own = [...new Set(places)].sort((a, b) => a - b);
   if (axis.unit === "percentile" || own.length < 2 || own.length > FEW) return scale;
@@ -26,6 +32,12 @@ function plainScale(axis, values, zero) {
   if (axis.unit === "percentile") return percentiles(values);
   const positive = values.every((value) => value > 0);
   return axis.log && positive ? logarithmic(values) : linear(values, zero);
+}
+
+function near(axis, values, ends) {
+  if (!axis.log || values.length === 0) return ends;
+  const [low, high] = extent(values);
+  return ends.map((end) => Math.min(high * STRETCH, Math.max(low / STRETCH, end)));
 }
 
 function linear(values, zero) {

@@ -4,6 +4,9 @@
 const HALF = 5;
 const CAP = 3.5;
 
+// How full each part of a bar is: the last, in which nothing works, is hollow.
+export const FILLS = [1, 0.45, 0];
+
 const OUTLINES = {
   diamond: [[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]],
   triangle: [[0, -1.15], [1.15, 0.95], [-1.15, 0.95]],

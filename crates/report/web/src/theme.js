@@ -7,14 +7,14 @@ import { element } from "./element.js";
 const root = document.documentElement;
 
 /** What a drawing needs of the page: colours, the look of each target and the width. */
-export function lookOf(width, targets) {
+export function lookOf(width, { targets, limits }) {
   const style = getComputedStyle(root);
   const [paper, ink, soft, rule] = ["--paper", "--ink", "--soft", "--rule"]
     .map((name) => style.getPropertyValue(name));
   const theme = luminance(paper) < 0.5 ? "dark" : "light";
   const target = (name) => {
     const nth = targets.indexOf(name);
-    return { nth, colour: colourOf(nth, theme), symbol: symbolOf(nth) };
+    return { nth, colour: colourOf(nth, theme), symbol: symbolOf(nth), isLimit: limits.includes(name) };
   };
   return { paper, ink, soft, rule, theme, width, target };
 }

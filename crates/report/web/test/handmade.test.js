@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { SERIES } from "../src/colours.js";
 import { show } from "../src/units.js";
 import { browse, emulate, open, shoot } from "./support/browser.mjs";
-import { asked, contrasts, labels, marks, overflow } from "./support/checks.mjs";
+import { asked, contrasts, labels, marks, overflow, rows } from "./support/checks.mjs";
 import { everyKind, handmade } from "./support/handmade.mjs";
 
 let browser;
@@ -43,7 +43,7 @@ const drawn = async (page, id) => Number(await plot(page, id).getAttribute("data
 /** The middle of the nth shape of a colour. */
 async function middle(page, id, colour, nth) {
   await plot(page, id).scrollIntoViewIfNeeded();
-  return plot(page, id).locator(`svg [fill="${colour}"]`).nth(nth).evaluate((shape) => {
+  return plot(page, id).locator(`svg [fill="${colour}"]:not([fill-opacity])`).nth(nth).evaluate((shape) => {
     const { left, right, top, bottom } = shape.getBoundingClientRect();
     return [(left + right) / 2, (top + bottom) / 2];
   });
@@ -55,6 +55,7 @@ for (const width of [360, 768, 1440]) {
       assert.deepEqual(await overflow(page), []);
       assert.deepEqual(await labels(page), []);
       assert.deepEqual(await marks(page, scheme), []);
+      assert.deepEqual(await rows(page), []);
       assert.deepEqual(await contrasts(page), []);
       await shoot(page, `handmade-${width}-${scheme}`);
     }, { width, scheme }));
@@ -106,37 +107,78 @@ async function becomes(look, isRight) {
 
 describe("the legend", () => {
   test("hides and shows a series", withPage(async (page) => {
-    const button = page.locator("#chart-ratio .legend button", { hasText: "lmdb" });
+    const button = page.locator("#chart-latency .legend button", { hasText: "lmdb" });
     const colour = SERIES.light[3];
-    const shapes = plot(page, "ratio").locator(`svg [fill="${colour}"]`);
-    const groups = chart("ratio").along.names.length;
-    // A range has a mark at each end.
-    assert.equal(await shapes.count(), groups + 1);
+    const shapes = plot(page, "latency").locator(`svg path[fill="${colour}"]`);
+    const points = chart("latency").series[3].points.length;
+    assert.equal(await shapes.count(), points);
     await button.click();
     assert.equal(await button.getAttribute("aria-pressed"), "false");
     await becomes(() => shapes.count(), (count) => count === 0);
-    assert.equal(await drawn(page, "ratio"), asked(chart("ratio")) - groups);
+    assert.equal(await drawn(page, "latency"), asked(chart("latency")) - points);
     await emulate(page, { colorScheme: "dark" });
-    assert.equal(await drawn(page, "ratio"), asked(chart("ratio")) - groups, "also in the other theme");
+    assert.equal(await drawn(page, "latency"), asked(chart("latency")) - points, "also in the other theme");
     await emulate(page, { colorScheme: "light" });
     // The chart is drawn again in the other colours before the series comes back.
     await button.click();
     assert.equal(await button.getAttribute("aria-pressed"), "true");
-    await becomes(() => shapes.count(), (count) => count === groups + 1);
-    await becomes(() => drawn(page, "ratio"), (count) => count === asked(chart("ratio")));
+    await becomes(() => shapes.count(), (count) => count === points);
+    await becomes(() => drawn(page, "latency"), (count) => count === asked(chart("latency")));
   }));
 
-  test("hides a line with its whiskers", withPage(async (page) => {
+  test("hides a line with its band", withPage(async (page) => {
     const button = page.locator("#chart-break-even .legend button", { hasText: "lmdb" });
-    const strokes = plot(page, "break-even").locator(`svg [stroke="${SERIES.light[3]}"]`);
-    const all = await strokes.count();
+    const bands = plot(page, "break-even").locator(`svg [fill="${SERIES.light[3]}"][fill-opacity]`);
+    assert.equal(await bands.count(), 1);
     await button.click();
-    // What is left belongs to the mark of the crossing.
-    await becomes(() => strokes.count(), (count) => count < all / 2);
+    await becomes(() => bands.count(), (count) => count === 0);
   }));
 
-  test("is not there for a single series", withPage(async (page) => {
-    assert.equal(await page.locator("#chart-pages .legend").isVisible(), false);
+  test("is not there for a single series, nor where rows have names", withPage(async (page) => {
+    for (const id of ["pages", "ratio", "space"]) {
+      assert.equal(await page.locator(`#chart-${id} .legend`).isVisible(), false);
+    }
+  }));
+});
+
+describe("a long line", () => {
+  const sliders = (page) => page.locator("#chart-time .zoom input");
+
+  test("shows a part of it, and all again", withPage(async (page) => {
+    const all = asked(chart("time"));
+    assert.equal(await drawn(page, "time"), all);
+    await sliders(page).first().fill("100");
+    await becomes(() => drawn(page, "time"), (count) => count === all / 2);
+    assert.deepEqual(await labels(page), []);
+    await sliders(page).first().focus();
+    await page.keyboard.press("Home");
+    await becomes(() => drawn(page, "time"), (count) => count === all);
+  }));
+
+  test("keeps a part to be seen", withPage(async (page) => {
+    await sliders(page).last().fill("0");
+    await becomes(() => drawn(page, "time"), (count) => count > 0 && count < 40);
+    assert.ok((await sliders(page).last().getAttribute("aria-valuetext")).length > 0);
+  }));
+
+  test("alone has sliders", withPage(async (page) => {
+    assert.equal(await page.locator(".zoom").count(), 1);
+  }));
+});
+
+describe("a table", () => {
+  test("is sorted by the column whose head is clicked, what is unknown last", withPage(async (page) => {
+    await page.locator("#chart-ratio summary").click();
+    const head = page.locator("#chart-ratio th", { hasText: "figure" });
+    const order = () => page.locator("#chart-ratio tbody tr td:first-child").allTextContents();
+    await head.getByRole("button").click();
+    assert.deepEqual(await order(), ["sqlite", "redb", "pack", "files", "lmdb"]);
+    assert.equal(await head.getAttribute("aria-sort"), "ascending");
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await order(), ["files", "pack", "redb", "sqlite", "lmdb"]);
+    await page.locator("#chart-ratio th", { hasText: "target" }).getByRole("button").click();
+    assert.deepEqual(await order(), ["files", "lmdb", "pack", "redb", "sqlite"]);
+    assert.equal(await head.getAttribute("aria-sort"), null);
   }));
 });
 
@@ -170,7 +212,7 @@ describe("the theme", () => {
 describe("the keyboard", () => {
   test("reaches the theme, the toggles, the charts and the tables", withPage(async (page) => {
     const reached = new Set();
-    for (let n = 0; n < 80; n += 1) {
+    for (let n = 0; n < 100; n += 1) {
       await page.keyboard.press("Tab");
       reached.add(await page.evaluate(() => {
         const at = document.activeElement;
@@ -178,10 +220,9 @@ describe("the keyboard", () => {
         return `${figure} ${at.className || at.parentElement?.className || at.tagName}`.trim();
       }));
     }
-    for (const id of ["ratio", "latency", "space"]) {
-      for (const part of ["legend", "plot"]) assert.ok(reached.has(`chart-${id} ${part}`), `${id} ${part}`);
+    for (const part of ["chart-ratio plot", "chart-latency legend", "chart-latency plot", "chart-space plot", "theme"]) {
+      assert.ok(reached.has(part), part);
     }
-    assert.ok(reached.has("theme"));
     const summaries = await page.locator("summary").evaluateAll((all) => all.map(({ tabIndex }) => tabIndex));
     assert.ok(summaries.every((index) => index >= 0));
   }));
@@ -261,8 +302,8 @@ describe("unknown data", () => {
   });
 
   test("a version of the data", async () => {
-    const sentences = await said({ ...everyKind(), version: 3 });
+    const sentences = await said({ ...everyKind(), version: 4 });
     assert.equal(sentences.length, everyKind().charts.length);
-    assert.match(sentences[0], /version 3, and this page draws 2/);
+    assert.match(sentences[0], /version 4, and this page draws 3/);
   });
 });

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { browse, emulate, open, readyAfter, shoot } from "./support/browser.mjs";
-import { contrasts, dataOf, labels, marks, overflow, tables } from "./support/checks.mjs";
+import { contrasts, dataOf, labels, marks, overflow, rows, tables, twice } from "./support/checks.mjs";
 import { RUNS, make } from "./support/real.mjs";
 
 let browser;
@@ -34,6 +35,7 @@ for (const run of RUNS) {
           assert.deepEqual(await overflow(page), []);
           assert.deepEqual(await labels(page), []);
           assert.deepEqual(await marks(page, scheme), []);
+          assert.deepEqual(await rows(page), []);
           assert.deepEqual(await contrasts(page), []);
           await shoot(page, `${run.name}-${width}-${scheme}`);
         }
@@ -50,10 +52,30 @@ for (const run of RUNS) {
       assert.equal(await page.locator(".plot[data-drawn]").count(), charts.length);
       assert.equal(await page.locator("figure.chart").count(), charts.length);
       assert.deepEqual(await tables(page), []);
+      assert.deepEqual(await twice(page), []);
       await page.close();
     });
   });
 }
+
+test("without script the tables are there, and nothing is wider than a phone", async () => {
+  const page = await browser.newPage({ viewport: { width: 360, height: 900 }, javaScriptEnabled: false });
+  await page.goto(pathToFileURL(`${folder}/plain.html`).href);
+  assert.ok(await page.locator("figure table").first().isVisible());
+  assert.equal(await page.locator("figure details:not([open])").count(), 0);
+  const { width } = await page.locator("main").boundingBox();
+  assert.ok(width <= 360, `${width}`);
+  await shoot(page, "plain-without-script");
+  await page.close();
+});
+
+test("machines are next to each other", async () => {
+  const { page } = await open(browser, `${folder}/machines.html`);
+  const { charts } = await dataOf(page);
+  const names = charts.find(({ id }) => id === "ratio-1").along.names;
+  assert.deepEqual(names.slice(0, 2).map((name) => name.split(" · ")[1]), ["attic", "cellar"]);
+  await page.close();
+});
 
 test("names that look like markup are shown", async () => {
   const { page, troubles } = await open(browser, `${folder}/hostile.html`);

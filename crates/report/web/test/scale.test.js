@@ -57,6 +57,12 @@ test("nines are evenly apart, and the greatest value beyond them", () => {
   assert.deepEqual(ticks(9), [50, 90, 99, 99.9, 100]);
 });
 
+test("an interval that may be anywhere leaves the values their room", () => {
+  const { min, max } = scaleOf(log, [0.5, 2], { ends: [1e-8, 1.9, 1e9] });
+  assert.ok(min > Math.log10(0.5 / 5) && max < Math.log10(2 * 5), `${10 ** min} to ${10 ** max}`);
+  assert.ok(scaleOf(log, [0.5, 2], { ends: [0.4] }).min < Math.log10(0.4), "one that is near is whole");
+});
+
 test("a scale with zero starts at zero", () => {
   assert.equal(scaleOf(even, [5, 9], { zero: true }).min, 0);
 });

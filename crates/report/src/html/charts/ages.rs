@@ -3,19 +3,19 @@
 use super::{Axis, Chart, Group, Interval, Part, Unit, runs, table_of, transposed};
 use crate::{AgeGroup, AgeSpace, age_groups, age_spaces, tables};
 
-const READ: &str =
-    "Storage age: bytes of replaced objects over bytes of live ones. Further up is faster.";
+const READ: &str = "Storage age: bytes of replaced objects over bytes of live ones. Further up is faster; a band \
+                    is the 95 % interval.";
 const READ_SPACE: &str = "Storage age: bytes of replaced objects over bytes of live ones.";
 
 /// Title, axis, unit and figure of a chart of space.
 type Shown = (&'static str, &'static str, Unit, fn(&AgeSpace) -> Option<f64>);
 
 const SPACE: [Shown; 3] = [
-    ("Pieces of an object", "pieces", Unit::Count, |space| space.per_object),
-    ("Bytes on disk per live byte", "bytes per live byte", Unit::Ratio, |space| {
+    ("Into how many pieces does an object fall?", "pieces", Unit::Count, |space| space.per_object),
+    ("How much disk does a live byte take?", "bytes per live byte", Unit::Ratio, |space| {
         space.allocated_per_byte
     }),
-    ("Share of free pages in a database", "free pages ÷ all", Unit::Ratio, |space| space.free),
+    ("How much of a database is free pages?", "free pages ÷ all", Unit::Ratio, |space| space.free),
 ];
 
 pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
@@ -30,7 +30,7 @@ fn along() -> Axis {
 }
 
 fn rates(groups: &[Group<'_, &AgeGroup>]) -> Chart {
-    let mut chart = Chart::lines("age", along(), Axis::log("throughput", Unit::BytesPerSecond));
+    let mut chart = Chart::lines("age", along(), Axis::linear("throughput", Unit::BytesPerSecond));
     for group in groups {
         for row in &group.figures.rows {
             let rate = row.figures.mb_per_s.map(|rate| Interval::from(rate).times(1e6));
@@ -38,7 +38,12 @@ fn rates(groups: &[Group<'_, &AgeGroup>]) -> Chart {
         }
     }
     let table = table_of(groups, tables::ages);
-    chart.described(tables::age_title(groups[0].figures), READ, table)
+    let writes = groups[0].figures.writes;
+    let work = if writes { "writes" } else { "reads" };
+    let title = format!("Do {work} get slower as the stores age?");
+    let cache = groups[0].figures.rows.first().map(|row| row.figures.case.cache);
+    let place = cache.filter(|_| !writes).map(|cache| cache.to_string()).unwrap_or_default();
+    chart.described(title, READ, table).of(place)
 }
 
 fn space(groups: &[Group<'_, Vec<AgeSpace>>], (title, axis, unit, of): &Shown) -> Chart {

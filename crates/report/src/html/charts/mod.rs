@@ -3,6 +3,7 @@
 mod ages;
 mod cases;
 mod over_time;
+mod parts;
 mod published;
 mod space;
 mod sweep;
@@ -17,60 +18,51 @@ use super::{
     part::{Part, Run, Side},
 };
 use crate::{
-    Figures,
+    Figures, Series,
     table::{Cell, Column, Table, Value},
 };
 
-/// Charts that belong together.
-pub(super) struct Family {
-    pub(super) title: &'static str,
-    pub(super) charts: Vec<Chart>,
-}
-
 type Make = fn(&Part<'_>) -> Vec<Chart>;
-type Families = &'static [(&'static str, Make)];
 
-const STUDY: (&str, Make) = ("Published and here", published::study);
-const LOAD: (&str, Make) = ("Latency against load", cases::loads);
-const RATIOS: (&str, Make) = ("Time against the baseline’s", cases::ratios);
-
-const BLOBS: Families = &[
-    RATIOS,
-    LOAD,
-    ("Time of an operation", cases::times),
-    ("Latencies", cases::latencies),
-    ("Throughput over time", over_time::charts),
-    ("Space", space::by_state),
+/// The first one shows the answer.
+const BLOBS: &[Make] = &[
+    published::study,
+    cases::compared,
+    cases::loads,
+    parts::charts,
+    cases::latencies,
+    over_time::charts,
+    space::by_state,
 ];
-const SWEEP: Families = &[
-    ("Time against the baseline’s", sweep::ratios),
-    ("Break-even over size", sweep::break_evens),
-    ("Page size by size of blobs", sweep::page_sizes),
-    LOAD,
-    ("Space", space::by_run),
+const SWEEP: &[Make] = &[
+    published::study,
+    sweep::break_evens,
+    sweep::compared,
+    sweep::page_sizes,
+    cases::loads,
+    space::by_run,
 ];
-const AGEING: Families = &[RATIOS, ("Ageing", ages::charts)];
-const ROWS: Families = &[("Rows", published::rows)];
-const TASKS: Families = &[("Queues of tasks", published::tasks)];
+const AGEING: &[Make] = &[ages::charts];
+const ROWS: &[Make] = &[published::rows];
+const TASKS: &[Make] = &[published::tasks];
 
 /// Those of a part that have something to show; `prefix` makes their ids unique.
-pub(super) fn families(part: &Part<'_>, prefix: &str) -> Vec<Family> {
-    let measured = match part.plan().experiment {
+pub(super) fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
+    let makers = match part.plan().experiment {
         Experiment::Blobs { .. } if part.is_sweep() => SWEEP,
         Experiment::Blobs { .. } => BLOBS,
         Experiment::Rows { .. } => ROWS,
         Experiment::Tasks { .. } => TASKS,
         Experiment::Ageing { .. } => AGEING,
     };
-    let all = [STUDY].iter().chain(measured).map(|(title, make)| {
-        let mut charts = make(part);
-        charts.retain(|chart| !chart.series.is_empty());
-        for (number, chart) in (1..).zip(&mut charts) {
+    let all = makers.iter().flat_map(|make| {
+        let shown = make(part).into_iter().filter(|chart| !chart.series.is_empty());
+        (1_u32..).zip(shown).map(|(number, mut chart)| {
             chart.id = format!("{prefix}{}-{number}", chart.id);
-        }
-        Family { title, charts }
+            chart
+        })
     });
-    all.filter(|family| !family.charts.is_empty()).collect()
+    all.collect()
 }
 
 /// What one run has to show, and what it is called next to others.
@@ -83,17 +75,21 @@ struct Group<'a, F> {
 /// The figures of one case in one run.
 type CaseGroup<'a> = Group<'a, &'a [Figures]>;
 
-/// A group for each case in each run.
+/// A group for each case in each run, machines next to each other.
 fn groups<'a>(
     part: &'a Part<'_>,
     cases: &[Case],
     name: fn(Run<'a>, Case) -> String,
 ) -> Vec<CaseGroup<'a>> {
-    let of_run = |run: Run<'a>| {
-        let of = move |case: &Case| (run.on(name(run, *case)), run.rows(*case));
-        cases.iter().map(of).map(move |(name, figures)| Group { name, run, figures })
+    let of_case = |case: &Case| {
+        let case = *case;
+        part.runs().map(move |run| Group {
+            name: run.on(name(run, case)),
+            run,
+            figures: run.rows(case),
+        })
     };
-    part.runs().flat_map(of_run).filter(|group| !group.figures.is_empty()).collect()
+    cases.iter().flat_map(of_case).filter(|group| !group.figures.is_empty()).collect()
 }
 
 /// A group for each run.
@@ -121,6 +117,13 @@ fn measured<'a>(
         let rows = group.figures.iter().filter(|row| row.rounds > 0);
         rows.map(|row| (group.name.as_str(), group.run, row))
     })
+}
+
+/// The ratio of a row to the baseline, with what each round showed.
+fn ratio_of(run: Run<'_>, row: &Figures) -> Option<Interval> {
+    let series = Series::new(run.record, row.case, row.target);
+    let rounds = series.ratios_to(series.baseline()).values;
+    Some(Interval::from(row.ratio?).of_rounds(rounds))
 }
 
 /// One table with the rows of all groups, and where each is from if there are several.
@@ -151,6 +154,14 @@ impl Chart {
         let label = run.label(target);
         self.point(Some(label), &run.on(label), at, of);
     }
+}
+
+const READ_RATIO: &str = "Left of the line a store is faster. Whiskers are the 95 % interval, small dots the \
+                          rounds; an interval that contains 1 shows no difference.";
+
+/// Titles a chart of ratios.
+fn how_much(part: &Part<'_>) -> String {
+    format!("How much faster or slower is each store than {}?", part.baseline())
 }
 
 /// The axis of times over the baseline's.

@@ -10,6 +10,8 @@ const READ: &str = "For each target the round with the longest stalls; a stall, 
 
 /// Slices of a line; a page of more is slow.
 const MOST_SLICES: usize = 240;
+/// Fewer show no course.
+const FEWEST_SLICES: usize = 8;
 /// Stalls that are marked; the table has all.
 const MOST_STALLS: usize = 6;
 const MS: f64 = 1e6;
@@ -23,7 +25,8 @@ fn chart(part: &Part<'_>, case: Case) -> Chart {
     let mut chart = Chart::lines("over-time", along, Axis::linear("throughput", Unit::PerSecond));
     let mut lines = Vec::new();
     for (run, row) in part.runs().flat_map(|run| run.rows(case).iter().map(move |row| (run, row))) {
-        let Some(line) = worst(timelines(run.record, case, row.target)) else { continue };
+        let line = worst(timelines(run.record, case, row.target));
+        let Some(line) = line.filter(|line| line.points.len() >= FEWEST_SLICES) else { continue };
         let label = run.label(row.target);
         let name = run.on(label);
         for point in line.points.iter().filter(|point| point.whole).take(MOST_SLICES) {
@@ -32,8 +35,8 @@ fn chart(part: &Part<'_>, case: Case) -> Chart {
         chart.marks.extend(stalls(label, &name, &line));
         lines.push((name, line));
     }
-    let title = format!("Throughput over time: {}", part.first().case(case));
-    chart.described(title, READ, [table(&lines)])
+    let title = "Is the throughput steady during a pass?";
+    chart.described(title, READ, [table(&lines)]).of(part.first().case(case))
 }
 
 /// The first of those that stalled for the greatest share of the time.

@@ -4,12 +4,12 @@ use model::study::Figure;
 use stats::Crossing;
 
 use super::{
-    Axis, Cell, Chart, Column, Group, Interval, Part, Run, Table, Unit, cases::READ_RATIO,
-    ratio_axis, runs, table_of, transposed,
+    Axis, Cell, Chart, Column, Group, Interval, Part, Run, Series, Table, Unit, how_much,
+    ratio_axis, ratio_of, runs, table_of, transposed,
 };
 use crate::{
-    Here, RowCell, RowFigures, RowGroup, StudyFigure, TaskFigures, row_groups, study_figures,
-    tables, task_figures, words,
+    Here, RowCell, RowFigures, RowGroup, StudyFigure, StudyStep, TaskFigures, row_groups,
+    study_figures, tables, task_figures, words,
 };
 
 impl Chart {
@@ -33,12 +33,19 @@ fn of_published(group: &str) -> String {
 const READ_STUDY: &str = "Published figures are in groups of their own, with a mark at the least and at the greatest \
                           if there were several; whiskers of the figures measured here are 95 % intervals.";
 
+/// Whether ratios that were published are shown next to all that were measured.
+pub(super) fn has_ratios(step: &StudyStep<'_>) -> bool {
+    let figures = study_figures(step.step, &step.records);
+    figures.iter().any(|row| row.figure == Figure::TimeRatio && row.published.is_some())
+}
+
 /// A step of a study.
 pub(super) fn study(part: &Part<'_>) -> Vec<Chart> {
     let Some(step) = part.step else { return vec![] };
+    let all_ratios = has_ratios(step) && !part.is_sweep();
     let mut rows = study_figures(step.step, &step.records);
-    // A ratio that nobody published is in the charts of the run.
-    rows.retain(|row| row.published.is_some());
+    // Other charts of the run have what nobody published.
+    rows.retain(|row| row.published.is_some() || all_ratios && row.figure == Figure::TimeRatio);
     let kinds = [Figure::TimeRatio, Figure::Microseconds, Figure::SpaceRatio, Figure::BreakEven];
     let of = |kind| rows.iter().filter(|row| row.figure == kind).cloned().collect::<Vec<_>>();
     kinds.iter().map(|kind| of_kind(&of(*kind), *kind)).collect()
@@ -46,27 +53,25 @@ pub(super) fn study(part: &Part<'_>) -> Vec<Chart> {
 
 fn of_kind(rows: &[StudyFigure], kind: Figure) -> Chart {
     let (title, axis, unit, factor) = match kind {
-        Figure::TimeRatio => ("Time ÷ the baseline’s", "time ÷ the baseline’s", Unit::Ratio, 1.0),
-        Figure::Microseconds => ("Time of an operation", "time", Unit::Nanoseconds, 1e3),
-        Figure::SpaceRatio => {
-            ("Space ÷ the baseline’s", "on disk ÷ the baseline’s", Unit::Ratio, 1.0)
-        }
-        Figure::BreakEven => ("Break-even size", "size of blobs", Unit::Bytes, 1.0),
+        Figure::TimeRatio => ("ratios of times", "time ÷ the baseline’s", Unit::Ratio, 1.0),
+        Figure::Microseconds => ("times", "time of an operation", Unit::Nanoseconds, 1e3),
+        Figure::SpaceRatio => ("ratios of space", "on disk ÷ the baseline’s", Unit::Ratio, 1.0),
+        Figure::BreakEven => ("break-even sizes", "size of blobs", Unit::Bytes, 1.0),
     };
     let mut chart = Chart::dots("study", Axis::log(axis, unit));
     if matches!(kind, Figure::TimeRatio | Figure::SpaceRatio) {
         chart = chart.around_one();
     }
     for row in rows {
-        let Some(range) = row.published else { continue };
         for value in row.here.iter().flat_map(here) {
             let note = row.against().map(|against| tables::against_published(against).to_owned());
             chart.in_group(&row.place, &row.target, Some(value.times(factor).noted(note)));
         }
-        let group = of_published(&row.place);
-        chart.in_group(&group, &row.target, Some(of_range(range).times(factor)));
+        let range = row.published.map(|range| of_range(range).times(factor));
+        chart.in_group(&of_published(&row.place), &row.target, range);
     }
-    chart.described(format!("{title}, published and here"), READ_STUDY, [tables::study(rows)])
+    let title = format!("Do the published {title} hold here?");
+    chart.described(title, READ_STUDY, [tables::study(rows)])
 }
 
 /// A published figure, which may have no upper end, or a range.
@@ -89,8 +94,9 @@ fn here(here: &Here) -> Vec<Interval> {
     }
 }
 
-const READ_ROWS: &str = "Further left is faster; whiskers are 95 % intervals. Published figures, if there are any, \
-                         are in groups of their own: they are of another machine and have no interval.";
+const READ_ROWS: &str = "Left of the line a store is faster. Whiskers are the 95 % interval, small dots the rounds. \
+                         Published figures, if there are any, are in groups of their own: they are of another \
+                         machine and have no interval.";
 const READ_STYLE: &str = "Both sides pass rows to the store in the same way: the rest of the difference is \
                           the store's.";
 const OPERATIONS: [&str; 3] = ["insert", "sum", "update"];
@@ -99,32 +105,47 @@ const SECONDS: f64 = 1e9;
 /// Runs with the figures of the same processes.
 type Rows<'a> = [Group<'a, &'a RowGroup>];
 
-/// The times of the operations on rows and the ratios.
+/// The ratios of the operations on rows, or of one target their times.
 pub(super) fn rows(part: &Part<'_>) -> Vec<Chart> {
+    let groups = runs(part, |run| row_groups(run.record));
     let of = |groups: &Rows<'_>| {
         let by = words::processes(&groups[0].figures.workload);
-        let times = Chart::dots("rows", Axis::log("time", Unit::Nanoseconds));
-        let times = of_operations(times, groups, |cell| {
-            let here = cell.seconds.map(|seconds| Interval::from(seconds).times(SECONDS));
-            [here, cell.published_seconds.map(|seconds| (seconds * SECONDS).into())]
-        });
-        let ratios = Chart::dots("rows-ratio", ratio_axis(part)).around_one();
-        let ratios = of_operations(ratios, groups, |cell| {
-            [cell.ratio.map(Interval::from), cell.published_ratio.map(Interval::from)]
-        });
-        let title = format!("Time ÷ that of {}: {by}", part.baseline());
-        [
-            times.described(
-                format!("Time of all rows: {by}"),
-                READ_ROWS,
-                table_of(groups, tables::row_seconds),
-            ),
-            ratios.described(title, READ_RATIO, table_of(groups, tables::row_ratios)),
-            style(groups, &by),
-        ]
+        [operations(part, groups).of(&by), style(groups).of(by)]
     };
-    let groups = runs(part, |run| row_groups(run.record));
     transposed(&groups).iter().flat_map(|groups| of(groups)).collect()
+}
+
+fn operations(part: &Part<'_>, groups: &Rows<'_>) -> Chart {
+    let alone = part.is_alone();
+    let mut chart = if alone {
+        Chart::dots("rows", Axis::log("time", Unit::Nanoseconds))
+    } else {
+        Chart::dots("rows", ratio_axis(part)).around_one()
+    };
+    for (run, label, row) in each_row(groups) {
+        for (name, cell) in OPERATIONS.iter().zip(&row.cells) {
+            let of = if alone { seconds(cell) } else { ratios(run, row.target, cell) };
+            chart.next_to_published(run, name, label, of);
+        }
+    }
+    let seconds = table_of(groups, tables::row_seconds);
+    if alone {
+        return chart.described("How long does each operation take?", READ_ROWS, seconds);
+    }
+    let ratios = table_of(groups, tables::row_ratios);
+    chart.described(how_much(part), READ_ROWS, ratios.into_iter().chain(seconds))
+}
+
+fn seconds(cell: &RowCell) -> [Option<Interval>; 2] {
+    let here = cell.seconds.map(|seconds| Interval::from(seconds).times(SECONDS));
+    [here, cell.published_seconds.map(|seconds| (seconds * SECONDS).into())]
+}
+
+fn ratios(run: Run<'_>, target: usize, cell: &RowCell) -> [Option<Interval>; 2] {
+    let series = Series::new(run.record, cell.case, target);
+    let rounds = series.ratios_to(series.baseline()).values;
+    let here = cell.ratio.map(|ratio| Interval::from(ratio).of_rounds(rounds));
+    [here, cell.published_ratio.map(Interval::from)]
 }
 
 fn each_row<'a>(groups: &'a Rows<'a>) -> impl Iterator<Item = (Run<'a>, &'a str, &'a RowFigures)> {
@@ -133,20 +154,7 @@ fn each_row<'a>(groups: &'a Rows<'a>) -> impl Iterator<Item = (Run<'a>, &'a str,
     })
 }
 
-fn of_operations(
-    mut chart: Chart,
-    groups: &Rows<'_>,
-    values: impl Fn(&RowCell) -> [Option<Interval>; 2],
-) -> Chart {
-    for (run, label, row) in each_row(groups) {
-        for (name, cell) in OPERATIONS.iter().zip(&row.cells) {
-            chart.next_to_published(run, name, label, values(cell));
-        }
-    }
-    chart
-}
-
-fn style(groups: &Rows<'_>, by: &str) -> Chart {
+fn style(groups: &Rows<'_>) -> Chart {
     const HEAD: &str = "time of inserting ÷";
     let mut chart = Chart::dots("rows-style", Axis::log(HEAD, Unit::Ratio)).around_one();
     let mut compared = Vec::new();
@@ -154,56 +162,76 @@ fn style(groups: &Rows<'_>, by: &str) -> Chart {
         chart.in_group(&run.on("insert"), label, row.over_same_style);
         compared.push((run.on(label), row.over_same_style));
     }
+    // The baseline's own style is in the chart of ratios.
+    if compared.len() < 2 {
+        chart.series.clear();
+    }
     let table = Table::of("", &compared)
         .with(Column::text("target"), |(label, _)| label.clone())
         .with(Column::number(HEAD, ""), |(_, ratio)| Cell::interval(ratio.as_ref()));
-    let title = format!("Inserting ÷ that of the baseline’s store in the same style: {by}");
+    let title = "What is left of the difference in the same style?";
     chart.described(title, READ_STYLE, [table.done()])
 }
 
-const READ_TASKS: &str = "From the common start to the last worker's last task, over all tasks. Further left is \
-                          faster; whiskers are 95 % intervals. Published figures are of another machine.";
-const READ_STEPS: &str = "How long each step of a task takes in its worker.";
+const READ_TASKS: &str = "From the common start to the last worker's last task, over all tasks. Left of the line a \
+                          store is faster; whiskers are the 95 % interval, small dots the rounds. Published \
+                          figures are of another machine.";
+const READ_STEPS: &str = "Median and 99th percentile of each step in its worker.";
 const SAME_FILESYSTEM: &str = "the baseline’s store on the same file system";
 const MS: f64 = 1e6;
 
-/// The time of each task, its ratio, and the latency of each step.
+/// The ratio of the time of a task, or of one target its time, and the latency of each step.
 pub(super) fn tasks(part: &Part<'_>) -> Vec<Chart> {
-    let mut times = Chart::dots("queue", Axis::log("time of a task", Unit::Nanoseconds));
-    let mut ratios = Chart::dots("queue-ratio", ratio_axis(part)).around_one();
-    let mut steps = Chart::dots("queue-steps", Axis::log("latency", Unit::Nanoseconds));
     let groups = runs(part, |run| task_figures(run.record));
+    let alone = part.is_alone();
+    let mut chart = if alone {
+        Chart::dots("queue", Axis::log("time of a task", Unit::Nanoseconds))
+    } else {
+        Chart::dots("queue", ratio_axis(part)).around_one()
+    };
+    let mut steps = Chart::dots("queue-steps", Axis::log("latency", Unit::Nanoseconds));
     for Group { run, figures, .. } in &groups {
         for row in figures {
-            add_task(*run, row, [&mut times, &mut ratios, &mut steps]);
+            let add = if alone { add_time } else { add_ratios };
+            add(&mut chart, *run, row);
+            add_steps(&mut steps, *run, row);
         }
     }
-    let title = format!("Time of a task ÷ that of {}", part.baseline());
-    let [costs, sites] =
-        [table_of(&groups, tables::task_costs), table_of(&groups, tables::task_sites)];
-    let with = |more: Option<Table>| table_of(&groups, tables::tasks).into_iter().chain(more);
+    let title = if alone { "How long does a task take?".to_owned() } else { how_much(part) };
+    let [of_tasks, sites, costs] = [
+        table_of(&groups, tables::tasks),
+        table_of(&groups, tables::task_sites),
+        table_of(&groups, tables::task_costs),
+    ];
+    let tables = of_tasks.into_iter().chain(sites).chain(costs);
+    let table = table_of(&groups, tables::task_steps);
     vec![
-        times.described("Time of a task, all workers together", READ_TASKS, with(costs)),
-        ratios.described(title, READ_RATIO, with(sites)),
-        steps.described("Latency of each step", READ_STEPS, table_of(&groups, tables::task_steps)),
+        chart.described(title, READ_TASKS, tables),
+        steps.described("How long does each step of a task take?", READ_STEPS, table),
     ]
 }
 
-fn add_task(run: Run<'_>, row: &TaskFigures, [times, ratios, steps]: [&mut Chart; 3]) {
-    let label = run.label(row.figures.target);
+fn add_time(chart: &mut Chart, run: Run<'_>, row: &TaskFigures) {
     let time = row.figures.us_per_op.map(|us| Interval::from(us).times(1e3));
     let published = row.published_ms.map(|ms| (ms * MS).into());
-    times.next_to_published(run, "a task", label, [time, published]);
-    let ratio = [row.figures.ratio.map(Interval::from), row.published_ratio.map(Interval::from)];
-    ratios.next_to_published(run, "baseline", label, ratio);
+    chart.next_to_published(run, "a task", run.label(row.figures.target), [time, published]);
+}
+
+fn add_ratios(chart: &mut Chart, run: Run<'_>, row: &TaskFigures) {
+    let label = run.label(row.figures.target);
+    let ratio = [ratio_of(run, &row.figures), row.published_ratio.map(Interval::from)];
+    chart.next_to_published(run, "a task", label, ratio);
     if let Some((ratio, published)) = row.over_same_filesystem {
         let ratio = [Some(ratio.into()), published.map(Interval::from)];
-        ratios.next_to_published(run, SAME_FILESYSTEM, label, ratio);
+        chart.next_to_published(run, SAME_FILESYSTEM, label, ratio);
     }
+}
+
+fn add_steps(chart: &mut Chart, run: Run<'_>, row: &TaskFigures) {
+    let label = run.label(row.figures.target);
     for (step, latency) in &row.steps {
         for (name, us) in [("p50", latency.p50), ("p99", latency.p99)] {
-            let group = run.on(format!("{step}, {name}"));
-            steps.in_group(&group, label, Some(us * 1e3));
+            chart.in_group(&run.on(format!("{step}, {name}")), label, Some(us * 1e3));
         }
     }
 }

@@ -25,9 +25,10 @@ fn chart(part: &Part<'_>, measures: &[Measure]) -> Chart {
     let mut stores = groups.iter().flat_map(|group| &group.figures);
     let per_byte = stores.all(|s| s.length_mb.is_none() || s.length_per_byte.is_some());
     let (title, axis) = if per_byte {
-        ("Bytes on disk per byte of data", Axis::linear("bytes per byte of data", Unit::Ratio))
+        let axis = Axis::linear("bytes per byte of data", Unit::Ratio);
+        ("How much disk does a byte of data take?", axis)
     } else {
-        ("Bytes on disk", Axis::linear("size of the files", Unit::Bytes))
+        ("How much disk does each store take?", Axis::linear("size of the files", Unit::Bytes))
     };
     let size = |[of_byte, mb]: [Option<f64>; 2]| if per_byte { of_byte } else { Some(mb? * 1e6) };
     let mut chart = Chart::new("space", Kind::Bars, Axis::default(), axis);

@@ -15,25 +15,26 @@ use crate::{
     page_matrices, tables, words,
 };
 
-/// For each case a chart with a group for each run.
-pub(super) fn ratios(part: &Part<'_>) -> Vec<Chart> {
+/// For each case a chart with a group for each run. Over sizes they are lines.
+pub(super) fn compared(part: &Part<'_>) -> Vec<Chart> {
     let of = |case: Case| {
-        let title = format!(": {}", part.first().case(case));
-        cases::ratio(part, &title, &groups(part, &[case], |run, _| run.varied()))
+        let groups = groups(part, &[case], |run, _| run.varied());
+        cases::comparison(part, &part.first().case(case), &groups)
     };
-    part.plan().cases().map(of).collect()
+    let by_size = part.varies("size") && !part.is_alone();
+    part.plan().cases().filter(|_| !by_size).map(of).collect()
 }
 
-const READ_BREAK_EVEN: &str = "Below 1 a target is faster than the baseline. At the size where its line crosses 1, the \
-                               baseline overtakes; that size has an interval of its own.";
+const READ_BREAK_EVEN: &str = "Below 1 a store is faster than the baseline; a band is the 95 % interval. At the size \
+                               where its line crosses 1, the baseline overtakes; that size has an interval of \
+                               its own.";
 
 /// What varies besides the size.
 type Others = BTreeMap<String, String>;
 
 /// Ratios over the size of blobs.
 pub(super) fn break_evens(part: &Part<'_>) -> Vec<Chart> {
-    let sizes: BTreeSet<_> = part.runs().filter_map(|run| size(run.record)).collect();
-    if sizes.len() < 2 {
+    if !part.varies("size") {
         return vec![];
     }
     let all: BTreeSet<_> = part.runs().map(|run| others(run.record)).collect();
@@ -52,8 +53,8 @@ fn break_even(part: &Part<'_>, case: Case, varied: &Others) -> Chart {
     }
     mark(&mut chart, part, case, varied);
     let place = words::about(part.plan(), case, varied);
-    let title = format!("Time ÷ that of {}, by size of blobs: {place}", part.baseline());
-    chart.described(title, READ_BREAK_EVEN, table_of(&groups, tables::times))
+    let title = format!("Up to which size of blobs is each store faster than {}?", part.baseline());
+    chart.described(title, READ_BREAK_EVEN, table_of(&groups, tables::times)).of(place)
 }
 
 /// Marks where the lines cross 1, and says it in a sentence for each target.
@@ -102,6 +103,9 @@ fn pages(part: &Part<'_>, side: &Side<'_>, matrix: &PageMatrix) -> Chart {
         }
     }
     let place = words::about(part.plan(), matrix.case, &matrix.others);
-    let title = side.on(format!("Time of {baseline} ÷ that of {}: {place}", matrix.family));
-    chart.described(title, READ_PAGES, [tables::page_sizes(part.first().record, matrix)])
+    let place = side.on(format!("{}, {place}", matrix.family));
+    let table = tables::page_sizes(part.first().record, matrix);
+    chart
+        .described("Which page size is best for which size of blobs?", READ_PAGES, [table])
+        .of(place)
 }

@@ -1,6 +1,7 @@
 // Checks of any page, at every width, in both themes. Each returns its complaints.
 
 import { colourOf } from "../../src/colours.js";
+import { show } from "../../src/units.js";
 
 /** A drawing with more points than this marks none of them (`src/lines.js`). */
 const FEW = 40;
@@ -108,12 +109,45 @@ export async function marks(page, theme) {
   return complaints;
 }
 
-/** How many shapes there are of each colour; `#000` is what a line without a fill has. */
+/** On every row of dots and bars its name, or its beginning, and its figure. */
+export async function rows(page) {
+  const { charts } = await dataOf(page);
+  const complaints = [];
+  for (const { id, kind, along, value: axis, series } of charts) {
+    if (!["dots", "bars"].includes(kind)) continue;
+    const texts = (await page.locator(`.plot[data-chart="${id}"] svg text`).allTextContents())
+      .map((text) => text.replaceAll("\u00a0", " "));
+    const names = new Set(texts.map((text) => text.split("…")[0].replace(/ \(limit\)$/, "")));
+    for (const { name, points } of series) {
+      if (![...names].some((text) => text !== "" && name.startsWith(text))) complaints.push(`${id}: no row of ${name}`);
+      const missing = points.filter(({ value }) => value != null)
+        .map(({ value }) => show(value, axis.unit, 3).replaceAll("\u00a0", " "))
+        .filter((figure) => !texts.includes(figure));
+      if (missing.length > 0) complaints.push(`${id}: ${name} lacks ${missing}`);
+    }
+    const heads = along.names.filter((name) => !texts.some((text) => text !== "" && name.startsWith(text.split("…")[0])));
+    if (heads.some((name) => name !== "")) complaints.push(`${id}: no head ${heads}`);
+  }
+  return complaints;
+}
+
+/** No chart shows what another one does. */
+export async function twice(page) {
+  const { charts } = await dataOf(page);
+  const shown = charts.map(({ along, value, series }) => JSON.stringify([along, value, series]));
+  return charts.filter((_, i) => shown.indexOf(shown[i]) < i).map(({ id }) => id);
+}
+
+/**
+ * How many shapes there are of each colour; `#000` is what a line without a fill has. Rounds, bands and
+ * further parts of bars are paler.
+ */
 function fills(svg) {
   const found = {};
   for (const shape of svg.querySelectorAll("path, circle, polygon")) {
     const fill = shape.getAttribute("fill");
-    if (fill && fill !== "none" && fill !== "#000" && !shape.closest("defs")) {
+    const pale = shape.hasAttribute("fill-opacity");
+    if (fill && fill !== "none" && fill !== "#000" && !pale && !shape.closest("defs")) {
       found[fill] = (found[fill] ?? 0) + 1;
     }
   }
@@ -157,7 +191,7 @@ export async function tables(page) {
 /** The figures that a chart's table must have: of percentiles only the greatest, it lists but a few. */
 const valuesOf = ({ series, along }) => series.flatMap(({ target, points }) => points
   .filter(({ at, value }) => value != null && (along.unit !== "percentile" || at >= 100))
-  .map(({ value }) => ({ target, value })));
+  .flatMap(({ value, parts = [] }) => [value, ...parts].map((value) => ({ target, value }))));
 
 /** Whether a row of `target` has a figure that `value` is rounded to; it may have a star. */
 function contains(rows, target, value) {

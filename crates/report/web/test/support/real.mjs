@@ -1,6 +1,7 @@
 // Small real runs and their pages.
 
 import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { storemark } from "./places.mjs";
 
@@ -20,10 +21,13 @@ export const RUNS = [
     name: "ages", charts: 3,
     args: ["age", "files:", "sqlite:", "--objects", "20", "--size", "16k", "--ages", "0,1", "--rounds", "2"],
   },
-  { name: "rows", charts: 2, args: ["rows", "csv:", "sqlite:", "--rows", "500", "--rounds", "2"] },
+  { name: "rows", charts: 1, args: ["rows", "csv:", "sqlite:", "--rows", "500", "--rounds", "2"] },
   {
     name: "queue", charts: 2,
     args: ["queue", "files:", "sqlite:", "--workers", "2", "--tasks", "3", "--rewrites", "2", "--rounds", "2"],
+  },
+  {
+    name: "machines", charts: 4, of: "plain", machines: ["attic", "cellar"],
   },
   {
     name: "hostile", charts: 4,
@@ -36,11 +40,24 @@ export const RUNS = [
 ];
 
 /** Writes the page of a run into `folder` and returns its file. */
-export async function make({ name, args, before = [] }, folder) {
+export async function make({ name, args, before = [], of, machines }, folder) {
   const file = `${folder}/${name}.html`;
+  if (machines) {
+    for (const machine of machines) await rename(`${folder}/${of}.json`, machine, folder);
+    await call(["report", ...machines.map((machine) => `${machine}.json`), "--html", file], folder);
+    return file;
+  }
   for (const command of before) await call(command, folder);
   await call([...args, "--quiet", "--json", `${name}.json`, "--html", file], folder);
   return file;
+}
+
+/** Writes a record as if another machine had made it. */
+async function rename(record, machine, folder) {
+  const [header, ...lines] = (await readFile(record, "utf8")).split("\n");
+  const of = JSON.parse(header);
+  of.environment.machine = machine;
+  await writeFile(`${folder}/${machine}.json`, [JSON.stringify(of), ...lines].join("\n"));
 }
 
 async function call(command, folder) {

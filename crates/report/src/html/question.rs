@@ -1,0 +1,58 @@
+//! What a page asks: its title.
+
+use itertools::Itertools;
+use model::{Experiment, Operation, Plan, Work, rows};
+
+use super::part::Part;
+use crate::{answer::and, words};
+
+/// `Which store reads and updates these blobs fastest?`
+pub(super) fn of(part: &Part<'_>) -> String {
+    let plan = part.plan();
+    let what = match plan.experiment {
+        Experiment::Blobs { .. } => "these blobs",
+        Experiment::Rows { .. } => "these rows",
+        Experiment::Tasks { .. } => "these tasks",
+        Experiment::Ageing { .. } => return ageing(plan),
+    };
+    let sizes = part.varies("size");
+    match plan.targets.as_slice() {
+        [one] => format!("How fast does {} {} {what}?", one.label, verbs(plan, "")),
+        _ if sizes => format!("Which store {} {what} fastest, at which size?", verbs(plan, "s")),
+        _ => format!("Which store {} {what} fastest?", verbs(plan, "s")),
+    }
+}
+
+fn ageing(plan: &Plan) -> String {
+    match plan.targets.as_slice() {
+        [one] => format!("Does {} get slower as it ages?", one.label),
+        _ => "Which store stays fast as it ages?".to_owned(),
+    }
+}
+
+/// `reads and updates`, `runs YCSB A and YCSB B on`: what is done, each once.
+fn verbs(plan: &Plan, s: &str) -> String {
+    let verbs = plan.workloads.iter().filter_map(|workload| verb(workload.work)).unique();
+    let mut all: Vec<_> = verbs.map(|verb| format!("{verb}{s}")).collect();
+    let mixes = (0..plan.workloads.len()).filter(|at| verb(plan.workloads[*at].work).is_none());
+    let names = mixes.map(|at| words::workload_name(plan, at));
+    // At several rates it is the same mix.
+    let names = names.map(|name| name.split(" at ").next().unwrap_or_default().to_owned()).unique();
+    let names: Vec<_> = names.collect();
+    all.extend((!names.is_empty()).then(|| format!("run{s} {} on", and(&names))));
+    and(&all)
+}
+
+/// A mix of operations has none.
+fn verb(work: Work) -> Option<&'static str> {
+    Some(match work {
+        Work::Blobs { operation: Operation::Mix(_), .. } => return None,
+        Work::Blobs { operation: Operation::Update, .. }
+        | Work::Rows { operation: rows::Operation::Add, .. } => "update",
+        Work::Blobs { operation: Operation::Insert, .. }
+        | Work::Rows { operation: rows::Operation::Insert, .. } => "insert",
+        Work::Rows { operation: rows::Operation::Sum, .. } => "sum",
+        Work::Blobs { operation: Operation::Read, .. } | Work::Ageing { .. } => "read",
+        Work::Tasks => "complete",
+    })
+}
