@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(code) => return code,
     };
+    mishaps::end_with_a_line(matches!(command, Command::Worker));
     // What only reads may be ended by any signal at once, and so may what does one thing after the other.
     // `cache` listens for itself where it has something to clean up.
     let cleans_up = !matches!(

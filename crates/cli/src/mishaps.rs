@@ -1,14 +1,15 @@
-//! What would end this program without a word: a panic becomes one line, and a file that grows beyond
-//! its limit an error.
+//! What would end this program without a word: a panic becomes one line, so does the end that a library
+//! in C makes of it, and a file that grows beyond its limit is an error.
 
 use std::{
     cell::RefCell,
     panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Mutex, PoisonError},
     thread,
 };
 
+use engines::LastLine;
 use model::{Error, Result};
 
 use crate::{exit::Failure, output};
@@ -18,7 +19,7 @@ static LAST: Mutex<String> = Mutex::new(String::new());
 
 thread_local! {
     /// The stores, if any, that this thread was at when it panicked before.
-    static UNWINDING: RefCell<Vec<Option<PathBuf>>> = const { RefCell::new(Vec::new()) };
+    static UNWINDING: RefCell<Vec<Option<&'static Path>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Prepares for both.
@@ -42,6 +43,16 @@ fn file_limits() -> Result<()> {
     Ok(())
 }
 
+/// Where a library ends this process, its last line names the store: on standard error, or as the reply of
+/// a worker, which the process that started it prints.
+pub(crate) fn end_with_a_line(worker: bool) {
+    engines::end_with(if worker {
+        LastLine { to: 1, line: lab::failure }
+    } else {
+        LastLine { to: 2, line: output::line }
+    });
+}
+
 /// Does `work`; a panic in it is an error.
 pub(crate) fn caught(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Failure::PartWay(last())))
@@ -59,11 +70,11 @@ fn on_panic(info: &PanicHookInfo<'_>) {
         output::say(&last().to_string());
         std::process::exit(2);
     }
-    UNWINDING.with_borrow_mut(|earlier| earlier.push(store.clone()));
+    UNWINDING.with_borrow_mut(|earlier| earlier.push(store));
     let why = engines::panic_message(info.payload());
     // The thread that waited for others repeats that one of them has panicked.
     if why != "a scoped thread panicked" {
-        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = line(info, store.as_deref(), &why);
+        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = line(info, store, &why);
     }
     if thread::current().name().is_some_and(|name| name != "main") {
         output::say(&last().to_string());

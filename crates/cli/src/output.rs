@@ -81,8 +81,13 @@ pub(crate) fn clear_line() {
 }
 
 /// Says one line on standard error, without passwords; what a terminal would obey is replaced.
-pub(crate) fn say(line: &str) {
-    print_aside(&format!("storemark: {}\n", harmless(&without_passwords(line))));
+pub(crate) fn say(text: &str) {
+    print_aside(&line(text));
+}
+
+/// The line that [`say`] writes.
+pub(crate) fn line(text: &str) -> String {
+    format!("storemark: {}\n", harmless(&without_passwords(text)))
 }
 
 pub(crate) fn page(page: &Page) -> String {

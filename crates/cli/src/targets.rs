@@ -254,7 +254,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     if let Some(address) = target.location.to_str().filter(|location| location.starts_with("//")) {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
-        let address = Some(Secret::new(address));
+        let address = Some(Secret::address(address));
         return Ok(Resolved { text, engine, location: None, address, settings });
     }
     let engine = registry::blobs(name).map_err(|e| e.context(without_password(words)))?;

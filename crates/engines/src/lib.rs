@@ -6,6 +6,7 @@ mod at;
     allow(dead_code, reason = "other libraries do not panic")
 )]
 mod caught;
+mod crashes;
 mod files;
 mod first;
 #[cfg(feature = "fjall")]
@@ -45,6 +46,7 @@ pub mod sqlite;
 mod table;
 
 pub use caught::{given_up, panic_message, store_at_work};
+pub use crashes::{LastLine, end_with};
 pub use slowed::Slowed;
 
 use model::Engine;

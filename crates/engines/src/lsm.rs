@@ -31,6 +31,9 @@ pub(crate) type Visitor<'a> = dyn FnMut(&[u8], u64, &[u8]) -> Visit + 'a;
 
 /// The library as one session uses it.
 pub(crate) trait Tree {
+    /// As [`Library::PANICS`].
+    const PANICS: bool;
+
     /// The store as it was at one moment.
     type View;
 
@@ -157,6 +160,8 @@ pub(crate) fn check(key: Key<'_>, length: u64, longest_key: usize) -> Result<()>
 }
 
 impl<'s, T: Tree> Library for Buffered<'s, T> {
+    const PANICS: bool = T::PANICS;
+
     type Key<'k> = &'k [u8];
     /// `None`: as it is now.
     type Read = Option<T::View>;

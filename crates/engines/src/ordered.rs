@@ -4,7 +4,7 @@ use std::{cell::Cell, mem, path::Path};
 
 use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, Visitor};
 
-use crate::{first::first, refusal::wrong_kind};
+use crate::{caught::StoreName, first::first, refusal::wrong_kind};
 
 /// The bytes of `key`, in the order of the keys: an integer with its sign bit flipped, highest
 /// byte first; a name as it is. An integer's bytes are put into `room`.
@@ -51,6 +51,9 @@ pub(crate) fn kind(path: &Path, mut has: impl FnMut(&str) -> bool) -> Result<Key
 
 /// The library as one session uses it.
 pub(crate) trait Library: Sized {
+    /// Whether it panics on a damaged store; one in C does not.
+    const PANICS: bool;
+
     type Key<'k>;
     /// The store as it was at one moment.
     type Read;
@@ -116,14 +119,25 @@ enum Batch<L: Library> {
 /// One worker's use of a store whose library has transactions over keys in order.
 pub(crate) struct TransactionSession<L: Library> {
     library: L,
+    store: &'static StoreName,
     batch: Batch<L>,
     /// Transactions that had to wait for another session's, since last asked.
     waits: Cell<i64>,
 }
 
 impl<L: Library> TransactionSession<L> {
-    pub(crate) fn new(library: L) -> Self {
-        Self { library, batch: Batch::None, waits: Cell::new(0) }
+    /// Of the store at `path`.
+    pub(crate) fn new(library: L, path: &Path) -> Self {
+        Self { library, store: StoreName::of(path), batch: Batch::None, waits: Cell::new(0) }
+    }
+
+    /// Lets `work` call the library, which may give up on a damaged store.
+    #[inline]
+    fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let store = self.store;
+        let done =
+            if L::PANICS { store.caught(|| work(self)) } else { store.at_work(|| work(self)) };
+        done.map_err(|error| store.names(error))
     }
 
     /// The batch, or what `now` is to hold for one operation.
@@ -152,48 +166,58 @@ impl<L: Library> TransactionSession<L> {
 
 impl<L: Library> Session for TransactionSession<L> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        let (mut room, mut now) = ([0; 8], None);
-        let key = self.library.key(&key, &mut room)?;
-        self.library.get(self.txn(&mut now)?, key, into)
+        self.guarded(|session| {
+            let (mut room, mut now) = ([0; 8], None);
+            let key = session.library.key(&key, &mut room)?;
+            session.library.get(session.txn(&mut now)?, key, into)
+        })
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        let mut room = [0; 8];
-        let key = self.library.key(&key, &mut room)?;
-        self.change(|library, txn| library.put(txn, key, value, put))
+        self.guarded(|session| {
+            let mut room = [0; 8];
+            let key = session.library.key(&key, &mut room)?;
+            session.change(|library, txn| library.put(txn, key, value, put))
+        })
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
-        let mut room = [0; 8];
-        let key = self.library.key(&key, &mut room)?;
-        self.change(|library, txn| library.delete(txn, key))
+        self.guarded(|session| {
+            let mut room = [0; 8];
+            let key = session.library.key(&key, &mut room)?;
+            session.change(|library, txn| library.delete(txn, key))
+        })
     }
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
-        // The old one ends first: a writer would wait for itself.
-        self.batch = Batch::None;
-        self.batch = match mode {
-            Mode::Read => Batch::Read(self.library.read()?),
-            Mode::Write => Batch::Write(self.library.write(&self.waits)?),
-        };
-        Ok(())
+        self.guarded(|session| {
+            // The old one ends first: a writer would wait for itself.
+            session.batch = Batch::None;
+            session.batch = match mode {
+                Mode::Read => Batch::Read(session.library.read()?),
+                Mode::Write => Batch::Write(session.library.write(&session.waits)?),
+            };
+            Ok(())
+        })
     }
 
     fn commit(&mut self) -> Result<()> {
-        match mem::replace(&mut self.batch, Batch::None) {
-            Batch::Write(txn) => self.library.commit(txn),
+        self.guarded(|session| match mem::replace(&mut session.batch, Batch::None) {
+            Batch::Write(txn) => session.library.commit(txn),
             Batch::Read(_) | Batch::None => Ok(()),
-        }
+        })
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        let (mut room, mut now) = ([0; 8], None);
-        let from = match &scan.from {
-            Some(key) => Some(self.library.key(key, &mut room)?),
-            None => None,
-        };
-        let visit = &mut first(scan.limit, visit);
-        self.library.scan(self.txn(&mut now)?, from, scan.values, visit)
+        self.guarded(|session| {
+            let (mut room, mut now) = ([0; 8], None);
+            let from = match &scan.from {
+                Some(key) => Some(session.library.key(key, &mut room)?),
+                None => None,
+            };
+            let visit = &mut first(scan.limit, visit);
+            session.library.scan(session.txn(&mut now)?, from, scan.values, visit)
+        })
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
@@ -218,6 +242,69 @@ mod tests {
             let encoded_b = bytes(&Key::Int(b), KeyKind::Integers, room_b).unwrap();
             prop_assert_eq!(encoded_a.cmp(encoded_b), a.cmp(&b));
             prop_assert_eq!(key(encoded_a, KeyKind::Integers).unwrap(), Key::Int(a));
+        }
+    }
+
+    /// A library that panics when it looks for 1, and has nothing.
+    struct Fragile;
+
+    impl Library for Fragile {
+        const PANICS: bool = true;
+        type Key<'k> = Key<'k>;
+        type Read = ();
+        type Write = ();
+
+        fn key<'k>(&self, key: &Key<'k>, _: &'k mut [u8; 8]) -> Result<Key<'k>> {
+            Ok(*key)
+        }
+
+        fn read(&self) -> Result<()> {
+            Ok(())
+        }
+
+        fn write(&self, _: &Cell<i64>) -> Result<()> {
+            Ok(())
+        }
+
+        fn commit(&self, (): ()) -> Result<()> {
+            panic!("at the end")
+        }
+
+        fn get(&self, _: Txn<'_, Self>, key: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
+            assert_ne!(key, Key::Int(1), "a block is torn");
+            Ok(None)
+        }
+
+        fn put(&self, (): &mut (), _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
+            Ok(true)
+        }
+
+        fn delete(&self, (): &mut (), _: Key<'_>) -> Result<bool> {
+            Ok(true)
+        }
+
+        fn scan(
+            &self,
+            _: Txn<'_, Self>,
+            _: Option<Key<'_>>,
+            _: bool,
+            _: &mut Visitor<'_>,
+        ) -> Result<()> {
+            panic!("in the middle")
+        }
+    }
+
+    #[test]
+    fn a_panic_while_values_are_read_or_written_names_the_store() {
+        let mut session = TransactionSession::new(Fragile, Path::new("a/store"));
+        assert_eq!(session.get(Key::Int(2), &mut []).unwrap(), None);
+        let torn = session.get(Key::Int(1), &mut []).unwrap_err();
+        let scanned = session.scan(Scan::ALL, &mut |_| unreachable!()).unwrap_err();
+        let written = session.put(Key::Int(2), b"", &Put::default()).unwrap_err();
+        for (error, why) in [(torn, "a block is torn"), (scanned, "middle"), (written, "the end")] {
+            assert_eq!(error.kind(), model::ErrorKind::Corrupt);
+            let said = error.to_string();
+            assert!(said.starts_with("a/store: may be damaged") && said.contains(why), "{said}");
         }
     }
 

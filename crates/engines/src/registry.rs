@@ -127,14 +127,33 @@ pub fn recognise(path: &Path) -> Option<&'static dyn Blobs> {
     if is_folder && marked(path).is_some() { None } else { Some(engine) }
 }
 
-/// Names of files by which a folder is an engine's, also when it is damaged and in a build without that
-/// engine; a `*` is any text. So many of them have to be there.
-const MARKS: &[(&str, usize, &[&str])] = &[
-    ("lmdb", 1, &["data.mdb", "lock.mdb"]),
-    ("fjall", 2, &["keyspaces", "version", "lock", "*.jnl"]),
-    ("rocksdb", 2, &["CURRENT", "IDENTITY", "LOCK", "LOG", "MANIFEST-*", "OPTIONS-*", "*.sst"]),
-    ("mariadb", 2, &["ibdata1", "aria_log_control", "ib_logfile0", "undo001", "mysql"]),
-    ("postgres", 2, &["PG_VERSION", "pg_wal", "pg_xact", "global", "base"]),
+/// Names by which a folder is an engine's, also when it is damaged and in a build without that engine.
+struct Marks {
+    engine: &'static str,
+    /// Names that others hardly use, one of which is there; a `*` is any text.
+    own: &'static [&'static str],
+    /// Names that others use too. Of all names two are there, unless there is nothing else.
+    common: &'static [&'static str],
+}
+
+const MARKS: &[Marks] = &[
+    Marks { engine: "lmdb", own: &["data.mdb", "lock.mdb"], common: &[] },
+    Marks { engine: "fjall", own: &["keyspaces", "*.jnl"], common: &["version", "lock"] },
+    Marks {
+        engine: "rocksdb",
+        own: &["MANIFEST-*", "OPTIONS-*", "*.sst"],
+        common: &["CURRENT", "IDENTITY", "LOCK", "LOG", "*.log"],
+    },
+    Marks {
+        engine: "mariadb",
+        own: &["ibdata1", "aria_log_control", "ib_logfile0", "undo001"],
+        common: &["mysql"],
+    },
+    Marks {
+        engine: "postgres",
+        own: &["PG_VERSION", "pg_wal", "pg_xact"],
+        common: &["global", "base"],
+    },
 ];
 
 /// The engine whose own files the folder at `path` has, with one of their names.
@@ -142,11 +161,11 @@ pub fn marked(path: &Path) -> Option<(&'static str, String)> {
     let entries =
         path.read_dir().ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names: Vec<_> = entries.collect();
-    MARKS.iter().find_map(|(engine, needed, marks)| {
-        let is_mark = |name: &&String| marks.iter().any(|mark| fits(name, mark));
-        let mut found: Vec<_> = names.iter().filter(is_mark).collect();
-        found.sort_unstable();
-        (found.len() >= *needed).then(|| (*engine, found[0].clone()))
+    MARKS.iter().find_map(|Marks { engine, own, common }| {
+        let among = |marks: &[&str], name: &str| marks.iter().any(|mark| fits(name, mark));
+        let first = names.iter().filter(|name| among(own, name)).min()?;
+        let found = names.iter().filter(|name| among(own, name) || among(common, name)).count();
+        (found >= names.len().min(2)).then(|| (*engine, first.clone()))
     })
 }
 
@@ -205,6 +224,10 @@ mod tests {
             (&["MANIFEST-000005", "000012.sst"], Some("rocksdb")),
             (&["PG_VERSION", "base"], Some("postgres")),
             (&["lock", "readme"], None),
+            (&["lock", "version"], None),
+            (&["base", "global"], None),
+            (&["LOG", "LOCK", "CURRENT"], None),
+            (&["data.mdb", "a.jpg"], None),
             (&["LOG", "a.jpg"], None),
         ] {
             let dir = tempfile::tempdir().unwrap();

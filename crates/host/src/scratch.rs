@@ -167,8 +167,13 @@ fn sweep_one(path: &Path) -> io::Result<()> {
 }
 
 fn name() -> String {
+    named(std::process::id(), random())
+}
+
+/// A number that no other process has.
+pub fn random() -> u64 {
     // Each `RandomState` has a new seed.
-    named(std::process::id(), RandomState::new().build_hasher().finish())
+    RandomState::new().build_hasher().finish()
 }
 
 fn named(pid: u32, random: u64) -> String {

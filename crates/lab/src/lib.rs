@@ -31,7 +31,7 @@ pub use progress::{Progress, Silent};
 pub use recorder::{RecordFile, Recorder, write_line};
 pub use schedule::{Outcome, measure, measure_with};
 pub use verify::{Checked, Differences, Looked, Verified, check, verify};
-pub use workers::{Finders, serve};
+pub use workers::{Finders, failure, serve};
 pub use workload::{BlobWork, Op, Probe, ProbePass, Tally};
 
 /// Returns what a thread did; its panic goes on here.

@@ -83,10 +83,21 @@ pub fn verify(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Verified> {
-    let places = [readable(a, scratch, progress, stop)?, readable(b, scratch, progress, stop)?];
-    let stores = [places[0].place.open()?, places[1].place.open()?];
+    let [first, second] =
+        [readable(a, scratch, progress, stop)?, readable(b, scratch, progress, stop)?];
+    let verified =
+        verify_readable([&first.place, &second.place], [&*a.path, &*b.path], progress, stop);
+    verified.map_err(|error| first.names(second.names(error)))
+}
+
+fn verify_readable(
+    places: [&Place; 2],
+    paths: [&Path; 2],
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Verified> {
+    let stores = [places[0].open()?, places[1].open()?];
     let [kind, other] = [stores[0].keys(), stores[1].keys()];
-    let paths = [&*a.path, &*b.path];
     let shown = paths.map(Path::display);
     if kind != other {
         return Err(Error::usage(format!(
@@ -160,7 +171,8 @@ pub fn check(
     stop: &Stop,
 ) -> Result<Checked> {
     let readable = readable(place, scratch, progress, stop)?;
-    match check_readable(&readable.place, &place.path, progress, stop) {
+    let checked = check_readable(&readable.place, &place.path, progress, stop);
+    match checked.map_err(|error| readable.names(error)) {
         Err(error) if error.kind() == ErrorKind::Corrupt => {
             let damage = vec![error.to_string()];
             Ok(Checked { looked: Looked::default(), damage, digest: None })

@@ -95,6 +95,13 @@ impl Error {
         self
     }
 
+    /// The same error with `to` wherever its sentence has `from`.
+    #[must_use]
+    pub fn replaced(mut self, from: &str, to: &str) -> Self {
+        self.0.message = self.0.message.replace(from, to);
+        self
+    }
+
     /// The same error as another kind.
     #[must_use]
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {

@@ -16,7 +16,9 @@ pub fn of_machine(environment: &Environment) -> Vec<FindingKind> {
     let debug = environment.debug_build.then_some(FindingKind::DebugBuild);
     let limited = environment.memory.address_space_bytes;
     let limited = limited.map(|bytes| FindingKind::AddressSpaceLimited { bytes });
-    let machine = [debug, limited, governor(environment), host(environment)].into_iter().flatten();
+    let fsync = flushes_with_fsync(environment);
+    let machine = [debug, limited, governor(environment), host(environment), fsync];
+    let machine = machine.into_iter().flatten();
     machine.chain(environment.filesystems.iter().flat_map(of_filesystem)).collect()
 }
 
@@ -58,6 +60,10 @@ fn matters(record: &Record, kind: &FindingKind) -> bool {
         }
         FindingKind::CachedTwice { .. } => reaches_device(record),
         FindingKind::FlushTooFast { .. } => is_flushed(record),
+        FindingKind::FlushesWithFsync => {
+            let targets = &record.header.plan.targets;
+            is_flushed(record) && targets.iter().any(|target| target.engine == "sqlite")
+        }
         _ => true,
     }
 }
@@ -73,6 +79,14 @@ fn is_read_from_device(record: &Record) -> bool {
 fn is_flushed(record: &Record) -> bool {
     let promised = record.stores.iter().any(|facts| facts.durability != Durability::None);
     promised && record.header.plan.first(Work::writes).is_some()
+}
+
+/// A crate from a registry is built without the settings of its folder.
+fn flushes_with_fsync(environment: &Environment) -> Option<FindingKind> {
+    let sqlite = environment.libraries.iter().find(|library| library.name == "SQLite")?;
+    let is_known = environment.os == "linux" && !sqlite.options.is_empty();
+    let without = !sqlite.options.iter().any(|option| option.starts_with("HAVE_FDATASYNC"));
+    (is_known && without).then_some(FindingKind::FlushesWithFsync)
 }
 
 /// Any governor but `performance` follows the load, and lags behind it. What a virtual machine

@@ -2,7 +2,8 @@
 
 use model::{
     Batch, Cache, Cpu, Durability, Environment, Experiment, Filesystem, FindingKind, Flush,
-    Generated, MemoryLimit, Operation, Order, Server, Work, Workload, record::Record, rows,
+    Generated, Library, MemoryLimit, Operation, Order, Server, Work, Workload, record::Record,
+    rows,
 };
 
 use super::{DATA, KEYS, data, fixture::filesystem, kinds, sound, workload};
@@ -286,6 +287,26 @@ fn a_flush_that_no_drive_can_do_matters_if_updates_are_flushed() {
     assert_eq!(flush(9_999, "/dev/pmem0", durable, update), []);
     assert_eq!(flush(9_999, "/dev/vda", Durability::None, update), []);
     assert_eq!(flush(9_999, "/dev/vda", durable, Operation::Read), []);
+}
+
+#[test]
+fn an_sqlite_that_flushes_with_fsync_matters_if_it_is_flushed() {
+    let built = |option: &str, engine: &str, operation| {
+        early(|r| {
+            let options = vec!["THREADSAFE=2".to_owned(), option.to_owned()];
+            let (name, version) = ("SQLite".to_owned(), "3.50.0".to_owned());
+            r.header.environment.os = "linux".to_owned();
+            r.header.environment.libraries = vec![Library { name, version, options }];
+            r.header.plan.targets[1].engine = engine.to_owned();
+            r.header.plan.workloads = vec![workload(operation)];
+            r.stores.iter_mut().for_each(|facts| facts.durability = Durability::Durable);
+        })
+    };
+    let found = [FindingKind::FlushesWithFsync];
+    assert_eq!(built("TEMP_STORE=1", "sqlite", Operation::Update), found);
+    assert_eq!(built("TEMP_STORE=1", "sqlite", Operation::Read), []);
+    assert_eq!(built("TEMP_STORE=1", "lmdb", Operation::Update), []);
+    assert_eq!(built("HAVE_FDATASYNC=1", "sqlite", Operation::Update), []);
 }
 
 #[test]

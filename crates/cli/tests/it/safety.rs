@@ -48,6 +48,21 @@ fn a_users_stores_are_only_read() {
     assert_eq!(world.tree(), before);
 }
 
+/// What is written is bytes, and a handle for blobs would leave a text's type as it is.
+#[test]
+fn texts_are_not_replaced_in_place() {
+    let world = World::new();
+    let sql = "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB); \
+               INSERT INTO kv VALUES(1, x'00'), (2, 'text');";
+    world.sqlite3(&["t.db", sql]);
+    for target in ["t.db", "sqlite:t.db?api=blob"] {
+        let line = format!("run {target} --update --rounds 1");
+        let said = world.refused(&format!("{line} --in-place"));
+        assert!(said.contains("the value of key 2 is text, and --in-place writes bytes"), "{said}");
+        world.ok(&line);
+    }
+}
+
 #[test]
 fn only_in_place_writes_to_a_users_store() {
     let world = World::new();

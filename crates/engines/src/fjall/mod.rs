@@ -111,15 +111,7 @@ impl Blobs for Fjall {
     }
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        // The library's own lock; a store that never had one is nobody's.
-        let lock = File::open(location.join("lock"));
-        match lock.map(|file| file.try_lock()) {
-            Ok(Err(TryLockError::WouldBlock)) => {
-                let shown = location.display();
-                Err(Error::usage(format!("{shown}: another process has it open")))
-            }
-            _ => Ok(true),
-        }
+        locked(location).map(|_| true)
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
@@ -128,14 +120,51 @@ impl Blobs for Fjall {
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         at::check(self, location)?;
+        // A process that has it open changes the lists meanwhile.
+        let lock = locked(location)?;
         manifest::check(location)?;
+        drop(lock);
         Ok(Box::new(caught(location, || FjallStore::open(location, options))?))
     }
 }
 
+/// Holds the library's own lock, as no process has the store open; a store that never had one is
+/// nobody's.
+fn locked(location: &Path) -> Result<Option<File>> {
+    let lock = File::open(location.join("lock")).ok();
+    let taken = lock.as_ref().map(File::try_lock);
+    if let Some(Err(TryLockError::WouldBlock)) = taken {
+        let shown = location.display();
+        return Err(Error::usage(format!(
+            "{shown}: is open already, in another process or in this one, which holds its lock (the \
+             file {shown}/lock)"
+        )));
+    }
+    Ok(lock)
+}
+
 #[cfg(test)]
 mod tests {
+    use model::{Access, KeyKind};
+
     use super::*;
+
+    #[test]
+    fn the_lists_of_a_store_that_is_open_are_not_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let settings = Settings::default();
+        let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
+        let store = Fjall.create(&path, &options).unwrap();
+        let lists = std::fs::read_dir(path.join("keyspaces")).unwrap().flatten();
+        for list in lists.map(|tree| tree.path().join("current")).filter(|list| list.exists()) {
+            std::fs::write(list, "as if half written").unwrap();
+        }
+        let said = |store: Result<Box<dyn Store>>| store.err().unwrap().to_string();
+        assert!(said(Fjall.open(&path, &options)).contains("is open already"));
+        drop(store);
+        assert!(said(Fjall.open(&path, &options)).contains("its checksum is another"));
+    }
 
     #[test]
     fn the_version_is_the_locked_one() {

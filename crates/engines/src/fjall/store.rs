@@ -16,6 +16,7 @@ use model::{
 };
 
 use crate::{
+    caught::caught,
     lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
     ordered::{self, TransactionSession},
 };
@@ -157,7 +158,8 @@ impl Store for FjallStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(TransactionSession::new(Buffered { tree: self, shared: &self.shared })))
+        let library = Buffered { tree: self, shared: &self.shared };
+        Ok(Box::new(TransactionSession::new(library, &self.path)))
     }
 
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
@@ -196,15 +198,19 @@ impl Store for FjallStore {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        self.settle()?;
-        if self.shared.access == Access::Write {
-            self.database.persist(PersistMode::Buffer).map_err(|e| self.failed(e))?;
+        if self.shared.access == Access::Read {
+            return Ok(());
         }
-        Ok(())
+        caught(&self.path, || {
+            self.settle()?;
+            self.database.persist(PersistMode::Buffer).map_err(|e| self.failed(e))
+        })
     }
 }
 
 impl Tree for &FjallStore {
+    const PANICS: bool = true;
+
     type View = Snapshot;
     type Value = Slice;
     /// The library counts the length of a key in 16 bits.

@@ -16,7 +16,7 @@ use model::{
     OpenOptions, Result, Setting, Settings, Store,
 };
 
-use crate::{at, fresh, lock};
+use crate::{at, caught::StoreName, fresh, lock};
 use environment::Environment;
 use store::LmdbStore;
 
@@ -111,12 +111,19 @@ impl Blobs for Lmdb {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(LmdbStore::open(environment(location, options)?, false)?))
+        opened(location, options, false)
     }
 
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(LmdbStore::open(environment(location, options)?, true)?))
+        opened(location, options, true)
     }
+}
+
+/// `joined`: another process has it open.
+fn opened(location: &Path, options: &OpenOptions, joined: bool) -> Result<Box<dyn Store>> {
+    StoreName::of(location).at_work(|| {
+        Ok(Box::new(LmdbStore::open(environment(location, options)?, joined)?) as Box<dyn Store>)
+    })
 }
 
 fn environment(location: &Path, options: &OpenOptions) -> Result<Arc<Environment>> {

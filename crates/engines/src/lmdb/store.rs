@@ -16,6 +16,7 @@ use model::{
 
 use super::{DECLARATION, environment::Environment, os};
 use crate::{
+    caught::StoreName,
     lock, meta,
     ordered::{self, Library, TransactionSession, Txn},
     refusal,
@@ -133,6 +134,8 @@ fn find(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<(Values, Optio
 }
 
 impl<'s> Library for &'s LmdbStore {
+    const PANICS: bool = false;
+
     type Key<'k> = &'k [u8];
     type Read = RoTxn<'s, WithoutTls>;
     type Write = Writing<'s>;
@@ -210,7 +213,7 @@ impl Store for LmdbStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(TransactionSession::new(self)))
+        Ok(Box::new(TransactionSession::new(self, &self.environment.path)))
     }
 
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
@@ -226,6 +229,7 @@ impl Store for LmdbStore {
 
     /// The last store of an environment closes it.
     fn close(self: Box<Self>) -> Result<()> {
-        self.environment.make_whole()
+        let environment = &self.environment;
+        StoreName::of(&environment.path).at_work(|| environment.make_whole())
     }
 }

@@ -117,18 +117,22 @@ impl Dialect for Client {
     }
 
     const ENCRYPTION: &'static str = "SHOW SESSION STATUS LIKE 'Ssl_version'";
-    /// A lock with the table's name shows that its owner's connection is open.
+    /// A lock with the table's name shows that its owner's connection is open. A server may have the names
+    /// of tables and databases in lower case (`lower_case_table_names`), whatever a statement says.
     const MARKED: &'static str = "SELECT table_name, table_comment, \
-         IS_FREE_LOCK(CONCAT('storemark ', MD5(CONCAT(table_schema, '.', table_name)))) \
+         IS_FREE_LOCK(CONCAT('storemark ', MD5(LOWER(table_name)))) \
          FROM information_schema.tables WHERE table_schema = DATABASE() \
          AND table_comment LIKE 'storemark: %' ORDER BY 1";
 
-    fn marked(create: &str, name: &str, mark: &str) -> Vec<String> {
-        let lock = format!("MD5({})", literal(&name.replace('`', "")));
-        vec![
-            format!("DO GET_LOCK(CONCAT('storemark ', {lock}), 0)"),
-            format!("{create} COMMENT={}", literal(mark)),
-        ]
+    fn create_marked(&mut self, create: &str, name: &str, mark: &str) -> Answer<()> {
+        let table = name.rsplit('.').next().unwrap_or(name).replace('`', "");
+        let lock = format!("CONCAT('storemark ', MD5(LOWER({})))", literal(&table));
+        if self.number(&format!("SELECT GET_LOCK({lock}, 0)"))? != 1 {
+            let error =
+                Error::failed(format!("another connection holds the lock for the table {name}"));
+            return Err(Failure { error, why: Why::Other });
+        }
+        self.run(&format!("{create} COMMENT={}", literal(mark))).map(drop)
     }
 
     fn took_effect(_: &str, asked: &str, found: &str) -> bool {

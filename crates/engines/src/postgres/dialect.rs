@@ -94,13 +94,14 @@ impl Dialect for Client {
          AND pg_table_is_visible(c.oid) \
          AND obj_description(c.oid, 'pg_class') LIKE 'storemark: %' ORDER BY 1";
 
-    fn marked(create: &str, name: &str, mark: &str) -> Vec<String> {
+    fn create_marked(&mut self, create: &str, name: &str, mark: &str) -> Answer<()> {
         let [text, mark] = [name, mark].map(|text| text.replace('\'', "''"));
         // One transaction: who sees the table sees the lock.
-        vec![format!(
+        let statements = format!(
             "{create}; COMMENT ON TABLE {name} IS '{mark}'; \
              SELECT pg_advisory_lock(1937010546, '{text}'::regclass::oid::int)"
-        )]
+        );
+        self.run(&statements).map(drop)
     }
 
     /// The server does not start with a value that it does not take.

@@ -90,6 +90,8 @@ fn scan<K: Kind>(
 }
 
 impl<K: Kind> Library for Tables<'_, K> {
+    const PANICS: bool = true;
+
     type Key<'k> = Stored<'k, K>;
     type Read = Reading<K>;
     type Write = WriteTransaction;

@@ -25,6 +25,7 @@ use super::{
     session::Tables,
 };
 use crate::{
+    caught::caught,
     forward::forward,
     ordered::{self, TransactionSession},
     refusal,
@@ -232,7 +233,8 @@ fn failed(path: &Path, error: redb::Error) -> Error {
 }
 
 fn session<K: Kind>(store: &RedbStore) -> Box<dyn Session + '_> {
-    Box::new(TransactionSession::new(Tables::<K> { store, kind: PhantomData }))
+    let tables = Tables::<K> { store, kind: PhantomData };
+    Box::new(TransactionSession::new(tables, &store.path))
 }
 
 impl Store for RedbStore {
@@ -266,17 +268,15 @@ impl Store for RedbStore {
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         let cache = refusal::size(self.settings.parse("cache").unwrap_or(CACHE))?;
         let wrong = |e| Error::io(self.path.display(), e);
-        crate::caught::caught(&self.path, || {
-            check::complaints(&self.path, cache).map(Some).map_err(wrong)
-        })
+        caught(&self.path, || check::complaints(&self.path, cache).map(Some).map_err(wrong))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
         let Self { handle, path, .. } = *self;
-        let closed = match handle {
+        let close = || match handle {
             Handle::Read(database) => database.close(),
             Handle::Write(database) => database.close(),
         };
-        closed.map_err(|e| failed(&path, e.into()))
+        caught(&path, || close().map_err(|e| failed(&path, e.into())))
     }
 }

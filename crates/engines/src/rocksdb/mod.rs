@@ -11,7 +11,7 @@ use model::{
     Result, Setting, Store,
 };
 
-use crate::{at, fresh};
+use crate::{at, caught::StoreName, fresh};
 use store::RocksStore;
 
 pub(crate) struct RocksDb;
@@ -120,7 +120,7 @@ impl Blobs for RocksDb {
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         options::check(&options.settings)?;
         at::check(self, location)?;
-        Ok(Box::new(RocksStore::open(location, options)?))
+        StoreName::of(location).at_work(|| Ok(Box::new(RocksStore::open(location, options)?) as _))
     }
 }
 

@@ -183,7 +183,8 @@ impl Store for RocksStore {
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         let handle = Handle { store: self, column: self.column()? };
-        Ok(Box::new(TransactionSession::new(Buffered { tree: handle, shared: &self.shared })))
+        let library = Buffered { tree: handle, shared: &self.shared };
+        Ok(Box::new(TransactionSession::new(library, &self.path)))
     }
 
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
@@ -238,6 +239,8 @@ struct Handle<'s> {
 }
 
 impl<'s> Tree for Handle<'s> {
+    const PANICS: bool = false;
+
     type View = SnapshotWithThreadMode<'s, DB>;
     type Value = Box<[u8]>;
     /// A key and what the library puts behind it are counted in 32 bits.

@@ -72,7 +72,7 @@ impl Address {
             return Err(Error::usage(format!("{shown}: tls: a socket is not encrypted")));
         }
         let password = password.map(decode).transpose()?.or_else(|| env::var(form.password).ok());
-        let password = password.map(Secret::new);
+        let password = password.map(Secret::password);
         Ok(Self {
             host,
             port,

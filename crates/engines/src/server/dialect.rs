@@ -159,7 +159,7 @@ pub(crate) trait Dialect: Connection {
 
     /// Creates a table by `create`, with the comment `mark`, so that [`Self::MARKED`] shows it as
     /// long as it exists, and the connection as long as it is open.
-    fn marked(create: &str, name: &str, mark: &str) -> Vec<String>;
+    fn create_marked(&mut self, create: &str, name: &str, mark: &str) -> Answer<()>;
 
     /// Whether a variable has the value that was asked for.
     fn took_effect(name: &str, asked: &str, found: &str) -> bool;

@@ -7,8 +7,7 @@ use std::{
 };
 
 use model::{
-    Access, Durability, Error, ErrorKind, Facet, Key, KeyKind, OpenOptions, Result, Session,
-    Settings, Store,
+    Access, Durability, Error, Facet, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
 };
 
 use super::{
@@ -104,10 +103,11 @@ impl<D: Dialect> TableStore<D> {
 
     /// Creates a table on an existing server, after removing what killed runs left.
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        let (host, name, database) = existing(location, options)?;
-        // What cannot be removed does not prevent the run, unless it has the same name.
+        let (host, name, database) = existing::<D>(location, options)?;
+        // What cannot be removed does not prevent the run.
         let _ = leftovers::sweep(&host, &database);
-        create_marked(&host, &name, options)?;
+        let create = D::create_table(&name, options.keys, &options.settings);
+        host.control(|control| control.create_marked(&create, &name, &leftovers::mark()))?;
         let removal = Removal(Some((host.connect.clone(), format!("DROP TABLE {name}"))));
         Self::on(host, name, removal, options)
     }
@@ -171,18 +171,6 @@ fn existing<D: Dialect>(
 pub(super) fn class_at<D: Dialect>(address: &str, settings: &Settings) -> Result<Durability> {
     let host = Host::<D>::found(&in_database::<D>(address, settings)?, settings)?;
     Ok(durability::<D>(&host.variables()?, settings))
-}
-
-fn create_marked<D: Dialect>(host: &Host<D>, name: &str, options: &OpenOptions) -> Result<()> {
-    let create = D::create_table(name, options.keys, &options.settings);
-    let statements = D::marked(&create, name, &leftovers::mark());
-    host.control(|control| control.run_all(statements)).map_err(|error| match error.kind() {
-        ErrorKind::Exists => {
-            let hint = format!("; another run uses it, or storemark did not make it ({name})");
-            Error::new(ErrorKind::Exists, format!("{error}{hint}"))
-        }
-        _ => error,
-    })
 }
 
 /// Adds a setting that is fixed of a table, as read back, to the `settings`; an error if these ask

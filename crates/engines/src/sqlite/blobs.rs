@@ -278,7 +278,9 @@ impl Session for SqliteSession {
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let bytes = put.meta.is_none() && put.of == ValueType::Bytes;
-        let in_place = self.by_blob && put.how != How::Insert && bytes;
+        // A handle leaves the type of a value as it is: only what replaces the bytes of a value that is
+        // known may use one, not an upsert.
+        let in_place = self.by_blob && put.how == How::Update && bytes;
         if in_place && self.overwrite(key, value)? {
             return Ok(true);
         }
@@ -327,6 +329,10 @@ impl Session for SqliteSession {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
+    use model::Item;
+
     use super::*;
 
     fn store(folder: &tempfile::TempDir) -> Box<dyn Store> {
@@ -342,11 +348,30 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder);
         let (mut writer, mut reader) = (store.session().unwrap(), store.session().unwrap());
+        assert!(writer.put(Key::Int(1), b"first", &Put::default()).unwrap());
         for value in [&b"long"[..], b"short", b"short", b""] {
-            assert!(writer.put(Key::Int(1), value, &Put::default()).unwrap());
+            assert!(writer.put(Key::Int(1), value, &Put::of(How::Update)).unwrap());
             let mut buffer = [0; 8];
             assert_eq!(reader.get(Key::Int(1), &mut buffer).unwrap(), Some(value.len()));
             assert_eq!(&buffer[..value.len()], value);
+        }
+    }
+
+    #[test]
+    fn bytes_that_replace_a_text_are_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        let mut session = store.session().unwrap();
+        for of in [ValueType::Text, ValueType::Bytes] {
+            let put = Put { of, ..Put::default() };
+            assert!(session.put(Key::Int(1), b"text", &put).unwrap());
+            let mut found = None;
+            let mut visit = |item: Item<'_>| {
+                found = Some(item.of);
+                Ok(ControlFlow::Continue(()))
+            };
+            session.scan(Scan::ALL, &mut visit).unwrap();
+            assert_eq!(found, Some(of));
         }
     }
 

@@ -26,6 +26,31 @@ pub struct Sqlite;
 /// Pages are counted in 31 bits, and a page has at most 64 KiB.
 const MAX_BYTES: u64 = 1 << 47;
 
+/// What this program was built with, in `.cargo/config.toml` or by the user: a crate from a registry comes
+/// without that file.
+const FLAGS: &str = match option_env!("LIBSQLITE3_FLAGS") {
+    Some(flags) => flags,
+    None => "",
+};
+
+/// Whether SQLite flushes with fdatasync(2); without it every flush is an fsync(2). It does not report it.
+const FDATASYNC: bool = contains(FLAGS.as_bytes(), b"-DHAVE_FDATASYNC");
+
+const fn contains(text: &[u8], word: &[u8]) -> bool {
+    let mut at = 0;
+    while at + word.len() <= text.len() {
+        let mut same = 0;
+        while same < word.len() && text[at + same] == word[same] {
+            same += 1;
+        }
+        if same == word.len() {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
 static DECLARATION: Declaration = Declaration {
     settings: &[
         Setting::new(
@@ -90,11 +115,20 @@ static DECLARATION: Declaration = Declaration {
              database",
         ),
         Durability::Consistent.kept_by(&[("journal", "wal"), ("sync", "normal")],
-            "pages appended to the log, fdatasync(2) only at a checkpoint: a power cut may undo the \
-             last commits",
+            if FDATASYNC {
+                "pages appended to the log, fdatasync(2) only at a checkpoint: a power cut may undo the \
+                 last commits"
+            } else {
+                "pages appended to the log, fsync(2) only at a checkpoint: a power cut may undo the \
+                 last commits"
+            },
         ),
         Durability::Durable.kept_by(&[("journal", "wal"), ("sync", "full")],
-            "pages appended to the log, fdatasync(2) of it before the commit returns",
+            if FDATASYNC {
+                "pages appended to the log, fdatasync(2) of it before the commit returns"
+            } else {
+                "pages appended to the log, fsync(2) of it before the commit returns"
+            },
         ),
     ],
     // With a journal, so that a killed process leaves its last commit readable. Pages past the
@@ -121,8 +155,7 @@ impl Engine for Sqlite {
         let db = Connection::open(Path::new(""), Open::Memory).ok()?;
         let version = db.column("SELECT sqlite_version()").ok()?.pop()?;
         let mut options = db.column("PRAGMA compile_options").ok()?;
-        // SQLite does not report with which call it flushes.
-        let flags = option_env!("LIBSQLITE3_FLAGS").unwrap_or_default().split_whitespace();
+        let flags = FLAGS.split_whitespace();
         options.extend(flags.filter_map(|flag| flag.strip_prefix("-D")).map(str::to_owned));
         Some(Library { name: "SQLite".to_owned(), version, options })
     }

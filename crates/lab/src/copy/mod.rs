@@ -48,7 +48,16 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
     destination::check(job)?;
     job.from.check_room(job.scratch.as_deref())?;
     let from = job.from.readable(job.scratch.as_deref(), progress, stop)?;
-    let source = from.place.open()?;
+    copy_readable(job, &from.place, progress, stop).map_err(|error| from.names(error))
+}
+
+fn copy_readable(
+    job: &CopyJob,
+    from: &Place,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Copied> {
+    let source = from.open()?;
     progress.stage("looking at the source", None);
     let left_out = source.left_out()?;
     let partial = Partial::claim(&job.to)?;
@@ -102,7 +111,8 @@ impl Copier<'_> {
     /// Looks at all that will be copied, before anything is.
     fn look(&self, to: &dyn Store, partial: &Partial, needs_room: Option<&Fill>) -> Result<Amount> {
         let CopyJob { from, to: place, .. } = self.job;
-        let amount = survey::survey(self.source, to, place.engine.capabilities(), self.stop)?;
+        let source = (self.source, &*from.path);
+        let amount = survey::survey(source, to, place.engine.capabilities(), self.stop)?;
         needs_room.map_or(Ok(()), |fill| amount.check_room(fill, partial.folder()))?;
         self.progress.detail(&format!(
             "{} ({}) to {} ({}): {} values, {}",

@@ -28,7 +28,18 @@ pub struct Place {
 /// A store that can be read, and the scratch folder that it may be in.
 pub(crate) struct Readable {
     pub(crate) place: Place,
+    /// The store itself, if a copy of it is read.
+    original: Option<PathBuf>,
     _scratch: Option<Scratch>,
+}
+
+impl Readable {
+    /// An error of a copy names the store.
+    pub(crate) fn names(&self, error: Error) -> Error {
+        let Some(original) = &self.original else { return error };
+        let [copy, original] = [&self.place.path, original].map(|path| path.display().to_string());
+        error.replaced(&copy, &original)
+    }
 }
 
 /// The place of a generated dataset, which can only be read. It has no path.
@@ -48,7 +59,7 @@ impl Place {
         stop: &Stop,
     ) -> Result<Readable> {
         let Some(parent) = self.copied_to(scratch)? else {
-            return Ok(Readable { place: self.clone(), _scratch: None });
+            return Ok(Readable { place: self.clone(), original: None, _scratch: None });
         };
         let scratch = Scratch::new_in(&parent)?;
         let folder = scratch.folder("read", self.engine.account())?;
@@ -56,7 +67,7 @@ impl Place {
         let copy = folder.join(name);
         clone_store(self.engine, &self.path, &copy, progress, stop)?;
         let place = Self { path: copy, ..self.clone() };
-        Ok(Readable { place, _scratch: Some(scratch) })
+        Ok(Readable { place, original: Some(self.path.clone()), _scratch: Some(scratch) })
     }
 
     /// The folder for a copy that is read instead; `None`: the store itself can be read.

@@ -1,7 +1,7 @@
 //! Looks at every key of the source before anything is written: how much there is, and whether the
 //! destination can hold it.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, path::Path};
 
 use model::{Error, Item, Key, Result, Scan, Store, ValueType};
 
@@ -10,7 +10,7 @@ use crate::Stop;
 
 /// What `source` holds. What `to` cannot hold is an error that names the first such key.
 pub(super) fn survey(
-    source: &dyn Store,
+    (source, from): (&dyn Store, &Path),
     to: &dyn Store,
     can: model::Capabilities,
     stop: &Stop,
@@ -19,7 +19,7 @@ pub(super) fn survey(
     source.session()?.scan(Scan::LENGTHS, &mut |item| {
         stop.check()?;
         if !can.types {
-            check_type(&item)?;
+            check_type(&item).map_err(|error| error.context(from.display()))?;
         }
         to.check_item(item.key, item.length)?;
         if can.paths {

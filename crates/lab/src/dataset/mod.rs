@@ -58,6 +58,17 @@ pub(crate) fn check_type(item: &Item<'_>) -> Result<()> {
     }
 }
 
+/// Refuses a value that is no bytes, which an update would make of it, or leave a text that is none.
+pub(crate) fn check_bytes(item: &Item<'_>) -> Result<()> {
+    if item.of == ValueType::Bytes {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "the value of key {} is {}, and --in-place writes bytes; without it a scratch copy is written to",
+        item.key, item.of
+    )))
+}
+
 impl Dataset {
     pub(crate) fn new(keys: KeyKind) -> Self {
         Self { keys, entries: Vec::new(), names: Vec::new(), deflated: None }

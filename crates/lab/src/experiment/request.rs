@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::OnceLock,
     time::Duration,
 };
 
@@ -266,9 +267,12 @@ impl<E: Engine + ?Sized> Target<E> {
         }
     }
 
-    /// Where the scratch store `name` is if it is not on disk: on a server, or nowhere.
+    /// Where the scratch store `name` is if it is not on disk: on a server, or nowhere. Another run at the
+    /// server has tables of other names, and removes none of these when the server comes back.
     pub(crate) fn table(&self, name: &str) -> PathBuf {
-        let table = |address: &Secret| format!("{}/storemark_{name}", address.reveal());
+        static RUN: OnceLock<u64> = OnceLock::new();
+        let run = RUN.get_or_init(host::random);
+        let table = |address: &Secret| format!("{}/storemark_{run:016x}_{name}", address.reveal());
         self.address.as_ref().map_or_else(PathBuf::new, |address| table(address).into())
     }
 

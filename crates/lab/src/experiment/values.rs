@@ -11,6 +11,7 @@ use model::{
 
 use super::meter::{PassMeter, flush, soon_ns};
 use crate::{
+    dataset::check_type,
     store::{ReadyStore, cache_state, check},
     workers::{
         Workers,
@@ -54,7 +55,9 @@ impl ValuesTrial<'_> {
         sample.open_ns = nanoseconds(opening);
         if input.changes_keys() && ready.retains() {
             ready
-                .with(|store| check::same_keys(input.dataset, &mut *store.session()?, input.stop))
+                .with(|store| {
+                    check::same_keys(input.dataset, &mut *store.session()?, check_type, input.stop)
+                })
                 .map_err(|e| e.context("after the trial").with_kind(ErrorKind::Corrupt))?;
         }
         if input.work.operation.writes() {

@@ -7,7 +7,7 @@ use model::{Error, Item, Mode, Result, Scan, Session, units::show_count};
 use super::ReadyStore;
 use crate::{
     Progress, Stop,
-    dataset::{Dataset, Use, check_type, checksum, derive},
+    dataset::{Dataset, Use, checksum, derive},
     progress::tick,
 };
 
@@ -17,8 +17,13 @@ pub(crate) fn seed(seed: u64) -> u64 {
 }
 
 /// Walks the keys of `session` along with the dataset's, both ascending; the first difference is an
-/// error.
-pub(crate) fn same_keys(dataset: &Dataset, session: &mut dyn Session, stop: &Stop) -> Result<()> {
+/// error, and so is what `check_type` refuses.
+pub(crate) fn same_keys(
+    dataset: &Dataset,
+    session: &mut dyn Session,
+    check_type: fn(&Item<'_>) -> Result<()>,
+    stop: &Stop,
+) -> Result<()> {
     const HINT: &str = "`storemark verify` names all differences";
     let mut expected = dataset.entries().iter();
     session.scan(Scan::LENGTHS, &mut |item| {

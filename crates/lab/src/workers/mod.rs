@@ -15,7 +15,7 @@ pub(crate) mod threads;
 
 use model::Result;
 
-pub use serve::{Finders, serve};
+pub use serve::{Finders, failure, serve};
 
 /// A worker in its session: makes a pass that starts at a time in the clock that all processes
 /// share; 0: at once.

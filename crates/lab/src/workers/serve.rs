@@ -106,6 +106,12 @@ fn listen(input: impl BufRead, requests: Sender<String>, stop: &Stop) {
     std::process::exit(2);
 }
 
+/// The reply of a worker process that ends because of a failure, as a line.
+pub fn failure(why: &str) -> String {
+    let reply = serde_json::to_string(&Reply::<()>::Failed(why.to_owned()));
+    reply.expect("a sentence is JSON") + "\n"
+}
+
 fn unexpected() -> Error {
     Error::failed("was asked for what cannot be done now")
 }

@@ -178,6 +178,11 @@ findings! {
         faster than a device can be; measure on a real disk",
         p50_us = *p50_ns as f64 / 1e3;
 
+    [Note] FlushesWithFsync =>
+        "durable commits of sqlite cost more than they need: this build flushes with fsync(2), which \
+        also writes the file's times; built with LIBSQLITE3_FLAGS=-DHAVE_FDATASYNC=1 in the \
+        environment it flushes with fdatasync(2), as distributions' builds do";
+
     [Warning] Compressible {
         kind: String = "The file system.",
         ratio: f64 as percent = "Size of a deflated sample over its size.",

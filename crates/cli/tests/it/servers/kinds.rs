@@ -49,7 +49,6 @@ pub(super) struct Says {
     pub(super) no_database: &'static str,
     pub(super) no_privilege: &'static str,
     pub(super) nobody: &'static str,
-    pub(super) taken: &'static str,
 }
 
 pub(super) const MARIADB: Kind = Kind {
@@ -88,7 +87,6 @@ pub(super) const MARIADB: Kind = Kind {
         no_database: "Unknown database 'nowhere'",
         no_privilege: "CREATE command denied",
         nobody: "nothing answers there",
-        taken: "storemark did not make it (`shop`.`storemark_0_read`)",
     },
     setup: &[
         ("mysql", "CREATE DATABASE shop"),
@@ -152,7 +150,6 @@ pub(super) const POSTGRES: Kind = Kind {
         no_database: "\"nowhere\" does not exist",
         no_privilege: "GRANT CREATE ON SCHEMA public TO poor",
         nobody: "onnection refused",
-        taken: "storemark did not make it (\"storemark_0_read\")",
     },
     setup: &[
         ("postgres", "CREATE DATABASE shop"),

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Amount,
     copy::clone_store,
-    dataset::Dataset,
+    dataset::{Dataset, check_bytes, check_type},
     store::{ReadyStore, cache_state, check},
     workload::nanoseconds,
 };
@@ -81,8 +81,10 @@ fn read(job: Job<'_>, source: &Source, amount: Amount) -> Result<Stores> {
 }
 
 fn compare(job: Job<'_>, target: &BlobTarget, ready: &ReadyStore, dataset: &Dataset) -> Result<()> {
+    let replaced = job.part.in_place && job.operations().iter().any(|operation| operation.writes());
+    let types = if replaced { check_bytes } else { check_type };
     ready
-        .with(|store| check::same_keys(dataset, &mut *store.session()?, job.stop))
+        .with(|store| check::same_keys(dataset, &mut *store.session()?, types, job.stop))
         .map(drop)
         .map_err(|e| e.context(&target.label))
 }

@@ -59,20 +59,26 @@ impl Source {
             place.check_room(scratch)?;
         }
         let readable = place.readable(scratch, progress, stop)?;
-        let store = readable.place.open()?;
-        let keys = store.keys();
-        store.close()?;
+        let keys = || {
+            let store = readable.place.open()?;
+            let keys = store.keys();
+            store.close().map(|()| keys)
+        };
+        let keys = keys().map_err(|error| readable.names(error))?;
         Ok(Self { keys, from: From::Existing(readable), chosen: None })
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
-        let place = match &self.from {
+        let readable = match &self.from {
             From::Generated(store, _) => return use_it(&**store),
-            From::Existing(readable) => &readable.place,
+            From::Existing(readable) => readable,
         };
-        let store = place.open()?;
-        let result = use_it(&*store)?;
-        store.close().map(|()| result)
+        let used = || {
+            let store = readable.place.open()?;
+            let result = use_it(&*store)?;
+            store.close().map(|()| result)
+        };
+        used().map_err(|error| readable.names(error))
     }
 
     /// The kind of its keys.

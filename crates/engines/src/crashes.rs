@@ -1,0 +1,150 @@
+//! Libraries in C that end the process on a damaged store: one of their own assertions fails, or they
+//! touch memory that it led them to. A line with the store's name is written in place of the signal.
+
+use std::sync::OnceLock;
+
+/// The last line of a process whose library ended it.
+#[derive(Clone, Copy)]
+pub struct LastLine {
+    /// The descriptor that it goes to.
+    pub to: i32,
+    /// The whole line, with its end, that says why.
+    pub line: fn(&str) -> String,
+}
+
+static LAST_LINE: OnceLock<LastLine> = OnceLock::new();
+
+/// Stands for what is only known when it is said.
+const LATER: char = '…';
+
+/// The line that `say` makes of what is said last, before and after what only shows then.
+pub(crate) fn last_line(say: impl FnOnce(&str) -> String) -> Option<[String; 2]> {
+    let line = (LAST_LINE.get()?.line)(&say(LATER.encode_utf8(&mut [0; 4])));
+    line.rsplit_once(LATER).map(|(start, end)| [start, end].map(str::to_owned))
+}
+
+/// From now on this process ends with a line and the exit code 2 where a library ends it while it works
+/// on a store.
+pub fn end_with(line: LastLine) {
+    if LAST_LINE.set(line).is_ok() {
+        #[cfg(target_os = "linux")]
+        os::install();
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod os {
+    use std::{cell::UnsafeCell, ffi::c_char, mem::MaybeUninit, ptr};
+
+    use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, c_int, sigaction};
+
+    use super::LAST_LINE;
+    use crate::caught;
+
+    /// The signals by which a library ends the process, and what they mean.
+    const SIGNALS: [(c_int, &str); 5] = [
+        (SIGABRT, "it ended the process (SIGABRT)"),
+        (SIGBUS, "it read what its file does not have (SIGBUS)"),
+        (SIGFPE, "it divided by zero (SIGFPE)"),
+        (SIGILL, "it ran what is no instruction (SIGILL)"),
+        (SIGSEGV, "it touched memory that it does not have (SIGSEGV)"),
+    ];
+
+    /// What libraries in C have printed on their standard error and is not written yet, ended by zeros.
+    struct Printed(UnsafeCell<[u8; 4096]>);
+
+    // SAFETY: only the C library writes to it, under its own lock.
+    unsafe impl Sync for Printed {}
+
+    static PRINTED: Printed = Printed(UnsafeCell::new([0; 4096]));
+
+    unsafe extern "C" {
+        static stderr: *mut libc::FILE;
+    }
+
+    pub(super) fn install() {
+        let buffer: *mut c_char = PRINTED.0.get().cast();
+        // SAFETY: nothing in C has printed yet, and the buffer is there as long as the process. The
+        // handler calls what may be called in one alone. Rust's own handlers, which it calls where it
+        // does nothing itself, see an overflow of a stack.
+        unsafe {
+            // An assertion prints before it aborts: on the same line, or, where nothing else ends the
+            // process, when it ends.
+            libc::setvbuf(stderr, buffer, libc::_IOFBF, size_of::<Printed>());
+            for (number, _) in SIGNALS {
+                let mut action: sigaction = MaybeUninit::zeroed().assume_init();
+                action.sa_sigaction = on_signal as extern "C" fn(c_int) as usize;
+                action.sa_flags = libc::SA_ONSTACK;
+                let slot = before(number);
+                sigaction(number, &raw const action, slot);
+            }
+        }
+    }
+
+    struct Before(UnsafeCell<[MaybeUninit<sigaction>; SIGNALS.len()]>);
+
+    // SAFETY: written once, before any of the handlers that read it.
+    unsafe impl Sync for Before {}
+
+    /// What was done about each signal before.
+    static BEFORE: Before =
+        Before(UnsafeCell::new([const { MaybeUninit::zeroed() }; SIGNALS.len()]));
+
+    fn before(signal: c_int) -> *mut sigaction {
+        let index = SIGNALS.iter().position(|(number, _)| *number == signal).unwrap_or(0);
+        BEFORE.0.get().cast::<sigaction>().wrapping_add(index)
+    }
+
+    extern "C" fn on_signal(signal: c_int) {
+        let line = caught::at_work().and_then(|store| store.last_line.as_ref());
+        let (Some(last), Some([start, end])) = (LAST_LINE.get(), line) else {
+            // SAFETY: as it was. When this returns it happens again, or `abort` goes on.
+            unsafe { sigaction(signal, before(signal), ptr::null_mut()) };
+            return;
+        };
+        let mut why = [0; 256];
+        let why = said(&mut why).unwrap_or_else(|| meaning(signal).as_bytes());
+        for part in [start.as_bytes(), why, end.as_bytes()] {
+            // SAFETY: writes bytes that are there. Nobody is left to be told of a failure.
+            unsafe { libc::write(last.to, part.as_ptr().cast(), part.len()) };
+        }
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(2) }
+    }
+
+    fn meaning(signal: c_int) -> &'static str {
+        SIGNALS.iter().find(|(number, _)| *number == signal).map_or("", |(_, meaning)| meaning)
+    }
+
+    /// The last line that a library has printed, if any, as it may be in a line of any form.
+    fn said(into: &mut [u8; 256]) -> Option<&[u8]> {
+        // SAFETY: the thread that would write to it is in this handler; another one may change bytes,
+        // which are then others.
+        let printed = unsafe { &*PRINTED.0.get() };
+        let end = printed.iter().position(|byte| *byte == 0).unwrap_or(printed.len());
+        let line = printed[..end].trim_ascii_end().rsplit(|byte| *byte == b'\n').next()?;
+        // It may start with the path of the source where the library was built.
+        let word = line.split(|byte| *byte == b' ').next()?;
+        let folder = word.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+        let line = &line[folder..];
+        let length = line.len().min(into.len());
+        for (to, from) in into.iter_mut().zip(line) {
+            *to = if from.is_ascii_graphic() && !b"\"\\".contains(from) { *from } else { b' ' };
+        }
+        (length > 0).then_some(&into[..length])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_where_it_is_still_unknown() {
+        assert!(last_line(|_| String::new()).is_none(), "nobody has asked for one");
+        let line = |why: &str| format!("{{\"why\":\"{why}\"}}\n");
+        assert!(LAST_LINE.set(LastLine { to: 2, line }).is_ok());
+        let parts = last_line(|why| format!("a…b: {why}")).unwrap();
+        assert_eq!(parts, ["{\"why\":\"a…b: ", "\"}\n"]);
+    }
+}
