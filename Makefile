@@ -65,9 +65,10 @@ browser:
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features rocksdb --no-deps --locked --quiet
 
-# The lab's own loop, and each adapter, against bare loops, interleaved.
+# The lab's own loop, calls of SQLite through a table, and each adapter, against bare loops, interleaved.
 bench:
 	cargo bench -p storemark-lab --bench own_cost
+	cargo bench -p storemark-engines --bench calls
 	cargo bench -p storemark-engines --bench adapters
 
 # A search for failures, about a quarter of an hour: interrupted commands, damaged stores, mutated input. The

@@ -20,6 +20,7 @@ use crate::{
         help::{CompletionsOptions, HelpOptions, ManOptions},
         measure::examples,
         records::{CompareOptions, ReportOptions},
+        sqlite::SqliteOptions,
         stat::StatOptions,
         study::StudyOptions,
     },
@@ -85,6 +86,8 @@ pub(crate) enum Command {
     Clean(CleanOptions),
     /// List the engines, their settings, what each durability class does in them, and what they lack
     Engines(EnginesOptions),
+    /// Compile other builds of SQLite, to be measured with lib=NAME
+    Sqlite(SqliteOptions),
     /// Look at this machine: what can be measured on it, how finely, and what disturbs
     Doctor(DoctorOptions),
     /// See which files are in the page cache; fill, empty or lock it

@@ -73,6 +73,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Copy(options) => commands::copy::copy(&options, &STOP),
         Command::Verify(options) => commands::copy::verify(&options, &STOP),
         Command::Engines(options) => commands::engines::run(&options),
+        Command::Sqlite(options) => commands::sqlite::run(&options, &STOP),
         Command::Doctor(options) => commands::doctor::run(&options, &STOP),
         Command::Cache(options) => commands::cache::run(&options),
         Command::Calibrate(options) => commands::calibrate::run(&options, &STOP),

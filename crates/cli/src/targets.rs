@@ -39,8 +39,9 @@ impl Resolved {
             self.accepts(name).is_some() && !(own_cache && name.starts_with("cache"))
         });
         let own = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        Settings::check(table.iter().copied(), defaults.chain(own))
-            .map_err(|e| e.context(&self.text))
+        let settings = Settings::check(table.iter().copied(), defaults.chain(own));
+        let checked = settings.and_then(|all| self.engine.check(Facet::Blobs, &all).map(|()| all));
+        checked.map_err(|e| e.context(&self.text))
     }
 
     /// The target with its settings, laid over `defaults`.
@@ -217,6 +218,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
         let engine = find(name)?;
         let pairs = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let settings = Settings::check(engine.settings(facet), pairs)?;
+        engine.check(facet, &settings)?;
         if !target.location.is_empty() {
             return Err(Error::usage(format!(
                 "{what} in a store of their own, removed afterwards; leave out {:?}",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Blobs, Engine, Error, Library, Result, Rows, Tasks, did_you_mean, no_such};
+use model::{Blobs, Engine, Error, Library, Result, Rows, Settings, Tasks, did_you_mean, no_such};
 
 use crate::{ENGINES, OPTIONAL};
 
@@ -38,7 +38,7 @@ pub fn left_out() -> impl Iterator<Item = &'static str> {
 /// The libraries that are linked into this program. No server is asked.
 pub fn linked() -> impl Iterator<Item = Library> {
     let linked = all().iter().filter(|engine| !engine.declaration().server);
-    linked.filter_map(|engine| engine.library())
+    linked.filter_map(|engine| engine.library(&Settings::default()))
 }
 
 /// The engines of this build that are programs of their own, which the system may have.

@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Entry, Idle, Key, KeyKind,
-    Library, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
+    Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Entry, Facet, Idle, Key,
+    KeyKind, Library, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
 };
 
 use crate::{forward::forward, registry};
@@ -107,7 +107,8 @@ fn step_ns() -> f64 {
 impl Engine for Slowed {
     forward! { engine:
         fn declaration(&self) -> &'static Declaration;
-        fn library(&self) -> Option<Library>;
+        fn library(&self, settings: &Settings) -> Option<Library>;
+        fn check(&self, facet: Facet, settings: &Settings) -> Result<()>;
         fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String>;
         fn account(&self) -> Option<Account>;
         fn usable(&self) -> Result<()>;
@@ -129,6 +130,7 @@ impl Blobs for Slowed {
         fn files(&self, location: &Path) -> Vec<PathBuf>;
         fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String>;
         fn writes_alone(&self, settings: &Settings) -> Option<String>;
+        fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
         fn others(&self, location: &Path) -> Result<Vec<String>>;
     }

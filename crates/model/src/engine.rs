@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Durability, Error, Facet, OpenOptions, Result, Setting, Settings, Store,
+    Durability, Error, Facet, Library, OpenOptions, Result, Setting, Settings, Store,
     rows::{RowStore, RowTables, Style},
     tasks::Queue,
 };
@@ -91,9 +91,14 @@ pub trait Engine: Sync {
     /// What is known of it without opening a store.
     fn declaration(&self) -> &'static Declaration;
 
-    /// The version of the library or server underneath, with its compile options if it reports them.
-    fn library(&self) -> Option<crate::Library> {
+    /// The library or server that does the work of a target with `settings`.
+    fn library(&self, _settings: &Settings) -> Option<Library> {
         None
+    }
+
+    /// Refuses settings that do not go together, or that this machine cannot follow.
+    fn check(&self, _facet: Facet, _settings: &Settings) -> Result<()> {
+        Ok(())
     }
 
     /// Why a store with `settings` cannot give `class` although the engine can; `None`: it can.
@@ -225,6 +230,12 @@ pub trait Blobs: Engine {
         None
     }
 
+    /// Whether targets with these settings can have the same files open in one process, only to read.
+    fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
+        let stored = |settings: &Settings| settings.stored(self.settings(Facet::Blobs));
+        stored(own) == stored(other)
+    }
+
     /// Whether not even the keys of the store at `location` can be read without changing its
     /// files, so that a copy of them is opened instead; refused if another process works on
     /// them, because a copy would be torn.
@@ -257,11 +268,6 @@ pub trait Rows: Engine {
     /// share a store (a server). A name ends in `*` as in [`Setting`]. Default: all of them.
     fn table_settings(&self) -> &'static [&'static str] {
         &["*"]
-    }
-
-    /// Refuses settings that do not go together.
-    fn check(&self, _: &Settings) -> Result<()> {
-        Ok(())
     }
 
     /// The styles that it has with these settings.

@@ -1,5 +1,7 @@
 //! The machine and the software that a record comes from.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,14 +87,41 @@ pub struct Filesystem {
 }
 
 /// A library under an engine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Library {
     /// Its name.
     pub name: String,
     /// Its version as it reports it.
     pub version: String,
+    /// What its source is called exactly, if it reports that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The setting `lib` of the targets that it was loaded for; absent: it is part of storemark, or a
+    /// server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded: Option<String>,
     /// What it was compiled with, if it reports that.
     pub options: Vec<String>,
+}
+
+impl Library {
+    /// One that reports no more than its version.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self { name: name.into(), version: version.into(), ..Self::default() }
+    }
+
+    /// Its name, and where it was loaded from.
+    pub fn title(&self) -> String {
+        let loaded = self.loaded.as_ref().map(|lib| format!(" lib={lib}"));
+        self.name.clone() + &loaded.unwrap_or_default()
+    }
+}
+
+/// `SQLite lib=./old.so 3.40.1`.
+impl fmt::Display for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.title(), self.version)
+    }
 }
 
 /// How long it took to write 4 KiB to the end of a file and flush it to the device.

@@ -250,6 +250,8 @@ mod tests {
             include_str!("../../report/studies/internal-or-external.toml"),
             include_str!("../../report/studies/mass-inserts.toml"),
             include_str!("../../report/studies/page-cache.toml"),
+            include_str!("../../report/studies/sqlite-options.toml"),
+            include_str!("../../report/studies/sqlite-versions.toml"),
             include_str!("../../report/studies/task-queue.toml"),
             include_str!("../../report/studies/to-blob-or-not.toml"),
         ] {

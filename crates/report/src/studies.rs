@@ -9,13 +9,15 @@ use model::{
 };
 
 /// Names and texts, in the order in which they are listed.
-const STUDIES: [(&str, &str); 6] = [
+const STUDIES: [(&str, &str); 8] = [
     ("faster-than-fs", include_str!("../studies/faster-than-fs.toml")),
     ("page-cache", include_str!("../studies/page-cache.toml")),
     ("mass-inserts", include_str!("../studies/mass-inserts.toml")),
     ("task-queue", include_str!("../studies/task-queue.toml")),
     ("internal-or-external", include_str!("../studies/internal-or-external.toml")),
     ("to-blob-or-not", include_str!("../studies/to-blob-or-not.toml")),
+    ("sqlite-options", include_str!("../studies/sqlite-options.toml")),
+    ("sqlite-versions", include_str!("../studies/sqlite-versions.toml")),
 ];
 
 /// All of them with their names.

@@ -10,6 +10,7 @@ pub(crate) mod help;
 pub(crate) mod measure;
 pub(crate) mod records;
 mod run_stats;
+pub(crate) mod sqlite;
 pub(crate) mod stat;
 pub(crate) mod study;
 pub(crate) mod worker;

@@ -9,7 +9,7 @@ use std::{
 use crate::{
     running::{signal, within},
     servers::{self, without},
-    world::{Ran, World},
+    world::{Ran, World, systems_sqlite},
 };
 
 fn root() -> PathBuf {
@@ -95,10 +95,20 @@ fn furnished() -> World {
         }
     }
     fs::create_dir_all(world.path(".local/share/bash-completion/completions")).unwrap();
+    libraries(&world);
     for name in ["plan", "storage", "upgrade"] {
         world.write(&format!("{name}.toml"), "targets = [\"files:\", \"sqlite:\"]\n");
     }
     world
+}
+
+/// Builds of SQLite, all of them the system's: as files, and as if storemark had compiled them.
+fn libraries(world: &World) {
+    let bytes = fs::read(systems_sqlite()).unwrap();
+    for name in ["old", "again", "new", "plain", "O3", "unlocked"] {
+        world.write(&format!("{name}.so"), &bytes);
+        world.write(&format!(".cache/storemark/sqlite/{name}/libsqlite3.so"), &bytes);
+    }
 }
 
 /// A line of a document in a shell, as its reader runs it.
@@ -106,7 +116,7 @@ fn shell(world: &World, line: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("exec {} {line}", env!("CARGO_BIN_EXE_storemark"))]);
     command.current_dir(world.path("")).env("HOME", world.path("")).env("NO_COLOR", "1");
-    command.env("GITHUB_STEP_SUMMARY", world.path("summary.md"));
+    command.env_remove("XDG_CACHE_HOME").env("GITHUB_STEP_SUMMARY", world.path("summary.md"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

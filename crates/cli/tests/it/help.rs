@@ -6,7 +6,7 @@ use std::{fs, process::Command};
 use crate::world::{Ran, World};
 
 /// What people type.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "run",
     "rows",
     "queue",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 21] = [
     "copy",
     "verify",
     "engines",
+    "sqlite",
     "doctor",
     "cache",
     "calibrate",

@@ -18,6 +18,8 @@ mod help;
 mod html;
 mod interrupt;
 mod interrupt_each;
+#[cfg(target_os = "linux")]
+mod libraries;
 mod memory;
 mod mix;
 mod moving;

@@ -96,6 +96,13 @@ impl World {
     }
 }
 
+/// The library that Debian's sqlite3 shell uses.
+pub(crate) fn systems_sqlite() -> String {
+    let of = |machine| format!("/usr/lib/{machine}-linux-gnu/libsqlite3.so.0");
+    let found = ["x86_64", "aarch64"].map(of).into_iter().find(|path| Path::new(path).exists());
+    found.expect("`make test` installs libsqlite3-0, which the sqlite3 shell needs")
+}
+
 /// The records in `text`.
 pub(crate) fn records(text: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();

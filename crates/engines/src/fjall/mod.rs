@@ -91,8 +91,8 @@ impl Engine for Fjall {
         &DECLARATION
     }
 
-    fn library(&self) -> Option<Library> {
-        Some(Library { name: "fjall".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
+    fn library(&self, _: &Settings) -> Option<Library> {
+        Some(Library::new("fjall", VERSION))
     }
 }
 

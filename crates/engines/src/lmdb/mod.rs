@@ -79,10 +79,10 @@ impl Engine for Lmdb {
         &DECLARATION
     }
 
-    fn library(&self) -> Option<Library> {
+    fn library(&self, _: &Settings) -> Option<Library> {
         let version = heed::lmdb_version();
         let version = format!("{}.{}.{}", version.major, version.minor, version.patch);
-        Some(Library { name: "LMDB".to_owned(), version, options: Vec::new() })
+        Some(Library::new("LMDB", version))
     }
 }
 

@@ -82,8 +82,8 @@ impl Engine for Redb {
         &DECLARATION
     }
 
-    fn library(&self) -> Option<Library> {
-        Some(Library { name: "redb".to_owned(), version: VERSION.to_owned(), options: Vec::new() })
+    fn library(&self, _: &Settings) -> Option<Library> {
+        Some(Library::new("redb", VERSION))
     }
 }
 

@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 
 use model::{
     Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library, OpenOptions,
-    Result, Setting, Store,
+    Result, Setting, Settings, Store,
 };
 
 use crate::{at, caught::StoreName, fresh};
@@ -92,9 +92,9 @@ impl Engine for RocksDb {
         &DECLARATION
     }
 
-    fn library(&self) -> Option<Library> {
+    fn library(&self, _: &Settings) -> Option<Library> {
         let version = linked_version().unwrap_or_else(|| "of the system".to_owned());
-        Some(Library { name: "RocksDB".to_owned(), version, options: Vec::new() })
+        Some(Library::new("RocksDB", version))
     }
 }
 

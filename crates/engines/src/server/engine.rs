@@ -42,8 +42,16 @@ impl<D: Dialect> Engine for ServerEngine<D> {
         self.declaration
     }
 
-    fn library(&self) -> Option<Library> {
+    fn library(&self, _: &Settings) -> Option<Library> {
         self.own()?.library()
+    }
+
+    fn check(&self, facet: Facet, settings: &Settings) -> Result<()> {
+        if facet != Facet::Rows {
+            return Ok(());
+        }
+        own_variables(settings)?;
+        D::check(facet, settings)
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
@@ -136,18 +144,13 @@ impl<D: Dialect> Rows for ServerEngine<D> {
         &["engine", NULL.name]
     }
 
-    fn check(&self, settings: &Settings) -> Result<()> {
-        own_variables(settings)?;
-        D::check(Facet::Rows, settings)
-    }
-
     fn styles(&self, settings: &Settings) -> &'static [Style] {
         const ALWAYS: &[Style] = &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk];
         if D::delays(settings) { &Style::ALL } else { ALWAYS }
     }
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
-        Rows::check(self, settings)?;
+        self.check(Facet::Rows, settings)?;
         let folder = Folder::at(location, D::software())?;
         let start = || Host::<D>::start(&folder, Facet::Rows, settings);
         let host = Host::<D>::install(&folder, settings, start)?;

@@ -107,7 +107,7 @@ impl Software {
 
     pub(crate) fn library(&self) -> Option<Library> {
         let version = self.installed().ok()?.version.clone();
-        Some(Library { name: self.name.to_owned(), version, options: Vec::new() })
+        Some(Library::new(self.name, version))
     }
 
     /// Returns the version in what the server prints; an error if it cannot be used.

@@ -7,18 +7,22 @@ use std::{
 };
 
 use model::{
-    Access, Arrangement, Blobs, Done, Durability, Entry, Error, Facet, How, Key, KeyKind, Mode,
-    OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType, Visitor,
+    Access, Arrangement, Blobs, Done, Durability, Engine as _, Entry, Error, Facet, How, Key,
+    KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType, Visitor,
 };
 
 use super::{
     Sqlite,
     database::{self, Database, Header},
     ffi::{Blob, Connection, Statement, Value},
-    inspect, stored,
+    inspect, library, stored,
     table::Table,
 };
 use crate::{fresh, lock, refusal};
+
+/// The first that makes new databases with such pages, and the first that has `ON CONFLICT`.
+const PAGES_OF_4096: i32 = 3_012_000;
+const ON_CONFLICT: i32 = 3_024_000;
 
 impl Blobs for Sqlite {
     /// Each connection has one, in whole KiB.
@@ -48,6 +52,14 @@ impl Blobs for Sqlite {
         }
     }
 
+    /// Builds in one process would truncate each other's index of a WAL, as locks are a process's.
+    /// What only reads without one needs no locks against the other.
+    fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
+        let stored = |settings: &Settings| settings.stored(self.settings(Facet::Blobs));
+        let same = own.get(library::SETTING) == other.get(library::SETTING);
+        stored(own) == stored(other) && (same || !own.is("journal", "wal"))
+    }
+
     fn others(&self, location: &Path) -> Result<Vec<String>> {
         inspect::others(location)
     }
@@ -59,7 +71,11 @@ impl Blobs for Sqlite {
             let database = Database::at(location, &options.settings);
             let (control, table) = (database.open()?, Table::of(options.keys));
             // A WAL fixes the page size, so the journal mode waits until the file has its pages.
-            if let Some(size) = options.settings.get("page_size") {
+            // Before 3.12 it was 1024 unless set.
+            let size = options.settings.get("page_size");
+            let size =
+                size.or_else(|| (control.version_number() < PAGES_OF_4096).then_some("4096"));
+            if let Some(size) = size {
                 control.execute(&format!("PRAGMA page_size={size}"))?;
             }
             control.execute(table.create)?;
@@ -99,7 +115,7 @@ impl Store for SqliteStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        let db = self.database.connect()?;
+        let db = self.database.connect()?.alone()?;
         if self.database.access == Access::Write {
             db.time_checkpoints()?;
         }
@@ -126,7 +142,7 @@ impl Store for SqliteStore {
     }
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
-        let mut complaints = lock::hold(&self.control).column("PRAGMA integrity_check")?;
+        let mut complaints = lock::hold(&self.control).column("PRAGMA integrity_check", 0)?;
         complaints.retain(|line| line != "ok");
         Ok(Some(complaints))
     }
@@ -153,7 +169,8 @@ struct SqliteSession {
     rowid: Statement,
     insert: Statement,
     update: Statement,
-    upsert: Statement,
+    /// Absent in old builds, where an update that finds no row is followed by an insert.
+    upsert: Option<Statement>,
     delete: Statement,
     scan: Statement,
     list: Statement,
@@ -166,7 +183,8 @@ struct SqliteSession {
 impl SqliteSession {
     fn new(db: Connection, table: &'static Table, by_blob: bool) -> Result<Self> {
         let Table { name, key, value, insert, set, length, facts, filter, .. } = table;
-        let prepare = |sql: String| db.prepare(&sql);
+        let old = db.version_number() < ON_CONFLICT;
+        let prepare = |sql: String| db.prepare(&db.spelled(&sql));
         let scan = |shown: String| {
             let rows = format!("{name} WHERE {key}>=?1 AND {filter} ORDER BY {key} LIMIT ?2");
             prepare(format!("SELECT {key}, {shown}, {facts} FROM {rows}"))
@@ -179,9 +197,15 @@ impl SqliteSession {
             writer: None,
             get: prepare(format!("SELECT {value} FROM {name} WHERE {key}=?1"))?,
             rowid: prepare(format!("SELECT rowid FROM {name} WHERE {key}=?1"))?,
-            insert: prepare(format!("{insert} ON CONFLICT DO NOTHING"))?,
+            insert: prepare(if old {
+                insert.replacen("INSERT", "INSERT OR IGNORE", 1)
+            } else {
+                format!("{insert} ON CONFLICT DO NOTHING")
+            })?,
             update: prepare(format!("UPDATE {name} SET {set} WHERE {key}=?1"))?,
-            upsert: prepare(format!("{insert} ON CONFLICT({key}) DO UPDATE SET {set}"))?,
+            upsert: (!old)
+                .then(|| prepare(format!("{insert} ON CONFLICT({key}) DO UPDATE SET {set}")))
+                .transpose()?,
             delete: prepare(format!("DELETE FROM {name} WHERE {key}=?1"))?,
             // The value itself says the others, without SQLite's functions for each row.
             scan: scan(format!("{value}, NULL, NULL"))?,
@@ -237,19 +261,23 @@ impl SqliteSession {
 
     fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let (key, value) = (self.value(key)?, stored::value(value, put.of)?);
-        let statement = match put.how {
-            How::Insert => &mut self.insert,
-            How::Update => &mut self.update,
-            How::Upsert => &mut self.upsert,
+        let db = &self.db;
+        let run = |statement: &mut Statement| {
+            if self.table.keys == KeyKind::Integers {
+                statement.run([key, value])?;
+            } else {
+                let mode = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.mode.into()));
+                let time = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.seconds));
+                statement.run([key, value, mode, time])?;
+            }
+            Ok(db.changes() > 0)
         };
-        if self.table.keys == KeyKind::Integers {
-            statement.run([key, value])?;
-        } else {
-            let mode = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.mode.into()));
-            let time = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.seconds));
-            statement.run([key, value, mode, time])?;
+        match (put.how, &mut self.upsert) {
+            (How::Insert, _) => run(&mut self.insert),
+            (How::Update, _) => run(&mut self.update),
+            (How::Upsert, Some(upsert)) => run(upsert),
+            (How::Upsert, None) => Ok(run(&mut self.update)? || run(&mut self.insert)?),
         }
-        Ok(self.db.changes() > 0)
     }
 
     fn rowid_of(&mut self, key: Key<'_>) -> Result<Option<i64>> {
@@ -319,7 +347,7 @@ impl Session for SqliteSession {
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
-        self.db.cache_counters().into_iter().chain(self.db.waits()).collect()
+        self.db.cache_counters().chain(self.db.waits()).collect()
     }
 
     fn background_work(&self) -> Vec<Done> {

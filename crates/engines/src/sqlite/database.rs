@@ -11,6 +11,7 @@ use model::{Access, Durability, Engine, Error, Facet, Result, Settings};
 use super::{
     Sqlite,
     ffi::{Connection, Open},
+    library,
 };
 use crate::at;
 
@@ -37,7 +38,7 @@ impl Database {
     pub(super) fn open(&self) -> Result<Connection> {
         let in_memory = is_in_memory(&self.settings);
         let opening = if in_memory { Open::Memory } else { opening(&self.path, self.access) };
-        Connection::open(&self.path, opening)
+        Connection::open(library::of(&self.settings)?, &self.path, opening)
     }
 
     /// A connection with the settings that were asked for.
@@ -52,14 +53,11 @@ impl Database {
     pub(super) fn configure(&self, db: &Connection) -> Result<()> {
         let set = |pragma: &str, value: &str| db.execute(&format!("PRAGMA {pragma}={value}"));
         let settings = &self.settings;
-        if settings.get("cache").is_some() && settings.get("cache_pages").is_some() {
-            return Err(Error::usage("cache= and cache_pages= exclude each other"));
-        }
         if let (Access::Write, Some(mode)) = (self.access, settings.get("journal")) {
             set("journal_mode", mode)?;
             // A database that has just become WAL opens its log on the next read. Left to the first
             // checkpoint, that read would be what the checkpoint waits for.
-            db.number("SELECT count(*) FROM sqlite_schema")?;
+            db.number("SELECT count(*) FROM sqlite_master")?;
         }
         let cache = settings.parse::<u64>("cache").map(|bytes| format!("-{}", bytes / 1024));
         let no_checkpoint = settings.get("checkpoint") == Some("none");
@@ -92,12 +90,12 @@ impl Database {
         let page_size = db.number("PRAGMA page_size")?;
         let cache = db.number("PRAGMA cache_size")?;
         let cache_bytes = if cache < 0 { -cache * 1024 } else { cache * page_size };
-        let journal = db.column("PRAGMA journal_mode")?.pop().unwrap_or_default();
+        let journal = db.column("PRAGMA journal_mode", 0)?.pop().unwrap_or_default();
         let sync = usize::try_from(db.number("PRAGMA synchronous")?).unwrap_or(usize::MAX);
         let sync = *SYNC.get(sync).unwrap_or(&"unknown");
         let class = durability(&journal, sync);
         let automatic = db.number("PRAGMA wal_autocheckpoint")? != 0;
-        let file = db.column("SELECT file FROM pragma_database_list WHERE name='main'")?;
+        let file = db.column("PRAGMA database_list", 2)?;
         let in_file = file.first().is_some_and(|file| !file.is_empty());
 
         let mut settings = Settings::default();
@@ -114,9 +112,19 @@ impl Database {
         settings.set("checkpoint", if automatic { "auto" } else { "none" });
         let own = Sqlite.settings(facet);
         settings.0.retain(|name, _| own.iter().any(|setting| setting.name == name));
+        if let Some(name) = self.settings.get(library::SETTING) {
+            settings.set(library::SETTING, name);
+            settings.set("version", db.version());
+            let source = db.source_id();
+            let check_in = source.split_whitespace().last().unwrap_or_default();
+            settings.set("source", check_in.get(..CHECK_IN).unwrap_or(check_in));
+        }
         Ok((settings, class))
     }
 }
+
+/// Characters by which check-ins are named for people.
+const CHECK_IN: usize = 12;
 
 pub(super) fn is_in_memory(settings: &Settings) -> bool {
     settings.get("store") == Some("memory")
@@ -135,9 +143,14 @@ fn durability(journal: &str, sync: &str) -> Durability {
     }
 }
 
+/// The first that empties a WAL in a checkpoint.
+const TRUNCATE: i32 = 3_008_008;
+
 /// Moves all of a WAL into the database, if it has one.
 pub(super) fn checkpoint(db: &Connection) -> Result<()> {
-    match db.number("PRAGMA wal_checkpoint(TRUNCATE)")? {
+    // Older ones would take the word they do not know for a passive checkpoint.
+    let whole = if db.version_number() < TRUNCATE { "RESTART" } else { "TRUNCATE" };
+    match db.number(&format!("PRAGMA wal_checkpoint({whole})"))? {
         0 => Ok(()),
         _ => Err(db.named(Error::failed("a reader kept the WAL from its checkpoint"))),
     }

@@ -6,7 +6,7 @@ use model::{Access, Arrangement, Entry, EntryKind, KeyKind, Result};
 
 use super::{
     database::{check, opening},
-    ffi::{Connection, Statement},
+    ffi::{Connection, LINKED, Statement},
     stored::KIND,
     table::Table,
 };
@@ -32,7 +32,7 @@ pub struct Stat {
 pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     let access = if vacuum { Access::Write } else { Access::Read };
     check(path, access)?;
-    let db = Connection::open(path, opening(path, access))?;
+    let db = Connection::open(&LINKED, path, opening(path, access))?;
     let table = db.first(Table::find)?;
     if vacuum {
         db.execute("VACUUM")?;
@@ -41,8 +41,9 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     let about = format!(
         "SELECT count(*), sum({length}), min({length}), max({length}) FROM {name} WHERE {filter}"
     );
-    let about =
-        db.prepare(&about)?.row([], |row| [0, 1, 2, 3].map(|column| row.integer(column)))?;
+    let about = db
+        .prepare(&db.spelled(&about))?
+        .row([], |row| [0, 1, 2, 3].map(|column| row.integer(column)))?;
     let [count, sum, smallest, largest] = about.unwrap_or_default();
     Ok(Stat {
         count,
@@ -53,14 +54,14 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
         page_size: db.number("PRAGMA page_size")?,
         page_count: db.number("PRAGMA page_count")?,
         freelist_count: db.number("PRAGMA freelist_count")?,
-        integrity: db.column("PRAGMA integrity_check(10)")?,
+        integrity: db.column("PRAGMA integrity_check(10)", 0)?,
     })
 }
 
 /// What is not the dataset's: other tables, views and the like, other columns of `kv`, and what
 /// an archive holds besides files. SQLite's own tables are not among them.
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
-    let db = Connection::open(path, opening(path, Access::Read))?;
+    let db = Connection::open(&LINKED, path, opening(path, Access::Read))?;
     let table = db.first(Table::find)?;
     let mut others = further(&db, table)?;
     others.extend(entries(&db, table)?.iter().take(3).map(ToString::to_string));
@@ -78,15 +79,16 @@ pub(super) fn left_out(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
 }
 
 fn further(db: &Connection, table: &Table) -> Result<Vec<String>> {
-    let mut further = db.column(&format!(
-        "SELECT type||' '||name FROM sqlite_schema \
+    let others = format!(
+        "SELECT type||' '||name FROM sqlite_master \
          WHERE name<>'{}' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
         table.name
-    ))?;
+    );
+    let mut further = db.column(&others, 0)?;
     if table.keys == KeyKind::Integers {
-        further.extend(db.column(
-            "SELECT 'column '||name FROM pragma_table_info('kv') WHERE name NOT IN ('k','v')",
-        )?);
+        let mut columns = db.column("PRAGMA table_info(kv)", 1)?;
+        columns.retain(|name| name != "k" && name != "v");
+        further.extend(columns.into_iter().map(|name| format!("column {name}")));
     }
     Ok(further)
 }
@@ -124,10 +126,14 @@ fn entry(row: &Statement) -> Entry {
     Entry { name: row.text(0).to_vec(), kind, content }
 }
 
+/// The first with window functions.
+const WINDOWS: i32 = 3_025_000;
+
 /// How values are arranged in the pages of a database. Reads every page of the table.
 pub(super) fn arrangement(db: &Connection, table: &Table) -> Result<Arrangement> {
-    // SQLite must have been compiled with this to list single pages.
-    let lists_pages = db.number("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')")? != 0;
+    // SQLite must have been compiled with this to list single pages; they are counted with a window.
+    let lists_pages = db.number("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')")? != 0
+        && db.version_number() >= WINDOWS;
     Ok(Arrangement::Pages {
         pages: db.number("PRAGMA page_count")?.unsigned_abs(),
         free: db.number("PRAGMA freelist_count")?.unsigned_abs(),
@@ -157,7 +163,7 @@ mod tests {
 
     /// A database in memory, in pages of 1024 bytes, with three values of ten overflow pages.
     fn three_values() -> Connection {
-        let db = Connection::open("".as_ref(), Open::Memory).unwrap();
+        let db = Connection::open(&LINKED, "".as_ref(), Open::Memory).unwrap();
         db.execute("PRAGMA page_size=1024").unwrap();
         db.execute(KV.create).unwrap();
         for key in 1..=3 {

@@ -2,24 +2,25 @@
 //! `sqlar`.
 
 mod blobs;
+mod built;
 mod database;
 mod ffi;
 mod inspect;
+mod library;
 mod rows;
 mod stored;
 mod table;
 mod tasks;
 
-use std::path::Path;
-
 use model::{
-    Accepts, Capabilities, Declaration, Durability, Engine, Facet, Fill, Library, Setting,
-    Settings, rows::NULL,
+    Accepts, Capabilities, Declaration, Durability, Engine, Error, Facet, Fill, Library, Result,
+    Setting, Settings, rows::NULL,
 };
 
+pub use built::folder as builds_folder;
 pub use ffi::memory_counters;
-use ffi::{Connection, Open};
 pub use inspect::{Stat, stat};
+pub use library::{Build, build, builds};
 
 pub struct Sqlite;
 
@@ -107,6 +108,12 @@ static DECLARATION: Declaration = Declaration {
             "whether a WAL is checkpointed, automatically and at the end of a pass",
         ).of_use()
         .only(&[Facet::Blobs]),
+        Setting::new(
+            library::SETTING,
+            Accepts::Text,
+            "another build of SQLite, loaded from this file, or by a name of `storemark sqlite list`",
+        )
+        .of_use(),
         NULL,
     ],
     durability: &[
@@ -151,13 +158,15 @@ impl Engine for Sqlite {
         &DECLARATION
     }
 
-    fn library(&self) -> Option<Library> {
-        let db = Connection::open(Path::new(""), Open::Memory).ok()?;
-        let version = db.column("SELECT sqlite_version()").ok()?.pop()?;
-        let mut options = db.column("PRAGMA compile_options").ok()?;
-        let flags = FLAGS.split_whitespace();
-        options.extend(flags.filter_map(|flag| flag.strip_prefix("-D")).map(str::to_owned));
-        Some(Library { name: "SQLite".to_owned(), version, options })
+    fn library(&self, settings: &Settings) -> Option<Library> {
+        library::described(settings).ok()
+    }
+
+    fn check(&self, _: Facet, settings: &Settings) -> Result<()> {
+        if settings.get("cache").is_some() && settings.get("cache_pages").is_some() {
+            return Err(Error::usage("cache= and cache_pages= exclude each other"));
+        }
+        library::of(settings).map(drop)
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {

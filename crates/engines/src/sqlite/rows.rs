@@ -13,19 +13,28 @@ use model::{
 use super::{
     Sqlite,
     database::{self, Database, checkpoint, is_in_memory},
-    ffi::{Connection, Statement, Value},
+    ffi::{Connection, Functions, Statement, Value},
+    library,
 };
 use crate::{
     row_folder::{RowFile, RowFolder},
     sql::{self, parts},
 };
 
+/// The first that inserts several rows with a statement, and the first that inserts more than 500.
+const SEVERAL_ROWS: i32 = 3_007_011;
+const THOUSAND_ROWS: i32 = 3_008_008;
+
 /// Rows of a statement with bound values in [`Style::Bulk`]: more make it no faster.
 const BULK_ROWS: u64 = 64;
 
 impl Rows for Sqlite {
-    fn styles(&self, _: &Settings) -> &'static [Style] {
-        &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk]
+    fn styles(&self, settings: &Settings) -> &'static [Style] {
+        match library::of(settings).map(Functions::version_number) {
+            Ok(..SEVERAL_ROWS) => &[Style::Text, Style::Prepared],
+            Ok(..THOUSAND_ROWS) => &[Style::Text, Style::Prepared, Style::Bulk],
+            _ => &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk],
+        }
     }
 
     fn alone(&self, settings: &Settings) -> Option<&'static str> {
@@ -44,7 +53,7 @@ impl Rows for Sqlite {
 
 /// A connection to a database with its table; one in memory is created for it.
 fn connect(path: &Path, settings: &Settings) -> Result<Connection> {
-    let db = Database::at(path, settings).connect()?;
+    let db = Database::at(path, settings).connect()?.alone()?;
     if is_in_memory(settings) {
         db.execute(&sql::create(settings))?;
     }
@@ -66,10 +75,10 @@ impl RowFile for Sqlite {
     }
 
     fn in_effect(path: &Path, settings: &Settings) -> Result<(Settings, Durability)> {
-        const NOT_NULL: &str = "SELECT min(\"notnull\") FROM pragma_table_info('numbers')";
         let db = connect(path, settings)?;
         let (mut settings, class) = Database::at(path, settings).in_effect(&db, Facet::Rows)?;
-        settings.set(NULL.name, if db.number(NOT_NULL)? == 1 { "no" } else { "yes" });
+        let not_null = db.column("PRAGMA table_info(numbers)", 3)?.iter().all(|is| is == "1");
+        settings.set(NULL.name, if not_null { "no" } else { "yes" });
         Ok((settings, class))
     }
 

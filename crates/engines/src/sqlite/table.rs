@@ -42,7 +42,7 @@ pub(super) static KV: Table = Table {
     set: "v=?2",
     length: "CASE typeof(v) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length(v) END",
     facts: "0, 0, 0",
-    filter: "true",
+    filter: "1",
 };
 
 /// The SQLite archive table (<https://sqlite.org/sqlar.html>), values uncompressed, so that
@@ -64,6 +64,9 @@ pub(super) static SQLAR: Table = Table {
     filter: "typeof(name)='text' AND ifnull(mode & 61440, 0) IN (0, 32768)",
 };
 
+/// The rowid's column in the probes of tables of integers.
+const ROWID: i32 = 2;
+
 impl Table {
     pub(super) fn of(keys: KeyKind) -> &'static Self {
         if keys == KeyKind::Names { &SQLAR } else { &KV }
@@ -71,11 +74,9 @@ impl Table {
 
     /// The table that an existing database has; `kv` where it has both.
     pub(super) fn find(db: &Connection) -> Result<&'static Self> {
-        const IS_ROWID: &str = "SELECT count(*) FROM pragma_table_info('kv') \
-                                WHERE name='k' AND upper(type)='INTEGER' AND pk=1 AND NOT EXISTS \
-                                (SELECT 1 FROM pragma_index_list('kv') WHERE origin='pk')";
         let refuse = |why: &str| Err(db.named(Error::usage(why)));
-        let names = db.column("SELECT name FROM sqlite_schema WHERE type='table' ORDER BY name")?;
+        let names =
+            db.column("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name", 0)?;
         let Some(table) = [&KV, &SQLAR].into_iter().find(|own| names.iter().any(|n| n == own.name))
         else {
             let tables = match &names[..] {
@@ -84,9 +85,10 @@ impl Table {
             };
             return refuse(&format!("has no table kv (nor sqlar); {tables}"));
         };
-        db.prepare(table.probe).map_err(|e| e.with_kind(ErrorKind::Usage))?;
-        // kvtest's key is the rowid itself; anything else would be looked up by another path.
-        if table.keys == KeyKind::Integers && db.number(IS_ROWID)? == 0 {
+        let probe = db.prepare(table.probe).map_err(|e| e.with_kind(ErrorKind::Usage))?;
+        // kvtest's key is the rowid itself, whose column has the name of the key then; anything else
+        // would be looked up by another path.
+        if table.keys == KeyKind::Integers && probe.name(ROWID) != table.key {
             return refuse("kv.k is not declared INTEGER PRIMARY KEY");
         }
         Ok(table)

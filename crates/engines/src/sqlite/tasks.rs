@@ -56,7 +56,7 @@ unsafe impl Send for Prepared {}
 
 impl Prepared {
     fn connect(database: &Database) -> Result<Self> {
-        Ok(Self { statements: Default::default(), db: database.connect()? })
+        Ok(Self { statements: Default::default(), db: database.connect()?.alone()? })
     }
 
     /// Executes the statement of `step` with `values`, in autocommit; rows changed.

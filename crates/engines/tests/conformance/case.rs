@@ -167,12 +167,29 @@ fn settings(engine: &dyn Blobs) -> Vec<Settings> {
         }
     }
     let of_class = |class| engine.class_settings(Facet::Blobs, class).ok();
+    all.extend(loaded(&engine.settings(Facet::Blobs)).map(|lib| checked(engine, &[("lib", lib)])));
     for settings in Durability::ALL.into_iter().filter_map(of_class) {
         if !all.contains(&settings) {
             all.push(settings);
         }
     }
     all
+}
+
+/// Another SQLite than the one that is linked, where `settings` have a place for it: that of the system,
+/// or the one that `STOREMARK_TEST_SQLITE` names.
+pub(crate) fn loaded(settings: &[&Setting]) -> Option<&'static str> {
+    static LIBRARY: OnceLock<Option<String>> = OnceLock::new();
+    let find = || {
+        let systems = || {
+            ["x86_64", "aarch64"]
+                .map(|machine| format!("/usr/lib/{machine}-linux-gnu/libsqlite3.so.0"))
+        };
+        let named = std::env::var("STOREMARK_TEST_SQLITE").ok();
+        named.or_else(|| systems().into_iter().find(|path| Path::new(path).exists()))
+    };
+    settings.iter().find(|setting| setting.name == "lib")?;
+    LIBRARY.get_or_init(find).as_deref()
 }
 
 /// The words of the setting `name`, or nothing to set where there is none.

@@ -34,7 +34,7 @@ fn facts(engine: &dyn Blobs) -> String {
         "{} {} {:?} {:?} {:?} {classes:?} {:?}",
         engine.name(),
         engine.declaration().about,
-        engine.library(),
+        engine.library(&Settings::default()),
         engine.settings(Facet::Blobs),
         engine.capabilities(),
         engine.fill()

@@ -22,6 +22,10 @@ fn cases() -> Vec<Case> {
 fn of(engine: &'static dyn Tasks) -> Vec<Case> {
     let words = |name| crate::case::words(&engine.settings(Facet::Tasks), name);
     let mut cases = Vec::new();
+    if let Some(lib) = crate::case::loaded(&engine.settings(Facet::Tasks)) {
+        let settings = Settings::check(engine.settings(Facet::Tasks), [("lib", lib)]).unwrap();
+        cases.push(Case { engine, settings });
+    }
     for connection in words("connection") {
         for journal in words("journal") {
             for write in words("write") {

@@ -10,8 +10,8 @@ use std::{
 use host::Placement;
 use model::{
     Batch, Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind,
-    Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Secret, Settings, Workload,
-    record::Point, spec::RunSpec,
+    Library, Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Secret, Settings,
+    Workload, record::Point, spec::RunSpec,
 };
 
 use super::{
@@ -246,6 +246,11 @@ impl<E: ?Sized> Clone for Target<E> {
 }
 
 impl<E: Engine + ?Sized> Target<E> {
+    /// What does the work of its engine.
+    pub(crate) fn library(&self) -> Option<Library> {
+        self.engine.library(&self.settings)
+    }
+
     /// A scratch store of `engine` with its default settings.
     pub fn scratch(label: &str, engine: &'static E) -> Self {
         let (location, address, placement) = (None, None, None);

@@ -67,7 +67,7 @@ pub(crate) fn prepare<'a>(
     let experiment = Data::Tasks { tasks, rewrites, output };
     let plan = request.plan(experiment, targets, vec![workload], vec![Cache::Warm]);
     let folders: Vec<_> = part.targets.iter().map(|target| request.parent(target)).collect();
-    let libraries = part.targets.iter().filter_map(|target| target.engine.library());
+    let libraries = part.targets.iter().filter_map(Target::library);
     let environment = environment(&folders, libraries);
     let mut scratches = Scratches::default();
     for folder in folders {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use model::{
-    Blobs, Durability, FileBytes, OpenOptions, Result, Server, Settings, Store, StoreFacts,
+    Blobs, Durability, FileBytes, Library, OpenOptions, Result, Server, Settings, Store, StoreFacts,
 };
 
 /// What is known of a store that was neither filled nor checked.
@@ -54,6 +54,10 @@ impl ReadyStore {
     /// A store at `path`, which need not be there yet.
     pub(crate) fn new(engine: &'static dyn Blobs, path: PathBuf, options: OpenOptions) -> Self {
         Self { engine, path, options, held: None, filled: Cell::new(false) }
+    }
+
+    pub(crate) fn library(&self) -> Option<Library> {
+        self.engine.library(&self.options.settings)
     }
 
     /// Whether another process can work on it while this one has it open.

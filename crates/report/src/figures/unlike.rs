@@ -64,8 +64,8 @@ pub fn environment_differences(all: &[&Environment]) -> Vec<Unlike> {
     let plain = ASPECTS.iter().filter_map(|(what, value)| Unlike::of_each(what, all, value));
     let measured = MEASURED.iter().filter_map(|(what, ns)| measured(what, all, *ns));
     let libraries = all.iter().flat_map(|environment| &environment.libraries);
-    let names = libraries.map(|library| library.name.as_str()).unique();
-    plain.chain(measured).chain(names.flat_map(|name| library(name, all)).flatten()).collect()
+    let names = libraries.map(Library::title).unique();
+    plain.chain(measured).chain(names.flat_map(|name| library(&name, all)).flatten()).collect()
 }
 
 type Aspect<T> = (&'static str, fn(&Environment) -> T);
@@ -140,7 +140,7 @@ fn measured(
 /// Its versions, and its options if all records have it.
 fn library(name: &str, all: &[&Environment]) -> [Option<Unlike>; 2] {
     let find = |environment: &&Environment| {
-        environment.libraries.iter().find(|library| library.name == name).cloned()
+        environment.libraries.iter().find(|library| library.title() == name).cloned()
     };
     let found: Vec<Option<Library>> = all.iter().map(find).collect();
     let versions = found.iter().map(|library| Some(library.as_ref()?.version.clone()));

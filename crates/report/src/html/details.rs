@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use itertools::Itertools;
 use maud::{Markup, html};
 use model::{
-    Case, Environment, Latency, Owner, PlannedTarget, Sample, Settings,
+    Case, Environment, Latency, Library, Owner, PlannedTarget, Sample, Settings,
     spec::RunSpec,
     units::{show_count, show_size},
 };
@@ -83,12 +83,20 @@ pub(super) fn environment(part: &Part<'_>) -> Markup {
 
 type Aspect = (&'static str, fn(&Environment) -> String);
 
+/// A library, with what it was made from and how.
+fn library(library: &Library) -> String {
+    let Library { source, options, .. } = library;
+    let built = (!options.is_empty()).then(|| format!("compiled with {}", options.join(" ")));
+    let parts = [Some(library.to_string()), source.clone(), built];
+    parts.into_iter().flatten().join(", ")
+}
+
 /// What is not compared: it may differ each time.
 const MORE: [Aspect; 6] = [
     ("machine", |e| e.machine.clone().unwrap_or_default()),
     ("mounted at", |e| e.filesystems.iter().map(|fs| &*fs.mount).join("; ")),
     ("memory free at the start", |e| e.memory.available_bytes.map(show_size).unwrap_or_default()),
-    ("libraries", |e| e.libraries.iter().map(|l| format!("{} {}", l.name, l.version)).join(", ")),
+    ("libraries", |e| e.libraries.iter().map(library).join("; ")),
     ("two reads of the clock", |e| format!("{} ns", e.clock_ns)),
     ("storemark’s own loop", |e| format!("{:.1} ns per operation", e.loop_ns)),
 ];

@@ -1,7 +1,7 @@
 //! What engines are, how targets are written, and what the durability classes mean.
 
 use itertools::Itertools;
-use model::{Blobs, Durability, Facet, Library};
+use model::{Blobs, Durability, Facet, Library, Settings};
 
 use super::Page;
 use crate::table::{Line, Lines, Tone};
@@ -10,7 +10,7 @@ use crate::table::{Line, Lines, Tone};
 pub fn engines<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     let about = |engine: &'e dyn Blobs| {
         let settings = engine.settings(Facet::Blobs).iter().map(|setting| setting.name).join(" ");
-        let version = entry("version", version(engine.library().as_ref()));
+        let version = entry("version", version(engine.library(&Settings::default()).as_ref()));
         let classes = Durability::ALL.into_iter().map(|class| kept(engine, class));
         let entries = [version, entry("settings", settings)].into_iter().chain(classes);
         titled(engine, entries.chain([entry("lacks", lacks(engine))]))
@@ -20,7 +20,7 @@ pub fn engines<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
 
 /// One engine, with all that is known of it.
 pub fn engine(engine: &dyn Blobs) -> Page {
-    let library = engine.library();
+    let library = engine.library(&Settings::default());
     let options = library.as_ref().map_or_else(String::new, |library| library.options.join(" "));
     let about = titled(
         engine,

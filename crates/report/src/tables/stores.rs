@@ -40,7 +40,16 @@ pub(crate) fn settings(record: &Record, stores: &[StoreFigures]) -> Option<Lines
         let settings = beyond(label, &store.in_effect);
         (!settings.is_empty()).then(|| Line::dim(format!("{label}: {settings}")))
     });
-    Lines::new("settings in effect", lines).unless_empty()
+    Lines::new("settings in effect", lines.chain(loaded(record))).unless_empty()
+}
+
+/// What loaded libraries report about themselves.
+fn loaded(record: &Record) -> impl Iterator<Item = Line> {
+    let libraries = record.header.environment.libraries.iter();
+    libraries.filter(|library| library.loaded.is_some()).map(|library| {
+        let source = library.source.as_deref().unwrap_or_default();
+        Line::dim(format!("{library}: {source}, compiled with {}", library.options.join(" ")))
+    })
 }
 
 /// The same, once for all targets that share them.

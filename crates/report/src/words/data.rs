@@ -80,6 +80,6 @@ pub(crate) fn machine(environment: &Environment) -> String {
         joined(environment.filesystems.iter().map(|fs| fs.kind.clone()).dedup(), ", "),
         environment.virtualised.as_ref().map(|kind| format!("virtualised ({kind})")),
     ];
-    let libraries = environment.libraries.iter().map(|l| Some(format!("{} {}", l.name, l.version)));
+    let libraries = environment.libraries.iter().map(|library| Some(library.to_string()));
     joined(parts.into_iter().chain(libraries), ", ").unwrap_or_default()
 }

@@ -320,9 +320,8 @@ fn machine() -> Environment {
             ..Filesystem::default()
         }],
         libraries: vec![Library {
-            name: "sqlite".to_owned(),
-            version: "3.51.1".to_owned(),
             options: vec!["THREADSAFE=1".to_owned()],
+            ..Library::new("sqlite", "3.51.1")
         }],
         clock_ns: 70,
         loop_ns: 12.5,

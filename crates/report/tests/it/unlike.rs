@@ -61,11 +61,7 @@ fn engines_differ_in_their_versions_and_options() {
     let said = environments(|e| {
         e.libraries[0].version = "3.50.0".to_owned();
         e.libraries[0].options = vec!["THREADSAFE=1".to_owned(), "DEBUG".to_owned()];
-        e.libraries.push(Library {
-            name: "LMDB".to_owned(),
-            version: "0.9.33".to_owned(),
-            options: vec![],
-        });
+        e.libraries.push(Library::new("LMDB", "0.9.33"));
     });
     assert_eq!(
         said,

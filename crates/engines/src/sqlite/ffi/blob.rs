@@ -8,10 +8,11 @@ use std::{
 use libsqlite3_sys as sys;
 use model::Result;
 
-use super::{Connection, check, error, no_such_row};
+use super::{Connection, Functions};
 
 /// An open handle; null if it could not be opened.
 pub(crate) struct Blob {
+    sqlite: &'static Functions,
     raw: *mut sys::sqlite3_blob,
     db: *mut sys::sqlite3,
 }
@@ -29,19 +30,19 @@ impl Connection {
     ) -> Result<Option<&'h mut Blob>> {
         let code = if let Some(blob) = handle {
             // SAFETY: the handle is open.
-            unsafe { sys::sqlite3_blob_reopen(blob.raw, rowid) }
+            unsafe { blob.sqlite.sqlite3_blob_reopen(blob.raw, rowid) }
         } else {
-            let (db, write) = (self.raw, c_int::from(write));
+            let (sqlite, db, write) = (self.sqlite, self.raw, c_int::from(write));
             let (main, table, column) = (c"main".as_ptr(), table.as_ptr(), column.as_ptr());
-            let raw = &mut handle.insert(Blob { raw: ptr::null_mut(), db }).raw;
+            let raw = &mut handle.insert(Blob { sqlite, raw: ptr::null_mut(), db }).raw;
             // SAFETY: open handle, NUL-terminated names; `raw` receives the blob or null.
-            unsafe { sys::sqlite3_blob_open(db, main, table, column, rowid, write, raw) }
+            unsafe { sqlite.sqlite3_blob_open(db, main, table, column, rowid, write, raw) }
         };
         match code {
             sys::SQLITE_OK => return Ok(handle.as_mut()),
-            sys::SQLITE_ERROR if no_such_row(self.raw) => *handle = None,
+            sys::SQLITE_ERROR if self.sqlite.no_such_row(self.raw) => *handle = None,
             code => {
-                let failure = error(self.raw, code);
+                let failure = self.sqlite.error(self.raw, code);
                 *handle = None;
                 return Err(failure);
             }
@@ -54,7 +55,7 @@ impl Blob {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // SAFETY: the handle is open.
-        usize::try_from(unsafe { sys::sqlite3_blob_bytes(self.raw) }).unwrap_or(0)
+        usize::try_from(unsafe { self.sqlite.sqlite3_blob_bytes(self.raw) }).unwrap_or(0)
     }
 
     /// Reads the first `into.len()` bytes; at most [`Self::len`] may be asked for.
@@ -62,8 +63,9 @@ impl Blob {
     pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<()> {
         let length = c_int::try_from(into.len()).expect("a blob's length fits SQLite's int");
         // SAFETY: `into` has room for `length` bytes.
-        let code = unsafe { sys::sqlite3_blob_read(self.raw, into.as_mut_ptr().cast(), length, 0) };
-        check(self.db, code)
+        let code =
+            unsafe { self.sqlite.sqlite3_blob_read(self.raw, into.as_mut_ptr().cast(), length, 0) };
+        self.sqlite.check(self.db, code)
     }
 
     /// Overwrites the whole blob; `value` is as long as [`Self::len`].
@@ -71,8 +73,9 @@ impl Blob {
     pub(crate) fn write(&mut self, value: &[u8]) -> Result<()> {
         let length = c_int::try_from(value.len()).expect("a blob's length fits SQLite's int");
         // SAFETY: `value` has `length` bytes.
-        let code = unsafe { sys::sqlite3_blob_write(self.raw, value.as_ptr().cast(), length, 0) };
-        check(self.db, code)
+        let code =
+            unsafe { self.sqlite.sqlite3_blob_write(self.raw, value.as_ptr().cast(), length, 0) };
+        self.sqlite.check(self.db, code)
     }
 }
 
@@ -80,6 +83,6 @@ impl Drop for Blob {
     fn drop(&mut self) {
         // SAFETY: closed once, null is allowed; the code repeats an earlier failure or a failed
         // autocommit, and sessions only hold blobs inside a transaction that they commit themselves.
-        unsafe { sys::sqlite3_blob_close(self.raw) };
+        unsafe { self.sqlite.sqlite3_blob_close(self.raw) };
     }
 }

@@ -11,15 +11,12 @@ use std::{
 use libsqlite3_sys as sys;
 use model::{Error, Result};
 
-use super::{Statement, check, handlers::Handlers, text};
+use super::{Functions, Statement, handlers::Handlers, loaded::OnOneThread};
 
+/// The first that reads a database in WAL mode without side files.
+const IMMUTABLE: c_int = 3_008_005;
 /// The first with `octet_length()`.
-const LEAST_VERSION: c_int = 3_043_000;
-
-unsafe extern "C" {
-    // libsqlite3-sys leaves this one out of its bindings.
-    fn sqlite3_close_v2(db: *mut sys::sqlite3) -> c_int;
-}
+const OCTET_LENGTH: c_int = 3_043_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Open {
@@ -32,13 +29,17 @@ pub(crate) enum Open {
 }
 
 pub(crate) struct Connection {
+    pub(super) sqlite: &'static Functions,
     pub(super) raw: *mut sys::sqlite3,
     file: Rc<str>,
     pub(super) handlers: Rc<Handlers>,
+    /// Of a session with a build that is not threadsafe.
+    alone: Option<OnOneThread>,
 }
 
-// SAFETY: SQLite is compiled threadsafe; a connection without mutexes may move between threads
-// as long as one uses it at a time, which `&mut`/`Mutex` around it ensure.
+// SAFETY: a connection without mutexes may move between threads as long as one uses it at a time,
+// which `&mut`/`Mutex` around it ensure. What connections share is guarded by SQLite itself if it is
+// compiled threadsafe; otherwise `OnOneThread` lets one thread work at a time.
 unsafe impl Send for Connection {}
 
 /// `path` as SQLite takes it: never one of its special names, so `./` leads a relative path.
@@ -62,13 +63,11 @@ fn file_name(path: &Path, open: Open) -> Result<CString> {
 }
 
 impl Connection {
-    /// Opens `path`, which must be there. A library of the system's that is too old is refused.
-    pub(crate) fn open(path: &Path, open: Open) -> Result<Self> {
-        // SAFETY: takes nothing and returns a number.
-        if unsafe { sys::sqlite3_libversion_number() } < LEAST_VERSION {
-            // SAFETY: returns a static NUL-terminated string.
-            let version = unsafe { text(sys::sqlite3_libversion()) };
-            let why = format!("SQLite {version} is linked; 3.43 or newer is needed");
+    /// Opens `path`, which must be there.
+    pub(crate) fn open(sqlite: &'static Functions, path: &Path, open: Open) -> Result<Self> {
+        if open == Open::Immutable && sqlite.version_number() < IMMUTABLE {
+            let why = "cannot read a database in WAL mode without files next to it; 3.8.5 can";
+            let why = format!("{}: SQLite {} {why}", path.display(), sqlite.version());
             return Err(Error::unsupported(why));
         }
         let name = file_name(path, open)?;
@@ -80,12 +79,20 @@ impl Connection {
             };
         let mut raw = ptr::null_mut();
         // SAFETY: `name` is NUL-terminated, `raw` receives the handle, also on failure.
-        let code = unsafe { sys::sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, ptr::null()) };
-        let connection =
-            Self { raw, file: path.display().to_string().into(), handlers: Rc::default() };
+        let code =
+            unsafe { sqlite.sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, ptr::null()) };
+        let (file, handlers) = (path.display().to_string(), Handlers::new(sqlite));
+        let (file, handlers) = (file.into(), Rc::new(handlers));
+        let connection = Self { sqlite, raw, file, handlers, alone: None };
         connection.ok(code)?;
         connection.handle_waits();
         Ok(connection)
+    }
+
+    /// The same as a session's: with a build that is not threadsafe it is this thread's alone.
+    pub(crate) fn alone(mut self) -> Result<Self> {
+        self.alone = OnOneThread::of(self.sqlite).map_err(|e| self.named(e))?;
+        Ok(self)
     }
 
     /// Runs a statement that returns nothing of interest.
@@ -103,18 +110,37 @@ impl Connection {
         let length = c_int::try_from(sql.len()).expect("SQL of this engine is short");
         let mut raw = ptr::null_mut();
         let (start, end) = (sql.as_ptr().cast(), ptr::null_mut());
+        let (sqlite, db) = (self.sqlite, self.raw);
         // SAFETY: `sql` has `length` bytes; `raw` receives the statement or null.
-        let code =
-            unsafe { sys::sqlite3_prepare_v3(self.raw, start, length, flags, &raw mut raw, end) };
+        let code = unsafe {
+            match sqlite.sqlite3_prepare_v3 {
+                Some(prepare) => prepare(db, start, length, flags, &raw mut raw, end),
+                None => sqlite.sqlite3_prepare_v2(db, start, length, &raw mut raw, end),
+            }
+        };
         self.ok(code)?;
-        Ok(Statement { raw, db: self.raw, file: self.file.clone() })
+        Ok(Statement { sqlite, raw, db, file: self.file.clone() })
     }
 
-    /// All rows of `sql`, first column only, as text.
-    pub(crate) fn column(&self, sql: &str) -> Result<Vec<String>> {
+    /// `sql` without `octet_length` in front of a single word, for a build that has it not.
+    pub(crate) fn spelled(&self, sql: &str) -> String {
+        const NAME: &str = "octet_length(";
+        let mut parts = sql.split(NAME);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |sql, part| match part.split_once(')') {
+            Some((of, rest)) if self.sqlite.version_number() < OCTET_LENGTH => format!(
+                "{sql}CASE typeof({of}) WHEN 'blob' THEN length({of}) \
+                 ELSE length(CAST({of} AS BLOB)) END{rest}"
+            ),
+            _ => sql + NAME + part,
+        })
+    }
+
+    /// All rows of `sql`, one column only, as text.
+    pub(crate) fn column(&self, sql: &str, column: c_int) -> Result<Vec<String>> {
         let mut rows = Vec::new();
         self.prepare_for(0, sql)?.rows([], |row| {
-            rows.push(String::from_utf8_lossy(row.text(0)).into_owned());
+            rows.push(String::from_utf8_lossy(row.text(column)).into_owned());
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(rows)
@@ -125,26 +151,38 @@ impl Connection {
         Ok(self.prepare_for(0, sql)?.row([], |row| row.integer(0))?.unwrap_or(0))
     }
 
-    pub(crate) fn changes(&self) -> i64 {
-        // SAFETY: the handle is open.
-        unsafe { sys::sqlite3_changes64(self.raw) }
+    pub(crate) fn version_number(&self) -> c_int {
+        self.sqlite.version_number()
     }
 
-    /// Counters of this connection's own page cache.
-    pub(crate) fn cache_counters(&self) -> [(&'static str, i64); 4] {
-        [
+    pub(crate) fn version(&self) -> String {
+        self.sqlite.version()
+    }
+
+    pub(crate) fn source_id(&self) -> String {
+        self.sqlite.source_id()
+    }
+
+    pub(crate) fn changes(&self) -> i64 {
+        // SAFETY: the handle is open.
+        unsafe { self.sqlite.sqlite3_changes(self.raw) }.into()
+    }
+
+    /// Counters of this connection's own page cache, as far as this build has them.
+    pub(crate) fn cache_counters(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        let counters = [
             ("pager heap (bytes)", sys::SQLITE_DBSTATUS_CACHE_USED),
             ("page cache hits", sys::SQLITE_DBSTATUS_CACHE_HIT),
             ("page cache misses", sys::SQLITE_DBSTATUS_CACHE_MISS),
             ("page cache writes", sys::SQLITE_DBSTATUS_CACHE_WRITE),
-        ]
-        .map(|(name, which)| {
-            let (mut current, mut highest) = (0, 0);
+        ];
+        counters.into_iter().filter_map(|(name, which)| {
+            let (mut now, mut highest) = (0, 0);
+            let (count, reset) = ((&raw mut now, &raw mut highest), 1);
             // SAFETY: open handle, both pointers are to live integers.
-            unsafe {
-                sys::sqlite3_db_status(self.raw, which, &raw mut current, &raw mut highest, 1)
-            };
-            (name, i64::from(current))
+            let code =
+                unsafe { self.sqlite.sqlite3_db_status(self.raw, which, count.0, count.1, reset) };
+            (code == sys::SQLITE_OK).then_some((name, i64::from(now)))
         })
     }
 
@@ -153,20 +191,26 @@ impl Connection {
     }
 
     fn ok(&self, code: c_int) -> Result<()> {
-        check(self.raw, code).map_err(|e| self.named(e))
+        self.sqlite.check(self.raw, code).map_err(|e| self.named(e))
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        let (sqlite, raw) = (self.sqlite, self.raw);
         // SAFETY: the handle came from open and is closed once. Null, where opening failed for lack
-        // of memory, is allowed in the latter only.
+        // of memory, is allowed in the last two only. Builds without the latter need statements and
+        // blobs to be gone, as they are where a connection is the last field of its owner.
         unsafe {
-            if !self.raw.is_null() {
-                sys::sqlite3_busy_handler(self.raw, None, ptr::null_mut());
-                sys::sqlite3_wal_hook(self.raw, None, ptr::null_mut());
+            if !raw.is_null() {
+                sqlite.sqlite3_busy_handler(raw, None, ptr::null_mut());
+                sqlite.sqlite3_wal_hook(raw, None, ptr::null_mut());
             }
-            sqlite3_close_v2(self.raw);
+            match sqlite.sqlite3_close_v2 {
+                Some(close) => close(raw),
+                None => sqlite.sqlite3_close(raw),
+            };
         }
+        drop(self.alone.take());
     }
 }

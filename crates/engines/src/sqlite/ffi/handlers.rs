@@ -12,7 +12,7 @@ use std::{
 use libsqlite3_sys as sys;
 use model::{BUSY_RETRIES, Done, Error, LOCK_WAITS, Result};
 
-use super::Connection;
+use super::{Connection, Functions};
 
 /// Another process may hold the lock for a whole batch; a longer wait is a failure.
 const LONGEST_WAIT_MS: u64 = 60_000;
@@ -27,8 +27,8 @@ const MOST: usize = 4096;
 const SHORTEST: Duration = Duration::from_micros(100);
 
 /// What the handlers of a connection need, and what they note.
-#[derive(Default)]
 pub(super) struct Handlers {
+    sqlite: &'static Functions,
     longest_wait_ms: Cell<u64>,
     gave_up: Cell<bool>,
     /// Calls that found the database busy.
@@ -41,6 +41,20 @@ pub(super) struct Handlers {
     checkpoints: RefCell<Vec<Done>>,
 }
 
+impl Handlers {
+    pub(super) fn new(sqlite: &'static Functions) -> Self {
+        Self {
+            sqlite,
+            longest_wait_ms: Cell::default(),
+            gave_up: Cell::default(),
+            calls: Cell::default(),
+            repeats: Cell::default(),
+            pages: Cell::default(),
+            checkpoints: RefCell::default(),
+        }
+    }
+}
+
 impl Connection {
     /// What the handlers are given. It lives as long as the connection, which takes them back when it
     /// is dropped.
@@ -51,7 +65,7 @@ impl Connection {
     pub(super) fn handle_waits(&self) {
         self.handlers.longest_wait_ms.set(LONGEST_WAIT_MS);
         // SAFETY: the handle is open; see `handed`.
-        unsafe { sys::sqlite3_busy_handler(self.raw, Some(wait), self.handed()) };
+        unsafe { self.sqlite.sqlite3_busy_handler(self.raw, Some(wait), self.handed()) };
     }
 
     /// Does what comes before all else, with short waits: nothing is lost yet.
@@ -80,7 +94,7 @@ impl Connection {
             self.handlers.pages.set(pages);
             self.handlers.checkpoints.borrow_mut().reserve(MOST);
             // SAFETY: the handle is open; see `handed`.
-            unsafe { sys::sqlite3_wal_hook(self.raw, Some(checkpoint), self.handed()) };
+            unsafe { self.sqlite.sqlite3_wal_hook(self.raw, Some(checkpoint), self.handed()) };
         }
         Ok(())
     }
@@ -130,7 +144,7 @@ unsafe extern "C" fn checkpoint(
     }
     let began = Instant::now();
     // SAFETY: SQLite passes its own connection and the name of one of its databases.
-    unsafe { sys::sqlite3_wal_checkpoint(db, schema) };
+    unsafe { handlers.sqlite.sqlite3_wal_checkpoint(db, schema) };
     let ended = Instant::now();
     let mut done = handlers.checkpoints.borrow_mut();
     if ended - began >= SHORTEST && done.len() < MOST {
@@ -144,12 +158,15 @@ mod tests {
     use std::{fs, path::Path};
 
     use super::*;
-    use crate::sqlite::{database::with_suffix, ffi::Open};
+    use crate::sqlite::{
+        database::with_suffix,
+        ffi::{LINKED, Open},
+    };
 
     /// A database in WAL mode of many pages.
     fn created(path: &Path) -> Connection {
         fs::File::create_new(path).unwrap();
-        let db = Connection::open(path, Open::ReadWrite).unwrap();
+        let db = Connection::open(&LINKED, path, Open::ReadWrite).unwrap();
         db.execute("PRAGMA journal_mode=wal").unwrap();
         db.execute("PRAGMA synchronous=off").unwrap();
         db.execute("CREATE TABLE t (k INTEGER PRIMARY KEY, v BLOB)").unwrap();

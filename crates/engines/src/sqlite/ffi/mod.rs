@@ -1,4 +1,5 @@
-//! The calls into SQLite's C interface.
+//! The calls into SQLite's C interface, all of them through a table of functions: the SQLite that is
+//! linked into this program, and others that are loaded, are called in the same way.
 //!
 //! Statements and blob handles may outlive their connection here: it is closed with
 //! `sqlite3_close_v2`, which frees it only after the last of them. A handle stays on the thread
@@ -8,18 +9,21 @@
 mod blob;
 mod connection;
 mod handlers;
+mod loaded;
 mod statement;
+mod table;
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char};
 
 use libsqlite3_sys as sys;
-use model::{Error, ErrorKind, Result};
 
 pub(super) use blob::Blob;
 pub(super) use connection::{Connection, Open};
+pub(super) use loaded::load;
 pub(super) use statement::{Statement, Value};
+pub(super) use table::{Functions, LINKED};
 
-/// Process-wide memory counters of SQLite, as kvtest's `--stats` shows them: name, current,
+/// Process-wide memory counters of the SQLite that is linked, as kvtest's `--stats` shows them: name, current,
 /// highest.
 pub fn memory_counters() -> [(&'static str, i64, i64); 6] {
     [
@@ -32,8 +36,10 @@ pub fn memory_counters() -> [(&'static str, i64, i64); 6] {
     ]
     .map(|(name, which)| {
         let (mut current, mut highest) = (0, 0);
-        // SAFETY: both pointers are to live integers.
-        unsafe { sys::sqlite3_status64(which, &raw mut current, &raw mut highest, 0) };
+        if let Some(status) = LINKED.sqlite3_status64 {
+            // SAFETY: both pointers are to live integers.
+            unsafe { status(which, &raw mut current, &raw mut highest, 0) };
+        }
         (name, current, highest)
     })
 }
@@ -43,28 +49,4 @@ pub fn memory_counters() -> [(&'static str, i64, i64); 6] {
 unsafe fn text(raw: *const c_char) -> String {
     // SAFETY: promised by the caller.
     unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned()
-}
-
-/// SQLite has one code for "no such row" and other mistakes; only its message differs.
-fn no_such_row(db: *mut sys::sqlite3) -> bool {
-    // SAFETY: the connection is alive as long as a handle on it is.
-    unsafe { CStr::from_ptr(sys::sqlite3_errmsg(db)) }.to_bytes().starts_with(b"no such rowid")
-}
-
-/// What `code` means, by SQLite's own message.
-#[inline]
-fn check(db: *mut sys::sqlite3, code: c_int) -> Result<()> {
-    if code == sys::SQLITE_OK { Ok(()) } else { Err(error(db, code)) }
-}
-
-#[cold]
-fn error(db: *mut sys::sqlite3, code: c_int) -> Error {
-    // SAFETY: null is allowed where opening failed for lack of memory; otherwise alive.
-    let message = unsafe { text(sys::sqlite3_errmsg(db)) };
-    let kind = match code & 0xff {
-        sys::SQLITE_CORRUPT | sys::SQLITE_NOTADB => ErrorKind::Corrupt,
-        sys::SQLITE_CANTOPEN => ErrorKind::Missing,
-        _ => ErrorKind::Failed,
-    };
-    Error::new(kind, message)
 }

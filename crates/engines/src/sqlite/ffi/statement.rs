@@ -3,9 +3,9 @@
 use std::{ffi::c_int, ops::ControlFlow, rc::Rc, slice};
 
 use libsqlite3_sys as sys;
-use model::{Result, ValueType, Visit};
+use model::{Error, Result, ValueType, Visit};
 
-use super::{check, error};
+use super::{Functions, text};
 
 /// What a parameter of a statement is set to. A text need not be UTF-8: SQLite does not look.
 #[derive(Clone, Copy)]
@@ -19,6 +19,7 @@ pub(crate) enum Value<'a> {
 
 /// A prepared statement. Each execution gets values for all parameters, and ends before the values do.
 pub(crate) struct Statement {
+    pub(super) sqlite: &'static Functions,
     pub(super) raw: *mut sys::sqlite3_stmt,
     pub(super) db: *mut sys::sqlite3,
     /// The database's name in errors.
@@ -70,26 +71,27 @@ impl Statement {
         let mut index = 0;
         for value in values {
             index += 1;
+            let (sqlite, raw) = (self.sqlite, self.raw);
             // SAFETY: the statement is alive; texts and blobs have that many bytes and no destructor.
             let code = unsafe {
                 match value {
-                    Value::Null => sys::sqlite3_bind_null(self.raw, index),
-                    Value::Integer(value) => sys::sqlite3_bind_int64(self.raw, index, value),
-                    Value::Real(value) => sys::sqlite3_bind_double(self.raw, index, value),
+                    Value::Null => sqlite.sqlite3_bind_null(raw, index),
+                    Value::Integer(value) => sqlite.sqlite3_bind_int64(raw, index, value),
+                    Value::Real(value) => sqlite.sqlite3_bind_double(raw, index, value),
                     Value::Text(text) => {
-                        let (start, length) = (text.as_ptr().cast(), text.len() as u64);
-                        sys::sqlite3_bind_text64(self.raw, index, start, length, None, UTF8)
+                        let (start, length) = (text.as_ptr().cast(), length(text)?);
+                        sqlite.sqlite3_bind_text(raw, index, start, length, None)
                     }
                     Value::Blob(blob) => {
-                        let (start, length) = (blob.as_ptr().cast(), blob.len() as u64);
-                        sys::sqlite3_bind_blob64(self.raw, index, start, length, None)
+                        let (start, length) = (blob.as_ptr().cast(), length(blob)?);
+                        sqlite.sqlite3_bind_blob(raw, index, start, length, None)
                     }
                 }
             };
-            check(self.db, code)?;
+            sqlite.check(self.db, code)?;
         }
         // SAFETY: the statement is alive.
-        debug_assert_eq!(index, unsafe { sys::sqlite3_bind_parameter_count(self.raw) });
+        debug_assert_eq!(index, unsafe { self.sqlite.sqlite3_bind_parameter_count(self.raw) });
         Ok(())
     }
 
@@ -97,11 +99,11 @@ impl Statement {
     #[inline]
     fn step(&mut self) -> Result<bool> {
         // SAFETY: the statement is alive.
-        match unsafe { sys::sqlite3_step(self.raw) } {
+        match unsafe { self.sqlite.sqlite3_step(self.raw) } {
             sys::SQLITE_ROW => Ok(true),
             sys::SQLITE_DONE => Ok(false),
             code => {
-                let failure = error(self.db, code);
+                let failure = self.sqlite.error(self.db, code);
                 self.reset();
                 Err(failure.context(&self.file))
             }
@@ -112,14 +114,20 @@ impl Statement {
     #[inline]
     fn reset(&mut self) {
         // SAFETY: the statement is alive. The code repeats the last step's error.
-        unsafe { sys::sqlite3_reset(self.raw) };
+        unsafe { self.sqlite.sqlite3_reset(self.raw) };
+    }
+
+    /// The name of a column.
+    pub(crate) fn name(&self, column: c_int) -> String {
+        // SAFETY: the statement is alive and has that column; null is returned for lack of memory only.
+        unsafe { text(self.sqlite.sqlite3_column_name(self.raw, column)) }
     }
 
     /// The type of a column, before anything converts it.
     #[inline]
     pub(crate) fn kind(&self, column: c_int) -> ValueType {
         // SAFETY: the statement is alive.
-        match unsafe { sys::sqlite3_column_type(self.raw, column) } {
+        match unsafe { self.sqlite.sqlite3_column_type(self.raw, column) } {
             sys::SQLITE_INTEGER => ValueType::Integer,
             sys::SQLITE_FLOAT => ValueType::Real,
             sys::SQLITE_TEXT => ValueType::Text,
@@ -136,14 +144,14 @@ impl Statement {
             return self.text(column);
         }
         // SAFETY: the statement is alive.
-        unsafe { self.bytes(sys::sqlite3_column_blob(self.raw, column).cast(), column) }
+        unsafe { self.bytes(self.sqlite.sqlite3_column_blob(self.raw, column).cast(), column) }
     }
 
     /// A column's text as UTF-8 bytes, whatever the database's encoding, until the next step or
     /// reset.
     pub(crate) fn text(&self, column: c_int) -> &[u8] {
         // SAFETY: the statement is alive.
-        unsafe { self.bytes(sys::sqlite3_column_text(self.raw, column), column) }
+        unsafe { self.bytes(self.sqlite.sqlite3_column_text(self.raw, column), column) }
     }
 
     /// # Safety
@@ -156,28 +164,31 @@ impl Statement {
         // SAFETY: SQLite keeps the bytes in place until the statement is stepped, reset or
         // finalised, all of which take `&mut self`; length is asked after the conversion.
         unsafe {
-            let length = sys::sqlite3_column_bytes(self.raw, column);
+            let length = self.sqlite.sqlite3_column_bytes(self.raw, column);
             slice::from_raw_parts(start, usize::try_from(length).unwrap_or(0))
         }
     }
 
     pub(crate) fn real(&self, column: c_int) -> f64 {
         // SAFETY: the statement is alive.
-        unsafe { sys::sqlite3_column_double(self.raw, column) }
+        unsafe { self.sqlite.sqlite3_column_double(self.raw, column) }
     }
 
     pub(crate) fn integer(&self, column: c_int) -> i64 {
         // SAFETY: the statement is alive.
-        unsafe { sys::sqlite3_column_int64(self.raw, column) }
+        unsafe { self.sqlite.sqlite3_column_int64(self.raw, column) }
     }
 }
 
-/// `SQLITE_UTF8` as the one-byte encoding argument of `sqlite3_bind_text64`.
-const UTF8: u8 = 1;
+/// No SQLite takes longer values.
+#[inline]
+fn length(value: &[u8]) -> Result<c_int> {
+    c_int::try_from(value.len()).map_err(|_| Error::unsupported("string or blob too big"))
+}
 
 impl Drop for Statement {
     fn drop(&mut self) {
         // SAFETY: finalised once.
-        unsafe { sys::sqlite3_finalize(self.raw) };
+        unsafe { self.sqlite.sqlite3_finalize(self.raw) };
     }
 }

@@ -31,6 +31,10 @@ pub(crate) fn cases() -> Vec<Case> {
 fn of(engine: &'static dyn Rows) -> Vec<Case> {
     let words = |name| words(&engine.settings(Facet::Rows), name);
     let mut cases = Vec::new();
+    if let Some(lib) = crate::case::loaded(&engine.settings(Facet::Rows)) {
+        let settings = Settings::check(engine.settings(Facet::Rows), [("lib", lib)]).unwrap();
+        cases.push(Case { engine, settings });
+    }
     for store in words("store") {
         for kind in words("engine") {
             for null in words("null") {
@@ -41,7 +45,7 @@ fn of(engine: &'static dyn Rows) -> Vec<Case> {
             }
         }
     }
-    cases.retain(|case| engine.check(&case.settings).is_ok());
+    cases.retain(|case| engine.check(Facet::Rows, &case.settings).is_ok());
     cases
 }
 

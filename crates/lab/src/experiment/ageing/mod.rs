@@ -59,7 +59,7 @@ pub(crate) fn prepare<'a>(
     let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest, part.data.random_percent);
     let ages = draw(request, part, 0, &pool, stop)?;
     let folder = scratch.path().to_owned();
-    let libraries = part.targets.iter().filter_map(|target| target.engine.library());
+    let libraries = part.targets.iter().filter_map(Target::library);
     let mut environment = environment(&[folder], libraries);
     environment.loop_ns = own_loop(&ages[0].live, &pool, stop)?;
     let experiment = Data::Ageing { data: part.data, summary: ages[0].live.summary() };

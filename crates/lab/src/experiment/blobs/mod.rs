@@ -31,7 +31,7 @@ use super::{
 use crate::{
     Progress, Stop,
     dataset::{Pool, PoolSpec, Use, derive},
-    store::cache_state,
+    store::{ReadyStore, cache_state},
     workers::processes::Processes,
     workload::{BlobWork, OpStream, PassInput, drawn},
 };
@@ -297,8 +297,7 @@ impl Blobs<'_> {
         let stores = || self.stores.targets.iter().flat_map(PreparedTarget::stores);
         let on_disk = stores().filter(|ready| ready.engine.capabilities().persistent);
         let paths: Vec<_> = on_disk.map(|ready| ready.path.clone()).collect();
-        let mut environment =
-            environment(&paths, stores().filter_map(|ready| ready.engine.library()));
+        let mut environment = environment(&paths, stores().filter_map(ReadyStore::library));
         environment.loop_ns = own_loop(&self.stores.dataset, &self.pool.1, self.job.stop)?;
         if plan.first(Work::updates).is_some() {
             self.time_flushes(&mut environment)?;

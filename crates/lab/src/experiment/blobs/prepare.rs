@@ -121,15 +121,12 @@ impl Job<'_> {
         if !capabilities.reopens || !capabilities.persistent {
             return Ok(None);
         }
-        let stored = |target: &BlobTarget| {
-            Ok::<_, Error>(self.settings(target)?.stored(target.engine.settings(Facet::Blobs)))
-        };
         for (place, other) in self.part.targets[..index].iter().enumerate() {
             let alike = other.engine.name() == own.engine.name()
                 && other.location == own.location
                 && self.request.parent(other) == self.request.parent(own)
                 && self.is_scratch(other, Operation::Read);
-            if alike && stored(other)? == stored(own)? {
+            if alike && own.engine.shares_files(&self.settings(own)?, &self.settings(other)?) {
                 return Ok(Some(place));
             }
         }

@@ -71,7 +71,7 @@ pub(crate) fn prepare<'a>(
     let scratch = Scratch::new_in(&request.scratch(measured()))?;
     let folder = scratch.path().to_owned();
     let servers = Servers { scratch, stores: Vec::new(), started: 0 };
-    let libraries = part.targets.iter().filter_map(|target| target.target.engine.library());
+    let libraries = part.targets.iter().filter_map(|target| target.target.library());
     let environment = environment(std::slice::from_ref(&folder), libraries);
     let rows = Rows { request, part, servers, folder, stop };
     let findings = [request.moved(measured()), missing(part)].concat();

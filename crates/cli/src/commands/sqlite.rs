@@ -1,0 +1,92 @@
+//! `storemark sqlite`: builds of SQLite to be measured against each other.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use lab::Stop;
+
+use crate::exit::Failure;
+#[cfg(feature = "sqlite")]
+use {
+    crate::output,
+    engines::sqlite::{self, Build},
+    model::{Library, Result},
+};
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark sqlite build -- -O3                            the SQLite of storemark, compiled with -O3
+  storemark sqlite build --name plain                      the same with the usual flags
+  storemark sqlite build --source sqlite-3.45.c --name old -- -DSQLITE_THREADSAFE=0
+  storemark sqlite list                                    what was built
+
+The builds are measured as targets: storemark run sqlite:?lib=plain sqlite:?lib=old")]
+pub(crate) struct SqliteOptions {
+    #[command(subcommand)]
+    command: SqliteCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SqliteCommand {
+    /// Compile SQLite with the C compiler of this machine (cc, or what CC names)
+    Build(BuildOptions),
+    /// List the builds, with version, check-in and flags
+    List,
+}
+
+#[derive(Debug, Args)]
+#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "nothing is built"))]
+struct BuildOptions {
+    /// An amalgamation (sqlite3.c), or a folder that has one; default: the one of storemark
+    #[arg(long, value_name = "PATH")]
+    source: Option<PathBuf>,
+    /// Its name in `lib=NAME`; default: one made of version and flags
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// For the compiler, after -O2 -fPIC -shared
+    #[arg(last = true)]
+    flags: Vec<String>,
+}
+
+/// A build without SQLite says so.
+#[cfg(not(feature = "sqlite"))]
+pub(crate) fn run(_: &SqliteOptions, _: &Stop) -> std::result::Result<(), Failure> {
+    engines::registry::databases().map(drop).map_err(Failure::from)
+}
+
+#[cfg(feature = "sqlite")]
+pub(crate) fn run(options: &SqliteOptions, stop: &Stop) -> std::result::Result<(), Failure> {
+    let built = match &options.command {
+        SqliteCommand::List => sqlite::builds(),
+        SqliteCommand::Build(BuildOptions { source, name, flags }) => {
+            let stopped = || stop.is_set();
+            vec![sqlite::build(source.as_deref(), name.as_deref(), flags, &stopped)?]
+        }
+    };
+    if built.is_empty() {
+        let folder = sqlite::builds_folder()?;
+        return Ok(output::print(&format!("{}: no builds yet\n", folder.display()))?);
+    }
+    Ok(output::print_lines(&lines(&built))?)
+}
+
+#[cfg(feature = "sqlite")]
+fn lines(built: &[Build]) -> String {
+    let width = built.iter().map(|build| build.name.len()).max().unwrap_or_default();
+    let line = |build: &Build| {
+        let Build { name, flags, library } = build;
+        format!("{name:<width$}  {}", about(library)) + &format!("  {flags}").trim_end() + "\n"
+    };
+    built.iter().map(line).collect()
+}
+
+#[cfg(feature = "sqlite")]
+fn about(library: &Result<Library>) -> String {
+    match library {
+        Ok(Library { version, source, .. }) => {
+            format!("{version:<8}  {}", source.as_deref().unwrap_or_default())
+        }
+        Err(error) => format!("cannot be used: {error}"),
+    }
+}

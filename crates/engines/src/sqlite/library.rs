@@ -1,0 +1,89 @@
+//! Which build of SQLite a target uses: the one that is linked into this program, or that of `lib=`.
+
+use std::path::{Path, PathBuf};
+
+use model::{Error, Library, Result, Settings, no_such};
+
+use super::{
+    built,
+    ffi::{self, Connection, Functions, LINKED, Open},
+};
+
+/// Names a library, or a build of `storemark sqlite build`.
+pub(super) const SETTING: &str = "lib";
+
+/// The build that a target with `settings` uses.
+pub(super) fn of(settings: &Settings) -> Result<&'static Functions> {
+    let Some(name) = settings.get(SETTING) else { return Ok(&LINKED) };
+    let loaded = file(name).and_then(|path| ffi::load(&path));
+    loaded.map_err(|e| e.context(format!("{SETTING}={name}")))
+}
+
+/// A path has a separator; anything else is the name of a build.
+fn file(name: &str) -> Result<PathBuf> {
+    if name.contains(std::path::is_separator) {
+        return Ok(name.into());
+    }
+    if let Some(path) = built::find(name) {
+        return Ok(path);
+    }
+    if Path::new(name).exists() {
+        return Err(Error::usage(format!(
+            "no build has this name; the file is {SETTING}=./{name}"
+        )));
+    }
+    let names = built::names();
+    let none = no_such("build", name, names.iter().map(String::as_str));
+    Err(Error::usage(format!("{none}; a path has a /, and `storemark sqlite build` makes builds")))
+}
+
+/// What the build of a target reports about itself.
+pub(super) fn described(settings: &Settings) -> Result<Library> {
+    let sqlite = of(settings)?;
+    let db = Connection::open(sqlite, Path::new(""), Open::Memory)?;
+    let mut options = db.column("PRAGMA compile_options", 0)?;
+    let loaded = settings.get(SETTING).map(str::to_owned);
+    if loaded.is_none() {
+        let flags = super::FLAGS.split_whitespace();
+        options.extend(flags.filter_map(|flag| flag.strip_prefix("-D")).map(str::to_owned));
+    }
+    Ok(Library {
+        name: "SQLite".to_owned(),
+        version: sqlite.version(),
+        source: Some(sqlite.source_id()),
+        loaded,
+        options,
+    })
+}
+
+/// A build in the user's cache.
+pub struct Build {
+    pub name: String,
+    /// What the compiler was given besides what all builds need.
+    pub flags: String,
+    /// What it reports about itself.
+    pub library: Result<Library>,
+}
+
+impl Build {
+    fn named(name: String) -> Self {
+        let mut settings = Settings::default();
+        settings.set(SETTING, &name);
+        Self { flags: built::flags(&name), library: described(&settings), name }
+    }
+}
+
+/// All builds, by their names.
+pub fn builds() -> Vec<Build> {
+    built::names().into_iter().map(Build::named).collect()
+}
+
+/// Compiles SQLite: see `storemark sqlite build --help`. `stopped` is asked at times.
+pub fn build(
+    source: Option<&Path>,
+    name: Option<&str>,
+    flags: &[String],
+    stopped: &dyn Fn() -> bool,
+) -> Result<Build> {
+    built::build(source, name, flags, stopped).map(Build::named)
+}
