@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use model::{Cache, Case, Latency, Sample, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{Estimate, geometric_mean};
+use stats::{Estimate, Values, geometric_mean};
 
 use crate::{
     histogram,
@@ -43,6 +43,9 @@ pub struct Figures {
     pub device_read_per_byte: Option<f64>,
     /// Time over the baseline's, paired by round.
     pub ratio: Option<Estimate>,
+    /// Whether its interval is as wide as copies of the stores differ, which more rounds do not change.
+    #[serde(skip)]
+    pub copies_decide: bool,
     /// Time in this cache state over that in the warm one, paired by round.
     pub over_warm: Option<Estimate>,
     /// How the schedule was kept, if there was one.
@@ -122,7 +125,7 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
     let plan = &record.header.plan;
     let verdict = if plan.is_reference(target) { verdict.of_reference() } else { verdict };
     let is_baseline = target == plan.baseline;
-    let ratio = if is_baseline { None } else { series.ratio_to(series.baseline()) };
+    let ratios = if is_baseline { Values::default() } else { series.ratios_to(series.baseline()) };
     let warm = Series { case: Case { cache: Cache::Warm, ..case }, ..series };
     Figures {
         case,
@@ -136,7 +139,8 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
         user_us_per_op: cpu(|s| s.cost.user_ns),
         system_us_per_op: cpu(|s| s.cost.system_ns),
         device_read_per_byte: per(&samples, |s| s.bytes, |s| Some(s.io?.device_read_bytes)),
-        ratio,
+        ratio: ratios.mean(),
+        copies_decide: ratios.copies_decide(),
         over_warm: if case.cache == Cache::Warm { None } else { series.ratio_to(warm) },
         paced: paced(&samples),
         verdict,

@@ -102,18 +102,48 @@ pub(crate) fn print(
     data: impl FnOnce() -> Result<String>,
     text: &str,
 ) -> Result<()> {
-    let Some(path) = json else { return output::print(text) };
-    let data = data()?;
-    if path == Path::new("-") {
-        return output::print(&data);
+    if json.is_none() {
+        return output::print(text);
     }
-    // Up to the first name, which is the command's own.
-    let head = data.split_inclusive(':').next().unwrap_or_default();
+    let data = data()?;
+    try_json(json, &head(&data))?.print(&data, text)
+}
+
+/// How an object starts, up to its first name, which is the command's own.
+pub(crate) fn head(data: &str) -> String {
+    data.split_inclusive(':').next().unwrap_or_default().to_owned()
+}
+
+/// Where `--json` leads.
+pub(crate) enum Json<'a> {
+    Nowhere,
+    StandardOutput,
+    File(&'a Path, Unfinished),
+}
+
+/// Tries the place of `--json`, for an object that starts with `head`.
+pub(crate) fn try_json<'a>(path: Option<&'a Path>, head: &str) -> Result<Json<'a>> {
     let form = Form { option: "--json", what: "JSON of this command", head };
-    Unfinished::new(path, form, &mut Taken::default())?
-        .write_whole(data.as_bytes())
-        .map_err(|error| Error::io(format!("--json {}", path.display()), error))?;
-    output::print(text)
+    Ok(match path {
+        None => Json::Nowhere,
+        Some(path) if path == Path::new("-") => Json::StandardOutput,
+        Some(path) => Json::File(path, Unfinished::new(path, form, &mut Taken::default())?),
+    })
+}
+
+impl Json<'_> {
+    /// Prints `text`, or what [`print`] prints instead.
+    pub(crate) fn print(self, data: &str, text: &str) -> Result<()> {
+        match self {
+            Self::Nowhere => output::print(text),
+            Self::StandardOutput => output::print(data),
+            Self::File(path, file) => {
+                let written = file.write_whole(data.as_bytes());
+                written.map_err(|error| Error::io(format!("--json {}", path.display()), error))?;
+                output::print(text)
+            }
+        }
+    }
 }
 
 /// Tries the file for the record of `command`.

@@ -26,6 +26,7 @@ type Row = (i64, i64);
 /// What a line looks like.
 pub(crate) trait Form: Send + Sync + 'static {
     const NAME: &'static str;
+    const TITLE: &'static str;
     const ABOUT: &'static str;
 
     /// Writes rows through a buffer, at the position of `file`.
@@ -39,6 +40,7 @@ pub(crate) struct Csv;
 
 impl Form for Csv {
     const NAME: &'static str = "csv";
+    const TITLE: &'static str = "CSV files";
     const ABOUT: &'static str = "a file of comma-separated values";
 
     fn write(file: &File, rows: impl Iterator<Item = Result<Row>>) -> Result<()> {
@@ -66,6 +68,7 @@ pub(crate) struct JsonLines;
 
 impl Form for JsonLines {
     const NAME: &'static str = "jsonl";
+    const TITLE: &'static str = "JSON Lines files";
     const ABOUT: &'static str = "a file with a JSON array a line";
 
     fn write(file: &File, rows: impl Iterator<Item = Result<Row>>) -> Result<()> {
@@ -123,6 +126,7 @@ impl<F: Form> Engine for Lines<F> {
                 settings: SETTINGS,
                 durability: CLASSES,
                 rows: Some(&Self(PhantomData)),
+                title: F::TITLE,
                 ..Declaration::new(F::NAME, F::ABOUT)
             }
         }

@@ -119,6 +119,7 @@ mod tests {
             durability: None,
             memory: None,
             rounds: Rounds { min: 1, max: None, precision: 1.0, seconds: 1.0, runs: 1 },
+            study: None,
         };
         let environment = Environment::default();
         Header { format: FORMAT, started: 0, environment, plan, spec: None, point: None }

@@ -15,6 +15,10 @@ pub struct Declaration {
     pub name: &'static str,
     /// One line for people.
     pub about: &'static str,
+    /// What its stores are called in a sentence: `plain files`, `SQLite`.
+    pub title: &'static str,
+    /// How the name of a new store ends, if a path is all that it takes to make one.
+    pub extension: Option<&'static str>,
     /// What a target string may set, for each facet.
     pub settings: &'static [Setting],
     /// The durability classes that it can give.
@@ -48,6 +52,8 @@ impl Declaration {
         Self {
             name,
             about,
+            title: name,
+            extension: None,
             settings: &[],
             durability: &[],
             limitations: &[],

@@ -56,7 +56,7 @@ pub use key::{Key, KeyKind, Meta, ValueType};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
-pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, Workload};
+pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, StudyPart, Workload};
 pub use sample::{Cost, Device, First, Io, Latency, Load, Measured, Paced, Passes, Sample, Worker};
 pub use secret::{Secret, without_password, without_passwords};
 pub use setting::{Accepts, Facet, Setting, Settings};

@@ -29,6 +29,23 @@ pub struct Plan {
     pub memory: Option<MemoryLimit>,
     /// When to stop.
     pub rounds: Rounds,
+    /// The study that it is a step of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<StudyPart>,
+}
+
+/// A step of a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StudyPart {
+    /// Name of the study.
+    pub name: String,
+    /// The step, counted from 1.
+    pub step: usize,
+}
+
+impl StudyPart {
+    /// The subcommand that measures it.
+    pub const COMMAND: &str = "study";
 }
 
 /// One workload in one cache state: what targets are compared in.
@@ -45,6 +62,11 @@ impl Plan {
     pub fn cases(&self) -> impl Iterator<Item = Case> {
         let caches = |workload| self.caches.iter().map(move |&cache| Case { workload, cache });
         (0..self.workloads.len()).flat_map(caches)
+    }
+
+    /// The subcommand that measures it, whose options can change it.
+    pub fn command(&self) -> &'static str {
+        if self.study.is_some() { StudyPart::COMMAND } else { self.experiment.command() }
     }
 
     /// Whether a trial in the state [`Cache::Limited`] began within the limit; others do.
@@ -129,6 +151,12 @@ pub struct PlannedTarget {
     pub label: String,
     /// The engine's name.
     pub engine: String,
+    /// What its stores are called in a sentence: `plain files`, `SQLite`; empty: as the engine.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// How the name of a new store ends; absent: a path is not enough to make one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extension: Option<String>,
     /// Where the store is: a path as the user wrote it, or a server's address without the password;
     /// empty for a scratch store on disk.
     pub location: String,

@@ -50,7 +50,7 @@ pub enum Room {
     Scroll,
     /// Only on pages wide enough for all columns next to a name that can be read.
     Wide,
-    /// A bar is left out before names are cut.
+    /// Left out before anything takes a second line, as bars are.
     Bar,
     /// If names would have to be cut: the least number first.
     Spare(u8),

@@ -78,6 +78,12 @@ impl Values {
     pub fn mean(&self) -> Option<Estimate> {
         Some(Mean::of_values(self)?.estimate(self.values.len()))
     }
+
+    /// Whether the interval of their mean is as wide as copies differ: more rounds of the same copies
+    /// do not narrow it.
+    pub fn copies_decide(&self) -> bool {
+        logs(&self.values).is_some_and(|logs| wider(&logs, self, &Mean::of(&logs)).is_some())
+    }
 }
 
 /// `numerator / denominator`, paired by round: what a round did to both cancels. `None` if the
@@ -138,15 +144,20 @@ pub(crate) struct Mean {
     wander: f64,
 }
 
+/// The variance of the mean that copies show and its degrees of freedom, where it is above that of
+/// `rounds`.
+fn wider(logs: &[f64], values: &Values, rounds: &Mean) -> Option<(f64, f64)> {
+    let copies = between(logs, &values.copies, rounds.value);
+    copies.filter(|(variance, _)| *variance > rounds.variance)
+}
+
 impl Mean {
     /// Of the logarithms of figures; `None` for what has none. Where copies differ more than rounds of
     /// one do, it is as sure as they are few.
     pub(crate) fn of_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
         let rounds = Self::of(&logs);
-        let copies = between(&logs, &values.copies, rounds.value);
-        let wider = copies.filter(|(variance, _)| *variance > rounds.variance);
-        Some(match wider {
+        Some(match wider(&logs, values, &rounds) {
             Some((variance, freedom)) => {
                 Self { variance, freedom, wander: f64::INFINITY, ..rounds }
             }

@@ -65,6 +65,7 @@ fn plan(labels: &[&str], count: u64) -> Plan {
         durability: None,
         memory: None,
         rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0, runs: 1 },
+        study: None,
     }
 }
 
@@ -73,6 +74,8 @@ pub(super) fn target(label: &str) -> PlannedTarget {
     PlannedTarget {
         label: label.to_owned(),
         engine: label.split(' ').next().unwrap_or_default().to_owned(),
+        title: label.split(' ').next().unwrap_or_default().to_owned(),
+        extension: None,
         location: String::new(),
         settings: Settings::default(),
         owner: Owner::Scratch,

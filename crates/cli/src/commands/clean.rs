@@ -15,7 +15,7 @@ use crate::{
 #[command(after_long_help = "\
 Examples:
   storemark clean mysql://me@db.example/shop        tables that killed runs left in this database
-  storemark clean postgres://me@db.example/shop?tls=on
+  storemark clean 'postgres://me@db.example/shop?tls=on'
 
 A table is removed if storemark made it and the connection of its owner has ended. Scratch folders
 of killed runs are removed by the next run in the same place.")]

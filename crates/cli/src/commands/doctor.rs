@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use engines::registry;
 use lab::{DoctorRequest, Stop};
-use model::{Error, ErrorKind, Result, Severity, spec::Talk, units};
+use model::{DoctorReport, Error, ErrorKind, Result, Severity, spec::Talk, units};
 
 use super::worker;
 use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};
@@ -45,10 +45,12 @@ const QUICK: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
+    let head = files::head(&output::json(&DoctorReport::default())?);
+    let json = files::try_json(options.json.as_deref(), &head)?;
     let doctor = |listener: &Listener| lab::doctor(&request, listener, stop);
     let (report, interrupted) = Listener::during(options.talk, doctor);
     let text = output::page(&report::pages::doctor(&report));
-    if let Err(error) = files::print(options.json.as_deref(), || output::json(&report), &text) {
+    if let Err(error) = output::json(&report).and_then(|data| json.print(&data, &text)) {
         // It took long to find out.
         output::print(&text)?;
         return Err(error.into());

@@ -2,7 +2,10 @@
 
 use std::{fmt::Write, io, path::PathBuf};
 
-use clap::{Arg, Args, Command, builder::PossibleValuesParser};
+use clap::{
+    Arg, Args, Command,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use engines::registry;
@@ -148,17 +151,23 @@ fn literal(text: &str) -> String {
 
 /// An argument that takes one of a few words, with those words. They are for completions only: what is
 /// typed is read by the types of the model, which say what they accept.
-fn with_words(command: &str, arg: Arg) -> Arg {
+fn with_words(command: &str, commands: &[String], arg: Arg) -> Arg {
     let words: Vec<&str> = match (command, arg.get_id().as_str()) {
         ("engines", "name") => registry::all().iter().map(|engine| engine.name()).collect(),
         ("study", "name") => studies::all().iter().map(|(name, _)| *name).collect(),
-        ("help", "topic") => TOPICS.iter().map(|(name, _)| *name).collect(),
+        ("help", "topic") => {
+            let commands = commands.iter().map(String::as_str);
+            TOPICS.iter().map(|(name, _)| *name).chain(commands).collect()
+        }
         (_, "durability") => Durability::ALL.iter().map(|word| word.as_str()).collect(),
-        (_, "cache") => Cache::ALL.iter().map(|word| word.as_str()).collect(),
+        (_, "cache") => Cache::CHOICES.iter().map(|word| word.as_str()).collect(),
         (_, "style") => Style::ALL.iter().map(|word| word.as_str()).collect(),
+        (_, "distribution") => vec!["uniform", "zipfian", "latest", "hotspot"],
+        (_, "ycsb") => vec!["a", "b", "c", "d", "e", "f"],
         (_, "jmode") => vec!["delete", "truncate", "persist", "memory", "wal", "off"],
         _ => return arg,
     };
+    let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
     arg.value_parser(PossibleValuesParser::new(words))
 }
 
@@ -174,11 +183,30 @@ pub(crate) struct CompletionsOptions {
 }
 
 pub(crate) fn completions(options: &CompletionsOptions, all: Command) -> Result<(), Failure> {
+    let commands: Vec<_> = all.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     let mut all = all.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
-        command.mut_args(|arg| with_words(&name, arg))
+        command.mut_args(|arg| with_words(&name, &commands, arg))
     });
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut all, "storemark", &mut script);
-    Ok(output::print(&String::from_utf8_lossy(&script))?)
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if options.shell == Shell::Fish {
+        all.get_subcommands().for_each(|command| script.push_str(&fish_words(command)));
+    }
+    Ok(output::print(&script)?)
+}
+
+/// What clap leaves out for fish: the words of arguments that no option names.
+fn fish_words(command: &Command) -> String {
+    let words = |arg: &Arg| {
+        let words = arg.get_possible_values();
+        let words: Vec<_> = words.iter().map(PossibleValue::get_name).collect();
+        let words = words.join(" ");
+        let name = command.get_name();
+        let when = format!("__fish_storemark_using_subcommand {name}");
+        let line = format!("complete -c storemark -n \"{when}\" -f -a \"{words}\"\n");
+        if words.is_empty() { String::new() } else { line }
+    };
+    command.get_positionals().map(words).collect()
 }

@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 use lab::Stop;
 use model::{
-    Error, Result,
+    Error, Result, StudyPart,
     spec::{Options, RunSpec, Talk},
     study::{Step, Study},
     units,
@@ -114,7 +114,9 @@ fn carry_out<'a>(
     }
     let mut gaps = Vec::new();
     let spec = spec(part, (number, time), name, options, &mut gaps);
-    let measured = spec.map_err(Failure::from).and_then(|spec| measure::measured(spec, stop));
+    let of_study = StudyPart { name: name.to_owned(), step: number };
+    let measured =
+        spec.map_err(Failure::from).and_then(|spec| measure::measured(spec, &of_study, stop));
     let (records, ended) = match measured {
         Ok(Measured { records, ended }) => (records, ended),
         Err(failure) => (Vec::new(), Err(failure)),

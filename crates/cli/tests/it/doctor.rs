@@ -123,6 +123,8 @@ fn what_is_no_folder_is_refused() {
         ("doctor --time soon", "is not a duration"),
         ("doctor --quick --time 5s", "cannot be used with"),
         ("doctor --strikt", "did you mean --strict?"),
+        // Before it measures for a day.
+        ("doctor --time 24h --json file", "file: exists and is not JSON of this command"),
     ] {
         let said = world.refused(line);
         assert!(said.contains(says), "{line}\n{said}");

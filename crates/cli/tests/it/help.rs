@@ -130,9 +130,10 @@ fn words_and_paths_of_options_are_completed() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = world.ok(&format!("completions {shell}")).out;
-        for word in ["consistent", "data-cold"] {
+        for word in ["consistent", "data-cold", "hotspot", "delayed", "task-queue"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
+        assert!(!script.contains("limited"), "{shell}: no option takes that");
         let paths = ["compgen -f", "_files", " -F"];
         assert!(paths.iter().any(|how| script.contains(how)), "{shell} completes paths");
     }

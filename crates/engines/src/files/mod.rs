@@ -85,6 +85,7 @@ static DECLARATION: Declaration = Declaration {
     capabilities: Capabilities { paths: true, ..Capabilities::ON_DISK },
     blobs: Some(&Files),
     tasks: Some(&Files),
+    title: "plain files",
     ..Declaration::new("files", "a file for each value, numbered as kvtest does or by name")
 };
 

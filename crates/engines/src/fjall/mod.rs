@@ -80,6 +80,7 @@ static DECLARATION: Declaration = Declaration {
     fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }),
     integrity: Some("a checksum for each block, compared as it is read"),
     blobs: Some(&Fjall),
+    extension: Some("fjall"),
     ..Declaration::new(
         "fjall",
         "a log-structured merge tree in Rust: a journal, sorted tables, files of values",

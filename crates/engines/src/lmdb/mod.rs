@@ -71,6 +71,8 @@ static DECLARATION: Declaration = Declaration {
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
     blobs: Some(&Lmdb),
+    title: "LMDB",
+    extension: Some("lmdb"),
     ..Declaration::new("lmdb", "an LMDB environment in a folder: a memory map read in place")
 };
 

@@ -81,6 +81,7 @@ static PRIVATE: Declaration = Declaration {
         "memory, csv: no BLOB columns with a key, so that they serve rows only",
     ],
     server: true,
+    title: "MariaDB",
     ..Declaration::new("mariadb", "a table of a MariaDB server that storemark starts and ends")
 };
 
@@ -100,5 +101,6 @@ static REMOTE: Declaration = Declaration {
     capabilities: Capabilities::REMOTE,
     server: true,
     schemes: &["mysql", "mariadb"],
+    title: "MySQL",
     ..Declaration::new("mysql", "a table on an existing MariaDB or MySQL server")
 };

@@ -92,6 +92,7 @@ static PRIVATE: Declaration = Declaration {
         whole_blocks: false,
     }),
     server: true,
+    title: "PostgreSQL",
     ..Declaration::new(
         "postgres",
         "a private PostgreSQL server with its data in a folder: table kv, prepared statements over \
@@ -126,6 +127,7 @@ static REMOTE: Declaration = Declaration {
     capabilities: Capabilities::REMOTE,
     server: true,
     schemes: &["postgres", "postgresql"],
+    title: "PostgreSQL",
     ..Declaration::new(
         "postgresql",
         "an existing PostgreSQL server: a table that is made and dropped",

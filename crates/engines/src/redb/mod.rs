@@ -71,6 +71,7 @@ static DECLARATION: Declaration = Declaration {
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
     integrity: Some("a checksum for each page"),
     blobs: Some(&Redb),
+    extension: Some("redb"),
     ..Declaration::new(
         "redb",
         "a redb database: copied-on-write B-trees in a file, with a cache of its own",

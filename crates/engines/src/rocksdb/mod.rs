@@ -81,6 +81,8 @@ static DECLARATION: Declaration = Declaration {
     }),
     integrity: Some("a checksum for each block, compared as it is read"),
     blobs: Some(&RocksDb),
+    title: "RocksDB",
+    extension: Some("rocksdb"),
     ..Declaration::new(
         "rocksdb",
         "RocksDB, a log-structured merge tree: a log, sorted tables, files of values",

@@ -150,6 +150,8 @@ static DECLARATION: Declaration = Declaration {
     blobs: Some(&Sqlite),
     rows: Some(&Sqlite),
     tasks: Some(&Sqlite),
+    title: "SQLite",
+    extension: Some("db"),
     ..Declaration::new("sqlite", "an SQLite database: table kv for integers, sqlar for names")
 };
 

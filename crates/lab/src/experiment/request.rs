@@ -11,7 +11,7 @@ use host::Placement;
 use model::{
     Batch, Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind,
     Library, Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Secret, Settings,
-    Workload, record::Point, spec::RunSpec,
+    StudyPart, Workload, record::Point, spec::RunSpec,
 };
 
 use super::{
@@ -39,6 +39,8 @@ pub struct Request {
     pub seed: u64,
     /// Where scratch stores go; absent: next to the user's store, or the current directory.
     pub scratch: Option<PathBuf>,
+    /// The study that it is a step of.
+    pub study: Option<StudyPart>,
     /// The user's own words for it, which the record carries.
     pub spec: Option<RunSpec>,
     /// Which run of a sweep this is.
@@ -107,6 +109,7 @@ impl Request {
             rounds,
             seed,
             scratch: None,
+            study: None,
             spec: None,
             point: None,
             worker: Vec::new(),
@@ -136,10 +139,22 @@ impl Request {
         caches: Vec<Cache>,
     ) -> Plan {
         let Self { seed, baseline, rounds, .. } = *self;
+        let study = self.study.clone();
         let memory = None;
         // A class that is adopted was not asked for: a target that lacks it is measured as it is.
         let durability = self.durability.filter(|_| self.adopted_from.is_none());
-        Plan { seed, experiment, targets, baseline, workloads, caches, durability, memory, rounds }
+        Plan {
+            seed,
+            experiment,
+            targets,
+            baseline,
+            workloads,
+            caches,
+            durability,
+            memory,
+            rounds,
+            study,
+        }
     }
 
     /// Makes everything ready that it measures.
@@ -292,6 +307,8 @@ impl<E: Engine + ?Sized> Target<E> {
         Ok(PlannedTarget {
             label: self.label.clone(),
             engine: self.engine.name().to_owned(),
+            title: self.engine.declaration().title.to_owned(),
+            extension: self.engine.declaration().extension.map(str::to_owned),
             location: address.or_else(path).unwrap_or_default(),
             settings: self.settings_for(facet, class)?,
             owner,

@@ -35,6 +35,7 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
         rounds: Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0, runs: 1 },
         seed: 7,
         scratch: Some(folder.path().to_owned()),
+        study: None,
         spec: None,
         point: None,
         worker: Vec::new(),

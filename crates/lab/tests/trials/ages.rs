@@ -36,6 +36,7 @@ fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result
         rounds: Rounds { min: 1, max: Some(rounds), precision: 0.03, seconds: 60.0, runs: 1 },
         seed: data.seed,
         scratch: Some(scratch.path().to_owned()),
+        study: None,
         spec: None,
         point: None,
         worker: Vec::new(),

@@ -27,7 +27,7 @@ pub use self::{
     tasks::{TaskLoad, TasksSpec},
     value::{Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
 };
-use crate::{Error, Result, Rounds, did_you_mean, units, without_password};
+use crate::{Error, Result, Rounds, StudyPart, did_you_mean, units, without_password};
 
 /// Options with their values, by their long names; the targets as `targets`.
 pub type Options = Map<String, Value>;
@@ -82,6 +82,12 @@ macro_rules! of_each {
 }
 
 impl RunSpec {
+    /// The options of subcommands without a spec of their own, with which they measure differently.
+    pub const OF_OTHERS: [(&str, &[&str]); 2] = [
+        (StudyPart::COMMAND, &["full", "rounds", "scratch", "seed", "time"]),
+        ("doctor", &["time"]),
+    ];
+
     /// The subcommand.
     pub fn command(&self) -> &'static str {
         match self {
@@ -151,7 +157,10 @@ impl RunSpec {
 
     /// Whether a subcommand that measures has an option.
     pub fn has_option(command: &str, option: &str) -> bool {
-        Self::known(command).is_ok_and(|known| known.contains_key(option))
+        match Self::OF_OTHERS.iter().find(|(name, _)| *name == command) {
+            Some((_, options)) => options.contains(&option),
+            None => Self::known(command).is_ok_and(|known| known.contains_key(option)),
+        }
     }
 
     /// All options of a subcommand with what they are when they are not asked for.

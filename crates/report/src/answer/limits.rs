@@ -5,7 +5,8 @@ use std::{ffi::OsStr, path::Path};
 use itertools::Itertools;
 use model::{
     Cache, DatasetSpec, Durability, Experiment, Owner, Plan, PlannedTarget, Severity, Work,
-    record::Record, spec::RunSpec,
+    record::Record,
+    spec::{RunSpec, SharedSetting},
 };
 
 use super::{Lead, NAMED, and};
@@ -20,32 +21,53 @@ pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
         DatasetSpec::Directory { path } => path,
         DatasetSpec::Targets => &own?.location,
         DatasetSpec::Generated(_) => {
-            return Some("With your own files: storemark run --data DIR".to_owned());
+            let own =
+                plan.study.is_none().then_some("With your own files: storemark run --data DIR");
+            return own.map(str::to_owned);
         }
     };
-    // One that is ahead wherever anything was compared.
-    let ahead = all.iter().map(|lead| lead.ahead.target(plan)).all_equal_value().ok()??;
-    let ahead = Some(&plan.targets[ahead]).filter(|target| target.owner == Owner::Scratch)?;
-    let (source, new) = (quoted(source), quoted(&new_store(ahead, source)?));
-    Some(format!("Move: storemark copy {source} {new}"))
+    let movable = |lead: &&Lead<'_>| {
+        let ahead = &plan.targets[lead.ahead.target(plan)?];
+        new_store(run, ahead, source).filter(|_| ahead.owner == Owner::Scratch)
+    };
+    let (lead, new) = all.iter().find_map(|lead| Some((lead, movable(&lead)?)))?;
+    let everywhere = all.iter().all(|other| other.is_with(lead));
+    let when = format!(", if “{}” matters most", lead.place);
+    let when = if everywhere { "" } else { &when };
+    Some(format!("Move{when}: storemark copy {} {}", quoted(source), quoted(&new)))
 }
 
 /// `sqlite:thumbs.db?page_size=4096`, a store like `target` next to what is in `thumbs`. Absent: it is
 /// the folder itself, or a server, whose address nobody knows.
-fn new_store(target: &PlannedTarget, source: &str) -> Option<String> {
-    let PlannedTarget { engine, label, .. } = target;
-    let suffix = match engine.as_str() {
-        "sqlite" => "db",
-        "fjall" | "lmdb" | "redb" | "rocksdb" => engine,
-        _ => return None,
-    };
+fn new_store(run: &Record, target: &PlannedTarget, source: &str) -> Option<String> {
+    let PlannedTarget { engine, extension, .. } = target;
+    let extension = extension.as_ref()?;
     // The current folder has no name, and nothing goes into what is copied.
     let name = Path::new(source).file_stem().map(OsStr::to_string_lossy)?;
-    let settings = label.split(' ').filter(|word| word.contains('=')).join("&");
+    let settings = settings(run, target).join("&");
     let settings = if settings.is_empty() { settings } else { format!("?{settings}") };
-    let is_source = Path::new(source).file_name() == Some(OsStr::new(&format!("{name}.{suffix}")));
+    let is_source =
+        Path::new(source).file_name() == Some(OsStr::new(&format!("{name}.{extension}")));
     let new = if is_source { "-new" } else { "" };
-    Some(format!("{engine}:{name}{new}.{suffix}{settings}"))
+    Some(format!("{engine}:{name}{new}.{extension}{settings}"))
+}
+
+/// The settings of a target that the user asked for, its own and those of options.
+fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
+    let own = target.label.split(' ').filter(|word| word.contains('='));
+    let own: Vec<_> = own.map(str::to_owned).collect();
+    let shared = match &run.header.spec {
+        Some(RunSpec::Run(spec)) => spec.settings.settings().unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let has = |name: &str| own.iter().any(|word| word.split('=').next() == Some(name));
+    let shared = shared.into_iter().filter_map(|SharedSetting { name, engine, .. }| {
+        let value = target.settings.get(name)?;
+        let is_meant = engine.is_none_or(|engine| engine == target.engine) && !has(name);
+        is_meant.then(|| format!("{name}={value}"))
+    });
+    let shared: Vec<_> = shared.collect();
+    own.into_iter().chain(shared).collect()
 }
 
 /// For a shell, if it would take any of it for itself.
@@ -60,7 +82,7 @@ fn quoted(text: &str) -> String {
 /// What else a decision may depend on, with the option that measures it.
 pub(super) fn not_covered(run: &Record) -> Option<String> {
     let plan = &run.header.plan;
-    let has = |option: &str| RunSpec::has_option(plan.experiment.command(), option);
+    let has = |option: &str| RunSpec::has_option(plan.command(), option);
     let warm = plan.caches.iter().all(|cache| *cache == Cache::Warm);
     let on_disk = run.stores.iter().any(|store| store.apparent_bytes > 0);
     let lacking = [
@@ -86,11 +108,18 @@ pub(super) fn weakened(findings: &[MergedFinding]) -> Option<String> {
     let effects: Vec<String> =
         above.clone().map(|finding| effect(&finding.kind.to_string())).unique().collect();
     let worst = above.map(|finding| finding.kind.severity()).max()?;
-    let named = crate::words::listed(&effects, NAMED);
+    let named = listed(&effects);
     Some(match worst {
         Severity::Wrong => format!("Do not rely on it: {named}."),
         _ => format!("What weakens it: {named}."),
     })
+}
+
+/// Some have commas of their own.
+fn listed(effects: &[String]) -> String {
+    let more = effects.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("{more} more"));
+    effects.iter().take(NAMED).cloned().chain(more).join("; ")
 }
 
 /// A finding starts with its effect on the figures.

@@ -92,16 +92,18 @@ fn sentence(plan: &Plan, group: &[&Lead<'_>], all: usize) -> String {
     let baseline = spoken(plan, plan.baseline);
     let name = lead.ahead.target(plan).map(|target| spoken(plan, target)).unwrap_or_default();
     match lead.ahead {
-        _ if group.len() > NAMED => many(&baseline, &name, group, all),
+        _ if group.len() > NAMED => many(plan, group, all),
         Ahead::Target(_) => format!("{name} {}.", faster(&baseline, group)),
         Ahead::Baseline => format!("{name} {}.", each(group, |lead| slower_next(plan, lead))),
         Ahead::Nearest(_) => {
-            let by = |lead: &Lead<'_>| lead.ratio.map(|ratio| takes(&ratio)).unwrap_or_default();
-            let places = each(group, by);
+            let places = each(group, takes);
             format!("{name} comes closest to the limit of this machine ({baseline}): it {places}.")
         }
         Ahead::Same => format!("{} equally fast (within ±3 %).", each(group, |_| both(plan, lead))),
-        Ahead::Open => format!("it is open {}.", each(group, |lead| open(plan, lead))),
+        Ahead::Open => {
+            let each = group.iter().map(|lead| open(plan, lead));
+            format!("it is open {}.", each.collect::<Vec<_>>().join("; and "))
+        }
         Ahead::Unknown(why) => format!("no store can be named {}: {why}.", places(group, all)),
     }
 }
@@ -133,10 +135,10 @@ fn slower_next(plan: &Plan, lead: &Lead<'_>) -> String {
     format!("{} fastest{}", does(lead, false), next.unwrap_or_default())
 }
 
-/// `takes 1.4× as long (1.3 to 1.5×)`.
-fn takes(ratio: &Estimate) -> String {
-    let [by, interval] = times(ratio);
-    format!("takes {by} as long ({interval})")
+/// `takes 1.4× as long in “read, warm” (1.3 to 1.5×)`.
+fn takes(lead: &Lead<'_>) -> String {
+    let [by, interval] = lead.ratio.as_ref().map(times).unwrap_or_default();
+    format!("takes {by} as long in “{}” ({interval})", lead.place)
 }
 
 /// `plain files and SQLite are in “read, warm”`.
@@ -163,26 +165,27 @@ fn level(plan: &Plan, lead: &Lead<'_>, all: usize) -> Option<String> {
     let of_target = matches!(lead.ahead, Ahead::Target(_)) && !lead.level.is_empty();
     let names: Vec<_> = lead.level.iter().map(|target| spoken(plan, *target)).collect();
     let place = if all > 1 { format!(" in “{}”", lead.place) } else { String::new() };
-    let names = listed(&names, NAMED);
+    let names = if names.len() > NAMED { listed(&names, NAMED) } else { and(&names) };
     of_target.then(|| format!("{names} may be as fast{place}: the intervals overlap."))
 }
 
 /// Of more cases than can be named.
-fn many(baseline: &str, name: &str, group: &[&Lead<'_>], all: usize) -> String {
+fn many(plan: &Plan, group: &[&Lead<'_>], all: usize) -> String {
     let places = places(group, all);
+    let (baseline, ahead) = (spoken(plan, plan.baseline), group[0].ahead);
+    let target = ahead.target(plan).unwrap_or(plan.baseline);
+    let name = spoken(plan, target);
     let points = || group.iter().filter_map(|lead| Some(lead.ratio?.point));
     let (most, least) = (points().fold(1.0, f64::min), points().fold(0.0, f64::max));
-    let fastest = |name| {
-        let verb = if name == "plain files" { "are" } else { "is" };
-        format!("{name} {verb} fastest {places}")
-    };
-    match group[0].ahead {
+    let verb = if is_plural(plan, target) { "are" } else { "is" };
+    let fastest = format!("{name} {verb} fastest {places}");
+    match ahead {
         Ahead::Target(_) => {
             let [least, most] = [least, most].map(|ratio| spoken::factor(ratio.recip()));
             let range = if least == most { most } else { format!("{least}× to {most}") };
-            format!("{}: {range}× faster than {baseline}.", fastest(name))
+            format!("{fastest}: {range}× faster than {baseline}.")
         }
-        Ahead::Baseline => format!("{}.", fastest(name)),
+        Ahead::Baseline => format!("{fastest}."),
         Ahead::Nearest(_) => format!("{name} comes closest to {baseline} {places}."),
         Ahead::Same => format!("no store differs from {baseline} by more than 3 % {places}."),
         Ahead::Open => format!("it is open what is fastest {places}."),

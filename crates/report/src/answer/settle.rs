@@ -3,27 +3,39 @@
 use std::time::Duration;
 
 use checks::FEWEST_ROUNDS;
-use model::{record::Record, units::option_duration};
+use itertools::Itertools;
+use model::{Plan, StudyPart, record::Record, units::option_duration};
 use stats::{Estimate, SAME};
 
-use super::lead::Lead;
-use crate::{Figures, Verdict, words::rounds};
+use super::{lead::Lead, spoken::spoken};
+use crate::{
+    Figures, Verdict,
+    words::{listed, rounds},
+};
 
 /// No one waits longer for a verdict.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The time after which each case should have its verdict, if they go on as they did.
+/// What gives each case its verdict.
 pub(super) fn settle(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
+    let said = [time(runs, all), copies(all)].into_iter().flatten().join(" ");
+    Some(said).filter(|said| !said.is_empty())
+}
+
+/// The time after which each case should have its verdict, if they go on as they did.
+fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     let first = runs.first()?;
     let ran = rounds(first) as f64;
     let more = all.iter().flat_map(|lead| {
         let most = rounds(lead.run) as f64;
-        lead.unsettled().map(move |row| needed(row) / row_rounds(row).min(most))
+        let narrows = lead.unsettled().filter(|row| !is_of_copies(row));
+        narrows.map(move |row| needed(row) / row_rounds(row).min(most))
     });
     let more = more.reduce(f64::max).filter(|more| more.is_finite() && ran > 0.0)?;
-    if first.header.plan.rounds.max.is_some() {
-        let rounds = (ran * more).ceil();
-        return Some(format!("To settle it: --rounds {rounds:.0}, or --time without that."));
+    let plan = &first.header.plan;
+    if plan.rounds.max.is_some() {
+        let rounds = format!("--rounds {:.0}", (ran * more).ceil());
+        return Some(format!("{SETTLED} {}, or --time without that.", with(plan, &rounds)));
     }
     let seconds =
         |run: &Record| Some(run.end.as_ref()?.seconds.max(run.header.plan.rounds.seconds));
@@ -32,14 +44,40 @@ pub(super) fn settle(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     if time > LONGEST {
         return Some(QUIETER.to_owned());
     }
-    let time = option_duration(time);
-    Some(format!(
-        "To settle it: --time {time}, which is the whole command's, or a quieter machine."
-    ))
+    let time = with(plan, &format!("--time {}", option_duration(time)));
+    Some(format!("{SETTLED} {time} (for the whole command), or a quieter machine."))
 }
+
+const SETTLED: &str = "To settle what is inconclusive:";
 
 const QUIETER: &str = "More rounds do not settle it in a day: it takes a quieter machine (`storemark doctor` shows \
                        what disturbs).";
+
+/// An option as it is given: a step of a study has a command of its own.
+fn with(plan: &Plan, option: &str) -> String {
+    let step = |of: &StudyPart| format!("storemark study {} --step {} ", of.name, of.step);
+    format!("{}{option}", plan.study.as_ref().map_or_else(String::new, step))
+}
+
+/// What more time does not settle.
+fn copies(all: &[Lead<'_>]) -> Option<String> {
+    let of_lead = |lead: &Lead<'_>| -> Vec<String> {
+        let rows = lead.unsettled().filter(|row| is_of_copies(row));
+        rows.map(|row| spoken(&lead.run.header.plan, row.target)).collect()
+    };
+    let names: Vec<_> = all.iter().flat_map(of_lead).unique().collect();
+    let all = listed(&names, super::NAMED);
+    (!names.is_empty()).then(|| {
+        format!(
+            "More time does not settle {all}: copies of a store differ as much by where their files \
+             are on the disk; --scratch DIR places them elsewhere."
+        )
+    })
+}
+
+fn is_of_copies(row: &Figures) -> bool {
+    row.copies_decide && row.verdict == Verdict::Inconclusive
+}
 
 fn row_rounds(row: &Figures) -> f64 {
     row.rounds.max(1) as f64

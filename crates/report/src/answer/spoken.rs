@@ -1,26 +1,34 @@
 //! Names, work and figures as people say them.
 
-use model::{Cache, Operation, Plan, Work, rows};
+use model::{Cache, Operation, Plan, PlannedTarget, Work, rows};
 use stats::Estimate;
 
 use super::lead::Lead;
 use crate::{
     number::in_unit,
-    words::{self, label, workload_name},
+    words::{self, workload_name},
 };
 
 /// `SQLite (blob API, memory-mapped)`, `plain files`; a store of the user by its own name.
 pub(super) fn spoken(plan: &Plan, target: usize) -> String {
-    let label = label(plan, target);
-    let engine = plan.targets.get(target).map_or("", |target| &target.engine);
-    let settings = match label.strip_prefix(engine) {
-        Some("") => return engine_name(engine).to_owned(),
-        Some(settings) if settings.starts_with(' ') && !engine.is_empty() => settings.trim(),
-        _ => return label.to_owned(),
+    let Some(PlannedTarget { label, title, engine, .. }) = plan.targets.get(target) else {
+        return String::new();
     };
+    let title = if title.is_empty() { engine } else { title };
+    let Some(settings) = own_settings(plan, target) else { return label.clone() };
+    if settings.is_empty() {
+        return title.clone();
+    }
     let settings: Vec<_> = settings.split(' ').map(setting).collect();
     let between = if settings.iter().any(|word| word.contains(' ')) { ", " } else { " " };
-    format!("{} ({})", engine_name(engine), settings.join(between))
+    format!("{title} ({})", settings.join(between))
+}
+
+/// What follows the engine in the name of a target; absent: its name is its own.
+fn own_settings(plan: &Plan, target: usize) -> Option<&str> {
+    let PlannedTarget { label, engine, .. } = plan.targets.get(target)?;
+    let settings = label.strip_prefix(engine.as_str())?;
+    (settings.is_empty() || settings.starts_with(' ')).then(|| settings.trim())
 }
 
 fn setting(written: &str) -> &str {
@@ -31,23 +39,10 @@ fn setting(written: &str) -> &str {
     }
 }
 
-fn engine_name(engine: &str) -> &str {
-    match engine {
-        "files" => "plain files",
-        "lmdb" => "LMDB",
-        "mariadb" => "MariaDB",
-        "mysql" => "MySQL",
-        "postgres" | "postgresql" => "PostgreSQL",
-        "rocksdb" => "RocksDB",
-        "sqlite" => "SQLite",
-        "valkey" => "Valkey",
-        other => other,
-    }
-}
-
-/// Whether its name takes a verb in the plural.
+/// Whether its name takes a verb in the plural: `plain files` does.
 pub(super) fn is_plural(plan: &Plan, target: usize) -> bool {
-    plan.targets.get(target).is_some_and(|target| target.engine == "files")
+    let is_files = |target: &PlannedTarget| target.title.ends_with("files");
+    own_settings(plan, target).is_some() && plan.targets.get(target).is_some_and(is_files)
 }
 
 /// `reads these blobs`, `updates them`: what the target ahead does, its verb in agreement.
@@ -107,7 +102,7 @@ pub(super) fn ratio(ratio: &Estimate) -> String {
 
 pub(super) use crate::number::factor;
 
-/// `4.22 µs (4.10 to 4.31)`, of microseconds.
+/// `4.2 µs (4.1 to 4.3)`, of microseconds.
 pub(super) fn duration(us: &Estimate) -> String {
     let (unit, each) = in_unit(us.point);
     let [point, low, high] = [us.point, us.low, us.high].map(|us| factor(us / each));

@@ -19,7 +19,7 @@ type Entry<'a> = (&'a str, Vec<Option<String>>);
 /// The machine, the folder, what can be measured there and how finely, and what to do.
 pub fn doctor(report: &DoctorReport) -> Page {
     let advice = report.advice.iter().map(|advice| {
-        let line = Line::finding(advice.severity, &advice.text);
+        let line = Line::finding(advice.severity, &possible(&advice.text));
         Line { lead: format!("  {}", line.lead).into(), ..line }
     });
     let nothing =
@@ -32,6 +32,11 @@ pub fn doctor(report: &DoctorReport) -> Page {
     let parts =
         [fitness(report), lines("Machine", machine(report)), folder].into_iter().chain(caches);
     Page::prose(parts.chain([lines("Installed", programs(report)), noise, to_do]))
+}
+
+/// Advice that this command can take.
+fn possible(sentence: &str) -> String {
+    words::advice_of("doctor", sentence)
 }
 
 /// The answer, first.
@@ -105,7 +110,7 @@ fn folder(report: &DoctorReport) -> impl Iterator<Item = Entry<'_>> {
             ("flush", vec![flush.as_ref().map(self::flush)]),
             ("flushes like", vec![flush.and_then(|_| flushes_like.clone())]),
         ])
-        .chain(report.untried.iter().map(|what| ("not tried", vec![Some(what.clone())])))
+        .chain(report.untried.iter().map(|what| ("not tried", vec![Some(possible(what))])))
         .chain(elsewhere)
 }
 

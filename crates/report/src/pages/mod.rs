@@ -142,6 +142,11 @@ fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     blocks
 }
 
+/// Targets of which two tables fit on a screen.
+const ONE_SCREEN: usize = 10;
+
+const RATIOS: &str = "-v has the ratios with their intervals and verdicts";
+
 fn rows(record: &Record, detail: Detail) -> Vec<Block> {
     let groups = row_groups(record);
     let published = groups.iter().any(RowGroup::has_published);
@@ -149,8 +154,11 @@ fn rows(record: &Record, detail: Detail) -> Vec<Block> {
     let of = published.then_some([&of.title, &of.source, &of.machine]);
     let mut blocks = vec![about(record, of)];
     for group in groups.iter().filter(|group| !group.targets.is_empty()) {
-        blocks.push(tables::row_seconds(record, group).into());
-        blocks.extend(tables::row_ratios(record, group).map(Block::from));
+        let ratios = tables::row_ratios(record, group);
+        let is_left_out = !detail.all && ratios.is_some() && group.targets.len() > ONE_SCREEN;
+        let hint = is_left_out.then(|| RATIOS.to_owned());
+        blocks.push(tables::row_seconds(record, group).with_legend(hint).into());
+        blocks.extend(ratios.filter(|_| !is_left_out).map(Block::from));
         let styles = tables::row_styles(record, group).filter(|_| detail.all);
         blocks.extend(styles.map(Block::from));
     }

@@ -49,7 +49,7 @@ pub(crate) fn ages(record: &Record, group: &AgeGroup) -> Table {
             time(&row.figures, row.figures.us_per_op, alone)
         })
         .with(Column::number("rate", "MB/s").room(Room::Spare(1)), |row| row.figures.mb_per_s)
-        .with_if(aged, ratio_column("time ÷", least).narrow(&[usize::MAX, 15]), |row| {
+        .with_if(aged, ratio_column("time ÷", least).narrow(&[usize::MAX, usize::MAX, 15]), |row| {
             Cell::interval(row.over_least.as_ref())
         })
         .compared(plan, |row| &row.figures)

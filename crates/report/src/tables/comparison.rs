@@ -13,7 +13,7 @@ use crate::{
 pub(crate) fn compared_case(case: &ComparedCase) -> Table {
     const CHANGE: &str = "new ÷ old";
     let time = Column { bars: true, ..ratio_column("time", CHANGE) };
-    let p99 = ratio_column("p99", CHANGE).room(Room::Spare(1));
+    let p99 = ratio_column("p99", CHANGE).room(Room::Bar);
     Table::of(format!("{}: {}", case.title(), case.workload), &case.changes)
         .with(TARGET, |change| &*change.target)
         .with(Column::number("old", "µs/op").room(Room::Spare(2)), |change| change.old_us)
@@ -30,7 +30,7 @@ pub(crate) fn compared_case(case: &ComparedCase) -> Table {
         .done()
 }
 
-/// `2 worse, 1 better, 4 the same within ±3 %, 1 inconclusive, 1 not judged.`, the control left out.
+/// `Of 8 rows: 2 worse, 1 better, 4 the same within ±3 %, 1 inconclusive.`, the control left out.
 pub(crate) fn counts(comparison: &Comparison) -> String {
     let verdicts = comparison.changes().map(|(_, row)| row.verdict);
     let verdicts: Vec<_> = verdicts.filter(|verdict| *verdict != Verdict::Baseline).collect();
@@ -38,9 +38,20 @@ pub(crate) fn counts(comparison: &Comparison) -> String {
     let judged = [Verdict::Slower, Verdict::Faster, Verdict::Same, Verdict::Inconclusive];
     let [worse, better, same, open] = judged.map(count);
     let rest = verdicts.len() - worse - better - same - open;
+    let counts = [worse, better, same, open, rest];
+    let named = counts.iter().zip([
+        "worse",
+        "better",
+        "the same within ±3 %",
+        "inconclusive",
+        "not judged",
+    ]);
+    let named =
+        named.filter(|(count, _)| **count > 0).map(|(count, name)| format!("{count} {name}"));
+    let rows = words::counted(verdicts.len() as u64, "row");
     format!(
-        "{worse} worse, {better} better, {same} the same within ±3 %, {open} inconclusive, {rest} \
-         not judged."
+        "Of {rows}: {}.",
+        words::joined(named, ", ").unwrap_or_else(|| "none judged".to_owned())
     )
 }
 

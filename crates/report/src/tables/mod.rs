@@ -38,8 +38,9 @@ use crate::{
     words,
 };
 
-/// Narrowed a little first, then before the ratios are, then as far as it must be.
-const TARGET: Column = Column::text("target").narrow(&[20, 12, 8]);
+/// The longest name of a default run is whole on 80 columns; then names give way before the ratios
+/// do, then as far as they must.
+const TARGET: Column = Column::text("target").narrow(&[26, 20, 12, 8]);
 /// In tables without a ratio that gives way.
 const LONG_TARGET: Column = Column::text("target").narrow(&[30, 20, 12]);
 /// Its least width is that of its longest words.
@@ -47,7 +48,7 @@ const VERDICT: Column = Column::text("verdict").narrow(&[15]);
 
 /// A ratio whose interval takes a second line on narrow pages.
 const fn ratio_column(head: &'static str, unit: &'static str) -> Column {
-    Column::number(head, unit).narrow(&[usize::MAX, 13])
+    Column::number(head, unit).narrow(&[usize::MAX, usize::MAX, 13])
 }
 
 impl<'a, R> Rows<'a, R> {
@@ -79,7 +80,7 @@ impl<'a, R> Rows<'a, R> {
 
 /// What a star means.
 fn star(plan: &Plan) -> String {
-    let has = RunSpec::has_option(plan.experiment.command(), "durability");
+    let has = RunSpec::has_option(plan.command(), "durability");
     let how = if has { "; --durability CLASS makes it the same" } else { "" };
     format!("*: not the same work, as durability differs from the baseline's{how}")
 }

@@ -79,7 +79,7 @@ impl Layout {
             self.0.retain(|laid| laid.column.room != Room::Wide);
         }
         let fits = |own: &Self, turns| own.total(&own.widths(available, turns)) <= available;
-        while !fits(self, 1) && self.first_to_leave() <= Room::Bar {
+        while !fits(self, 0) && self.first_to_leave() <= Room::Bar {
             self.leave_out();
         }
         while !fits(self, usize::MAX) && self.0.len() > 1 {

@@ -117,7 +117,7 @@ pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
         n => format!("in {n} rounds"),
     });
     let during = [listed(&workloads, NAMED)].into_iter().chain(caches).chain(rounds);
-    let kind = advice_of(plan.experiment.command(), &finding.kind.to_string());
+    let kind = advice_of(plan.command(), &finding.kind.to_string());
     match (listed(&targets, NAMED), joined(during, ", ")) {
         (targets, None) if targets.is_empty() => kind,
         (targets, Some(during)) if targets.is_empty() => format!("{during}: {kind}"),
@@ -128,7 +128,7 @@ pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
 
 /// A sentence without the clauses that advise an option which `command` lacks. What is in backticks is
 /// a command of its own.
-fn advice_of(command: &str, sentence: &str) -> String {
+pub(crate) fn advice_of(command: &str, sentence: &str) -> String {
     let is_possible = |clause: &&str| {
         let own = clause.split('`').step_by(2).flat_map(|text| text.split("--").skip(1));
         let options = own.map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-'));

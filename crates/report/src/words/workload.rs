@@ -32,7 +32,7 @@ pub(crate) fn label(plan: &Plan, target: usize) -> &str {
     plan.targets.get(target).map_or("", |target| &target.label)
 }
 
-/// What a workload is: `read, random permutation, all operations a commit, 1 thread`.
+/// What a workload is: `read, random permutation, all operations a commit`.
 pub(crate) fn workload(workload: &Workload) -> String {
     let what = match workload.work.operation() {
         Some(Operation::Mix(mix)) => mix.to_string(),
@@ -46,16 +46,18 @@ pub(crate) fn workload(workload: &Workload) -> String {
     [what].into_iter().chain(more).join(", ")
 }
 
-/// Order of keys, commits, workers.
+/// Order of keys, commits, and workers if they are several.
 fn conditions(workload: &Workload) -> String {
     let threads = counted(workload.threads.into(), "thread");
     let workers = match (workload.processes, workload.threads) {
-        (1, _) => threads,
-        (processes, 1) => format!("{processes} processes"),
-        (processes, _) => format!("{processes} processes of {threads}"),
+        (1, 1) => None,
+        (1, _) => Some(threads),
+        (processes, 1) => Some(format!("{processes} processes")),
+        (processes, _) => Some(format!("{processes} processes of {threads}")),
     };
-    let order = workload.work.order().map_or_else(String::new, |order| format!("{order}, "));
-    format!("{order}{} a commit, {workers}", workload.batch)
+    let order = workload.work.order().map(|order| order.to_string());
+    let commits = Some(format!("{} a commit", workload.batch));
+    joined([order, commits, workers], ", ").unwrap_or_default()
 }
 
 /// What a workload is called where only a word fits.
@@ -117,7 +119,7 @@ pub(crate) fn about(plan: &Plan, case: Case, others: &BTreeMap<String, String>) 
     joined([self::case(plan, case), pairs(others, "=", ", ")], ", ").unwrap_or_default()
 }
 
-/// `read, warm: 5,000 operations, random permutation, 100 operations a commit, 1 thread`.
+/// `read, warm: 5,000 operations, random permutation, 100 operations a commit, 2 threads`.
 pub(crate) fn case_title(record: &Record, case: Case) -> String {
     let plan = &record.header.plan;
     let name = workload_name(plan, case.workload);

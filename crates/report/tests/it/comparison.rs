@@ -66,7 +66,7 @@ fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
         [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     );
     let page = page(&told, 100, false);
-    assert!(page.starts_with("new.json against old.json\n1 worse, 0 better, 0 the same"), "{page}");
+    assert!(page.starts_with("new.json against old.json\nOf 1 row: 1 worse"), "{page}");
     let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
     assert!(row.ends_with("worse: 1.10× slower"), "{row}");
     assert!(page.lines().any(|line| line.starts_with("files") && line.ends_with("control")));
@@ -180,7 +180,7 @@ fn what_only_one_record_has_is_named() {
     assert!(page.contains("! only in the old record: pack io=mmap\n"), "{page}");
     assert!(page.contains("! only in the new record: pack\n"), "{page}");
     assert!(page.contains("! only in the new record: update, random permutation"), "{page}");
-    assert!(page.contains("1 thread, cold\n"), "{page}");
+    assert!(page.contains("commit, cold\n"), "{page}");
     assert_eq!(told.changes().count(), 1);
 }
 
@@ -286,7 +286,7 @@ fn a_page_fits_and_has_bars_where_there_is_room() {
                 let columns = unicode_width::UnicodeWidthStr::width(line);
                 assert!(columns <= usize::from(width), "{width}: {line}");
             }
-            assert_eq!(page.contains('█'), bars && width == 120, "{page}");
+            assert_eq!(page.contains('█'), bars && width >= 80, "{page}");
             assert!(page.contains("1.10 (1.09–1.11)") && page.contains("worse:"), "{page}");
         }
     }
@@ -301,9 +301,7 @@ fn markdown_shows_names_and_runs_nothing() {
     let text =
         pages::comparison(&compared(&old, &new), ["old.json", "<b>.json"], Detail::default());
     let text = text.markdown();
-    assert!(
-        text.starts_with("### &lt;b&gt;.json against old.json\n\n1 worse, 0 better, 0 the same")
-    );
+    assert!(text.starts_with("### &lt;b&gt;.json against old.json\n\nOf 1 row: 1 worse"));
     let row = text.lines().find(|line| line.contains("worse: 1.10× slower")).unwrap();
     assert!(row.starts_with("| a\\|b&lt;img src=x&gt;\\` | 4.00 (3.97–4.02) |"), "{row}");
     let columns = row.replace("\\|", "").matches('|').count();

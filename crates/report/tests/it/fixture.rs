@@ -278,13 +278,22 @@ fn plan(labels: &[&str]) -> Plan {
         durability: None,
         memory: None,
         rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0, runs: 1 },
+        study: None,
     }
 }
 
 fn target(label: &str) -> PlannedTarget {
+    let engine = label.split(' ').next().unwrap_or_default();
+    let (title, extension) = match engine {
+        "files" => ("plain files", None),
+        "sqlite" => ("SQLite", Some("db")),
+        other => (other, None),
+    };
     PlannedTarget {
         label: label.to_owned(),
-        engine: label.split(' ').next().unwrap_or_default().to_owned(),
+        engine: engine.to_owned(),
+        title: title.to_owned(),
+        extension: extension.map(str::to_owned),
         location: String::new(),
         settings: settings(&[]),
         owner: Owner::Scratch,
@@ -293,7 +302,7 @@ fn target(label: &str) -> PlannedTarget {
     }
 }
 
-fn settings(pairs: &[(&str, &str)]) -> Settings {
+pub(crate) fn settings(pairs: &[(&str, &str)]) -> Settings {
     Settings(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
 }
 

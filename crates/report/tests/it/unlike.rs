@@ -119,7 +119,7 @@ fn plans_differ_in_what_is_done() {
         said,
         [
             "targets: files; pack against files (layout=tree)",
-            "workloads: – against update, random permutation, all operations a commit, 1 thread",
+            "workloads: – against update, random permutation, all operations a commit",
             "cache states: – against cold",
             "baseline: files against sqlite api=blob",
             "data: 1,000 generated blobs of 10,000 ± 2,000 bytes against what the targets hold, \

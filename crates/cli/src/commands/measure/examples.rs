@@ -4,7 +4,8 @@ pub(crate) const RUN: &str = "\
 Targets:
   a path                     a folder of files, an SQLite database, a pack file
   sqlite:FILE?api=blob       engine, location, settings
-  sqlite:?api=blob&mmap=1GiB no location: a scratch store, filled and removed by storemark
+  sqlite:?api=blob&mmap=1GiB no location: a scratch store, filled and removed by storemark;
+                             quote it in a shell
   mariadb:  postgres:        private servers, started and removed by storemark
   `storemark engines` lists all engines and their settings
 
@@ -55,5 +56,5 @@ Targets (each in a scratch store, removed afterwards): files: sqlite: lmdb: redb
 Examples:
   storemark age                                        files against SQLite, 64 MB of 256 kB each
   storemark age --size 1M --variance 500k --volume 1G --ages 0,1,2,4,8 --rounds 5
-  storemark age files: sqlite: sqlite:?page_size=65536 --cache data-cold,warm
-  storemark age files:?write=overwrite files: --durability none";
+  storemark age files: sqlite: 'sqlite:?page_size=65536' --cache data-cold,warm
+  storemark age 'files:?write=overwrite' files: --durability none";

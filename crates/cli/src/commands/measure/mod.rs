@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use host::Placements;
 use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, StoreCache};
 use model::{
-    Engine, Error, Result, Severity, harmless,
+    Engine, Error, Result, Severity, StudyPart, harmless,
     record::{Ended, Record},
     spec::{Extras, Name, Output, RunSpec},
 };
@@ -80,9 +80,10 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     if extras.strict { check_findings(&records) } else { Ok(()) }
 }
 
-/// Measures without showing anything.
-pub(crate) fn measured(spec: RunSpec, stop: &Stop) -> Result<Measured, Failure> {
-    let ready = ready(spec)?;
+/// Measures a step of a study without showing anything.
+pub(crate) fn measured(spec: RunSpec, study: &StudyPart, stop: &Stop) -> Result<Measured, Failure> {
+    let mut ready = ready(spec)?;
+    ready.requests.iter_mut().for_each(|request| request.study = Some(study.clone()));
     let record = files::record(ready.spec.shown(), ready.spec.command(), &mut ready.taken())?;
     measure(ready, record, stop)
 }

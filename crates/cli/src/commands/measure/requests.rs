@@ -94,6 +94,7 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
         rounds,
         seed,
         scratch,
+        study: None,
         spec,
         point,
         worker,
