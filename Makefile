@@ -2,12 +2,12 @@
 
 .PHONY: run build charts test tools format lint walls check browser docs bench deny torture
 
-# The first answer soon: the engines that need no server, and no charts where there is no npm. The
+# The first answer soon: of the engines only what it compares, and no charts where there is no npm. The
 # program that everything is in: `cargo install --locked --path crates/cli`.
 run: tools charts
-	cargo build --profile quick --locked -p storemark --no-default-features --features embedded
+	cargo build --profile quick --locked -p storemark --no-default-features --features sqlite
 	@echo; target/quick/storemark run
-	@echo; echo "The program is target/quick/storemark. To install it with all engines: cargo install --locked --path crates/cli"
+	@echo; echo "This program is target/quick/storemark. With all engines: cargo install --locked --path crates/cli"
 
 build: tools charts
 	cargo build --release --locked
