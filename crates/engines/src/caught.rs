@@ -19,6 +19,10 @@ use crate::{crashes, lock};
 pub(crate) struct StoreName {
     path: PathBuf,
     /// What is said if the process ends while a library works on it.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "signals are only caught on Linux")
+    )]
     pub(crate) last_line: Option<[String; 2]>,
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn check_value(key: Key<'_>, length: u64, longest: u64) -> Result<()>
 }
 
 /// Refuses a name that is longer than the engine's keys, or empty where that cannot be.
+#[cfg(any(feature = "fjall", feature = "lmdb", feature = "rocksdb"))]
 pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
     match key {
         Key::Name(name) if !(1..=longest).contains(&name.len()) => Err(Error::unsupported(
