@@ -13,6 +13,8 @@ fn all_are_listed_and_a_slip_is_answered() {
         "task-queue",
         "internal-or-external",
         "to-blob-or-not",
+        "sqlite-options",
+        "sqlite-versions",
     ] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
     }
