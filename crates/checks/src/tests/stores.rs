@@ -296,7 +296,8 @@ fn an_sqlite_that_flushes_with_fsync_matters_if_it_is_flushed() {
             let options = vec!["THREADSAFE=2".to_owned(), option.to_owned()];
             let (name, version) = ("SQLite".to_owned(), "3.50.0".to_owned());
             r.header.environment.os = "linux".to_owned();
-            r.header.environment.libraries = vec![Library { name, version, options }];
+            r.header.environment.libraries =
+                vec![Library { name, version, source: None, loaded: None, options }];
             r.header.plan.targets[1].engine = engine.to_owned();
             r.header.plan.workloads = vec![workload(operation)];
             r.stores.iter_mut().for_each(|facts| facts.durability = Durability::Durable);
