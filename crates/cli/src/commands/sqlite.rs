@@ -76,7 +76,7 @@ fn lines(built: &[Build]) -> String {
     let width = built.iter().map(|build| build.name.len()).max().unwrap_or_default();
     let line = |build: &Build| {
         let Build { name, flags, library } = build;
-        format!("{name:<width$}  {}", about(library)) + &format!("  {flags}").trim_end() + "\n"
+        format!("{name:<width$}  {}", about(library)) + format!("  {flags}").trim_end() + "\n"
     };
     built.iter().map(line).collect()
 }
