@@ -12,18 +12,17 @@ use std::{
 
 use model::{Error, ErrorKind, Result};
 
-use crate::{crashes, lock};
+use crate::{
+    crashes::{self, LastLine},
+    lock,
+};
 
 /// A store by its path, kept as long as the process, so that a signal's handler may read it at any
 /// time.
 pub(crate) struct StoreName {
     path: PathBuf,
     /// What is said if the process ends while a library works on it.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        allow(dead_code, reason = "signals are only caught on Linux")
-    )]
-    pub(crate) last_line: Option<[String; 2]>,
+    last_line: Option<[String; 2]>,
 }
 
 thread_local! {
@@ -38,7 +37,13 @@ pub fn store_at_work() -> Option<&'static Path> {
     at_work().map(|store| &*store.path)
 }
 
-pub(crate) fn at_work() -> Option<&'static StoreName> {
+/// From now on this process ends with a line and the exit code 2 where a library ends it while it works
+/// on a store.
+pub fn end_with(line: LastLine) {
+    crashes::end_with(line, || at_work()?.last_line.as_ref());
+}
+
+fn at_work() -> Option<&'static StoreName> {
     AT_WORK.get()
 }
 

@@ -12,21 +12,25 @@ pub struct LastLine {
     pub line: fn(&str) -> String,
 }
 
-static LAST_LINE: OnceLock<LastLine> = OnceLock::new();
+/// The line, with what finds the parts of it that are about the store which this thread works on.
+static LAST_LINE: OnceLock<(LastLine, Parts)> = OnceLock::new();
+
+/// May be called by a signal's handler.
+type Parts = fn() -> Option<&'static [String; 2]>;
 
 /// Stands for what is only known when it is said.
 const LATER: char = '…';
 
 /// The line that `say` makes of what is said last, before and after what only shows then.
 pub(crate) fn last_line(say: impl FnOnce(&str) -> String) -> Option<[String; 2]> {
-    let line = (LAST_LINE.get()?.line)(&say(LATER.encode_utf8(&mut [0; 4])));
+    let line = (LAST_LINE.get()?.0.line)(&say(LATER.encode_utf8(&mut [0; 4])));
     line.rsplit_once(LATER).map(|(start, end)| [start, end].map(str::to_owned))
 }
 
 /// From now on this process ends with a line and the exit code 2 where a library ends it while it works
 /// on a store.
-pub fn end_with(line: LastLine) {
-    if LAST_LINE.set(line).is_ok() {
+pub(crate) fn end_with(line: LastLine, parts: Parts) {
+    if LAST_LINE.set((line, parts)).is_ok() {
         #[cfg(target_os = "linux")]
         os::install();
     }
@@ -39,7 +43,6 @@ mod os {
     use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, c_int, sigaction};
 
     use super::LAST_LINE;
-    use crate::caught;
 
     /// The signals by which a library ends the process, and what they mean.
     const SIGNALS: [(c_int, &str); 5] = [
@@ -96,8 +99,9 @@ mod os {
     }
 
     extern "C" fn on_signal(signal: c_int) {
-        let line = caught::at_work().and_then(|store| store.last_line.as_ref());
-        let (Some(last), Some([start, end])) = (LAST_LINE.get(), line) else {
+        let known = LAST_LINE.get();
+        let known = known.and_then(|(last, parts)| Some((last, parts()?)));
+        let Some((last, [start, end])) = known else {
             // SAFETY: as it was. When this returns it happens again, or `abort` goes on.
             unsafe { sigaction(signal, before(signal), ptr::null_mut()) };
             return;
@@ -143,7 +147,7 @@ mod tests {
     fn a_line_is_cut_where_it_is_still_unknown() {
         assert!(last_line(|_| String::new()).is_none(), "nobody has asked for one");
         let line = |why: &str| format!("{{\"why\":\"{why}\"}}\n");
-        assert!(LAST_LINE.set(LastLine { to: 2, line }).is_ok());
+        assert!(LAST_LINE.set((LastLine { to: 2, line }, || None)).is_ok());
         let parts = last_line(|why| format!("a…b: {why}")).unwrap();
         assert_eq!(parts, ["{\"why\":\"a…b: ", "\"}\n"]);
     }

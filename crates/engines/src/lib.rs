@@ -45,8 +45,8 @@ mod sql;
 pub mod sqlite;
 mod table;
 
-pub use caught::{given_up, panic_message, store_at_work};
-pub use crashes::{LastLine, end_with};
+pub use caught::{end_with, given_up, panic_message, store_at_work};
+pub use crashes::LastLine;
 pub use slowed::Slowed;
 
 use model::Engine;
