@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn every_study_is_parsed() {
-        assert_eq!(all().len(), 6);
+        assert_eq!(all().len(), 8);
         assert_eq!((rows().work.rows, tasks().work.workers), (200_000, 100));
     }
 

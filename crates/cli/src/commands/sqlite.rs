@@ -16,12 +16,12 @@ use {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  storemark sqlite build -- -O3                            the SQLite of storemark, compiled with -O3
-  storemark sqlite build --name plain                      the same with the usual flags
-  storemark sqlite build --source sqlite-3.45.c --name old -- -DSQLITE_THREADSAFE=0
-  storemark sqlite list                                    what was built
+  storemark sqlite build --name plain        storemark's own SQLite, with the usual flags
+  storemark sqlite build -- -O3              the same with -O3
+  storemark sqlite build --source old/sqlite3.c --name old -- -DSQLITE_THREADSAFE=0
+  storemark sqlite list                      what was built
 
-The builds are measured as targets: storemark run sqlite:?lib=plain sqlite:?lib=old")]
+Builds are measured as targets: storemark run 'sqlite:?lib=plain' 'sqlite:?lib=old'")]
 pub(crate) struct SqliteOptions {
     #[command(subcommand)]
     command: SqliteCommand,
@@ -76,7 +76,8 @@ fn lines(built: &[Build]) -> String {
     let width = built.iter().map(|build| build.name.len()).max().unwrap_or_default();
     let line = |build: &Build| {
         let Build { name, flags, library } = build;
-        format!("{name:<width$}  {}", about(library)) + format!("  {flags}").trim_end() + "\n"
+        let line = format!("{name:<width$}  {}  {flags}", about(library));
+        line.trim_end().to_owned() + "\n"
     };
     built.iter().map(line).collect()
 }
