@@ -93,11 +93,20 @@ impl<'a> Lead<'a> {
         self.ahead == other.ahead
     }
 
-    /// What no verdict is shown of.
+    /// What no verdict is shown of, and may be ahead.
     pub(super) fn unsettled(&self) -> impl Iterator<Item = &Figures> {
         let plan = &self.run.header.plan;
         let open = |verdict| matches!(verdict, Verdict::Inconclusive | Verdict::TooFewRounds);
-        self.rows.iter().filter(move |row| open(row.verdict) && !plan.is_reference(row.target))
+        let rows = self.rows.iter().filter(move |row| open(row.verdict) && self.may_lead(row));
+        rows.filter(move |row| !plan.is_reference(row.target))
+    }
+
+    /// Whether its interval reaches that of the target ahead.
+    fn may_lead(&self, row: &Figures) -> bool {
+        match (self.ahead, self.ratio, row.ratio) {
+            (Ahead::Target(_), Some(first), Some(ratio)) => ratio.low <= first.high,
+            _ => true,
+        }
     }
 }
 

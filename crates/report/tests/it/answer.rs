@@ -127,6 +127,18 @@ fn copies_that_differ_are_not_settled_by_time() {
 }
 
 #[test]
+fn what_cannot_be_ahead_is_left_open() {
+    let mut record = record(&["files", "sqlite", "lmdb"]);
+    for round in 0..10 {
+        record.samples.push(sample(round, 0, 4_000 + u64::from(round)));
+        record.samples.push(sample(round, 1, 1_000 + u64::from(round)));
+        record.samples.push(sample(round, 2, [3_500, 4_600][round as usize % 2]));
+    }
+    assert!(says(&record).contains("SQLite reads these blobs 4.0× faster"), "{}", says(&record));
+    assert!(!more(&record).contains("settle"), "{}", more(&record));
+}
+
+#[test]
 fn what_it_leaves_out_and_what_weakens_it_follow() {
     let shown = more(&doubtful());
     assert!(
