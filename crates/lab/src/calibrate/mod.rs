@@ -196,7 +196,10 @@ impl Subject<'_> {
         let (mut ratios, mut gate) = (Vec::new(), None);
         if form == Form::Gate {
             let (again, _) = self.run(form, second, nth_seed(seed, 1), stop)?;
-            let both = record.zip(again).map(|(old, new)| (self.request.gate)(&[old, new]));
+            // Where the time was too short for a trial there is nothing to compare.
+            let measured = |record: &Record| !record.samples.is_empty();
+            let both = record.filter(measured).zip(again.filter(measured));
+            let both = both.map(|(old, new)| (self.request.gate)(&[old, new]));
             gate = Some(both.unwrap_or(Ok(Gate::CannotTell))?);
         } else {
             ratios = record.map_or_else(|| vec![KnownRatio::NONE], |record| ratios_of(&record));
