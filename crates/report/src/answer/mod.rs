@@ -66,10 +66,9 @@ fn compared(plan: &Plan, all: &[Lead<'_>]) -> Vec<String> {
         }
     }
     let sentences = groups.iter().map(|group| sentence(plan, group, all.len()));
-    let mut said: Vec<String> = sentences.collect();
-    begin(&mut said);
     let level = all.iter().filter_map(|lead| level(plan, lead, all.len()));
-    said.extend(level.take(NAMED));
+    let mut said: Vec<String> = sentences.chain(level.take(NAMED)).collect();
+    begin(&mut said);
     said
 }
 
