@@ -81,9 +81,11 @@ fn is_flushed(record: &Record) -> bool {
     promised && record.header.plan.first(Work::writes).is_some()
 }
 
-/// A crate from a registry is built without the settings of its folder.
+/// A crate from a registry is built without the settings of its folder. A loaded library does not
+/// report this one.
 fn flushes_with_fsync(environment: &Environment) -> Option<FindingKind> {
-    let sqlite = environment.libraries.iter().find(|library| library.name == "SQLite")?;
+    let mut linked = environment.libraries.iter().filter(|library| library.loaded.is_none());
+    let sqlite = linked.find(|library| library.name == "SQLite")?;
     let is_known = environment.os == "linux" && !sqlite.options.is_empty();
     let without = !sqlite.options.iter().any(|option| option.starts_with("HAVE_FDATASYNC"));
     (is_known && without).then_some(FindingKind::FlushesWithFsync)

@@ -293,11 +293,12 @@ fn a_flush_that_no_drive_can_do_matters_if_updates_are_flushed() {
 fn an_sqlite_that_flushes_with_fsync_matters_if_it_is_flushed() {
     let built = |option: &str, engine: &str, operation| {
         early(|r| {
+            let loaded = (option == "loaded").then(|| "./old.so".to_owned());
             let options = vec!["THREADSAFE=2".to_owned(), option.to_owned()];
             let (name, version) = ("SQLite".to_owned(), "3.50.0".to_owned());
             r.header.environment.os = "linux".to_owned();
             r.header.environment.libraries =
-                vec![Library { name, version, source: None, loaded: None, options }];
+                vec![Library { name, version, source: None, loaded, options }];
             r.header.plan.targets[1].engine = engine.to_owned();
             r.header.plan.workloads = vec![workload(operation)];
             r.stores.iter_mut().for_each(|facts| facts.durability = Durability::Durable);
@@ -308,6 +309,7 @@ fn an_sqlite_that_flushes_with_fsync_matters_if_it_is_flushed() {
     assert_eq!(built("TEMP_STORE=1", "sqlite", Operation::Read), []);
     assert_eq!(built("TEMP_STORE=1", "lmdb", Operation::Update), []);
     assert_eq!(built("HAVE_FDATASYNC=1", "sqlite", Operation::Update), []);
+    assert_eq!(built("loaded", "sqlite", Operation::Update), [], "it does not report that option");
 }
 
 #[test]
