@@ -1,4 +1,4 @@
-//! Copies the HTML report's script and style to where the crate includes them from.
+//! Copies the HTML report's script, packed, and its style to where the crate includes them from.
 //!
 //! npm bundles them once from `web/` into `web/dist`, with a stamp of their sources. As long as the
 //! stamp is that of the sources, as in a packaged crate, npm is not needed. Where npm cannot do it, the
@@ -7,10 +7,12 @@
 use std::{
     env, fs,
     fs::File,
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
 };
+
+use flate2::{Compression, write::GzEncoder};
 
 const BUNDLE: [&str; 2] = ["report.js", "report.css"];
 const SETTINGS: [&str; 4] = ["build.mjs", "package.json", "package-lock.json", ".npmrc"];
@@ -49,16 +51,22 @@ fn bundle(out: &Path) -> Result<(), String> {
             build(web, &dist, &stamp)?;
         }
     }
-    let copied =
-        BUNDLE.iter().try_for_each(|file| fs::copy(dist.join(file), out.join(file)).map(drop));
-    copied.map_err(|error| format!("copying {WEB}/dist: {error}"))
+    let [script, style] = BUNDLE.map(|file| dist.join(file));
+    let taken = fs::read(script).and_then(|script| take(&script, &style, out));
+    taken.map_err(|error| format!("copying {WEB}/dist: {error}"))
 }
 
 /// Pages look the same, and run no script.
 fn without_charts(out: &Path) -> Result<(), String> {
-    let [script, style] = BUNDLE.map(|file| out.join(file));
-    let written = fs::write(script, "").and_then(|()| fs::copy(STYLE, style).map(drop));
-    written.map_err(|error| format!("writing {}: {error}", out.display()))
+    let taken = take(b"", Path::new(STYLE), out);
+    taken.map_err(|error| format!("writing {}: {error}", out.display()))
+}
+
+fn take(script: &[u8], style: &Path, out: &Path) -> io::Result<()> {
+    let mut packed = GzEncoder::new(File::create(out.join("report.js.gz"))?, Compression::best());
+    packed.write_all(script)?;
+    packed.finish()?;
+    fs::copy(style, out.join(BUNDLE[1])).map(drop)
 }
 
 /// Other builds wait here until the file is closed.

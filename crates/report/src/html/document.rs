@@ -1,7 +1,10 @@
 //! The page: a head that allows nothing from elsewhere, the answer, the charts of each chapter, and
 //! the details.
 
+use std::{io::Read, sync::LazyLock};
+
 use base64::{Engine, prelude::BASE64_STANDARD};
+use flate2::read::GzDecoder;
 use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
 use model::study::Study;
@@ -17,7 +20,13 @@ use super::{
 use crate::{Answer, StudyStep, answer, words};
 
 /// Empty where npm was missing when storemark was built.
-pub(super) const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
+pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/report.js.gz"));
+    let mut script = String::new();
+    let read = GzDecoder::new(&packed[..]).read_to_string(&mut script);
+    read.expect("the build packed it");
+    script
+});
 const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.css"));
 
 /// Why a page has no charts, and how to get them.

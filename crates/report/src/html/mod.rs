@@ -31,7 +31,7 @@ pub fn no_charts() -> Option<&'static str> {
 
 /// A page of what one plan measured, on one or more machines. An error if the plans differ.
 pub fn html(machines: &[Machine<'_>]) -> Result<String> {
-    drawn_by(document::SCRIPT, machines)
+    drawn_by(&document::SCRIPT, machines)
 }
 
 fn drawn_by(script: &str, machines: &[Machine<'_>]) -> Result<String> {
@@ -54,7 +54,7 @@ pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
     });
     let chapters: Vec<_> = chapters.collect();
     let title = format!("Does “{}” hold here?", study.title);
-    document::page(&title, Some(study), &chapters, document::SCRIPT)
+    document::page(&title, Some(study), &chapters, &document::SCRIPT)
 }
 
 #[cfg(test)]
