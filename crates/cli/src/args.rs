@@ -11,6 +11,7 @@ use model::spec::{AgeingSpec, BlobsSpec, RowsSpec, TasksSpec};
 
 use crate::{
     commands::{
+        backup::BackupOptions,
         cache::CacheOptions,
         calibrate::CalibrateOptions,
         clean::CleanOptions,
@@ -64,6 +65,10 @@ pub(crate) enum Command {
     /// files against a database as both age
     #[command(after_long_help = examples::AGE)]
     Age(Box<AgeingSpec>),
+    /// Back up a folder with its catalogue in different stores, and measure each step: the published
+    /// test of two versions of SQLite below a backup program
+    #[command(after_long_help = examples::BACKUP)]
+    Backup(Box<BackupOptions>),
     /// Run a published experiment, and compare its figures with those measured here
     Study(StudyOptions),
     /// Print the tables of a record again, or its figures as CSV, Markdown or JSON

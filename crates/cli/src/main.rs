@@ -62,6 +62,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Rows(spec) => measure(RunSpec::Rows(spec)),
         Command::Queue(spec) => measure(RunSpec::Queue(spec)),
         Command::Age(spec) => measure(RunSpec::Age(spec)),
+        Command::Backup(options) => commands::backup::run(*options, &STOP),
         Command::Study(options) => commands::study::run(&options, &STOP),
         Command::Report(options) => commands::records::report(&options),
         Command::Compare(options) => commands::records::compare(&options),

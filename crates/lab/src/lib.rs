@@ -20,6 +20,7 @@ pub use dataset::nth_seed;
 pub use doctor::{DoctorRequest, doctor};
 pub use experiment::{
     ageing::AgeingRequest,
+    backup::BackupRequest,
     blobs::{
         BlobsRequest, Coverage, Data, Forecast, Needs, Room, StoreCache, equal_cache, forecast,
     },

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatasetSpec, DatasetSummary, Generated, Operation, Order, SampledFrom, rows};
+use crate::{DatasetSpec, DatasetSummary, Generated, Operation, Order, SampledFrom, backup, rows};
 
 /// An experiment and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,20 @@ pub enum Experiment {
         /// The objects at age 0 in figures.
         summary: DatasetSummary,
     },
+    /// `storemark backup`: a folder is backed up, and restored.
+    Backup {
+        /// The folder of the user; absent: it is generated.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
+        /// Its files.
+        files: u64,
+        /// Bytes of them.
+        bytes: u64,
+        /// The operations of the catalogue alone are repeated, for so many copies of the folder;
+        /// absent: the folder itself is backed up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        copies: Option<u32>,
+    },
 }
 
 impl Experiment {
@@ -54,6 +68,7 @@ impl Experiment {
             Self::Rows { .. } => "rows",
             Self::Tasks { .. } => "queue",
             Self::Ageing { .. } => "age",
+            Self::Backup { .. } => "backup",
         }
     }
 
@@ -61,7 +76,7 @@ impl Experiment {
     pub fn summary(&self) -> Option<&DatasetSummary> {
         match self {
             Self::Blobs { summary, .. } | Self::Ageing { summary, .. } => Some(summary),
-            Self::Rows { .. } | Self::Tasks { .. } => None,
+            Self::Rows { .. } | Self::Tasks { .. } | Self::Backup { .. } => None,
         }
     }
 
@@ -105,6 +120,8 @@ pub enum Work {
         /// The storage age: bytes of replaced objects over bytes of live ones.
         age: u32,
     },
+    /// A step in the life of a repository.
+    Backup(backup::Step),
 }
 
 impl Work {
@@ -117,7 +134,7 @@ impl Work {
     pub fn operation(self) -> Option<Operation> {
         match self {
             Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => Some(operation),
-            Self::Rows { .. } | Self::Tasks => None,
+            Self::Rows { .. } | Self::Tasks | Self::Backup(_) => None,
         }
     }
 
@@ -137,6 +154,7 @@ impl Work {
             Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => operation.writes(),
             Self::Rows { operation, .. } => operation.writes(),
             Self::Tasks => true,
+            Self::Backup(step) => step.writes(),
         }
     }
 
@@ -153,6 +171,7 @@ impl fmt::Display for Work {
             Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => operation.fmt(f),
             Self::Rows { operation, .. } => operation.fmt(f),
             Self::Tasks => f.pad("task"),
+            Self::Backup(step) => step.fmt(f),
         }
     }
 }

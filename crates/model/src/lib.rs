@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+pub mod backup;
 mod cache;
 mod cache_state;
 mod dataset;

@@ -107,6 +107,16 @@ pub enum Measured {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fragments: Option<Fragments>,
     },
+    /// A step of a backup.
+    Backup {
+        /// The part of the time that the store of the catalogue took. All of it in a replay.
+        catalogue_ns: u64,
+        /// Bytes that the step added to packs.
+        added_bytes: u64,
+        /// What the catalogue occupies afterwards; absent: it has no files.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        files: Option<FileBytes>,
+    },
 }
 
 /// What passes over values gave besides the time.
@@ -283,7 +293,7 @@ impl Sample {
     pub fn passes(&self) -> Option<&Passes> {
         match &self.measured {
             Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
-            Measured::Rows { .. } | Measured::Tasks { .. } => None,
+            Measured::Rows { .. } | Measured::Tasks { .. } | Measured::Backup { .. } => None,
         }
     }
 
@@ -291,7 +301,7 @@ impl Sample {
     pub fn passes_mut(&mut self) -> Option<&mut Passes> {
         match &mut self.measured {
             Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
-            Measured::Rows { .. } | Measured::Tasks { .. } => None,
+            Measured::Rows { .. } | Measured::Tasks { .. } | Measured::Backup { .. } => None,
         }
     }
 
@@ -309,13 +319,22 @@ impl Sample {
             Measured::Blobs(Passes { latency, .. })
             | Measured::Ageing { passes: Passes { latency, .. }, .. }
             | Measured::Tasks { latency, .. } => Some(latency),
-            Measured::Rows { .. } => None,
+            Measured::Rows { .. } | Measured::Backup { .. } => None,
         }
     }
 
     /// The latency of each kind of step; absent for experiments without tasks.
     pub fn steps(&self) -> Option<&BTreeMap<Step, Latency>> {
         if let Measured::Tasks { steps, .. } = &self.measured { Some(steps) } else { None }
+    }
+
+    /// Nanoseconds that the catalogue of a backup took, and bytes added to packs; absent for other
+    /// experiments.
+    pub fn backup(&self) -> Option<(u64, u64)> {
+        match self.measured {
+            Measured::Backup { catalogue_ns, added_bytes, .. } => Some((catalogue_ns, added_bytes)),
+            _ => None,
+        }
     }
 
     /// How fragmented the store's files are afterwards; absent: not known.
@@ -346,7 +365,9 @@ impl Sample {
     pub fn files(&self) -> Option<FileBytes> {
         match &self.measured {
             Measured::Blobs(_) => None,
-            Measured::Rows { files } | Measured::Ageing { files, .. } => *files,
+            Measured::Rows { files }
+            | Measured::Ageing { files, .. }
+            | Measured::Backup { files, .. } => *files,
             Measured::Tasks { files, .. } => Some(*files),
         }
     }

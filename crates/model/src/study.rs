@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::{
-    Cache, Error, Operation, Result, Settings, Target,
+    Cache, Error, Operation, Result, Settings, Target, backup,
     rows::Style,
     spec::{Options, RunSpec, TaskLoad},
 };
@@ -161,6 +161,8 @@ pub struct Claim {
     pub figure: Figure,
     /// Under this operation only; absent: under any.
     pub operation: Option<Operation>,
+    /// Of this step of a backup only; absent: of any.
+    pub backup: Option<backup::Step>,
     /// In this cache state only; absent: in any.
     pub cache: Option<Cache>,
     /// In the run of a sweep with these values only.
@@ -247,6 +249,7 @@ mod tests {
     fn every_step_of_every_study_is_a_run() {
         for text in [
             include_str!("../../report/studies/faster-than-fs.toml"),
+            include_str!("../../report/studies/hashbackup.toml"),
             include_str!("../../report/studies/internal-or-external.toml"),
             include_str!("../../report/studies/mass-inserts.toml"),
             include_str!("../../report/studies/page-cache.toml"),

@@ -143,6 +143,13 @@ const COLUMNS: &[Column] = &[
     ("status_p50_ns", "median of changing its status, ns", |t| step(t, Step::Status)),
     ("rewrite_p50_ns", "median of rewriting its output, ns", |t| step(t, Step::Rewrite)),
     ("delete_p50_ns", "median of deleting it, ns", |t| step(t, Step::Delete)),
+    // A step of a backup.
+    ("catalogue_ns", "the part of its time that the catalogue took, ns", |t| {
+        t.sample.backup().map(|(ns, _)| ns).into()
+    }),
+    ("added_bytes", "bytes that it added to packs", |t| {
+        t.sample.backup().map(|(_, bytes)| bytes).into()
+    }),
     // What the pass cost.
     ("user_ns", "processor time in user mode, ns", |t| t.cost.user_ns.into()),
     ("system_ns", "processor time in kernel mode, ns", |t| t.cost.system_ns.into()),

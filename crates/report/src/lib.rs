@@ -31,6 +31,7 @@ use checks::{Series, facts, per, percentiles, sum};
 pub use csv::{csv, csv_columns};
 pub use figures::{
     ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
+    backup::{BackupFigures, backup_figures},
     comparison::{Change, ComparedCase, ComparedFinding, Comparison, comparison},
     explained::{Difference, Explained, differences, explained},
     latencies::{Latencies, latencies},

@@ -9,13 +9,14 @@ use model::{
 };
 
 /// Names and texts, in the order in which they are listed.
-const STUDIES: [(&str, &str); 8] = [
+const STUDIES: [(&str, &str); 9] = [
     ("faster-than-fs", include_str!("../studies/faster-than-fs.toml")),
     ("page-cache", include_str!("../studies/page-cache.toml")),
     ("mass-inserts", include_str!("../studies/mass-inserts.toml")),
     ("task-queue", include_str!("../studies/task-queue.toml")),
     ("internal-or-external", include_str!("../studies/internal-or-external.toml")),
     ("to-blob-or-not", include_str!("../studies/to-blob-or-not.toml")),
+    ("hashbackup", include_str!("../studies/hashbackup.toml")),
     ("sqlite-options", include_str!("../studies/sqlite-options.toml")),
     ("sqlite-versions", include_str!("../studies/sqlite-versions.toml")),
 ];
@@ -55,7 +56,7 @@ mod tests {
 
     #[test]
     fn every_study_is_parsed() {
-        assert_eq!(all().len(), 8);
+        assert_eq!(all().len(), STUDIES.len());
         assert_eq!((rows().work.rows, tasks().work.workers), (200_000, 100));
     }
 

@@ -36,7 +36,7 @@ fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
         }
         Experiment::Ageing { .. } => kinds.extend(server(record, facts)),
         // Servers and libraries are compared by intent.
-        Experiment::Rows { .. } | Experiment::Tasks { .. } => {}
+        Experiment::Rows { .. } | Experiment::Tasks { .. } | Experiment::Backup { .. } => {}
     }
     let label = &plan.targets[facts.target].label;
     let findings = kinds.into_iter().map(|kind| Finding::target(kind, label));

@@ -6,11 +6,12 @@ use std::{fs, process::Command};
 use crate::world::{Ran, World};
 
 /// What people type.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "run",
     "rows",
     "queue",
     "age",
+    "backup",
     "study",
     "report",
     "compare",

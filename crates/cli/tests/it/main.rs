@@ -4,6 +4,7 @@
 
 mod age;
 mod article;
+mod backup;
 mod bad_input;
 mod cache;
 mod calibrate;

@@ -13,6 +13,7 @@ fn all_are_listed_and_a_slip_is_answered() {
         "task-queue",
         "internal-or-external",
         "to-blob-or-not",
+        "hashbackup",
         "sqlite-options",
         "sqlite-versions",
     ] {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use deflated::Sampler;
 pub(crate) use generated::Generator;
 pub use random::nth_seed;
-pub(crate) use random::{Pool, PoolSpec, Use, below, derive, shuffle};
+pub(crate) use random::{Pool, PoolSpec, Use, below, derive, fill, shuffle};
 pub(crate) use sorted_keys::{OwnedKey, push_sorted};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

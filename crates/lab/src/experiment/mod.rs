@@ -2,6 +2,7 @@
 //! [`schedule`](crate::schedule) says when.
 
 pub(crate) mod ageing;
+pub(crate) mod backup;
 pub(crate) mod blobs;
 mod meter;
 pub(crate) mod request;

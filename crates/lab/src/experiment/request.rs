@@ -17,6 +17,7 @@ use model::{
 use super::{
     Prepared,
     ageing::{self, AgeingRequest},
+    backup::{self, BackupRequest},
     blobs::{self, BlobsRequest, Coverage, Data, StoreCache},
     rows::{self, RowsRequest},
     tasks::{self, TasksRequest},
@@ -58,6 +59,7 @@ pub enum ExperimentRequest {
     Rows(RowsRequest),
     Tasks(TasksRequest),
     Ageing(AgeingRequest),
+    Backup(BackupRequest),
 }
 
 /// A target: an engine by the facet that is measured, and where its stores are.
@@ -122,7 +124,7 @@ impl Request {
         let part = |of: &mut u64| *of = (*of / u64::from(parts)).max(1);
         let mut request = self.clone();
         match &mut request.experiment {
-            ExperimentRequest::Blobs(_) => return None,
+            ExperimentRequest::Blobs(_) | ExperimentRequest::Backup(_) => return None,
             ExperimentRequest::Rows(of) => part(&mut of.rows),
             ExperimentRequest::Tasks(of) => part(&mut of.tasks),
             ExperimentRequest::Ageing(of) => part(&mut of.data.count),
@@ -169,6 +171,7 @@ impl Request {
             ExperimentRequest::Rows(part) => rows::prepare(self, part, stop),
             ExperimentRequest::Tasks(part) => tasks::prepare(self, part, stop),
             ExperimentRequest::Ageing(part) => ageing::prepare(self, part, progress, stop),
+            ExperimentRequest::Backup(part) => backup::prepare(self, part, progress, stop),
         }
     }
 

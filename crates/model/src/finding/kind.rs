@@ -254,6 +254,12 @@ findings! {
     } => "stores are in {used}: the user that its server runs as cannot enter {asked}; --scratch DIR \
         names another folder";
 
+    [Warning] NotBackedUp {
+        count: u64 = "Paths that are missing from the copy that is backed up.",
+        first: String = "One of them, and why.",
+    } => "the backup is smaller than the folder: {count} paths could not be copied, the first: \
+        {first}; make them readable or leave them out";
+
     [Note] ClassOfServer {
         class: Durability = "The durability class of all targets.",
         server: String = "The server, without a password.",

@@ -2,6 +2,7 @@
 //! record carries one, and a step of a study is one.
 
 mod ageing;
+mod backup;
 mod blobs;
 mod common;
 mod options;
@@ -19,6 +20,7 @@ use serde_json::{Map, Value};
 
 pub use self::{
     ageing::AgeingSpec,
+    backup::BackupSpec,
     blobs::{BlobsSpec, DEFAULT_DATA, Extras, SharedSetting},
     common::{MIN_ROUNDS, Output, Placing, Running, Talk},
     plan_file::{PLAN_HEAD, PlanFile},
@@ -44,6 +46,8 @@ pub enum RunSpec {
     Queue(Box<TasksSpec>),
     /// `storemark age`
     Age(Box<AgeingSpec>),
+    /// `storemark backup`
+    Backup(Box<BackupSpec>),
 }
 
 /// What [`RunSpec`] calls the subcommand among its options.
@@ -62,7 +66,8 @@ const CONFLICTS: [(&str, &[&str]); 9] = [
     ("objects", &["volume"]),
 ];
 /// Options that are 1 or more.
-const NOT_ZERO: [&str; 7] = ["batch", "count", "objects", "rows", "runs", "sample", "tasks"];
+const NOT_ZERO: [&str; 8] =
+    ["batch", "count", "files", "objects", "rows", "runs", "sample", "tasks"];
 /// Options that need another one.
 const NEEDS: [(&str, &str); 2] = [("in-place", "update"), ("image-size", "on")];
 
@@ -77,6 +82,7 @@ macro_rules! of_each {
             RunSpec::Rows($spec) => $part,
             RunSpec::Queue($spec) => $part,
             RunSpec::Age($spec) => $part,
+            RunSpec::Backup($spec) => $part,
         }
     };
 }
@@ -95,6 +101,7 @@ impl RunSpec {
             Self::Rows(_) => "rows",
             Self::Queue(_) => "queue",
             Self::Age(_) => "age",
+            Self::Backup(_) => "backup",
         }
     }
 
@@ -367,7 +374,8 @@ mod tests {
 
     #[test]
     fn every_option_that_excludes_or_needs_another_exists() {
-        let known = ["run", "rows", "queue", "age"].map(|command| RunSpec::known(command).unwrap());
+        let known = ["run", "rows", "queue", "age", "backup"]
+            .map(|command| RunSpec::known(command).unwrap());
         let conflicts = CONFLICTS.iter().flat_map(|(name, others)| others.iter().chain([name]));
         let needs = NEEDS.iter().flat_map(|(name, other)| [name, other]);
         for name in conflicts.chain(needs).chain(&APART) {

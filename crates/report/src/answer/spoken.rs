@@ -1,6 +1,6 @@
 //! Names, work and figures as people say them.
 
-use model::{Cache, Operation, Plan, PlannedTarget, Work, rows};
+use model::{Cache, Operation, Plan, PlannedTarget, Work, backup::Step, rows};
 use stats::Estimate;
 
 use super::lead::Lead;
@@ -77,12 +77,25 @@ fn work(plan: &Plan, workload: usize, again: bool) -> (&'static str, String) {
         Work::Rows { operation: rows::Operation::Sum, .. } => ("sum", format!("a column{by}")),
         Work::Rows { operation: rows::Operation::Add, .. } => ("update", format!("all rows{by}")),
         Work::Tasks => ("complete", "these tasks".to_owned()),
+        Work::Backup(step) => backup(step),
         Work::Ageing { operation: Operation::Read, age } => {
             ("read", format!("objects at age {age}"))
         }
         Work::Ageing { operation: Operation::Insert, .. } => ("store", "new objects".to_owned()),
         Work::Ageing { age, .. } => ("replace", format!("objects up to age {age}")),
     }
+}
+
+fn backup(step: Step) -> (&'static str, String) {
+    let (verb, what) = match step {
+        Step::Full => ("make", "a full backup"),
+        Step::Unchanged => ("back up", "an unchanged folder"),
+        Step::Changed => ("back up", "a folder of which 1 % has changed"),
+        Step::Stats => ("count", "what a repository holds"),
+        Step::Selftest => ("check", "a repository"),
+        Step::Restore => ("restore", "the folder"),
+    };
+    (verb, what.to_owned())
 }
 
 /// `3.7×` and `3.5 to 4.0×`.

@@ -1,6 +1,7 @@
 //! What is computed from records besides the figures of `checks`.
 
 pub(crate) mod ages;
+pub(crate) mod backup;
 pub(crate) mod comparison;
 pub(crate) mod explained;
 pub(crate) mod latencies;

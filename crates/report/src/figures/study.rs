@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Case, Plan,
+    Case, Plan, Work,
     record::Record,
     rows,
     study::{Claim, Figure, Step},
@@ -224,8 +224,10 @@ fn evens(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
 
 /// Whether a claim is about this case.
 fn is_of(claim: &Claim, plan: &Plan, case: Case) -> bool {
-    let operation = plan.workloads.get(case.workload).and_then(|one| one.work.operation());
+    let work = plan.workloads.get(case.workload).map(|one| one.work);
+    let operation = work.and_then(Work::operation);
     claim.operation.is_none_or(|wanted| Some(wanted) == operation)
+        && claim.backup.is_none_or(|wanted| work == Some(Work::Backup(wanted)))
         && claim.cache.is_none_or(|wanted| wanted == case.cache)
 }
 
@@ -244,7 +246,8 @@ fn place(varied: &BTreeMap<String, String>, plan: &Plan, case: Case) -> String {
 /// Where a figure would have been measured that was not.
 fn place_of_claim(claim: &Claim) -> String {
     let operation = claim.operation.map(|operation| operation.to_string());
+    let step = claim.backup.map(|step| step.to_string());
     let cache = claim.cache.map(|cache| cache.to_string());
     let at = words::pairs(&claim.at, " ", ", ");
-    words::joined([Some(at), operation, cache], ", ").unwrap_or_default()
+    words::joined([Some(at), operation, step, cache], ", ").unwrap_or_default()
 }

@@ -196,6 +196,11 @@ fn data(plan: &Plan) -> String {
             }
         }
         Experiment::Ageing { data, .. } => generated(data),
+        Experiment::Backup { files, bytes, copies, .. } => {
+            let copies = copies.map(|copies| format!(", a replay for {copies} of it"));
+            let copies = copies.unwrap_or_default();
+            format!("a folder of {} files ({}){copies}", show_count(*files), show_size(*bytes))
+        }
         Experiment::Rows { rows } => format!("{} rows a process", show_count(*rows)),
         Experiment::Tasks { tasks, rewrites, output } => {
             let [tasks, rewrites, output] = [tasks, rewrites, output].map(|n| show_count(*n));

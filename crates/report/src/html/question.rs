@@ -14,6 +14,7 @@ pub(super) fn of(part: &Part<'_>) -> String {
         Experiment::Rows { .. } => "these rows",
         Experiment::Tasks { .. } => "these tasks",
         Experiment::Ageing { .. } => return ageing(plan),
+        Experiment::Backup { .. } => return backup(plan),
     };
     let sizes = part.varies("size");
     match plan.targets.as_slice() {
@@ -27,6 +28,13 @@ fn ageing(plan: &Plan) -> String {
     match plan.targets.as_slice() {
         [one] => format!("Does {} get slower as it ages?", one.label),
         _ => "Which store stays fast as it ages?".to_owned(),
+    }
+}
+
+fn backup(plan: &Plan) -> String {
+    match plan.targets.as_slice() {
+        [one] => format!("What does a backup take with its catalogue in {}?", one.label),
+        _ => "Which store is the fastest catalogue of a backup?".to_owned(),
     }
 }
 
@@ -54,5 +62,6 @@ fn verb(work: Work) -> Option<&'static str> {
         Work::Rows { operation: rows::Operation::Sum, .. } => "sum",
         Work::Blobs { operation: Operation::Read, .. } | Work::Ageing { .. } => "read",
         Work::Tasks => "complete",
+        Work::Backup(_) => "back up",
     })
 }

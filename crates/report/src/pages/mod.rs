@@ -17,7 +17,7 @@ pub use self::{
 };
 use crate::{
     Answer, Comparison, Figures, MergedFinding, RowGroup, age_groups, age_spaces, all_findings,
-    answer, break_evens, figures,
+    answer, backup_figures, break_evens, figures,
     figures::cases,
     page_matrices, row_groups, stores, studies,
     table::{Block, Line, Lines, Tone},
@@ -89,6 +89,7 @@ fn run(record: &Record, detail: Detail) -> Vec<Block> {
         Experiment::Rows { .. } => rows(record, detail),
         Experiment::Tasks { .. } => tasks(record, detail),
         Experiment::Ageing { .. } => ageing(record, &figures, detail),
+        Experiment::Backup { .. } => backup(record, &figures, detail),
     };
     around(std::slice::from_ref(record), &[figures], tables, detail)
 }
@@ -199,6 +200,16 @@ fn ageing(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     // Writes are measured in one state, and what is not measured explains nothing.
     let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
     blocks.extend(explained(record, &measured, detail));
+    let settings = tables::settings(record, &stores(record)).filter(|_| detail.all);
+    blocks.extend(settings.map(Block::from));
+    blocks
+}
+
+fn backup(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
+    let mut blocks = vec![about(record, None)];
+    let rows = backup_figures(record, figures);
+    blocks.extend((!rows.is_empty()).then(|| tables::backup(record, &rows).into()));
+    blocks.extend(explained(record, figures, detail));
     let settings = tables::settings(record, &stores(record)).filter(|_| detail.all);
     blocks.extend(settings.map(Block::from));
     blocks

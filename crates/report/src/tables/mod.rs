@@ -1,6 +1,7 @@
 //! The tables of every question, built from figures.
 
 mod ages;
+mod backup;
 mod comparison;
 mod explained;
 mod legend;
@@ -15,6 +16,7 @@ mod times;
 pub use self::comparison::gate_rows;
 pub(crate) use self::{
     ages::{age_spaces, ages},
+    backup::backup,
     comparison::{compared_case, control, counts, differences},
     explained::{explained, explained_moves, explained_sentences, explained_time},
     legend::legend,

@@ -55,7 +55,11 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
 /// Of times in a case.
 pub(super) fn unit(plan: &Plan, case: Case) -> &'static str {
     let workload = plan.workloads.get(case.workload);
-    if workload.is_some_and(|workload| is_mixed(workload.work)) { "µs/op" } else { "µs/blob" }
+    match workload.map(|workload| workload.work) {
+        Some(Work::Backup(_)) => "µs/file",
+        Some(work) if is_mixed(work) => "µs/op",
+        _ => "µs/blob",
+    }
 }
 
 fn is_mixed(work: Work) -> bool {

@@ -32,6 +32,20 @@ pub(crate) fn data(plan: &Plan) -> String {
         Experiment::Ageing { data, summary } => {
             values(summary, summary.count, &format!(" from seed {}", data.seed))
         }
+        Experiment::Backup { folder, files, bytes, copies } => {
+            let what = match copies {
+                None => "backups".to_owned(),
+                Some(1) => "the catalogue's operations of backups".to_owned(),
+                Some(copies) => {
+                    format!(
+                        "the catalogue's operations of backups, for {} copies",
+                        show_count(u64::from(*copies))
+                    )
+                }
+            };
+            let folder = folder.as_ref().map_or("a generated folder", |folder| folder);
+            format!("{what} of {folder}: {}, {}", counted(*files, "file"), show_size(*bytes))
+        }
         Experiment::Rows { rows } => {
             let batch = match plan.workloads.first().map(|workload| workload.batch) {
                 Some(Batch::Of(batch)) => format!("{} a transaction", show_count(batch)),

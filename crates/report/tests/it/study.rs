@@ -26,7 +26,16 @@ fn page(step: &StudyStep<'_>) -> String {
 
 pub(crate) fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -> Claim {
     let at = BTreeMap::new();
-    Claim { target: target.to_owned(), figure, operation: None, cache: None, at, low, high }
+    Claim {
+        target: target.to_owned(),
+        figure,
+        operation: None,
+        backup: None,
+        cache: None,
+        at,
+        low,
+        high,
+    }
 }
 
 pub(crate) fn step(claims: Vec<Claim>) -> Step {

@@ -58,3 +58,19 @@ Examples:
   storemark age --size 1M --variance 500k --volume 1G --ages 0,1,2,4,8 --rounds 5
   storemark age files: sqlite: 'sqlite:?page_size=65536' --cache data-cold,warm
   storemark age 'files:?write=overwrite' files: --durability none";
+
+pub(crate) const BACKUP: &str = "\
+Stores of catalogues (each in a scratch repository, removed afterwards): sqlite: lmdb: redb: fjall:
+  postgres: mariadb:
+
+Examples:
+  storemark backup                                     a generated folder, SQLite with a log and with a journal
+  storemark backup ~/src sqlite: lmdb: redb:           a copy of your own folder
+  storemark backup ~/src sqlite: --replay --files 1M   the operations of the catalogue alone
+  storemark backup ~/src --keep /mnt/repository        the folder itself, in a repository that stays
+  storemark backup list /mnt/repository
+  storemark backup check /mnt/repository
+  storemark backup restore /mnt/repository restored --snapshot 1
+
+A repository is not encrypted. This is a benchmark whose data can be restored: for backups use
+restic, borg, rustic or kopia.";

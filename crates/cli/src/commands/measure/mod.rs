@@ -1,10 +1,12 @@
-//! The commands that measure: `run`, `rows`, `queue` and `age`.
+//! The commands that measure: `run`, `rows`, `queue`, `age` and `backup`.
 
 mod blobs;
 pub(crate) mod examples;
 mod forecast;
 mod requests;
 mod rows;
+
+pub(crate) use requests::catalogue;
 
 use std::time::{Duration, Instant};
 

@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 
 use engines::registry;
 use host::Placements;
-use lab::{AgeingRequest, ExperimentRequest, Needs, Request, Target, TasksRequest};
+use lab::{AgeingRequest, BackupRequest, ExperimentRequest, Needs, Request, Target, TasksRequest};
 use model::{
     Blobs, Error, Facet, Result, Tasks,
     record::Point,
-    spec::{AgeingSpec, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec, one},
+    spec::{AgeingSpec, BackupSpec, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec, one},
 };
 
 use super::{blobs, rows};
@@ -19,7 +19,7 @@ pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
     let placing = match spec {
         RunSpec::Run(spec) => spec.placing.clone(),
         RunSpec::Queue(spec) => spec.placing.clone(),
-        RunSpec::Rows(_) | RunSpec::Age(_) => Placing::default(),
+        RunSpec::Rows(_) | RunSpec::Age(_) | RunSpec::Backup(_) => Placing::default(),
     };
     let choices = placing.on.iter();
     let choices = choices.map(|on| on.value().parse().map_err(|e: Error| e.context("--on")));
@@ -79,6 +79,10 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
             let ageing = ageing(spec, seed)?;
             (ExperimentRequest::Ageing(ageing), Some(spec.durability()))
         }
+        RunSpec::Backup(spec) => {
+            let backup = backup(spec)?;
+            (ExperimentRequest::Backup(backup), Some(spec.durability()))
+        }
     };
     let rounds = spec.rounds();
     let mut labels = labels(&mut experiment);
@@ -108,6 +112,7 @@ fn labels(experiment: &mut ExperimentRequest) -> Vec<&mut String> {
             of.targets.iter_mut().map(|of| &mut of.target.label).collect()
         }
         ExperimentRequest::Tasks(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
+        ExperimentRequest::Backup(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
         ExperimentRequest::Ageing(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
     }
 }
@@ -143,11 +148,49 @@ fn ageing(spec: &AgeingSpec, seed: u64) -> Result<AgeingRequest> {
     Ok(AgeingRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.caches() })
 }
 
+fn backup(spec: &BackupSpec) -> Result<BackupRequest> {
+    let (folder, stores) = spec.folder_and_stores();
+    let folder = folder.map(|folder| folder.path().to_owned());
+    if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
+        let what = if folder.exists() { "is not a folder" } else { "no such folder" };
+        return Err(Error::usage(format!(
+            "{}: {what}; accepted: FOLDER STORE…, as in storemark backup ~/src sqlite: lmdb:",
+            folder.display()
+        )));
+    }
+    if folder.is_some() && spec.files().is_some() && !spec.replay {
+        return Err(Error::usage(
+            "--files: is for a generated folder; a folder has its own, unless with --replay",
+        ));
+    }
+    let stores = targets::or_default(stores, &BackupSpec::TARGETS);
+    let targets = stores.into_iter().map(catalogue).collect::<Result<_>>()?;
+    Ok(BackupRequest { targets, folder, files: spec.files(), replay: spec.replay })
+}
+
+/// The store of a catalogue.
+pub(crate) fn catalogue(text: &OsStr) -> Result<Target<dyn Blobs>> {
+    let target = scratch_only(text, "catalogues are")?;
+    let capabilities = target.engine.capabilities();
+    if capabilities.paths || !capabilities.retains {
+        let name = target.engine.name();
+        return Err(Error::usage(format!(
+            "{name}: cannot hold a catalogue; use sqlite:, lmdb: or redb:"
+        )));
+    }
+    Ok(target)
+}
+
 fn aged(text: &OsStr) -> Result<Target<dyn Blobs>> {
+    scratch_only(text, "stores age")
+}
+
+/// A target in a scratch store.
+fn scratch_only(text: &OsStr, what: &str) -> Result<Target<dyn Blobs>> {
     let target = targets::resolve(text)?;
     if !target.is_scratch() {
         return Err(Error::usage(format!(
-            "{}: stores age in scratch stores only, as {}: makes one; leave out the location",
+            "{}: {what} in scratch stores only, as {}: makes one; leave out the location",
             target.text,
             target.engine.name()
         )));

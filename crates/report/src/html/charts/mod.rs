@@ -44,6 +44,7 @@ const SWEEP: &[Make] = &[
 ];
 const AGEING: &[Make] = &[ages::charts];
 const ROWS: &[Make] = &[published::rows];
+const BACKUP: &[Make] = &[published::study, cases::compared];
 const TASKS: &[Make] = &[published::tasks];
 
 /// Those of a part that have something to show; `prefix` makes their ids unique.
@@ -54,6 +55,7 @@ pub(super) fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
         Experiment::Rows { .. } => ROWS,
         Experiment::Tasks { .. } => TASKS,
         Experiment::Ageing { .. } => AGEING,
+        Experiment::Backup { .. } => BACKUP,
     };
     let all = makers.iter().flat_map(|make| {
         let shown = make(part).into_iter().filter(|chart| !chart.series.is_empty());

@@ -1,0 +1,386 @@
+//! The catalogue: records under names in a store, each sealed with a sum.
+//!
+//! ```text
+//! b/BLOCK                 where a block is, and how often files refer to it
+//! f/FOLDER/NAME/VERSION   what is at a path of a folder from this snapshot on
+//! k/PACK                  a pack, and its length
+//! s/VERSION               a snapshot
+//! ```
+//!
+//! A path has a record for each snapshot in which it changed, so that a backup of an unchanged folder
+//! adds one record. Numbers are hexadecimal, with eight digits.
+
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use base64::{
+    Engine as _,
+    alphabet::Alphabet,
+    engine::general_purpose::{GeneralPurpose, NO_PAD},
+};
+use model::{Key, Mode, Put, Result, Scan, Session};
+
+use crate::{
+    entry::{Block, Entry, Hash, Kind, Reader, damaged, opened, resealed, sealed},
+    os,
+};
+
+/// Records that a scan asks for at first, and then.
+const FEW: u64 = 100;
+const MANY: u64 = 5000;
+
+/// Sums as text, in the order of the sums, so that blocks are inserted in the order of their keys.
+const SUMS: GeneralPurpose = GeneralPurpose::new(
+    &match Alphabet::new("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz") {
+        Ok(alphabet) => alphabet,
+        Err(_) => panic!("64 letters, none of them twice"),
+    },
+    NO_PAD,
+);
+
+/// The folder of the folders that were backed up themselves, by [`root_name`].
+pub(crate) const ROOT: u32 = 0;
+
+/// The name of a folder that was backed up: a path would be several names.
+pub(crate) fn root_name(path: &Path) -> Vec<u8> {
+    let path = os::bytes(path.to_owned().into_os_string());
+    blake3::hash(&path).to_hex().as_bytes().to_vec()
+}
+
+/// A backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Counted from 1.
+    pub version: u32,
+    /// When it started: seconds since 1970.
+    pub seconds: u64,
+    /// Files, folders and links.
+    pub entries: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// The number that the next new folder gets.
+    pub(crate) next_folder: u32,
+    /// The folder that was backed up.
+    pub folder: PathBuf,
+}
+
+/// One operation of a catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// The record of a key.
+    Get(Vec<u8>),
+    /// All records whose keys start so.
+    Scan(Vec<u8>),
+    /// A record under a key.
+    Put(Vec<u8>, Vec<u8>),
+}
+
+/// What a scan shows the rest of each key and its record to.
+type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'v;
+
+/// One use of a catalogue.
+pub(crate) struct Catalogue<'s> {
+    session: Box<dyn Session + 's>,
+    /// The time that the store took.
+    spent: Duration,
+    /// What it was asked for, if that is recorded.
+    log: Option<Vec<Operation>>,
+    buffer: Vec<u8>,
+    /// A transaction that only reads is open.
+    open: bool,
+}
+
+impl<'s> Catalogue<'s> {
+    pub(crate) fn new(session: Box<dyn Session + 's>) -> Self {
+        let (spent, buffer) = (Duration::ZERO, vec![0; 4096]);
+        Self { session, spent, log: None, buffer, open: false }
+    }
+
+    /// Records what it is asked for from now on.
+    pub(crate) fn record(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// What was recorded.
+    pub(crate) fn recorded(&mut self) -> Vec<Operation> {
+        self.log.take().unwrap_or_default()
+    }
+
+    /// The time that the store took so far.
+    pub(crate) fn spent(&self) -> Duration {
+        self.spent
+    }
+
+    fn timed<T>(
+        &mut self,
+        what: impl FnOnce() -> Operation,
+        call: impl FnOnce(&mut dyn Session, &mut Vec<u8>) -> Result<T>,
+    ) -> Result<T> {
+        if let Some(log) = &mut self.log {
+            log.push(what());
+        }
+        let start = Instant::now();
+        let done = call(&mut *self.session, &mut self.buffer);
+        self.spent += start.elapsed();
+        done
+    }
+
+    pub(crate) fn begin(&mut self, mode: Mode) -> Result<()> {
+        self.open = mode == Mode::Read;
+        let start = Instant::now();
+        let begun = self.session.begin(mode);
+        self.spent += start.elapsed();
+        begun
+    }
+
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let committed = self.session.commit();
+        self.spent += start.elapsed();
+        self.open = false;
+        committed
+    }
+
+    /// Repeats an operation.
+    pub(crate) fn repeat(&mut self, what: &Operation) -> Result<()> {
+        match what {
+            Operation::Get(key) => self.get_sealed(key).map(|_| ()),
+            Operation::Scan(prefix) => self.scan(prefix, &mut |_, _| Ok(())),
+            Operation::Put(key, value) => self.put_sealed(key, value),
+        }
+    }
+
+    fn put_sealed(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let what = || Operation::Put(key.to_vec(), value.to_vec());
+        self.timed(what, |session, _| {
+            session.put(Key::Name(key), value, &Put::default()).map(|_| ())
+        })
+    }
+
+    fn put(&mut self, key: &[u8], record: &[u8]) -> Result<()> {
+        self.put_sealed(key, &sealed(key, record))
+    }
+
+    fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>> {
+        let found = self.get_sealed(key)?;
+        found.map(|length| opened(key, &self.buffer[..length])).transpose()
+    }
+
+    /// Puts the value into the buffer, and returns its length.
+    fn get_sealed(&mut self, key: &[u8]) -> Result<Option<usize>> {
+        self.timed(
+            || Operation::Get(key.to_vec()),
+            |session, buffer| loop {
+                match session.get(Key::Name(key), buffer)? {
+                    Some(length) if length > buffer.len() => buffer.resize(length, 0),
+                    found => return Ok(found),
+                }
+            },
+        )
+    }
+
+    /// Visits the keys that start with `prefix`, without it, and their sealed records. It asks for
+    /// a few at first: a server sends all that it is asked for, and most folders are small.
+    fn scan(&mut self, prefix: &[u8], visit: &mut Visit<'_>) -> Result<()> {
+        let (mut from, mut limit) = (prefix.to_vec(), FEW);
+        let what = || Operation::Scan(prefix.to_vec());
+        self.timed(what, |session, _| {
+            loop {
+                let (mut rows, mut last) = (0, Vec::new());
+                let scan = Scan { from: Some(Key::Name(&from)), limit, values: true };
+                session.scan(scan, &mut |item| {
+                    let Key::Name(key) = item.key else { return Ok(ControlFlow::Break(())) };
+                    let Some(rest) = key.strip_prefix(prefix) else {
+                        return Ok(ControlFlow::Break(()));
+                    };
+                    rows += 1;
+                    last.clear();
+                    last.extend_from_slice(key);
+                    // The last one of those before, which are longer than the prefix.
+                    if key != from {
+                        visit(rest, item.value)?;
+                    }
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                if rows < limit {
+                    return Ok(());
+                }
+                (from, limit) = (last, MANY);
+            }
+        })
+    }
+
+    /// All records whose keys start with `prefix`, read by `read` from the rest of the key and the
+    /// record.
+    fn all<T>(
+        &mut self,
+        prefix: &[u8],
+        read: impl Fn(&[u8], &[u8]) -> Option<T>,
+        each: &mut dyn FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        self.scan(prefix, &mut |rest, value| {
+            let key = [prefix, rest].concat();
+            each(read(rest, opened(&key, value)?).ok_or_else(|| damaged(&key))?)
+        })
+    }
+
+    /// The entries of a folder as they were in the snapshot `version`, by their names in order,
+    /// those that are gone left out.
+    pub(crate) fn children(&mut self, folder: u32, version: u32) -> Result<Vec<(Vec<u8>, Entry)>> {
+        let mut found: Vec<(Vec<u8>, Entry)> = Vec::new();
+        let prefix = format!("f/{folder:08x}/");
+        let read = |rest: &[u8], record: &[u8]| {
+            let (name, since) = versioned(rest)?;
+            Some((name.to_vec(), since, Entry::from_bytes(record)?))
+        };
+        self.all(prefix.as_bytes(), read, &mut |(name, since, entry)| {
+            if since <= version {
+                // Versions of a name follow each other in their order.
+                found.pop_if(|(last, _)| *last == name);
+                found.push((name, entry));
+            }
+            Ok(())
+        })?;
+        found.retain(|(_, entry)| entry.stat.kind != Kind::Gone);
+        Ok(found)
+    }
+
+    /// Visits every version of every path.
+    pub(crate) fn entries(&mut self, each: &mut dyn FnMut(Entry) -> Result<()>) -> Result<()> {
+        self.all(b"f/", |_, record| Entry::from_bytes(record), each)
+    }
+
+    pub(crate) fn put_entry(
+        &mut self,
+        folder: u32,
+        name: &[u8],
+        version: u32,
+        entry: &Entry,
+    ) -> Result<()> {
+        let (folder, version) = (format!("f/{folder:08x}/"), format!("/{version:08x}"));
+        self.put(&[folder.as_bytes(), name, version.as_bytes()].concat(), &entry.to_bytes())
+    }
+
+    pub(crate) fn block(&mut self, hash: &Hash) -> Result<Option<Block>> {
+        let key = block_key(hash);
+        let record = self.get(key.as_bytes())?;
+        let read = |record| Block::from_bytes(record).ok_or_else(|| damaged(key.as_bytes()));
+        record.map(read).transpose()
+    }
+
+    pub(crate) fn put_block(&mut self, hash: &Hash, block: Block) -> Result<()> {
+        self.put(block_key(hash).as_bytes(), &block.to_bytes())
+    }
+
+    /// Visits every block.
+    pub(crate) fn blocks(
+        &mut self,
+        each: &mut dyn FnMut((Hash, Block)) -> Result<()>,
+    ) -> Result<()> {
+        let read = |rest: &[u8], record: &[u8]| {
+            let hash = SUMS.decode(rest).ok()?.try_into().ok()?;
+            Some((hash, Block::from_bytes(record)?))
+        };
+        self.all(b"b/", read, each)
+    }
+
+    /// All packs with their lengths.
+    pub(crate) fn packs(&mut self) -> Result<Vec<(u32, u64)>> {
+        let read = |rest: &[u8], record: &[u8]| Some((hexadecimal(rest)?, Reader(record).u64()?));
+        let mut found = Vec::new();
+        self.all(b"k/", read, &mut |pack| {
+            found.push(pack);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    pub(crate) fn put_pack(&mut self, pack: u32, length: u64) -> Result<()> {
+        self.put(format!("k/{pack:08x}").as_bytes(), &length.to_le_bytes())
+    }
+
+    /// All backups, the oldest first.
+    pub(crate) fn snapshots(&mut self) -> Result<Vec<Snapshot>> {
+        let read = |rest: &[u8], record: &[u8]| {
+            let (version, mut from) = (hexadecimal(rest)?, Reader(record));
+            let (seconds, entries, bytes) = (from.u64()?, from.u64()?, from.u64()?);
+            let (next_folder, folder) = (from.u32()?, os::name(from.0).into());
+            Some(Snapshot { version, seconds, entries, bytes, next_folder, folder })
+        };
+        let mut found = Vec::new();
+        self.all(b"s/", read, &mut |snapshot| {
+            found.push(snapshot);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    pub(crate) fn put_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
+        let Snapshot { version, seconds, entries, bytes, next_folder, folder } = snapshot;
+        let mut record = [*seconds, *entries, *bytes].map(u64::to_le_bytes).as_flattened().to_vec();
+        record.extend(next_folder.to_le_bytes());
+        record.extend(os::bytes(folder.clone().into_os_string()));
+        self.put(format!("s/{version:08x}").as_bytes(), &record)
+    }
+}
+
+impl Drop for Catalogue<'_> {
+    /// What only reads ends its transaction; what writes and was not committed must not be.
+    fn drop(&mut self) {
+        if self.open {
+            let _ = self.session.commit();
+        }
+    }
+}
+
+/// The operation as it is for a copy of what was backed up, the `copy`-th one; `None`: it is done
+/// once for all copies.
+pub(crate) fn for_copy(operation: &Operation, copy: u32) -> Option<Operation> {
+    if copy == 0 {
+        return Some(operation.clone());
+    }
+    Some(match operation {
+        Operation::Get(key) => Operation::Get(key_of_copy(key, copy)?),
+        Operation::Scan(prefix) => Operation::Scan(key_of_copy(prefix, copy)?),
+        Operation::Put(key, value) => {
+            let key = key_of_copy(key, copy)?;
+            let value = resealed(&key, value);
+            Operation::Put(key, value)
+        }
+    })
+}
+
+/// Another block, or a path in another folder.
+fn key_of_copy(key: &[u8], copy: u32) -> Option<Vec<u8>> {
+    let (kind, rest) = key.split_at_checked(2)?;
+    match kind {
+        b"b/" if !rest.is_empty() => {
+            let sum = blake3::hash(&[rest, &copy.to_le_bytes()].concat());
+            Some(block_key(sum.as_bytes()).into_bytes())
+        }
+        b"f/" => {
+            let (folder, rest) = rest.split_at_checked(8)?;
+            // Copies have numbers of their own as long as a folder has fewer than a million folders.
+            let number = hexadecimal(folder)?.wrapping_add(copy << 20);
+            Some([b"f/", format!("{number:08x}").as_bytes(), rest].concat())
+        }
+        _ => None,
+    }
+}
+
+fn block_key(hash: &Hash) -> String {
+    format!("b/{}", SUMS.encode(hash))
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u32> {
+    u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// The name and the version in the end of a key.
+fn versioned(rest: &[u8]) -> Option<(&[u8], u32)> {
+    let (name, version) = rest.split_at_checked(rest.len().checked_sub(9)?)?;
+    Some((name, hexadecimal(version.strip_prefix(b"/")?)?))
+}

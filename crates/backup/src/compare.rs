@@ -1,0 +1,144 @@
+//! Whether two folders are the same: names, kinds, content, modes, times and links.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use model::{Error, Result};
+
+use crate::{
+    entry::{Kind, Stat},
+    os,
+    repository::StopCheck,
+};
+
+/// What differs between two folders, a line each, the first ones; none: they are the same.
+pub fn differences(one: &Path, other: &Path, stop: StopCheck<'_>) -> Result<Vec<String>> {
+    let mut comparing = Comparing { stop, inodes: HashMap::new(), found: Vec::new() };
+    comparing.entry(one, other)?;
+    Ok(comparing.found)
+}
+
+/// More are not looked for.
+const ENOUGH: usize = 10;
+
+struct Comparing<'a> {
+    stop: StopCheck<'a>,
+    /// Files with several names, and what they are in the other folder.
+    inodes: HashMap<u64, u64>,
+    found: Vec<String>,
+}
+
+impl Comparing<'_> {
+    fn differ(&mut self, path: &Path, what: &str) {
+        self.found.push(format!("{}: {what}", path.display()));
+    }
+
+    fn entry(&mut self, one: &Path, other: &Path) -> Result<()> {
+        (self.stop)()?;
+        if self.found.len() >= ENOUGH {
+            return Ok(());
+        }
+        match (stat(one)?, stat(other)?) {
+            (Some(first), Some(second)) => self.both(one, other, &first, &second),
+            (None, None) => Ok(()),
+            _ => {
+                self.differ(other, "is of another kind");
+                Ok(())
+            }
+        }
+    }
+
+    fn both(&mut self, one: &Path, other: &Path, first: &Stat, second: &Stat) -> Result<()> {
+        for (is_same, what) in [
+            (first.kind == second.kind, "is of another kind"),
+            (first.mode == second.mode, "has another mode"),
+            (first.modified == second.modified, "has another time"),
+        ] {
+            if !is_same {
+                self.differ(other, what);
+                return Ok(());
+            }
+        }
+        let is_same = match first.kind {
+            Kind::Folder => return self.folders(one, other),
+            Kind::Link => read_link(one)? == read_link(other)?,
+            _ => self.same_links(first, second) && same_bytes(one, other)?,
+        };
+        if !is_same {
+            self.differ(other, "has other content or links");
+        }
+        Ok(())
+    }
+
+    /// Whether the names of a file are again names of one.
+    fn same_links(&mut self, first: &Stat, second: &Stat) -> bool {
+        first.links == 1 || *self.inodes.entry(first.inode).or_insert(second.inode) == second.inode
+    }
+
+    fn folders(&mut self, one: &Path, other: &Path) -> Result<()> {
+        let (names, others) = (names(one)?, names(other)?);
+        for name in names.iter().filter(|name| !others.contains(name)) {
+            self.differ(&other.join(name), "is missing");
+        }
+        for name in others.iter().filter(|name| !names.contains(name)) {
+            self.differ(&other.join(name), "is there in addition");
+        }
+        let both = names.iter().filter(|name| others.binary_search(name).is_ok());
+        both.into_iter().try_for_each(|name| self.entry(&one.join(name), &other.join(name)))
+    }
+}
+
+fn stat(path: &Path) -> Result<Option<Stat>> {
+    let meta = fs::symlink_metadata(path).map_err(|e| Error::io(path.display(), e))?;
+    Ok(os::stat(&meta))
+}
+
+fn read_link(path: &Path) -> Result<PathBuf> {
+    fs::read_link(path).map_err(|e| Error::io(path.display(), e))
+}
+
+/// What is backed up of a folder, in order.
+fn names(folder: &Path) -> Result<Vec<std::ffi::OsString>> {
+    let failed = |e| Error::io(folder.display(), e);
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if os::stat(&entry.metadata().map_err(failed)?).is_some() {
+            names.push(entry.file_name());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn same_bytes(one: &Path, other: &Path) -> Result<bool> {
+    let open = |path: &Path| File::open(path).map_err(|e| Error::io(path.display(), e));
+    let (mut first, mut second) = (open(one)?, open(other)?);
+    let [mut left, mut right] = [vec![0; 1 << 16], vec![0; 1 << 16]];
+    loop {
+        let read = |file: &mut File, room: &mut [u8]| {
+            let mut filled = 0;
+            while filled < room.len() {
+                match file.read(&mut room[filled..])? {
+                    0 => break,
+                    more => filled += more,
+                }
+            }
+            Ok::<_, io::Error>(filled)
+        };
+        let failed = |e| Error::io(other.display(), e);
+        let (a, b) = (read(&mut first, &mut left), read(&mut second, &mut right));
+        let (a, b) = (a.map_err(failed)?, b.map_err(failed)?);
+        if left[..a] != right[..b] {
+            return Ok(false);
+        }
+        if a == 0 {
+            return Ok(true);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Pack files: frames of compressed blocks, one after the other.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+
+use model::{Error, Result};
+
+use crate::{
+    entry::{Hash, Place},
+    os,
+};
+
+/// Bytes of a pack, about.
+const PACK: u64 = 64 << 20;
+/// As zstd's own tool.
+const LEVEL: i32 = 3;
+/// Most bytes of a frame once it is decompressed: what a damaged one can ask for.
+const LONGEST_FRAME: usize = 2 << 20;
+
+pub(crate) fn path(folder: &Path, pack: u32) -> PathBuf {
+    folder.join(format!("{pack:08x}"))
+}
+
+/// Compresses frames; each worker has one.
+pub(crate) struct Compressor(zstd::bulk::Compressor<'static>);
+
+impl Compressor {
+    pub(crate) fn new() -> Result<Self> {
+        zstd::bulk::Compressor::new(LEVEL).map(Self).map_err(|e| Error::io("zstd", e))
+    }
+
+    pub(crate) fn compress(&mut self, frame: &[u8]) -> Result<Vec<u8>> {
+        self.0.compress(frame).map_err(|e| Error::io("zstd", e))
+    }
+}
+
+/// Writes packs. A full one is flushed while the next one is written.
+pub(crate) struct Writer {
+    folder: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    next: u32,
+    open: Option<(u32, File, u64)>,
+    /// Packs that are complete, with their lengths.
+    done: Vec<(u32, u64)>,
+    flushing: Vec<JoinHandle<io::Result<()>>>,
+}
+
+impl Writer {
+    /// Packs in `folder` that are not among `known` are of backups that were not completed: they
+    /// are removed.
+    pub(crate) fn new(folder: PathBuf, known: &[(u32, u64)]) -> Result<Self> {
+        let names: HashSet<_> = known.iter().map(|(pack, _)| path(&folder, *pack)).collect();
+        let failed = |e| Error::io(folder.display(), e);
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if !names.contains(&path) {
+                fs::remove_file(&path).map_err(|e| Error::io(path.display(), e))?;
+            }
+        }
+        let next = known.iter().map(|(pack, _)| pack + 1).max().unwrap_or(1);
+        let state = State { next, open: None, done: Vec::new(), flushing: Vec::new() };
+        Ok(Self { folder, state: Mutex::new(state) })
+    }
+
+    /// Appends a compressed frame, and returns its pack and where it starts.
+    pub(crate) fn append(&self, frame: &[u8]) -> Result<(u32, u32)> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (pack, mut file, start) = match state.open.take() {
+            Some(open) => open,
+            None => self.create(&mut state)?,
+        };
+        let failed = |e| Error::io(path(&self.folder, pack).display(), e);
+        file.write_all(frame).map_err(failed)?;
+        let length = start + frame.len() as u64;
+        if length < PACK {
+            state.open = Some((pack, file, length));
+        } else {
+            state.close(pack, file, length);
+        }
+        // A pack is closed once it is longer than PACK, and no frame is longer than 2 MiB.
+        Ok((pack, u32::try_from(start).expect("a pack is shorter than 4 GiB")))
+    }
+
+    fn create(&self, state: &mut State) -> Result<(u32, File, u64)> {
+        let pack = state.next;
+        let path = path(&self.folder, pack);
+        let file = File::create_new(&path).map_err(|e| Error::io(path.display(), e))?;
+        state.next += 1;
+        Ok((pack, file, 0))
+    }
+
+    /// Flushes all packs, then their names. Returns the new ones with their lengths.
+    pub(crate) fn finish(self) -> Result<Vec<(u32, u64)>> {
+        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some((pack, file, length)) = state.open.take() {
+            state.close(pack, file, length);
+        }
+        let failed = |e| Error::io(self.folder.display(), e);
+        for flushing in state.flushing {
+            flushing.join().map_err(|_| Error::failed("a flush panicked"))?.map_err(failed)?;
+        }
+        if !state.done.is_empty() {
+            os::sync_folder(&self.folder).map_err(failed)?;
+        }
+        Ok(state.done)
+    }
+}
+
+impl State {
+    fn close(&mut self, pack: u32, file: File, length: u64) {
+        self.done.push((pack, length));
+        self.flushing.push(thread::spawn(move || file.sync_data()));
+    }
+}
+
+/// Frames that a reader keeps decompressed: files that follow each other share frames.
+const CACHED: usize = 8;
+
+/// Reads blocks; each worker has one.
+pub(crate) struct Reader<'a> {
+    folder: &'a Path,
+    open: Option<(u32, File)>,
+    frames: VecDeque<((u32, u32), Vec<u8>)>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(folder: &'a Path) -> Self {
+        Self { folder, open: None, frames: VecDeque::new() }
+    }
+
+    /// The block with the sum `hash`, which is at `place`.
+    pub(crate) fn block(&mut self, place: &Place, hash: &Hash) -> Result<&[u8]> {
+        let key = (place.pack, place.offset);
+        if !self.frames.iter().any(|(cached, _)| *cached == key) {
+            let frame = self.frame(place)?;
+            self.frames.truncate(CACHED - 1);
+            self.frames.push_front((key, frame));
+        }
+        let frame = self.frames.iter().find(|(cached, _)| *cached == key);
+        let (_, frame) = frame.expect("it was just read");
+        let start = place.inner as usize;
+        let block = frame.get(start..start + place.length as usize);
+        let block = block.filter(|block| blake3::hash(block).as_bytes() == hash);
+        block.ok_or_else(|| self.damaged(place, "holds other bytes than were backed up"))
+    }
+
+    fn frame(&mut self, place: &Place) -> Result<Vec<u8>> {
+        let path = path(self.folder, place.pack);
+        if self.open.as_ref().is_none_or(|(pack, _)| *pack != place.pack) {
+            let file = File::open(&path).map_err(|e| Error::io(path.display(), e))?;
+            self.open = Some((place.pack, file));
+        }
+        let (_, file) = self.open.as_ref().expect("it was just opened");
+        let mut stored = vec![0; place.stored as usize];
+        os::read_at(file, &mut stored, place.offset.into())
+            .map_err(|e| self.damaged(place, &e.to_string()))?;
+        zstd::bulk::decompress(&stored, LONGEST_FRAME)
+            .map_err(|e| self.damaged(place, &e.to_string()))
+    }
+
+    /// Says where, and what is wrong.
+    fn damaged(&self, place: &Place, what: &str) -> Error {
+        let path = path(self.folder, place.pack);
+        Error::corrupt(format!("pack {}: frame at byte {}: {what}", path.display(), place.offset))
+    }
+}

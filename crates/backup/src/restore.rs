@@ -1,0 +1,227 @@
+//! Restores a snapshot: content, modes, times, symbolic and hard links, and as root owners.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use model::{Error, Mode, Result};
+
+use crate::{
+    catalogue::{Catalogue, ROOT, root_name},
+    entry::{Content, Entry, Hash, Place, Stat},
+    os,
+    packs::Reader,
+    repository::{Repository, StopCheck, workers},
+};
+
+/// What was restored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    pub files: u64,
+    pub bytes: u64,
+    /// The time that the store of the catalogue took.
+    pub catalogue: Duration,
+}
+
+/// Restores the snapshot `version`, or the last one, as the folder `to`, which is empty or missing.
+pub fn restore(
+    repository: &Repository,
+    version: Option<u32>,
+    to: &Path,
+    stop: StopCheck<'_>,
+) -> Result<Restored> {
+    let mut catalogue = repository.catalogue(Mode::Read)?;
+    let snapshots = catalogue.snapshots()?;
+    let is_it = |of: u32| version.is_none_or(|version| version == of);
+    let snapshot = snapshots.iter().rev().find(|snapshot| is_it(snapshot.version));
+    let snapshot = snapshot.ok_or_else(|| missing(version, snapshots.len()))?;
+    let root = root_name(&snapshot.folder);
+    let roots = catalogue.children(ROOT, snapshot.version)?;
+    let root = roots.into_iter().find(|(name, _)| *name == root).map(|(_, entry)| entry);
+    let root = root.ok_or_else(|| Error::corrupt("catalogue: a snapshot has no folder"))?;
+    let mut places = HashMap::new();
+    catalogue.blocks(&mut |(hash, block)| {
+        places.insert(hash, block.place);
+        Ok(())
+    })?;
+    create(to)?;
+    let later = thread::scope(|scope| {
+        let (out, inbox) = sync_channel(workers());
+        let inbox = Arc::new(Mutex::new(inbox));
+        let (places, packs) = (&places, repository.packs());
+        let start = |_| {
+            let inbox = Arc::clone(&inbox);
+            scope.spawn(move || write_files(&inbox, places, packs))
+        };
+        let writers: Vec<_> = (0..workers()).map(start).collect();
+        drop(inbox);
+        let mut plan = Plan::new(&mut catalogue, snapshot.version, out, stop);
+        let planned = plan.entry(to, root).and_then(|()| plan.send());
+        let Plan { later, out, .. } = plan;
+        drop(out);
+        // What a worker says comes before that nobody takes up its batches.
+        let written = writers.into_iter().map(|writer| writer.join().expect("it does not panic"));
+        written.collect::<Result<()>>()?;
+        planned.map(|()| later)
+    })?;
+    let Later { folders, links, files, bytes, .. } = later;
+    for (first, link) in links {
+        fs::hard_link(first, &link).map_err(|e| Error::io(link.display(), e))?;
+    }
+    // Those inside first: they change the times of those around them.
+    for (folder, stat) in folders.iter().rev() {
+        os::restore(folder, stat).map_err(|e| Error::io(folder.display(), e))?;
+    }
+    Ok(Restored { files, bytes, catalogue: catalogue.spent() })
+}
+
+fn missing(version: Option<u32>, count: usize) -> Error {
+    match version {
+        Some(version) => {
+            Error::usage(format!("--snapshot {version}: no such backup; accepted is 1 to {count}"))
+        }
+        None => Error::usage("the repository holds no backup"),
+    }
+}
+
+/// The folder, which must be empty.
+fn create(to: &Path) -> Result<()> {
+    let failed = |e| Error::io(to.display(), e);
+    fs::create_dir_all(to).map_err(failed)?;
+    if fs::read_dir(to).map_err(failed)?.next().is_some() {
+        return Err(Error::usage(format!("{}: is not empty; name a new folder", to.display())));
+    }
+    Ok(())
+}
+
+/// What is done once all files are written.
+#[derive(Default)]
+struct Later {
+    folders: Vec<(PathBuf, Stat)>,
+    /// The first path of a file, and another one.
+    links: Vec<(PathBuf, PathBuf)>,
+    /// The first paths of files with several.
+    linked: HashMap<Stat, PathBuf>,
+    files: u64,
+    bytes: u64,
+}
+
+type Batch = Vec<(PathBuf, Stat, Vec<Hash>)>;
+
+/// Goes through the catalogue, and hands files to workers.
+struct Plan<'a, 's> {
+    catalogue: &'a mut Catalogue<'s>,
+    version: u32,
+    out: SyncSender<Batch>,
+    stop: StopCheck<'a>,
+    batch: Batch,
+    batch_bytes: u64,
+    later: Later,
+}
+
+/// Files and bytes of a batch, about: files that follow each other share frames.
+const BATCH_FILES: usize = 128;
+const BATCH_BYTES: u64 = 4 << 20;
+
+impl<'a, 's> Plan<'a, 's> {
+    fn new(
+        catalogue: &'a mut Catalogue<'s>,
+        version: u32,
+        out: SyncSender<Batch>,
+        stop: StopCheck<'a>,
+    ) -> Self {
+        let (batch, batch_bytes, later) = (Vec::new(), 0, Later::default());
+        Self { catalogue, version, out, stop, batch, batch_bytes, later }
+    }
+
+    fn entry(&mut self, path: &Path, Entry { stat, content }: Entry) -> Result<()> {
+        let failed = |e| Error::io(path.display(), e);
+        match content {
+            Content::Folder(number) => self.folder(path, stat, number),
+            Content::Blocks(blocks) => self.file(path, stat, blocks),
+            Content::Link(target) => {
+                os::link(&target, path).and_then(|()| os::restore(path, &stat)).map_err(failed)
+            }
+            Content::Nothing => Ok(()),
+        }
+    }
+
+    fn folder(&mut self, path: &Path, stat: Stat, number: u32) -> Result<()> {
+        (self.stop)()?;
+        self.later.folders.push((path.to_owned(), stat));
+        for (name, entry) in self.catalogue.children(number, self.version)? {
+            let path = path.join(os::name(&name));
+            if let Content::Folder(_) = entry.content {
+                fs::create_dir(&path).map_err(|e| Error::io(path.display(), e))?;
+            }
+            self.entry(&path, entry)?;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, stat: Stat, blocks: Vec<Hash>) -> Result<()> {
+        self.later.files += 1;
+        if stat.links > 1 {
+            if let Some(first) = self.later.linked.get(&stat) {
+                self.later.links.push((first.clone(), path.to_owned()));
+                return Ok(());
+            }
+            self.later.linked.insert(stat, path.to_owned());
+        }
+        self.later.bytes += stat.size;
+        self.batch_bytes += stat.size;
+        self.batch.push((path.to_owned(), stat, blocks));
+        let full = self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES;
+        if full { self.send() } else { Ok(()) }
+    }
+
+    fn send(&mut self) -> Result<()> {
+        self.batch_bytes = 0;
+        let batch = std::mem::take(&mut self.batch);
+        // The workers say why they have ended.
+        self.out.send(batch).map_err(|_| Error::interrupted())
+    }
+}
+
+/// Writes files until there are no more.
+fn write_files(
+    inbox: &Mutex<Receiver<Batch>>,
+    places: &HashMap<Hash, Place>,
+    packs: &Path,
+) -> Result<()> {
+    let mut reader = Reader::new(packs);
+    loop {
+        let batch = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(batch) = batch else { return Ok(()) };
+        for (path, stat, blocks) in batch {
+            write_file(&path, &blocks, places, &mut reader)
+                .map_err(|e| e.context(path.display()))?;
+            os::restore(&path, &stat).map_err(|e| Error::io(path.display(), e))?;
+        }
+    }
+}
+
+fn write_file(
+    path: &Path,
+    blocks: &[Hash],
+    places: &HashMap<Hash, Place>,
+    reader: &mut Reader<'_>,
+) -> Result<()> {
+    let mut file = File::create_new(path).map_err(|e| Error::io("cannot be created", e))?;
+    for hash in blocks {
+        let place = places.get(hash);
+        let place = place.ok_or_else(|| Error::corrupt("catalogue: a block is missing"))?;
+        let block = reader.block(place, hash)?;
+        file.write_all(block).map_err(|e| Error::io("cannot be written", e))?;
+    }
+    Ok(())
+}

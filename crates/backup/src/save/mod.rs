@@ -1,0 +1,316 @@
+//! A backup. One thread walks; workers read, cut, sum and compress; this one uses the catalogue.
+
+mod index;
+mod jobs;
+mod reader;
+mod walk;
+
+use std::{
+    collections::HashMap,
+    fmt, fs,
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, sync_channel},
+    thread,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use model::{Error, Mode, Result};
+
+use crate::{
+    catalogue::{Catalogue, ROOT, Snapshot, root_name},
+    entry::{Content, Entry, Kind},
+    os,
+    packs::Writer,
+    repository::{Repository, StopCheck, workers},
+};
+use index::Index;
+use jobs::{Event, FileJob, Found, Jobs, Listing, Stored};
+use reader::Worker;
+
+/// What was not backed up as it is, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub path: PathBuf,
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.what)
+    }
+}
+
+/// A backup that is complete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// The number of the snapshot, counted from 1.
+    pub version: u32,
+    /// Files, folders and links.
+    pub entries: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Files that were read, because they are new or changed, and their bytes.
+    pub files_read: u64,
+    pub bytes_read: u64,
+    /// Blocks that the repository did not have, and the bytes that they take up in packs.
+    pub new_blocks: u64,
+    pub stored_bytes: u64,
+    /// The time that the store of the catalogue took.
+    pub catalogue: Duration,
+    pub problems: Vec<Problem>,
+}
+
+/// What may wait to be taken up by this thread.
+const EVENTS: usize = 64;
+
+/// Saves `folder` as a new snapshot. The catalogue mentions nothing of it until all of it is
+/// flushed.
+pub fn save(repository: &Repository, folder: &Path, stop: StopCheck<'_>) -> Result<Saved> {
+    let mut catalogue = repository.catalogue(Mode::Write)?;
+    save_with(repository, &mut catalogue, folder, stop)
+}
+
+/// The same with a catalogue whose transaction is open.
+pub(crate) fn save_with(
+    repository: &Repository,
+    catalogue: &mut Catalogue<'_>,
+    folder: &Path,
+    stop: StopCheck<'_>,
+) -> Result<Saved> {
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let root = folder.canonicalize().map_err(|e| Error::io(folder.display(), e))?;
+    let (packs, snapshots) = (catalogue.packs()?, catalogue.snapshots()?);
+    let writer = Writer::new(repository.packs().to_owned(), &packs)?;
+    let (index, jobs) = (Index::new(!packs.is_empty()), Jobs::default());
+    let mut saving = Saving::new(catalogue, &root, snapshots.last(), &index);
+    saving.root()?;
+    thread::scope(|scope| {
+        let (events, inbox) = sync_channel(EVENTS);
+        let (root, index, jobs, writer) = (&root, &index, &jobs, &writer);
+        for _ in 0..workers() {
+            let events = events.clone();
+            scope.spawn(move || Worker::new(index, writer, events).run(jobs));
+        }
+        scope.spawn(move || walk::walk(root, &events));
+        let done = saving.run(inbox, jobs, stop);
+        jobs.close();
+        done
+    })?;
+    stop()?;
+    saving.finish(writer.finish()?, started.as_secs())
+}
+
+/// What the thread of the catalogue knows.
+struct Saving<'a, 's> {
+    catalogue: &'a mut Catalogue<'s>,
+    index: &'a Index,
+    root: &'a Path,
+    /// Folders below this number are of earlier snapshots.
+    first_folder: u32,
+    next_folder: u32,
+    /// Folders that the walk has still to list, by their paths below the root.
+    folders: HashMap<PathBuf, u32>,
+    /// Files that were not handed to a worker yet, and their bytes.
+    batch: Vec<FileJob>,
+    batch_bytes: u64,
+    /// Batches that workers have.
+    pending: usize,
+    walked: bool,
+    saved: Saved,
+}
+
+/// Files and bytes of a batch, about.
+const BATCH_FILES: usize = 64;
+const BATCH_BYTES: u64 = 4 << 20;
+
+impl<'a, 's> Saving<'a, 's> {
+    fn new(
+        catalogue: &'a mut Catalogue<'s>,
+        root: &'a Path,
+        last: Option<&Snapshot>,
+        index: &'a Index,
+    ) -> Self {
+        let first_folder = last.map_or(ROOT + 1, |last| last.next_folder);
+        let saved = Saved { version: last.map_or(1, |last| last.version + 1), ..Saved::default() };
+        Self {
+            catalogue,
+            index,
+            root,
+            first_folder,
+            next_folder: first_folder,
+            folders: HashMap::new(),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            pending: 0,
+            walked: false,
+            saved,
+        }
+    }
+
+    /// The folder itself.
+    fn root(&mut self) -> Result<()> {
+        let meta = fs::metadata(self.root).map_err(|e| Error::io(self.root.display(), e))?;
+        let stat = os::stat(&meta).filter(|stat| stat.kind == Kind::Folder);
+        let refused = || Error::usage(format!("{}: is not a folder", self.root.display()));
+        let stat = stat.ok_or_else(refused)?;
+        let name = root_name(self.root);
+        let known = self.catalogue.children(ROOT, self.saved.version)?;
+        let known = known.into_iter().find(|(known, _)| *known == name).map(|(_, known)| known);
+        let found = Found { name: os::name(&name), stat, target: None };
+        self.entry(ROOT, Path::new(""), found, known)
+    }
+
+    /// Takes up what walk and workers report until both are done.
+    fn run(&mut self, inbox: Receiver<Event>, jobs: &Jobs, stop: StopCheck<'_>) -> Result<()> {
+        for event in inbox {
+            stop()?;
+            match event {
+                Event::Listing(listing) => self.listing(listing)?,
+                Event::Walked => self.walked = true,
+                Event::Ask(hashes, reply) => {
+                    for hash in hashes {
+                        self.index.known(hash, self.catalogue.block(&hash)?);
+                    }
+                    // A worker that waits no longer has failed, and says so.
+                    let _ = reply.send(());
+                }
+                Event::Stored(files) => {
+                    self.pending -= 1;
+                    files.into_iter().try_for_each(|(job, stored)| self.stored(job, stored))?;
+                }
+                Event::Failed(error) => return Err(error),
+            }
+            let full = self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES;
+            if full || (self.walked && !self.batch.is_empty()) {
+                self.batch_bytes = 0;
+                self.pending += 1;
+                jobs.push(std::mem::take(&mut self.batch));
+            }
+            if self.walked && self.pending == 0 {
+                // The workers end, and with them the events.
+                jobs.close();
+            }
+        }
+        Ok(())
+    }
+
+    fn listing(&mut self, Listing { folder, found }: Listing) -> Result<()> {
+        let number = self.folders.remove(&folder).expect("folders are listed after their parents");
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                self.problem(self.root.join(folder), format!("cannot be listed: {error}"));
+                return Ok(());
+            }
+        };
+        let mut known = HashMap::new();
+        if number < self.first_folder {
+            known.extend(self.catalogue.children(number, self.saved.version)?);
+        }
+        for one in found {
+            match one {
+                Ok(one) => {
+                    let known = known.remove(one.name.as_encoded_bytes());
+                    let path = folder.join(&one.name);
+                    self.entry(number, &path, one, known)?;
+                }
+                Err((name, what)) => {
+                    known.remove(name.as_encoded_bytes());
+                    self.problem(self.root.join(&folder).join(name), what);
+                }
+            }
+        }
+        known.into_keys().try_for_each(|name| self.put(number, &name, &Entry::GONE))
+    }
+
+    /// An entry of the folder `number`, and what was known of it before.
+    fn entry(
+        &mut self,
+        number: u32,
+        path: &Path,
+        found: Found,
+        known: Option<Entry>,
+    ) -> Result<()> {
+        let Found { name, stat, target } = found;
+        let same = known.as_ref().is_some_and(|known| known.stat == stat);
+        self.saved.entries += 1;
+        let name = os::bytes(name);
+        let content = match stat.kind {
+            Kind::Folder => {
+                let before = known.and_then(|known| match known.content {
+                    Content::Folder(number) => Some(number),
+                    _ => None,
+                });
+                let own = before.unwrap_or_else(|| self.new_folder());
+                self.folders.insert(path.to_owned(), own);
+                Content::Folder(own)
+            }
+            Kind::File => {
+                self.saved.bytes += stat.size;
+                if !same {
+                    let path = self.root.join(path);
+                    self.batch_bytes += stat.size;
+                    self.batch.push(FileJob { folder: number, name, path, stat });
+                }
+                return Ok(());
+            }
+            Kind::Link => Content::Link(target.unwrap_or_default()),
+            Kind::Gone => Content::Nothing,
+        };
+        if same { Ok(()) } else { self.put(number, &name, &Entry { stat, content }) }
+    }
+
+    /// A file that a worker read, or could not read: what an earlier snapshot has of it stays.
+    fn stored(&mut self, job: FileJob, stored: Result<Stored, String>) -> Result<()> {
+        let FileJob { folder, name, path, stat } = job;
+        match stored {
+            Err(what) => self.problem(path, what),
+            Ok(Stored { blocks, bytes, changed }) => {
+                if changed {
+                    let what = "changed while it was read: the next backup reads it again";
+                    self.problem(path, what.to_owned());
+                }
+                self.index.count(&blocks);
+                self.saved.files_read += 1;
+                self.saved.bytes_read += bytes;
+                self.put(folder, &name, &Entry { stat, content: Content::Blocks(blocks) })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn new_folder(&mut self) -> u32 {
+        let number = self.next_folder;
+        self.next_folder += 1;
+        number
+    }
+
+    fn put(&mut self, folder: u32, name: &[u8], entry: &Entry) -> Result<()> {
+        self.catalogue.put_entry(folder, name, self.saved.version, entry)
+    }
+
+    fn problem(&mut self, path: PathBuf, what: String) {
+        self.saved.problems.push(Problem { path, what });
+    }
+
+    /// Everything is flushed: the catalogue is told, in one transaction.
+    fn finish(mut self, packs: Vec<(u32, u64)>, seconds: u64) -> Result<Saved> {
+        let blocks = self.index.changed();
+        self.saved.new_blocks = self.index.new_blocks();
+        for (hash, block) in &blocks {
+            self.catalogue.put_block(hash, *block)?;
+        }
+        for (pack, length) in packs {
+            self.saved.stored_bytes += length;
+            self.catalogue.put_pack(pack, length)?;
+        }
+        let Saved { version, entries, bytes, .. } = self.saved;
+        let (folder, next_folder) = (self.root.to_owned(), self.next_folder);
+        let snapshot = Snapshot { version, seconds, entries, bytes, next_folder, folder };
+        self.catalogue.put_snapshot(&snapshot)?;
+        self.catalogue.commit()?;
+        self.saved.catalogue = self.catalogue.spent();
+        self.saved.problems.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(self.saved)
+    }
+}

@@ -1,0 +1,104 @@
+//! Copies a folder as it is: content, modes, times and links.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use model::{Error, Result};
+
+use crate::{
+    entry::{Kind, Stat},
+    os,
+    repository::StopCheck,
+    save::Problem,
+};
+
+/// A copy of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// The files, as paths in the copy, with their bytes.
+    pub files: Vec<(PathBuf, u64)>,
+    /// What could not be copied.
+    pub problems: Vec<Problem>,
+}
+
+/// Copies the folder `from` as `to`, which is missing, without what is in the folder `but`.
+pub fn copy_tree(from: &Path, to: &Path, but: &Path, stop: StopCheck<'_>) -> Result<Copied> {
+    let but = but.canonicalize().map_err(|e| Error::io(but.display(), e))?;
+    let from = from.canonicalize().map_err(|e| Error::io(from.display(), e))?;
+    let mut copying = Copying { but, stop, linked: HashMap::new(), copied: Copied::default() };
+    copying.entry(&from, to)?;
+    Ok(copying.copied)
+}
+
+struct Copying<'a> {
+    but: PathBuf,
+    stop: StopCheck<'a>,
+    /// The first copies of files with several names.
+    linked: HashMap<(u64, u64), PathBuf>,
+    copied: Copied,
+}
+
+impl Copying<'_> {
+    fn entry(&mut self, from: &Path, to: &Path) -> Result<()> {
+        (self.stop)()?;
+        if from == self.but {
+            return Ok(());
+        }
+        let problem = match self.copy(from, to) {
+            Ok(done) => return done,
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                return Err(Error::io(to.display(), error));
+            }
+            Err(error) => Problem { path: from.to_owned(), what: error.to_string() },
+        };
+        self.copied.problems.push(problem);
+        Ok(())
+    }
+
+    /// The inner result ends everything, the outer one is about this path.
+    fn copy(&mut self, from: &Path, to: &Path) -> io::Result<Result<()>> {
+        let stat = os::stat(&fs::symlink_metadata(from)?);
+        let stat = stat.ok_or_else(|| io::Error::other("a device, socket or pipe"))?;
+        match stat.kind {
+            Kind::Folder => {
+                let mut names = fs::read_dir(from)?
+                    .map(|entry| entry.map(|entry| entry.file_name()))
+                    .collect::<io::Result<Vec<_>>>()?;
+                names.sort();
+                fs::create_dir(to)?;
+                for name in names {
+                    if let Err(error) = self.entry(&from.join(&name), &to.join(&name)) {
+                        return Ok(Err(error));
+                    }
+                }
+            }
+            Kind::Link => {
+                let target = os::bytes(fs::read_link(from)?.into_os_string());
+                os::link(&target, to)?;
+            }
+            _ => self.file(from, to, &stat)?,
+        }
+        os::restore(to, &stat)?;
+        Ok(Ok(()))
+    }
+
+    fn file(&mut self, from: &Path, to: &Path, stat: &Stat) -> io::Result<()> {
+        let key = (stat.inode, stat.size);
+        if stat.links > 1
+            && let Some(first) = self.linked.get(&key)
+        {
+            return fs::hard_link(first, to);
+        }
+        fs::copy(from, to).inspect_err(|_| {
+            let _ = fs::remove_file(to);
+        })?;
+        if stat.links > 1 {
+            self.linked.insert(key, to.to_owned());
+        }
+        self.copied.files.push((to.to_owned(), stat.size));
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! `storemark backup`: measures backups of a folder, or keeps one repository and reads it.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use backup::{About, Kept, Saved};
+use clap::{Args, Subcommand};
+use engines::registry;
+use lab::Stop;
+use model::{
+    Blobs, Durability, Error, Facet, Result, Settings, harmless,
+    spec::{BackupSpec, Name, RunSpec},
+    units::{show_count, show_duration, show_size},
+};
+
+use super::measure;
+use crate::{exit::Failure, output};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub(crate) struct BackupOptions {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    spec: BackupSpec,
+    /// Back up the folder itself, once, into the repository in the folder DIR, which stays; a new one
+    /// is made if there is none
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    keep: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the backups in a repository
+    List {
+        /// The repository
+        #[arg(value_name = "DIR")]
+        repository: PathBuf,
+    },
+    /// Restore a backup, with modes, times and links
+    Restore {
+        /// The repository
+        #[arg(value_name = "DIR")]
+        repository: PathBuf,
+        /// A new folder, or an empty one
+        #[arg(value_name = "TO")]
+        to: PathBuf,
+        /// The number of the backup, as `list` prints it; default: the last one
+        #[arg(long, value_name = "N")]
+        snapshot: Option<u32>,
+    },
+    /// Check the catalogue, then the packs, then every byte
+    Check {
+        /// The repository
+        #[arg(value_name = "DIR")]
+        repository: PathBuf,
+    },
+}
+
+pub(crate) fn run(options: BackupOptions, stop: &'static Stop) -> Result<(), Failure> {
+    match (options.action, options.keep) {
+        (Some(Action::List { repository }), _) => list(&repository),
+        (Some(Action::Restore { repository, to, snapshot }), _) => {
+            restore(&repository, &to, snapshot, stop)
+        }
+        (Some(Action::Check { repository }), _) => check(&repository, stop),
+        (None, Some(keep)) => save(&options.spec, &keep, stop),
+        (None, None) => measure::run(RunSpec::Backup(Box::new(options.spec)), stop),
+    }
+}
+
+/// The repository in a folder, which exists.
+fn open(folder: &Path) -> Result<Kept> {
+    let about = About::of(folder)?.ok_or_else(|| {
+        Error::usage(format!("{}: is no repository of storemark backup", folder.display()))
+    })?;
+    let engine = registry::blobs(&about.engine)?;
+    let own = about.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let settings = Settings::check(engine.settings(Facet::Blobs), own)?;
+    Kept::open(folder, engine, &settings).map_err(|e| e.context(folder.display()))
+}
+
+fn list(folder: &Path) -> Result<(), Failure> {
+    let kept = open(folder)?;
+    let snapshots = kept.repository().snapshots()?;
+    kept.close()?;
+    let line = |of: &backup::Snapshot| {
+        let (date, entries, bytes) = (utc(of.seconds), show_count(of.entries), show_size(of.bytes));
+        let folder = of.folder.display().to_string();
+        format!("{:>4}  {date}  {entries} entries  {bytes}  {}\n", of.version, harmless(&folder))
+    };
+    Ok(output::print(&snapshots.iter().map(line).collect::<String>())?)
+}
+
+fn restore(
+    folder: &Path,
+    to: &Path,
+    snapshot: Option<u32>,
+    stop: &'static Stop,
+) -> Result<(), Failure> {
+    let kept = open(folder)?;
+    let start = Instant::now();
+    let restored = backup::restore(kept.repository(), snapshot, to, &|| stop.check())?;
+    kept.close()?;
+    Ok(output::print(&format!(
+        "{}: {} files, {}, restored in {}\n",
+        to.display(),
+        show_count(restored.files),
+        show_size(restored.bytes),
+        show_duration(start.elapsed())
+    ))?)
+}
+
+fn check(folder: &Path, stop: &'static Stop) -> Result<(), Failure> {
+    let kept = open(folder)?;
+    let checked = backup::check(kept.repository(), &|| stop.check())?;
+    kept.close()?;
+    if checked.problems.is_empty() {
+        return Ok(output::print(&format!(
+            "ok: {} blocks, {}, in {} packs\n",
+            show_count(checked.blocks),
+            show_size(checked.bytes),
+            show_count(checked.packs)
+        ))?);
+    }
+    let lines: Vec<_> = checked.problems.iter().map(|line| harmless(line) + "\n").collect();
+    output::print(&lines.concat())?;
+    let count = checked.problems.len();
+    let why = format!("{}: is damaged: see the lines above ({count})", folder.display());
+    Err(Failure::PartWay(Error::corrupt(why)))
+}
+
+/// Backs up the user's folder into a repository that stays.
+fn save(spec: &BackupSpec, keep: &Path, stop: &'static Stop) -> Result<(), Failure> {
+    let (folder, stores) = spec.folder_and_stores();
+    let folder = folder.map(Name::path).ok_or_else(|| {
+        Error::usage("--keep: name the folder to back up, as in storemark backup FOLDER --keep DIR")
+    })?;
+    check_places(folder, keep)?;
+    let kept = match About::of(keep)? {
+        Some(_) if stores.is_empty() => open(keep)?,
+        Some(about) => {
+            return Err(Error::usage(format!(
+                "--keep {}: its catalogue is in {}; leave out the store",
+                keep.display(),
+                about.engine
+            ))
+            .into());
+        }
+        None => {
+            let (engine, settings) = catalogue(stores, spec.durability())?;
+            Kept::create(keep, engine, &settings)?
+        }
+    };
+    let start = Instant::now();
+    let saved = backup::save(kept.repository(), folder, &|| stop.check())?;
+    kept.close().map_err(Failure::PartWay)?;
+    output::print(&summary(&saved, start.elapsed().as_secs_f64()))?;
+    for problem in &saved.problems {
+        output::say(&problem.to_string());
+    }
+    let count = saved.problems.len();
+    if count == 0 {
+        return Ok(());
+    }
+    let why = format!("paths that were not backed up as they are: {}", show_count(count as u64));
+    Err(Failure::PartWay(Error::failed(why)))
+}
+
+/// A repository in the folder would be backed up into itself.
+fn check_places(folder: &Path, keep: &Path) -> Result<()> {
+    let full = |path: &Path| path.canonicalize();
+    let folder = full(folder).map_err(|e| Error::io(folder.display(), e))?;
+    let place =
+        keep.ancestors().find_map(|path| full(path).ok()).or_else(|| full(".".as_ref()).ok());
+    match place.filter(|place| place.starts_with(&folder)) {
+        None => Ok(()),
+        Some(_) => Err(Error::usage(format!(
+            "--keep {}: is inside the folder that is backed up; name another place",
+            keep.display()
+        ))),
+    }
+}
+
+/// Where a new repository has its catalogue.
+fn catalogue(stores: &[Name], class: Durability) -> Result<(&'static dyn Blobs, Settings)> {
+    let text = match stores {
+        [] => "sqlite:".as_ref(),
+        [one] => one.as_ref(),
+        _ => return Err(Error::usage("--keep: takes one store for the catalogue")),
+    };
+    let target = measure::catalogue(text)?;
+    if !target.engine.capabilities().persistent {
+        let name = target.engine.name();
+        return Err(Error::usage(format!("--keep: the store of {name}: does not stay on disk")));
+    }
+    Ok((target.engine, target.settings_for(Facet::Blobs, Some(class))?))
+}
+
+fn summary(saved: &Saved, seconds: f64) -> String {
+    let share = saved.catalogue.as_secs_f64() / seconds * 100.0;
+    format!(
+        "backup {}: {} entries, {}, in {seconds:.2} s (catalogue {share:.0} %); {} files ({}) were \
+         read, {} in {} new blocks added; not encrypted\n",
+        saved.version,
+        show_count(saved.entries),
+        show_size(saved.bytes),
+        show_count(saved.files_read),
+        show_size(saved.bytes_read),
+        show_size(saved.stored_bytes),
+        show_count(saved.new_blocks)
+    )
+}
+
+/// `2026-11-23 02:10:00 UTC`: a day is counted from 1 March, so that the leap day is the last.
+fn utc(seconds: u64) -> String {
+    let (days, of_day) = (seconds / 86_400 + 719_468, seconds % 86_400);
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * day + 2) / 153;
+    let day = day - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year + u64::from(month < 3);
+    let (hours, minutes) = (of_day / 3600, of_day / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hours:02}:{minutes:02}:{:02} UTC", of_day % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_399), "2000-02-28 23:59:59 UTC");
+        assert_eq!(utc(951_782_400), "2000-02-29 00:00:00 UTC");
+        assert_eq!(utc(1_793_930_400), "2026-11-06 02:00:00 UTC");
+        assert_eq!(utc(4_107_542_400), "2100-03-01 00:00:00 UTC");
+    }
+}

@@ -1,0 +1,121 @@
+//! `storemark backup` from outside.
+
+use std::{
+    fs,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::world::World;
+
+#[test]
+fn every_step_is_measured_with_each_catalogue_and_nothing_is_left() {
+    let world = World::new();
+    let line = "backup sqlite: lmdb: --files 60 --rounds 1 -q --json r.jsonl";
+    let ran = world.ok(line);
+    for shown in ["full", "unchanged", "1% changed", "stats", "selftest", "restore", "lmdb"] {
+        assert!(ran.out.contains(shown), "{shown}\n{}", ran.out);
+    }
+    assert!(ran.out.contains("backups of a generated folder: 60 files"), "{}", ran.out);
+    let left: Vec<_> = world.tree().into_keys().collect();
+    assert_eq!(left, [world.path("r.jsonl")]);
+    let record = fs::read_to_string(world.path("r.jsonl")).unwrap();
+    for told in
+        [r#""work":{"backup":"selftest"}"#, r#""catalogue_ns":"#, r#""experiment":{"backup":{"#]
+    {
+        assert!(record.contains(told), "{told}");
+    }
+    assert_eq!(world.ok("report r.jsonl").out, ran.out);
+}
+
+#[test]
+fn a_replay_is_as_large_as_asked_for() {
+    let world = World::new();
+    let ran = world.ok("backup sqlite: redb: --replay --files 4100 --rounds 1 -q");
+    assert!(ran.out.contains("for 3 copies of a generated folder: 2,000 files"), "{}", ran.out);
+    assert!(!ran.out.contains("restore"), "{}", ran.out);
+}
+
+#[test]
+fn a_kept_repository_is_listed_checked_and_restored() {
+    let world = World::new();
+    let source = world.path("src");
+    fs::create_dir(&source).unwrap();
+    for number in 0..50 {
+        fs::write(source.join(format!("file {number}")), "line\n".repeat(number * 97)).unwrap();
+    }
+    let first = world.ok("backup src --keep kept").out;
+    assert!(first.starts_with("backup 1: 51 entries"), "{first}");
+    fs::write(source.join("file 7"), "changed").unwrap();
+    let second = world.ok("backup src --keep kept").out;
+    assert!(second.contains("1 files (7 B) were read"), "{second}");
+    let listed = world.ok("backup list kept").out;
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    assert!(world.ok("backup check kept").out.starts_with("ok: "), "{listed}");
+    world.ok("backup restore kept restored");
+    world.ok("backup restore kept older --snapshot 1");
+    assert_eq!(fs::read(world.path("restored/file 7")).unwrap(), b"changed");
+    assert_ne!(fs::read(world.path("older/file 7")).unwrap(), b"changed");
+    assert_eq!(world.ok("backup src --keep kept").out.split(':').next(), Some("backup 3"));
+
+    let pack = world.path("kept/packs/00000001");
+    let mut bytes = fs::read(&pack).unwrap();
+    bytes[9] ^= 1;
+    fs::write(&pack, bytes).unwrap();
+    let checked = world.run("backup check kept");
+    assert_eq!(checked.code, Some(2), "{}", checked.err);
+    assert!(checked.out.contains("packs/00000001: frame at byte 0"), "{}", checked.out);
+}
+
+#[test]
+fn bad_input_is_refused_in_one_line() {
+    let world = World::new();
+    fs::create_dir(world.path("src")).unwrap();
+    fs::write(world.path("src/a"), "a").unwrap();
+    for (line, said) in [
+        ("backup nowhere sqlite:", "nowhere: no such folder"),
+        ("backup src files:", "files: cannot hold a catalogue"),
+        ("backup src sqlite:x.db", "leave out the location"),
+        ("backup src --files 9", "--files: is for a generated folder"),
+        ("backup src --keep src/inside", "is inside the folder that is backed up"),
+        ("backup --keep kept", "name the folder to back up"),
+        ("backup check src", "is no repository of storemark backup"),
+        ("backup src sqlite: lmdb: --keep kept", "takes one store"),
+    ] {
+        let ran = world.run(line);
+        assert_eq!(ran.code, Some(1), "{line}: {}", ran.err);
+        assert!(ran.err.contains(said) && ran.err.lines().count() == 1, "{line}: {}", ran.err);
+    }
+}
+
+/// Killed at moments that no one chose, a repository is consistent, and a next run goes on.
+#[test]
+fn a_killed_backup_leaves_a_repository_that_goes_on() {
+    let world = World::new();
+    let source = world.path("src");
+    fs::create_dir(&source).unwrap();
+    for number in 0..400_u32 {
+        let lines: Vec<_> = (0..500).map(|line| (number * line).to_string()).collect();
+        fs::write(source.join(number.to_string()), lines.join("\n")).unwrap();
+    }
+    let start = Instant::now();
+    world.ok("backup src --keep whole");
+    let whole = start.elapsed();
+    for moment in 1..=6 {
+        fs::write(source.join("new"), format!("{moment}").repeat(1000)).unwrap();
+        let mut child =
+            world.command("backup src --keep kept").stdout(Stdio::null()).spawn().unwrap();
+        thread::sleep(whole * moment / 7);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if world.path("kept/storemark-backup").exists() {
+            assert!(world.ok("backup check kept").out.starts_with("ok: "));
+        }
+    }
+    thread::sleep(Duration::from_millis(20));
+    world.ok("backup src --keep kept");
+    assert!(world.ok("backup check kept").out.starts_with("ok: "));
+    world.ok("backup restore kept restored");
+    assert_eq!(fs::read_dir(world.path("restored")).unwrap().count(), 401);
+}

@@ -1,0 +1,179 @@
+//! `storemark backup`: a folder is backed up into a scratch repository whose catalogue is in the store
+//! of a target, and restored.
+
+mod source;
+mod trial;
+
+use std::{fs, path::PathBuf};
+
+use backup::{Replay, Repository};
+use host::Scratch;
+use model::{
+    Access, Blobs, Cache, Error, Experiment as Data, Facet, KeyKind, OpenOptions, Owner, Result,
+    Work, Workload,
+    backup::Step,
+    units::{show_count, show_size},
+};
+
+use super::{
+    Experiment, Output, Prepared, Trial, environment,
+    request::{Request, Target},
+};
+use crate::{
+    Progress, Stop,
+    dataset::{Use, derive},
+};
+use source::Source;
+use trial::BackupTrial;
+
+/// `storemark backup`: a folder in scratch repositories.
+#[derive(Clone)]
+pub struct BackupRequest {
+    /// The stores of the catalogues.
+    pub targets: Vec<Target<dyn Blobs>>,
+    /// The user's folder, of which a copy is backed up; absent: one is generated.
+    pub folder: Option<PathBuf>,
+    /// Files of a generated folder, or that a replay is made for.
+    pub files: Option<u64>,
+    /// Only the operations of the catalogue are repeated.
+    pub replay: bool,
+}
+
+/// Files of the folder that a replay without a folder of the user is recorded from.
+const RECORDED: u64 = 2000;
+
+pub(crate) fn prepare<'a>(
+    request: &'a Request,
+    part: &'a BackupRequest,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+) -> Result<Prepared<'a>> {
+    let planned =
+        |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+    let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
+    let scratch = Scratch::new_in(&request.scratch(&part.targets))?;
+    progress.stage("preparing the folder to back up", None);
+    let sized = match (&part.folder, part.replay) {
+        (None, true) => {
+            let files = part.files.map(|files| files.min(RECORDED));
+            BackupRequest { files, ..part.clone() }
+        }
+        _ => part.clone(),
+    };
+    let (source, finding) = Source::new(&sized, scratch.path(), request.seed, stop)?;
+    check_room(&source, &scratch)?;
+    let replay = part.replay.then(|| record(request, part, &source, &scratch, stop)).transpose()?;
+    let copies = replay.as_ref().map(|replay| copies(part, replay)).transpose()?;
+    let experiment = Data::Backup {
+        folder: part.folder.as_ref().map(|folder| folder.display().to_string()),
+        files: source.count,
+        bytes: source.bytes,
+        copies,
+    };
+    let steps = Step::ALL.into_iter().filter(|step| !part.replay || *step != Step::Restore);
+    let count = source.count * u64::from(copies.unwrap_or(1));
+    let workloads = steps.map(|step| Workload::alone(Work::Backup(step), count)).collect();
+    let plan = request.plan(experiment, targets, workloads, vec![Cache::Warm]);
+    let libraries = part.targets.iter().filter_map(Target::library);
+    let environment = environment(&[scratch.path().to_owned()], libraries);
+    let findings = request.moved(&part.targets).into_iter().chain(finding).collect();
+    let backup = Backup { request, part, source, replay: replay.zip(copies), scratch, stop };
+    let shorter = "a smaller folder, smaller --files or fewer targets";
+    Ok(Prepared { findings, ..Prepared::new(backup, plan, environment, shorter) })
+}
+
+/// A repository and what is restored may take as much as the folder each.
+fn check_room(source: &Source, scratch: &Scratch) -> Result<()> {
+    let needed = source.bytes.saturating_mul(2);
+    let Some(free) = host::shortage(scratch.path(), needed)? else { return Ok(()) };
+    Err(Error::usage(format!(
+        "a repository and a restored folder take up to {}, {} has {} free: back up a smaller folder, \
+         or name another place with --scratch DIR",
+        show_size(needed),
+        scratch.path().display(),
+        show_size(free)
+    )))
+}
+
+/// Copies of the recorded folder that make as many files as are asked for.
+fn copies(part: &BackupRequest, replay: &Replay) -> Result<u32> {
+    let files = part.files.unwrap_or(replay.files);
+    let copies = u32::try_from(files.div_ceil(replay.files.max(1))).ok();
+    copies.filter(|copies| *copies <= Replay::MOST_COPIES).ok_or_else(|| {
+        let most = replay.files * u64::from(Replay::MOST_COPIES);
+        Error::usage(format!(
+            "--files {files}: accepted is up to {} for this folder",
+            show_count(most)
+        ))
+    })
+}
+
+/// What catalogues are asked for in backups of the folder.
+fn record(
+    request: &Request,
+    part: &BackupRequest,
+    source: &Source,
+    scratch: &Scratch,
+    stop: &Stop,
+) -> Result<Replay> {
+    let target = part.targets.first().ok_or_else(|| Error::usage("no store for the catalogue"))?;
+    in_folder(target, scratch, "recorded", |path| {
+        let options = options(request, target)?;
+        let store = target.engine.create(&path.join(target.engine.name()), &options)?;
+        let repository = Repository::new(path.join("packs"), store)?;
+        let mut changed = None;
+        let mut change = || {
+            changed = Some(source.change(derive(request.seed, Use::Picks, 0))?);
+            Ok(())
+        };
+        let replay = Replay::record(&repository, &source.folder, &mut change, &|| stop.check());
+        let undone = changed.map_or(Ok(()), source::Change::undo);
+        let closed = repository.close();
+        replay.and_then(|replay| undone.and(closed).map(|()| replay))
+    })
+}
+
+/// How a catalogue is created.
+fn options(request: &Request, target: &Target<dyn Blobs>) -> Result<OpenOptions> {
+    let settings = target.settings_for(Facet::Blobs, request.durability)?;
+    Ok(OpenOptions { settings, access: Access::Write, keys: KeyKind::Names })
+}
+
+/// Does `work` in a new folder for a target, which is removed afterwards.
+fn in_folder<T>(
+    target: &Target<dyn Blobs>,
+    scratch: &Scratch,
+    name: &str,
+    work: impl FnOnce(PathBuf) -> Result<T>,
+) -> Result<T> {
+    let folder = scratch.folder(name, target.engine.account())?;
+    let done = work(folder.clone());
+    // What its removal leaves to the file system is not the next trial's to flush.
+    let removed = fs::remove_dir_all(&folder).map_err(|e| Error::io(folder.display(), e));
+    let removed = removed.and_then(|()| host::sync(scratch.path()));
+    done.and_then(|done| removed.map(|()| done))
+}
+
+struct Backup<'a> {
+    request: &'a Request,
+    part: &'a BackupRequest,
+    source: Source,
+    /// What is repeated instead, for how many copies of the folder.
+    replay: Option<(Replay, u32)>,
+    scratch: Scratch,
+    stop: &'a Stop,
+}
+
+impl Experiment for Backup<'_> {
+    fn run(&mut self, _: &Trial, output: &mut Output<'_>) -> Result<()> {
+        let target = &self.part.targets[output.target];
+        let name = format!("{}-{}", output.round, output.target);
+        let options = options(self.request, target)?;
+        in_folder(target, &self.scratch, &name, |folder| {
+            let path = folder.join(target.engine.name());
+            let store = target.engine.create(&path, &options)?;
+            let seed = derive(self.request.seed, Use::Picks, output.round.into());
+            BackupTrial { of: self, engine: target.engine, path, folder, seed }.run(store, output)
+        })
+    }
+}

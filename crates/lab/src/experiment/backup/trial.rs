@@ -1,0 +1,161 @@
+//! One trial: a repository from its first backup to a restore, each step with its costs.
+
+use std::{fs, path::PathBuf};
+
+use backup::{Replay, Repository};
+use host::RunClock;
+use model::{Blobs, Error, Measured, Result, Sample, Store, StoreFacts, backup::Step};
+
+use super::Backup;
+use crate::{
+    experiment::{Output, meter::PassMeter},
+    store::{facts, file_bytes},
+    workload::Done,
+};
+
+pub(super) struct BackupTrial<'a> {
+    pub(super) of: &'a Backup<'a>,
+    pub(super) engine: &'static dyn Blobs,
+    /// The catalogue's.
+    pub(super) path: PathBuf,
+    /// Of the trial.
+    pub(super) folder: PathBuf,
+    /// Which files change.
+    pub(super) seed: u64,
+}
+
+/// What a step did.
+#[derive(Default)]
+struct Did {
+    /// Files, bytes of them, and bytes that were added to packs.
+    files: u64,
+    bytes: u64,
+    added: u64,
+    /// The part of the time that the catalogue took; absent: all of it.
+    catalogue_ns: Option<u64>,
+}
+
+impl BackupTrial<'_> {
+    /// Outputs a sample for each step.
+    pub(super) fn run(&self, store: Box<dyn Store>, output: &mut Output<'_>) -> Result<()> {
+        let repository = Repository::new(self.folder.join("packs"), store)?;
+        let run = match &self.of.replay {
+            Some((replay, copies)) => self.replay(&repository, replay, *copies, output),
+            None => self.backups(&repository, output),
+        };
+        let closed = repository.close();
+        run.and(closed)
+    }
+
+    fn backups(&self, repository: &Repository, output: &mut Output<'_>) -> Result<()> {
+        let (source, go_on) = (&self.of.source.folder, || self.of.stop.check());
+        let save = || {
+            let saved = backup::save(repository, source, &go_on)?;
+            refuse(saved.problems.first().map(ToString::to_string))?;
+            let catalogue_ns = nanoseconds(saved.catalogue);
+            let (files, added) = (saved.entries, saved.stored_bytes);
+            Ok(Did { files, bytes: saved.bytes, added, catalogue_ns })
+        };
+        self.step(repository, Step::Full, output, save)?;
+        self.step(repository, Step::Unchanged, output, save)?;
+        let change = self.of.source.change(self.seed)?;
+        let changed = self.step(repository, Step::Changed, output, save);
+        let checked = changed.and_then(|()| self.reads(repository, output));
+        checked.and(change.undo())
+    }
+
+    /// The steps that only read, while the folder is as it was last backed up.
+    fn reads(&self, repository: &Repository, output: &mut Output<'_>) -> Result<()> {
+        let (source, go_on) = (&self.of.source, || self.of.stop.check());
+        self.step(repository, Step::Stats, output, || {
+            let stats = backup::stats(repository)?;
+            Ok(Did {
+                files: source.count,
+                catalogue_ns: nanoseconds(stats.catalogue),
+                ..Did::default()
+            })
+        })?;
+        self.step(repository, Step::Selftest, output, || {
+            let checked = backup::check(repository, &go_on)?;
+            refuse(checked.problems.into_iter().next())?;
+            let catalogue_ns = nanoseconds(checked.catalogue);
+            Ok(Did { files: source.count, bytes: checked.bytes, catalogue_ns, added: 0 })
+        })?;
+        let to = self.folder.join("restored");
+        self.step(repository, Step::Restore, output, || {
+            let restored = backup::restore(repository, None, &to, &go_on)?;
+            let catalogue_ns = nanoseconds(restored.catalogue);
+            Ok(Did { files: restored.files, bytes: restored.bytes, catalogue_ns, added: 0 })
+        })?;
+        let differs = backup::differences(&source.folder, &to, &go_on)?;
+        fs::remove_dir_all(&to).map_err(|e| Error::io(to.display(), e))?;
+        refuse(differs.into_iter().next())
+    }
+
+    /// Repeats what a catalogue was asked for.
+    fn replay(
+        &self,
+        repository: &Repository,
+        replay: &Replay,
+        copies: u32,
+        output: &mut Output<'_>,
+    ) -> Result<()> {
+        let Replay { full, unchanged, changed, stats, check, files } = replay;
+        let steps = [full, unchanged, changed, stats, check];
+        for (step, operations) in Step::ALL.into_iter().zip(steps) {
+            self.of.stop.check()?;
+            let operations = Replay::copies(operations, copies);
+            self.step(repository, step, output, || {
+                backup::repeat(repository.store(), &operations, step.writes())?;
+                Ok(Did { files: files * u64::from(copies), ..Did::default() })
+            })?;
+        }
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        repository: &Repository,
+        step: Step,
+        output: &mut Output<'_>,
+        work: impl FnOnce() -> Result<Did>,
+    ) -> Result<()> {
+        let named = |e: Error| e.context(step);
+        let store = repository.store();
+        let processes = store.processes();
+        let clock = RunClock::of_this_thread();
+        let meter = PassMeter::start(&processes, Some(&self.folder), !processes.is_empty());
+        let start = clock.now();
+        let did = work().map_err(named)?;
+        let passed = clock.now().since(start);
+        let done = [Done::new(start, passed, did.files, ())];
+        let files = || vec![self.folder.clone()];
+        let sample = meter.stop(&done, step.writes(), || store.settle(), files).map_err(named)?;
+        let paths: Vec<_> =
+            self.engine.files(&self.path).into_iter().filter(|p| p.exists()).collect();
+        let files = (!paths.is_empty()).then(|| file_bytes(&paths)).transpose()?;
+        if step == Step::Full {
+            let facts = facts(store.in_effect()?, files.unwrap_or_default());
+            output.facts(StoreFacts { fill_ns: Some(sample.wall_ns), ..facts })?;
+        }
+        // Threads of the backup wait for each other too: this one's waiting for a processor is not
+        // all of it.
+        let waited_ns = sample.waited_ns.filter(|_| self.of.replay.is_some());
+        // A checkpoint is the catalogue's too.
+        let catalogue_ns = did.catalogue_ns.map(|ns| ns + sample.settle_ns);
+        let catalogue_ns = catalogue_ns.unwrap_or(sample.wall_ns);
+        let measured = Measured::Backup { catalogue_ns, added_bytes: did.added, files };
+        let bytes = did.bytes;
+        output
+            .sample(Sample { workload: step as usize, bytes, waited_ns, measured, ..sample }, None)
+    }
+}
+
+fn nanoseconds(time: std::time::Duration) -> Option<u64> {
+    u64::try_from(time.as_nanos()).ok()
+}
+
+/// A backup that is not whole ends the trial.
+fn refuse(problem: Option<String>) -> Result<()> {
+    problem.map_or(Ok(()), |problem| Err(Error::corrupt(problem)))
+}

@@ -1,0 +1,49 @@
+//! Computes the figures of the steps of a backup.
+
+use model::{Sample, Work, backup::Step, record::Record};
+
+use crate::{Figures, Series, per, sum};
+
+/// A step with one target's catalogue: means over the rounds.
+#[derive(Clone, Debug)]
+pub struct BackupFigures {
+    pub step: Step,
+    pub figures: Figures,
+    /// Files of the folder, of which times are means.
+    pub files: u64,
+    /// Share of the time that the store of the catalogue took; absent: no trial was warm.
+    pub catalogue: Option<f64>,
+    /// Bytes written to the device; absent: not known.
+    pub written_bytes: Option<f64>,
+    /// Bytes read from the device; absent: not known.
+    pub read_bytes: Option<f64>,
+    /// Bytes that were added to packs.
+    pub added_bytes: Option<f64>,
+    /// What the catalogue occupies afterwards; absent: it has no files.
+    pub catalogue_bytes: Option<f64>,
+}
+
+/// By step, then in the order of the targets; only what was tried.
+pub fn backup_figures(record: &Record, figures: &[Figures]) -> Vec<BackupFigures> {
+    figures.iter().filter_map(|figures| row(record, figures)).collect()
+}
+
+fn row(record: &Record, figures: &Figures) -> Option<BackupFigures> {
+    let workload = record.header.plan.workloads.get(figures.case.workload)?;
+    let Work::Backup(step) = workload.work else { return None };
+    let series = Series::new(record, figures.case, figures.target);
+    let samples: Vec<_> = series.samples().collect();
+    let share =
+        || sum(&samples, |s| s.backup().map_or(0, |(ns, _)| ns)) / sum(&samples, |s| s.wall_ns);
+    let mean = |part: fn(&Sample) -> Option<u64>| per(&samples, |_| 1, part);
+    series.is_tried().then(|| BackupFigures {
+        step,
+        figures: figures.clone(),
+        files: samples.first().map_or(workload.count, |sample| sample.operations),
+        catalogue: (!samples.is_empty()).then(share),
+        written_bytes: mean(|s| Some(s.device?.written_bytes)),
+        read_bytes: mean(|s| Some(s.device?.read_bytes)),
+        added_bytes: mean(|s| Some(s.backup()?.1)),
+        catalogue_bytes: mean(|s| Some(s.files()?.allocated)),
+    })
+}
