@@ -76,8 +76,8 @@ const RUN: &[&str] = &[
     "completions",
     "man",
 ];
-/// What needs a compiler or a server: its own tests run it.
-const ELSEWHERE: &[&str] = &["clean", "sqlite"];
+/// What needs a compiler, a server or a repository: its own tests run it.
+const ELSEWHERE: &[&str] = &["backup", "clean", "sqlite"];
 
 #[test]
 fn every_command_is_tried_and_works_as_pasted() {

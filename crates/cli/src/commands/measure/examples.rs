@@ -64,7 +64,7 @@ Stores of catalogues (each in a scratch repository, removed afterwards): sqlite:
   postgres: mariadb:
 
 Examples:
-  storemark backup                                     a generated folder, SQLite with a log and with a journal
+  storemark backup                                     a generated folder, two modes of SQLite
   storemark backup ~/src sqlite: lmdb: redb:           a copy of your own folder
   storemark backup ~/src sqlite: --replay --files 1M   the operations of the catalogue alone
   storemark backup ~/src --keep /mnt/repository        the folder itself, in a repository that stays
