@@ -132,7 +132,7 @@ pub(crate) fn try_json<'a>(path: Option<&'a Path>, head: &str) -> Result<Json<'a
 }
 
 impl Json<'_> {
-    /// Prints `text`, or what [`print`] prints instead.
+    /// Prints `text`, or what [`print()`] prints instead.
     pub(crate) fn print(self, data: &str, text: &str) -> Result<()> {
         match self {
             Self::Nowhere => output::print(text),
