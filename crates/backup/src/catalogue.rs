@@ -81,6 +81,50 @@ pub enum Operation {
 /// What a scan shows the rest of each key and its record to.
 type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'v;
 
+/// Does what a store has to do, and counts its time.
+pub(crate) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let done = work();
+    *spent += start.elapsed();
+    done
+}
+
+/// Keys and values of a scan. They are looked at when the store has returned them, so that this does
+/// not count as its time.
+#[derive(Default)]
+struct Page {
+    bytes: Vec<u8>,
+    /// Where each key and its value end.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Page {
+    /// Takes what the store finds, up to the first key that does not start with `prefix`.
+    fn fill(&mut self, session: &mut dyn Session, scan: Scan<'_>, prefix: &[u8]) -> Result<()> {
+        self.bytes.clear();
+        self.ends.clear();
+        session.scan(scan, &mut |item| match item.key {
+            Key::Name(key) if key.starts_with(prefix) => {
+                self.bytes.extend_from_slice(key);
+                let key_end = self.bytes.len();
+                self.bytes.extend_from_slice(item.value);
+                self.ends.push((key_end, self.bytes.len()));
+                Ok(ControlFlow::Continue(()))
+            }
+            _ => Ok(ControlFlow::Break(())),
+        })?;
+        Ok(())
+    }
+
+    fn rows(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> {
+        (0..self.ends.len()).map(|row| {
+            let start = row.checked_sub(1).map_or(0, |before| self.ends[before].1);
+            let (key, end) = self.ends[row];
+            (&self.bytes[start..key], &self.bytes[key..end])
+        })
+    }
+}
+
 /// One use of a catalogue.
 pub(crate) struct Catalogue<'s> {
     session: Box<dyn Session + 's>,
@@ -114,32 +158,24 @@ impl<'s> Catalogue<'s> {
         self.spent
     }
 
-    fn timed<T>(
-        &mut self,
-        what: impl FnOnce() -> Operation,
-        call: impl FnOnce(&mut dyn Session, &mut Vec<u8>) -> Result<T>,
-    ) -> Result<T> {
+    fn log(&mut self, what: impl FnOnce() -> Operation) {
         if let Some(log) = &mut self.log {
             log.push(what());
         }
-        let start = Instant::now();
-        let done = call(&mut *self.session, &mut self.buffer);
-        self.spent += start.elapsed();
-        done
+    }
+
+    /// Lets the store work, and counts its time.
+    fn ask<T>(&mut self, call: impl FnOnce(&mut dyn Session) -> Result<T>) -> Result<T> {
+        timed(&mut self.spent, || call(&mut *self.session))
     }
 
     pub(crate) fn begin(&mut self, mode: Mode) -> Result<()> {
         self.open = mode == Mode::Read;
-        let start = Instant::now();
-        let begun = self.session.begin(mode);
-        self.spent += start.elapsed();
-        begun
+        self.ask(|session| session.begin(mode))
     }
 
     pub(crate) fn commit(&mut self) -> Result<()> {
-        let start = Instant::now();
-        let committed = self.session.commit();
-        self.spent += start.elapsed();
+        let committed = self.ask(|session| session.commit());
         self.open = false;
         committed
     }
@@ -154,10 +190,8 @@ impl<'s> Catalogue<'s> {
     }
 
     fn put_sealed(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let what = || Operation::Put(key.to_vec(), value.to_vec());
-        self.timed(what, |session, _| {
-            session.put(Key::Name(key), value, &Put::default()).map(|_| ())
-        })
+        self.log(|| Operation::Put(key.to_vec(), value.to_vec()));
+        self.ask(|session| session.put(Key::Name(key), value, &Put::default()).map(|_| ()))
     }
 
     fn put(&mut self, key: &[u8], record: &[u8]) -> Result<()> {
@@ -171,46 +205,38 @@ impl<'s> Catalogue<'s> {
 
     /// Puts the value into the buffer, and returns its length.
     fn get_sealed(&mut self, key: &[u8]) -> Result<Option<usize>> {
-        self.timed(
-            || Operation::Get(key.to_vec()),
-            |session, buffer| loop {
+        self.log(|| Operation::Get(key.to_vec()));
+        let Self { session, spent, buffer, .. } = self;
+        timed(spent, || {
+            loop {
                 match session.get(Key::Name(key), buffer)? {
                     Some(length) if length > buffer.len() => buffer.resize(length, 0),
                     found => return Ok(found),
                 }
-            },
-        )
+            }
+        })
     }
 
     /// Visits the keys that start with `prefix`, without it, and their sealed records. It asks for
     /// a few at first: a server sends all that it is asked for, and most folders are small.
     fn scan(&mut self, prefix: &[u8], visit: &mut Visit<'_>) -> Result<()> {
-        let (mut from, mut limit) = (prefix.to_vec(), FEW);
-        let what = || Operation::Scan(prefix.to_vec());
-        self.timed(what, |session, _| {
-            loop {
-                let (mut rows, mut last) = (0, Vec::new());
-                let scan = Scan { from: Some(Key::Name(&from)), limit, values: true };
-                session.scan(scan, &mut |item| {
-                    let Key::Name(key) = item.key else { return Ok(ControlFlow::Break(())) };
-                    let Some(rest) = key.strip_prefix(prefix) else {
-                        return Ok(ControlFlow::Break(()));
-                    };
-                    rows += 1;
-                    last.clear();
-                    last.extend_from_slice(key);
-                    // The last one of those before, which are longer than the prefix.
-                    if key != from {
-                        visit(rest, item.value)?;
-                    }
-                    Ok(ControlFlow::Continue(()))
-                })?;
-                if rows < limit {
-                    return Ok(());
+        self.log(|| Operation::Scan(prefix.to_vec()));
+        let (mut from, mut limit, mut page) = (prefix.to_vec(), FEW, Page::default());
+        loop {
+            let scan = Scan { from: Some(Key::Name(&from)), limit, values: true };
+            self.ask(|session| page.fill(session, scan, prefix))?;
+            for (key, value) in page.rows() {
+                // The last one of those before, which are longer than the prefix.
+                if key != from {
+                    visit(&key[prefix.len()..], value)?;
                 }
-                (from, limit) = (last, MANY);
             }
-        })
+            match page.rows().next_back() {
+                Some((last, _)) if page.ends.len() as u64 == limit => last.clone_into(&mut from),
+                _ => return Ok(()),
+            }
+            limit = MANY;
+        }
     }
 
     /// All records whose keys start with `prefix`, read by `read` from the rest of the key and the
@@ -383,4 +409,66 @@ fn hexadecimal(digits: &[u8]) -> Option<u32> {
 fn versioned(rest: &[u8]) -> Option<(&[u8], u32)> {
     let (name, version) = rest.split_at_checked(rest.len().checked_sub(9)?)?;
     Some((name, hexadecimal(version.strip_prefix(b"/")?)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use model::{Item, ValueType, Visitor};
+
+    use super::*;
+
+    /// A store with numbered keys, which knows whether it works.
+    struct Numbers<'a> {
+        count: u32,
+        works: &'a Cell<bool>,
+    }
+
+    impl Session for Numbers<'_> {
+        fn get(&mut self, _: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
+            Ok(None)
+        }
+
+        fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
+            Ok(true)
+        }
+
+        fn delete(&mut self, _: Key<'_>) -> Result<bool> {
+            Ok(false)
+        }
+
+        fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+            self.works.set(true);
+            let keys = (0..self.count).map(|number| format!("n/{number:08}").into_bytes());
+            let from = |key: &Vec<u8>| scan.from.is_none_or(|from| Key::Name(key) >= from);
+            let limit = usize::try_from(scan.limit).unwrap_or(usize::MAX);
+            for key in keys.chain([b"z".to_vec()]).filter(from).take(limit) {
+                let (name, of) = (Key::Name(&key), ValueType::default());
+                let item = Item { key: name, value: &key, length: 10, meta: None, of };
+                if visit(item)?.is_break() {
+                    break;
+                }
+            }
+            self.works.set(false);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_scan_shows_every_record_once_and_none_while_the_clock_of_the_store_runs() {
+        for count in [0, 1, 99, 100, 101, 5098, 5099, 5100, 12_000] {
+            let (works, mut found) = (Cell::new(false), Vec::new());
+            let mut catalogue = Catalogue::new(Box::new(Numbers { count, works: &works }));
+            let mut visit = |rest: &[u8], value: &[u8]| {
+                assert!(!works.get(), "our own work is not the store's");
+                assert_eq!(&value[2..], rest);
+                found.push(String::from_utf8_lossy(rest).into_owned());
+                Ok(())
+            };
+            catalogue.scan(b"n/", &mut visit).unwrap();
+            let expected: Vec<_> = (0..count).map(|number| format!("{number:08}")).collect();
+            assert_eq!(found, expected);
+        }
+    }
 }

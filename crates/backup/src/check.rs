@@ -14,7 +14,7 @@ use std::{
 use model::{Error, Mode, Result};
 
 use crate::{
-    catalogue::Catalogue,
+    catalogue::{Catalogue, timed},
     entry::{Block, Content, Hash, Place},
     packs::{self, Reader},
     repository::{Repository, StopCheck, workers},
@@ -82,13 +82,13 @@ pub struct Checked {
 /// Checks the catalogue, then the packs, then every byte of every block.
 pub fn check(repository: &Repository, stop: StopCheck<'_>) -> Result<Checked> {
     let mut checked = Checked::default();
-    match repository.store().integrity() {
+    match timed(&mut checked.catalogue, || repository.store().integrity()) {
         Ok(complaints) => checked.problems = complaints.unwrap_or_default(),
         Err(error) => checked.problems.push(error.to_string()),
     }
     let found = repository.catalogue(Mode::Read).and_then(|mut catalogue| {
         let found = content(&mut catalogue, &mut checked.problems);
-        checked.catalogue = catalogue.spent();
+        checked.catalogue += catalogue.spent();
         found
     });
     let (blocks, packs) = found.unwrap_or_else(|error| {

@@ -5,6 +5,7 @@
 //! Everything is flushed before the catalogue mentions it, and the catalogue is committed once: a
 //! repository is as it was before a backup, or as it is after it. It is not encrypted.
 
+mod batch;
 mod catalogue;
 mod check;
 mod compare;

@@ -16,6 +16,7 @@ use std::{
 use model::{Error, Mode, Result};
 
 use crate::{
+    batch::Batch,
     catalogue::{Catalogue, ROOT, root_name},
     entry::{Content, Entry, Hash, Place, Stat},
     os,
@@ -115,32 +116,28 @@ struct Later {
     bytes: u64,
 }
 
-type Batch = Vec<(PathBuf, Stat, Vec<Hash>)>;
+/// A file with its blocks.
+type Planned = (PathBuf, Stat, Vec<Hash>);
 
 /// Goes through the catalogue, and hands files to workers.
 struct Plan<'a, 's> {
     catalogue: &'a mut Catalogue<'s>,
     version: u32,
-    out: SyncSender<Batch>,
+    out: SyncSender<Vec<Planned>>,
     stop: StopCheck<'a>,
-    batch: Batch,
-    batch_bytes: u64,
+    batch: Batch<Planned>,
     later: Later,
 }
-
-/// Files and bytes of a batch, about: files that follow each other share frames.
-const BATCH_FILES: usize = 128;
-const BATCH_BYTES: u64 = 4 << 20;
 
 impl<'a, 's> Plan<'a, 's> {
     fn new(
         catalogue: &'a mut Catalogue<'s>,
         version: u32,
-        out: SyncSender<Batch>,
+        out: SyncSender<Vec<Planned>>,
         stop: StopCheck<'a>,
     ) -> Self {
-        let (batch, batch_bytes, later) = (Vec::new(), 0, Later::default());
-        Self { catalogue, version, out, stop, batch, batch_bytes, later }
+        let (batch, later) = (Batch::default(), Later::default());
+        Self { catalogue, version, out, stop, batch, later }
     }
 
     fn entry(&mut self, path: &Path, Entry { stat, content }: Entry) -> Result<()> {
@@ -178,23 +175,19 @@ impl<'a, 's> Plan<'a, 's> {
             self.later.linked.insert(stat, path.to_owned());
         }
         self.later.bytes += stat.size;
-        self.batch_bytes += stat.size;
-        self.batch.push((path.to_owned(), stat, blocks));
-        let full = self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES;
-        if full { self.send() } else { Ok(()) }
+        self.batch.push((path.to_owned(), stat, blocks), stat.size);
+        if self.batch.is_full() { self.send() } else { Ok(()) }
     }
 
     fn send(&mut self) -> Result<()> {
-        self.batch_bytes = 0;
-        let batch = std::mem::take(&mut self.batch);
         // The workers say why they have ended.
-        self.out.send(batch).map_err(|_| Error::interrupted())
+        self.out.send(self.batch.take()).map_err(|_| Error::interrupted())
     }
 }
 
 /// Writes files until there are no more.
 fn write_files(
-    inbox: &Mutex<Receiver<Batch>>,
+    inbox: &Mutex<Receiver<Vec<Planned>>>,
     places: &HashMap<Hash, Place>,
     packs: &Path,
 ) -> Result<()> {

@@ -17,6 +17,7 @@ use std::{
 use model::{Error, Mode, Result};
 
 use crate::{
+    batch::Batch,
     catalogue::{Catalogue, ROOT, Snapshot, root_name},
     entry::{Content, Entry, Kind},
     os,
@@ -110,18 +111,13 @@ struct Saving<'a, 's> {
     next_folder: u32,
     /// Folders that the walk has still to list, by their paths below the root.
     folders: HashMap<PathBuf, u32>,
-    /// Files that were not handed to a worker yet, and their bytes.
-    batch: Vec<FileJob>,
-    batch_bytes: u64,
+    /// Files that were not handed to a worker yet.
+    batch: Batch<FileJob>,
     /// Batches that workers have.
     pending: usize,
     walked: bool,
     saved: Saved,
 }
-
-/// Files and bytes of a batch, about.
-const BATCH_FILES: usize = 64;
-const BATCH_BYTES: u64 = 4 << 20;
 
 impl<'a, 's> Saving<'a, 's> {
     fn new(
@@ -139,8 +135,7 @@ impl<'a, 's> Saving<'a, 's> {
             first_folder,
             next_folder: first_folder,
             folders: HashMap::new(),
-            batch: Vec::new(),
-            batch_bytes: 0,
+            batch: Batch::default(),
             pending: 0,
             walked: false,
             saved,
@@ -180,11 +175,9 @@ impl<'a, 's> Saving<'a, 's> {
                 }
                 Event::Failed(error) => return Err(error),
             }
-            let full = self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES;
-            if full || (self.walked && !self.batch.is_empty()) {
-                self.batch_bytes = 0;
+            if self.batch.is_full() || (self.walked && !self.batch.is_empty()) {
                 self.pending += 1;
-                jobs.push(std::mem::take(&mut self.batch));
+                jobs.push(self.batch.take());
             }
             if self.walked && self.pending == 0 {
                 // The workers end, and with them the events.
@@ -249,8 +242,7 @@ impl<'a, 's> Saving<'a, 's> {
                 self.saved.bytes += stat.size;
                 if !same {
                     let path = self.root.join(path);
-                    self.batch_bytes += stat.size;
-                    self.batch.push(FileJob { folder: number, name, path, stat });
+                    self.batch.push(FileJob { folder: number, name, path, stat }, stat.size);
                 }
                 return Ok(());
             }

@@ -1,8 +1,9 @@
 //! `storemark backup`: measures backups of a folder, or keeps one repository and reads it.
 
 use std::{
+    fmt::Write,
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant, UNIX_EPOCH},
 };
 
 use backup::{About, Kept, Saved};
@@ -214,18 +215,12 @@ fn summary(saved: &Saved, seconds: f64) -> String {
     )
 }
 
-/// `2026-11-23 02:10:00 UTC`: a day is counted from 1 March, so that the leap day is the last.
+/// `2026-11-23T02:10:00Z`; a time that no calendar has, as it is.
 fn utc(seconds: u64) -> String {
-    let (days, of_day) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * day + 2) / 153;
-    let day = day - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = era * 400 + year + u64::from(month < 3);
-    let (hours, minutes) = (of_day / 3600, of_day / 60 % 60);
-    format!("{year:04}-{month:02}-{day:02} {hours:02}:{minutes:02}:{:02} UTC", of_day % 60)
+    let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+    let mut text = String::new();
+    let written = time.map(|time| write!(text, "{}", humantime::format_rfc3339_seconds(time)));
+    if written == Some(Ok(())) { text } else { format!("{seconds} s") }
 }
 
 #[cfg(test)]
@@ -233,11 +228,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(utc(951_782_399), "2000-02-28 23:59:59 UTC");
-        assert_eq!(utc(951_782_400), "2000-02-29 00:00:00 UTC");
-        assert_eq!(utc(1_793_930_400), "2026-11-06 02:00:00 UTC");
-        assert_eq!(utc(4_107_542_400), "2100-03-01 00:00:00 UTC");
+    fn times_are_dates_as_long_as_a_year_has_four_digits() {
+        assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(utc(253_402_300_799), "9999-12-31T23:59:59Z");
+        assert_eq!(utc(253_402_300_800), "253402300800 s");
+        assert_eq!(utc(u64::MAX), format!("{} s", u64::MAX));
     }
 }
