@@ -236,9 +236,9 @@ fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result
     if gate == Gate::Fail {
         return Err(Failure::GATE);
     }
-    if let Some((case, change)) = compared.lost().next() {
-        let (title, target) = (case.title(), &change.target);
-        return failed(&format!("{title}: {target}: measured before, and not now"));
+    let lost: Vec<_> = compared.lost().collect();
+    if !lost.is_empty() {
+        return failed(&format!("in the old record, and not in the new one: {}", lost.join("; ")));
     }
     if !compared.is_judged() {
         return failed("no row can be judged; see the verdicts");

@@ -148,6 +148,7 @@ fn a_gate_that_nothing_can_pass_is_not_passed() {
     assert!(ran.out.contains("too few rounds"), "{}", ran.out);
 }
 
+/// A gate would pass for what nobody measured: a row without times, or the control with its target.
 #[test]
 fn a_gate_names_what_is_measured_no_more() {
     let world = recorded();
@@ -156,10 +157,16 @@ fn a_gate_names_what_is_measured_no_more() {
         |line: &&str| !(line.contains(r#""line":"sample""#) && line.contains(r#""target":1,"#));
     let text: String = text.lines().filter(lost).flat_map(|line| [line, "\n"]).collect();
     world.write("new.json", text);
-    let ran = world.run("compare old.json new.json --fail-above 5%");
-    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
-    assert!(ran.err.contains("read, warm: pack: measured before, and not now"), "{}", ran.err);
-    world.ok("compare old.json new.json");
+    world.ok("run pack: --read --keys 30 --size 1k --rounds 8 --json run.json --seed 7");
+    retimed(&world, "run.json", "alone.json", |_| 1.0);
+    for (new, lost) in [("new", "read, warm: pack"), ("alone", "files")] {
+        let ran = world.run(&format!("compare old.json {new}.json --fail-above 5%"));
+        assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+        let says = format!("in the old record, and not in the new one: {lost}\n");
+        assert!(ran.err.ends_with(&says), "{}", ran.err);
+        world.ok(&format!("compare old.json {new}.json"));
+    }
+    world.ok("compare alone.json old.json --fail-above 15%");
 }
 
 #[test]

@@ -143,9 +143,12 @@ impl Comparison {
         self.cases.iter().flat_map(|case| case.changes.iter().map(move |change| (case, change)))
     }
 
-    /// Those that the old record has a time of, and the new one none.
-    pub fn lost(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
-        self.changes().filter(|(_, change)| change.old_us.is_some() && change.new_us.is_none())
+    /// What the old record has, and the new one not: targets and cases of its plan, and times.
+    pub fn lost(&self) -> impl Iterator<Item = String> + '_ {
+        let no_longer = |change: &Change| change.old_us.is_some() && change.new_us.is_none();
+        let times = self.changes().filter(move |(_, change)| no_longer(change));
+        let times = times.map(|(case, change)| format!("{}: {}", case.title(), change.target));
+        self.only[0].iter().cloned().chain(times)
     }
 
     /// Whether anything of it can be judged.
