@@ -75,7 +75,7 @@ bench:
 # gate runs the first cases of each.
 torture: tools packages
 	@command -v c++ >/dev/null || { echo "storemark: a C++ compiler is missing (Debian: apt-get install g++): it builds libFuzzer" >&2; exit 1; }
-	@for search in interrupted_commands damaged_stores; do \
+	@for search in interrupted_commands killed_backups damaged_stores; do \
 	  STOREMARK_TORTURE=1000 cargo test --locked --features rocksdb -p storemark --test it -- \
 	    --nocapture $$search || failed=1; \
 	done; fuzz/run target/debug/storemark 100000 || failed=1; exit $${failed:-0}

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Error, Mode, Result, Store};
+use model::{Error, Key, Mode, Put, Result, Store};
 
 use crate::catalogue::{Catalogue, Snapshot};
 
@@ -39,6 +39,19 @@ impl Repository {
     /// All backups, the oldest first.
     pub fn snapshots(&self) -> Result<Vec<Snapshot>> {
         self.catalogue(Mode::Read)?.snapshots()
+    }
+
+    /// Uses the store once, so that what it reads of its own first is in the page cache: a server's
+    /// files.
+    pub fn warm_up(&self) -> Result<()> {
+        let mut session = self.store.session()?;
+        let key = Key::Name(b"warm-up");
+        session.begin(Mode::Write)?;
+        session.put(key, b"", &Put::default())?;
+        session.delete(key)?;
+        session.commit()?;
+        drop(session);
+        self.store.settle()
     }
 
     pub(crate) fn packs(&self) -> &Path {

@@ -3,7 +3,7 @@
 use model::{Cache, FindingKind, Plan, Residency, Sample, State};
 
 pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
-    let Some(before) = &sample.before else { return Vec::new() };
+    let before = sample.before.unwrap_or_default();
     let work = plan.workloads[sample.workload].work;
     let cache = sample.cache;
     let state = if plan.holds(sample) { sample.state(work) } else { State::NotReached };
@@ -19,7 +19,8 @@ pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
         State::NotFetched(fetched) => Some(FindingKind::StateNotFetched { cache, fetched }),
         State::Unproven => None,
     };
-    let unknown = (before.unknown > 0).then(|| FindingKind::StateUnproven { why: unknown(before) });
+    let unknown =
+        (before.unknown > 0).then(|| FindingKind::StateUnproven { why: unknown(&before) });
     state.into_iter().chain(unknown).collect()
 }
 
@@ -42,7 +43,7 @@ fn unknown(before: &Residency) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::MemoryLimit;
+    use model::{Io, MemoryLimit};
 
     use super::*;
     use crate::tests::{sound, workload};
@@ -97,6 +98,13 @@ mod tests {
         let found = findings(&sample(Cache::Limited, 51, 100), &plan);
         assert!(matches!(found[..], [FindingKind::StateNotReached { cache: Cache::Limited, .. }]));
         assert_eq!(findings(&sample(Cache::Warm, 100, 100), &plan), [], "of another state");
+    }
+
+    #[test]
+    fn bytes_from_the_device_are_a_finding_also_if_nobody_looked_at_pages() {
+        let io = Io { device_read_bytes: 50_000_000, ..Io::default() };
+        let sample = Sample { bytes: 100_000_000, io: Some(io), ..Sample::default() };
+        assert_eq!(read(&sample), [FindingKind::StateFetched { fetched: 0.5 }]);
     }
 
     #[test]

@@ -1,11 +1,6 @@
 //! `storemark backup` from outside.
 
-use std::{
-    fs,
-    process::Stdio,
-    thread,
-    time::{Duration, Instant},
-};
+use std::fs;
 
 use crate::world::World;
 
@@ -87,35 +82,4 @@ fn bad_input_is_refused_in_one_line() {
         assert_eq!(ran.code, Some(1), "{line}: {}", ran.err);
         assert!(ran.err.contains(said) && ran.err.lines().count() == 1, "{line}: {}", ran.err);
     }
-}
-
-/// Killed at moments that no one chose, a repository is consistent, and a next run goes on.
-#[test]
-fn a_killed_backup_leaves_a_repository_that_goes_on() {
-    let world = World::new();
-    let source = world.path("src");
-    fs::create_dir(&source).unwrap();
-    for number in 0..400_u32 {
-        let lines: Vec<_> = (0..500).map(|line| (number * line).to_string()).collect();
-        fs::write(source.join(number.to_string()), lines.join("\n")).unwrap();
-    }
-    let start = Instant::now();
-    world.ok("backup src --keep whole");
-    let whole = start.elapsed();
-    for moment in 1..=6 {
-        fs::write(source.join("new"), format!("{moment}").repeat(1000)).unwrap();
-        let mut child =
-            world.command("backup src --keep kept").stdout(Stdio::null()).spawn().unwrap();
-        thread::sleep(whole * moment / 7);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        if world.path("kept/storemark-backup").exists() {
-            assert!(world.ok("backup check kept").out.starts_with("ok: "));
-        }
-    }
-    thread::sleep(Duration::from_millis(20));
-    world.ok("backup src --keep kept");
-    assert!(world.ok("backup check kept").out.starts_with("ok: "));
-    world.ok("backup restore kept restored");
-    assert_eq!(fs::read_dir(world.path("restored")).unwrap().count(), 401);
 }

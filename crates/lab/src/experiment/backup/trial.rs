@@ -39,10 +39,10 @@ impl BackupTrial<'_> {
     /// Outputs a sample for each step.
     pub(super) fn run(&self, store: Box<dyn Store>, output: &mut Output<'_>) -> Result<()> {
         let repository = Repository::new(self.folder.join("packs"), store)?;
-        let run = match &self.of.replay {
+        let run = repository.warm_up().and_then(|()| match &self.of.replay {
             Some((replay, copies)) => self.replay(&repository, replay, *copies, output),
             None => self.backups(&repository, output),
-        };
+        });
         let closed = repository.close();
         run.and(closed)
     }
