@@ -173,7 +173,7 @@ fn read_all(
     let packs: Vec<_> = blocks.chunk_by(|(one, _), (other, _)| one.pack == other.pack).collect();
     let (next, found) = (AtomicUsize::new(0), Mutex::new((0, Vec::new())));
     let work = || {
-        let mut reader = Reader::new(repository.packs());
+        let mut reader = Reader::new(repository.packs())?;
         while let Some(pack) = packs.get(next.fetch_add(1, Ordering::Relaxed)) {
             stop()?;
             let (bytes, problems) = read_pack(&mut reader, pack);

@@ -24,10 +24,10 @@ fn kind(meta: &Metadata) -> Option<Kind> {
 mod imp {
     use std::os::unix::{
         ffi::{OsStrExt, OsStringExt},
-        fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink},
+        fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown, lchown, symlink},
     };
 
-    use rustix::fs::{AtFlags, CWD, OFlags, Timespec, Timestamps, utimensat};
+    use rustix::fs::{AtFlags, CWD, OFlags, Timespec, Timestamps, futimens, utimensat};
 
     use super::{File, Kind, Metadata, OsString, Path, Stat, fs, io, kind};
 
@@ -67,9 +67,21 @@ mod imp {
         if stat.kind != Kind::Link {
             fs::set_permissions(path, fs::Permissions::from_mode(stat.mode & 0o7777))?;
         }
+        Ok(utimensat(CWD, path, &times(stat), AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// The same for a file that is open.
+    pub(crate) fn restore_file(file: &File, stat: &Stat) -> io::Result<()> {
+        if rustix::process::geteuid().is_root() {
+            fchown(file, Some(stat.user), Some(stat.group))?;
+        }
+        file.set_permissions(fs::Permissions::from_mode(stat.mode & 0o7777))?;
+        Ok(futimens(file, &times(stat))?)
+    }
+
+    fn times(stat: &Stat) -> Timestamps {
         let time = Timespec { tv_sec: stat.modified.0, tv_nsec: stat.modified.1.into() };
-        let times = Timestamps { last_access: time, last_modification: time };
-        Ok(utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+        Timestamps { last_access: time, last_modification: time }
     }
 
     /// Opens a file to read, not what has taken its place: a link is refused, and a pipe not waited for.
@@ -122,9 +134,13 @@ mod imp {
         if stat.kind != Kind::File {
             return Ok(());
         }
+        restore_file(&fs::OpenOptions::new().write(true).open(path)?, stat)
+    }
+
+    pub(crate) fn restore_file(file: &File, stat: &Stat) -> io::Result<()> {
         let seconds = Duration::from_secs(u64::try_from(stat.modified.0).unwrap_or_default());
         let time = UNIX_EPOCH + seconds + Duration::from_nanos(stat.modified.1.into());
-        fs::OpenOptions::new().write(true).open(path)?.set_modified(time)
+        file.set_modified(time)
     }
 
     pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -142,4 +158,4 @@ mod imp {
     }
 }
 
-pub(crate) use imp::{bytes, link, name, open, read_at, restore, stat, sync_folder};
+pub(crate) use imp::{bytes, link, name, open, read_at, restore, restore_file, stat, sync_folder};

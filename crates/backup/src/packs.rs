@@ -1,7 +1,7 @@
 //! Pack files: frames of compressed blocks, one after the other.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::HashSet,
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -10,6 +10,7 @@ use std::{
 };
 
 use model::{Error, Result};
+use zstd::bulk::Decompressor;
 
 use crate::{
     entry::{Hash, Place},
@@ -129,42 +130,48 @@ const CACHED: usize = 8;
 pub(crate) struct Reader<'a> {
     folder: &'a Path,
     open: Option<(u32, File)>,
-    frames: VecDeque<((u32, u32), Vec<u8>)>,
+    decompressor: Decompressor<'static>,
+    /// A frame as it is in a pack.
+    stored: Vec<u8>,
+    /// By pack and position in it, the last one used in front.
+    frames: Vec<((u32, u32), Vec<u8>)>,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(folder: &'a Path) -> Self {
-        Self { folder, open: None, frames: VecDeque::new() }
+    pub(crate) fn new(folder: &'a Path) -> Result<Self> {
+        let decompressor = Decompressor::new().map_err(|e| Error::io("zstd", e))?;
+        Ok(Self { folder, open: None, decompressor, stored: Vec::new(), frames: Vec::new() })
     }
 
     /// The block with the sum `hash`, which is at `place`.
     pub(crate) fn block(&mut self, place: &Place, hash: &Hash) -> Result<&[u8]> {
         let key = (place.pack, place.offset);
-        if !self.frames.iter().any(|(cached, _)| *cached == key) {
-            let frame = self.frame(place)?;
-            self.frames.truncate(CACHED - 1);
-            self.frames.push_front((key, frame));
+        match self.frames.iter().position(|(cached, _)| *cached == key) {
+            Some(at) => self.frames[..=at].rotate_right(1),
+            None => self.read(place)?,
         }
-        let frame = self.frames.iter().find(|(cached, _)| *cached == key);
-        let (_, frame) = frame.expect("it was just read");
         let start = place.inner as usize;
-        let block = frame.get(start..start + place.length as usize);
+        let block = self.frames[0].1.get(start..start + place.length as usize);
         let block = block.filter(|block| blake3::hash(block).as_bytes() == hash);
         block.ok_or_else(|| self.damaged(place, "holds other bytes than were backed up"))
     }
 
-    fn frame(&mut self, place: &Place) -> Result<Vec<u8>> {
+    /// Puts a frame in front, into the memory of the one that was not used for longest.
+    fn read(&mut self, place: &Place) -> Result<()> {
         let path = path(self.folder, place.pack);
         if self.open.as_ref().is_none_or(|(pack, _)| *pack != place.pack) {
             let file = File::open(&path).map_err(|e| Error::io(path.display(), e))?;
             self.open = Some((place.pack, file));
         }
         let (_, file) = self.open.as_ref().expect("it was just opened");
-        let mut stored = vec![0; place.stored as usize];
-        os::read_at(file, &mut stored, place.offset.into())
+        self.stored.resize(place.stored as usize, 0);
+        let read = os::read_at(file, &mut self.stored, place.offset.into());
+        let last = if self.frames.len() < CACHED { None } else { self.frames.pop() };
+        let mut frame = last.map_or_else(|| Vec::with_capacity(LONGEST_FRAME), |(_, frame)| frame);
+        read.and_then(|()| self.decompressor.decompress_to_buffer(&self.stored, &mut frame))
             .map_err(|e| self.damaged(place, &e.to_string()))?;
-        zstd::bulk::decompress(&stored, LONGEST_FRAME)
-            .map_err(|e| self.damaged(place, &e.to_string()))
+        self.frames.insert(0, ((place.pack, place.offset), frame));
+        Ok(())
     }
 
     /// Says where, and what is wrong.

@@ -155,11 +155,16 @@ impl<'a, 's> Plan<'a, 's> {
     fn folder(&mut self, path: &Path, stat: Stat, number: u32) -> Result<()> {
         (self.stop)()?;
         self.later.folders.push((path.to_owned(), stat));
-        for (name, entry) in self.catalogue.children(number, self.version)? {
+        let children = self.catalogue.children(number, self.version)?;
+        let is_folder = |child: &(_, Entry)| matches!(child.1.content, Content::Folder(_));
+        // As a backup walks: files whose blocks are in the same frames follow each other.
+        let (folders, others): (Vec<_>, Vec<_>) = children.into_iter().partition(is_folder);
+        for (name, entry) in others {
+            self.entry(&path.join(os::name(&name)), entry)?;
+        }
+        for (name, entry) in folders {
             let path = path.join(os::name(&name));
-            if let Content::Folder(_) = entry.content {
-                fs::create_dir(&path).map_err(|e| Error::io(path.display(), e))?;
-            }
+            fs::create_dir(&path).map_err(|e| Error::io(path.display(), e))?;
             self.entry(&path, entry)?;
         }
         Ok(())
@@ -191,20 +196,20 @@ fn write_files(
     places: &HashMap<Hash, Place>,
     packs: &Path,
 ) -> Result<()> {
-    let mut reader = Reader::new(packs);
+    let mut reader = Reader::new(packs)?;
     loop {
         let batch = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(batch) = batch else { return Ok(()) };
         for (path, stat, blocks) in batch {
-            write_file(&path, &blocks, places, &mut reader)
+            write_file(&path, &stat, &blocks, places, &mut reader)
                 .map_err(|e| e.context(path.display()))?;
-            os::restore(&path, &stat).map_err(|e| Error::io(path.display(), e))?;
         }
     }
 }
 
 fn write_file(
     path: &Path,
+    stat: &Stat,
     blocks: &[Hash],
     places: &HashMap<Hash, Place>,
     reader: &mut Reader<'_>,
@@ -216,5 +221,5 @@ fn write_file(
         let block = reader.block(place, hash)?;
         file.write_all(block).map_err(|e| Error::io("cannot be written", e))?;
     }
-    Ok(())
+    os::restore_file(&file, stat).map_err(|e| Error::io("mode, owner and time", e))
 }
