@@ -66,7 +66,10 @@ impl Repository {
     }
 }
 
-/// As many as there are processors.
+/// Each worker keeps about 10 MB of frames: memory does not grow with the number of processors.
+const MOST_WORKERS: usize = 8;
+
+/// As many as there are processors, within reason.
 pub(crate) fn workers() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    std::thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS)
 }
