@@ -96,6 +96,16 @@ impl<'a> Series<'a> {
         self.units(self.by_round(self.times(), other.times()))
     }
 
+    /// Its processor time an operation over that of `other`, paired by round.
+    pub fn processor_ratio_to(self, other: Self) -> Option<Estimate> {
+        self.units(self.by_round(self.processor_times(), other.processor_times())).mean()
+    }
+
+    fn processor_times(self) -> BTreeMap<u32, f64> {
+        let spent = |s: &Sample| (s.cost.user_ns + s.cost.system_ns) as f64 / s.operations as f64;
+        self.samples().map(|s| (s.round, spent(s))).collect()
+    }
+
     /// In how many rounds both were measured.
     pub fn rounds_with(self, other: Self) -> usize {
         self.by_round(self.times(), other.times()).count()

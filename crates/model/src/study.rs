@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::{
-    Cache, Error, Operation, Result, Settings, Target, backup,
+    Cache, Error, Result, Settings, Target,
     rows::Style,
     spec::{Options, RunSpec, TaskLoad},
 };
@@ -26,6 +26,9 @@ pub struct Study {
     /// Its parts, in the order in which they run.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
+    /// What was published and no step measures.
+    #[serde(default)]
+    pub unmeasured: Vec<Unmeasured>,
     /// Published figures of rows.
     pub rows: Option<Published<RowLoad, RowFigures>>,
     /// Published figures of tasks.
@@ -37,6 +40,18 @@ impl Study {
     pub fn parse(text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| Error::corrupt(error.to_string()))
     }
+}
+
+/// A published figure that no step measures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unmeasured {
+    /// What the source says, in a few words.
+    pub says: String,
+    /// Its figures with their units.
+    pub published: String,
+    /// Why it is not measured.
+    pub why: String,
 }
 
 /// Published tables of one kind of work.
@@ -155,14 +170,18 @@ impl Step {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
+    /// What the source says, in a few words; absent: no more than the figure.
+    pub says: Option<String>,
     /// The label of the target that it is about.
     pub target: String,
     /// What was measured.
     pub figure: Figure,
-    /// Under this operation only; absent: under any.
-    pub operation: Option<Operation>,
-    /// Of this step of a backup only; absent: of any.
-    pub backup: Option<backup::Step>,
+    /// What a ratio is over; absent: the baseline.
+    pub over: Option<Over>,
+    /// In this work only, by its name (`read`, `insert`, `full`); absent: in any.
+    pub work: Option<String>,
+    /// With so many processes only; absent: with any number.
+    pub processes: Option<u32>,
     /// In this cache state only; absent: in any.
     pub cache: Option<Cache>,
     /// In the run of a sweep with these values only.
@@ -174,14 +193,34 @@ pub struct Claim {
     pub high: Option<f64>,
 }
 
+/// What a published ratio is over. Absent parts: as of the claim.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Over {
+    /// The label of another target.
+    pub target: Option<String>,
+    /// The name of other work.
+    pub work: Option<String>,
+}
+
 /// What a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
     /// Time over the baseline's.
     TimeRatio,
+    /// Processor time over the baseline's.
+    ProcessorRatio,
     /// Microseconds an operation.
     Microseconds,
+    /// Millions of bytes a second.
+    MbPerSecond,
+    /// Percent of the store's pages in memory before a trial.
+    ResidentBefore,
+    /// Percent of the store's pages in memory after a trial.
+    ResidentAfter,
+    /// Length of the store's files in bytes.
+    Bytes,
     /// Bytes on disk over the baseline's.
     SpaceRatio,
     /// Blob size in bytes from which on the baseline is faster.
@@ -253,6 +292,7 @@ mod tests {
             include_str!("../../report/studies/internal-or-external.toml"),
             include_str!("../../report/studies/mass-inserts.toml"),
             include_str!("../../report/studies/page-cache.toml"),
+            include_str!("../../report/studies/small-records.toml"),
             include_str!("../../report/studies/sqlite-options.toml"),
             include_str!("../../report/studies/sqlite-versions.toml"),
             include_str!("../../report/studies/task-queue.toml"),

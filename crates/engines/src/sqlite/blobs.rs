@@ -20,8 +20,7 @@ use super::{
 };
 use crate::{fresh, lock, refusal};
 
-/// The first that makes new databases with such pages, and the first that has `ON CONFLICT`.
-const PAGES_OF_4096: i32 = 3_012_000;
+/// The first that has `ON CONFLICT`.
 const ON_CONFLICT: i32 = 3_024_000;
 
 impl Blobs for Sqlite {
@@ -70,15 +69,7 @@ impl Blobs for Sqlite {
             drop(file);
             let database = Database::at(location, &options.settings);
             let (control, table) = (database.open()?, Table::of(options.keys));
-            // A WAL fixes the page size, so the journal mode waits until the file has its pages.
-            // Before 3.12 it was 1024 unless set.
-            let size = options.settings.get("page_size");
-            let size =
-                size.or_else(|| (control.version_number() < PAGES_OF_4096).then_some("4096"));
-            if let Some(size) = size {
-                control.execute(&format!("PRAGMA page_size={size}"))?;
-            }
-            control.execute(table.create)?;
+            database.lay_out(&control, &[table.create])?;
             SqliteStore::new(database, table, control)
         })
     }

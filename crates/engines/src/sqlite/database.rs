@@ -15,6 +15,9 @@ use super::{
 };
 use crate::at;
 
+/// The first that makes new databases with such pages.
+const PAGES_OF_4096: i32 = 3_012_000;
+
 pub(super) struct Database {
     pub(super) path: PathBuf,
     pub(super) settings: Settings,
@@ -39,6 +42,16 @@ impl Database {
         let in_memory = is_in_memory(&self.settings);
         let opening = if in_memory { Open::Memory } else { opening(&self.path, self.access) };
         Connection::open(library::of(&self.settings)?, &self.path, opening)
+    }
+
+    /// Creates the tables of a new database, with pages of 4096 bytes unless others were asked for. A WAL
+    /// fixes the size of pages, so the settings wait until the file has some.
+    pub(super) fn lay_out(&self, db: &Connection, tables: &[&str]) -> Result<()> {
+        let old = (db.version_number() < PAGES_OF_4096).then_some("4096");
+        if let Some(size) = self.settings.get("page_size").or(old) {
+            db.execute(&format!("PRAGMA page_size={size}"))?;
+        }
+        tables.iter().try_for_each(|sql| db.execute(sql))
     }
 
     /// A connection with the settings that were asked for.

@@ -88,7 +88,7 @@ static DECLARATION: Declaration = Declaration {
             Accepts::PowerOfTwo(512, 65536),
             "PRAGMA page_size; fixed once the database is created",
         )
-        .only(&[Facet::Blobs]),
+        .only(&[Facet::Blobs, Facet::Rows]),
         Setting::new(
             "cache",
             Accepts::Size(0, MAX_BYTES),

@@ -67,7 +67,10 @@ impl RowFile for Sqlite {
         if is_in_memory(settings) {
             return Ok(());
         }
-        Database::create(path, settings)?.connect()?.execute(&sql::create(settings))
+        let database = Database::create(path, settings)?;
+        let db = database.open()?;
+        database.lay_out(&db, &[&sql::create(settings)])?;
+        database.configure(&db)
     }
 
     fn session(path: &Path, settings: &Settings) -> Result<Box<dyn RowSession>> {

@@ -33,8 +33,9 @@ const IDLE: usize = 2;
 impl Tasks for Sqlite {
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>> {
         let database = Database::create(location, settings)?;
-        let control = database.connect()?;
-        SCHEMA.iter().try_for_each(|sql| control.execute(sql))?;
+        let control = database.open()?;
+        database.lay_out(&control, &SCHEMA)?;
+        database.configure(&control)?;
         let is_shared = settings.get("connection") == Some("shared");
         let shared = is_shared.then(|| Prepared::connect(&database)).transpose()?.map(Mutex::new);
         let (control, pool) = (Mutex::new(control), Mutex::default());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Case, Plan, Work,
+    Case, Plan, Residency, Sample,
     record::Record,
     rows,
     study::{Claim, Figure, Step},
@@ -14,7 +14,7 @@ use super::{
     rows::{RowCell, row_groups},
     tasks::{TaskFigures, task_figures},
 };
-use crate::{Figures, TargetBreakEven, break_evens, figures, stores, words};
+use crate::{Figures, Series, TargetBreakEven, break_evens, facts, figures, words};
 
 /// A figure, published or measured or both.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub enum Against {
     TooWide,
 }
 
-/// Published sizes are rounded by up to this share.
+/// Published figures that are counted are rounded by up to this share.
 const EXACT: f64 = 0.005;
 
 /// An interval confirms what was published if it is within it, widened by this factor on both sides:
@@ -97,7 +97,7 @@ impl StudyFigure {
 /// measured; last what was published and not measured, except for the runs that a smaller sweep
 /// leaves out.
 pub fn study_figures(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
-    let of_record = |record| times(step, record).into_iter().chain(spaces(step, record));
+    let of_record = |record| trials(step, record).into_iter().chain(spaces(step, record));
     let mut all: Vec<_> = records.iter().flat_map(of_record).collect();
     all.extend(evens(step, records));
     let swept = records.iter().any(|record| record.header.point.is_some());
@@ -113,12 +113,13 @@ pub fn study_figures(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
 
 /// Every published figure of a step with the one measured here.
 pub fn study_claims(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
-    let published = |row: &StudyFigure| row.published.is_some();
-    match step.command.as_str() {
-        "rows" => records.iter().flat_map(row_claims).collect(),
-        "queue" => records.iter().flat_map(task_claims).collect(),
-        _ => study_figures(step, records).into_iter().filter(published).collect(),
-    }
+    let of_tables: fn(&Record) -> Vec<StudyFigure> = match step.command.as_str() {
+        "rows" => row_claims,
+        "queue" => task_claims,
+        _ => |_| Vec::new(),
+    };
+    let claims = study_figures(step, records).into_iter().filter(|row| row.published.is_some());
+    records.iter().flat_map(of_tables).chain(claims).collect()
 }
 
 fn row_claims(record: &Record) -> Vec<StudyFigure> {
@@ -171,39 +172,131 @@ fn claims(step: &Step, figure: Figure) -> impl Iterator<Item = (usize, &Claim)> 
     step.claims.iter().enumerate().filter(move |(_, claim)| claim.figure == figure)
 }
 
-fn times(step: &Step, record: &Record) -> Vec<StudyFigure> {
+/// What trials show of each target in each case: every ratio to the baseline, and what is claimed.
+fn trials(step: &Step, record: &Record) -> Vec<StudyFigure> {
+    let rows = figures(record);
+    rows.iter()
+        .flat_map(|row| [ratio(step, record, row), claimed(step, record, row)].concat())
+        .collect()
+}
+
+/// The ratio of times to the baseline, unless something is claimed of it.
+fn ratio(step: &Step, record: &Record, row: &Figures) -> Vec<StudyFigure> {
     let plan = &record.header.plan;
-    let varied = words::values(record);
-    let of = |row: &Figures, figure: Figure| {
-        let target = &plan.targets.get(row.target)?.label;
-        let mut claims = claims(step, figure).filter(|(_, claim)| claim.target == *target);
-        let claim = claims.find(|(_, claim)| is_of(claim, plan, row.case) && is_at(claim, varied));
-        let is_ratio = figure == Figure::TimeRatio && row.target != plan.baseline;
-        (claim.is_some() || is_ratio).then(|| StudyFigure {
-            place: place(varied, plan, row.case),
-            target: target.clone(),
-            figure,
-            published: claim.map(|(_, claim)| claim.range()),
-            here: if is_ratio { row.ratio } else { row.us_per_op }.map(Here::Estimate),
-            claim: claim.map(|(index, _)| index),
-        })
+    let is_claimed = claims(step, Figure::TimeRatio)
+        .any(|(_, claim)| claim.over.is_none() && is_about(claim, record, row));
+    let Some(target) = plan.targets.get(row.target).filter(|_| row.target != plan.baseline) else {
+        return vec![];
     };
-    let kinds = [Figure::TimeRatio, Figure::Microseconds];
-    figures(record).iter().flat_map(|row| kinds.map(|kind| of(row, kind))).flatten().collect()
+    let unclaimed = StudyFigure {
+        place: place(words::values(record), plan, row.case),
+        target: target.label.clone(),
+        figure: Figure::TimeRatio,
+        published: None,
+        here: row.ratio.map(Here::Estimate),
+        claim: None,
+    };
+    (!is_claimed).then_some(unclaimed).into_iter().collect()
+}
+
+/// What is claimed of a target in a case.
+fn claimed(step: &Step, record: &Record, row: &Figures) -> Vec<StudyFigure> {
+    let about = |(_, claim): &(usize, &Claim)| is_about(claim, record, row);
+    let figure = |claim: (usize, &Claim)| {
+        let place = place(words::values(record), &record.header.plan, row.case);
+        let over = claim.1.over.iter().flat_map(|over| [&over.target, &over.work]).flatten();
+        let place = over.fold(place, |place, part| format!("{place}, ÷ {part}"));
+        StudyFigure::published(claim, place, here(claim.1, record, row))
+    };
+    let of_trials = |(_, claim): &(usize, &Claim)| {
+        !matches!(claim.figure, Figure::Bytes | Figure::SpaceRatio | Figure::BreakEven)
+    };
+    let all = step.claims.iter().enumerate();
+    all.filter(of_trials).filter(about).map(figure).collect()
+}
+
+/// Whether a claim is about this target in this case of this run.
+fn is_about(claim: &Claim, record: &Record, row: &Figures) -> bool {
+    let plan = &record.header.plan;
+    plan.targets.get(row.target).is_some_and(|target| target.label == claim.target)
+        && is_of(claim, plan, row.case)
+        && is_at(claim, words::values(record))
+}
+
+fn here(claim: &Claim, record: &Record, row: &Figures) -> Option<Here> {
+    let series = Series::new(record, row.case, row.target);
+    match claim.figure {
+        Figure::TimeRatio => series.ratio_to(over(claim, series)?).map(Here::Estimate),
+        Figure::ProcessorRatio => {
+            series.processor_ratio_to(over(claim, series)?).map(Here::Estimate)
+        }
+        Figure::Microseconds => row.us_per_op.map(Here::Estimate),
+        Figure::MbPerSecond => row.mb_per_s.map(Here::Estimate),
+        Figure::ResidentBefore => resident(series, |sample| sample.before),
+        Figure::ResidentAfter => resident(series, |sample| sample.after),
+        Figure::Bytes | Figure::SpaceRatio | Figure::BreakEven => None,
+    }
+}
+
+/// What a claimed ratio is over; absent: it was not measured.
+fn over<'a>(claim: &Claim, series: Series<'a>) -> Option<Series<'a>> {
+    let plan = &series.record.header.plan;
+    let own = plan.workloads.get(series.case.workload)?;
+    let over = claim.over.clone().unwrap_or_default();
+    let workload = match over.work {
+        None => series.case.workload,
+        Some(work) => plan
+            .workloads
+            .iter()
+            .position(|other| other.work.to_string() == work && other.processes == own.processes)?,
+    };
+    let target = match over.target {
+        Some(label) => position(plan, &label)?,
+        // Other work is compared with the target's own.
+        None if workload != series.case.workload => series.target,
+        None => plan.baseline,
+    };
+    Some(Series { case: Case { workload, ..series.case }, target, ..series })
+}
+
+/// The mean percent of the pages that are in memory.
+fn resident(series: Series<'_>, when: fn(&Sample) -> Option<Residency>) -> Option<Here> {
+    let shares: Vec<f64> =
+        series.samples().filter_map(|sample| when(sample)?.resident_share()).collect();
+    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    (!shares.is_empty()).then_some(Here::Exact(mean * 100.0))
+}
+
+fn position(plan: &Plan, label: &str) -> Option<usize> {
+    plan.targets.iter().position(|target| target.label == label)
 }
 
 fn spaces(step: &Step, record: &Record) -> Vec<StudyFigure> {
-    let plan = &record.header.plan;
-    let (stores, varied) = (stores(record), words::values(record));
-    let mb = |target: usize| stores.get(target)?.on_disk_mb;
+    let (plan, varied) = (&record.header.plan, words::values(record));
     let row = |claim: (usize, &Claim)| {
-        let target = plan.targets.iter().position(|target| target.label == claim.1.target)?;
-        let here = mb(target).zip(mb(plan.baseline)).map(|(own, other)| own / other);
-        let place = words::pairs(varied, " ", ", ");
-        Some(StudyFigure::published(claim, place, here.map(Here::Exact)))
+        let target = position(plan, &claim.1.target)?;
+        let over = claim.1.over.as_ref().and_then(|over| over.target.as_ref());
+        let other = over.map_or(Some(plan.baseline), |label| position(plan, label))?;
+        let here = match claim.1.figure {
+            Figure::Bytes => size(record, target).map(|(length, _)| length),
+            _ => size(record, target).zip(size(record, other)).map(|(own, other)| own.1 / other.1),
+        };
+        let over = over.map(|label| format!("÷ {label}"));
+        let place = words::joined([Some(words::pairs(varied, " ", ", ")), over], ", ");
+        Some(StudyFigure::published(claim, place.unwrap_or_default(), here.map(Here::Exact)))
     };
-    let claims = claims(step, Figure::SpaceRatio);
+    let claims = claims(step, Figure::SpaceRatio).chain(claims(step, Figure::Bytes));
     claims.filter(|(_, claim)| is_at(claim, varied)).filter_map(row).collect()
+}
+
+/// Bytes of a store's files and what they occupy on disk: as filled, or the most that any trial left.
+fn size(record: &Record, target: usize) -> Option<(f64, f64)> {
+    let filled = facts(record, target).map(|facts| (facts.apparent_bytes, facts.allocated_bytes));
+    let own = record.samples.iter().filter(|sample| sample.target == target);
+    let left =
+        own.filter_map(|sample| sample.files().map(|files| (files.apparent, files.allocated)));
+    let (length, on_disk) = filled.into_iter().chain(left).max()?;
+    (length > 0).then_some((length as f64, on_disk as f64))
 }
 
 fn evens(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
@@ -224,11 +317,12 @@ fn evens(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
 
 /// Whether a claim is about this case.
 fn is_of(claim: &Claim, plan: &Plan, case: Case) -> bool {
-    let work = plan.workloads.get(case.workload).map(|one| one.work);
-    let operation = work.and_then(Work::operation);
-    claim.operation.is_none_or(|wanted| Some(wanted) == operation)
-        && claim.backup.is_none_or(|wanted| work == Some(Work::Backup(wanted)))
-        && claim.cache.is_none_or(|wanted| wanted == case.cache)
+    plan.workloads.get(case.workload).is_some_and(|workload| {
+        let work = workload.work.to_string();
+        claim.work.as_ref().is_none_or(|wanted| *wanted == work)
+            && claim.processes.is_none_or(|wanted| wanted == workload.processes)
+            && claim.cache.is_none_or(|wanted| wanted == case.cache)
+    })
 }
 
 /// Whether it is about the run of a sweep with these values.
@@ -245,9 +339,7 @@ fn place(varied: &BTreeMap<String, String>, plan: &Plan, case: Case) -> String {
 
 /// Where a figure would have been measured that was not.
 fn place_of_claim(claim: &Claim) -> String {
-    let operation = claim.operation.map(|operation| operation.to_string());
-    let step = claim.backup.map(|step| step.to_string());
     let cache = claim.cache.map(|cache| cache.to_string());
     let at = words::pairs(&claim.at, " ", ", ");
-    words::joined([Some(at), operation, step, cache], ", ").unwrap_or_default()
+    words::joined([Some(at), claim.work.clone(), cache], ", ").unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! What was published next to what was measured here.
 
-use model::study::Figure;
+use model::{study::Figure, units::show_count};
 
 use super::{break_even, sweep::bytes};
 use crate::{
@@ -20,7 +20,9 @@ pub(crate) fn study(rows: &[StudyFigure]) -> Table {
             Cell::from(published).tone(Tone::Dim)
         })
         .with(Column::number("here", ""), |row| {
-            row.here.as_ref().map_or_else(|| "not measured".to_owned(), here)
+            row.here
+                .as_ref()
+                .map_or_else(|| "not measured".to_owned(), |found| here(row.figure, found))
         })
         .with(Column::text("here is"), |row| match row.published {
             Some(_) => study_verdict(row),
@@ -35,17 +37,26 @@ pub(crate) fn study_verdict(row: &StudyFigure) -> &'static str {
     row.against().map_or(why, against_published)
 }
 
-fn name(figure: Figure) -> &'static str {
+pub(crate) fn name(figure: Figure) -> &'static str {
     match figure {
         Figure::TimeRatio => "time ÷",
+        Figure::ProcessorRatio => "processor time ÷",
         Figure::Microseconds => "µs/blob",
+        Figure::MbPerSecond => "MB/s",
+        Figure::ResidentBefore => "% in memory before",
+        Figure::ResidentAfter => "% in memory after",
+        Figure::Bytes => "bytes",
         Figure::SpaceRatio => "on disk ÷",
         Figure::BreakEven => "break-even",
     }
 }
 
-fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
-    let figure = |value| if of == Figure::BreakEven { bytes(value) } else { figure(value) };
+pub(crate) fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
+    let figure = |value| match of {
+        Figure::BreakEven => bytes(value),
+        Figure::Bytes => show_count(value as u64),
+        _ => figure(value),
+    };
     if low.total_cmp(&high).is_eq() {
         figure(low)
     } else if high.is_infinite() {
@@ -55,9 +66,10 @@ fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
     }
 }
 
-fn here(here: &Here) -> String {
+fn here(of: Figure, here: &Here) -> String {
     match here {
         Here::Estimate(estimate) => with_interval(estimate),
+        Here::Exact(value) if of == Figure::Bytes => published_range(of, (*value, *value)),
         Here::Exact(value) => figure(*value),
         Here::Even(even) => break_even(even, "the baseline"),
     }
@@ -65,9 +77,9 @@ fn here(here: &Here) -> String {
 
 pub(crate) fn against_published(against: Against) -> &'static str {
     match against {
-        Against::Agrees => "as published",
-        Against::Lower => "lower",
-        Against::Higher => "higher",
+        Against::Agrees => "confirmed",
+        Against::Lower => "differs: lower",
+        Against::Higher => "differs: higher",
         Against::TooWide => "too wide to tell",
     }
 }

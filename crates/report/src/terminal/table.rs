@@ -13,7 +13,7 @@ use crate::{
 const GAP: usize = 2;
 
 /// Lines that a cell may take.
-const TALLEST: usize = 3;
+const TALLEST: usize = 4;
 
 /// From this width on all columns fit next to a name that can be read.
 const ROOMY: usize = 104;

@@ -199,6 +199,7 @@ fn a_study_shows_published_figures_and_what_is_missing() {
         published_on: "2017".to_owned(),
         differs: vec!["the machine".to_owned()],
         steps: vec![],
+        unmeasured: vec![],
         rows: None,
         tasks: None,
     };
@@ -208,7 +209,7 @@ fn a_study_shows_published_figures_and_what_is_missing() {
     assert_eq!(drawn["along"]["names"], serde_json::json!(names));
     let [here, published] = [0, 1].map(|point| &drawn["series"][0]["points"][point]);
     same(&here["value"], figures(&typical())[1].ratio.unwrap().point);
-    assert_eq!(here["note"], "higher");
+    assert_eq!(here["note"], "differs: higher");
     assert!(published["value"].is_null(), "only the ends of a range are known");
     assert_eq!((&published["low"], &published["high"]), (&0.5.into(), &0.72.into()));
     for said in ["“Faster”", "not measured: no root", "the machine"] {

@@ -4,6 +4,7 @@
 
 mod ages;
 mod answer;
+mod claims;
 mod comparison;
 mod csv;
 mod data;

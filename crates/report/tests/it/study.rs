@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Cache, Operation,
+    Cache, Operation, Residency,
     record::Record,
     spec::Options,
-    study::{Claim, Figure, Step},
+    study::{Claim, Figure, Over, Step},
 };
 use stats::Estimate;
 use storemark_report::{
@@ -25,14 +25,15 @@ fn page(step: &StudyStep<'_>) -> String {
 }
 
 pub(crate) fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -> Claim {
-    let at = BTreeMap::new();
     Claim {
+        says: None,
         target: target.to_owned(),
         figure,
-        operation: None,
-        backup: None,
+        over: None,
+        work: None,
+        processes: None,
         cache: None,
-        at,
+        at: BTreeMap::new(),
         low,
         high,
     }
@@ -73,6 +74,47 @@ fn every_ratio_is_shown_and_compared_with_what_was_published() {
         assert_eq!((pack.published, pack.against()), (None, None));
         assert!(pack.here.is_some());
     }
+}
+
+/// Trials of 1 µs an operation more in each further cache state would hide an error: each figure here
+/// has a value of its own.
+#[test]
+fn other_figures_than_ratios_are_compared_too() {
+    let mut record = with_updates(typical());
+    for sample in &mut record.samples {
+        sample.cost.user_ns = if sample.target == 1 { 3_000_000 } else { 4_000_000 };
+        sample.cost.system_ns = 0;
+        sample.after = Some(Residency { pages: 400, resident: 4, ..Residency::default() });
+    }
+    let over = |target: Option<&str>, work: Option<&str>| {
+        Some(Over { target: target.map(str::to_owned), work: work.map(str::to_owned) })
+    };
+    let of = |figure, work: &str, over| {
+        let of = Claim {
+            work: Some(work.to_owned()),
+            over,
+            ..claim("sqlite api=blob", figure, 1.0, None)
+        };
+        let rows = study_figures(&step(vec![of]), &[record.clone()]);
+        let row = rows.into_iter().find(|row| row.published.is_some()).unwrap();
+        match row.here.unwrap() {
+            Here::Estimate(estimate) => ((estimate.point * 1e3).round(), row.place),
+            Here::Exact(value) => ((value * 1e3).round(), row.place),
+            Here::Even(even) => panic!("{even:?}"),
+        }
+    };
+    let place = |text: &str| text.to_owned();
+    let read = place("read, warm");
+    assert_eq!(of(Figure::ProcessorRatio, "read", None), (750.0, read.clone()));
+    assert_eq!(of(Figure::ResidentAfter, "read", None), (1_000.0, read));
+    let updates = of(Figure::TimeRatio, "update", over(None, Some("read")));
+    assert_eq!(updates, (1_500.0, place("update, warm, ÷ read")));
+    let (ratio, place) = of(Figure::TimeRatio, "read", over(Some("pack"), None));
+    assert_eq!(place, "read, warm, ÷ pack");
+    let of_pack =
+        row(&study_figures(&step(vec![]), &[typical()]), "pack", Figure::TimeRatio).here.clone();
+    let Some(Here::Estimate(of_pack)) = of_pack else { panic!("{of_pack:?}") };
+    assert!((ratio / 1e3 - 0.78 / of_pack.point).abs() < 2e-3, "{ratio}");
 }
 
 #[test]
@@ -134,8 +176,8 @@ fn with_updates(mut run: Record) -> Record {
 #[test]
 fn a_break_even_is_held_against_the_workload_and_state_that_it_is_claimed_of() {
     let runs: Vec<_> = swept().into_iter().map(with_updates).collect();
-    let claimed = |operation, cache| Claim {
-        operation,
+    let claimed = |work: Option<Operation>, cache| Claim {
+        work: work.map(|work| work.to_string()),
         cache,
         // Where reads are even.
         ..claim("sqlite page_size=512", Figure::BreakEven, 3_900.0, Some(4_100.0))
@@ -163,7 +205,10 @@ fn a_study_ends_with_a_verdict_on_each_published_figure() {
     let step = step(claims.into());
     let claims = vec![(1, study_claims(&step, &[typical()])), (2, vec![])];
     let page = pages::study_end(&claims).terminal(&style(120));
-    assert!(page.starts_with("Of 2 published figures here: 1 as published, 1 higher\n"), "{page}");
+    assert!(
+        page.starts_with("Of 2 published figures here: 1 confirmed, 1 differs: higher\n"),
+        "{page}"
+    );
     assert!(page.contains("step 1: read, warm"), "{page}");
     assert!(!page.contains("pack"), "nothing was published of it: {page}");
     assert_eq!(pages::study_end(&[]).terminal(&style(120)), "");

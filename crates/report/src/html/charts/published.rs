@@ -46,20 +46,26 @@ pub(super) fn study(part: &Part<'_>) -> Vec<Chart> {
     let mut rows = study_figures(step.step, &step.records);
     // Other charts of the run have what nobody published.
     rows.retain(|row| row.published.is_some() || all_ratios && row.figure == Figure::TimeRatio);
-    let kinds = [Figure::TimeRatio, Figure::Microseconds, Figure::SpaceRatio, Figure::BreakEven];
     let of = |kind| rows.iter().filter(|row| row.figure == kind).cloned().collect::<Vec<_>>();
-    kinds.iter().map(|kind| of_kind(&of(*kind), *kind)).collect()
+    KINDS.iter().map(|kind| of_kind(&of(*kind), *kind)).collect()
 }
 
+const KINDS: [Figure; 9] = [
+    Figure::TimeRatio,
+    Figure::ProcessorRatio,
+    Figure::Microseconds,
+    Figure::MbPerSecond,
+    Figure::ResidentBefore,
+    Figure::ResidentAfter,
+    Figure::Bytes,
+    Figure::SpaceRatio,
+    Figure::BreakEven,
+];
+
 fn of_kind(rows: &[StudyFigure], kind: Figure) -> Chart {
-    let (title, axis, unit, factor) = match kind {
-        Figure::TimeRatio => ("ratios of times", "time ÷ the baseline’s", Unit::Ratio, 1.0),
-        Figure::Microseconds => ("times", "time of an operation", Unit::Nanoseconds, 1e3),
-        Figure::SpaceRatio => ("ratios of space", "on disk ÷ the baseline’s", Unit::Ratio, 1.0),
-        Figure::BreakEven => ("break-even sizes", "size of blobs", Unit::Bytes, 1.0),
-    };
-    let mut chart = Chart::dots("study", Axis::log(axis, unit));
-    if matches!(kind, Figure::TimeRatio | Figure::SpaceRatio) {
+    let (title, axis, factor) = axis_of(kind);
+    let mut chart = Chart::dots("study", axis);
+    if matches!(kind, Figure::TimeRatio | Figure::ProcessorRatio | Figure::SpaceRatio) {
         chart = chart.around_one();
     }
     for row in rows {
@@ -72,6 +78,27 @@ fn of_kind(rows: &[StudyFigure], kind: Figure) -> Chart {
     }
     let title = format!("Do the published {title} hold here?");
     chart.described(title, READ_STUDY, [tables::study(rows)])
+}
+
+/// What its charts ask about, their axis, and what of its unit is one of the axis.
+fn axis_of(kind: Figure) -> (&'static str, Axis, f64) {
+    let ratio = |label| Axis::log(label, Unit::Ratio);
+    let percent = |label| Axis::linear(label, Unit::Count);
+    match kind {
+        Figure::TimeRatio => ("ratios of times", ratio("time ÷ the baseline’s"), 1.0),
+        Figure::ProcessorRatio => {
+            ("ratios of processor times", ratio("processor time ÷ the baseline’s"), 1.0)
+        }
+        Figure::Microseconds => {
+            ("times", Axis::log("time of an operation", Unit::Nanoseconds), 1e3)
+        }
+        Figure::MbPerSecond => ("rates", Axis::log("bytes a second", Unit::BytesPerSecond), 1e6),
+        Figure::ResidentBefore => ("pages in memory before", percent("% of the pages"), 1.0),
+        Figure::ResidentAfter => ("pages in memory afterwards", percent("% of the pages"), 1.0),
+        Figure::Bytes => ("lengths of files", Axis::log("length", Unit::Bytes), 1.0),
+        Figure::SpaceRatio => ("ratios of space", ratio("on disk ÷ the baseline’s"), 1.0),
+        Figure::BreakEven => ("break-even sizes", Axis::log("size of blobs", Unit::Bytes), 1.0),
+    }
 }
 
 /// A published figure, which may have no upper end, or a range.
