@@ -10,6 +10,8 @@ pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
     let state = match state {
         State::Reached if work.updates() => None,
         State::Reached => lost(sample).map(|resident| FindingKind::StateLost { resident }),
+        // Only reads have a cold state, and before those pages are always looked at.
+        State::NotFetched(_) if sample.before.is_none() => None,
         State::NotReached => Some(FindingKind::StateNotReached {
             cache,
             resident: before.resident_share().unwrap_or(0.0),
