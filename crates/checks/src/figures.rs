@@ -1,7 +1,7 @@
 //! Computes the figures of a comparison from its samples.
 
 use hdrhistogram::Histogram;
-use model::{Cache, Case, Latency, Sample, record::Record};
+use model::{Cache, Case, Latency, Plan, Sample, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Values, geometric_mean};
@@ -106,9 +106,24 @@ pub fn figures(record: &Record) -> Vec<Figures> {
     let cases = record.header.plan.cases();
     let rows = cases.flat_map(|case| {
         let verdicts = verdicts(record, case).into_iter().enumerate();
-        verdicts.map(move |(target, verdict)| row(Series::new(record, case, target), verdict))
+        let rows =
+            verdicts.map(|(target, verdict)| row(Series::new(record, case, target), verdict));
+        without_false_limits(&record.header.plan, rows.collect())
     });
     rows.collect()
+}
+
+/// What a store takes less time than is no limit.
+fn without_false_limits(plan: &Plan, mut rows: Vec<Figures>) -> Vec<Figures> {
+    let time = |row: &Figures| Some(row.us_per_op?.point);
+    let stores = rows.iter().filter(|row| !plan.is_reference(row.target));
+    let fastest = stores.filter_map(time).fold(f64::INFINITY, f64::min);
+    for row in rows.iter_mut().filter(|row| row.verdict == Verdict::Limit) {
+        if time(row).is_some_and(|time| time > fastest) {
+            row.verdict = Verdict::Reference;
+        }
+    }
+    rows
 }
 
 pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {

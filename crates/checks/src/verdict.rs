@@ -26,6 +26,8 @@ pub enum Verdict {
     /// None of these is shown.
     Inconclusive,
     /// It is a limit of the machine, not a place for data: whatever its ratio, it does not win.
+    Limit,
+    /// It is such a limit elsewhere; here a store takes less time.
     Reference,
     /// It writes under another durability class: not the same work.
     DurabilityDiffers,
@@ -64,7 +66,7 @@ impl Verdict {
     /// The same of a target that is a limit of the machine.
     pub(crate) fn of_reference(self) -> Self {
         let compared = self.is_judged() || self == Self::DurabilityDiffers;
-        if compared { Self::Reference } else { self }
+        if compared { Self::Limit } else { self }
     }
 
     /// Why a target of two records is not judged against itself, if so many rounds of each count.

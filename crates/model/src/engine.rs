@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Durability, Error, Facet, Library, OpenOptions, Result, Setting, Settings, Store,
+    Accepts, Durability, Error, Facet, Library, OpenOptions, Result, Setting, Settings, Store,
     rows::{RowStore, RowTables, Style},
     tasks::Queue,
 };
@@ -201,7 +201,9 @@ pub trait Blobs: Engine {
     /// The value of its setting `cache` with which `sessions` of a store have a cache of `bytes`
     /// together; `None`: it has none of its own.
     fn cache(&self, bytes: u64, _sessions: u32) -> Option<u64> {
-        self.settings(Facet::Blobs).iter().any(|setting| setting.name == "cache").then_some(bytes)
+        let table = self.settings(Facet::Blobs);
+        let accepts = table.iter().find(|setting| setting.name == "cache")?.accepts;
+        Some(if let Accepts::Multiple(of, ..) = accepts { bytes / of * of } else { bytes })
     }
 
     /// How a new store is filled fast.

@@ -162,6 +162,9 @@ pub struct PlannedTarget {
     pub location: String,
     /// Settings asked for, by the target string, options and the durability class.
     pub settings: Settings,
+    /// Names of those among `settings` that only the durability class asks for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_class: Vec<String>,
     /// Whose store is measured.
     pub owner: Owner,
     /// The file system that its scratch stores were placed on, by a name that no other has;

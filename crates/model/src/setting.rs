@@ -27,6 +27,9 @@ pub enum Accepts {
     Size(u64, u64),
     /// A whole number, from the first to the second.
     Integer(i64, i64),
+    /// A size in bytes from the second to the third that is a multiple of the first: the engine would
+    /// round others.
+    Multiple(u64, u64, u64),
     /// Any text.
     Text,
     /// A power of two in bytes, from the first to the second.
@@ -40,6 +43,7 @@ impl fmt::Display for Accepts {
             Self::Words(words) => f.write_str(&words.join(", ")),
             Self::Text => f.write_str("any text"),
             Self::Size(min, max) => write!(f, "{min} to {max} bytes"),
+            Self::Multiple(of, min, max) => write!(f, "a multiple of {of} from {min} to {max}"),
             Self::PowerOfTwo(min, max) => write!(f, "a power of two from {min} to {max}"),
             Self::Integer(min, max) => write!(f, "{min} to {max}"),
         }
@@ -105,6 +109,17 @@ impl Setting {
                 let fits = matches!(self.accepts, Accepts::Size(..)) || value.is_power_of_two();
                 (value.to_string(), fits && (min..=max).contains(&value))
             }
+            Accepts::Multiple(of, min, max) => {
+                let value = units::parse_size(text).map_err(|e| wrong(e.to_string()))?;
+                let near = nearest_multiple(value, of).clamp(min, max);
+                if near != value {
+                    return Err(wrong(format!(
+                        "accepted: {}; the nearest is {near}",
+                        self.accepts
+                    )));
+                }
+                (value.to_string(), true)
+            }
             Accepts::Integer(min, max) => {
                 let value = units::parse_integer(text).map_err(|e| wrong(e.to_string()))?;
                 (value.to_string(), (min..=max).contains(&value))
@@ -112,6 +127,10 @@ impl Setting {
         };
         if is_within { Ok(value) } else { Err(wrong(format!("accepted: {}", self.accepts))) }
     }
+}
+
+fn nearest_multiple(value: u64, of: u64) -> u64 {
+    value.saturating_add(of / 2) / of * of
 }
 
 /// Settings by name, values in canonical form.
@@ -203,6 +222,7 @@ mod tests {
         Setting::new("page_size", Accepts::PowerOfTwo(512, 65536), ""),
         Setting::new("api", Accepts::Words(&["sql", "blob"]), ""),
         Setting::new("mmap", Accepts::Size(0, 1 << 40), ""),
+        Setting::new("cache", Accepts::Multiple(1024, 0, 1 << 40), ""),
         Setting::new("set.*", Accepts::Text, ""),
     ];
 
@@ -226,6 +246,12 @@ mod tests {
         assert!(say(("api", "blbo")).contains("did you mean blob?"));
         assert!(say(("page_size", "1000")).contains("a power of two from 512 to 65536"));
         assert!(say(("mmap", "lots")).contains("mmap=lots"));
+        let says = say(("cache", "2MB"));
+        assert!(
+            says.ends_with("a multiple of 1024 from 0 to 1099511627776; the nearest is 1999872"),
+            "{says}"
+        );
+        assert!(say(("cache", "10")).ends_with("the nearest is 0"));
         assert!(say(("set.", "on")).contains("no setting"));
     }
 }

@@ -80,6 +80,7 @@ pub(super) fn target(label: &str) -> PlannedTarget {
         settings: Settings::default(),
         owner: Owner::Scratch,
         on: None,
+        of_class: Vec::new(),
         reference: false,
     }
 }

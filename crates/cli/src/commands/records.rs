@@ -195,9 +195,12 @@ pub(crate) struct CompareOptions {
     /// Write JSON (docs/compare.schema.json) to FILE (- for standard output, instead of the tables)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Show all findings
+    /// Show all findings and differences, the 99th percentiles, and the changes that can be seen
     #[arg(long, short)]
     pub(crate) verbose: bool,
+    /// Print the counts alone, and what a gate says
+    #[arg(long, short, conflicts_with_all = ["verbose", "markdown"])]
+    pub(crate) quiet: bool,
 }
 
 /// What a gate that cannot tell does.
@@ -218,7 +221,10 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
 fn shown(compared: &Comparison, options: &CompareOptions) -> String {
     let [old, new] = [&options.old, &options.new].map(|path| path.display().to_string());
     let detail = pages::Detail { all: options.verbose, ..Default::default() };
-    let page = pages::comparison(compared, [&old, &new], detail);
+    let mut page = pages::comparison(compared, [&old, &new], detail);
+    if options.quiet {
+        page.blocks.truncate(1);
+    }
     if options.markdown { page.markdown() } else { output::page(&page) }
 }
 

@@ -43,6 +43,13 @@ fn slips_are_answered_with_the_nearest_match() {
         ("run good.db --baseline other", "no such target"),
         ("run good.db --time soon", "is not a duration"),
         ("run good.db?cache=1MiB&cache_pages=10", "exclude each other"),
+        (
+            "run sqlite:?cache=10",
+            "sqlite:?cache=10: cache=10: accepted: a multiple of 1024 from 0 to",
+        ),
+        ("run sqlite:?cache=2MB", "; the nearest is 1999872"),
+        ("rows sqlite:?cache=10", "the nearest is 0"),
+        ("run lmdb:?map=3000000", "; the nearest is 3014656"),
         ("run good.db --keys 5", "good.db has its own"),
         ("run pack: files: --update --durability durable", "pack cannot give durability durable"),
         ("run good.db --in-place", "--update"),

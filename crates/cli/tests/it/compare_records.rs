@@ -43,7 +43,17 @@ fn a_tenth_more_fails_the_gate_and_names_the_row() {
     assert!(line.starts_with(says), "{line}");
     let row = ran.out.lines().find(|line| line.starts_with("pack")).unwrap();
     assert!(row.ends_with("worse: 1.10× slower"), "{row}");
-    world.ok("compare old.json new.json");
+    let out = world.ok("compare old.json new.json").out;
+    assert!(!out.contains("sees") && !out.contains("p99"), "{out}");
+    let out = world.ok("compare old.json new.json --verbose").out;
+    assert!(out.contains("sees") && out.contains("p99"), "{out}");
+    let quiet = world.run("compare old.json new.json --quiet --fail-above 5%");
+    assert_eq!((quiet.code, quiet.err), (Some(3), ran.err));
+    assert_eq!(
+        quiet.out,
+        "new.json against old.json\nOf 1 row: 1 worse.\ntimes are divided by those of the control, \
+         files, in the same rounds\n"
+    );
     for passes in [
         "old.json new.json --fail-above 15%",
         "new.json old.json --fail-above 5%",
@@ -119,6 +129,43 @@ fn two_real_runs_are_compared() {
     for title in ["read, warm: read, random permutation", "update, warm: update"] {
         assert!(out.contains(title), "{out}");
     }
+}
+
+#[test]
+fn what_both_read_is_compared_though_one_updates_as_well() {
+    let world = World::new();
+    std::fs::create_dir(world.path("own")).unwrap();
+    world.ok("init own/a.db --count 30 --size 1k");
+    world.ok("export own/a.db own/b");
+    let runs = ["run files: sqlite: --keys 30 --size 1k", "run own/a.db own/b"];
+    for (number, (run, own)) in runs.iter().zip([false, true]).enumerate() {
+        for (name, more) in [("read", ""), ("both", "--update")] {
+            world.ok(&format!("{run} --read {more} --rounds 5 -q --json {name}{number}.json"));
+        }
+        let out = world.ok(&format!("compare read{number}.json both{number}.json --json -")).out;
+        let told: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(told["rows"].as_array().unwrap().len(), 2, "{out}");
+        assert_eq!(out.contains("own/b (a store of the user)"), own, "{out}");
+    }
+}
+
+#[test]
+fn a_store_that_moved_is_the_same_one_and_with_other_settings_another() {
+    let world = World::new();
+    std::fs::create_dir(world.path("old")).unwrap();
+    world.ok("init old/a.db --count 30 --size 1k");
+    let run = |targets: &str, name: &str| {
+        world.ok(&format!("run {targets} --read --rounds 5 -q --json {name}.json"));
+    };
+    run("old/a.db", "old");
+    std::fs::rename(world.path("old"), world.path("new")).unwrap();
+    run("new/a.db", "new");
+    let out = world.ok("compare old.json new.json").words();
+    let moved = "stores: old/a.db (a store of the user) against new/a.db (a store of the user)";
+    assert!(out.contains(moved), "{out}");
+    run("new/a.db?mmap=1MiB", "mapped");
+    let said = world.refused("compare old.json mapped.json");
+    assert!(said.contains("nothing in common: old/a.db against new/a.db?mmap=1MiB"), "{said}");
 }
 
 #[test]

@@ -369,7 +369,7 @@ fn the_class_of_an_existing_server_is_adopted(kind: &Kind, world: &World) {
 }
 
 fn a_connection_is_encrypted_and_the_certificate_checked(kind: &Kind, world: &World) {
-    let server = Existing::encrypted(kind, world);
+    let mut server = Existing::encrypted(kind, world);
     let at = format!("{}://me:right@{}/shop", kind.scheme, server.place());
     let run = |tls: &str| format!("run {at}?tls={tls} --read --keys 50 --rounds 1");
     let authority = server.authority().display().to_string();
@@ -385,6 +385,13 @@ fn a_connection_is_encrypted_and_the_certificate_checked(kind: &Kind, world: &Wo
     assert!(said.contains("certificate"), "{said}");
     assert!(one_line(world, &run("absent.pem")).contains("tls=absent.pem"));
     assert_eq!(server.tables(), "");
+    server.present_authority();
+    let said = one_line(world, &run(&authority));
+    assert!(
+        said.contains("certificate is an authority's own") && said.contains("accepted: "),
+        "{said}"
+    );
+    assert!(!said.contains("nothing answers"), "{said}");
 }
 
 fn a_folder_that_is_deep_or_closed_is_no_obstacle(kind: &Kind, world: &World) {

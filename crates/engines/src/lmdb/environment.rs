@@ -130,10 +130,8 @@ fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
     )))
 }
 
-/// Maps consist of whole pages, of 4 KiB to 64 KiB.
 fn map_size(settings: &Settings) -> Result<usize> {
-    let bytes = settings.parse("map").unwrap_or(MAP).next_multiple_of(1 << 16);
-    refusal::size(bytes)
+    refusal::size(settings.parse("map").unwrap_or(MAP))
 }
 
 /// Words of the setting `sync`, with the flag of each. Set flags contain the last, which is the

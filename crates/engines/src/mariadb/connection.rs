@@ -11,7 +11,7 @@ use mysql::{
 };
 
 use crate::server::{
-    Answer, Connect, Connection, EachRow, Failure, Folder, Row, TLS_HINT, Tls, Value, Why,
+    Answer, Connect, Connection, EachRow, Failure, Folder, Row, Tls, Value, Why, refused,
     visit_rows,
 };
 
@@ -101,8 +101,10 @@ impl From<Error> for Failure {
             Error::DriverError(cause) => cause.to_string(),
             other => other.to_string(),
         };
-        let hint = if what.contains("certificate") { TLS_HINT } else { "" };
-        Self { error: model::Error::failed(what + hint), why: Why::Absent }
+        match refused(&what) {
+            Some(error) => Self { error, why: Why::Other },
+            None => Self { error: model::Error::failed(what), why: Why::Absent },
+        }
     }
 }
 

@@ -64,7 +64,8 @@ static PRIVATE: Declaration = Declaration {
         SYNC,
         Setting::new(
             "cache",
-            Accepts::Size(5 << 20, 1 << 46),
+            // Key buffers consist of whole 4 KiB, and InnoDB starts with 6 MiB or more.
+            Accepts::Multiple(1 << 20, 6 << 20, 1 << 46),
             "innodb_buffer_pool_size, key_buffer_size or aria_pagecache_buffer_size, in bytes",
         ),
         VARIABLE,

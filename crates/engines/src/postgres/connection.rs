@@ -19,8 +19,8 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::server::{
-    Answer, Connect, Connection, EachRow, Failure, Folder, Row, TLS_HINT, Tls, Value, Why,
-    certificates, visit_rows,
+    Answer, Connect, Connection, EachRow, Failure, Folder, Row, Tls, Value, Why, certificates,
+    refused, visit_rows,
 };
 
 /// A connection.
@@ -84,8 +84,8 @@ impl From<Error> for Failure {
         if no_password || state == Some(&SqlState::INVALID_PASSWORD) {
             text += "; the password is in the address (%40 for an @ in it) or in PGPASSWORD";
         }
-        if state.is_none() && text.contains("certificate") {
-            text += TLS_HINT;
+        if let Some(error) = refused(&text).filter(|_| state.is_none()) {
+            return Self { error, why: Why::Other };
         }
         if text.contains("no encryption") {
             text += "; ?tls=on or ?tls=FILE encrypts";

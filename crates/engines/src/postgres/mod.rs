@@ -62,8 +62,8 @@ static PRIVATE: Declaration = Declaration {
         Setting::new(
             "cache",
             // 16 pages of 8 KiB, and the most that the server takes.
-            Accepts::Size(131_072, (i32::MAX as u64 / 2) * 8192),
-            "shared_buffers in bytes (whole pages of 8 KiB)",
+            Accepts::Multiple(8192, 131_072, (i32::MAX as u64 / 2) * 8192),
+            "shared_buffers in bytes",
         ),
         SYNC,
         NULL,

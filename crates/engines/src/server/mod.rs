@@ -25,7 +25,7 @@ pub(crate) use engine::ServerEngine;
 pub(crate) use folder::{Folder, LOOPBACK, TCP_USER, Tcp, VIA};
 pub(crate) use software::{Software, numbers};
 pub(crate) use table::Grammar;
-pub(crate) use tls::{HINT as TLS_HINT, TLS, Tls, certificates};
+pub(crate) use tls::{TLS, Tls, certificates, refused};
 pub(crate) use variables::{Variables, own_variables, variables};
 
 #[cfg(test)]

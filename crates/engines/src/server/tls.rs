@@ -12,9 +12,21 @@ pub(crate) const TLS: Setting = Setting::new(
      authority; FILE: the same, with the authorities of this PEM file trusted as well",
 );
 
-/// What follows an error of a handshake.
-pub(crate) const HINT: &str =
-    "; ?tls=FILE names a PEM file with the certificate of the authority that signed the server's";
+/// Why a handshake failed, if by the server's certificate.
+pub(crate) fn refused(what: &str) -> Option<Error> {
+    let why = match what {
+        own if own.contains("CaUsedAsEndEntity") => {
+            "the server's certificate is an authority's own, as a self-signed one is; accepted: one \
+             that an authority signed for the server"
+        }
+        other if other.contains("certificate") => other,
+        _ => return None,
+    };
+    Some(Error::usage(format!(
+        "{why}; ?tls=FILE names a PEM file with the certificate of the authority that signed the \
+         server's"
+    )))
+}
 
 /// How a connection is encrypted; the server's certificate is always checked.
 #[derive(Clone, Debug, PartialEq, Eq)]

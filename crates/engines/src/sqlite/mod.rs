@@ -91,8 +91,8 @@ static DECLARATION: Declaration = Declaration {
         .only(&[Facet::Blobs, Facet::Rows]),
         Setting::new(
             "cache",
-            Accepts::Size(0, MAX_BYTES),
-            "page cache in bytes (PRAGMA cache_size, negative form; whole KiB)",
+            Accepts::Multiple(1 << 10, 0, MAX_BYTES),
+            "page cache in bytes (PRAGMA cache_size, negative form)",
         ).of_use(),
         Setting::new(
             "cache_pages",

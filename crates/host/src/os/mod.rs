@@ -2,8 +2,8 @@
 //! What a system does not report is absent there.
 //!
 //! `linux` and `unix` (macOS, the BSDs) have what only Linux reports, and what the others do in its
-//! place; both re-export `posix`. `other` (Windows) is the standard library alone. Tests compile all of
-//! them on Linux.
+//! place; both re-export `posix`. `other` (Windows) is the standard library alone. `absent` has what
+//! only Linux reports, for `unix` and `other`. Tests compile all of them on Linux.
 
 #![allow(
     clippy::unnecessary_wraps,
@@ -13,6 +13,12 @@
 
 #[cfg(unix)]
 mod posix;
+
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", allow(dead_code, reason = "tests only compile it"))]
+mod absent;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use absent::*;
 
 #[cfg(target_os = "linux")]
 mod linux;

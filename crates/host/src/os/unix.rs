@@ -11,24 +11,6 @@ pub(crate) fn spent_by_thread() -> Cost {
     spent()
 }
 
-pub(crate) fn process_ns(_: u32) -> Option<u64> {
-    None
-}
-
-/// There are no such files.
-#[derive(Debug)]
-pub(crate) struct ThreadFile;
-
-impl ThreadFile {
-    pub(crate) fn open(_: &str) -> Self {
-        Self
-    }
-
-    pub(crate) fn read<'b>(&self, _: &'b mut [u8]) -> Option<&'b str> {
-        None
-    }
-}
-
 #[cfg(target_vendor = "apple")]
 pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
     use rustix::{
@@ -45,12 +27,4 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
 #[cfg(not(target_vendor = "apple"))]
 pub(crate) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
     None
-}
-
-pub(crate) fn sync_filesystem(_: &Path) -> Option<io::Result<()>> {
-    None
-}
-
-pub(crate) fn pieces(_: &Path) -> io::Result<Option<u64>> {
-    Ok(None)
 }

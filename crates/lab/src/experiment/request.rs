@@ -307,13 +307,16 @@ impl<E: Engine + ?Sized> Target<E> {
     ) -> Result<PlannedTarget> {
         let path = || self.location.as_ref().map(|path| path.display().to_string());
         let address = self.address.as_ref().map(Secret::to_string);
+        let settings = self.settings_for(facet, class)?;
+        let of_class = settings.0.keys().filter(|name| self.settings.get(name).is_none()).cloned();
         Ok(PlannedTarget {
             label: self.label.clone(),
             engine: self.engine.name().to_owned(),
             title: self.engine.declaration().title.to_owned(),
             extension: self.engine.declaration().extension.map(str::to_owned),
             location: address.or_else(path).unwrap_or_default(),
-            settings: self.settings_for(facet, class)?,
+            of_class: of_class.collect(),
+            settings,
             owner,
             on: self.placement.as_ref().map(|placement| placement.name.clone()),
             reference: self.engine.declaration().reference,

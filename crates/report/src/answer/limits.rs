@@ -10,7 +10,7 @@ use model::{
 };
 
 use super::{Lead, NAMED, and};
-use crate::MergedFinding;
+use crate::{MergedFinding, words};
 
 /// How the data gets to the store ahead, or how an answer for one's own data is found.
 pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
@@ -102,21 +102,26 @@ fn is_lost(run: &Record, plan: &Plan) -> bool {
         && stores.map(|store| store.durability).any(|class| class < Durability::Durable)
 }
 
-/// The effects of the findings above a note, the worst first.
-pub(super) fn weakened(findings: &[MergedFinding]) -> Option<String> {
-    let above = findings.iter().filter(|finding| finding.kind.severity() > Severity::Note);
-    let effects: Vec<String> =
-        above.clone().map(|finding| effect(&finding.kind.to_string())).unique().collect();
-    let worst = above.map(|finding| finding.kind.severity()).max()?;
-    let named = listed(&effects);
-    Some(match worst {
-        Severity::Wrong => format!("Do not rely on it: {named}."),
-        _ => format!("What weakens it: {named}."),
-    })
+/// The effects of the findings above a note: what is wrong by what it is wrong about, then the others.
+pub(super) fn weakened(plan: &Plan, findings: &[MergedFinding]) -> Option<String> {
+    let such = |severity| findings.iter().filter(move |one| one.kind.severity() == severity);
+    let wrong = such(Severity::Wrong)
+        .map(|one| (words::seen_in(plan, one, None), effect(&one.kind.to_string())))
+        .into_grouping_map()
+        .collect::<Vec<_>>();
+    // What is wrong about everything has no name, and comes first.
+    let wrong = wrong.into_iter().sorted().map(|(about, effects)| {
+        let about = about.as_deref().unwrap_or("it");
+        format!("Do not rely on {about}: {}.", listed(effects))
+    });
+    let weaker = listed(such(Severity::Warning).map(|one| effect(&one.kind.to_string())));
+    let weaker = (!weaker.is_empty()).then(|| format!("What weakens it: {weaker}."));
+    Some(wrong.chain(weaker).join(" ")).filter(|said| !said.is_empty())
 }
 
-/// Some have commas of their own.
-fn listed(effects: &[String]) -> String {
+/// Each once; some have commas of their own.
+fn listed(effects: impl IntoIterator<Item = String>) -> String {
+    let effects: Vec<_> = effects.into_iter().unique().collect();
     let more = effects.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more"));
     effects.iter().take(NAMED).cloned().chain(more).join("; ")

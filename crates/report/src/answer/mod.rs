@@ -48,7 +48,7 @@ pub fn answer(runs: &[Record], figures: &[Vec<Figures>], findings: &[MergedFindi
         limits::next_step(first, &all),
         settle::settle(runs, &all),
         limits::not_covered(first),
-        limits::weakened(findings),
+        limits::weakened(plan, findings),
     ];
     Answer { says, more: more.into_iter().flatten().collect() }
 }
@@ -96,7 +96,14 @@ fn sentence(plan: &Plan, group: &[&Lead<'_>], all: usize) -> String {
         Ahead::Baseline => format!("{name} {}.", each(group, |lead| slower_next(plan, lead))),
         Ahead::Nearest(_) => {
             let places = each(group, takes);
-            format!("{name} comes closest to the limit of this machine ({baseline}): it {places}.")
+            let is_limit = group.iter().all(|lead| lead.ratio.is_some_and(|r| r.point >= 1.0));
+            if is_limit {
+                format!(
+                    "{name} comes closest to the limit of this machine ({baseline}): it {places}."
+                )
+            } else {
+                format!("{name} is fastest next to the reference {baseline}: it {places}.")
+            }
         }
         Ahead::Same => format!("{} equally fast (within ±3 %).", each(group, |_| both(plan, lead))),
         Ahead::Open => {

@@ -5,9 +5,10 @@
 //! [`stats::unpaired_ratio`]. What may have caused a change is listed with it: environments that
 //! differ, and the findings about either record.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, ffi::OsStr, path::Path};
 
 use checks::Gate;
+use itertools::Itertools;
 use model::{
     Cache, Case, DatasetSpec, Error, Experiment, Plan, PlannedTarget, Result, Severity,
     record::Record, units::show_count,
@@ -160,7 +161,7 @@ impl Comparison {
 /// Compares the runs of two files; `control` names a target that both have, by its label; without it
 /// that is the new record's baseline. An error: they worked on other data, or have nothing in common.
 pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Result<Comparison> {
-    let (runs, mut only) = paired(old, new, words::varied);
+    let (runs, mut only) = paired(old, new, |run| [Some(words::varied(run))]);
     let mut plans: Vec<Unlike> = Vec::new();
     let mut compared = Vec::new();
     let mut divisor = None;
@@ -170,9 +171,10 @@ pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Resu
         add_new(&mut plans, conditions(&both));
         let of_each = both.map(cases);
         let listed = both.map(|plan| plan.targets.iter().enumerate().collect::<Vec<_>>());
-        let (pairs, lacking_cases) = paired(&of_each[0], &of_each[1], |(_, words)| words.clone());
-        let name = |(_, target): &(usize, &PlannedTarget)| words::target(target);
-        let (targets, lacking) = paired(&listed[0], &listed[1], name);
+        let (pairs, lacking_cases) =
+            paired(&of_each[0], &of_each[1], |(_, words)| [Some(words.clone())]);
+        let (targets, lacking) = paired(&listed[0], &listed[1], |(_, target)| identities(target));
+        add_new(&mut plans, stores(&targets));
         let targets: Vec<_> = targets.into_iter().map(|(old, new)| [old.0, new.0]).collect();
         for (whose, lacking) in (0..).zip(lacking_cases).chain((0..).zip(lacking)) {
             add_new(&mut only[whose], lacking);
@@ -219,24 +221,58 @@ fn control(
     })
 }
 
-/// Elements of `old` and `new` with the same name, in the order of `new`; of several the first with
-/// the first, and so on. Next, the names of what is in `old` only, and in `new` only.
-fn paired<'a, T>(
+/// Elements of `old` and `new` that have the first of their names in common, or the next, in the order
+/// of `new`; of several the first with the first, and so on. Next, the first names of what is in `old`
+/// only, and in `new` only.
+fn paired<'a, T, const N: usize>(
     old: &'a [T],
     new: &'a [T],
-    name: impl Fn(&T) -> String,
+    called: impl Fn(&T) -> [Option<String>; N],
 ) -> (Vec<(&'a T, &'a T)>, [Vec<String>; 2]) {
-    let mut rest: Vec<_> = old.iter().map(|one| (name(one), one)).collect();
-    let (mut pairs, mut only_new) = (Vec::new(), Vec::new());
-    for one in new {
-        let name = name(one);
-        match rest.iter().position(|(other, _)| *other == name) {
-            Some(place) => pairs.push((rest.remove(place).1, one)),
-            None => only_new.push(name),
+    let listed = |all: &'a [T]| all.iter().map(|one| (called(one), one)).collect::<Vec<_>>();
+    let (mut rest, new) = (listed(old), listed(new));
+    let mut partners = vec![None; new.len()];
+    for rank in 0..N {
+        for (partner, (names, _)) in partners.iter_mut().zip(&new).filter(|(p, _)| p.is_none()) {
+            let is_it =
+                |(other, _): &([_; N], _)| names[rank].is_some() && other[rank] == names[rank];
+            *partner = rest.iter().position(is_it).map(|place| rest.remove(place).1);
         }
     }
-    (pairs, [rest.into_iter().map(|(name, _)| name).collect(), only_new])
+    let first = |(names, _): &([Option<String>; N], &T)| names[0].clone().unwrap_or_default();
+    let (mut pairs, mut only_new) = (Vec::new(), Vec::new());
+    for (one, partner) in new.iter().zip(partners) {
+        match partner {
+            Some(old) => pairs.push((old, one.1)),
+            None => only_new.push(first(one)),
+        }
+    }
+    (pairs, [rest.iter().map(first).collect(), only_new])
 }
+
+/// By what a target is the same one in both records: its name in the tables; of a store of the user,
+/// which may have moved, the name of its file or folder, and else its kind. Each with the settings
+/// that were asked for and the file system.
+fn identities(target: &PlannedTarget) -> [Option<String>; 3] {
+    let file = Path::new(&target.location).file_name().map(OsStr::to_string_lossy);
+    let kind = words::owner(target).map(|_| words::target_as(target, &target.engine));
+    let file = kind.as_ref().zip(file).map(|(kind, file)| format!("{kind} {file}"));
+    [Some(words::target_as(target, &target.label)), file, kind]
+}
+
+/// Stores of the user that are in another place, or of which one record measured a copy.
+fn stores(pairs: &[(&Numbered<'_>, &Numbered<'_>)]) -> Option<Unlike> {
+    let shown = |(_, target): &Numbered<'_>| {
+        words::owner(target).map(|owner| format!("{} ({owner})", target.location))
+    };
+    let both = pairs.iter().map(|(old, new)| [shown(old), shown(new)]);
+    let differ: Vec<_> = both.filter(|[old, new]| old != new).collect();
+    let listed = |of: usize| differ.iter().filter_map(|both| both[of].clone()).join("; ");
+    Unlike::of("stores", [listed(0), listed(1)])
+}
+
+/// A target with its place in the plan.
+type Numbered<'a> = (usize, &'a PlannedTarget);
 
 fn nothing_in_common(only: &[Vec<String>; 2]) -> Error {
     let [old, new] = only.each_ref().map(|own| own.join("; "));
@@ -406,7 +442,7 @@ mod tests {
     #[test]
     fn the_same_name_again_pairs_in_order() {
         let (old, new) = (["a1", "b1", "a2"], ["a3", "c1", "a4", "a5"]);
-        let letter = |one: &&str| one[..1].to_owned();
+        let letter = |one: &&str| [Some(one[..1].to_owned())];
         let (pairs, only) = paired(&old, &new, letter);
         assert_eq!(pairs, [(&"a1", &"a3"), (&"a2", &"a4")]);
         assert_eq!(only, [vec!["b"], vec!["c", "a"]]);

@@ -46,9 +46,9 @@ pub enum Here {
 pub enum Against {
     /// The interval is about what was published.
     Agrees,
-    /// The whole interval is below.
+    /// The whole interval is below, and reaches further.
     Lower,
-    /// The whole interval is above.
+    /// The whole interval is above, and reaches further.
     Higher,
     /// The interval contains what was published, and much else.
     TooWide,
@@ -62,21 +62,26 @@ const EXACT: f64 = 0.005;
 const ABOUT: f64 = 1.25;
 
 impl StudyFigure {
+    /// Where it was measured: what has no such place is about the stores.
+    pub fn place(&self) -> &str {
+        if self.place.is_empty() { "the stores" } else { &self.place }
+    }
+
     /// Absent: one of both is.
     pub fn against(&self) -> Option<Against> {
         let ((least, greatest), here) = self.published.zip(self.here.as_ref())?;
-        let (low, high) = match here {
-            Here::Estimate(Estimate { low, high, .. }) => (*low, *high),
-            Here::Exact(value) => (value * (1.0 - EXACT), value * (1.0 + EXACT)),
+        let (low, high, about) = match here {
+            Here::Estimate(Estimate { low, high, .. }) => (*low, *high, ABOUT),
+            Here::Exact(value) => (*value, *value, 1.0 + EXACT),
             Here::Even(even) => match even.found.crossings.as_slice() {
-                [one] => (one.low.unwrap_or(0.0), one.high.unwrap_or(f64::INFINITY)),
+                [one] => (one.low.unwrap_or(0.0), one.high.unwrap_or(f64::INFINITY), ABOUT),
                 _ => return None,
             },
         };
         Some(match () {
+            () if low * about >= least && high <= greatest * about => Against::Agrees,
             () if high < least => Against::Lower,
             () if low > greatest => Against::Higher,
-            () if low * ABOUT >= least && high <= greatest * ABOUT => Against::Agrees,
             () => Against::TooWide,
         })
     }

@@ -73,8 +73,8 @@ impl Run<'_> {
     fn row(&self, case: Case, target: &PlannedTarget) -> Option<&Figures> {
         let place = self.record.header.plan.targets.iter().position(|t| t.label == target.label)?;
         let row = self.figures.iter().find(|row| row.case == case && row.target == place)?;
-        let compared = !matches!(row.verdict, Verdict::DurabilityDiffers | Verdict::Reference);
-        compared.then_some(row)
+        let apart = [Verdict::DurabilityDiffers, Verdict::Limit, Verdict::Reference];
+        (!apart.contains(&row.verdict)).then_some(row)
     }
 }
 

@@ -16,8 +16,9 @@ use super::{
     chart::Chart,
     details, findings,
     part::{Part, Side},
+    table,
 };
-use crate::{Answer, StudyStep, answer, words};
+use crate::{Answer, StudyStep, answer, pages::study_answer, study_claims, words};
 
 /// Empty where npm was missing when storemark was built.
 pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
@@ -102,17 +103,17 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
         header {
             h1 { (title) }
             @if !drawn { p.undrawn { "This page is " (NO_CHARTS) "." } }
-            @if let [Chapter { part: Some(part), .. }] = chapters {
+            @if let ([Chapter { part: Some(part), .. }], None) = (chapters, study) {
                 (answered(part)) (details::unlike_environments(part))
             }
-            @if let Some(study) = study { (about(study)) }
+            @if let Some(study) = study { (judged(chapters)) (about(study)) }
         }
         main id="main" {
             @for chapter in chapters {
                 @if let Some(step) = chapter.step {
-                    (in_study(chapter, step, chapters.len() > 1, drawn))
+                    (in_study(chapter, step, drawn))
                 } @else {
-                    (charts(chapter, false, drawn))
+                    (in_run(chapter, drawn))
                 }
             }
         }
@@ -152,6 +153,19 @@ fn named(part: &Part<'_>, side: &Side<'_>) -> Markup {
     html! { @if part.sides.len() > 1 { strong { (side.name) ": " } } }
 }
 
+/// The answer of a study: every published figure next to the one measured here, and a verdict.
+fn judged(chapters: &[Chapter<'_>]) -> Markup {
+    let steps = (1..).zip(chapters).filter_map(|(number, chapter)| Some((number, chapter.step?)));
+    let claims: Vec<_> =
+        steps.map(|(number, step)| (number, study_claims(step.step, &step.records))).collect();
+    html! {
+        @if let Some((counts, all)) = study_answer(&claims) {
+            p.answer { (counts) "." }
+            (table::titled(&all, "Published and measured here"))
+        }
+    }
+}
+
 /// What a study is, and what of its set-up differs here.
 fn about(study: &Study) -> Markup {
     html! {
@@ -162,28 +176,28 @@ fn about(study: &Study) -> Markup {
     }
 }
 
-/// Of several chapters each has an answer of its own.
-fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, several: bool, drawn: bool) -> Markup {
+/// A step with an answer of its own; what weakens it is below its charts.
+fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, drawn: bool) -> Markup {
     html! {
         section {
             h2 { (step.step.title) }
             @if !step.gaps.is_empty() {
                 ul { @for gap in &step.gaps { li { (gap) } } }
             }
-            @if let (Some(part), true) = (&chapter.part, several) { (answered(part)) }
-            (charts(chapter, true, drawn))
+            @if let Some(part) = &chapter.part { (answered(part)) }
+            @for chart in &chapter.charts { (chart.markup(true, drawn)) }
+            @if let Some(part) = &chapter.part { (findings::all(part, true)) }
         }
     }
 }
 
-/// What weakens the answer is after the chart that shows it. Headings are of the second rank, or of
-/// the third `below` a step's.
-fn charts(chapter: &Chapter<'_>, below: bool, drawn: bool) -> Markup {
+/// What weakens the answer is after the chart that shows it.
+fn in_run(chapter: &Chapter<'_>, drawn: bool) -> Markup {
     let (first, others) = chapter.charts.split_at(chapter.charts.len().min(1));
     html! {
-        @for chart in first { (chart.markup(below, drawn)) }
-        @if let Some(part) = &chapter.part { (findings::all(part, below)) }
-        @for chart in others { (chart.markup(below, drawn)) }
+        @for chart in first { (chart.markup(false, drawn)) }
+        @if let Some(part) = &chapter.part { (findings::all(part, false)) }
+        @for chart in others { (chart.markup(false, drawn)) }
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use model::{Experiment, record::Record};
 
+pub(crate) use self::study::study_answer;
 pub use self::{
     calibration::calibration,
     doctor::doctor,
@@ -66,14 +67,22 @@ pub fn records(records: &[Record], detail: Detail) -> Page {
     Page::of(runs.chain(sweep).chain(over_time))
 }
 
+/// Differences that are shown unless all are asked for.
+const FEW: usize = 5;
+
 /// How `names`, the old record's and the new one's, compare.
 pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
     let counts = Some(tables::counts(comparison)).into_iter().chain(tables::control(comparison));
     let counts = counts.map(|text| Line::new("", text));
     let title = Lines::new(format!("{} against {}", names[1], names[0]), counts);
-    let cases = comparison.cases.iter().map(|case| tables::compared_case(case).into());
-    let differences = tables::differences(comparison).into_iter().map(|text| Line::new("! ", text));
-    let differences = Lines::new("What else differs", differences).unless_empty();
+    let cases = comparison.cases.iter();
+    let cases = cases.map(|case| tables::compared_case(case, detail.all).into());
+    let differences = tables::differences(comparison);
+    let shown = if detail.all { differences.len() } else { differences.len().min(FEW) };
+    let more = differences.len() - shown;
+    let more = (more > 0).then(|| Line::new("  ", format!("and {more} more (-v shows all)")));
+    let differences = differences.into_iter().take(shown).map(|text| Line::new("! ", text));
+    let differences = Lines::new("What else differs", differences.chain(more)).unless_empty();
     let found = comparison.findings.iter();
     let found = found.map(|one| (one.severity, format!("{}: {}", one.whose, one.sentence)));
     let findings = Block::Findings { findings: found.collect(), all: detail.all };

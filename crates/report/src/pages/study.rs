@@ -9,7 +9,7 @@ use model::{
 use super::{Detail, Page, about, around, run, together};
 use crate::{
     StudyFigure, figures, study_figures,
-    table::{Block, Line, Lines},
+    table::{Block, Line, Lines, Table},
     tables,
 };
 
@@ -61,22 +61,26 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
 /// What was published next to what was measured, a verdict each: the answer of a study. `claims` are
 /// those of its steps, with their numbers.
 pub fn study_end(claims: &[(usize, Vec<StudyFigure>)]) -> Page {
+    let blocks =
+        study_answer(claims).map(|(counts, table)| [Lines::new(counts, []).into(), table.into()]);
+    blocks.map_or_else(Page::default, Page::of)
+}
+
+/// How many claims hold, and all of them; absent: nothing was published.
+pub(crate) fn study_answer(claims: &[(usize, Vec<StudyFigure>)]) -> Option<(String, Table)> {
     let several = claims.len() > 1;
     let of_step = |(number, rows): &(usize, Vec<StudyFigure>)| {
         let place = if several { format!("step {number}: ") } else { String::new() };
         let placed = |row: &StudyFigure| {
             let mut row = row.clone();
-            row.place.insert_str(0, &place);
+            row.place = format!("{place}{}", row.place());
             row
         };
         rows.iter().map(placed).collect::<Vec<_>>()
     };
     let rows: Vec<_> = claims.iter().flat_map(of_step).collect();
-    if rows.is_empty() {
-        return Page::default();
-    }
     let counts = rows.iter().map(tables::study_verdict).counts();
     let mut counts = counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).sorted();
-    let title = format!("Of {} published figures here: {}", rows.len(), counts.join(", "));
-    Page::of([Lines::new(title, []).into(), tables::study(&rows).into()])
+    let counts = format!("Of {} published figures here: {}", rows.len(), counts.join(", "));
+    (!rows.is_empty()).then(|| (counts, tables::study(&rows)))
 }

@@ -10,7 +10,8 @@ use crate::{
     words,
 };
 
-pub(crate) fn compared_case(case: &ComparedCase) -> Table {
+/// Of a case, with `all` also what its verdicts are not about.
+pub(crate) fn compared_case(case: &ComparedCase, all: bool) -> Table {
     const CHANGE: &str = "new ÷ old";
     let time = Column { bars: true, ..ratio_column("time", CHANGE) };
     let p99 = ratio_column("p99", CHANGE).room(Room::Bar);
@@ -19,8 +20,8 @@ pub(crate) fn compared_case(case: &ComparedCase) -> Table {
         .with(Column::number("old", "µs/op").room(Room::Spare(2)), |change| change.old_us)
         .with(Column::number("new", "µs/op").room(Room::Spare(3)), |change| change.new_us)
         .with(time, |change| Cell::interval(change.time.as_ref()))
-        .with(p99, |change| Cell::interval(change.p99.as_ref()))
-        .with(Column::number("sees", "≥ %"), |change| {
+        .with_if(all, p99, |change| Cell::interval(change.p99.as_ref()))
+        .with_if(all, Column::number("sees", "≥ %"), |change| {
             Cell::from(change.detectable.map(|share| share * 100.0))
         })
         .with(Column::text("verdict").narrow(&[18]), |change| {

@@ -124,7 +124,7 @@ fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
-        Verdict::Reference => Tone::Dim,
+        Verdict::Limit | Verdict::Reference => Tone::Dim,
         _ => Tone::Plain,
     }
 }

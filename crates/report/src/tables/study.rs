@@ -12,7 +12,7 @@ use crate::{
 pub(crate) fn study(rows: &[StudyFigure]) -> Table {
     const PLACE: &[usize] = &[24, 16, 10];
     Table::of("", rows)
-        .with(Column::text("in").narrow(PLACE), |row| &*row.place)
+        .with(Column::text("in").narrow(PLACE), StudyFigure::place)
         .with(Column::text("target").narrow(PLACE), |row| &*row.target)
         .with(Column::text("figure"), |row| name(row.figure))
         .with(Column::number("published", ""), |row| {

@@ -5,7 +5,10 @@ mod workload;
 
 pub(crate) use self::{
     data::{data, machine, what_and_where},
-    workload::{about, case, case_title, label, processes, target, workload, workload_name},
+    workload::{
+        about, case, case_title, label, owner, processes, target, target_as, workload,
+        workload_name,
+    },
 };
 
 use std::{
@@ -76,7 +79,8 @@ pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
         Verdict::Baseline => "baseline",
         Verdict::Same => "same within ±3 %",
         Verdict::Inconclusive => "inconclusive",
-        Verdict::Reference => "limit of this machine",
+        Verdict::Limit => "limit of this machine",
+        Verdict::Reference => "reference",
         Verdict::DurabilityDiffers => "durability differs",
         Verdict::Saturated => "saturated",
         Verdict::TooFewRounds => "too few rounds",
@@ -104,6 +108,21 @@ const NAMED: usize = 3;
 /// `files, sqlite (update, round 3): the interval is …`: with what it was seen in, unless that is
 /// everything.
 pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
+    let rounds = finding.rounds.first().map(|first| match finding.rounds.len() {
+        1 => format!("round {}", u64::from(*first) + 1),
+        n => format!("in {n} rounds"),
+    });
+    let kind = advice_of(plan.command(), &finding.kind.to_string());
+    joined([seen_in(plan, finding, rounds), Some(kind)], ": ").unwrap_or_default()
+}
+
+/// `files, sqlite (update, warm)`: the targets and cases of a finding, and what `more` is known;
+/// absent: everything.
+pub(crate) fn seen_in(
+    plan: &Plan,
+    finding: &MergedFinding,
+    more: Option<String>,
+) -> Option<String> {
     // A target that was left out is not in the plan.
     let every = plan.targets.iter().all(|target| finding.targets.contains(&target.label));
     let targets: Vec<_> = finding.targets.iter().filter(|_| !every).cloned().collect();
@@ -112,17 +131,11 @@ pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
     let workloads: Vec<_> = workloads.map(|workload| workload_name(plan, *workload)).collect();
     let every = finding.caches.len() == plan.caches.len();
     let caches = finding.caches.iter().filter(|_| !every).map(ToString::to_string);
-    let rounds = finding.rounds.first().map(|first| match finding.rounds.len() {
-        1 => format!("round {}", u64::from(*first) + 1),
-        n => format!("in {n} rounds"),
-    });
-    let during = [listed(&workloads, NAMED)].into_iter().chain(caches).chain(rounds);
-    let kind = advice_of(plan.command(), &finding.kind.to_string());
+    let during = [listed(&workloads, NAMED)].into_iter().chain(caches).chain(more);
     match (listed(&targets, NAMED), joined(during, ", ")) {
-        (targets, None) if targets.is_empty() => kind,
-        (targets, Some(during)) if targets.is_empty() => format!("{during}: {kind}"),
-        (targets, None) => format!("{targets}: {kind}"),
-        (targets, Some(during)) => format!("{targets} ({during}): {kind}"),
+        (targets, during) if targets.is_empty() => during,
+        (targets, None) => Some(targets),
+        (targets, Some(during)) => Some(format!("{targets} ({during})")),
     }
 }
 

@@ -14,18 +14,38 @@ use super::{counted, joined, pairs};
 
 /// What a target is, wherever its store may be: `sqlite api=blob (journal=wal)`.
 pub(crate) fn target(target: &PlannedTarget) -> String {
-    let named = |word: &String| target.label.split(' ').any(|part| part == word);
-    let settings = target.settings.0.iter().map(|(name, value)| format!("{name}={value}"));
-    let on = target.on.iter().filter(|on| !target.label.contains(*on)).map(|on| format!("on {on}"));
-    let owner = match target.owner {
+    described(target, &target.label, &[], owner(target))
+}
+
+/// The same by another `name`, whoever owns the store, without the settings that its durability class
+/// asks for.
+pub(crate) fn target_as(target: &PlannedTarget, name: &str) -> String {
+    described(target, name, &target.of_class, None)
+}
+
+fn described(
+    target: &PlannedTarget,
+    name: &str,
+    without: &[String],
+    owner: Option<&str>,
+) -> String {
+    let named = |word: &String| name.split(' ').any(|part| part == word);
+    let settings = target.settings.0.iter().filter(|(name, _)| !without.contains(name));
+    let settings = settings.map(|(name, value)| format!("{name}={value}"));
+    let on = target.on.iter().filter(|on| !name.contains(*on)).map(|on| format!("on {on}"));
+    let owner = owner.map(str::to_owned);
+    let more = joined(settings.filter(|word| !named(word)).chain(on).chain(owner), " ");
+    more.map_or_else(|| name.to_owned(), |more| format!("{name} ({more})"))
+}
+
+/// Whose store it is; absent: storemark's.
+pub(crate) fn owner(target: &PlannedTarget) -> Option<&'static str> {
+    match target.owner {
         Owner::Scratch => None,
         Owner::User => Some("a store of the user"),
         Owner::Copy => Some("a copy"),
         Owner::InPlace => Some("in place"),
-    };
-    let owner = owner.map(str::to_owned);
-    let more = joined(settings.filter(|word| !named(word)).chain(on).chain(owner), " ");
-    more.map_or_else(|| target.label.clone(), |more| format!("{} ({more})", target.label))
+    }
 }
 
 pub(crate) fn label(plan: &Plan, target: usize) -> &str {

@@ -65,6 +65,21 @@ fn a_limit_of_the_machine_is_shown_and_never_wins() {
 }
 
 #[test]
+fn what_a_store_is_faster_than_is_no_limit() {
+    let mut record = record(&["files", "sqlite", "pack"]);
+    for round in 0..10 {
+        for (target, ns) in [4_000, 1_000, 1_500].into_iter().enumerate() {
+            record.samples.push(sample(round, target, ns + u64::from(round)));
+        }
+    }
+    record.header.plan.targets[2].reference = true;
+    let shown = page(&record, 100, Detail::default());
+    assert!(fixture::cells(&shown, "pack", 0).ends_with(" reference"), "{shown}");
+    record.header.plan.baseline = 2;
+    assert!(says(&record).contains("SQLite is fastest next to the reference pack: it takes 0.67×"));
+}
+
+#[test]
 fn what_is_open_says_what_would_settle_it() {
     let mut record = record(&["files", "sqlite"]);
     for round in 0..10 {
@@ -149,6 +164,25 @@ fn what_it_leaves_out_and_what_weakens_it_follow() {
     let mut record = typical();
     record.findings = vec![Finding::run(FindingKind::Steal { share: 0.05 })];
     assert!(more(&record).contains("What weakens it: times are too long."), "{}", more(&record));
+}
+
+#[test]
+fn what_is_wrong_about_one_target_in_one_case_names_both() {
+    let mut record = typical();
+    record.header.plan.workloads.push(workload(Operation::Update));
+    let wrong = FindingKind::SettingNotInEffect {
+        name: "mmap".to_owned(),
+        asked: "1".to_owned(),
+        effect: "0".to_owned(),
+    };
+    record.findings = vec![
+        Finding { workload: Some(1), ..Finding::target(wrong, "sqlite") },
+        Finding::run(FindingKind::Steal { share: 0.05 }),
+    ];
+    let shown = more(&record);
+    let says = "Do not rely on sqlite (update): the figures are for another setting. What weakens \
+                it: times are too long.";
+    assert!(shown.contains(says), "{shown}");
 }
 
 #[test]

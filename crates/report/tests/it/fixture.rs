@@ -298,6 +298,7 @@ fn target(label: &str) -> PlannedTarget {
         settings: settings(&[]),
         owner: Owner::Scratch,
         on: None,
+        of_class: Vec::new(),
         reference: false,
     }
 }

@@ -189,8 +189,10 @@ fn tasks_are_next_to_what_was_published() {
 fn a_study_shows_published_figures_and_what_is_missing() {
     let one = step(vec![claim("sqlite api=blob", Figure::TimeRatio, 0.5, Some(0.72))]);
     let other = step(vec![]);
+    let mut run = typical();
+    run.findings = vec![Finding::run(FindingKind::Steal { share: 0.05 })];
     let steps = [
-        StudyStep { step: &one, records: vec![typical()], gaps: vec![] },
+        StudyStep { step: &one, records: vec![run], gaps: vec![] },
         StudyStep { step: &other, records: vec![], gaps: vec!["not measured: no root".to_owned()] },
     ];
     let study = Study {
@@ -209,12 +211,18 @@ fn a_study_shows_published_figures_and_what_is_missing() {
     assert_eq!(drawn["along"]["names"], serde_json::json!(names));
     let [here, published] = [0, 1].map(|point| &drawn["series"][0]["points"][point]);
     same(&here["value"], figures(&typical())[1].ratio.unwrap().point);
-    assert_eq!(here["note"], "differs: higher");
+    assert_eq!(here["note"], "confirmed");
     assert!(published["value"].is_null(), "only the ends of a range are known");
     assert_eq!((&published["low"], &published["high"]), (&0.5.into(), &0.72.into()));
     for said in ["“Faster”", "not measured: no root", "the machine"] {
         assert!(page.contains(said), "{said}");
     }
+    let text = outside(&page);
+    let (top, rest) = text.split_once("<main").unwrap();
+    assert!(top.contains("Of 1 published figures here: 1 confirmed."), "{top}");
+    assert!(top.contains("0.500–0.720") && top.contains("step 1: read, warm"), "{top}");
+    let (last_chart, findings) = (rest.rfind("<figure"), rest.find("What weakens this?"));
+    assert!(last_chart < findings, "findings are below the charts");
 }
 
 #[test]

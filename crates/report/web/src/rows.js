@@ -49,7 +49,7 @@ export function layOut(chart, look) {
 const rowsOf = ({ series }, group, look) => series
   .flatMap(({ target, name, points }, s) => {
     const point = points.find(({ at }) => at === group);
-    const called = look.target(target).isLimit ? `${name} (limit)` : name;
+    const called = look.target(target).isLimit ? `${name} (reference)` : name;
     return point ? [{ name: called, series: s, value: point.value ?? point.low ?? 0 }] : [];
   })
   .sort((one, other) => one.value - other.value);
@@ -91,17 +91,20 @@ const shortened = (name, fits) =>
 /** The heads of the groups and the line of reference, as one series without tooltips. */
 export function background(layout, look, reference) {
   const drawings = layout.heads.map((head) => ({ value: [0, head.at], head: head.name }));
-  if (reference != null) drawings.push({ value: [reference, 0], reference: true });
+  // On a narrow page names are between the marks: the line leaves them out.
+  const pieces = layout.wide ? [[0, layout.count]] : layout.rows.map(({ at }) => [at - ROW / 2, at + ROW / 2]);
+  if (reference != null) drawings.push(...pieces.map(([from, to]) => ({ value: [reference, from], to })));
   return {
     id: "background", type: "custom", silent: true, clip: false, data: drawings, z: 1,
     tooltip: { show: false },
     renderItem(params, api) {
-      const { x, y, width, height } = params.coordSys;
+      const { x, width } = params.coordSys;
       const [px, py] = api.coord([api.value(0), api.value(1)]);
-      const { head } = drawings[params.dataIndex];
+      const { head, to } = drawings[params.dataIndex];
       if (head == null) {
         const style = { stroke: look.ink, lineWidth: 1 };
-        return { type: "line", shape: { x1: px, y1: y, x2: px, y2: y + height }, style };
+        const [, end] = api.coord([api.value(0), to]);
+        return { type: "line", shape: { x1: px, y1: py, x2: px, y2: end }, style };
       }
       const style = {
         fill: look.ink, fontWeight: 600, verticalAlign: "middle", width, overflow: "truncate",

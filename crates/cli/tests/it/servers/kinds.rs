@@ -135,7 +135,7 @@ pub(super) const POSTGRES: Kind = Kind {
         ("?set.no.such=1", "did not take effect: the server has no such variable"),
         ("?set.port=1", "did not take effect: the server has \"5432\""),
         ("?set.data_directory=x", "names a place or code"),
-        ("?cache=1k", "accepted: 131072 to"),
+        ("?cache=200000", "accepted: a multiple of 8192 from 131072 to"),
         ("?sync=always", "off, async, on"),
         ("absent", "absent"),
     ],
@@ -299,6 +299,17 @@ impl<'k> Existing<'k> {
     /// The file with the authority that signed its certificate.
     pub(super) fn authority(&self) -> PathBuf {
         self.folder.join("ca.pem")
+    }
+
+    /// Starts it again with the authority's own certificate.
+    pub(super) fn present_authority(&mut self) {
+        let files =
+            [("ca.pem", "server.pem"), ("ca.key", "server.key"), ("ca.key", "postgres.key")];
+        for (from, to) in files {
+            // Whom the file belongs to stays.
+            fs::write(self.folder.join(to), fs::read(self.folder.join(from)).unwrap()).unwrap();
+        }
+        self.restart(Duration::ZERO);
     }
 
     /// Runs `sql` as a user that may do everything; `None` if it fails.

@@ -71,10 +71,10 @@ fn of_kind(rows: &[StudyFigure], kind: Figure) -> Chart {
     for row in rows {
         for value in row.here.iter().flat_map(here) {
             let note = row.against().map(|against| tables::against_published(against).to_owned());
-            chart.in_group(&row.place, &row.target, Some(value.times(factor).noted(note)));
+            chart.in_group(row.place(), &row.target, Some(value.times(factor).noted(note)));
         }
         let range = row.published.map(|range| of_range(range).times(factor));
-        chart.in_group(&of_published(&row.place), &row.target, range);
+        chart.in_group(&of_published(row.place()), &row.target, range);
     }
     let title = format!("Do the published {title} hold here?");
     chart.described(title, READ_STUDY, [tables::study(rows)])
