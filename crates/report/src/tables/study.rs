@@ -51,6 +51,11 @@ pub(crate) fn name(figure: Figure) -> &'static str {
     }
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "published bytes are whole and positive"
+)]
 pub(crate) fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
     let figure = |value| match of {
         Figure::BreakEven => bytes(value),
