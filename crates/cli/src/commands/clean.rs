@@ -29,8 +29,8 @@ pub(crate) fn run(options: &CleanOptions) -> Result<(), Failure> {
     let targets = options.targets.iter().map(|text| targets::resolve(text));
     let mut kept = Vec::new();
     for (place, target) in targets.collect::<Result<Vec<_>>>()?.into_iter().enumerate() {
-        let left = clean(&target).map_err(|e| e.context(&target.text));
-        let left = left.map_err(if place > 0 { Failure::PartWay } else { Failure::from })?;
+        let left =
+            clean(&target).map_err(if place > 0 { Failure::PartWay } else { Failure::from })?;
         let shown: String = left.iter().map(|left| line(&target.text, left)).collect();
         let nothing = || format!("{}: nothing was left\n", target.text);
         output::print(&if shown.is_empty() { nothing() } else { shown })?;
@@ -44,14 +44,15 @@ pub(crate) fn run(options: &CleanOptions) -> Result<(), Failure> {
 }
 
 fn clean(target: &Resolved) -> Result<Vec<Leftover>> {
+    let named = |error: Error| error.context(&target.text);
     let Some(address) = &target.address else {
-        return Err(Error::usage(
+        return Err(named(Error::usage(
             "names no server (accepted: mysql://user@host/database, postgres://user@host/database)",
-        ));
+        )));
     };
     let settings = target.engine.settings(Facet::Blobs);
     let own = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    target.engine.clean(address.reveal(), &Settings::check(settings, own)?)
+    target.engine.clean(address.reveal(), &Settings::check(settings, own).map_err(named)?)
 }
 
 fn line(target: &str, Leftover { table, owner, outcome }: &Leftover) -> String {

@@ -243,8 +243,11 @@ fn check(options: &VerifyOptions, place: &Place, stop: &Stop) -> Result<(), Fail
     let Checked { looked, damage, digest } = Listener::during(options.talk, check)?;
     let name = options.a.display().to_string();
     let Some(digest) = digest else {
-        let lines = damage.iter().map(|what| format!("damaged: {}\n", harmless(what)));
-        output::print_lines(&lines.collect::<String>())?;
+        for what in &damage {
+            // Most engines' errors begin with the store's name.
+            let named = if what.starts_with(&name) { "" } else { &format!("{name}: ") };
+            output::print_lines(&format!("damaged: {}\n", harmless(&format!("{named}{what}"))))?;
+        }
         return Err(Failure::GATE);
     };
     let by = match place.engine.declaration().integrity {

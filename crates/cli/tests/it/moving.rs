@@ -261,7 +261,8 @@ fn one_store_is_checked_for_damage() {
         fs::write(world.path(name), bytes).unwrap();
         let ran = world.run(&format!("verify {name}"));
         assert_eq!(ran.code, Some(3), "{name}: {}{}", ran.out, ran.err);
-        assert!(ran.out.starts_with("damaged: ") && ran.out.contains(says), "{}", ran.out);
+        let named = ran.out.strip_prefix(&format!("damaged: {name}: ")).unwrap_or_default();
+        assert!(named.contains(says) && !named.contains(name), "{}", ran.out);
     }
     let ran = world.ok("verify a.db");
     assert!(ran.out.contains("PRAGMA integrity_check"), "{}", ran.out);
@@ -269,7 +270,9 @@ fn one_store_is_checked_for_damage() {
     let middle = bytes.len() / 2;
     bytes[middle..].fill(0xa5);
     fs::write(world.path("a.db"), bytes).unwrap();
-    assert_eq!(world.run("verify a.db").code, Some(3));
+    let ran = world.run("verify a.db");
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.out.lines().all(|line| line.starts_with("damaged: a.db: ")), "{}", ran.out);
 }
 
 #[test]
@@ -305,6 +308,12 @@ fn a_path_need_not_be_utf_8() {
         ran(["verify".as_ref(), "a.db".as_ref(), &path]);
         assert!(world.path("").join(&path).exists(), "{path:?}");
     }
+    let plan = named(b"gr\xfc\xdfe.toml");
+    let run = world
+        .command("run pack: --read --keys 5 --rounds 1 --dry-run --save-plan")
+        .arg(&plan)
+        .output();
+    assert!(run.unwrap().status.success() && world.path("").join(&plan).exists());
 }
 
 #[test]

@@ -341,6 +341,9 @@ fn what_a_killed_run_left_is_removed(kind: &Kind, world: &World) {
     assert!(world.ok(&format!("clean {at}")).out.contains("nothing was left"));
     assert_eq!(server.tables(), "mine\n");
     assert!(one_line(world, "clean files:x").contains("names no server"));
+    let away = format!("{}://u@127.0.0.1:1/db", kind.scheme);
+    let said = one_line(world, &format!("clean {away}"));
+    assert_eq!(said.matches(&away).count(), 1, "{said}");
 }
 
 fn a_table_is_removed_when_its_server_comes_back(kind: &Kind, world: &World) {

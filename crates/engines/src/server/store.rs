@@ -199,10 +199,9 @@ fn check_sync<D: Dialect>(settings: &Settings, variables: &Variables) -> Result<
     let shown: Vec<_> =
         D::SYNC.iter().map(|name| format!("{name}={}", variables.get(name))).collect();
     Err(Error::usage(format!(
-        "the server has sync={sync} ({}), not {asked}, and storemark does not change it; without \
-         --durability and sync= all targets get its class, {}",
-        shown.join(", "),
-        durability::<D>(variables, settings)
+        "sync={asked} cannot be had: the server gives sync={sync} ({}), and storemark does not \
+         change it; without --durability and sync= all targets get the server's own class",
+        shown.join(", ")
     )))
 }
 

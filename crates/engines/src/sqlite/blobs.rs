@@ -100,6 +100,9 @@ impl SqliteStore {
     }
 }
 
+/// What SQLite says before what is wrong with the pages of a database.
+const HEADING: &str = "*** in database main ***\n";
+
 impl Store for SqliteStore {
     fn keys(&self) -> KeyKind {
         self.table.keys
@@ -134,8 +137,10 @@ impl Store for SqliteStore {
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         let mut complaints = lock::hold(&self.control).column("PRAGMA integrity_check", 0)?;
-        complaints.retain(|line| line != "ok");
-        Ok(Some(complaints))
+        complaints.retain(|row| row != "ok");
+        let bare = |row: &String| row.strip_prefix(HEADING).unwrap_or(row).to_owned();
+        let complaints: Vec<_> = complaints.iter().map(bare).collect();
+        Ok(Some(complaints.iter().flat_map(|rows| rows.lines()).map(str::to_owned).collect()))
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {

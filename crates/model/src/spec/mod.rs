@@ -179,14 +179,7 @@ impl RunSpec {
 
     /// The options that are asked for.
     pub fn options(&self) -> Result<Options> {
-        let options = self.given();
-        let lost = |value: &Value| value.to_string().contains(char::REPLACEMENT_CHARACTER);
-        match options.iter().find(|(_, value)| lost(value)) {
-            None => Ok(options),
-            Some((_, value)) => {
-                Err(Error::usage(format!("{value}: is not UTF-8, so that no plan can hold it")))
-            }
-        }
+        writable(self.given())
     }
 
     /// The options that are asked for as people read them.
@@ -246,15 +239,26 @@ impl RunSpec {
     /// What is kept of this in a record or a saved plan: no passwords, and nothing about where the
     /// record goes.
     pub fn kept(&self) -> Result<Self> {
-        let mut options = self.options()?;
+        let mut options = self.given();
         options.retain(|name, _| !APART.contains(&name.as_str()));
         options.values_mut().for_each(strip_passwords);
-        Self::from_options(self.command(), &options)
+        Self::from_options(self.command(), &writable(options)?)
     }
 
     /// Writes the options that are asked for, for records.
     pub fn serialize_given<S: Serializer>(spec: &Option<Self>, out: S) -> Result<S::Ok, S::Error> {
         spec.as_ref().map(|spec| tagged(spec.command(), spec.given())).serialize(out)
+    }
+}
+
+/// Refuses what a plan cannot hold.
+fn writable(options: Options) -> Result<Options> {
+    let lost = |value: &&Value| value.to_string().contains(char::REPLACEMENT_CHARACTER);
+    match options.values().find(lost) {
+        None => Ok(options),
+        Some(value) => {
+            Err(Error::usage(format!("{value}: is not UTF-8, so that no plan can hold it")))
+        }
     }
 }
 
