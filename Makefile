@@ -78,7 +78,9 @@ torture: tools packages
 	@for search in interrupted_commands killed_backups damaged_stores; do \
 	  STOREMARK_TORTURE=1000 cargo test --locked --features rocksdb -p storemark --test it -- \
 	    --nocapture $$search || failed=1; \
-	done; fuzz/run target/debug/storemark 100000 || failed=1; exit $${failed:-0}
+	done; STOREMARK_TORTURE=200 cargo test --locked --features rocksdb -p storemark-engines --test conformance -- \
+	    --nocapture a_killed_writer_leaves_no_row_without_its_file || failed=1; \
+	fuzz/run target/debug/storemark 100000 || failed=1; exit $${failed:-0}
 
 # Licences and sources of all dependencies; needs cargo-deny.
 deny:

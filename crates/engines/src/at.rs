@@ -26,7 +26,13 @@ pub(crate) fn length(path: &Path) -> Result<u64> {
 }
 
 /// An error if nothing is at `location`, or nothing that is a store of `engine`.
-#[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "rocksdb"))]
+#[cfg(any(
+    feature = "fjall",
+    feature = "lmdb",
+    feature = "redb",
+    feature = "rocksdb",
+    feature = "sqlite"
+))]
 pub(crate) fn check(engine: &dyn model::Blobs, location: &Path) -> Result<()> {
     fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
     if engine.recognises(location) {

@@ -13,6 +13,8 @@ mod first;
 mod fjall;
 mod forward;
 mod fresh;
+#[cfg(feature = "sqlite")]
+mod hybrid;
 mod lines;
 #[cfg(feature = "lmdb")]
 mod lmdb;
@@ -47,6 +49,8 @@ mod table;
 
 pub use caught::{end_with, given_up, panic_message, store_at_work};
 pub use crashes::LastLine;
+#[cfg(feature = "sqlite")]
+pub use hybrid::stat;
 pub use slowed::Slowed;
 
 use model::Engine;
@@ -59,6 +63,8 @@ static ENGINES: &[&dyn Engine] = &[
     &pack::Pack,
     #[cfg(feature = "sqlite")]
     &sqlite::Sqlite,
+    #[cfg(feature = "sqlite")]
+    &hybrid::Hybrid,
     #[cfg(feature = "lmdb")]
     &lmdb::Lmdb,
     #[cfg(feature = "redb")]
@@ -83,6 +89,7 @@ static ENGINES: &[&dyn Engine] = &[
 /// Engines that a cargo feature brings in.
 const OPTIONAL: &[(&str, &str)] = &[
     ("fjall", "fjall"),
+    ("hybrid", "sqlite"),
     ("lmdb", "lmdb"),
     ("mariadb", "mariadb"),
     ("mysql", "mariadb"),

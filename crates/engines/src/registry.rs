@@ -137,6 +137,7 @@ struct Marks {
 }
 
 const MARKS: &[Marks] = &[
+    Marks { engine: "hybrid", own: &["hybrid.db", "hybrid.db-*", "hybrid.files"], common: &[] },
     Marks { engine: "lmdb", own: &["data.mdb", "lock.mdb"], common: &[] },
     Marks { engine: "fjall", own: &["keyspaces", "*.jnl"], common: &["version", "lock"] },
     Marks {
@@ -220,6 +221,9 @@ mod tests {
     fn a_folder_with_an_engines_files_is_no_folder_of_files() {
         for (files, engine) in [
             (&["lock.mdb"][..], Some("lmdb")),
+            (&["hybrid.files"], Some("hybrid")),
+            (&["hybrid.db-wal", "hybrid.files"], Some("hybrid")),
+            (&["hybrid.db", "a.jpg"], None),
             (&["lock", "0.jnl"], Some("fjall")),
             (&["MANIFEST-000005", "000012.sst"], Some("rocksdb")),
             (&["PG_VERSION", "base"], Some("postgres")),

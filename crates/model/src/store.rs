@@ -78,6 +78,8 @@ words! {
         Nameless = "row without a name",
         /// Another table, or a column that values do not have.
         Further = "other table or column",
+        /// A file in the store's own folder that holds no value: the rest of a write that was cut off.
+        Orphan = "file that no row names",
     }
 }
 
@@ -94,9 +96,9 @@ pub struct Entry {
 
 impl Entry {
     /// Whether it is an entry of its own, as a path in a file system is; what is further, or a folder
-    /// that values are in, is not.
+    /// that values are in, or an orphan is not.
     pub fn is_single(&self) -> bool {
-        !matches!(self.kind, EntryKind::Folder | EntryKind::Further)
+        !matches!(self.kind, EntryKind::Folder | EntryKind::Further | EntryKind::Orphan)
     }
 }
 

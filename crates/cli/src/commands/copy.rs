@@ -57,11 +57,12 @@ pub(crate) struct ExportOptions {
 #[command(after_long_help = "\
 Examples:
   storemark import thumbnails thumbs.db      names, modes and times are kept
-  storemark import thumbnails thumbs.db --force --pagesize 8192")]
+  storemark import thumbnails thumbs.db --force --pagesize 8192
+  storemark import thumbnails hybrid:thumbs.hybrid?inline=20k")]
 pub(crate) struct ImportOptions {
     /// The folder, or any other target
     pub(crate) from: OsString,
-    /// The database to make
+    /// The database to make, or a target with an engine
     pub(crate) database: PathBuf,
     /// Its page size: a power of two from 512 to 65536
     #[arg(long, value_name = "BYTES")]
@@ -119,12 +120,16 @@ pub(crate) struct InitOptions {
 Examples:
   storemark verify thumbs.db thumbs          exit code 3 if anything differs
   storemark verify thumbs lmdb:thumbs.lmdb
+  storemark verify thumbs.hybrid --in-place  removes what an interrupted write left, then checks
   storemark verify thumbs.db                 reads all, runs the engine's check; 3 if it is damaged")]
 pub(crate) struct VerifyOptions {
     /// One store
     pub(crate) a: OsString,
     /// The other; without it, the one is checked for damage
     pub(crate) b: Option<OsString>,
+    /// Open the stores for writing first, so that what a killed writer left is repaired or removed
+    #[arg(long)]
+    pub(crate) in_place: bool,
     /// Where a store that reading would change is copied to be read; default: next to it
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
@@ -146,7 +151,12 @@ pub(crate) fn export(options: &ExportOptions, stop: &Stop) -> Result<(), Failure
 pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(&options.from)?;
     let page_size = options.pagesize.as_deref().map(|size| ("page_size", size));
-    let to = place(registry::databases()?, &options.database, page_size)?;
+    let to = if Target::parse(options.database.as_os_str()).engine.is_some() {
+        let page_size = page_size.map(|(name, size)| (name, size.to_owned()));
+        resolved(options.database.as_os_str(), page_size.as_slice())?
+    } else {
+        place(registry::databases()?, &options.database, page_size)?
+    };
     carry_out(from, to, &options.flags, stop)
 }
 
@@ -190,8 +200,13 @@ fn destination(text: &OsStr) -> Result<Place> {
              lists them"
         )));
     }
+    resolved(text, &[])
+}
+
+/// The store that a target with an engine names, with `defaults` below its settings.
+fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<Place> {
     let resolved = targets::resolve(text)?;
-    let settings = resolved.settings(&[])?;
+    let settings = resolved.settings(defaults)?;
     match resolved.location {
         Some(path) => Ok(Place { engine: resolved.engine, path, settings }),
         None => Err(Error::usage(format!("{}: a copy needs a place on disk", resolved.text))),
@@ -227,8 +242,11 @@ pub(super) fn left_out_lines(entries: &[Entry]) -> impl Iterator<Item = String> 
 
 pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
     let (a, scratch) = (source(&options.a)?, options.scratch.as_deref());
-    let Some(b) = &options.b else { return check(options, &a, stop) };
-    let other = source(b)?;
+    let other = options.b.as_ref().map(|b| source(b)).transpose()?;
+    if options.in_place {
+        [Some(&a), other.as_ref()].into_iter().flatten().try_for_each(Place::repair)?;
+    }
+    let (Some(b), Some(other)) = (&options.b, other) else { return check(options, &a, stop) };
     let verify = |listener: &Listener| lab::verify([&a, &other], scratch, listener, stop);
     let verified = Listener::during(options.talk, verify)?;
     let names = [&options.a, b].map(|name| name.display().to_string());

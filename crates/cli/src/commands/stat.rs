@@ -1,4 +1,4 @@
-//! `storemark stat`: what kvtest's `stat` shows of a database.
+//! `storemark stat`: what kvtest's `stat` shows of a database, or of the one in a `hybrid:` store.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use {
     super::copy,
     crate::{output, targets},
-    engines::sqlite,
+    engines::stat,
     model::Error,
 };
 
@@ -19,7 +19,7 @@ Examples:
   storemark stat test1.db                    number and sizes of blobs, pages, integrity
   storemark stat test1.db --vacuum           rewritten without free pages first")]
 pub(crate) struct StatOptions {
-    /// The database to look at
+    /// The database to look at, or a hybrid: store
     pub(crate) database: PathBuf,
     /// Rewrite it first, without free pages
     #[arg(long)]
@@ -38,7 +38,7 @@ pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
     if !path.exists() {
         return Err(targets::missing(path).into());
     }
-    let stat = sqlite::stat(path, options.vacuum)?;
+    let stat = stat(path, options.vacuum)?;
     let mut lines = Vec::new();
     let mut line = |name: &str, value: String| lines.push(format!("{name:<20}{value:>8}\n"));
     line("Number of entries:", stat.count.to_string());

@@ -10,7 +10,7 @@ use crate::bare::fjall;
 #[cfg(feature = "rocksdb")]
 use crate::bare::rocksdb;
 #[cfg(unix)]
-use crate::bare::{files, pack};
+use crate::bare::{files, hybrid, pack};
 use crate::{
     bare::{Bare, lmdb, memory, redb, sqlite},
     data::Data,
@@ -144,6 +144,25 @@ const RECIPES: &[Recipe] = &[
         open: "journal=off&sync=off&api=blob",
         bare: |path, _| some(sqlite::BlobWrite::open(path, UNSYNCED_PRAGMAS)?),
         ..SQLITE_UPDATE
+    },
+    #[cfg(unix)]
+    Recipe {
+        name: "hybrid get, in the row",
+        engine: "hybrid",
+        place: "rows.hybrid",
+        open: "",
+        bare: |path, _| some(sqlite::Select::by(&path.join("hybrid.db"), "", hybrid::SELECT)?),
+        ..SQLITE_READ
+    },
+    #[cfg(unix)]
+    Recipe {
+        name: "hybrid get, in a file",
+        engine: "hybrid",
+        place: "files.hybrid",
+        fill: "journal=off&sync=off&inline=0",
+        open: "",
+        bare: |path, _| some(hybrid::Get::open(path)?),
+        ..SQLITE_READ
     },
     #[cfg(unix)]
     FILES_READ,

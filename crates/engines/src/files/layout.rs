@@ -76,6 +76,16 @@ impl Layout {
         )))
     }
 
+    #[cfg(feature = "sqlite")]
+    /// The numbers of the numbered files below `dir`, in no particular order.
+    pub(super) fn numbers(self, dir: &Path) -> Result<Vec<i64>> {
+        let number = |entry: Result<Entry>| match entry {
+            Ok(entry) => self.number(&entry.name).filter(|_| entry.is_file).map(Ok),
+            Err(error) => Some(Err(error)),
+        };
+        self.entries(dir).filter_map(number).collect()
+    }
+
     /// The key of kvtest's file `name`, if it is one.
     fn number(self, name: &[u8]) -> Option<i64> {
         match self {

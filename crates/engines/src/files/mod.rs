@@ -13,6 +13,8 @@
 mod layout;
 mod left_out;
 mod name;
+#[cfg(feature = "sqlite")]
+mod numbered;
 mod os;
 mod session;
 mod tasks;
@@ -29,9 +31,12 @@ use model::{
 };
 use strum::VariantNames;
 
+pub(crate) use self::os::Sync;
+#[cfg(feature = "sqlite")]
+pub(crate) use self::session::Worker as FilesWorker;
 use self::{
     layout::Layout,
-    os::{Root, Sync, Writing},
+    os::{Root, Writing},
     session::Worker,
 };
 use crate::at;
@@ -112,12 +117,12 @@ impl Blobs for Files {
             None if options.keys == KeyKind::Names => Layout::Names,
             None => Layout::find(location)?,
         };
-        Ok(Box::new(Folder::new(location, layout, options)?))
+        Ok(Box::new(Folder::open(location, layout, options)?))
     }
 }
 
 /// An open folder of files.
-struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
     root: Root,
     layout: Layout,
@@ -136,26 +141,32 @@ impl Folder {
             return Err(Error::usage(format!("layout={layout} holds {held}; the keys are {keys}")));
         }
         fs::create_dir(path).map_err(|e| Error::io(path.display(), e))?;
-        let folder = Self::new(path, layout, options)?;
+        let folder = Self::open(path, layout, options)?;
         if folder.sync == Sync::Full {
             at::flush_folder_of(path)?;
         }
         Ok(Self { access: Access::Write, ..folder })
     }
 
-    fn new(path: &Path, layout: Layout, options: &OpenOptions) -> Result<Self> {
+    fn open(path: &Path, layout: Layout, options: &OpenOptions) -> Result<Self> {
+        let write = options.settings.parse("write").unwrap_or_default();
+        let sync = options.settings.parse("sync").unwrap_or_default();
+        Ok(Self { write, ..Self::new(path, layout, options.access, sync)? })
+    }
+
+    fn new(path: &Path, layout: Layout, access: Access, sync: Sync) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),
             root: Root::open(path).map_err(|e| Error::io(path.display(), e))?,
             layout,
-            access: options.access,
-            write: options.settings.parse("write").unwrap_or_default(),
-            sync: options.settings.parse("sync").unwrap_or_default(),
+            access,
+            write: Writing::default(),
+            sync,
             sessions: AtomicU32::new(0),
         })
     }
 
-    fn worker(&self) -> Worker<'_> {
+    pub(crate) fn worker(&self) -> Worker<'_> {
         Worker::new(self, self.sessions.fetch_add(1, Relaxed))
     }
 }

@@ -20,12 +20,12 @@ use crate::{at, first::first, refusal};
 /// Longest path that systems take (Linux's `PATH_MAX`): its room is allocated once.
 const LONGEST: usize = 4096;
 
-pub(super) struct Worker<'s> {
-    store: &'s Folder,
+pub(crate) struct Worker<'s> {
+    pub(super) store: &'s Folder,
     number: u32,
     temporaries: u64,
     /// The path of the current key, ended by a zero byte.
-    path: Vec<u8>,
+    pub(super) path: Vec<u8>,
     /// The temporary file next to it, likewise.
     temporary: Vec<u8>,
     /// Folders whose entries changed in this batch. Kept only for `sync=full`.
@@ -48,11 +48,11 @@ impl<'s> Worker<'s> {
 
     /// Makes the file of `key` the current one.
     #[inline]
-    fn select(&mut self, key: Key<'_>) -> Result<()> {
+    pub(super) fn select(&mut self, key: Key<'_>) -> Result<()> {
         self.store.layout.path(key, &mut self.path)
     }
 
-    fn select_to_write(&mut self, key: Key<'_>) -> Result<()> {
+    pub(super) fn select_to_write(&mut self, key: Key<'_>) -> Result<()> {
         if self.store.access == Access::Read {
             return Err(refusal::read_only());
         }
@@ -61,9 +61,8 @@ impl<'s> Worker<'s> {
 
     /// An error about the current file.
     #[cold]
-    fn failed(&self, cause: io::Error) -> Error {
-        let name = self.path.strip_suffix(&[0]).unwrap_or(&self.path);
-        Error::io(self.store.path.join(os::path(name)).display(), cause)
+    pub(super) fn failed(&self, cause: io::Error) -> Error {
+        Error::io(self.current().display(), cause)
     }
 
     /// Writes the current file, or a temporary one that is then renamed to it.
@@ -166,14 +165,17 @@ impl<'s> Worker<'s> {
         Ok(Some(facts))
     }
 
-    /// All of the file of `key`.
-    pub(super) fn value(&mut self, key: Key<'_>) -> Result<Option<Vec<u8>>> {
+    /// Puts all of the file of `key` into `value`; `false`: there is none.
+    pub(crate) fn load(&mut self, key: Key<'_>, value: &mut Vec<u8>) -> Result<bool> {
         self.select(key)?;
-        let mut value = Vec::new();
-        Ok(self.read(&mut value)?.map(|_| value))
+        Ok(self.read(value)?.is_some())
     }
 
-    fn facts(&self) -> Result<Option<Facts>> {
+    pub(super) fn current(&self) -> PathBuf {
+        self.store.path.join(os::path(self.path.strip_suffix(&[0]).unwrap_or(&self.path)))
+    }
+
+    pub(super) fn facts(&self) -> Result<Option<Facts>> {
         self.store.root.facts(&self.path).map_err(|e| self.failed(e))
     }
 }

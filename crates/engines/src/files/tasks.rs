@@ -75,7 +75,10 @@ impl QueueWorker for TaskWorker<'_> {
     }
 
     fn find(&mut self, id: &str) -> Result<Option<StoredTask>> {
-        let Some(value) = self.files.value(Key::Name(id.as_bytes()))? else { return Ok(None) };
+        let mut value = Vec::new();
+        if !self.files.load(Key::Name(id.as_bytes()), &mut value)? {
+            return Ok(None);
+        }
         let held = serde_json::from_slice(&value);
         held.map(Some).map_err(|e| Error::corrupt(format!("task {id}: {e}")))
     }

@@ -2,6 +2,7 @@
 //! each worker's connection with its prepared statements and blob handles.
 
 use std::{
+    ffi::c_int,
     path::{Path, PathBuf},
     sync::Mutex,
 };
@@ -9,6 +10,7 @@ use std::{
 use model::{
     Access, Arrangement, Blobs, Done, Durability, Engine as _, Entry, Error, Facet, How, Key,
     KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType, Visitor,
+    copy_value,
 };
 
 use super::{
@@ -16,7 +18,7 @@ use super::{
     database::{self, Database, Header},
     ffi::{Blob, Connection, Statement, Value},
     inspect, library, stored,
-    table::Table,
+    table::{OWN, Table},
 };
 use crate::{fresh, lock, refusal};
 
@@ -67,36 +69,86 @@ impl Blobs for Sqlite {
         fresh::file(location, |file| {
             // Closing it later would give up the locks that SQLite has on it.
             drop(file);
-            let database = Database::at(location, &options.settings);
-            let (control, table) = (database.open()?, Table::of(options.keys));
-            database.lay_out(&control, &[table.create])?;
-            SqliteStore::new(database, table, control)
+            SqliteStore::create(location, Table::of(options.keys), options)
         })
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let OpenOptions { access, settings, .. } = options;
-        database::check(location, *access)?;
-        let database = Database { access: *access, ..Database::at(location, settings) };
-        let control = database.open()?;
-        let table = control.first(Table::find)?;
-        Ok(Box::new(SqliteStore::new(database, table, control)?))
+        Ok(Box::new(SqliteStore::open(location, &OWN, options)?))
     }
 }
 
 /// `SQLITE_MAX_LENGTH` as it is by default, less what a row needs besides name and value.
 const LONGEST_ROW: u64 = 1_000_000_000 - 64;
 
-struct SqliteStore {
+pub(crate) struct SqliteStore {
     database: Database,
     table: &'static Table,
     control: Mutex<Connection>,
 }
 
 impl SqliteStore {
+    /// Makes a database of the empty file at `location`.
+    pub(crate) fn create(
+        location: &Path,
+        table: &'static Table,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let database = Database::at(location, &options.settings);
+        let control = database.open()?;
+        database.lay_out(&control, &[table.create])?;
+        Self::new(database, table, control)
+    }
+
+    /// Opens an existing database that has one of `tables`.
+    pub(crate) fn open(
+        location: &Path,
+        tables: &[&'static Table],
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let OpenOptions { access, settings, .. } = options;
+        database::check(location, *access)?;
+        let database = Database { access: *access, ..Database::at(location, settings) };
+        let control = database.open()?;
+        let table = control.first(|db| Table::find(db, tables))?;
+        Self::new(database, table, control)
+    }
+
     fn new(database: Database, table: &'static Table, control: Connection) -> Result<Self> {
         database.configure(&control)?;
         Ok(Self { database, table, control: Mutex::new(control) })
+    }
+
+    pub(crate) fn worker(&self) -> Result<SqliteSession> {
+        let db = self.database.connect()?.alone()?;
+        if self.database.access == Access::Write {
+            db.time_checkpoints()?;
+        }
+        let by_blob = self.database.settings.get("api") == Some("blob");
+        SqliteSession::new(db, self.table, by_blob)
+    }
+
+    pub(crate) fn table(&self) -> &'static Table {
+        self.table
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        self.database.access
+    }
+
+    /// Runs a statement that returns nothing of interest.
+    pub(crate) fn execute(&self, sql: &str) -> Result<()> {
+        lock::hold(&self.control).execute(sql)
+    }
+
+    /// First column of the first row of `sql` as a number; 0 where there is no row.
+    pub(crate) fn number(&self, sql: &str) -> Result<i64> {
+        lock::hold(&self.control).number(sql)
+    }
+
+    /// All rows of `sql`, one column only, as text.
+    pub(crate) fn column(&self, sql: &str, column: c_int) -> Result<Vec<String>> {
+        lock::hold(&self.control).column(sql, column)
     }
 }
 
@@ -109,12 +161,7 @@ impl Store for SqliteStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        let db = self.database.connect()?.alone()?;
-        if self.database.access == Access::Write {
-            db.time_checkpoints()?;
-        }
-        let by_blob = self.database.settings.get("api") == Some("blob");
-        Ok(Box::new(SqliteSession::new(db, self.table, by_blob)?))
+        Ok(Box::new(self.worker()?))
     }
 
     /// A row with all its columns is limited; the others take some bytes.
@@ -152,7 +199,7 @@ impl Store for SqliteStore {
     }
 }
 
-struct SqliteSession {
+pub(crate) struct SqliteSession {
     /// Whether values are read and overwritten through blob handles.
     by_blob: bool,
     table: &'static Table,
@@ -214,14 +261,39 @@ impl SqliteSession {
     }
 
     fn get_by_sql(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        self.read(key, |row| copy_value(row.blob(0), into))
+    }
+
+    /// Reads the row of `key`, whose only column is the value.
+    #[inline]
+    pub(crate) fn read<T>(
+        &mut self,
+        key: Key<'_>,
+        read: impl FnOnce(&Statement) -> T,
+    ) -> Result<Option<T>> {
         let key = self.value(key)?;
-        self.get.row([key], |row| {
-            let value = row.blob(0);
-            if let Some(room) = into.get_mut(..value.len()) {
-                room.copy_from_slice(value);
-            }
-            value.len()
-        })
+        self.get.row([key], read)
+    }
+
+    /// The same for a statement of the caller's on this session's connection, whose only parameter is
+    /// the key.
+    pub(crate) fn read_by<T>(
+        &self,
+        statement: &mut Statement,
+        key: Key<'_>,
+        read: impl FnOnce(&Statement) -> T,
+    ) -> Result<Option<T>> {
+        statement.row([self.value(key)?], read)
+    }
+
+    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement> {
+        self.db.prepare(&self.db.spelled(sql))
+    }
+
+    /// Undoes the batch, also after an error that ended it already.
+    pub(crate) fn roll_back(&mut self) {
+        self.in_batch = false;
+        let _ = self.db.execute("ROLLBACK");
     }
 
     fn get_by_blob(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {

@@ -170,7 +170,7 @@ pub(super) fn checkpoint(db: &Connection) -> Result<()> {
 }
 
 /// `location` with `suffix` at its end, as SQLite names its side files.
-pub(super) fn with_suffix(location: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(location: &Path, suffix: &str) -> PathBuf {
     let mut name = location.as_os_str().to_owned();
     name.push(suffix);
     name.into()

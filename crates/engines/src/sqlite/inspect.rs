@@ -8,7 +8,7 @@ use super::{
     database::{check, opening},
     ffi::{Connection, LINKED, Statement},
     stored::KIND,
-    table::Table,
+    table::{OWN, SQLAR, Table},
 };
 
 /// What `stat` reports of a database, as kvtest does. Sizes in bytes.
@@ -28,12 +28,12 @@ pub struct Stat {
     pub integrity: Vec<String>,
 }
 
-/// Looks at the database at `path`; with `vacuum`, rewrites it first.
-pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
+/// Looks at the database at `path`, which has one of `tables`; with `vacuum`, rewrites it first.
+pub(crate) fn stat(path: &Path, tables: &[&'static Table], vacuum: bool) -> Result<Stat> {
     let access = if vacuum { Access::Write } else { Access::Read };
     check(path, access)?;
     let db = Connection::open(&LINKED, path, opening(path, access))?;
-    let table = db.first(Table::find)?;
+    let table = db.first(|db| Table::find(db, tables))?;
     if vacuum {
         db.execute("VACUUM")?;
     }
@@ -62,7 +62,7 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
 /// an archive holds besides files. SQLite's own tables are not among them.
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(&LINKED, path, opening(path, Access::Read))?;
-    let table = db.first(Table::find)?;
+    let table = db.first(|db| Table::find(db, &OWN))?;
     let mut others = further(&db, table)?;
     others.extend(entries(&db, table)?.iter().take(3).map(ToString::to_string));
     Ok(others)
@@ -96,7 +96,7 @@ fn further(db: &Connection, table: &Table) -> Result<Vec<String>> {
 /// The rows of an archive that are no values.
 fn entries(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    if table.keys == KeyKind::Integers {
+    if table.name != SQLAR.name {
         return Ok(entries);
     }
     let sql = format!(

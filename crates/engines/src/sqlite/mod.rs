@@ -17,10 +17,15 @@ use model::{
     Setting, Settings, rows::NULL,
 };
 
+pub(crate) use blobs::{SqliteSession, SqliteStore};
 pub use built::folder as builds_folder;
+pub(crate) use database::with_suffix;
+pub(crate) use ffi::Statement;
 pub use ffi::memory_counters;
-pub use inspect::{Stat, stat};
+pub use inspect::Stat;
+pub(crate) use inspect::stat;
 pub use library::{Build, build, builds};
+pub(crate) use table::{OWN, Table};
 
 pub struct Sqlite;
 
@@ -35,7 +40,7 @@ const FLAGS: &str = match option_env!("LIBSQLITE3_FLAGS") {
 };
 
 /// Whether SQLite flushes with fdatasync(2); without it every flush is an fsync(2). It does not report it.
-const FDATASYNC: bool = contains(FLAGS.as_bytes(), b"-DHAVE_FDATASYNC");
+pub(crate) const FDATASYNC: bool = contains(FLAGS.as_bytes(), b"-DHAVE_FDATASYNC");
 
 const fn contains(text: &[u8], word: &[u8]) -> bool {
     let mut at = 0;
@@ -51,6 +56,43 @@ const fn contains(text: &[u8], word: &[u8]) -> bool {
     }
     false
 }
+
+pub(crate) const JOURNAL: Setting = Setting::new(
+    "journal",
+    Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
+    "PRAGMA journal_mode",
+);
+
+pub(crate) const SYNC: Setting =
+    Setting::new("sync", Accepts::Words(&["off", "normal", "full", "extra"]), "PRAGMA synchronous")
+        .of_use();
+
+pub(crate) const PAGE_SIZE: Setting = Setting::new(
+    "page_size",
+    Accepts::PowerOfTwo(512, 65536),
+    "PRAGMA page_size; fixed once the database is created",
+)
+.only(&[Facet::Blobs, Facet::Rows]);
+
+pub(crate) const CACHE: Setting = Setting::new(
+    "cache",
+    Accepts::Multiple(1 << 10, 0, MAX_BYTES),
+    "page cache in bytes (PRAGMA cache_size, negative form)",
+)
+.of_use();
+
+pub(crate) const MMAP: Setting =
+    Setting::new("mmap", Accepts::Size(0, MAX_BYTES), "PRAGMA mmap_size in bytes")
+        .of_use()
+        .only(&[Facet::Blobs]);
+
+pub(crate) const CHECKPOINT: Setting = Setting::new(
+    "checkpoint",
+    Accepts::Words(&["auto", "none"]),
+    "whether a WAL is checkpointed, automatically and at the end of a pass",
+)
+.of_use()
+.only(&[Facet::Blobs]);
 
 static DECLARATION: Declaration = Declaration {
     settings: &[
@@ -73,41 +115,18 @@ static DECLARATION: Declaration = Declaration {
              step, where two stay open",
         )
         .only(&[Facet::Tasks]),
-        Setting::new(
-            "journal",
-            Accepts::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
-            "PRAGMA journal_mode",
-        ),
-        Setting::new(
-            "sync",
-            Accepts::Words(&["off", "normal", "full", "extra"]),
-            "PRAGMA synchronous",
-        ).of_use(),
-        Setting::new(
-            "page_size",
-            Accepts::PowerOfTwo(512, 65536),
-            "PRAGMA page_size; fixed once the database is created",
-        )
-        .only(&[Facet::Blobs, Facet::Rows]),
-        Setting::new(
-            "cache",
-            Accepts::Multiple(1 << 10, 0, MAX_BYTES),
-            "page cache in bytes (PRAGMA cache_size, negative form)",
-        ).of_use(),
+        JOURNAL,
+        SYNC,
+        PAGE_SIZE,
+        CACHE,
         Setting::new(
             "cache_pages",
             Accepts::Integer(0, i32::MAX as i64),
             "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size",
         ).of_use()
         .only(&[Facet::Blobs]),
-        Setting::new("mmap", Accepts::Size(0, MAX_BYTES), "PRAGMA mmap_size in bytes").of_use()
-            .only(&[Facet::Blobs]),
-        Setting::new(
-            "checkpoint",
-            Accepts::Words(&["auto", "none"]),
-            "whether a WAL is checkpointed, automatically and at the end of a pass",
-        ).of_use()
-        .only(&[Facet::Blobs]),
+        MMAP,
+        CHECKPOINT,
         Setting::new(
             library::SETTING,
             Accepts::Text,

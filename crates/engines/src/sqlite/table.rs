@@ -8,26 +8,26 @@ use super::ffi::Connection;
 
 /// One of the two tables, with the parts of the statements on it. Parameters are the same in both:
 /// `?1` key, `?2` value, `?3` mode, `?4` modification time.
-pub(super) struct Table {
-    pub(super) keys: KeyKind,
-    pub(super) name: &'static str,
+pub(crate) struct Table {
+    pub(crate) keys: KeyKind,
+    pub(crate) name: &'static str,
     /// The columns of the key and of the value.
-    pub(super) key: &'static str,
-    pub(super) value: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) value: &'static str,
     /// Table and column for blob handles.
-    pub(super) blobs: (&'static CStr, &'static CStr),
-    pub(super) create: &'static str,
+    pub(crate) blobs: (&'static CStr, &'static CStr),
+    pub(crate) create: &'static str,
     /// Fails to prepare where the table has other columns or no rowid.
-    probe: &'static str,
-    pub(super) insert: &'static str,
+    pub(crate) probe: &'static str,
+    pub(crate) insert: &'static str,
     /// What an update sets.
-    pub(super) set: &'static str,
+    pub(crate) set: &'static str,
     /// The length of the value: a number has eight bytes.
-    pub(super) length: &'static str,
+    pub(crate) length: &'static str,
     /// What a scan shows after the value: its length before compression, mode and time.
-    pub(super) facts: &'static str,
+    pub(crate) facts: &'static str,
     /// Which rows a scan shows.
-    pub(super) filter: &'static str,
+    pub(crate) filter: &'static str,
 }
 
 pub(super) static KV: Table = Table {
@@ -64,6 +64,9 @@ pub(super) static SQLAR: Table = Table {
     filter: "typeof(name)='text' AND ifnull(mode & 61440, 0) IN (0, 32768)",
 };
 
+/// The tables of a database of this engine: `kv` where it has both.
+pub(crate) static OWN: [&Table; 2] = [&KV, &SQLAR];
+
 /// The rowid's column in the probes of tables of integers.
 const ROWID: i32 = 2;
 
@@ -72,24 +75,26 @@ impl Table {
         if keys == KeyKind::Names { &SQLAR } else { &KV }
     }
 
-    /// The table that an existing database has; `kv` where it has both.
-    pub(super) fn find(db: &Connection) -> Result<&'static Self> {
+    /// The first of `tables` that an existing database has.
+    pub(super) fn find(db: &Connection, tables: &[&'static Self]) -> Result<&'static Self> {
         let refuse = |why: &str| Err(db.named(Error::usage(why)));
         let names =
             db.column("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name", 0)?;
-        let Some(table) = [&KV, &SQLAR].into_iter().find(|own| names.iter().any(|n| n == own.name))
-        else {
+        let Some(table) = tables.iter().find(|own| names.iter().any(|n| n == own.name)) else {
+            let wanted: Vec<_> = tables.iter().map(|own| own.name).collect();
             let tables = match &names[..] {
                 [] => "it has no tables at all".to_owned(),
                 names => format!("its tables are {}", names.join(", ")),
             };
-            return refuse(&format!("has no table kv (nor sqlar); {tables}"));
+            let wanted = wanted.join(" nor ");
+            return refuse(&format!("has no table {wanted}; {tables}"));
         };
         let probe = db.prepare(table.probe).map_err(|e| e.with_kind(ErrorKind::Usage))?;
         // kvtest's key is the rowid itself, whose column has the name of the key then; anything else
         // would be looked up by another path.
         if table.keys == KeyKind::Integers && probe.name(ROWID) != table.key {
-            return refuse("kv.k is not declared INTEGER PRIMARY KEY");
+            let Self { name, key, .. } = table;
+            return refuse(&format!("{name}.{key} is not declared INTEGER PRIMARY KEY"));
         }
         Ok(table)
     }

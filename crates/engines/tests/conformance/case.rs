@@ -158,13 +158,17 @@ fn fits(case: &Case) -> bool {
     }
 }
 
-/// None, each word of each setting alone, and those of each durability class.
+/// None, each word of each setting alone, `inline` if there is one, and those of each durability class.
 fn settings(engine: &dyn Blobs) -> Vec<Settings> {
     let mut all = vec![Settings::default()];
     for setting in engine.settings(Facet::Blobs) {
         if let Accepts::Words(words) = setting.accepts {
             all.extend(words.iter().map(|word| checked(engine, &[(setting.name, word)])));
         }
+    }
+    // All but the shortest values are then files.
+    if engine.settings(Facet::Blobs).iter().any(|setting| setting.name == "inline") {
+        all.push(checked(engine, &[("inline", "50")]));
     }
     let of_class = |class| engine.class_settings(Facet::Blobs, class).ok();
     all.extend(loaded(&engine.settings(Facet::Blobs)).map(|lib| checked(engine, &[("lib", lib)])));

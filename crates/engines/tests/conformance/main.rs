@@ -11,6 +11,8 @@ mod cleanup_guard;
 mod damage;
 mod durability;
 mod folder;
+#[cfg(feature = "sqlite")]
+mod hybrid;
 mod interrupted;
 mod lifecycle;
 #[cfg(feature = "lmdb")]

@@ -99,6 +99,11 @@ impl Place {
         self.engine.open(&self.path, &self.options(Access::Read, KeyKind::Integers))
     }
 
+    /// Opens the store for writing and closes it: its engine repairs what a killed writer left.
+    pub fn repair(&self) -> Result<()> {
+        self.engine.open(&self.path, &self.options(Access::Write, KeyKind::Integers))?.close()
+    }
+
     pub(crate) fn options(&self, access: Access, keys: KeyKind) -> OpenOptions {
         OpenOptions { settings: self.settings.clone(), access, keys }
     }

@@ -11,7 +11,7 @@ use crate::common::*;
 
 /// Those with files, without a server, that this build has.
 fn engines() -> Vec<&'static str> {
-    let names = ["files", "pack", "sqlite", "lmdb", "redb", "fjall", "rocksdb"];
+    let names = ["files", "pack", "sqlite", "lmdb", "redb", "fjall", "rocksdb", "hybrid"];
     names.into_iter().filter(|name| registry::blobs(name).is_ok()).collect()
 }
 
@@ -95,8 +95,8 @@ proptest! {
     #[test]
     fn a_copy_is_the_same_or_is_not_there((from, to, contents) in case()) {
         let folder = tempfile::tempdir().unwrap();
-        let source = at(from, folder.path(), "source") + layout(from);
-        let copied = at(to, folder.path(), "copy") + layout(to);
+        let source = at(from, folder.path(), "source") + settings(from);
+        let copied = at(to, folder.path(), "copy") + settings(to);
         let held = fill(&source, &contents);
         let bytes: usize = held.values().map(|(value, ..)| value.len()).sum();
         let can = registry::blobs(to).unwrap().capabilities();
@@ -128,7 +128,11 @@ fn hard(name: &[u8]) -> bool {
     name.split(|byte| *byte == b'/').any(bad)
 }
 
-/// Names may all look like kvtest's numbers.
-fn layout(engine: &str) -> &'static str {
-    if engine == "files" { "?layout=names" } else { "" }
+/// Names may all look like kvtest's numbers, and half of the values are files.
+fn settings(engine: &str) -> &'static str {
+    match engine {
+        "files" => "?layout=names",
+        "hybrid" => "?inline=150",
+        _ => "",
+    }
 }

@@ -24,6 +24,8 @@ const STORES: &[(&str, &str)] = &[
     ("fjall", "in"),
     ("rocksdb", "in"),
     ("files", "in"),
+    ("hybrid", "in"),
+    ("hybrid", "ints"),
 ];
 
 /// Those with a server, which take long.
@@ -89,7 +91,9 @@ fn whole(engine: &'static str, source: &'static str) -> Option<&'static Path> {
             let name = if source == "in" { format!("{}/{n}", n % 3) } else { format!("{n:06}") };
             world.write(&format!("{source}/{name}"), bytes);
         }
-        let ran = world.run(&format!("copy {source} {engine}:store"));
+        // Half of the values are files.
+        let settings = if engine == "hybrid" { "?inline=6k" } else { "" };
+        let ran = world.run(&format!("copy {source} {engine}:store{settings}"));
         let lacks = ran.code == Some(1) && ran.err.contains("feature");
         assert!(ran.code == Some(0) || lacks, "{engine}: {}", ran.err);
         (!lacks).then_some(world)

@@ -49,22 +49,24 @@ impl Reader {
     pub(crate) fn open(path: &Path, layout: Layout) -> Result<Self> {
         Ok(Self { folder: folder(path)?, layout })
     }
+
+    /// Copies the value of `key` to the front of `into` and returns its length.
+    #[inline]
+    pub(super) fn get(&self, key: i64, into: &mut [u8]) -> usize {
+        let mut name = [0; 9];
+        let name = self.layout.name(key, &mut name);
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(&self.folder, name, flags, Mode::empty()).expect("opening a file");
+        let length = fstat(&file).expect("asking for a file's length").st_size;
+        let room = &mut into[..usize::try_from(length).expect("a file fits in memory")];
+        assert_eq!(read(&file, &mut *room), Ok(room.len()), "reading a file at once");
+        room.len()
+    }
 }
 
 impl Bare for Reader {
     fn pass(&mut self, work: &Work<'_>, buffer: &mut [u8]) -> usize {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let mut name = [0; 9];
-        let mut bytes = 0;
-        for key in work.keys {
-            let name = self.layout.name(*key, &mut name);
-            let file = openat(&self.folder, name, flags, Mode::empty()).expect("opening a file");
-            let length = fstat(&file).expect("asking for a file's length").st_size;
-            let room = &mut buffer[..usize::try_from(length).expect("a file fits in memory")];
-            assert_eq!(read(&file, &mut *room), Ok(room.len()), "reading a file at once");
-            bytes += room.len();
-        }
-        bytes
+        work.keys.iter().map(|key| self.get(*key, buffer)).sum()
     }
 }
 

@@ -5,6 +5,8 @@
 pub(crate) mod files;
 #[cfg(feature = "fjall")]
 pub(crate) mod fjall;
+#[cfg(unix)]
+pub(crate) mod hybrid;
 pub(crate) mod lmdb;
 pub(crate) mod memory;
 #[cfg(unix)]

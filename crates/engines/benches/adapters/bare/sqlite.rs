@@ -70,13 +70,26 @@ pub(crate) struct Select {
 
 impl Select {
     pub(crate) fn open(path: &Path, pragmas: &str) -> Result<Self> {
+        Self::by(path, pragmas, "SELECT v FROM kv WHERE k=?1")
+    }
+
+    /// By a statement whose parameter is the key.
+    pub(crate) fn by(path: &Path, pragmas: &str, sql: &str) -> Result<Self> {
         let db = Connection::open(path, sys::SQLITE_OPEN_READONLY, pragmas)?;
-        Ok(Self { db, statement: db.prepare("SELECT v FROM kv WHERE k=?1") })
+        Ok(Self { db, statement: db.prepare(sql) })
+    }
+
+    /// Does `work` in one transaction.
+    pub(super) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.db.execute("BEGIN");
+        let done = work();
+        self.db.execute("COMMIT");
+        done
     }
 
     /// Copies the value of `key` to the front of `into` and returns its length.
     #[inline]
-    fn get(&self, key: i64, into: &mut [u8]) -> usize {
+    pub(super) fn get(&self, key: i64, into: &mut [u8]) -> usize {
         // SAFETY: the statement is alive; the row's bytes are until it is reset.
         unsafe {
             assert_eq!(sys::sqlite3_bind_int64(self.statement, 1, key), sys::SQLITE_OK);
@@ -93,10 +106,7 @@ impl Select {
 
 impl Bare for Select {
     fn pass(&mut self, work: &Work<'_>, buffer: &mut [u8]) -> usize {
-        self.db.execute("BEGIN");
-        let bytes = work.keys.iter().map(|key| self.get(*key, buffer)).sum();
-        self.db.execute("COMMIT");
-        bytes
+        self.within(|| work.keys.iter().map(|key| self.get(*key, buffer)).sum())
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) enum Writing {
 /// What is flushed to the device, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
-pub(super) enum Sync {
+pub(crate) enum Sync {
     #[default]
     None,
     /// A file's bytes, before it is closed.

@@ -1,0 +1,45 @@
+//! A folder of numbered files in a tree of folders as a part of another engine's stores.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use model::{Access, Key, Result};
+
+use super::{Folder, Sync, layout::Layout, session::Worker};
+
+impl Folder {
+    /// An existing folder of another engine's numbered files, in a tree of folders.
+    pub(crate) fn numbered(path: &Path, access: Access, sync: Sync) -> Result<Self> {
+        Self::new(path, Layout::Tree, access, sync)
+    }
+
+    /// The numbers of all files; others are passed over.
+    pub(crate) fn numbers(&self) -> Result<Vec<i64>> {
+        self.layout.numbers(&self.path)
+    }
+}
+
+impl Worker<'_> {
+    /// The length of the file of `key`.
+    pub(crate) fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        self.select(key)?;
+        Ok(self.facts()?.map(|facts| facts.length))
+    }
+
+    /// Removes the file of `key`, if there is one, and flushes nothing.
+    pub(crate) fn discard(&mut self, key: Key<'_>) -> Result<()> {
+        self.select_to_write(key)?;
+        match self.store.root.remove(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The path of the file of `key`.
+    pub(crate) fn path(&mut self, key: Key<'_>) -> Result<PathBuf> {
+        self.select(key)?;
+        Ok(self.current())
+    }
+}

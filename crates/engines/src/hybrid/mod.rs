@@ -1,0 +1,160 @@
+//! `hybrid:DIR` keeps small values in the rows of an SQLite database, `hybrid.db`, and larger ones in
+//! files of their own below `hybrid.files`, each named by its row.
+//!
+//! A file is written once, under a number that no file had before, and flushed with its folder before
+//! the row that names it is committed. It is removed after the commit that replaced or deleted the row,
+//! and only once no power cut can undo that commit. So a row never names a file that is missing or
+//! torn; what is left is a file that no row names.
+//!
+//! Files are written within a write transaction, of which SQLite allows one at a time: who has one open
+//! finds no file whose row is yet to come.
+
+mod orphans;
+mod parts;
+mod session;
+mod store;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+use model::{
+    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Facet, Fill, KeyKind,
+    Library, OpenOptions, Result, Setting, Settings, Store,
+};
+
+use crate::{
+    at, fresh,
+    sqlite::{self, Sqlite, Stat},
+};
+use store::HybridStore;
+
+pub(crate) struct Hybrid;
+
+/// The name of the setting, in the database as well.
+const INLINE: &str = "inline";
+
+/// Below 100 kB values are read faster from a database, above from files
+/// (<https://sqlite.org/intern-v-extern-blob.html>).
+const USUAL_INLINE: u64 = 100_000;
+
+/// Half of what a row of SQLite can have.
+const MAX_INLINE: u64 = 500_000_000;
+
+static DECLARATION: Declaration = Declaration {
+    settings: &[
+        Setting::new(
+            INLINE,
+            Accepts::Size(0, MAX_INLINE),
+            "the largest value in bytes that is kept in the database; fixed once the store is created",
+        )
+        .only(&[Facet::Blobs]),
+        sqlite::JOURNAL.only(&[Facet::Blobs]),
+        sqlite::SYNC.only(&[Facet::Blobs]),
+        sqlite::PAGE_SIZE.only(&[Facet::Blobs]),
+        sqlite::CACHE.only(&[Facet::Blobs]),
+        sqlite::MMAP,
+        sqlite::CHECKPOINT,
+    ],
+    durability: &[
+        Durability::None.kept_by(
+            &[("journal", "off"), ("sync", "off")],
+            "a file for each large value, pages of the database written in place, no journal, no \
+             flush: a power cut may leave no readable store",
+        ),
+        Durability::Consistent.kept_by(
+            &[("journal", "wal"), ("sync", "normal")],
+            if sqlite::FDATASYNC {
+                "a large value: write(2) and fsync(2) of its file, fsync(2) of its folder; then the \
+                 row, appended to the log: fdatasync(2) of it at a checkpoint, and before files that \
+                 were replaced are removed; a power cut may undo the last commits"
+            } else {
+                "a large value: write(2) and fsync(2) of its file, fsync(2) of its folder; then the \
+                 row, appended to the log: fsync(2) of it at a checkpoint, and fdatasync(2) before \
+                 files that were replaced are removed; a power cut may undo the last commits"
+            },
+        ),
+        Durability::Durable.kept_by(
+            &[("journal", "wal"), ("sync", "full")],
+            if sqlite::FDATASYNC {
+                "a large value: write(2) and fsync(2) of its file, fsync(2) of its folder; then the \
+                 row, appended to the log, fdatasync(2) of it before the commit returns"
+            } else {
+                "a large value: write(2) and fsync(2) of its file, fsync(2) of its folder; then the \
+                 row, appended to the log, fsync(2) of it before the commit returns"
+            },
+        ),
+    ],
+    limitations: &[
+        "two sessions that write at once: one waits, also while the other writes a file",
+        "a batch that reads sees one state of the store, until it reads a large value that was \
+         replaced meanwhile",
+    ],
+    fill: Some(Fill {
+        settings: &[("journal", "delete"), ("sync", "off")],
+        sessions: 1,
+        whole_blocks: false,
+    }),
+    capabilities: Capabilities::ON_DISK,
+    integrity: Some(
+        "PRAGMA integrity_check, and the file of each row with its length (no checksums)",
+    ),
+    blobs: Some(&Hybrid),
+    title: "SQLite and files",
+    extension: Some("hybrid"),
+    ..Declaration::new("hybrid", "small values in an SQLite database, larger ones in files")
+};
+
+impl Engine for Hybrid {
+    fn declaration(&self) -> &'static Declaration {
+        &DECLARATION
+    }
+
+    fn library(&self, settings: &Settings) -> Option<Library> {
+        Sqlite.library(settings)
+    }
+}
+
+impl Blobs for Hybrid {
+    fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
+        Sqlite.cache(bytes, sessions)
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        Sqlite.recognises(&database(path))
+    }
+
+    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
+        Sqlite.reading_changes(&database(location), settings)
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        fresh::folder(location, || HybridStore::create(location, options))
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        at::check(self, location)?;
+        Ok(Box::new(HybridStore::open(location, options)?))
+    }
+}
+
+/// Looks at the store or SQLite database at `path`; with `vacuum`, rewrites its database first.
+pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
+    if !Hybrid.recognises(path) {
+        return sqlite::stat(path, &sqlite::OWN, vacuum);
+    }
+    let stat = sqlite::stat(&database(path), &table::TABLES, vacuum)?;
+    let access = if vacuum { Access::Write } else { Access::Read };
+    let (settings, keys) = (Settings::default(), KeyKind::Integers);
+    let store = HybridStore::open(path, &OpenOptions { settings, access, keys })?;
+    Ok(Stat { left_out: store.left_out()?, ..stat })
+}
+
+/// The database of the store at `location`.
+fn database(location: &Path) -> PathBuf {
+    location.join("hybrid.db")
+}
+
+/// The folder of its files.
+fn folder(location: &Path) -> PathBuf {
+    location.join("hybrid.files")
+}

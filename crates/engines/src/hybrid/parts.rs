@@ -1,0 +1,137 @@
+//! What an open store consists of: its database and its folder of files, and which files are to be
+//! removed.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+
+use model::{Access, Durability, Error, Key, OpenOptions, Result, Store};
+
+use super::{
+    INLINE, USUAL_INLINE, database, folder,
+    table::{self, TABLES},
+};
+use crate::{
+    at,
+    files::{FilesWorker, Folder, Sync},
+    lock,
+    sqlite::{SqliteStore, with_suffix},
+};
+
+/// Files that were replaced and wait for the flush of the log: so many share one.
+const WAITING: usize = 64;
+
+pub(super) struct Parts {
+    pub(super) path: PathBuf,
+    pub(super) rows: SqliteStore,
+    pub(super) files: Folder,
+    /// The largest value that is kept in the database.
+    pub(super) inline: u64,
+    class: Durability,
+    /// Numbers of files that no row names since a commit that a power cut may still undo.
+    waiting: Mutex<Vec<i64>>,
+}
+
+impl Parts {
+    pub(super) fn create(location: &Path, options: &OpenOptions) -> Result<Self> {
+        let (database, folder) = (database(location), folder(location));
+        let new = File::create_new(&database).and_then(|_| fs::create_dir(&folder));
+        new.map_err(|e| Error::io(location.display(), e))?;
+        let table = table::of(options.keys);
+        let rows = SqliteStore::create(&database, table, options)?;
+        let inline = options.settings.parse(INLINE).unwrap_or(USUAL_INLINE);
+        rows.execute(&format!(
+            "CREATE INDEX in_files ON {}(value) WHERE typeof(value)='text'",
+            table.name
+        ))?;
+        rows.execute("CREATE TABLE hybrid(next INTEGER, inline INTEGER)")?;
+        rows.execute(&format!("INSERT INTO hybrid VALUES(1, {inline})"))?;
+        let parts = Self::new(location, rows, inline, Access::Write)?;
+        if parts.class > Durability::None {
+            at::flush_folder(location)?;
+            at::flush_folder_of(location)?;
+        }
+        Ok(parts)
+    }
+
+    pub(super) fn open(location: &Path, options: &OpenOptions) -> Result<Self> {
+        let rows = SqliteStore::open(&database(location), &TABLES, options)?;
+        let inline = rows.number("SELECT inline FROM hybrid")?.unsigned_abs();
+        Self::new(location, rows, inline, options.access)
+    }
+
+    fn new(location: &Path, rows: SqliteStore, inline: u64, access: Access) -> Result<Self> {
+        let (_, class) = rows.in_effect()?;
+        let sync = if class > Durability::None { Sync::Full } else { Sync::None };
+        let files = Folder::numbered(&folder(location), access, sync)?;
+        let (path, waiting) = (location.to_owned(), Mutex::default());
+        Ok(Self { path, rows, files, inline, class, waiting })
+    }
+
+    /// Removes files that no row names since the commit of the caller's, or later if a power cut may
+    /// undo it.
+    pub(super) fn release(
+        &self,
+        numbers: &mut Vec<i64>,
+        files: &mut FilesWorker<'_>,
+    ) -> Result<()> {
+        if self.class == Durability::Consistent {
+            let mut waiting = lock::hold(&self.waiting);
+            waiting.append(numbers);
+            if waiting.len() < WAITING {
+                return Ok(());
+            }
+            numbers.append(&mut waiting);
+            drop(waiting);
+            self.flush_log()?;
+        }
+        discard(numbers.drain(..), files);
+        Ok(())
+    }
+
+    /// Removes the files that wait for a flush of the log.
+    pub(super) fn release_all(&self) -> Result<()> {
+        let numbers = std::mem::take(&mut *lock::hold(&self.waiting));
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        self.flush_log()?;
+        discard(numbers, &mut self.files.worker());
+        Ok(())
+    }
+
+    /// Makes sure that no power cut undoes a commit: flushes the log or journal, and that its name is
+    /// gone if it was removed.
+    pub(super) fn flush_log(&self) -> Result<()> {
+        if self.class == Durability::None {
+            return Ok(());
+        }
+        for suffix in ["-wal", "-journal"] {
+            let path = with_suffix(&database(&self.path), suffix);
+            let flushed = File::options().write(true).open(&path).and_then(|log| log.sync_data());
+            match flushed {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io(path.display(), error));
+                }
+                _ => {}
+            }
+        }
+        at::flush_folder(&self.path)
+    }
+
+    /// An error about the value of a key.
+    #[cold]
+    pub(super) fn corrupt(&self, key: Key<'_>, why: &str) -> Error {
+        Error::corrupt(format!("{}: the value of {key}: {why}", self.path.display()))
+    }
+}
+
+/// Removes files. One that cannot be removed is an orphan, which the next opening finds.
+fn discard(numbers: impl IntoIterator<Item = i64>, files: &mut FilesWorker<'_>) {
+    for number in numbers {
+        let _ = files.discard(Key::Int(number));
+    }
+}

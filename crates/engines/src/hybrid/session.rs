@@ -1,0 +1,332 @@
+//! One worker's use of a store: a session of the database, and one of the folder of files.
+
+use std::ops::{ControlFlow, Range};
+
+use model::{
+    Access, Done, Error, How, Item, Key, Mode, Put, Result, Scan, Session, ValueType, Visitor,
+    copy_value,
+};
+
+use super::{parts::Parts, table::Reference};
+use crate::{
+    files::FilesWorker,
+    refusal,
+    sqlite::{SqliteSession, Statement},
+};
+
+/// Numbers that a session takes from the store at once: as many as a folder has files.
+const RESERVED: i64 = 100;
+
+pub(super) struct HybridSession<'s> {
+    parts: &'s Parts,
+    batch: Option<Mode>,
+    /// Numbers for new files, which no other session has.
+    numbers: Range<i64>,
+    /// Files that no row names once this batch is committed.
+    replaced: Vec<i64>,
+    files: FilesWorker<'s>,
+    /// The text of a row that names a file, without reading a value that names none.
+    named: Statement,
+    reserve: Statement,
+    rows: SqliteSession,
+}
+
+/// Where a value is.
+enum Found {
+    /// In its row; of so many bytes, if they were copied.
+    Inline(usize),
+    /// In a file; `None`: the row's text names none.
+    File(Option<Reference>),
+}
+
+impl<'s> HybridSession<'s> {
+    pub(super) fn new(parts: &'s Parts) -> Result<Self> {
+        let rows = parts.rows.worker()?;
+        let table = parts.rows.table();
+        let named = format!(
+            "SELECT CASE typeof(value) WHEN 'text' THEN value END FROM {} WHERE {}=?1",
+            table.name, table.key
+        );
+        let reserve = format!("UPDATE hybrid SET next=next+{RESERVED} RETURNING next");
+        Ok(Self {
+            parts,
+            batch: None,
+            numbers: 0..0,
+            replaced: Vec::new(),
+            files: parts.files.worker(),
+            named: rows.prepare(&named)?,
+            reserve: rows.prepare(&reserve)?,
+            rows,
+        })
+    }
+
+    #[inline]
+    fn find(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<Found>> {
+        self.rows.read(key, |row| match row.kind(0) {
+            ValueType::Text => Found::File(Reference::parse(row.text(0))),
+            _ => Found::Inline(copy_value(row.blob(0), into)),
+        })
+    }
+
+    /// Reads the file that the row of `key` names. If it is gone, another session has replaced it
+    /// since the row was read, and the row is read again.
+    fn get_from_file(
+        &mut self,
+        key: Key<'_>,
+        mut named: Option<Reference>,
+        into: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let mut gone = None;
+        loop {
+            let file = self.reference(key, named)?;
+            if let Some(length) = self.files.get(Key::Int(file.number), into)? {
+                check_length(self.parts, key, file, length as u64)?;
+                return Ok(Some(length));
+            }
+            self.renew(key, file, gone.replace(file))?;
+            match self.find(key, into)? {
+                Some(Found::File(again)) => named = again,
+                Some(Found::Inline(length)) => return Ok(Some(length)),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn reference(&self, key: Key<'_>, named: Option<Reference>) -> Result<Reference> {
+        named.ok_or_else(|| names_none(self.parts, key))
+    }
+
+    /// Ends the transaction in which the row of `key` names a file that is gone, so that the row is
+    /// read again. Fails if the row named the same file before, or if this session has the only
+    /// transaction that can change it.
+    fn renew(&mut self, key: Key<'_>, file: Reference, before: Option<Reference>) -> Result<()> {
+        if before == Some(file) || self.batch == Some(Mode::Write) {
+            return Err(self.parts.corrupt(key, &format!("its file {} is missing", file.number)));
+        }
+        if self.batch.is_some() {
+            self.rows.commit()?;
+            self.rows.begin(Mode::Read)?;
+        }
+        Ok(())
+    }
+
+    /// Does `work` in the batch that is open, or in one of its own.
+    fn writing<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.batch.is_some() {
+            return work(self);
+        }
+        self.begin(Mode::Write)?;
+        let done = work(self).and_then(|done| self.commit().map(|()| done));
+        if done.is_err() {
+            self.abandon();
+        }
+        done
+    }
+
+    /// Undoes a batch that failed. Its new files are orphans then.
+    #[cold]
+    fn abandon(&mut self) {
+        self.batch = None;
+        self.replaced.clear();
+        // They may have been reserved in the batch.
+        self.numbers = 0..0;
+        self.rows.roll_back();
+    }
+
+    /// Where the value of `key` is, without reading it.
+    fn held(&mut self, key: Key<'_>) -> Result<Option<Found>> {
+        self.rows.read_by(&mut self.named, key, |row| match row.kind(0) {
+            ValueType::Text => Found::File(Reference::parse(row.text(0))),
+            _ => Found::Inline(0),
+        })
+    }
+
+    /// Notes that no row names the file of a value any longer, once the batch is committed.
+    fn replaced(&mut self, held: Option<&Found>) {
+        if let Some(Found::File(Some(file))) = held {
+            self.replaced.push(file.number);
+        }
+    }
+
+    /// Writes a value that may be large or replace a large one.
+    fn replace(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        let held = self.held(key)?;
+        match put.how {
+            How::Insert if held.is_some() => return Ok(false),
+            How::Update if held.is_none() => return Ok(false),
+            _ => {}
+        }
+        if self.is_large(value) {
+            let text = self.write(value)?.text();
+            self.rows.put(key, text.as_bytes(), &Put { of: ValueType::Text, ..*put })?;
+        } else {
+            self.rows.put(key, value, put)?;
+        }
+        self.replaced(held.as_ref());
+        Ok(true)
+    }
+
+    #[inline]
+    fn is_large(&self, value: &[u8]) -> bool {
+        value.len() as u64 > self.parts.inline
+    }
+
+    /// Writes `value` into a new file.
+    fn write(&mut self, value: &[u8]) -> Result<Reference> {
+        let insert = Put::of(How::Insert);
+        loop {
+            let number = self.number()?;
+            // A session that was killed may have left a file with a number that it did not commit.
+            if self.files.put(Key::Int(number), value, &insert)? {
+                return Ok(Reference { number, length: value.len() as u64 });
+            }
+        }
+    }
+
+    /// Shows items until the file of one is gone, which is returned with its key. Counts down `left`.
+    fn scan_part(
+        &mut self,
+        part: Scan<'_>,
+        left: &mut u64,
+        visit: &mut Visitor<'_>,
+    ) -> Result<Option<(OwnedKey, Reference)>> {
+        let Self { rows, files, parts, .. } = self;
+        let (mut gone, mut value) = (None, Vec::new());
+        rows.scan(part, &mut |item| {
+            let mut shown = Item { of: ValueType::Bytes, ..item };
+            if item.of == ValueType::Text && part.values {
+                let named = Reference::parse(item.value);
+                let file = named.ok_or_else(|| names_none(parts, item.key))?;
+                if !files.load(Key::Int(file.number), &mut value)? {
+                    gone = Some((OwnedKey::of(item.key), file));
+                    return Ok(ControlFlow::Break(()));
+                }
+                check_length(parts, item.key, file, value.len() as u64)?;
+                (shown.value, shown.length) = (&value, file.length);
+            }
+            *left -= 1;
+            visit(shown)
+        })?;
+        Ok(gone)
+    }
+
+    fn number(&mut self) -> Result<i64> {
+        if let Some(number) = self.numbers.next() {
+            return Ok(number);
+        }
+        let end = self.reserve.row([], |row| row.integer(0))?.unwrap_or(0);
+        self.numbers = end - RESERVED + 1..end;
+        Ok(end - RESERVED)
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        if self.parts.rows.access() == Access::Read { Err(refusal::read_only()) } else { Ok(()) }
+    }
+}
+
+#[cold]
+fn names_none(parts: &Parts, key: Key<'_>) -> Error {
+    parts.corrupt(key, "its row names no file")
+}
+
+fn check_length(parts: &Parts, key: Key<'_>, file: Reference, has: u64) -> Result<()> {
+    let Reference { number, length } = file;
+    if has == length {
+        return Ok(());
+    }
+    Err(parts.corrupt(key, &format!("its file {number} has {has} of {length} bytes")))
+}
+
+impl Session for HybridSession<'_> {
+    #[inline]
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        match self.find(key, into)? {
+            Some(Found::Inline(length)) => Ok(Some(length)),
+            Some(Found::File(named)) => self.get_from_file(key, named, into),
+            None => Ok(None),
+        }
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        self.check_writable()?;
+        if put.how == How::Insert && !self.is_large(value) {
+            return self.rows.put(key, value, put);
+        }
+        self.writing(|session| session.replace(key, value, put))
+    }
+
+    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
+        self.check_writable()?;
+        self.writing(|session| {
+            let held = session.held(key)?;
+            if held.is_none() {
+                return Ok(false);
+            }
+            let deleted = session.rows.delete(key)?;
+            session.replaced(held.as_ref());
+            Ok(deleted)
+        })
+    }
+
+    fn begin(&mut self, mode: Mode) -> Result<()> {
+        self.rows.begin(mode)?;
+        self.batch = Some(mode);
+        self.files.begin(mode)
+    }
+
+    /// Flushes the folders of new files, then commits the rows that name them, then removes the files
+    /// that none names any longer.
+    fn commit(&mut self) -> Result<()> {
+        let committed = self.files.commit().and_then(|()| self.rows.commit());
+        if committed.is_err() {
+            self.abandon();
+            return committed;
+        }
+        self.batch = None;
+        if self.replaced.is_empty() {
+            return Ok(());
+        }
+        self.parts.release(&mut self.replaced, &mut self.files)
+    }
+
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let (mut left, mut from, mut gone) = (scan.limit, None, None);
+        loop {
+            let start = from.as_ref().map(OwnedKey::key).or(scan.from);
+            let part = Scan { from: start, limit: left, values: scan.values };
+            let Some((key, file)) = self.scan_part(part, &mut left, visit)? else { return Ok(()) };
+            self.renew(key.key(), file, gone.replace(file))?;
+            from = Some(key);
+        }
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, i64)> {
+        self.rows.statistics()
+    }
+
+    fn background_work(&self) -> Vec<Done> {
+        self.rows.background_work()
+    }
+}
+
+/// A key at which a scan goes on.
+enum OwnedKey {
+    Int(i64),
+    Name(Vec<u8>),
+}
+
+impl OwnedKey {
+    fn of(key: Key<'_>) -> Self {
+        match key {
+            Key::Int(number) => Self::Int(number),
+            Key::Name(name) => Self::Name(name.to_vec()),
+        }
+    }
+
+    fn key(&self) -> Key<'_> {
+        match self {
+            Self::Int(number) => Key::Int(*number),
+            Self::Name(name) => Key::Name(name),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The tables of a store. A value is a BLOB, or a TEXT that names its file: number and length, as
+//! `17 204800`.
+
+use model::KeyKind;
+
+use crate::sqlite::Table;
+
+/// An expression for the length of a value.
+macro_rules! length {
+    () => {
+        "CASE typeof(value) WHEN 'text' THEN CAST(substr(value,instr(value,' ')+1) AS INTEGER) \
+         ELSE octet_length(value) END"
+    };
+}
+
+static INTEGERS: Table = Table {
+    keys: KeyKind::Integers,
+    name: "integers",
+    key: "number",
+    value: "value",
+    blobs: (c"integers", c"value"),
+    create: "CREATE TABLE integers(number INTEGER PRIMARY KEY, value BLOB)",
+    probe: "SELECT number, value, rowid FROM integers LIMIT 0",
+    insert: "INSERT INTO integers(number,value) VALUES(?1,?2)",
+    set: "value=?2",
+    length: length!(),
+    facts: "0, 0, 0",
+    filter: "1",
+};
+
+static NAMES: Table = Table {
+    keys: KeyKind::Names,
+    name: "names",
+    key: "name",
+    value: "value",
+    blobs: (c"names", c"value"),
+    create: "CREATE TABLE names(name TEXT PRIMARY KEY, mode INT, mtime INT, value BLOB)",
+    probe: "SELECT name, mode, mtime, value, rowid FROM names LIMIT 0",
+    insert: "INSERT INTO names(name,mode,mtime,value) \
+             VALUES(?1,coalesce(?3,33188),coalesce(?4,0),?2)",
+    set: "value=?2, mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
+    length: length!(),
+    facts: "0, mode, mtime",
+    filter: "1",
+};
+
+pub(super) static TABLES: [&Table; 2] = [&INTEGERS, &NAMES];
+
+pub(super) fn of(keys: KeyKind) -> &'static Table {
+    if keys == KeyKind::Names { &NAMES } else { &INTEGERS }
+}
+
+/// What a row says of the file that holds its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    pub(super) number: i64,
+    pub(super) length: u64,
+}
+
+impl Reference {
+    /// `None`: the text names no file.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        let (number, length) = std::str::from_utf8(text).ok()?.split_once(' ')?;
+        let of = Self { number: number.parse().ok()?, length: length.parse().ok()? };
+        (of.number > 0).then_some(of)
+    }
+
+    pub(super) fn text(self) -> String {
+        format!("{} {}", self.number, self.length)
+    }
+}
