@@ -69,7 +69,7 @@ impl FromStr for &ImageKind {
             let near = nearest(text, words.iter().copied());
             let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
             Error::usage(format!(
-                "{text}: no such folder, and no file system to make an image of (accepted: a folder, {}){near}",
+                "{text}: no such folder, and no file system to make an image of (accepted: a folder, plain, scanned, {}){near}",
                 words.join(", ")
             ))
         })
@@ -118,6 +118,20 @@ fn may_mount(user: Option<u32>) -> Result<(), String> {
     }
     Err("only root may mount an image; a folder on such a file system can be named instead"
         .to_owned())
+}
+
+/// Mounts a folder of `folder`, a scratch folder, a second time, and returns where: what is opened below
+/// that place can be told from everything else on the file system.
+pub(crate) fn mount_again(folder: &Path) -> Result<PathBuf> {
+    if user_id() != Some(0) || !cfg!(target_os = "linux") {
+        return Err(Error::unsupported("only root on Linux may have the system ask a scanner"));
+    }
+    let own = folder.join(format!("{}-again", entries(folder).count()));
+    let point = own.with_extension(MOUNT);
+    let created = fs::create_dir(&own).and_then(|()| fs::create_dir(&point));
+    created.map_err(|e| Error::io(point.display(), e))?;
+    run("mount", &["--bind"], &[&own, &point])?;
+    Ok(point)
 }
 
 /// Creates an image in `folder`, a scratch folder, and returns where it is mounted. What was done

@@ -26,6 +26,7 @@ mod processes;
 mod processor;
 mod programs;
 mod run_clock;
+mod scanner;
 mod scratch;
 mod space;
 mod stop;

@@ -8,8 +8,9 @@ use std::{
 use model::{Error, Result};
 
 use crate::{
-    image::{ImageKind, check_images, mount_image},
+    image::{ImageKind, check_images, mount_again, mount_image},
     mounts::filesystems,
+    scanner::Scanner,
     scratch::Scratch,
 };
 
@@ -20,7 +21,15 @@ pub enum FilesystemChoice {
     Folder(PathBuf),
     /// A new one of this kind, on a loop device, for as long as the run lasts.
     Image(&'static ImageKind),
+    /// That of the scratch folder.
+    Plain,
+    /// The same with a scanner in the way, which reads each file before it is opened.
+    Scanned,
 }
+
+/// The words for the last two.
+const PLAIN: &str = "plain";
+const SCANNED: &str = "scanned";
 
 impl FromStr for FilesystemChoice {
     type Err = Error;
@@ -28,6 +37,11 @@ impl FromStr for FilesystemChoice {
     /// The word of a kind always means an image, so that a command means the same everywhere:
     /// `./ext4` names a folder called ext4.
     fn from_str(text: &str) -> Result<Self> {
+        match text {
+            PLAIN => return Ok(Self::Plain),
+            SCANNED => return Ok(Self::Scanned),
+            _ => {}
+        }
         let kind = text.parse().map(Self::Image);
         if kind.is_ok() || text.is_empty() {
             return kind;
@@ -53,7 +67,8 @@ pub struct Placement {
 /// The file systems of a run. Dropping this unmounts and removes the images; nothing may be open
 /// on them.
 pub struct Placements {
-    placements: Vec<Placement>,
+    all: Vec<Placement>,
+    _scanners: Vec<Scanner>,
     _scratch: Option<Scratch>,
 }
 
@@ -66,34 +81,60 @@ impl Placements {
     fn try_open(choices: &[FilesystemChoice], image_bytes: u64, parent: &Path) -> Result<Self> {
         let kinds = choices.iter().filter_map(|choice| match choice {
             FilesystemChoice::Image(kind) => Some(*kind),
-            FilesystemChoice::Folder(_) => None,
+            _ => None,
         });
         let kinds: Vec<_> = kinds.collect();
         check_images(&kinds, image_bytes, parent)?;
-        let scratch = if kinds.is_empty() { None } else { Some(Scratch::new_in(parent)?) };
+        let mounts = !kinds.is_empty() || choices.contains(&FilesystemChoice::Scanned);
+        let scratch = if mounts { Some(Scratch::new_in(parent)?) } else { None };
         let folder = scratch.as_ref().map_or(parent, Scratch::path);
-        let ready = |choice: &FilesystemChoice| match choice {
-            // The kind of file system; if the system does not report it, the folder's name.
-            FilesystemChoice::Folder(path) => {
-                let found = filesystems(std::slice::from_ref(path)).into_iter().next();
-                let name = found.map_or_else(|| path.display().to_string(), |found| found.kind);
-                Ok(Placement { name, path: path.clone() })
+        let mut scanners = Vec::new();
+        let mut placements = Vec::new();
+        for choice in choices {
+            let placement = place(choice, parent, folder, image_bytes)?;
+            if *choice == FilesystemChoice::Scanned {
+                let scanner = Scanner::of(&placement.path);
+                scanners.push(scanner.map_err(|error| error.context(SCANNED))?);
             }
-            FilesystemChoice::Image(kind) => {
-                let mounted = mount_image(kind, folder, image_bytes);
-                let path = mounted.map_err(|error| error.context(kind))?;
-                Ok(Placement { name: kind.to_string(), path })
-            }
-        };
-        let mut placements = choices.iter().map(ready).collect::<Result<Vec<_>>>()?;
+            placements.push(placement);
+        }
         distinguish(&mut placements, choices);
-        Ok(Self { placements, _scratch: scratch })
+        Ok(Self { all: placements, _scanners: scanners, _scratch: scratch })
     }
 
     /// Each, in the order of the choices; a single `None` if there are none.
     pub fn or_none(&self) -> impl Iterator<Item = Option<&Placement>> {
-        let none = self.placements.is_empty().then_some(None);
-        self.placements.iter().map(Some).chain(none)
+        let none = self.all.is_empty().then_some(None);
+        self.all.iter().map(Some).chain(none)
+    }
+}
+
+/// Makes a choice ready; `folder` is the scratch folder for what is mounted, in `parent`.
+fn place(
+    choice: &FilesystemChoice,
+    parent: &Path,
+    folder: &Path,
+    image_bytes: u64,
+) -> Result<Placement> {
+    match choice {
+        // The kind of file system; if the system does not report it, the folder's name.
+        FilesystemChoice::Folder(path) => {
+            let found = filesystems(std::slice::from_ref(path)).into_iter().next();
+            let name = found.map_or_else(|| path.display().to_string(), |found| found.kind);
+            Ok(Placement { name, path: path.clone() })
+        }
+        FilesystemChoice::Image(kind) => {
+            let mounted = mount_image(kind, folder, image_bytes);
+            let path = mounted.map_err(|error| error.context(kind))?;
+            Ok(Placement { name: kind.to_string(), path })
+        }
+        FilesystemChoice::Plain => {
+            Ok(Placement { name: PLAIN.to_owned(), path: parent.to_owned() })
+        }
+        FilesystemChoice::Scanned => {
+            let path = mount_again(folder).map_err(|error| error.context(SCANNED))?;
+            Ok(Placement { name: SCANNED.to_owned(), path })
+        }
     }
 }
 
@@ -107,6 +148,7 @@ fn distinguish(placements: &mut [Placement], choices: &[FilesystemChoice]) {
         let name = match &choices[index] {
             FilesystemChoice::Folder(path) => format!("{} in {}", kinds[index], path.display()),
             FilesystemChoice::Image(kind) => format!("{kind} image"),
+            FilesystemChoice::Plain | FilesystemChoice::Scanned => kinds[index].clone(),
         };
         let numbered = format!("{name} #");
         let earlier = placements[..index].iter().map(|placement| &placement.name);
@@ -128,11 +170,12 @@ mod tests {
         let path = folder.path().display().to_string();
         let parse = |text: &str| text.parse::<FilesystemChoice>();
         assert_eq!(parse("xfs").unwrap(), FilesystemChoice::Image("xfs".parse().unwrap()));
+        assert_eq!(parse("scanned").unwrap(), FilesystemChoice::Scanned);
         assert_eq!(parse(&path).unwrap(), FilesystemChoice::Folder(folder.path().to_owned()));
         std::fs::write(folder.path().join("file"), "").unwrap();
         for (text, answer) in [
             ("etx4", "did you mean ext4?"),
-            ("zfs", "accepted: a folder, ext4, xfs, btrfs"),
+            ("zfs", "accepted: a folder, plain, scanned, ext4, xfs, btrfs"),
             ("", "no such folder"),
             (&*format!("{path}/absent"), "no such folder"),
             (&*format!("{path}/file"), "is no folder"),

@@ -291,6 +291,7 @@ mod tests {
             include_str!("../../report/studies/hashbackup.toml"),
             include_str!("../../report/studies/internal-or-external.toml"),
             include_str!("../../report/studies/mass-inserts.toml"),
+            include_str!("../../report/studies/on-access-scan.toml"),
             include_str!("../../report/studies/page-cache.toml"),
             include_str!("../../report/studies/small-records.toml"),
             include_str!("../../report/studies/sqlite-options.toml"),

@@ -9,7 +9,7 @@ use model::{
 };
 
 /// Names and texts, in the order in which they are listed.
-const STUDIES: [(&str, &str); 10] = [
+const STUDIES: [(&str, &str); 11] = [
     ("faster-than-fs", include_str!("../studies/faster-than-fs.toml")),
     ("page-cache", include_str!("../studies/page-cache.toml")),
     ("mass-inserts", include_str!("../studies/mass-inserts.toml")),
@@ -17,6 +17,7 @@ const STUDIES: [(&str, &str); 10] = [
     ("internal-or-external", include_str!("../studies/internal-or-external.toml")),
     ("to-blob-or-not", include_str!("../studies/to-blob-or-not.toml")),
     ("hashbackup", include_str!("../studies/hashbackup.toml")),
+    ("on-access-scan", include_str!("../studies/on-access-scan.toml")),
     ("small-records", include_str!("../studies/small-records.toml")),
     ("sqlite-options", include_str!("../studies/sqlite-options.toml")),
     ("sqlite-versions", include_str!("../studies/sqlite-versions.toml")),

@@ -160,3 +160,19 @@ fn what_cannot_be_compiled_is_refused_with_a_line() {
     assert!(ran.err.contains("no-such-compiler: the C compiler cannot be run"), "{}", ran.err);
     assert!(run(&world, "sqlite list").out.contains("no builds yet"));
 }
+
+/// A study measures the builds that are here; those that are not are named.
+#[test]
+fn a_study_leaves_out_builds_that_are_missing() {
+    let world = World::new();
+    let ran = run(&world, "study sqlite-versions --quick --step 1 --rounds 1");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for version in ["3.7.8", "3.45.0"] {
+        assert!(
+            ran.words().contains(&format!("sqlite:?lib={version} is not measured: ")),
+            "{}",
+            ran.out
+        );
+    }
+    assert!(ran.out.contains("read, warm"), "{}", ran.out);
+}

@@ -172,6 +172,33 @@ fn images_are_measured_and_leave_nothing() {
     }
 }
 
+/// As root a scanner is in the way; elsewhere one line says why not. Nothing stays mounted, also after a
+/// run that was killed while files waited for it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_scanner_is_in_the_way_of_what_is_placed_behind_it() {
+    let world = World::new();
+    let line = "run files: sqlite: --update --read --on plain,scanned --keys 200 --size 2k";
+    let ran = world.run(&format!("{line} --rounds 1 -q"));
+    assert_eq!(held(&world), [""; 0]);
+    if ran.code != Some(0) {
+        let why = ["only root on Linux", "mount failed", "the system asks no scanner"];
+        assert!(why.iter().any(|why| ran.err.contains(why)), "{}", ran.err);
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(1), 1), "{}", ran.err);
+        return;
+    }
+    for shown in ["files on plain", "files on scanned", "sqlite on scanned"] {
+        assert!(ran.out.contains(shown), "{shown}\n{}", ran.out);
+    }
+    assert!(left(&world).is_empty());
+    let line = format!("{line} --rounds 100000 --json run.json");
+    let mut child = world.under_way(&line, "run.json", SAMPLE, 3);
+    signal(child.id(), "KILL");
+    child.wait().unwrap();
+    let gone = || held(&world).is_empty() && left(&world) == [world.path("run.json.unfinished")];
+    assert!(within(30, gone), "{:?} {:?}", held(&world), left(&world));
+}
+
 #[test]
 fn runs_stand_on_each_folder_too() {
     let world = World::new();

@@ -14,6 +14,8 @@ fn all_are_listed_and_a_slip_is_answered() {
         "internal-or-external",
         "to-blob-or-not",
         "hashbackup",
+        "small-records",
+        "on-access-scan",
         "sqlite-options",
         "sqlite-versions",
     ] {
@@ -21,8 +23,8 @@ fn all_are_listed_and_a_slip_is_answered() {
     }
     let said = world.refused("study faster-then-fs");
     assert!(said.contains("did you mean faster-than-fs?"), "{said}");
-    let said = world.refused("study page-cache --step 3");
-    assert!(said.contains("--step 3: accepted is 1 to 2"), "{said}");
+    let said = world.refused("study page-cache --step 4");
+    assert!(said.contains("--step 4: accepted is 1 to 3"), "{said}");
     assert!(world.refused("study page-cache --quick --full").contains("cannot be used with"));
 }
 

@@ -1,11 +1,23 @@
 //! What only Linux reports.
 
-use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
+use std::{
+    fs::File,
+    io,
+    os::{fd::AsFd, unix::fs::FileExt},
+    path::Path,
+};
 
 use fiemap::{Fiemap, FiemapExtentFlags, FiemapFlags};
 use model::Cost;
 use nix::{
-    sys::{resource::UsageWho, time::TimeValLike},
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::{
+        fanotify::{
+            EventFFlags, Fanotify, FanotifyResponse, InitFlags, MarkFlags, MaskFlags, Response,
+        },
+        resource::UsageWho,
+        time::TimeValLike,
+    },
     time::ClockId,
     unistd::Pid,
 };
@@ -83,4 +95,38 @@ pub(crate) fn pieces(path: &Path) -> io::Result<Option<u64>> {
         }
     }
     Ok(Some(pieces))
+}
+
+/// Opens of files below a mount point, each of which waits for an answer
+/// (<https://man7.org/linux/man-pages/man7/fanotify.7.html>). When this is dropped, or the process ends, the
+/// system lets all go on.
+pub(crate) struct Opens(Fanotify);
+
+/// Milliseconds for which an answer waits for a question.
+const PATIENCE: u16 = 50;
+
+impl Opens {
+    pub(crate) fn below(mount: &Path) -> io::Result<Self> {
+        // A child that had it open would let nobody go on after this process has ended.
+        let flags = InitFlags::FAN_CLASS_CONTENT | InitFlags::FAN_CLOEXEC | InitFlags::FAN_NONBLOCK;
+        let files = EventFFlags::O_RDONLY | EventFFlags::O_CLOEXEC | EventFFlags::O_LARGEFILE;
+        let group = Fanotify::init(flags, files)?;
+        let marks = MarkFlags::FAN_MARK_ADD | MarkFlags::FAN_MARK_MOUNT;
+        group.mark(marks, MaskFlags::FAN_OPEN_PERM, CWD, Some(mount))?;
+        Ok(Self(group))
+    }
+
+    /// Waits a moment for opens, passes each opened file to `look`, and lets all go on. A question that
+    /// cannot be read is one that the system has answered.
+    pub(crate) fn answer(&self, mut look: impl FnMut(&File)) {
+        let mut ready = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
+        let _ = poll(&mut ready, PollTimeout::from(PATIENCE));
+        for event in self.0.read_events().unwrap_or_default() {
+            let Some(file) = event.fd() else { continue };
+            if let Ok(own) = file.try_clone_to_owned() {
+                look(&File::from(own));
+            }
+            let _ = self.0.write_response(FanotifyResponse::new(file, Response::FAN_ALLOW));
+        }
+    }
 }

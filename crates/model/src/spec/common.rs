@@ -55,7 +55,9 @@ options! {
     /// The file systems that scratch stores are placed on.
     pub struct Placing under "Run" {
         /// Measure each target on each of these file systems: folders, or ext4, xfs, btrfs for a
-        /// throw-away image in the scratch folder (Linux, root; ./ext4 is a folder of that name)
+        /// throw-away image in the scratch folder (Linux, root; ./ext4 is a folder of that name);
+        /// plain for the scratch folder, scanned for it with a scanner in the way, which reads each
+        /// file before it is opened (Linux, root)
         on: Vec<Written<Text>> = "WHERE",
         /// Size of each image; default: 1GiB
         image_size: Vec<Written<Size>> = "SIZE",

@@ -37,7 +37,7 @@ pub(crate) fn study_verdict(row: &StudyFigure) -> &'static str {
     row.against().map_or(why, against_published)
 }
 
-pub(crate) fn name(figure: Figure) -> &'static str {
+fn name(figure: Figure) -> &'static str {
     match figure {
         Figure::TimeRatio => "time ÷",
         Figure::ProcessorRatio => "processor time ÷",
@@ -51,15 +51,10 @@ pub(crate) fn name(figure: Figure) -> &'static str {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "published bytes are whole and positive"
-)]
-pub(crate) fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
+fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
     let figure = |value| match of {
         Figure::BreakEven => bytes(value),
-        Figure::Bytes => show_count(value as u64),
+        Figure::Bytes => whole(value),
         _ => figure(value),
     };
     if low.total_cmp(&high).is_eq() {
@@ -69,6 +64,15 @@ pub(crate) fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
     } else {
         format!("{}–{}", figure(low), figure(high))
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "lengths of files are whole and positive"
+)]
+fn whole(bytes: f64) -> String {
+    show_count(bytes as u64)
 }
 
 fn here(of: Figure, here: &Here) -> String {

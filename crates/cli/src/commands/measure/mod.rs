@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use host::Placements;
 use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, StoreCache};
 use model::{
-    Engine, Error, Result, Severity, StudyPart, harmless,
+    Engine, Error, Facet, Result, Settings, Severity, StudyPart, Target, harmless,
     record::{Ended, Record},
     spec::{Extras, Name, Output, RunSpec},
 };
@@ -237,13 +237,18 @@ fn check_findings(records: &[Record]) -> Result<(), Failure> {
     Err(Failure::GATE)
 }
 
-/// Whether the engine of the target string can be used here.
+/// Whether the engine of the target string can be used here, with its settings: a build of a library may
+/// be missing.
 pub(crate) fn usable(spec: &RunSpec, target: &str) -> Result<()> {
     let name = targets::engine_word(target);
-    let engine: &dyn Engine = match spec {
-        RunSpec::Rows(_) => engines::registry::rows(name)?,
-        RunSpec::Queue(_) => engines::registry::tasks(name)?,
-        _ => engines::registry::blobs(name)?,
+    let (engine, facet): (&dyn Engine, _) = match spec {
+        RunSpec::Rows(_) => (engines::registry::rows(name)?, Facet::Rows),
+        RunSpec::Queue(_) => (engines::registry::tasks(name)?, Facet::Tasks),
+        _ => (engines::registry::blobs(name)?, Facet::Blobs),
     };
-    engine.usable()
+    let mut settings = Settings::default();
+    for (name, value) in &Target::parse(target).settings {
+        settings.set(name, value);
+    }
+    engine.usable().and_then(|()| engine.check(facet, &settings))
 }

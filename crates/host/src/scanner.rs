@@ -1,0 +1,118 @@
+//! A scanner in the way, as one for viruses: the system asks it before a file is opened, and it reads the
+//! file before it lets the opener go on.
+
+use std::{
+    fs::File,
+    io::Read,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread::{Builder, JoinHandle},
+};
+
+use model::{Error, Result};
+
+use crate::os::Opens;
+
+/// Bytes that it reads of a file at most; scanners leave out what is longer, too.
+const MOST_BYTES: u64 = 25_000_000;
+
+/// Reads each file that is opened below a mount point, for as long as it lives. However this process
+/// ends, the system then lets all openers go on.
+pub(crate) struct Scanner {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Scanner {
+    pub(crate) fn of(mount: &Path) -> Result<Self> {
+        let failed = |e| Error::io("the system asks no scanner", e);
+        let opens = Opens::below(mount).map_err(failed)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let scan = move || {
+            let mut buffer = vec![0; 64 << 10];
+            while !stopped.load(Relaxed) {
+                opens.answer(|file| read(file, &mut buffer));
+            }
+        };
+        let thread = Builder::new().name("scanner".to_owned()).spawn(scan).map_err(failed)?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Scanner {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has let all openers go on.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What cannot be read is let through, as if it were clean.
+fn read(file: &File, buffer: &mut [u8]) {
+    let mut rest = file.take(MOST_BYTES);
+    while rest.read(buffer).is_ok_and(|length| length > 0) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, sync::mpsc, time::Duration};
+
+    use super::*;
+    use crate::{files::user_id, scratch::Scratch};
+
+    /// As root each open waits for the scanner, also of files in folders that are newer than it; elsewhere
+    /// one line says why there is none.
+    #[test]
+    fn each_open_waits_until_the_file_was_read() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new_in(parent.path()).unwrap();
+        let mount = match crate::image::mount_again(scratch.path()) {
+            Ok(mount) => mount,
+            Err(error) => {
+                let why = error.to_string();
+                let is_root = user_id() == Some(0);
+                assert!(!is_root || why.contains("mount failed"), "{why}");
+                return;
+            }
+        };
+        fs::create_dir(mount.join("new")).unwrap();
+        let file = mount.join("new/file");
+        fs::write(&file, "content").unwrap();
+        let opens = Opens::below(&mount).unwrap();
+        let (sender, opened) = mpsc::channel();
+        let waiting = std::thread::spawn(move || sender.send(File::open(file).is_ok()));
+        assert!(opened.recv_timeout(Duration::from_millis(20)).is_err(), "nobody has answered");
+        let mut read = String::new();
+        while read.is_empty() {
+            opens.answer(|mut file| _ = file.read_to_string(&mut read).unwrap());
+        }
+        assert_eq!((&*read, opened.recv()), ("content", Ok(true)));
+        waiting.join().unwrap().unwrap();
+    }
+
+    /// Whoever waits when the listener is gone goes on: no process hangs on one that was killed.
+    #[test]
+    fn openers_go_on_without_the_scanner() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new_in(parent.path()).unwrap();
+        let Ok(mount) = crate::image::mount_again(scratch.path()) else { return };
+        let file = mount.join("file");
+        fs::write(&file, "content").unwrap();
+        let opens = Opens::below(&mount).unwrap();
+        let waiting = file.clone();
+        let opener = std::thread::spawn(move || fs::read(waiting));
+        std::thread::sleep(Duration::from_millis(20));
+        drop(opens);
+        assert_eq!(opener.join().unwrap().unwrap(), b"content");
+        let scanner = Scanner::of(&mount).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"content");
+        drop(scanner);
+        assert_eq!(fs::read(&file).unwrap(), b"content");
+    }
+}
