@@ -109,7 +109,7 @@ fn bad_input_gets_one_line() {
         ("queue files: --durability solid", "accepted: none, consistent, durable"),
         ("queue files: --image-size 1G", "--on"),
         ("queue files: --on etx4", "did you mean ext4?"),
-        ("queue files: --on zfs", "accepted: a folder, ext4, xfs, btrfs"),
+        ("queue files: --on zfs", "accepted: a folder, plain, scanned, ext4, xfs, btrfs"),
         ("queue files: --on ./ext4", "./ext4: no such folder"),
         ("queue files: --on file", "file: is no folder"),
         ("queue files: --on a,", "no such folder"),

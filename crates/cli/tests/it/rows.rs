@@ -145,7 +145,7 @@ fn mariadb_is_measured_and_leaves_nothing() {
     assert_eq!(left, [world.path("r.jsonl")]);
     for (line, answer) in [
         ("rows mariadb:?engine=csv", "accepted: null=no"),
-        ("rows mariadb:?engine=memory&cache=64M", "engine=memory has no cache"),
+        ("rows mariadb:?engine=memory&cache=64MiB", "engine=memory has no cache"),
         ("rows mariadb: --style delayed", "has no such style"),
     ] {
         let said = world.refused(line);

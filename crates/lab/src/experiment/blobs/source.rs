@@ -81,6 +81,13 @@ impl Source {
         used().map_err(|error| readable.names(error))
     }
 
+    fn check_type(&self, item: &Item<'_>) -> Result<()> {
+        check_type(item).map_err(|error| match &self.from {
+            From::Generated(..) => error,
+            From::Existing(readable) => error.context(readable.place.path.display()),
+        })
+    }
+
     /// The kind of its keys.
     pub(super) fn keys(&self) -> KeyKind {
         self.keys
@@ -107,7 +114,7 @@ impl Source {
         let mut chosen = Vec::with_capacity(places.len());
         self.with(|store| {
             store.session()?.scan(Scan::LENGTHS, &mut |item| {
-                check_type(&item)?;
+                self.check_type(&item)?;
                 let Item { key, length, meta, .. } = item;
                 if places.next_if_eq(&place).is_some() {
                     chosen.push(Chosen { key: OwnedKey::of(key), length, meta });
@@ -161,7 +168,7 @@ impl Source {
         let mut seen = 0;
         self.scan(&mut |item| {
             stop.check()?;
-            check_type(&item)?;
+            self.check_type(&item)?;
             dataset.push(item.key, item.value)?;
             sampler.look(item.value);
             seen += 1;
