@@ -14,7 +14,7 @@ use super::{
     rows::{RowCell, row_groups},
     tasks::{TaskFigures, task_figures},
 };
-use crate::{Figures, Series, TargetBreakEven, break_evens, facts, figures, words};
+use crate::{Figures, Series, TargetBreakEven, break_evens, facts, figures, number::NONE, words};
 
 /// A figure, published or measured or both.
 #[derive(Clone, Debug)]
@@ -62,9 +62,13 @@ const EXACT: f64 = 0.005;
 const ABOUT: f64 = 1.25;
 
 impl StudyFigure {
-    /// Where it was measured: what has no such place is about the stores.
+    /// Where it was measured, or would have been.
     pub fn place(&self) -> &str {
-        if self.place.is_empty() { "the stores" } else { &self.place }
+        match self.figure {
+            _ if !self.place.is_empty() => &self.place,
+            Figure::Bytes | Figure::SpaceRatio => "the stores",
+            _ => NONE,
+        }
     }
 
     /// Absent: one of both is.
@@ -73,10 +77,10 @@ impl StudyFigure {
         let (low, high, about) = match here {
             Here::Estimate(Estimate { low, high, .. }) => (*low, *high, ABOUT),
             Here::Exact(value) => (*value, *value, 1.0 + EXACT),
-            Here::Even(even) => match even.found.crossings.as_slice() {
-                [one] => (one.low.unwrap_or(0.0), one.high.unwrap_or(f64::INFINITY), ABOUT),
-                _ => return None,
-            },
+            Here::Even(even) => {
+                let (low, high) = overtaken(even)?;
+                (low, high, ABOUT)
+            }
         };
         Some(match () {
             () if low * about >= least && high <= greatest * about => Against::Agrees,
@@ -95,6 +99,18 @@ impl StudyFigure {
             here,
             claim: Some(index),
         }
+    }
+}
+
+/// The sizes at which the baseline may overtake; absent: it does more than once.
+fn overtaken(even: &TargetBreakEven) -> Option<(f64, f64)> {
+    let [least, most] = even.sizes.map(|size| size as f64);
+    match even.found.crossings.as_slice() {
+        [one] => Some((one.low.unwrap_or(0.0), one.high.unwrap_or(f64::INFINITY))),
+        [] if !even.found.refuted => Some((0.0, f64::INFINITY)),
+        [] if even.found.begins_below => Some((most, f64::INFINITY)),
+        [] => Some((0.0, least)),
+        _ => None,
     }
 }
 
@@ -337,9 +353,8 @@ fn is_at(claim: &Claim, varied: &BTreeMap<String, String>) -> bool {
 
 /// `size 10k, read, warm`.
 fn place(varied: &BTreeMap<String, String>, plan: &Plan, case: Case) -> String {
-    let work = plan.workloads.get(case.workload).map(|one| one.work.to_string());
     let varied = words::pairs(varied, " ", ", ");
-    words::joined([Some(varied), work, Some(case.cache.to_string())], ", ").unwrap_or_default()
+    words::joined([varied, words::case(plan, case)], ", ").unwrap_or_default()
 }
 
 /// Where a figure would have been measured that was not.

@@ -149,9 +149,9 @@ fn what_was_published_and_not_measured_is_named() {
     let rows = study_figures(&step, &[typical()]);
     let missing = rows.last().unwrap();
     assert_eq!((missing.place.as_str(), missing.here.is_some()), ("size 1M, cold", false));
-    let gaps = vec!["mariadb: is not measured: not installed".to_owned()];
+    let gaps = vec!["mariadb is not measured: not installed".to_owned()];
     let page = page(&StudyStep { step: &step, records: vec![typical()], gaps });
-    assert!(page.contains("not measured") && page.contains("! mariadb: is not measured"), "{page}");
+    assert!(page.contains("not measured") && page.contains("! mariadb is not measured"), "{page}");
 }
 
 #[test]
@@ -198,6 +198,17 @@ fn a_break_even_is_held_against_the_workload_and_state_that_it_is_claimed_of() {
     assert_eq!(told(claimed(Some(Operation::Update), Some(Cache::Warm))), [update()]);
     assert_eq!(told(claimed(None, None)), [read(), update()]);
     assert_eq!(told(claimed(None, Some(Cache::Cold))), [(None, "cold".to_owned())]);
+}
+
+#[test]
+fn a_baseline_that_never_overtakes_does_so_above_all_sizes_or_not_at_all() {
+    // The database is ahead at 1,000 and at 16,000 bytes.
+    let against = |low, high| {
+        let step = step(vec![claim("sqlite page_size=4096", Figure::BreakEven, low, Some(high))]);
+        row(&study_figures(&step, &swept()), "sqlite page_size=4096", Figure::BreakEven).against()
+    };
+    assert_eq!(against(3_900.0, 4_100.0), Some(Against::Higher));
+    assert_eq!(against(8_000.0, 32_000.0), Some(Against::TooWide));
 }
 
 #[test]
