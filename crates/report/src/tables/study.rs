@@ -10,21 +10,23 @@ use crate::{
 };
 
 pub(crate) fn study(rows: &[StudyFigure]) -> Table {
-    const PLACE: &[usize] = &[24, 16, 10];
+    // Words of the settings have up to 15 letters: what is not a name gives way before they are cut.
+    const PLACE: &[usize] = &[24, 16, 16, 10];
+    const WORDS: &[usize] = &[18, 18, 10];
     Table::of("", rows)
         .with(Column::text("in").narrow(PLACE), StudyFigure::place)
         .with(Column::text("target").narrow(PLACE), |row| &*row.target)
-        .with(Column::text("figure"), |row| name(row.figure))
+        .with(Column::text("figure").narrow(WORDS), |row| name(row.figure))
         .with(Column::number("published", ""), |row| {
             let published = row.published.map(|range| published_range(row.figure, range));
             Cell::from(published).tone(Tone::Dim)
         })
-        .with(Column::number("here", ""), |row| {
+        .with(Column::number("here", "").narrow(&[44, 20, 13]), |row| {
             row.here
                 .as_ref()
                 .map_or_else(|| "not measured".to_owned(), |found| here(row.figure, found))
         })
-        .with(Column::text("here is"), |row| match row.published {
+        .with(Column::text("here is").narrow(WORDS), |row| match row.published {
             Some(_) => study_verdict(row),
             None => NONE,
         })
