@@ -185,7 +185,8 @@ fn spec(
     targets.retain(|target| {
         let text = target.as_ref().to_string_lossy();
         let usable = measure::usable(&spec, &text);
-        gaps.extend(usable.as_ref().err().map(|why| format!("{text} is not measured: {why}")));
+        let name = text.trim_end_matches(':');
+        gaps.extend(usable.as_ref().err().map(|why| format!("{name} is not measured: {why}")));
         usable.is_ok()
     });
     *spec.targets_mut() = targets;

@@ -10,7 +10,7 @@ use super::{Detail, Page, about, around, run, together};
 use crate::{
     StudyFigure, figures, study_figures,
     table::{Block, Line, Lines, Table},
-    tables,
+    tables, words,
 };
 
 /// What a step gave.
@@ -50,7 +50,7 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
     let published = rows.iter().filter(|row| row.published.is_some()).count();
     let left_out = done.step.claims.len().saturating_sub(published);
     let left_out = (left_out > 0)
-        .then(|| format!("{left_out} published figures are of runs that this sweep leaves out"));
+        .then(|| format!("published figures of runs that this sweep leaves out: {left_out}"));
     let table = tables::study(&rows).with_notes(left_out).into();
     let Some(first) = done.records.first() else { return vec![table] };
     let figures: Vec<_> = done.records.iter().map(figures).collect();
@@ -81,6 +81,7 @@ pub(crate) fn study_answer(claims: &[(usize, Vec<StudyFigure>)]) -> Option<(Stri
     let rows: Vec<_> = claims.iter().flat_map(of_step).collect();
     let counts = rows.iter().map(tables::study_verdict).counts();
     let mut counts = counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).sorted();
-    let counts = format!("Of {} published figures here: {}", rows.len(), counts.join(", "));
+    let all = words::counted(rows.len() as u64, "published figure");
+    let counts = format!("Of {all} here: {}", counts.join(", "));
     (!rows.is_empty()).then(|| (counts, tables::study(&rows)))
 }

@@ -219,7 +219,7 @@ fn a_study_shows_published_figures_and_what_is_missing() {
     }
     let text = outside(&page);
     let (top, rest) = text.split_once("<main").unwrap();
-    assert!(top.contains("Of 1 published figures here: 1 confirmed."), "{top}");
+    assert!(top.contains("Of 1 published figure here: 1 confirmed."), "{top}");
     assert!(top.contains("0.500–0.720") && top.contains("step 1: read, warm"), "{top}");
     let (last_chart, findings) = (rest.rfind("<figure"), rest.find("What weakens this?"));
     assert!(last_chart < findings, "findings are below the charts");
