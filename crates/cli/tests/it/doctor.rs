@@ -107,7 +107,8 @@ fn a_folder_that_cannot_be_written_to_is_reported_with_the_rest() {
     assert!(report["folder"]["unwritable"].is_string(), "{report}");
     assert!(report["folder"]["flush"].is_null(), "{report}");
     let noise: Vec<_> = report["noise"].as_array().unwrap().iter().map(|n| &n["target"]).collect();
-    assert_eq!(noise, ["memory"], "{report}");
+    // None on a machine that is too busy for a round.
+    assert!(noise.iter().all(|target| *target == "memory"), "{report}");
     assert!(report["caches"][1]["reached"].is_null(), "{report}");
     assert!(report["environment"]["cpu"]["count"].as_u64().unwrap() > 0);
 }

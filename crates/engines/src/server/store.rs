@@ -199,8 +199,8 @@ fn check_sync<D: Dialect>(settings: &Settings, variables: &Variables) -> Result<
     let shown: Vec<_> =
         D::SYNC.iter().map(|name| format!("{name}={}", variables.get(name))).collect();
     Err(Error::usage(format!(
-        "sync={asked} cannot be had: the server gives sync={sync} ({}), and storemark does not \
-         change it; without --durability and sync= all targets get the server's own class",
+        "sync={asked} cannot be had: sessions have sync={sync} ({}) there, and storemark does not \
+         change the server; without --durability and sync= all targets get the server's own class",
         shown.join(", ")
     )))
 }

@@ -19,8 +19,11 @@ pub(crate) fn refused(what: &str) -> Option<Error> {
             "the server's certificate is an authority's own, as a self-signed one is; accepted: one \
              that an authority signed for the server"
         }
-        other if other.contains("certificate") => other,
-        _ => return None,
+        other => {
+            // The libraries put it between quotation marks and braces of their own.
+            let at = other.find("invalid peer certificate")?;
+            other[at..].trim_end_matches(['}', '\'', '`', ' '])
+        }
     };
     Some(Error::usage(format!(
         "{why}; ?tls=FILE names a PEM file with the certificate of the authority that signed the \

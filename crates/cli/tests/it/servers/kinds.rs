@@ -79,7 +79,7 @@ pub(super) const MARIADB: Kind = Kind {
         ("?set.innodb_buffer_pool_size=1000000000", "GLOBAL variable"),
         ("?set.innodb_page_size=4096", "read only"),
         ("?set.no_such_thing=1", "Unknown system variable"),
-        ("?sync=none", "sync=none cannot be had: the server gives sync=commit"),
+        ("?sync=none", "sync=none cannot be had: sessions have sync=commit"),
         (" --size 2M --variance 0", "max_allowed_packet, which is 1048576 bytes"),
     ],
     says: Says {
@@ -143,7 +143,7 @@ pub(super) const POSTGRES: Kind = Kind {
         ("?set.shared_buffers=1GB", "cannot be changed without restarting"),
         ("?set.no_such_thing=1", "unrecognized configuration parameter"),
         ("?set.no.such=1", "no such variable"),
-        ("?sync=off", "sync=off cannot be had: the server gives sync=async (fsync=on"),
+        ("?sync=off", "sync=off cannot be had: sessions have sync=async (fsync=on"),
     ],
     says: Says {
         wrong_password: "password authentication failed",
