@@ -203,15 +203,15 @@ fn catalogue(stores: &[Name], class: Durability) -> Result<(&'static dyn Blobs, 
 fn summary(saved: &Saved, seconds: f64) -> String {
     let share = saved.catalogue.as_secs_f64() / seconds * 100.0;
     format!(
-        "backup {}: {} entries, {}, in {seconds:.2} s (catalogue {share:.0} %); {} files ({}) were \
-         read, {} in {} new blocks added; not encrypted\n",
+        "backup {}: {} entries, {}, in {seconds:.2} s (catalogue {share:.0} %); files read: \
+         {} ({}); new blocks: {} ({}); not encrypted\n",
         saved.version,
         show_count(saved.entries),
         show_size(saved.bytes),
         show_count(saved.files_read),
         show_size(saved.bytes_read),
-        show_size(saved.stored_bytes),
-        show_count(saved.new_blocks)
+        show_count(saved.new_blocks),
+        show_size(saved.stored_bytes)
     )
 }
 

@@ -283,7 +283,7 @@ fn show(verified: &Verified, stores: &[String; 2]) -> String {
         (format!("missing in {b}"), &verified.missing),
         (format!("extra in {b}"), &verified.extra),
         ("different".to_owned(), &verified.different),
-        ("other mode or time".to_owned(), &verified.other_meta),
+        ("same bytes, other mode or time".to_owned(), &verified.other_meta),
     ] {
         let more = if *count > first.len() as u64 { ", …" } else { "" };
         if *count > 0 {

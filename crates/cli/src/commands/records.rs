@@ -173,7 +173,10 @@ Examples:
   storemark compare before.json after.json
   storemark compare before.json after.json --control memory    times divided by another target's
   storemark compare before.json after.json --fail-above 5%     a gate: exit code 3
-  storemark compare before.json after.json --markdown          for a pull request")]
+  storemark compare before.json after.json --markdown          for a pull request
+
+Exit codes with --fail-above: 0 every row passes; 3 a row fails, or cannot be told; 2 no row can be
+judged, or the new record lacks what the old one has.")]
 pub(crate) struct CompareOptions {
     /// The record to compare with
     pub(crate) old: PathBuf,
@@ -247,7 +250,7 @@ fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result
         return failed(&format!("in the old record, and not in the new one: {}", lost.join("; ")));
     }
     if !compared.is_judged() {
-        return failed("no row can be judged; see the verdicts");
+        return failed("no row can be judged; more --runs or --time of both records may do");
     }
     match (gate, inconclusive) {
         (Gate::CannotTell, Inconclusive::Fail) => {

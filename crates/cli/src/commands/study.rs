@@ -78,7 +78,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
     output::print(&output::page(&pages::study_head(study)))?;
     let mut whole = Ok(());
-    let (mut done, mut claims) = (Vec::new(), Vec::new());
+    let (mut done, mut claims, mut nothing) = (Vec::new(), Vec::new(), true);
     let chosen = |number: &usize| options.step.is_none_or(|chosen| chosen == *number);
     let mut steps: VecDeque<_> = (1..).zip(&study.steps).filter(|(n, _)| chosen(n)).collect();
     let began = Instant::now();
@@ -86,6 +86,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
         let Some((number, part)) = steps.pop_front().filter(|_| !stop.is_set()) else { break };
         let (shown, outcome) = carry_out(part, (number, share), name, options, stop);
         whole = whole.and(outcome);
+        nothing &= shown.records.is_empty();
         claims.push((number, report::study_claims(part, &shown.records)));
         // Records may be large.
         done.extend(html.is_some().then_some(shown));
@@ -97,7 +98,13 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     if let Some(html) = html {
         html.write(&report::html_study(study, &done)).map_err(Failure::PartWay)?;
     }
-    if stop.is_set() { Err(Failure::PartWay(Error::interrupted())) } else { whole }
+    if stop.is_set() {
+        return Err(Failure::PartWay(Error::interrupted()));
+    }
+    if nothing && whole.is_ok() {
+        return Err(Failure::PartWay(Error::failed("no step was measured; the reasons are above")));
+    }
+    whole
 }
 
 /// Runs a step and shows it. A step that was started and failed shows in the exit code, one that

@@ -44,7 +44,7 @@ fn a_kept_repository_is_listed_checked_and_restored() {
     assert!(first.starts_with("backup 1: 51 entries"), "{first}");
     fs::write(source.join("file 7"), "changed").unwrap();
     let second = world.ok("backup src --keep kept").out;
-    assert!(second.contains("1 files (7 B) were read"), "{second}");
+    assert!(second.contains("files read: 1 (7 B); "), "{second}");
     let listed = world.ok("backup list kept").out;
     assert_eq!(listed.lines().count(), 2, "{listed}");
     assert!(world.ok("backup check kept").out.starts_with("ok: "), "{listed}");

@@ -54,3 +54,10 @@ fn an_engine_that_is_not_here_is_a_gap_and_the_rest_runs() {
         assert!(named != said.contains(&format!("{engine} text")), "{engine}\n{said}");
     }
 }
+
+#[test]
+fn a_study_that_measured_nothing_fails() {
+    let ran = World::new().run("study faster-than-fs --quick --step 1 --time 50ms");
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.err.ends_with("no step was measured; the reasons are above\n"), "{}", ran.err);
+}

@@ -34,7 +34,9 @@ pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
     let everywhere = all.iter().all(|other| other.is_with(lead));
     let when = format!(", if “{}” matters most", lead.place);
     let when = if everywhere { "" } else { &when };
-    Some(format!("Move{when}: storemark copy {} {}", quoted(source), quoted(&new)))
+    // Most settings are how a program opens a store, and no copy carries those.
+    let with = if new.contains('?') { ", and open it with these settings" } else { "" };
+    Some(format!("Move{when}{with}: storemark copy {} {}", quoted(source), quoted(&new)))
 }
 
 /// `sqlite:thumbs.db?page_size=4096`, a store like `target` next to what is in `thumbs`. Absent: it is

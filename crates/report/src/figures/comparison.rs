@@ -210,14 +210,16 @@ fn control(
     wanted: Option<&str>,
 ) -> Result<Option<[usize; 2]>> {
     let label = |[_, new]: &[usize; 2]| words::label(plan, *new);
-    let named = |wanted: &str| targets.iter().find(|target| label(target) == wanted).copied();
+    // As in tables, or as a target is written.
+    let is = |label: &str, wanted: &str| label == wanted || wanted.strip_suffix(':') == Some(label);
+    let named = |wanted: &str| targets.iter().find(|own| is(label(own), wanted)).copied();
     let Some(wanted) = wanted else {
         let baseline = targets.iter().find(|[_, new]| *new == plan.baseline);
         return Ok(baseline.filter(|_| targets.len() > 1).copied());
     };
     named(wanted).map(Some).ok_or_else(|| {
         let labels = targets.iter().map(label).collect::<Vec<_>>().join(", ");
-        Error::usage(format!("--control {wanted}: not in both records (accepted: {labels})"))
+        Error::usage(format!("--control {wanted:?}: not in both records (accepted: {labels})"))
     })
 }
 

@@ -161,7 +161,7 @@ fn judged(chapters: &[Chapter<'_>]) -> Markup {
     html! {
         @if let Some((counts, all)) = study_answer(&claims) {
             p.answer { (counts) "." }
-            (table::titled(&all, "Published and measured here"))
+            div.claims { (table::titled(&all, "Published and measured here")) }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The page of a study: what was published next to what was measured here.
 
+use std::cmp::Reverse;
+
 use itertools::Itertools;
 use model::{
     record::Record,
@@ -80,7 +82,8 @@ pub(crate) fn study_answer(claims: &[(usize, Vec<StudyFigure>)]) -> Option<(Stri
     };
     let rows: Vec<_> = claims.iter().flat_map(of_step).collect();
     let counts = rows.iter().map(tables::study_verdict).counts();
-    let mut counts = counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).sorted();
+    let counts = counts.into_iter().sorted_by_key(|(verdict, count)| (Reverse(*count), *verdict));
+    let mut counts = counts.map(|(verdict, count)| format!("{count} {verdict}"));
     let all = words::counted(rows.len() as u64, "published figure");
     let counts = format!("Of {all} here: {}", counts.join(", "));
     (!rows.is_empty()).then(|| (counts, tables::study(&rows)))

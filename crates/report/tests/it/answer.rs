@@ -112,7 +112,8 @@ fn own_data_has_the_command_that_moves_it() {
     assert!(more(&record).contains("storemark run --data DIR"), "{}", more(&record));
     *dataset(&mut record) = DatasetSpec::Directory { path: "my thumbs".to_owned() };
     record.header.plan.targets[1].label = "sqlite api=blob page_size=8192".to_owned();
-    let moved = "Move: storemark copy 'my thumbs' 'sqlite:my thumbs.db?api=blob&page_size=8192'";
+    let moved = "Move, and open it with these settings: storemark copy 'my thumbs' \
+                 'sqlite:my thumbs.db?api=blob&page_size=8192'";
     assert!(more(&record).contains(moved), "{}", more(&record));
     let mut options = spec::Options::new();
     options.insert("mmap".to_owned(), "1GiB".into());

@@ -101,7 +101,7 @@ fn another_control_is_named() {
     assert_eq!(verdicts(&told), [Verdict::Slower, Verdict::Baseline]);
     assert!(page(&told, 100, false).contains("those of the control, pack, in the same rounds\n"));
     let refused = comparison(&old, &new, Some("memory")).unwrap_err().to_string();
-    assert_eq!(refused, "--control memory: not in both records (accepted: files, pack)");
+    assert_eq!(refused, "--control \"memory\": not in both records (accepted: files, pack)");
 }
 
 /// A control that is always warm says nothing of cold trials.
