@@ -1,6 +1,6 @@
 //! Finding engines by name, address and path.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use model::{Blobs, Engine, Error, Library, Result, Rows, Settings, Tasks, did_you_mean, no_such};
 
@@ -35,10 +35,12 @@ pub fn left_out() -> impl Iterator<Item = &'static str> {
     OPTIONAL.iter().map(|(name, _)| *name).filter(|name| !has(name))
 }
 
-/// The libraries that are linked into this program. No server is asked.
+/// The libraries that are linked into this program, each once. No server is asked.
 pub fn linked() -> impl Iterator<Item = Library> {
+    let mut seen = BTreeSet::new();
     let linked = all().iter().filter(|engine| !engine.declaration().server);
-    linked.filter_map(|engine| engine.library(&Settings::default()))
+    let libraries = linked.filter_map(|engine| engine.library(&Settings::default()));
+    libraries.filter(move |library| seen.insert(library.name.clone()))
 }
 
 /// The engines of this build that are programs of their own, which the system may have.
