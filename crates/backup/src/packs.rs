@@ -9,7 +9,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use model::{Error, Result};
+use model::{Error, ErrorKind, Result};
 use zstd::bulk::Decompressor;
 
 use crate::{
@@ -160,7 +160,8 @@ impl<'a> Reader<'a> {
     fn read(&mut self, place: &Place) -> Result<()> {
         let path = path(self.folder, place.pack);
         if self.open.as_ref().is_none_or(|(pack, _)| *pack != place.pack) {
-            let file = File::open(&path).map_err(|e| Error::io(path.display(), e))?;
+            let lost = |e| Error::io(path.display(), e).with_kind(ErrorKind::Corrupt);
+            let file = File::open(&path).map_err(lost)?;
             self.open = Some((place.pack, file));
         }
         let (_, file) = self.open.as_ref().expect("it was just opened");

@@ -1,4 +1,5 @@
-//! Restores a snapshot: content, modes, times, symbolic and hard links, and as root owners.
+//! Restores a snapshot: content, modes, times, symbolic and hard links, and as root owners. What is
+//! damaged is left out and named.
 
 use std::{
     collections::HashMap,
@@ -13,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Error, Mode, Result};
+use model::{Error, ErrorKind, Mode, Result};
 
 use crate::{
     batch::Batch,
@@ -22,6 +23,7 @@ use crate::{
     os,
     packs::Reader,
     repository::{Repository, StopCheck, workers},
+    save::Problem,
 };
 
 /// What was restored.
@@ -29,6 +31,8 @@ use crate::{
 pub struct Restored {
     pub files: u64,
     pub bytes: u64,
+    /// What could not be restored, because the repository is damaged.
+    pub problems: Vec<Problem>,
     /// The time that the store of the catalogue took.
     pub catalogue: Duration,
 }
@@ -55,7 +59,7 @@ pub fn restore(
         Ok(())
     })?;
     create(to)?;
-    let later = thread::scope(|scope| {
+    let (later, mut restored) = thread::scope(|scope| {
         let (out, inbox) = sync_channel(workers());
         let inbox = Arc::new(Mutex::new(inbox));
         let (places, packs) = (&places, repository.packs());
@@ -70,19 +74,44 @@ pub fn restore(
         let Plan { later, out, .. } = plan;
         drop(out);
         // What a worker says comes before that nobody takes up its batches.
-        let written = writers.into_iter().map(|writer| writer.join().expect("it does not panic"));
-        written.collect::<Result<()>>()?;
-        planned.map(|()| later)
+        let mut restored = Restored::default();
+        for writer in writers {
+            restored.add(writer.join().expect("it does not panic")?);
+        }
+        planned.map(|()| (later, restored))
     })?;
-    let Later { folders, links, files, bytes, .. } = later;
-    for (first, link) in links {
-        fs::hard_link(first, &link).map_err(|e| Error::io(link.display(), e))?;
-    }
+    let Later { folders, links, problems, .. } = later;
+    restored.problems.extend(problems);
+    let without = link_all(&links, &restored.problems)?;
+    restored.files += (links.len() - without.len()) as u64;
+    restored.problems.extend(without);
+    restored.problems.sort_by(|a, b| a.path.cmp(&b.path));
     // Those inside first: they change the times of those around them.
     for (folder, stat) in folders.iter().rev() {
         os::restore(folder, stat).map_err(|e| Error::io(folder.display(), e))?;
     }
-    Ok(Restored { files, bytes, catalogue: catalogue.spent() })
+    Ok(Restored { catalogue: catalogue.spent(), ..restored })
+}
+
+impl Restored {
+    fn add(&mut self, Self { files, bytes, problems, .. }: Self) {
+        self.files += files;
+        self.bytes += bytes;
+        self.problems.extend(problems);
+    }
+}
+
+/// Makes further names of files; returns those whose file is damaged.
+fn link_all(links: &[(PathBuf, PathBuf)], damaged: &[Problem]) -> Result<Vec<Problem>> {
+    let damaged: HashMap<_, _> = damaged.iter().map(|of| (&of.path, &of.what)).collect();
+    let mut without = Vec::new();
+    for (first, link) in links {
+        match damaged.get(first) {
+            Some(what) => without.push(Problem { path: link.clone(), what: (*what).clone() }),
+            None => fs::hard_link(first, link).map_err(|e| Error::io(link.display(), e))?,
+        }
+    }
+    Ok(without)
 }
 
 fn missing(version: Option<u32>, count: usize) -> Error {
@@ -112,8 +141,8 @@ struct Later {
     links: Vec<(PathBuf, PathBuf)>,
     /// The first paths of files with several.
     linked: HashMap<Stat, PathBuf>,
-    files: u64,
-    bytes: u64,
+    /// Folders whose entries cannot be read.
+    problems: Vec<Problem>,
 }
 
 /// A file with its blocks.
@@ -155,7 +184,14 @@ impl<'a, 's> Plan<'a, 's> {
     fn folder(&mut self, path: &Path, stat: Stat, number: u32) -> Result<()> {
         (self.stop)()?;
         self.later.folders.push((path.to_owned(), stat));
-        let children = self.catalogue.children(number, self.version)?;
+        let children = match self.catalogue.children(number, self.version) {
+            Err(error) if !error.is_stopped() => {
+                let what = format!("what is in it is lost: {error}");
+                self.later.problems.push(Problem { path: path.to_owned(), what });
+                return Ok(());
+            }
+            children => children?,
+        };
         let is_folder = |child: &(_, Entry)| matches!(child.1.content, Content::Folder(_));
         // As a backup walks: files whose blocks are in the same frames follow each other.
         let (folders, others): (Vec<_>, Vec<_>) = children.into_iter().partition(is_folder);
@@ -171,7 +207,6 @@ impl<'a, 's> Plan<'a, 's> {
     }
 
     fn file(&mut self, path: &Path, stat: Stat, blocks: Vec<Hash>) -> Result<()> {
-        self.later.files += 1;
         if stat.links > 1 {
             if let Some(first) = self.later.linked.get(&stat) {
                 self.later.links.push((first.clone(), path.to_owned()));
@@ -179,7 +214,6 @@ impl<'a, 's> Plan<'a, 's> {
             }
             self.later.linked.insert(stat, path.to_owned());
         }
-        self.later.bytes += stat.size;
         self.batch.push((path.to_owned(), stat, blocks), stat.size);
         if self.batch.is_full() { self.send() } else { Ok(()) }
     }
@@ -190,23 +224,34 @@ impl<'a, 's> Plan<'a, 's> {
     }
 }
 
-/// Writes files until there are no more.
+/// Writes files until there are no more. One that is damaged is left out.
 fn write_files(
     inbox: &Mutex<Receiver<Vec<Planned>>>,
     places: &HashMap<Hash, Place>,
     packs: &Path,
-) -> Result<()> {
-    let mut reader = Reader::new(packs)?;
+) -> Result<Restored> {
+    let (mut reader, mut restored) = (Reader::new(packs)?, Restored::default());
     loop {
         let batch = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(batch) = batch else { return Ok(()) };
+        let Ok(batch) = batch else { return Ok(restored) };
         for (path, stat, blocks) in batch {
-            write_file(&path, &stat, &blocks, places, &mut reader)
-                .map_err(|e| e.context(path.display()))?;
+            match write_file(&path, &stat, &blocks, places, &mut reader) {
+                Ok(()) => {
+                    restored.files += 1;
+                    restored.bytes += stat.size;
+                }
+                Err(damage) if damage.kind() == ErrorKind::Corrupt => {
+                    // Half a file would pass for a whole one.
+                    fs::remove_file(&path).map_err(|e| Error::io(path.display(), e))?;
+                    restored.problems.push(Problem { path, what: damage.to_string() });
+                }
+                Err(error) => return Err(error.context(path.display())),
+            }
         }
     }
 }
 
+/// An error of the kind `Corrupt` if a block is damaged.
 fn write_file(
     path: &Path,
     stat: &Stat,

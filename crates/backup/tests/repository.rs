@@ -201,14 +201,33 @@ fn damage_is_named() {
     let problems = place.problems();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(problems[0].contains("packs/00000001: frame at byte 0"), "{problems:?}");
-    let to = place.folder.path().join("restored");
-    let error = restore(place.open().unwrap().repository(), None, &to, GO_ON).unwrap_err();
-    assert!(error.to_string().contains("packs/00000001: frame at byte"), "{error}");
 
     pack.set_len(5000).unwrap();
     assert!(place.problems()[0].contains("5000 bytes instead of"), "{:?}", place.problems());
     fs::remove_file(place.pack()).unwrap();
     assert!(place.problems().iter().any(|line| line.contains("packs/00000001")));
+}
+
+/// Two files in packs of their own, one of them with a second name.
+#[test]
+fn what_is_damaged_is_named_and_the_rest_is_restored() {
+    let place = Place::new("sqlite");
+    place.save();
+    let whole = place.restored(None);
+    fs::write(place.tree().join("a/late"), b"in a pack of its own").unwrap();
+    fs::hard_link(place.tree().join("a/late"), place.tree().join("a/late too")).unwrap();
+    place.save();
+    fs::write(place.repository().join("packs/00000002"), b"damaged").unwrap();
+    let to = place.folder.path().join("rest");
+    let restored = restore(place.open().unwrap().repository(), None, &to, GO_ON).unwrap();
+    let paths: Vec<_> = restored.problems.iter().map(|problem| problem.path.clone()).collect();
+    assert_eq!(paths, [to.join("a/late"), to.join("a/late too")]);
+    let named = restored.problems.iter().all(|of| of.what.contains("packs/00000002: frame at"));
+    assert!(named, "{:?}", restored.problems);
+    for path in ["a/small", "a/b/large", "a.b/linked"] {
+        assert_eq!(fs::read(to.join(path)).unwrap(), fs::read(whole.join(path)).unwrap(), "{path}");
+    }
+    assert!(!to.join("a/late").exists(), "no half file is left");
 }
 
 /// The catalogue is small: every page of it is in use.

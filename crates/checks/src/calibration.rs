@@ -20,10 +20,11 @@ const LARGE: f64 = 0.05;
 
 /// A line of the file of a calibration: first what is compared, then the runs.
 #[derive(Serialize)]
-#[serde(rename_all = "lowercase", tag = "line")]
+#[serde(rename_all = "kebab-case", tag = "line")]
 pub enum CalibrationLine<'a> {
     Calibration(&'a Calibration),
     Run(&'a KnownRun),
+    LeftOut(&'a LeftOutRun),
 }
 
 /// What is compared, where and how.
@@ -136,6 +137,14 @@ pub struct KnownRun {
     pub gate: Option<Gate>,
 }
 
+/// A run that measured nothing, mostly because it did not fit into its time.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOutRun {
+    pub form: Form,
+    pub seed: u64,
+    pub why: String,
+}
+
 /// What a run showed of a target.
 #[derive(Clone, Debug, Serialize)]
 pub struct KnownRatio {
@@ -144,12 +153,6 @@ pub struct KnownRatio {
     pub ratio: Option<Estimate>,
     /// Its time over that of the first target, by round.
     pub by_round: Vec<f64>,
-}
-
-impl KnownRatio {
-    /// Of a run whose time was over before it began.
-    pub const NONE: Self =
-        Self { verdict: Verdict::NotMeasured, ratio: None, by_round: Vec::new() };
 }
 
 /// What a gate says about two records.

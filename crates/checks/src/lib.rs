@@ -4,8 +4,10 @@
 //! [`of_sample()`] what a trial shows, and [`of_record()`] what only all samples show together.
 //! [`all_findings()`] merges all that a record holds.
 
+mod advice;
 mod arithmetic;
 mod calibration;
+mod costs;
 mod figures;
 pub mod histogram;
 mod merged;
@@ -20,11 +22,13 @@ mod tests;
 mod timeline;
 mod verdict;
 
+pub use advice::{Advice, Candidate, Fate, LeftOut, Threshold};
 pub use arithmetic::contradictions;
 pub use calibration::{
-    CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, Gate, KnownRatio, KnownRun, SlowDown,
-    Tally, wrong_rates,
+    CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, Gate, KnownRatio, KnownRun, LeftOutRun,
+    SlowDown, Tally, wrong_rates,
 };
+pub use costs::{Choice, Costs, Ranked};
 pub use figures::{Figures, Percentiles, Schedule, figures, per, percentiles, sum};
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use record::of_record;

@@ -52,7 +52,7 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     match record.header.plan.experiment {
         Experiment::Blobs { .. } => findings.extend(passes(record)),
         Experiment::Rows { .. } => findings.extend(not_delayed(record)),
-        Experiment::Tasks { .. } | Experiment::Backup { .. } => {}
+        Experiment::Tasks { .. } | Experiment::Backup { .. } | Experiment::Life { .. } => {}
         Experiment::Ageing { .. } => {
             findings.extend(extents_unknown(record));
             findings.extend(passes(record));

@@ -7,10 +7,11 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use engines::registry;
-use model::spec::{AgeingSpec, BlobsSpec, RowsSpec, TasksSpec};
+use model::spec::{AgeingSpec, BlobsSpec, LifeSpec, RowsSpec, TasksSpec};
 
 use crate::{
     commands::{
+        advise::AdviseOptions,
         backup::BackupOptions,
         cache::CacheOptions,
         calibrate::CalibrateOptions,
@@ -38,6 +39,7 @@ const EXAMPLES: &str = "\
 Examples:
   storemark run                              files against SQLite on generated blobs
   storemark run --data ~/thumbnails          the same with your own files
+  storemark advise ~/thumbnails              which store and settings suit them
   storemark copy thumbs.db files:thumbs      move the data to the winner
   storemark help targets                     how stores are named";
 
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     /// Measure one target, or compare several
     #[command(after_long_help = examples::RUN)]
     Run(Box<BlobsSpec>),
+    /// Find the store and the settings that suit your data: one command, one answer
+    Advise(Box<AdviseOptions>),
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
     #[command(after_long_help = examples::ROWS)]
     Rows(Box<RowsSpec>),
@@ -69,6 +73,9 @@ pub(crate) enum Command {
     /// test of two versions of SQLite below a backup program
     #[command(after_long_help = examples::BACKUP)]
     Backup(Box<BackupOptions>),
+    /// Measure the whole life of stores: look up, list, open cold, back up, grow, delete, reclaim
+    #[command(after_long_help = examples::LIFE)]
+    Life(Box<LifeSpec>),
     /// Run a published experiment, and compare its figures with those measured here
     Study(StudyOptions),
     /// Print the tables of a record again, or its figures as CSV, Markdown or JSON

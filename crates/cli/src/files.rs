@@ -10,7 +10,7 @@ use std::{
 
 use lab::RecordFile;
 use model::{
-    Error, ErrorKind, Result,
+    Error, ErrorKind, Result, did_you_mean,
     spec::{Output, PLAN_HEAD},
     units::show_size,
 };
@@ -19,6 +19,27 @@ use crate::output;
 
 /// The start of a record.
 pub(crate) const RECORD_HEAD: &str = r#"{"line":"header""#;
+
+/// `path` is to be read, and there is no such file: names the nearest in its folder.
+pub(crate) fn missing(path: &Path, what: &str) -> Error {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let near = did_you_mean(&name, names.iter().map(String::as_str));
+    Error::usage(format!("{}: no such {what}{near}", path.display()))
+}
+
+/// Refuses what is no folder.
+pub(crate) fn check_folder(path: &Path) -> Result<()> {
+    match path {
+        _ if path.is_dir() => Ok(()),
+        _ if path.exists() => Err(Error::usage(format!("{}: is not a folder", path.display()))),
+        _ => Err(missing(path, "folder")),
+    }
+}
 
 /// What a command writes.
 #[derive(Clone, Copy)]

@@ -3,14 +3,14 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File},
+    fs::File,
     io::{BufReader, Read},
     path::Path,
 };
 
 use engines::registry;
 use model::{
-    Error, ErrorKind, Plan, Result, Target, did_you_mean,
+    Error, ErrorKind, Plan, Result, Target,
     record::Header,
     spec::{Name, PlanFile, RunSpec},
 };
@@ -132,20 +132,7 @@ fn record(path: &Path, command: &str) -> Result<(RunSpec, Option<Plan>)> {
 
 fn open(path: &Path) -> Result<File> {
     if !path.exists() {
-        let near = neighbour(path);
-        return Err(Error::usage(format!("{}: no such plan or record{near}", path.display())));
+        return Err(files::missing(path, "plan or record"));
     }
     File::open(path).map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage))
-}
-
-/// `: did you mean plan.toml?`, of the files with the same ending.
-fn neighbour(path: &Path) -> String {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
-    let paths = entries.filter_map(|entry| Some(path.with_file_name(entry.ok()?.file_name())));
-    let names: Vec<_> = paths
-        .filter(|other| other.extension() == path.extension())
-        .map(|other| other.display().to_string())
-        .collect();
-    did_you_mean(&path.display().to_string(), names.iter().map(String::as_str))
 }

@@ -14,6 +14,8 @@ use model::{
     without_password,
 };
 
+use crate::files;
+
 /// A target string, understood.
 #[derive(Clone)]
 pub(crate) struct Resolved {
@@ -50,13 +52,10 @@ impl Resolved {
         defaults: &[(&str, String)],
     ) -> Result<lab::Target<dyn Blobs>> {
         Ok(lab::Target {
-            label: self.label(),
-            engine: self.engine,
             location: self.location.clone(),
             address: self.address.clone(),
             settings: self.settings(defaults)?,
-            keeps_class: false,
-            placement: None,
+            ..lab::Target::scratch(&self.label(), self.engine)
         })
     }
 
@@ -180,12 +179,8 @@ pub(crate) fn on_each<E: ?Sized>(
     let on = |placement: Option<&host::Placement>| lab::Target {
         label: target.label.clone()
             + &placement.map_or_else(String::new, |on| format!(" on {}", on.name)),
-        engine: target.engine,
-        location: target.location.clone(),
-        address: target.address.clone(),
-        settings: target.settings.clone(),
-        keeps_class: target.keeps_class,
         placement: placement.cloned(),
+        ..target.clone()
     };
     placements.or_none().map(on).collect()
 }
@@ -296,10 +291,13 @@ pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
 
 /// `path` must exist: a store to read is never made.
 pub(crate) fn missing(path: &Path) -> Error {
+    let missing = files::missing(path, "file or folder");
     let is_engine = registry::all_blobs().any(|engine| path == Path::new(engine.name()));
-    let hint =
-        if is_engine { format!("; the engine is {}:", path.display()) } else { String::new() };
-    Error::usage(format!("{}: no such file or folder{hint}", path.display()))
+    if is_engine {
+        Error::usage(format!("{missing}; the engine is {}:", path.display()))
+    } else {
+        missing
+    }
 }
 
 fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Resolved> {

@@ -52,6 +52,11 @@ pub(crate) trait Tree {
         take: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>>;
 
+    /// The length of what is stored for `key`: in `view`, or as it is now.
+    fn length(&self, view: Option<&Self::View>, key: &[u8]) -> Result<Option<u64>> {
+        self.read(view, key, |stored| stored.len() as u64)
+    }
+
     fn holds(&self, key: &[u8]) -> Result<bool> {
         Ok(self.read(None, key, |_| ())?.is_some())
     }
@@ -211,6 +216,17 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
             },
         };
         found.transpose()
+    }
+
+    fn length(&self, txn: Txn<'_, Self>, key: &[u8]) -> Result<Option<u64>> {
+        let found = match txn {
+            Txn::Read(view) => self.tree.length(view.as_ref(), key)?,
+            Txn::Write(writing) => match writing.own.get(key) {
+                Some(changed) => changed.as_ref().map(|value| value.as_ref().len() as u64),
+                None => self.tree.length(None, key)?,
+            },
+        };
+        found.map(|length| own_length(length, self.shared.keys)).transpose()
     }
 
     fn put(&self, txn: &mut Self::Write, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {

@@ -78,6 +78,11 @@ pub(crate) trait Library: Sized {
     fn get(&self, txn: Txn<'_, Self>, key: Self::Key<'_>, into: &mut [u8])
     -> Result<Option<usize>>;
 
+    /// The length of a value.
+    fn length(&self, txn: Txn<'_, Self>, key: Self::Key<'_>) -> Result<Option<u64>> {
+        Ok(self.get(txn, key, &mut [])?.map(|length| length as u64))
+    }
+
     fn put(
         &self,
         txn: &mut Self::Write,
@@ -170,6 +175,14 @@ impl<L: Library> Session for TransactionSession<L> {
             let (mut room, mut now) = ([0; 8], None);
             let key = session.library.key(&key, &mut room)?;
             session.library.get(session.txn(&mut now)?, key, into)
+        })
+    }
+
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        self.guarded(|session| {
+            let (mut room, mut now) = ([0; 8], None);
+            let key = session.library.key(&key, &mut room)?;
+            session.library.length(session.txn(&mut now)?, key)
         })
     }
 

@@ -26,6 +26,15 @@ pub fn all_tasks() -> impl Iterator<Item = &'static dyn Tasks> + Clone {
     all().iter().filter_map(|engine| engine.tasks())
 }
 
+/// The engines that a user's data can be in, those that take the least care first: folders of files,
+/// then in the order of the list.
+pub fn plainest_first() -> impl Iterator<Item = &'static dyn Blobs> {
+    let folder = |engine: &&'static dyn Blobs| engine.name() == folders().name();
+    let others = all_blobs().filter(move |engine| !folder(engine));
+    let all = [folders()].into_iter().chain(others);
+    all.filter(|engine| !engine.declaration().worth_trying.is_empty())
+}
+
 fn has(name: &str) -> bool {
     all().iter().any(|engine| engine.name() == name)
 }
@@ -180,7 +189,7 @@ fn fits(name: &str, mark: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::ErrorKind;
+    use model::{Accepts, Declaration, ErrorKind, Facet, Setting, Target};
 
     use super::*;
 
@@ -189,6 +198,41 @@ mod tests {
         for engine in all() {
             let same = all().iter().filter(|other| other.name() == engine.name());
             assert_eq!(same.count(), 1, "{}", engine.name());
+        }
+    }
+
+    #[test]
+    fn versions_that_a_library_does_not_report_are_those_of_the_lock_file() {
+        let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+        let lock = std::fs::read_to_string(lock).unwrap();
+        for engine in ["redb", "fjall"].into_iter().filter_map(|name| blobs(name).ok()) {
+            let Library { name, version, .. } = engine.library(&Settings::default()).unwrap();
+            let locked = format!("name = {name:?}\nversion = {version:?}\n");
+            assert!(lock.contains(&locked), "{locked}");
+        }
+    }
+
+    #[test]
+    fn what_is_worth_trying_is_accepted_and_in_order() {
+        let names: Vec<_> = plainest_first().map(Engine::name).collect();
+        assert_eq!(names[0], "files");
+        assert!(names.len() > 1, "{names:?}");
+        for engine in plainest_first() {
+            let Declaration { worth_trying, threshold, reference, .. } = engine.declaration();
+            assert!(!reference, "{}", engine.name());
+            let table = engine.settings(Facet::Blobs);
+            for one in *worth_trying {
+                let target = Target::parse(format!("{}:?{}", engine.name(), one.settings));
+                let pairs = target.settings.iter().map(|(name, value)| (&**name, &**value));
+                let settings = Settings::check(table.iter().copied(), pairs).unwrap();
+                engine.check(Facet::Blobs, &settings).unwrap();
+                assert!(!one.trades.is_empty() && !one.trades.ends_with('.'), "{target}");
+            }
+            let counts = worth_trying.iter().map(|one| one.settings.matches('=').count());
+            assert!(counts.is_sorted(), "{}: fewer settings first", engine.name());
+            let sizes = |setting: &&&Setting| matches!(setting.accepts, Accepts::Size(..));
+            let bound = |name: &&str| table.iter().filter(sizes).any(|of| of.name == *name);
+            assert!(threshold.as_ref().is_none_or(bound), "{}", engine.name());
         }
     }
 

@@ -9,7 +9,8 @@ use std::{
 
 use model::{
     Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Entry, Facet, Idle, Key,
-    KeyKind, Library, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, Visitor,
+    KeyKind, Library, Mode, OpenOptions, Put, Removed, Result, Scan, Session, Settings, Store,
+    Visitor,
 };
 
 use crate::{forward::forward, registry};
@@ -164,10 +165,15 @@ impl Store for SlowedStore {
         fn check_item(&self, key: Key<'_>, length: u64) -> Result<()>;
         fn left_out(&self) -> Result<Vec<Entry>>;
         fn arrangement(&self) -> Result<Option<Arrangement>>;
+        fn removed(&self) -> Removed;
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(slowed(self.store.session()?, self.steps))
+    }
+
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        self.store.reclaim()
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -205,6 +211,11 @@ impl Session for SlowedSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let key = self.wait(key);
         self.session.get(key, into)
+    }
+
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        let key = self.wait(key);
+        self.session.length(key)
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {

@@ -8,10 +8,9 @@ use std::{
     fs::{self, File},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    str::FromStr,
 };
 
-use model::{Error, Result, nearest, units::show_size};
+use model::{Error, Result, units::show_size};
 
 use crate::{files::user_id, os, programs::program, space::free_bytes, text::entries};
 
@@ -23,7 +22,7 @@ const MOUNT: &str = "mount";
 #[derive(Debug, PartialEq, Eq)]
 pub struct ImageKind {
     /// The word for it, which is also the kernel's.
-    name: &'static str,
+    pub(crate) name: &'static str,
     /// Debian's, with the program `mkfs.` and the name.
     package: &'static str,
     /// Whatever could be left to the background is done immediately.
@@ -51,22 +50,6 @@ impl ImageKind {
 impl fmt::Display for ImageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name)
-    }
-}
-
-impl FromStr for &ImageKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        ImageKind::ALL.iter().find(|kind| kind.name == text).ok_or_else(|| {
-            let words: Vec<_> = ImageKind::ALL.iter().map(|kind| kind.name).collect();
-            let near = nearest(text, words.iter().copied());
-            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-            Error::usage(format!(
-                "{text}: no such folder, and no file system to make an image of (accepted: a folder, plain, scanned, {}){near}",
-                words.join(", ")
-            ))
-        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     str::FromStr,
 };
 
-use model::{Error, Result};
+use model::{Error, Result, did_you_mean};
 
 use crate::{
     image::{ImageKind, check_images, mount_again, mount_image},
@@ -42,9 +42,8 @@ impl FromStr for FilesystemChoice {
             SCANNED => return Ok(Self::Scanned),
             _ => {}
         }
-        let kind = text.parse().map(Self::Image);
-        if kind.is_ok() || text.is_empty() {
-            return kind;
+        if let Some(kind) = ImageKind::ALL.iter().find(|kind| kind.name == text) {
+            return Ok(Self::Image(kind));
         }
         match Path::new(text) {
             path if path.is_dir() => Ok(Self::Folder(path.to_owned())),
@@ -52,9 +51,17 @@ impl FromStr for FilesystemChoice {
             _ if text.contains(std::path::is_separator) => {
                 Err(Error::usage(format!("{text}: no such folder")))
             }
-            _ => kind,
+            _ => Err(unknown(text)),
         }
     }
+}
+
+fn unknown(text: &str) -> Error {
+    let words = || [PLAIN, SCANNED].into_iter().chain(ImageKind::ALL.iter().map(|kind| kind.name));
+    let (near, words) = (did_you_mean(text, words()), words().collect::<Vec<_>>().join(", "));
+    Error::usage(format!(
+        "{text}: no such folder, and no file system to make an image of{near} (accepted: a folder, {words})"
+    ))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +176,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display().to_string();
         let parse = |text: &str| text.parse::<FilesystemChoice>();
-        assert_eq!(parse("xfs").unwrap(), FilesystemChoice::Image("xfs".parse().unwrap()));
+        assert_eq!(parse("xfs").unwrap(), FilesystemChoice::Image(&ImageKind::ALL[1]));
         assert_eq!(parse("scanned").unwrap(), FilesystemChoice::Scanned);
         assert_eq!(parse(&path).unwrap(), FilesystemChoice::Folder(folder.path().to_owned()));
         std::fs::write(folder.path().join("file"), "").unwrap();
@@ -188,7 +195,7 @@ mod tests {
     #[test]
     fn placements_of_one_kind_get_different_names() {
         let folder = |path: &str| FilesystemChoice::Folder(path.into());
-        let xfs = FilesystemChoice::Image("xfs".parse().unwrap());
+        let xfs = FilesystemChoice::Image(&ImageKind::ALL[1]);
         let choices = [folder("/a"), folder("/b"), xfs, folder("/a")];
         let placement = |name: &str| Placement { name: name.into(), path: PathBuf::new() };
         let mut placements = ["ext4", "ext4", "xfs", "ext4"].map(placement);

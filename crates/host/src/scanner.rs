@@ -61,7 +61,11 @@ fn read(file: &File, buffer: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, sync::mpsc, time::Duration};
+    use std::{
+        fs,
+        panic::{AssertUnwindSafe, catch_unwind},
+        sync::mpsc,
+    };
 
     use super::*;
     use crate::{files::user_id, scratch::Scratch};
@@ -87,10 +91,12 @@ mod tests {
         let opens = Opens::below(&mount).unwrap();
         let (sender, opened) = mpsc::channel();
         let waiting = std::thread::spawn(move || sender.send(File::open(file).is_ok()));
-        assert!(opened.recv_timeout(Duration::from_millis(20)).is_err(), "nobody has answered");
         let mut read = String::new();
         while read.is_empty() {
-            opens.answer(|mut file| _ = file.read_to_string(&mut read).unwrap());
+            opens.answer(|mut file| {
+                file.read_to_string(&mut read).unwrap();
+                assert!(opened.try_recv().is_err(), "it waits for the answer");
+            });
         }
         assert_eq!((&*read, opened.recv()), ("content", Ok(true)));
         waiting.join().unwrap().unwrap();
@@ -107,7 +113,11 @@ mod tests {
         let opens = Opens::below(&mount).unwrap();
         let waiting = file.clone();
         let opener = std::thread::spawn(move || fs::read(waiting));
-        std::thread::sleep(Duration::from_millis(20));
+        // The opener was asked about, and is never answered.
+        let gone = || loop {
+            opens.answer(|_| panic!("on purpose"));
+        };
+        assert!(catch_unwind(AssertUnwindSafe(gone)).is_err());
         drop(opens);
         assert_eq!(opener.join().unwrap().unwrap(), b"content");
         let scanner = Scanner::of(&mount).unwrap();

@@ -65,10 +65,7 @@ pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
 
 /// Visits `path` and, if it is a folder, every regular file and folder below it, in no order.
 /// What is absent, or vanishes meanwhile, is skipped.
-pub(crate) fn walk(
-    path: &Path,
-    visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>,
-) -> Result<()> {
+pub fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) -> Result<()> {
     let mut left = vec![path.to_owned()];
     while let Some(next) = left.pop() {
         let mut step = || {

@@ -200,7 +200,7 @@ fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) 
     let mut request =
         Request { scratch, worker, ..Request::reading(data, targets, rounds, request.seed) };
     if let ExperimentRequest::Blobs(part) = &mut request.experiment {
-        part.coverage = Coverage::Fitting;
+        part.coverage = Coverage::ALL_THAT_FITS;
     }
     request
 }

@@ -1,5 +1,6 @@
 //! The verbs of storemark: measure, copy, verify. Knows engines only by their traits.
 
+mod advise;
 mod calibrate;
 mod copy;
 mod dataset;
@@ -14,6 +15,7 @@ mod workers;
 mod workload;
 
 pub use ::host::{self, Stop};
+pub use advise::{AdviseRequest, advise};
 pub use calibrate::{CalibrateRequest, Calibrated, JudgeGate, Slow, SlowedEngine, calibrate};
 pub use copy::{Amount, Copied, CopyJob, Place, copy, generated};
 pub use dataset::nth_seed;
@@ -24,6 +26,7 @@ pub use experiment::{
     blobs::{
         BlobsRequest, Coverage, Data, Forecast, Needs, Room, StoreCache, equal_cache, forecast,
     },
+    life::LifeRequest,
     request::{ExperimentRequest, Request, Target},
     rows::{Group, RowTarget, RowsRequest},
     tasks::TasksRequest,

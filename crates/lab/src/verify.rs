@@ -10,14 +10,11 @@ use std::{
     thread,
 };
 
-use model::{Entry, EntryKind, Error, ErrorKind, Item, Key, Meta, Result, Scan, Store, ValueType};
-
-use crate::{
-    Amount, Place, Progress, Stop,
-    copy::Readable,
-    dataset::{OwnedKey, push_sorted},
-    progress::tick,
+use model::{
+    Entry, EntryKind, Error, ErrorKind, Item, Key, Meta, OwnedKey, Result, Scan, Store, ValueType,
 };
+
+use crate::{Amount, Place, Progress, Stop, copy::Readable, dataset::push_sorted, progress::tick};
 
 /// What one side of a comparison holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,7 +154,8 @@ impl Verified {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     pub looked: Looked,
-    /// What is wrong with it; nothing: all of it could be read, and the engine's check is content.
+    /// What is wrong with it, each with its name; nothing: all of it could be read, and the engine's check
+    /// is content.
     pub damage: Vec<String>,
     /// As [`Verified::digests`]; absent if it is damaged.
     pub digest: Option<String>,
@@ -172,13 +170,18 @@ pub fn check(
 ) -> Result<Checked> {
     let readable = readable(place, scratch, progress, stop)?;
     let checked = check_readable(&readable.place, &place.path, progress, stop);
-    match checked.map_err(|error| readable.names(error)) {
+    let mut checked = match checked.map_err(|error| readable.names(error)) {
         Err(error) if error.kind() == ErrorKind::Corrupt => {
             let damage = vec![error.to_string()];
-            Ok(Checked { looked: Looked::default(), damage, digest: None })
+            Checked { looked: Looked::default(), damage, digest: None }
         }
-        checked => checked,
+        checked => checked?,
+    };
+    let name = place.path.display().to_string();
+    for what in &mut checked.damage {
+        *what = Error::corrupt(std::mem::take(what)).naming(&name, &name).to_string();
     }
+    Ok(checked)
 }
 
 fn check_readable(

@@ -29,6 +29,9 @@ pub struct Declaration {
     pub capabilities: Capabilities,
     /// How it finds damage when all of a store is read or checked; `None`: it does not.
     pub integrity: Option<&'static str>,
+    /// How it gives the space of deleted values back to the file system when it is asked to; `None`: it
+    /// does so at once, or not at all.
+    pub reclaim: Option<&'static str>,
     /// How a new store of values is filled fast; `None`: with the settings of durability `none`.
     pub fill: Option<Fill>,
     /// It is a program of its own, not a library that is linked into this one.
@@ -36,6 +39,11 @@ pub struct Declaration {
     /// It is a limit of the machine that others are held against, not a place for data: it is never
     /// the answer.
     pub reference: bool,
+    /// What `storemark advise` tries of it, fewer settings first; empty: it is no place for data that
+    /// a user chooses.
+    pub worth_trying: &'static [Try],
+    /// The setting for the largest value, in bytes, that it keeps in another way than longer ones.
+    pub threshold: Option<&'static str>,
     /// It opens addresses `scheme://…` with one of these schemes.
     pub schemes: &'static [&'static str],
     /// The engine as a store of values.
@@ -59,9 +67,12 @@ impl Declaration {
             limitations: &[],
             capabilities: Capabilities::ON_DISK,
             integrity: None,
+            reclaim: None,
             fill: None,
             server: false,
             reference: false,
+            worth_trying: &[],
+            threshold: None,
             schemes: &[],
             blobs: None,
             rows: None,
@@ -299,6 +310,22 @@ pub trait Rows: Engine {
 pub trait Tasks: Engine {
     /// Creates an empty queue at `location`, where nothing may exist yet.
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>>;
+}
+
+/// Settings that may suit a user's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Try {
+    /// As in a target string, `api=blob&mmap=1GiB`; empty: as the engine is set.
+    pub settings: &'static str,
+    /// What they gain and what they cost. For people.
+    pub trades: &'static str,
+}
+
+impl Try {
+    /// These settings.
+    pub const fn new(settings: &'static str, trades: &'static str) -> Self {
+        Self { settings, trades }
+    }
 }
 
 /// How an engine keeps a durability class.

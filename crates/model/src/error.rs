@@ -95,6 +95,13 @@ impl Error {
         self
     }
 
+    /// The same error with `context` in front, unless its sentence starts with `name`: most engines'
+    /// errors name the store.
+    #[must_use]
+    pub fn naming(self, name: &str, context: impl fmt::Display) -> Self {
+        if self.0.message.starts_with(name) { self } else { self.context(context) }
+    }
+
     /// The same error with `to` wherever its sentence has `from`.
     #[must_use]
     pub fn replaced(mut self, from: &str, to: &str) -> Self {

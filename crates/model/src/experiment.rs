@@ -5,7 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatasetSpec, DatasetSummary, Generated, Operation, Order, SampledFrom, backup, rows};
+use crate::{
+    DatasetSpec, DatasetSummary, Generated, Operation, Order, SampledFrom, backup, life, rows,
+};
 
 /// An experiment and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +60,15 @@ pub enum Experiment {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         copies: Option<u32>,
     },
+    /// `storemark life`: values are looked up, changed over a month and deleted.
+    Life {
+        /// Where the values come from.
+        dataset: DatasetSpec,
+        /// The values in figures.
+        summary: DatasetSummary,
+        /// Days, each with changes of 1 % of the values.
+        days: u32,
+    },
 }
 
 impl Experiment {
@@ -69,13 +80,16 @@ impl Experiment {
             Self::Tasks { .. } => "queue",
             Self::Ageing { .. } => "age",
             Self::Backup { .. } => "backup",
+            Self::Life { .. } => "life",
         }
     }
 
     /// The values in figures; absent for experiments without values.
     pub fn summary(&self) -> Option<&DatasetSummary> {
         match self {
-            Self::Blobs { summary, .. } | Self::Ageing { summary, .. } => Some(summary),
+            Self::Blobs { summary, .. }
+            | Self::Ageing { summary, .. }
+            | Self::Life { summary, .. } => Some(summary),
             Self::Rows { .. } | Self::Tasks { .. } | Self::Backup { .. } => None,
         }
     }
@@ -122,6 +136,8 @@ pub enum Work {
     },
     /// A step in the life of a repository.
     Backup(backup::Step),
+    /// A step in the life of a store.
+    Life(life::Step),
 }
 
 impl Work {
@@ -134,7 +150,7 @@ impl Work {
     pub fn operation(self) -> Option<Operation> {
         match self {
             Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => Some(operation),
-            Self::Rows { .. } | Self::Tasks | Self::Backup(_) => None,
+            Self::Rows { .. } | Self::Tasks | Self::Backup(_) | Self::Life(_) => None,
         }
     }
 
@@ -155,6 +171,7 @@ impl Work {
             Self::Rows { operation, .. } => operation.writes(),
             Self::Tasks => true,
             Self::Backup(step) => step.writes(),
+            Self::Life(step) => step.writes(),
         }
     }
 
@@ -172,6 +189,7 @@ impl fmt::Display for Work {
             Self::Rows { operation, .. } => operation.fmt(f),
             Self::Tasks => f.pad("task"),
             Self::Backup(step) => step.fmt(f),
+            Self::Life(step) => step.fmt(f),
         }
     }
 }

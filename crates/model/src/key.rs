@@ -31,6 +31,34 @@ impl Key<'_> {
     }
 }
 
+/// A key that owns its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OwnedKey {
+    /// A 64-bit signed integer.
+    Int(i64),
+    /// A relative path.
+    Name(Box<[u8]>),
+}
+
+impl OwnedKey {
+    /// The key, borrowed.
+    pub fn as_key(&self) -> Key<'_> {
+        match self {
+            Self::Int(key) => Key::Int(*key),
+            Self::Name(name) => Key::Name(name),
+        }
+    }
+}
+
+impl From<Key<'_>> for OwnedKey {
+    fn from(key: Key<'_>) -> Self {
+        match key {
+            Key::Int(key) => Self::Int(key),
+            Key::Name(name) => Self::Name(name.into()),
+        }
+    }
+}
+
 /// Integers as digits; names as [`Shown`] shows them.
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

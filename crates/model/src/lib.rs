@@ -20,6 +20,7 @@ mod experiment;
 mod finding;
 mod idle;
 mod key;
+pub mod life;
 mod mix;
 mod order;
 mod over_time;
@@ -46,24 +47,26 @@ pub use doctor::{Disk, DoctorReport, Fitness, Folder, Noise, Program, Reach, Vol
 pub use durability::Durability;
 pub use engine::{
     Account, Blobs, Capabilities, Cleaned, Declaration, DurabilitySettings, Engine, Fill, Leftover,
-    Rows, Tasks,
+    Rows, Tasks, Try,
 };
 pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use experiment::{Experiment, Work};
 pub use finding::{Finding, FindingKind, RatioInterval, Severity, Suggestion};
 pub use idle::Idle;
-pub use key::{Key, KeyKind, Meta, ValueType};
+pub use key::{Key, KeyKind, Meta, OwnedKey, ValueType};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, StudyPart, Workload};
-pub use sample::{Cost, Device, First, Io, Latency, Load, Measured, Paced, Passes, Sample, Worker};
+pub use sample::{
+    BackupBytes, Cost, Device, First, Io, Latency, Load, Measured, Paced, Passes, Sample, Worker,
+};
 pub use secret::{Secret, without_password, without_passwords};
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
     Access, BUSY_RETRIES, Done, Entry, EntryKind, How, Item, LOCK_WAITS, Mode, OpenOptions, Put,
-    Scan, Session, Store, Visit, Visitor, copy_value,
+    Removed, Scan, Session, Store, Visit, Visitor, copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
 pub use target::Target;

@@ -80,6 +80,8 @@ words! {
         Scan = "scan",
         /// Reads a value, then replaces it.
         Modify = "rmw",
+        /// Asks for the length of a value.
+        Stat = "stat",
     }
 }
 
@@ -87,7 +89,7 @@ impl Action {
     /// Whether it changes the store.
     #[inline]
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Read | Self::Scan)
+        !matches!(self, Self::Read | Self::Scan | Self::Stat)
     }
 }
 

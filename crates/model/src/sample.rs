@@ -117,6 +117,24 @@ pub enum Measured {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files: Option<FileBytes>,
     },
+    /// A step in the life of a store.
+    Life {
+        /// What the store occupies afterwards, closed; absent: it has no files.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        files: Option<FileBytes>,
+        /// What an incremental backup must copy after the changes of a day.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        backup: Option<BackupBytes>,
+    },
+}
+
+/// Bytes of a store's files that an incremental backup must copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BackupBytes {
+    /// One that copies whole files: those that are new, or have another length or time of change.
+    pub files: u64,
+    /// One that copies blocks of 4 KiB: those that hold other bytes than before.
+    pub blocks: u64,
 }
 
 /// What passes over values gave besides the time.
@@ -293,7 +311,10 @@ impl Sample {
     pub fn passes(&self) -> Option<&Passes> {
         match &self.measured {
             Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
-            Measured::Rows { .. } | Measured::Tasks { .. } | Measured::Backup { .. } => None,
+            Measured::Rows { .. }
+            | Measured::Tasks { .. }
+            | Measured::Backup { .. }
+            | Measured::Life { .. } => None,
         }
     }
 
@@ -301,7 +322,10 @@ impl Sample {
     pub fn passes_mut(&mut self) -> Option<&mut Passes> {
         match &mut self.measured {
             Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
-            Measured::Rows { .. } | Measured::Tasks { .. } | Measured::Backup { .. } => None,
+            Measured::Rows { .. }
+            | Measured::Tasks { .. }
+            | Measured::Backup { .. }
+            | Measured::Life { .. } => None,
         }
     }
 
@@ -319,7 +343,7 @@ impl Sample {
             Measured::Blobs(Passes { latency, .. })
             | Measured::Ageing { passes: Passes { latency, .. }, .. }
             | Measured::Tasks { latency, .. } => Some(latency),
-            Measured::Rows { .. } | Measured::Backup { .. } => None,
+            Measured::Rows { .. } | Measured::Backup { .. } | Measured::Life { .. } => None,
         }
     }
 
@@ -335,6 +359,11 @@ impl Sample {
             Measured::Backup { catalogue_ns, added_bytes, .. } => Some((catalogue_ns, added_bytes)),
             _ => None,
         }
+    }
+
+    /// What an incremental backup must copy afterwards; absent: that was not looked at.
+    pub fn backup_bytes(&self) -> Option<BackupBytes> {
+        if let Measured::Life { backup, .. } = self.measured { backup } else { None }
     }
 
     /// How fragmented the store's files are afterwards; absent: not known.
@@ -367,7 +396,8 @@ impl Sample {
             Measured::Blobs(_) => None,
             Measured::Rows { files }
             | Measured::Ageing { files, .. }
-            | Measured::Backup { files, .. } => *files,
+            | Measured::Backup { files, .. }
+            | Measured::Life { files, .. } => *files,
             Measured::Tasks { files, .. } => Some(*files),
         }
     }

@@ -3,7 +3,8 @@
 use std::{fmt, ops::ControlFlow, time::Instant};
 
 use crate::{
-    Arrangement, Durability, Key, KeyKind, Meta, Result, Settings, Shown, ValueType, words::words,
+    Arrangement, Durability, Error, Key, KeyKind, Meta, Result, Settings, Shown, ValueType,
+    words::words,
 };
 
 /// An open store, shared by the sessions of all workers.
@@ -51,10 +52,22 @@ pub trait Store: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// What was removed as it was opened to write.
+    fn removed(&self) -> Removed {
+        Removed::default()
+    }
+
     /// How its values are arranged in its files; `None` if the engine does not report it. It may
     /// read the whole store.
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         Ok(None)
+    }
+
+    /// Gives the space of deleted values back to the file system, in the way that
+    /// [`Declaration::reclaim`](crate::Declaration::reclaim) describes, and closes the store. Only
+    /// asked of engines with one, of a store that is open once and has no session.
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        Err(Error::unsupported("the engine gives no space back"))
     }
 
     /// Closes the store; an error that only shows on closing is not lost.
@@ -81,6 +94,15 @@ words! {
         /// A file in the store's own folder that holds no value: the rest of a write that was cut off.
         Orphan = "file that no row names",
     }
+}
+
+/// Files that held no value and are gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// How many.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// Something in a store that is no value.
@@ -121,6 +143,11 @@ pub trait Session {
     /// there is no such key. A value longer than `into` is not copied: the length is the room
     /// that it needs.
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>>;
+
+    /// Returns the length of a value, if possible without reading it; `None` if there is no such key.
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        Ok(self.get(key, &mut [])?.map(|length| length as u64))
+    }
 
     /// Writes a value. `false`: [`Put::how`] forbade it, and nothing was written.
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool>;

@@ -83,6 +83,13 @@ pub fn parse_percentage(text: &str) -> Result<f64> {
     accepted(percent.map(|percent| percent / 100.0), text, wrong)
 }
 
+/// So many of a hundred, as a share: `95` and `95%` are 0.95.
+pub fn parse_of_a_hundred(text: &str) -> Result<f64> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end().parse().ok();
+    let percent = number.filter(|percent: &f64| (0.0..=100.0).contains(percent));
+    accepted(percent.map(|percent| percent / 100.0), text, "is not accepted: 0 to 100 is, like 95")
+}
+
 /// A share from 0.01 to 1, in whole percent.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
 pub fn parse_share(text: &str) -> Result<u8> {
@@ -187,6 +194,11 @@ pub fn option_duration(duration: Duration) -> String {
     } else {
         format!("{:.0}m", (seconds / 60.0).ceil())
     }
+}
+
+/// So many seconds; the longest duration if they are more than that.
+pub fn duration_of(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 /// A count with commas between thousands.

@@ -150,6 +150,13 @@ const COLUMNS: &[Column] = &[
     ("added_bytes", "bytes that it added to packs", |t| {
         t.sample.backup().map(|(_, bytes)| bytes).into()
     }),
+    // A day of changes in the life of a store.
+    ("backup_files_bytes", "bytes that a backup of whole files must copy after it", |t| {
+        t.sample.backup_bytes().map(|bytes| bytes.files).into()
+    }),
+    ("backup_blocks_bytes", "the same of one of blocks of 4 KiB", |t| {
+        t.sample.backup_bytes().map(|bytes| bytes.blocks).into()
+    }),
     // What the pass cost.
     ("user_ns", "processor time in user mode, ns", |t| t.cost.user_ns.into()),
     ("system_ns", "processor time in kernel mode, ns", |t| t.cost.system_ns.into()),

@@ -22,7 +22,7 @@ mod terminal;
 mod text;
 mod words;
 
-pub use answer::{Answer, answer};
+pub use answer::{Answer, answer, limits::quoted};
 pub use checks::{
     BackgroundTotal, Figures, MergedFinding, Percentiles, Point, Schedule, Stall, Timeline,
     Verdict, all_findings, figures, timelines,
@@ -35,7 +35,9 @@ pub use figures::{
     comparison::{Change, ComparedCase, ComparedFinding, Comparison, comparison},
     explained::{Difference, Explained, differences, explained},
     latencies::{Latencies, latencies},
+    life::{LifeFigures, LifeSpace, life_figures, life_spaces},
     rows::{RowCell, RowFigures, RowGroup, row_groups},
+    several::as_runs,
     stores::{StoreFigures, stores},
     study::{Against, Here, StudyFigure, study_claims, study_figures},
     sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices},

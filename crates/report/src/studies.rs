@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use model::{
-    Error, Result, nearest,
+    Error, Result, no_such,
     spec::TaskLoad,
     study::{Published, RowFigures, RowLoad, Study, TaskFigures},
 };
@@ -36,9 +36,7 @@ pub fn all() -> &'static [(&'static str, Study)] {
 pub fn find(name: &str) -> Result<&'static Study> {
     all().iter().find(|(own, _)| *own == name).map(|(_, study)| study).ok_or_else(|| {
         let names = STUDIES.map(|(name, _)| name);
-        let near = nearest(name, names);
-        let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-        Error::usage(format!("no study {name}: accepted is {}{near}", names.join(", ")))
+        Error::usage(no_such("study", name, names))
     })
 }
 
@@ -54,17 +52,56 @@ pub(crate) fn tasks() -> &'static Published<TaskLoad, TaskFigures> {
 
 #[cfg(test)]
 mod tests {
+    use model::spec::Options;
+
     use super::*;
 
     #[test]
-    fn every_study_is_parsed() {
-        assert_eq!(all().len(), STUDIES.len());
-        assert_eq!((rows().work.rows, tasks().work.workers), (200_000, 100));
+    fn every_step_of_every_study_is_a_run() {
+        let steps =
+            all().iter().flat_map(|(name, study)| study.steps.iter().map(move |s| (name, s)));
+        for (name, step) in steps {
+            for changes in [&step.quick, &step.full, &Options::new()] {
+                let checked = step.spec(changes).and_then(|spec| spec.check());
+                assert!(checked.is_ok(), "{name}: {}: {checked:?}", step.title);
+            }
+        }
+    }
+
+    #[test]
+    fn figures_of_rows_are_those_of_the_source() {
+        let figures = &rows().figures;
+        assert_eq!(rows().work.rows, 200_000);
+        let of = |processes: u32| figures.iter().filter(|row| row.processes == processes).count();
+        assert_eq!((of(1), of(2), of(4), figures.len()), (21, 12, 12, 45));
+        let sum: f64 = figures.iter().filter_map(|row| row.insert).sum();
+        // Added up from the text of the source.
+        assert!((sum - 1_308.05).abs() < 0.005, "{sum}");
+        let row = figures.iter().find(|row| row.name == "MySQL (InnoDB)").unwrap();
+        let found = (row.insert, row.sum, row.update, row.size);
+        assert_eq!(found, (Some(27.72), Some(0.31), Some(5.65), Some(7.52)));
+    }
+
+    #[test]
+    fn figures_of_tasks_have_the_ratios_of_the_source() {
+        let figures = &tasks().figures;
+        assert_eq!(tasks().work.workers, 100);
+        let runs: usize = figures.iter().map(|row| row.runs.len()).sum();
+        assert_eq!((figures.len(), runs), (11, 3 * 8 + 6 + 6 + 5));
+        let seconds = |table: &str, engine: &str| {
+            let of = |row: &&TaskFigures| row.table == table && row.target.starts_with(engine);
+            figures.iter().find(of).unwrap().seconds()
+        };
+        // "3.3x faster", "twice as fast" of a SQLite that is warm.
+        let plain = seconds("realistic", "sqlite") / seconds("realistic", "files");
+        assert!((plain - 3.33).abs() < 0.01, "{plain}");
+        let ext4 = seconds("ext4", "files") / seconds("ext4", "sqlite");
+        assert!((ext4 - 2.03).abs() < 0.01, "{ext4}");
     }
 
     #[test]
     fn a_mistyped_name_is_answered_with_the_nearest() {
         let error = find("faster-than-sf").unwrap_err().to_string();
-        assert!(error.ends_with("did you mean faster-than-fs?"), "{error}");
+        assert!(error.contains("did you mean faster-than-fs? (accepted: "), "{error}");
     }
 }

@@ -89,12 +89,10 @@ impl Ratio {
 
     fn margin(&self, claim: Claim, alpha: f64, looks: Looks) -> f64 {
         let Looks::AfterEach { precision } = looks else { return self.once(claim, alpha) };
-        if self.n < FIRST_LOOK {
-            return self.once(claim, alpha);
-        }
-        // Half of the level is for verdicts that end a run, half for those at its end.
+        // Half of the level is for verdicts that end a run, half for those at its end: also of a run
+        // too short to be looked at, whose rounds may have in common what so few cannot show.
         let alpha = alpha / 2.0;
-        if self.student(LEVEL).exp_m1() <= precision {
+        if self.n < FIRST_LOOK || self.student(LEVEL).exp_m1() <= precision {
             return self.once(claim, alpha);
         }
         let critical = critical_t(alpha, self.rounds.independent()) * self.rounds.error();

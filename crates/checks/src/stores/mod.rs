@@ -34,7 +34,7 @@ fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
             kinds.extend(memory_differs(record, facts));
             kinds.extend(server(record, facts));
         }
-        Experiment::Ageing { .. } => kinds.extend(server(record, facts)),
+        Experiment::Ageing { .. } | Experiment::Life { .. } => kinds.extend(server(record, facts)),
         // Servers and libraries are compared by intent.
         Experiment::Rows { .. } | Experiment::Tasks { .. } | Experiment::Backup { .. } => {}
     }
@@ -93,10 +93,17 @@ fn server(record: &Record, facts: &StoreFacts) -> Vec<FindingKind> {
     socket.into_iter().chain(unseen).collect()
 }
 
+/// Data that does not fit is not to blame for a sample of it that does.
 fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
-    let bytes = record.header.plan.experiment.summary()?.bytes;
+    let experiment = &record.header.plan.experiment;
+    let measured = experiment.summary()?.bytes;
     let cache = record.header.environment.cpu.last_level_cache_bytes?;
-    (bytes < cache).then_some(FindingKind::FitsCpuCache { bytes, cache })
+    let all = match experiment {
+        Experiment::Blobs { sampled_from: Some(all), .. } => all.bytes,
+        _ => measured,
+    };
+    let (bytes, all) = if all < cache { (all, None) } else { (measured, Some(all)) };
+    (bytes < cache).then_some(FindingKind::FitsCpuCache { bytes, cache, all })
 }
 
 fn memory_small(record: &Record) -> Option<FindingKind> {

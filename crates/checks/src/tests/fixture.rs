@@ -87,14 +87,8 @@ pub(super) fn target(label: &str) -> PlannedTarget {
 
 /// One thread that touches each of `count` values once.
 pub(super) fn workload(operation: Operation, count: u64) -> Workload {
-    Workload {
-        work: Work::Blobs { operation, order: Order::Permutation, rate: None },
-        count,
-        batch: Batch::Of(100),
-        slice: None,
-        threads: 1,
-        processes: 1,
-    }
+    let work = Work::Blobs { operation, order: Order::Permutation, rate: None };
+    Workload { batch: Batch::Of(100), ..Workload::alone(work, count) }
 }
 
 /// A library's store of `count` values that takes no more than they do.

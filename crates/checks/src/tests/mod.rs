@@ -1,5 +1,6 @@
 //! Hand-written records: each finding appears above its bound, and not just below it.
 
+mod costs;
 mod fixture;
 mod record;
 mod sample;

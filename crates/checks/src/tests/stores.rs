@@ -2,8 +2,8 @@
 
 use model::{
     Batch, Cache, Cpu, Durability, Environment, Experiment, Filesystem, FindingKind, Flush,
-    Generated, Library, MemoryLimit, Operation, Order, Server, Work, Workload, record::Record,
-    rows,
+    Generated, Library, MemoryLimit, Operation, Order, SampledFrom, Server, Severity, Work,
+    Workload, record::Record, rows,
 };
 
 use super::{DATA, KEYS, data, fixture::filesystem, kinds, sound, workload};
@@ -316,7 +316,24 @@ fn an_sqlite_that_flushes_with_fsync_matters_if_it_is_flushed() {
 fn data_should_be_larger_than_the_processors_cache_and_smaller_than_memory() {
     let cache = |bytes| early(|r| r.header.environment.cpu.last_level_cache_bytes = Some(bytes));
     assert_eq!(cache(DATA), []);
-    assert_eq!(cache(DATA + 1), [FindingKind::FitsCpuCache { bytes: DATA, cache: DATA + 1 }]);
+    assert_eq!(
+        cache(DATA + 1),
+        [FindingKind::FitsCpuCache { bytes: DATA, cache: DATA + 1, all: None }]
+    );
+    let sample_of = |all: u64| {
+        early(|r| {
+            r.header.environment.cpu.last_level_cache_bytes = Some(DATA + 1);
+            let Experiment::Blobs { sampled_from, .. } = &mut r.header.plan.experiment else {
+                panic!()
+            };
+            *sampled_from = Some(SampledFrom { count: 1_000, bytes: all });
+        })
+    };
+    let fits = |bytes, all| FindingKind::FitsCpuCache { bytes, cache: DATA + 1, all };
+    assert_eq!(sample_of(DATA), [fits(DATA, None)]);
+    let sample = fits(DATA, Some(DATA + 1));
+    assert_eq!(sample.severity(), Severity::Note, "the sampling did it");
+    assert_eq!(sample_of(DATA + 1), [sample]);
     let memory = |bytes| early(|r| r.header.environment.memory.available_bytes = Some(bytes));
     let (bytes, available) = (2 * DATA, 2 * DATA - 1);
     assert_eq!(memory(2 * DATA), []);

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant, UNIX_EPOCH},
 };
 
-use backup::{About, Kept, Saved};
+use backup::{About, Kept, Problem, Saved};
 use clap::{Args, Subcommand};
 use engines::registry;
 use lab::Stop;
@@ -105,13 +105,31 @@ fn restore(
     let start = Instant::now();
     let restored = backup::restore(kept.repository(), snapshot, to, &|| stop.check())?;
     kept.close()?;
-    Ok(output::print(&format!(
+    output::print(&format!(
         "{}: {} files, {}, restored in {}\n",
         to.display(),
         show_count(restored.files),
         show_size(restored.bytes),
         show_duration(start.elapsed())
-    ))?)
+    ))?;
+    say_all(
+        &restored.problems,
+        "paths that could not be restored, because the repository is damaged",
+    )
+}
+
+/// Names each path; an error if there is any.
+fn say_all(problems: &[Problem], what: &str) -> Result<(), Failure> {
+    for problem in problems {
+        output::say(&harmless(&problem.to_string()));
+    }
+    match problems.len() {
+        0 => Ok(()),
+        count => {
+            let why = format!("{what}: {}", show_count(count as u64));
+            Err(Failure::PartWay(Error::failed(why)))
+        }
+    }
 }
 
 fn check(folder: &Path, stop: &'static Stop) -> Result<(), Failure> {
@@ -159,15 +177,7 @@ fn save(spec: &BackupSpec, keep: &Path, stop: &'static Stop) -> Result<(), Failu
     let saved = backup::save(kept.repository(), folder, &|| stop.check())?;
     kept.close().map_err(Failure::PartWay)?;
     output::print(&summary(&saved, start.elapsed().as_secs_f64()))?;
-    for problem in &saved.problems {
-        output::say(&problem.to_string());
-    }
-    let count = saved.problems.len();
-    if count == 0 {
-        return Ok(());
-    }
-    let why = format!("paths that were not backed up as they are: {}", show_count(count as u64));
-    Err(Failure::PartWay(Error::failed(why)))
+    say_all(&saved.problems, "paths that were not backed up as they are")
 }
 
 /// A repository in the folder would be backed up into itself.

@@ -100,7 +100,8 @@ pub(crate) fn run(options: &CalibrateOptions, stop: &Stop) -> Result<(), Failure
     let calibrate = |listener: &Listener| lab::calibrate(&request, &mut write, listener, stop);
     let done = Listener::during(options.talk, calibrate)?;
     lines.map_or(Ok(()), RecordFile::finish).map_err(not_written)?;
-    let page = report::pages::calibration(&done.calibration, &done.alone, &done.runs);
+    let page =
+        report::pages::calibration(&done.calibration, &done.alone, &done.runs, &done.left_out);
     let json = options.json.as_deref();
     output::print_next_to(json, &output::page(&page), options.talk.quiet)?;
     done.ended.map_err(Failure::PartWay)?;

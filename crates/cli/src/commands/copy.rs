@@ -12,7 +12,7 @@ use clap::Args;
 use engines::registry;
 use lab::{Checked, CopyJob, Differences, Looked, Place, Stop, Verified};
 use model::{
-    Blobs, Entry, Error, Facet, Generated, Result, Settings, Shown, Target, harmless,
+    Blobs, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown, Target, harmless,
     spec::Talk,
     units::{self, show_count, show_duration, show_size},
 };
@@ -244,7 +244,7 @@ pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure
     let (a, scratch) = (source(&options.a)?, options.scratch.as_deref());
     let other = options.b.as_ref().map(|b| source(b)).transpose()?;
     if options.in_place {
-        [Some(&a), other.as_ref()].into_iter().flatten().try_for_each(Place::repair)?;
+        [Some(&a), other.as_ref()].into_iter().flatten().try_for_each(repair)?;
     }
     let (Some(b), Some(other)) = (&options.b, other) else { return check(options, &a, stop) };
     let verify = |listener: &Listener| lab::verify([&a, &other], scratch, listener, stop);
@@ -252,6 +252,17 @@ pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure
     let names = [&options.a, b].map(|name| name.display().to_string());
     output::print_lines(&show(&verified, &names))?;
     if verified.is_equal() { Ok(()) } else { Err(Failure::GATE) }
+}
+
+/// Has the engine repair a store, and prints what that removed.
+fn repair(place: &Place) -> Result<(), Failure> {
+    let Removed { files, bytes } = place.repair()?;
+    if files > 0 {
+        let (name, count) = (place.path.display().to_string(), show_count(files));
+        let what = format!("removed files that no row names: {count}, {}", show_size(bytes));
+        output::print_lines(&(harmless(&format!("{name}: {what}")) + "\n"))?;
+    }
+    Ok(())
 }
 
 /// Checks one store for damage.
@@ -262,9 +273,7 @@ fn check(options: &VerifyOptions, place: &Place, stop: &Stop) -> Result<(), Fail
     let name = options.a.display().to_string();
     let Some(digest) = digest else {
         for what in &damage {
-            // Most engines' errors begin with the store's name.
-            let named = if what.starts_with(&name) { "" } else { &format!("{name}: ") };
-            output::print_lines(&format!("damaged: {}\n", harmless(&format!("{named}{what}"))))?;
+            output::print_lines(&format!("damaged: {}\n", harmless(what)))?;
         }
         return Err(Failure::GATE);
     };

@@ -1,5 +1,6 @@
 //! One file per command, or for commands of one family.
 
+pub(crate) mod advise;
 pub(crate) mod backup;
 pub(crate) mod cache;
 pub(crate) mod calibrate;

@@ -1,7 +1,7 @@
 //! `storemark report` and `storemark compare`: records are read again, and printed or judged.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufRead, BufReader, BufWriter},
     path::{Path, PathBuf},
 };
@@ -74,12 +74,30 @@ fn read(path: &Path) -> Result<Vec<Record>> {
     Ok(records)
 }
 
+/// The record at `path`, or the records in that folder, by name, as the runs of one.
+fn read_runs(path: &Path) -> Result<Vec<Record>> {
+    if !path.is_dir() {
+        return read(path);
+    }
+    let wrong = |e| Error::io(path.display(), e);
+    let entries = fs::read_dir(path).map_err(wrong)?;
+    let mut files: Vec<_> =
+        entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>().map_err(wrong)?;
+    files.sort();
+    let read = |path: PathBuf| Ok((path.display().to_string(), read(&path)?));
+    let records = files.into_iter().map(read).collect::<Result<_>>()?;
+    report::as_runs(records).map_err(|e| e.context(path.display()))
+}
+
 fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
     if path.is_dir() {
         return Err(Error::usage(format!("{}: is a folder, not a record", path.display())));
+    }
+    if !path.exists() {
+        return Err(files::missing(path, "record"));
     }
     let opened =
         File::open(path).map_err(|e| Error::io(path.display(), e).with_kind(ErrorKind::Usage));
@@ -174,13 +192,14 @@ Examples:
   storemark compare before.json after.json --control memory    times divided by another target's
   storemark compare before.json after.json --fail-above 5%     a gate: exit code 3
   storemark compare before.json after.json --markdown          for a pull request
+  storemark compare before/ after/                             folders of records, taken in turns
 
 Exit codes with --fail-above: 0 every row passes; 3 a row fails, or cannot be told; 2 no row can be
 judged, or the new record lacks what the old one has.")]
 pub(crate) struct CompareOptions {
-    /// The record to compare with
+    /// The record to compare with, or a folder of records of one plan, each of which is a run
     pub(crate) old: PathBuf,
-    /// The record to judge (- for standard input)
+    /// The record to judge (- for standard input), or a folder of records
     pub(crate) new: PathBuf,
     /// Divide times by those of this target in the same rounds, so that what the machine does to both
     /// cancels: its name in the tables; default: the baseline of the new record
@@ -214,7 +233,7 @@ pub(crate) enum Inconclusive {
 }
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
-    let (old, new) = (read(&options.old)?, read(&options.new)?);
+    let (old, new) = (read_runs(&options.old)?, read_runs(&options.new)?);
     let compared = comparison(&old, &new, options.control.as_deref())?;
     let data = || output::json(&ComparisonData::of(&compared));
     files::print(options.json.as_deref(), data, &shown(&compared, options))?;
@@ -224,10 +243,8 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
 fn shown(compared: &Comparison, options: &CompareOptions) -> String {
     let [old, new] = [&options.old, &options.new].map(|path| path.display().to_string());
     let detail = pages::Detail { all: options.verbose, ..Default::default() };
-    let mut page = pages::comparison(compared, [&old, &new], detail);
-    if options.quiet {
-        page.blocks.truncate(1);
-    }
+    let form = if options.quiet { pages::comparison_head } else { pages::comparison };
+    let page = form(compared, [&old, &new], detail);
     if options.markdown { page.markdown() } else { output::page(&page) }
 }
 

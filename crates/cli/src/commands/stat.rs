@@ -48,6 +48,9 @@ pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
     line("Average value size:", stat.average.map_or_else(|| "-".into(), |a| format!("{a:.0}")));
     line("Minimum value size:", stat.smallest.to_string());
     line("Maximum value size:", stat.largest.to_string());
+    if let Some(inline) = stat.inline {
+        line("Largest in database:", inline.to_string());
+    }
     line("Page-size:", stat.page_size.to_string());
     line("Page-count:", stat.page_count.to_string());
     line("Freelist-count:", stat.freelist_count.to_string());

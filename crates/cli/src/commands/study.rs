@@ -14,7 +14,7 @@ use model::{
     study::{Step, Study},
     units,
 };
-use report::{StudyStep, pages, studies};
+use report::{StudyFigure, StudyStep, pages, studies};
 
 use super::measure::{self, Measured};
 use crate::{exit::Failure, files, output};
@@ -67,44 +67,65 @@ pub(crate) struct StudyOptions {
 pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let Some(name) = &options.name else { return Ok(output::print(&list())?) };
     let study = studies::find(name)?;
-    let all = study.steps.len();
-    if let Some(step) = options.step.filter(|step| !(1..=all).contains(step)) {
-        return Err(Error::usage(format!("--step {step}: accepted is 1 to {all}")).into());
-    }
-    if let Some(folder) = &options.records {
-        std::fs::create_dir_all(folder)
-            .map_err(|e| Error::io(format!("--records {}", folder.display()), e))?;
-    }
+    check(options, study.steps.len())?;
     let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
     output::print(&output::page(&pages::study_head(study)))?;
-    let mut whole = Ok(());
-    let (mut done, mut claims, mut nothing) = (Vec::new(), Vec::new(), true);
-    let chosen = |number: &usize| options.step.is_none_or(|chosen| chosen == *number);
-    let mut steps: VecDeque<_> = (1..).zip(&study.steps).filter(|(n, _)| chosen(n)).collect();
-    let began = Instant::now();
-    while let Some(share) = share(&steps, options, began) {
-        let Some((number, part)) = steps.pop_front().filter(|_| !stop.is_set()) else { break };
-        let (shown, outcome) = carry_out(part, (number, share), name, options, stop);
-        whole = whole.and(outcome);
-        nothing &= shown.records.is_empty();
-        claims.push((number, report::study_claims(part, &shown.records)));
-        // Records may be large.
-        done.extend(html.is_some().then_some(shown));
-    }
+    let done = all(study, name, options, stop);
+    let claims: Vec<_> = done.iter().map(|done| done.claims.clone()).collect();
     let end = output::page(&pages::study_end(&claims));
     if !end.is_empty() {
         output::print(&format!("\n{end}"))?;
     }
+    let nothing = !done.iter().any(|done| done.measured);
+    let (shown, ended): (Vec<_>, Vec<_>) =
+        done.into_iter().map(|done| (done.shown, done.ended)).unzip();
     if let Some(html) = html {
-        html.write(&report::html_study(study, &done)).map_err(Failure::PartWay)?;
+        let shown: Vec<_> = shown.into_iter().flatten().collect();
+        html.write(&report::html_study(study, &shown)).map_err(Failure::PartWay)?;
     }
     if stop.is_set() {
         return Err(Failure::PartWay(Error::interrupted()));
     }
-    if nothing && whole.is_ok() {
-        return Err(Failure::PartWay(Error::failed("no step was measured; the reasons are above")));
+    ended.into_iter().collect::<Result<(), _>>()?;
+    let nothing = nothing.then(|| Error::failed("no step was measured; the reasons are above"));
+    nothing.map_or(Ok(()), |error| Err(Failure::PartWay(error)))
+}
+
+/// Refuses a step that the study lacks, and creates the folder for records.
+fn check(options: &StudyOptions, all: usize) -> Result<()> {
+    if let Some(step) = options.step.filter(|step| !(1..=all).contains(step)) {
+        return Err(Error::usage(format!("--step {step}: accepted is 1 to {all}")));
     }
-    whole
+    let Some(folder) = &options.records else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .map_err(|e| Error::io(format!("--records {}", folder.display()), e))
+}
+
+/// A step that was carried out.
+struct Done<'a> {
+    /// Its number, and what became of published figures.
+    claims: (usize, Vec<StudyFigure>),
+    /// Whether there is a record of it.
+    measured: bool,
+    /// Only for a page: records may be large.
+    shown: Option<StudyStep<'a>>,
+    ended: Result<(), Failure>,
+}
+
+/// The steps that were chosen, one after the other, unless the user stops them.
+fn all<'a>(study: &'a Study, name: &str, options: &StudyOptions, stop: &Stop) -> Vec<Done<'a>> {
+    let chosen = |number: &usize| options.step.is_none_or(|chosen| chosen == *number);
+    let mut steps: VecDeque<_> = (1..).zip(&study.steps).filter(|(n, _)| chosen(n)).collect();
+    let (began, mut done) = (Instant::now(), Vec::new());
+    while let Some(share) = share(&steps, options, began) {
+        let Some((number, part)) = steps.pop_front().filter(|_| !stop.is_set()) else { break };
+        let (shown, ended) = carry_out(part, (number, share), name, options, stop);
+        let claims = (number, report::study_claims(part, &shown.records));
+        let measured = !shown.records.is_empty();
+        let shown = options.html.is_some().then_some(shown);
+        done.push(Done { claims, measured, shown, ended });
+    }
+    done
 }
 
 /// Runs a step and shows it. A step that was started and failed shows in the exit code, one that

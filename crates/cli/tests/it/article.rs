@@ -5,14 +5,11 @@ use crate::world::World;
 
 /// `test1.db`, `test1.dir` and `test1.tree` as the article makes them.
 fn made() -> World {
-    let world = World::new();
-    world.ok("init test1.db --count 200");
-    world
+    World::after(["init test1.db --count 200"])
 }
 
 fn exported() -> World {
-    let world = World::new();
-    world.ok("init test1.db --count 200 --size 10k --variance 2k");
+    let world = World::after(["init test1.db --count 200 --size 10k --variance 2k"]);
     world.ok("export test1.db test1.dir");
     world.ok("export test1.db test1.tree --tree");
     world

@@ -61,6 +61,14 @@ fn a_kept_repository_is_listed_checked_and_restored() {
     let checked = world.run("backup check kept");
     assert_eq!(checked.code, Some(2), "{}", checked.err);
     assert!(checked.out.contains("packs/00000001: frame at byte 0"), "{}", checked.out);
+    let restored = world.run("backup restore kept rest");
+    assert_eq!(restored.code, Some(2), "{}", restored.err);
+    let named = restored.err.lines().filter(|line| line.contains("frame at byte 0")).count();
+    let says = format!("because the repository is damaged: {named}");
+    assert!(named > 0 && restored.err.contains(&says), "{}", restored.err);
+    // The file that changed since is in another pack.
+    assert_eq!(fs::read(world.path("rest/file 7")).unwrap(), b"changed");
+    assert_eq!(fs::read_dir(world.path("rest")).unwrap().count(), 50 - named);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{running::signal, world::World};
 
-/// What is counted does not depend on how far a run comes.
+/// What is counted does not depend on how far a run comes, if it comes to its first round at all.
 const TINY: &str = "--keys 50 --size 1k --run-time 1500ms";
 
 fn lines(world: &World, name: &str) -> Vec<Value> {
@@ -63,8 +63,8 @@ fn a_line_agrees_with_its_own_rounds() {
     world.ok(&format!("calibrate files: {TINY} --forms table --runs 1 --json out.jsonl"));
     let run = &lines(&world, "out.jsonl")[1];
     let ratios = run["ratios"].as_array().unwrap();
-    // Four targets, one of them the baseline; none where the time was over before.
-    assert!([1, 3].contains(&ratios.len()), "{run}");
+    // Four targets, one of them the baseline.
+    assert_eq!(ratios.len(), 3, "{run}");
     for one in ratios.iter().filter(|one| one["by_round"].as_array().unwrap().len() > 1) {
         let logs = one["by_round"].as_array().unwrap().iter().map(|ratio| number(ratio).ln());
         let ratio = &one["ratio"];
@@ -83,17 +83,23 @@ fn each_form_is_run() {
     let line = format!("calibrate {TINY} --runs 1 --json out.jsonl");
     let out = world.ok(&line).out;
     let forms = ["one store", "two copies", "four targets", "updates", "cold reads", "two threads"];
-    for name in forms.into_iter().chain(["2 % slower", "5 % slower"]) {
-        assert_eq!(row(&out, name)[0], "1", "{out}");
+    let names = forms.into_iter().chain(["2 % slower", "5 % slower", "--fail-above 5%"]);
+    let written = lines(&world, "out.jsonl");
+    for (name, run) in names.zip(&written[0]["forms"].as_array().unwrap().clone()) {
+        let line = written.iter().find(|line| line["form"] == *run).unwrap();
+        // A busy machine may leave it out.
+        if line["line"] == "run" {
+            assert_eq!(row(&out, name)[0], "1", "{out}");
+        }
     }
-    assert_eq!(row(&out, "--fail-above 5%")[0], "1", "{out}");
-    assert!(lines(&world, "out.jsonl").iter().any(|run| run["form"] == "gate"), "{out}");
 }
 
 #[test]
 fn the_time_given_is_that_of_all_runs() {
     let world = World::new();
-    let ran = world.ok(&format!("calibrate {TINY} --forms same --runs 1000 --time 3s"));
+    let ran = world.run(&format!("calibrate {TINY} --forms same --runs 1000 --time 3s"));
+    // On a busy machine not one fits.
+    assert!(matches!(ran.code, Some(0 | 2)), "{}", ran.err);
     assert!(
         ran.err.contains("this takes 3.0 s: as much as fits of 1000 runs, up to 1.5 s"),
         "{}",
@@ -105,9 +111,28 @@ fn the_time_given_is_that_of_all_runs() {
 }
 
 #[test]
-fn a_store_of_the_users_is_only_read() {
+fn a_run_that_does_not_fit_is_left_out_and_the_others_go_on() {
     let world = World::new();
-    world.ok("init a.db --count 50 --size 1k");
+    let ran = world.run(
+        "calibrate --keys 50 --size 1k --run-time 0s --forms same,copies,gate --runs 2 --json out.jsonl",
+    );
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("none of the runs could be measured; use more --time"), "{}", ran.err);
+    let says = "0 of 6 runs were made; seed";
+    assert!(ran.out.contains(says), "{}", ran.out);
+    let says = "6 runs were left out of all figures: one store 2, two copies 2, gate 2; the first";
+    assert!(ran.out.contains(says), "{}", ran.out);
+    let written = lines(&world, "out.jsonl");
+    assert_eq!(written.len(), 7);
+    for line in &written[1..] {
+        assert_eq!(line["line"], "left-out");
+        assert!(!line["why"].as_str().unwrap().is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_store_of_the_users_is_only_read() {
+    let world = World::after(["init a.db --count 50 --size 1k"]);
     let before = world.tree();
     let out = world.ok("calibrate a.db --runs 1 --run-time 2s").out;
     assert!(out.contains("a.db, compared with itself"), "{out}");
@@ -133,7 +158,7 @@ fn an_interrupted_calibration_shows_and_keeps_what_is_done() {
     let output = child.wait_with_output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(130), "{out}");
-    let done = lines(&world, "out.jsonl").len() - 1;
+    let done = lines(&world, "out.jsonl").iter().filter(|line| line["line"] == "run").count();
     assert!(done > 0);
     assert!(out.contains(&format!("\n{done} of 1000 runs were made")), "{out}");
     assert_eq!(fs::read_dir(world.path("")).unwrap().count(), 1, "the scratch store is gone");
@@ -141,11 +166,10 @@ fn an_interrupted_calibration_shows_and_keeps_what_is_done() {
 
 #[test]
 fn what_cannot_be_compared_is_refused() {
-    let world = World::new();
-    world.ok("init good.db --count 20 --size 100");
+    let world = World::after(["init good.db --count 20 --size 100"]);
     world.ok("run good.db --rounds 1 --json run.json");
     world.write("text", "a text");
-    for (line, says) in [
+    world.refuses([
         ("calibrate absent", "absent"),
         ("calibrate sqlite:absent.db", "absent.db"),
         ("calibrate sqlight:", "did you mean sqlite?"),
@@ -172,8 +196,5 @@ fn what_cannot_be_compared_is_refused() {
         ("calibrate --json run.json", "not a record of storemark calibrate"),
         ("calibrate --json absent/out.jsonl", "absent/out.jsonl"),
         ("calibrat", "did you mean calibrate?"),
-    ] {
-        let said = world.refused(line);
-        assert!(said.contains(says), "{line}\n{said}");
-    }
+    ]);
 }

@@ -3,10 +3,7 @@
 use crate::world::World;
 
 fn exported() -> World {
-    let world = World::new();
-    world.ok("init a.db --count 50 --size 1k");
-    world.ok("export a.db a.dir");
-    world
+    World::after(["init a.db --count 50 --size 1k", "export a.db a.dir"])
 }
 
 #[test]

@@ -87,7 +87,8 @@ fn the_control_is_the_baseline_or_a_target_that_is_named() {
 #[test]
 fn a_gate_that_cannot_tell_fails_unless_it_is_to_pass() {
     let world = recorded();
-    let gate = "compare old.json old.json --fail-above 0.3%";
+    retimed(&world, "run.json", "new.json", |_| 1.0001);
+    let gate = "compare old.json new.json --fail-above 0.3%";
     let ran = world.run(gate);
     assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
     assert!(ran.err.contains("gate at 0.3 %: cannot tell: read, warm: pack: time"), "{}", ran.err);
@@ -100,6 +101,15 @@ fn a_gate_that_cannot_tell_fails_unless_it_is_to_pass() {
     assert!(
         world.refused("compare old.json old.json --inconclusive pass").contains("--fail-above")
     );
+}
+
+/// However wide its intervals are.
+#[test]
+fn a_record_is_the_same_as_itself() {
+    let world = recorded();
+    let ran = world.ok("compare old.json old.json --fail-above 0.1%");
+    assert_eq!(ran.out, "old.json against old.json\nThe two are the same record.\n");
+    assert_eq!(ran.err, "storemark: gate at 0.1 %: pass\n");
 }
 
 #[test]
@@ -117,6 +127,38 @@ fn several_runs_are_in_one_record_and_counted_as_such() {
     let told: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(told["rows"][1]["time_ratio"]["rounds"], 3, "{out}");
     assert_eq!(told["rows"][1]["single_run"], false);
+}
+
+#[test]
+fn records_of_a_folder_are_runs_so_that_what_differs_between_them_is_no_change() {
+    let world = recorded();
+    for folder in ["before", "after"] {
+        std::fs::create_dir(world.path(folder)).unwrap();
+    }
+    for (number, more) in [0.0, 0.04, 0.01, 0.05].into_iter().enumerate() {
+        let times = |target: u64| 1.0 + target as f64 * more;
+        retimed(&world, "run.json", &format!("before/{number}.json"), times);
+        retimed(&world, "run.json", &format!("after/{}.json", 3 - number), times);
+    }
+    let out = world.ok("compare before/0.json after/0.json").out;
+    assert!(out.contains("worse: 1.05× slower"), "two records show a change: {out}");
+    let compared = world.ok("compare before after --json -").out;
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    let change = &compared["rows"][1];
+    let [low, point, high] =
+        ["low", "point", "high"].map(|end| change["time_ratio"][end].as_f64().unwrap());
+    assert!((point - 1.0).abs() < 1e-6 && low < 0.98 && high > 1.02, "{change}");
+    assert_eq!(change["single_run"], false, "{change}");
+    let said = world.refused("compare before .");
+    assert!(said.contains("storemark: ."), "{said}");
+    world.ok(
+        "run files: pack: --read --keys 20 --size 1k --rounds 5 --quiet --json after/other.json",
+    );
+    let said = world.refused("compare before after");
+    assert!(said.contains("after/other.json are of different plans"), "{said}");
+    std::fs::create_dir(world.path("none")).unwrap();
+    let said = world.refused("compare none before");
+    assert!(said.contains("none: there is no record in it"), "{said}");
 }
 
 #[test]
@@ -188,9 +230,9 @@ fn rows_queues_and_ages_are_compared_too() {
 
 #[test]
 fn a_gate_that_nothing_can_pass_is_not_passed() {
-    let world = World::new();
-    world.ok("run files: --read --keys 10 --rounds 1 --json once.json");
-    let ran = world.run("compare once.json once.json --fail-above 5%");
+    let world = World::after(["run files: --read --keys 10 --rounds 1 --json once.json"]);
+    retimed(&world, "once.json", "other.json", |_| 1.0);
+    let ran = world.run("compare once.json other.json --fail-above 5%");
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     assert!(
         ran.err.ends_with("no row can be judged; more --runs or --time of both records may do\n"),
@@ -216,7 +258,11 @@ fn a_gate_names_what_is_measured_no_more() {
         assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
         let says = format!("in the old record, and not in the new one: {lost}\n");
         assert!(ran.err.ends_with(&says), "{}", ran.err);
-        world.ok(&format!("compare old.json {new}.json"));
+        let out = world.ok(&format!("compare old.json {new}.json --quiet")).out;
+        assert!(out.ends_with(&format!("\n! only in the old record: {lost}\n")), "{out}");
+        let divided = out.contains("by those of the control, files");
+        let not = out.contains("not divided by those of a control: none is in both records");
+        assert_eq!((divided, not), (new == "new", new == "alone"), "{out}");
     }
     world.ok("compare alone.json old.json --fail-above 15%");
 }
@@ -224,12 +270,13 @@ fn a_gate_names_what_is_measured_no_more() {
 #[test]
 fn each_form_stands_alone_on_standard_output() {
     let world = recorded();
+    retimed(&world, "run.json", "new.json", |_| 1.0001);
     let told: Value =
-        serde_json::from_str(&world.ok("compare old.json old.json --json -").out).unwrap();
+        serde_json::from_str(&world.ok("compare old.json new.json --json -").out).unwrap();
     assert_eq!(told["rows"][1]["target"], "pack");
     assert_eq!(told["rows"][1]["verdict"], "same");
-    let text = world.ok("compare old.json old.json --markdown").out;
-    assert!(text.starts_with("### old.json against old.json\n\nOf 1 row: 1 the same"), "{text}");
+    let text = world.ok("compare old.json new.json --markdown").out;
+    assert!(text.starts_with("### new.json against old.json\n\nOf 1 row: 1 the same"), "{text}");
     assert!(
         world.refused("compare old.json old.json --json - --markdown").contains("cannot be used")
     );
@@ -242,7 +289,7 @@ fn what_cannot_be_compared_is_refused() {
     world.ok("run memory: --read --keys 30 --size 1k --rounds 5 --json memory.json");
     world.write("empty.json", "");
     world.write("foreign.json", "{\"a\":1}\n");
-    for (line, says) in [
+    world.refuses([
         ("compare old.json other.json", "different plans: data: 30 generated blobs"),
         ("compare old.json memory.json", "nothing in common: files; pack against memory"),
         ("compare old.json absent.json", "absent.json"),
@@ -252,10 +299,7 @@ fn what_cannot_be_compared_is_refused() {
         ("compare old.json old.json --fail-above 5", "like 5% or 0.5%"),
         ("compare old.json old.json --fail-above=-5%", "like 5% or 0.5%"),
         ("compare old.json old.json --fail-abov 5%", "did you mean --fail-above?"),
-    ] {
-        let said = world.refused(line);
-        assert!(said.contains(says), "{line}\n{said}");
-    }
+    ]);
 }
 
 #[test]

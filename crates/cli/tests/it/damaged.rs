@@ -81,8 +81,7 @@ fn check(ran: &Ran, what: &str) {
 
 #[test]
 fn a_damaged_store_ends_each_command_with_a_line() {
-    let world = World::new();
-    world.ok("init a.db --count 50 --size 2k");
+    let world = World::after(["init a.db --count 50 --size 2k"]);
     for store in STORES {
         let (engine, path) = store.split_once(':').unwrap();
         let path = path.split('?').next().unwrap();
@@ -128,9 +127,7 @@ fn remove(path: &Path) {
 #[test]
 fn a_library_that_ends_the_process_ends_it_with_a_line() {
     const PAGE: usize = 4096;
-    let world = World::new();
-    world.ok("init a.db --count 50 --size 2k");
-    world.ok("copy a.db lmdb:store.lmdb");
+    let world = World::after(["init a.db --count 50 --size 2k", "copy a.db lmdb:store.lmdb"]);
     let file = world.path("store.lmdb/data.mdb");
     let whole = fs::read(&file).unwrap();
     let mut gave_up = 0;
@@ -159,9 +156,7 @@ fn a_library_that_ends_the_process_ends_it_with_a_line() {
 /// The library asks for any amount of memory that a list of its tables names, and ends the process.
 #[test]
 fn every_byte_of_a_list_of_fjalls_tables_counts() {
-    let world = World::new();
-    world.ok("init a.db --count 50 --size 2k");
-    world.ok("copy a.db fjall:store.fjall");
+    let world = World::after(["init a.db --count 50 --size 2k", "copy a.db fjall:store.fjall"]);
     let mut lists = files(&world.path("store.fjall")).into_iter().filter(|path| {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.starts_with('v') && name != "version"

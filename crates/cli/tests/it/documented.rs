@@ -60,7 +60,8 @@ fn command(line: &str, program: &str) -> Option<String> {
 
 /// What the tests below run. `--version` starts no command.
 const PLANNED: &[&str] = &["run"];
-const STARTED: &[&str] = &["rows", "queue", "age", "study", "calibrate", "doctor"];
+const STARTED: &[&str] =
+    &["advise", "rows", "queue", "age", "life", "study", "calibrate", "doctor"];
 const RUN: &[&str] = &[
     "init",
     "stat",
@@ -165,6 +166,10 @@ fn furnished() -> World {
                 .unwrap();
         }
     }
+    for folder in ["before", "after"] {
+        let record = fs::read(world.path(&format!("{folder}.json"))).unwrap();
+        world.write(&format!("{folder}/1.json"), record);
+    }
     fs::create_dir_all(world.path(".local/share/bash-completion/completions")).unwrap();
     libraries(&world);
     for name in ["plan", "storage", "upgrade"] {
@@ -235,6 +240,10 @@ fn everything_else_that_measures_starts() {
     assert!(lines.len() > 15, "{lines:?}");
     for (document, line) in lines.into_iter().filter(|(_, line)| line != "study") {
         let world = servers::world();
+        for name in ["a", "b"] {
+            world.write(&format!("thumbnails/{name}.jpg"), "a picture");
+        }
+        world.ok("import thumbnails thumbs.db");
         let line = line.split(" --html").next().unwrap().split(" --json").next().unwrap();
         let is_study = line.starts_with("study");
         let record = match &line {

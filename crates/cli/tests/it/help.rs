@@ -6,12 +6,14 @@ use std::{fs, process::Command};
 use crate::world::{Ran, World};
 
 /// What people type.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 25] = [
     "run",
+    "advise",
     "rows",
     "queue",
     "age",
     "backup",
+    "life",
     "study",
     "report",
     "compare",
@@ -162,8 +164,7 @@ fn bash_completes_a_command() {
 
 #[test]
 fn manual_pages_are_well_formed_and_there_is_one_for_each_command() {
-    let world = World::new();
-    world.ok("man pages/man1");
+    let world = World::after(["man pages/man1"]);
     let mut names: Vec<String> = COMMANDS.map(|name| format!("storemark-{name}.1")).into();
     names.push("storemark.1".to_owned());
     names.sort();

@@ -14,10 +14,7 @@ fn under_way(world: &World) -> Child {
 }
 
 fn made() -> World {
-    let world = World::new();
-    world.ok("init a.db --count 200 --size 5k");
-    world.ok("export a.db a.dir");
-    world
+    World::after(["init a.db --count 200 --size 5k", "export a.db a.dir"])
 }
 
 fn without_record(world: &World) -> impl PartialEq + std::fmt::Debug + use<> {

@@ -39,8 +39,7 @@ fn names(world: &World) -> Vec<String> {
 
 #[test]
 fn copies_of_all_kinds_keep_what_they_have_for_resuming() {
-    let world = World::new();
-    world.ok("init a.db --count 500k --size 10");
+    let world = World::after(["init a.db --count 500k --size 10"]);
     for (line, to) in [
         ("init b.db --count 5M --size 10", "b.db"),
         ("export a.db a.dir", "a.dir"),
@@ -67,6 +66,7 @@ fn what_measures_shows_what_it_has() {
         "rows sqlite: csv: --rows 500 --style text --rounds 100000",
         "queue files: sqlite: --workers 3 --tasks 3 --rounds 100000",
         "age files: sqlite: --objects 20 --size 2k --rounds 100000",
+        "life files: sqlite: --keys 20 --size 2k --days 2 --rounds 100000",
         "calibrate pack: --keys 50 --forms same --runs 100000 --run-time 1s --time 1h",
     ] {
         let child = world.under_way(&format!("{line} --json record.json"), "record.json", "\n", 4);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod advise;
 mod age;
 mod article;
 mod backup;
@@ -21,6 +22,7 @@ mod interrupt;
 mod interrupt_each;
 #[cfg(target_os = "linux")]
 mod libraries;
+mod life;
 mod memory;
 mod mix;
 mod moving;

@@ -49,9 +49,7 @@ fn the_sqlite3_shell_lists_and_extracts_the_archive() {
 
 #[test]
 fn numbered_folders_and_trees_are_imported_as_integers() {
-    let world = World::new();
-    world.ok("init a.db --count 150 --size 1k");
-    world.ok("export a.db a.dir");
+    let world = World::after(["init a.db --count 150 --size 1k", "export a.db a.dir"]);
     world.ok("export a.db a.tree --tree");
     world.ok("import a.dir b.db --pagesize 8192");
     world.ok("import a.tree c.db");
@@ -65,9 +63,7 @@ fn numbered_folders_and_trees_are_imported_as_integers() {
 
 #[test]
 fn nothing_is_overwritten_without_force() {
-    let world = World::new();
-    world.ok("init a.db --count 10 --size 100");
-    world.ok("export a.db a.dir");
+    let world = World::after(["init a.db --count 10 --size 100", "export a.db a.dir"]);
     for line in ["export a.db a.dir", "copy a.dir sqlite:a.db", "import a.dir a.db"] {
         assert!(world.refused(line).contains("--force"), "{line}");
     }
@@ -89,8 +85,7 @@ fn nothing_is_overwritten_without_force() {
 
 #[test]
 fn an_empty_folder_may_be_filled() {
-    let world = World::new();
-    world.ok("init x1.db --count 10 --size 100");
+    let world = World::after(["init x1.db --count 10 --size 100"]);
     fs::create_dir(world.path("x1")).unwrap();
     world.ok("export x1.db x1");
     world.ok("verify x1.db x1");
@@ -108,9 +103,7 @@ fn what_is_no_file_is_counted_and_named() {
 
 #[test]
 fn verify_names_what_differs() {
-    let world = World::new();
-    world.ok("init a.db --count 10 --size 100");
-    world.ok("export a.db a.dir");
+    let world = World::after(["init a.db --count 10 --size 100", "export a.db a.dir"]);
     world.write("a.dir/000003", [0; 100]);
     fs::remove_file(world.path("a.dir/000005")).unwrap();
     world.write("a.dir/000077", "more");
@@ -123,9 +116,7 @@ fn verify_names_what_differs() {
 
 #[test]
 fn a_store_that_is_read_as_a_copy_needs_room_for_it() {
-    let world = World::new();
-    world.ok("init a.db --count 10 --size 1k");
-    world.ok("copy a.db fjall:a.fjall");
+    let world = World::after(["init a.db --count 10 --size 1k", "copy a.db fjall:a.fjall"]);
     // More than disks hold, at no cost: each is one hole, of the length that ext4 allows.
     for name in 0..64 {
         let hole = fs::File::create(world.path(&format!("a.fjall/{name}"))).unwrap();
@@ -213,8 +204,7 @@ fn typed_values_stay_what_they_are_or_are_refused() {
 
 #[test]
 fn a_damaged_store_in_a_folder_is_no_folder_of_files() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 1k");
+    let world = World::after(["init a.db --count 20 --size 1k"]);
     for (engine, file) in [("lmdb", "data.mdb"), ("fjall", "version")] {
         world.ok(&format!("copy a.db {engine}:{engine}"));
         fs::write(world.path(&format!("{engine}/{file}")), "damaged").unwrap();
@@ -250,8 +240,7 @@ fn what_cannot_be_held_is_found_before_anything_is_written() {
 
 #[test]
 fn one_store_is_checked_for_damage() {
-    let world = World::new();
-    world.ok("init a.db --count 50 --size 2k --seed 1");
+    let world = World::after(["init a.db --count 50 --size 2k --seed 1"]);
     for (engine, says) in [
         ("pack", "a checksum for each value: no damage found"),
         ("redb", "a checksum for each page: no damage found"),
@@ -287,6 +276,21 @@ fn one_store_is_checked_for_damage() {
 }
 
 #[test]
+fn a_store_of_rows_and_files_shows_its_limit_and_what_was_removed() {
+    let world = World::new();
+    world.ok("init a.db --count 4 --size 3000");
+    world.ok("copy a.db hybrid:a.hybrid?inline=2k");
+    let shown = world.ok("stat a.hybrid").words();
+    assert!(shown.contains("Largest in database: 2000"), "{shown}");
+    assert!(!world.ok("stat a.db").out.contains("Largest in database"));
+    world.write("a.hybrid/hybrid.files/00/00/77", "left");
+    world.write("a.hybrid/hybrid.files/00/00/78", "over");
+    let said = world.ok("verify a.hybrid --in-place").out;
+    assert!(said.starts_with("a.hybrid: removed files that no row names: 2, 8 B\n"), "{said}");
+    assert!(!world.ok("verify a.hybrid --in-place").out.contains("removed"));
+}
+
+#[test]
 fn a_name_cannot_forge_a_line_or_turn_it_round() {
     let world = World::new();
     world.write("a/x\nsame: 2 values", "1");
@@ -304,8 +308,7 @@ fn a_name_cannot_forge_a_line_or_turn_it_round() {
 fn a_path_need_not_be_utf_8() {
     use std::os::unix::ffi::OsStrExt;
 
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 1k");
+    let world = World::after(["init a.db --count 20 --size 1k"]);
     let named = |bytes: &[u8]| std::ffi::OsStr::from_bytes(bytes).to_owned();
     for engine in ["sqlite", "files", "pack", "lmdb", "redb", "fjall"] {
         let path = named(&[b"gr\xfc\xdfe.", engine.as_bytes()].concat());
@@ -329,8 +332,7 @@ fn a_path_need_not_be_utf_8() {
 
 #[test]
 fn settings_are_separated_by_one_sign() {
-    let world = World::new();
-    world.ok("init q.db --count 5 --size 100");
+    let world = World::after(["init q.db --count 5 --size 100"]);
     for line in ["verify sqlite:q.db?api=sql?sync=off q.db", "copy q.db sqlite:x.db?a=1?b=2"] {
         assert!(world.refused(line).contains("has two \"?\"; \"&\" separates settings"));
     }
@@ -338,8 +340,7 @@ fn settings_are_separated_by_one_sign() {
 
 #[test]
 fn a_private_store_stays_private() {
-    let world = World::new();
-    world.ok("init a.db --count 5 --size 100");
+    let world = World::after(["init a.db --count 5 --size 100"]);
     fs::set_permissions(world.path("a.db"), fs::Permissions::from_mode(0o600)).unwrap();
     for (to, wanted) in [("pack:p", 0o600), ("files:p2", 0o700), ("lmdb:p3", 0o700)] {
         world.ok(&format!("copy a.db {to}"));

@@ -15,10 +15,7 @@ use crate::{
 };
 
 fn made() -> World {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 100");
-    world.ok("export a.db a.dir");
-    world
+    World::after(["init a.db --count 20 --size 100", "export a.db a.dir"])
 }
 
 #[test]

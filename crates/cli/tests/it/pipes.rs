@@ -25,8 +25,7 @@ const PRINTING: [&str; 12] = [
 ];
 
 fn world() -> World {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 100");
+    let world = World::after(["init a.db --count 20 --size 100"]);
     world.ok("run a.db --rounds 1 --json run.json");
     world
 }

@@ -82,6 +82,7 @@ fn every_command_that_measures_repeats_its_records_and_takes_plans() {
         ("rows", "rows small.toml --rows 30"),
         ("queue", "queue files: --workers 2 --tasks 1 --rounds 1"),
         ("age", "age files: --objects 5 --size 1k --ages 0 --rounds 1"),
+        ("life", "life files: --keys 5 --size 1k --days 2 --rounds 1"),
     ] {
         world.ok(&format!("{line} --json first.json"));
         world.ok(&format!("{command} first.json --json second.json"));
@@ -154,14 +155,25 @@ fn a_slip_in_a_plan_is_told_with_its_place() {
     // What was typed is not blamed on the plan.
     let said = world.refused("run plan.toml --count 1z");
     assert!(!said.contains("plan.toml"), "{said}");
-    assert!(world.refused("run plam.toml").contains("did you mean plan.toml?"));
+    world.write("folder/storage.toml", PLAN);
+    for (line, near) in [
+        ("run plam.toml", "plan or record: did you mean plan.toml?"),
+        ("run plan.tom", "file or folder: did you mean plan.toml?"),
+        ("run folder/storage.tom", "file or folder: did you mean storage.toml?"),
+        ("run --data foldr", "folder: did you mean folder?"),
+        ("backup foldr sqlite:", "folder: did you mean folder?"),
+        ("copy plan.tml sqlite:out.db", "file or folder: did you mean plan.toml?"),
+        ("report plan.jsn", "record: did you mean plan.toml?"),
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains(&format!("no such {near}")), "{line}\n{said}");
+    }
     assert!(world.refused("run plan.toml slip.toml").contains("one plan or record is accepted"));
 }
 
 #[test]
 fn a_store_is_a_target_whatever_it_is_called() {
-    let world = World::new();
-    world.ok("init data.toml --count 5 --size 100");
+    let world = World::after(["init data.toml --count 5 --size 100"]);
     world.ok("init data.json --count 5 --size 100");
     world.ok("export data.toml folder.toml");
     world.ok("run data.toml data.json folder.toml --rounds 1");
@@ -176,16 +188,13 @@ fn what_is_no_whole_record_is_one_clear_line() {
     world.write("foreign.json", "{\"a\":1}\n");
     world.write("empty.json", "");
     world.write("old", text.replacen(",\"spec\":", ",\"other\":", 1));
-    for (line, says) in [
+    world.refuses([
         ("run cut.json", "cut.json: this record is cut short within line 1"),
         ("run foreign.json", "foreign.json: this is not a record"),
         ("run empty.json", "nothing in it"),
         ("run old", "old: this record does not have what was asked for"),
         ("run absent.json", "absent.json: no such plan or record"),
-    ] {
-        let said = world.refused(line);
-        assert!(said.contains(says), "{line}\n{said}");
-    }
+    ]);
     // All that is asked for stands in the first line.
     world.write("begun.json", text.lines().next().unwrap());
     world.ok("run begun.json --json again.json");

@@ -90,8 +90,7 @@ fn what_can_be_read_of_a_damaged_record_is_shown() {
 
 #[test]
 fn the_same_seed_makes_the_same_data() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 1k --variance 100 --seed 5");
+    let world = World::after(["init a.db --count 20 --size 1k --variance 100 --seed 5"]);
     world.ok("init b.db --count 20 --size 1k --variance 100 --seed 5");
     world.ok("init c.db --count 20 --size 1k --variance 100 --seed 6");
     world.ok("verify a.db b.db");
@@ -105,8 +104,10 @@ fn json_goes_to_a_file_or_alone_to_standard_output() {
     let quiet = world.ok(&format!("{run} -q --json -"));
     assert_eq!(quiet.err, "");
     assert!(quiet.out.lines().all(|line| line.starts_with(r#"{"line":""#)), "{}", quiet.out);
-    world.ok(&format!("{run} -q --json run.json"));
-    for line in ["report run.json", "compare run.json run.json"] {
+    for name in ["run", "other"] {
+        world.ok(&format!("{run} -q --json {name}.json"));
+    }
+    for line in ["report run.json", "compare run.json other.json"] {
         let alone = world.ok(&format!("{line} --json -")).out;
         let both = world.ok(&format!("{line} --json out.json")).out;
         assert!(both.contains("files") && !both.starts_with('{'), "{both}");

@@ -65,9 +65,7 @@ fn texts_are_not_replaced_in_place() {
 
 #[test]
 fn only_in_place_writes_to_a_users_store() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 500");
-    world.ok("export a.db a.dir");
+    let world = World::after(["init a.db --count 20 --size 500", "export a.db a.dir"]);
     world.ok("run a.dir --update --in-place --rounds 1");
     assert_eq!(world.run("verify a.db a.dir").code, Some(3));
     world.ok("run a.db --update --in-place --rounds 1");
@@ -76,8 +74,7 @@ fn only_in_place_writes_to_a_users_store() {
 
 #[test]
 fn a_database_that_another_has_locked_is_told_soon() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 500");
+    let world = World::after(["init a.db --count 20 --size 500"]);
     let mut shell = Command::new("sqlite3");
     shell.arg(world.path("a.db")).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut shell = shell.spawn().unwrap();
@@ -96,8 +93,7 @@ fn a_database_that_another_has_locked_is_told_soon() {
 
 #[test]
 fn a_database_in_wal_mode_is_left_alone() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 500");
+    let world = World::after(["init a.db --count 20 --size 500"]);
     world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
     let before = world.tree();
     for line in ["run a.db --rounds 1", "stat a.db", "verify a.db a.db", "export a.db out"] {
@@ -120,8 +116,7 @@ fn a_read_only_folder_is_refused_before_anything_is_measured() {
 
 #[test]
 fn a_read_only_database_can_be_measured_and_updated_in_a_copy() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 500");
+    let world = World::after(["init a.db --count 20 --size 500"]);
     fs::set_permissions(world.path("a.db"), fs::Permissions::from_mode(0o444)).unwrap();
     let before = world.tree();
     world.ok("run a.db --read --update --rounds 1");
@@ -139,8 +134,7 @@ fn too_little_room_is_found_before_writing() {
 
 #[test]
 fn a_link_leads_to_the_database_and_the_files_beside_it() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 500");
+    let world = World::after(["init a.db --count 20 --size 500"]);
     std::os::unix::fs::symlink("a.db", world.path("link.db")).unwrap();
     world.ok("run link.db --update --rounds 1");
     // A connection that is open keeps the last row in its log.
@@ -169,8 +163,7 @@ fn a_link_leads_to_the_database_and_the_files_beside_it() {
 
 #[test]
 fn a_copy_is_measured_with_the_reason_and_the_writers_names() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 500");
+    let world = World::after(["init a.db --count 20 --size 500"]);
     assert!(!world.ok("run a.db --rounds 1").out.contains("scratch copy"));
     world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
     let why = "not of the store itself: opening a database in WAL mode creates files next to it";
@@ -199,8 +192,7 @@ fn a_copy_is_measured_with_the_reason_and_the_writers_names() {
 
 #[test]
 fn an_earlier_record_is_kept_when_nothing_is_measured() {
-    let world = World::new();
-    world.ok("run null: --keys 5 --rounds 1 --json run.json");
+    let world = World::after(["run null: --keys 5 --rounds 1 --json run.json"]);
     world.sqlite3(&["empty.db", "CREATE TABLE kv(k INTEGER PRIMARY KEY, v)"]);
     for name in ["run.json", "new.json"] {
         let said = world.refused(&format!("run empty.db --json {name}"));
@@ -210,8 +202,7 @@ fn an_earlier_record_is_kept_when_nothing_is_measured() {
 
 #[test]
 fn a_database_whose_writer_was_killed_is_left_alone() {
-    let world = World::new();
-    world.ok("init a.db --count 20 --size 500");
+    let world = World::after(["init a.db --count 20 --size 500"]);
     world.write("a.db-journal", [0xd9; 600]);
     let said = world.refused("run a.db");
     assert!(said.contains("a.db-journal"), "{said}");

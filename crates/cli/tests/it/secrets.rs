@@ -45,8 +45,7 @@ const COMMANDS: [&str; 18] = [
 
 #[test]
 fn no_password_is_printed_or_written() {
-    let world = World::new();
-    world.ok("init a.db --count 5 --size 100");
+    let world = World::after(["init a.db --count 5 --size 100"]);
     for address in ADDRESSES {
         world.write("of.toml", format!("targets = [\"files:\", \"{address}\"]\nkeys = 5\n"));
         let of_plan =

@@ -90,8 +90,7 @@ fn without_root_other_states_are_measured_and_the_missing_one_is_named() {
 /// mincore says of such a file that all of it is in memory.
 #[test]
 fn of_a_store_of_others_no_state_is_made_up() {
-    let world = World::new();
-    world.ok("init a.db --count 60 --size 5k");
+    let world = World::after(["init a.db --count 60 --size 5k"]);
     let ran = as_ordinary_user(&world, "run ../a.db --rounds 1 --json -");
     // An ordinary user runs in the world itself, whose files are all the same user's.
     let ran = if is_root() { ran } else { world.run("run a.db --rounds 1 --json -") };
@@ -144,8 +143,7 @@ fn a_file_system_in_memory_is_never_cold_and_not_shown_as_that() {
 #[test]
 fn a_store_on_another_file_system_than_the_baseline_is_a_finding() {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
-    let world = World::new();
-    world.ok("init here --count 60 --size 100");
+    let world = World::after(["init here --count 60 --size 100"]);
     let there = folder.path().join("there");
     world.ok(&format!("copy here files:{}", there.display()));
     let run = format!("run here {} null: --read --rounds 1 --verbose", there.display());

@@ -117,8 +117,7 @@ fn the_matrix_of_page_sizes_stands_beneath() {
 
 #[test]
 fn as_many_keys_as_fit_into_so_many_bytes() {
-    let world = World::new();
-    world.ok("run null: --bytes 10k --size 1k,3k --rounds 1 --json run.json");
+    let world = World::after(["run null: --bytes 10k --size 1k,3k --rounds 1 --json run.json"]);
     let counts: Vec<_> =
         headers(&world, "run.json").iter().map(|header| data(header).count).collect();
     assert_eq!(counts, [10, 3]);

@@ -24,6 +24,15 @@ impl World {
         Self(TempDir::new().unwrap())
     }
 
+    /// One in which these lines succeeded.
+    pub(crate) fn after<const N: usize>(lines: [&str; N]) -> Self {
+        let world = Self::new();
+        for line in lines {
+            world.ok(line);
+        }
+        world
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -56,6 +65,15 @@ impl World {
         assert!(ran.err.starts_with("storemark: "), "{}", ran.err);
         assert_eq!(self.tree(), before, "{line} changed something");
         ran.err
+    }
+
+    /// Refuses each of these lines with one that says so.
+    #[track_caller]
+    pub(crate) fn refuses<'a>(&self, cases: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        for (line, says) in cases {
+            let said = self.refused(line);
+            assert!(said.contains(says), "{line}\n{said}");
+        }
     }
 
     /// The only record in the file.

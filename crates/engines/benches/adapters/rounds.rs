@@ -20,6 +20,25 @@ use crate::{
 /// fit between two bursts.
 const BLOCK: usize = 1000;
 
+/// What is done with each key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    Get,
+    /// Asks for the length of the value.
+    Length,
+    Update,
+    /// Adds the value, which was removed before the clock started.
+    Create,
+    /// Removes the value, which is put back after the clock.
+    Delete,
+}
+
+impl Op {
+    pub(crate) fn mode(self) -> Mode {
+        if matches!(self, Self::Get | Self::Length) { Mode::Read } else { Mode::Write }
+    }
+}
+
 /// What a row took: microseconds an operation, one a round.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
@@ -43,7 +62,7 @@ impl Row {
 struct Pair<'a> {
     session: Box<dyn Session + 'a>,
     bare: Option<&'a mut dyn Bare>,
-    mode: Mode,
+    op: Op,
     buffer: Vec<u8>,
     /// Passes so far.
     passes: u64,
@@ -77,11 +96,11 @@ pub(crate) fn measure(
 
 impl<'a> Pair<'a> {
     fn new(subject: &'a mut Subject) -> Result<Self> {
-        let Subject { name, mode, limit, store, bare } = subject;
+        let Subject { name, op, limit, store, bare } = subject;
         Ok(Self {
             session: store.session()?,
             bare: bare.as_deref_mut().map(|bare| bare as &mut dyn Bare),
-            mode: *mode,
+            op: *op,
             buffer: vec![0; LONGEST],
             passes: 0,
             row: Row { name, limit: *limit, adapter: Vec::new(), bare: Vec::new() },
@@ -116,22 +135,19 @@ impl<'a> Pair<'a> {
     }
 
     fn adapter(&mut self, work: &Work<'_>) -> Result<Duration> {
-        self.buffer.fill(UNREAD);
+        self.make_ready(work)?;
         let start = Instant::now();
-        let bytes = match self.mode {
-            Mode::Read => get_all(&mut *self.session, work, &mut self.buffer)?,
-            Mode::Write => update_all(&mut *self.session, work)?,
-        };
+        let bytes = all(&mut *self.session, self.op, work, &mut self.buffer)?;
         let taken = start.elapsed();
         self.check(work, bytes)?;
         Ok(taken)
     }
 
     fn bare(&mut self, work: &Work<'_>) -> Result<Duration> {
+        self.make_ready(work)?;
         let Some(bare) = &mut self.bare else {
             return Ok(Duration::from_nanos(work.keys.len() as u64));
         };
-        self.buffer.fill(UNREAD);
         let start = Instant::now();
         let bytes = bare.pass(work, &mut self.buffer);
         let taken = start.elapsed();
@@ -139,18 +155,36 @@ impl<'a> Pair<'a> {
         Ok(taken)
     }
 
-    /// That all bytes passed, and that the last ones are right.
+    /// Before the clock starts.
+    fn make_ready(&mut self, work: &Work<'_>) -> Result<()> {
+        self.buffer.fill(UNREAD);
+        if self.op == Op::Create {
+            for key in work.keys {
+                self.session.delete(Key::Int(*key))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// That all bytes passed, and that the last ones are right; after deletes, that the values are gone,
+    /// which are put back.
     fn check(&mut self, work: &Work<'_>, bytes: usize) -> Result<()> {
         let (Some(last), Some(_)) = (work.keys.last(), &self.bare) else { return Ok(()) };
         let expected: usize = work.keys.iter().map(|key| work.data.value(*key).len()).sum();
-        let value = match self.mode {
-            Mode::Read => work.data.value(*last),
-            Mode::Write => {
-                self.session.get(Key::Int(*last), &mut self.buffer)?;
-                work.data.payload(*last, work.salt)
+        let last_key = Key::Int(*last);
+        let is_right = match self.op {
+            Op::Get => self.buffer.starts_with(work.data.value(*last)),
+            Op::Length => true,
+            Op::Update | Op::Create => {
+                self.session.get(last_key, &mut self.buffer)?;
+                self.buffer.starts_with(work.data.payload(*last, work.salt))
+            }
+            Op::Delete => {
+                let gone = self.session.length(last_key)?.is_none();
+                gone && all(&mut *self.session, Op::Create, work, &mut [])? == expected
             }
         };
-        if bytes == expected && self.buffer.starts_with(value) {
+        if bytes == expected && is_right {
             return Ok(());
         }
         Err(Error::corrupt(format!("{}: {bytes} of {expected} bytes, or others", self.row.name)))
@@ -166,27 +200,52 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }
 
-fn get_all(session: &mut dyn Session, work: &Work<'_>, buffer: &mut [u8]) -> Result<usize> {
-    session.begin(Mode::Read)?;
-    let mut bytes = 0;
-    for key in work.keys {
-        bytes += session.get(Key::Int(*key), buffer)?.unwrap_or(0);
-    }
+const UPDATE: Put = Put::of(How::Update);
+const INSERT: Put = Put::of(How::Insert);
+
+/// Returns the bytes that were read or written, or that were those of a removed value.
+fn all(session: &mut dyn Session, op: Op, work: &Work<'_>, buffer: &mut [u8]) -> Result<usize> {
+    session.begin(op.mode())?;
+    let bytes = match op {
+        Op::Get => each(work, |key| Ok(session.get(key, buffer)?.unwrap_or(0))),
+        Op::Length => each(work, |key| {
+            let length = session.length(key)?.unwrap_or(0);
+            Ok(usize::try_from(length).unwrap_or(usize::MAX))
+        }),
+        Op::Update => put_all(session, work, &UPDATE),
+        Op::Create => put_all(session, work, &INSERT),
+        Op::Delete => delete_all(session, work),
+    }?;
     session.commit()?;
     Ok(bytes)
 }
 
-const UPDATE: Put = Put::of(How::Update);
+#[inline]
+fn each(work: &Work<'_>, mut op: impl FnMut(Key<'_>) -> Result<usize>) -> Result<usize> {
+    let mut bytes = 0;
+    for key in work.keys {
+        bytes += op(Key::Int(*key))?;
+    }
+    Ok(bytes)
+}
 
-fn update_all(session: &mut dyn Session, work: &Work<'_>) -> Result<usize> {
-    session.begin(Mode::Write)?;
+fn put_all(session: &mut dyn Session, work: &Work<'_>, put: &Put) -> Result<usize> {
     let mut bytes = 0;
     for key in work.keys {
         let payload = work.data.payload(*key, work.salt);
-        if session.put(Key::Int(*key), payload, &UPDATE)? {
+        if session.put(Key::Int(*key), payload, put)? {
             bytes += payload.len();
         }
     }
-    session.commit()?;
+    Ok(bytes)
+}
+
+fn delete_all(session: &mut dyn Session, work: &Work<'_>) -> Result<usize> {
+    let mut bytes = 0;
+    for key in work.keys {
+        if session.delete(Key::Int(*key))? {
+            bytes += work.data.value(*key).len();
+        }
+    }
     Ok(bytes)
 }

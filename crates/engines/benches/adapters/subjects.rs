@@ -14,6 +14,7 @@ use crate::bare::{files, hybrid, pack};
 use crate::{
     bare::{Bare, lmdb, memory, redb, sqlite},
     data::Data,
+    rounds::Op,
     scratch::Stop,
 };
 
@@ -25,7 +26,7 @@ struct Recipe {
     /// Settings to fill with and to open with.
     fill: &'static str,
     open: &'static str,
-    mode: Mode,
+    op: Op,
     limit: f64,
     bare: MakeBare,
 }
@@ -35,7 +36,7 @@ type MakeBare = fn(&Path, &Data) -> Result<Option<Box<dyn Bare>>>;
 /// A row ready to be measured.
 pub(crate) struct Subject {
     pub(crate) name: &'static str,
-    pub(crate) mode: Mode,
+    pub(crate) op: Op,
     /// The most that adapter / bare may be.
     pub(crate) limit: f64,
     pub(crate) store: Box<dyn Store>,
@@ -60,7 +61,7 @@ const SQLITE_READ: Recipe = Recipe {
     place: "read.db",
     fill: UNSYNCED,
     open: "api=sql",
-    mode: Mode::Read,
+    op: Op::Get,
     limit: LIMIT,
     bare: |path, _| some(sqlite::Select::open(path, "")?),
 };
@@ -69,7 +70,7 @@ const SQLITE_UPDATE: Recipe = Recipe {
     name: "sqlite update, SQL",
     place: "update.db",
     open: "journal=off&sync=off&api=sql",
-    mode: Mode::Write,
+    op: Op::Update,
     bare: |path, _| some(sqlite::Update::open(path, UNSYNCED_PRAGMAS)?),
     ..SQLITE_READ
 };
@@ -179,8 +180,31 @@ const RECIPES: &[Recipe] = &[
     Recipe {
         name: "files update, in place",
         place: "overwritten",
-        mode: Mode::Write,
+        op: Op::Update,
         bare: |path, _| some(files::Writer::open(path)?),
+        ..FILES_READ
+    },
+    #[cfg(unix)]
+    Recipe {
+        name: "files stat",
+        op: Op::Length,
+        bare: |path, _| some(files::Stat::open(path)?),
+        ..FILES_READ
+    },
+    #[cfg(unix)]
+    Recipe {
+        name: "files create",
+        place: "created",
+        op: Op::Create,
+        bare: |path, _| some(files::Create::open(path)?),
+        ..FILES_READ
+    },
+    #[cfg(unix)]
+    Recipe {
+        name: "files delete",
+        place: "deleted",
+        op: Op::Delete,
+        bare: |path, _| some(files::Delete::open(path)?),
         ..FILES_READ
     },
     #[cfg(unix)]
@@ -270,7 +294,7 @@ impl Recipe {
         let path = folder.join(self.place);
         Ok(Subject {
             name: self.name,
-            mode: self.mode,
+            op: self.op,
             limit: self.limit,
             store: self.store(&path, data, stop)?,
             bare: (self.bare)(&path, data)?,
@@ -293,7 +317,7 @@ impl Recipe {
             }
             store.close()?;
         }
-        let access = if self.mode == Mode::Read { Access::Read } else { Access::Write };
+        let access = if self.op.mode() == Mode::Read { Access::Read } else { Access::Write };
         engine.open(path, &options(self.open, access)?)
     }
 }

@@ -27,7 +27,7 @@ use std::{
 
 use model::{
     Accepts, Access, Arrangement, Blobs, Capabilities, Declaration, Durability, Engine, Entry,
-    Error, Fill, Key, KeyKind, OpenOptions, Result, Session, Setting, Settings, Store,
+    Error, Fill, Key, KeyKind, OpenOptions, Result, Session, Setting, Settings, Store, Try,
 };
 use strum::VariantNames;
 
@@ -90,6 +90,10 @@ static DECLARATION: Declaration = Declaration {
     capabilities: Capabilities { paths: true, ..Capabilities::ON_DISK },
     blobs: Some(&Files),
     tasks: Some(&Files),
+    worth_trying: &[
+        Try::new("", "every program can read them; a file system call or more for each value"),
+        Try::new("write=overwrite", "faster updates; a power cut may leave a value half written"),
+    ],
     title: "plain files",
     ..Declaration::new("files", "a file for each value, numbered as kvtest does or by name")
 };

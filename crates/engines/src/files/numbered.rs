@@ -1,9 +1,6 @@
 //! A folder of numbered files in a tree of folders as a part of another engine's stores.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use model::{Access, Key, Result};
 
@@ -22,19 +19,10 @@ impl Folder {
 }
 
 impl Worker<'_> {
-    /// The length of the file of `key`.
-    pub(crate) fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
-        self.select(key)?;
-        Ok(self.facts()?.map(|facts| facts.length))
-    }
-
     /// Removes the file of `key`, if there is one, and flushes nothing.
     pub(crate) fn discard(&mut self, key: Key<'_>) -> Result<()> {
         self.select_to_write(key)?;
-        match self.store.root.remove(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(error)),
-            _ => Ok(()),
-        }
+        self.remove().map(drop)
     }
 
     /// The path of the file of `key`.

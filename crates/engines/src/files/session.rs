@@ -171,6 +171,14 @@ impl<'s> Worker<'s> {
         Ok(self.read(value)?.is_some())
     }
 
+    /// Removes the current file; `false`: there is none.
+    pub(super) fn remove(&self) -> Result<bool> {
+        match self.store.root.remove(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            removed => removed.map(|()| true).map_err(|e| self.failed(e)),
+        }
+    }
+
     pub(super) fn current(&self) -> PathBuf {
         self.store.path.join(os::path(self.path.strip_suffix(&[0]).unwrap_or(&self.path)))
     }
@@ -192,6 +200,11 @@ impl Session for Worker<'_> {
         }
     }
 
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        self.select(key)?;
+        Ok(self.facts()?.map(|facts| facts.length))
+    }
+
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.select_to_write(key)?;
         let written = self.write(value, put).map_err(|e| self.failed(e))?;
@@ -203,10 +216,11 @@ impl Session for Worker<'_> {
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
         self.select_to_write(key)?;
-        if self.facts()?.is_none() {
+        // Among numbered files is nothing else, so that a second call for each would be for nothing.
+        let may_be_other = self.store.layout.keys() == KeyKind::Names;
+        if may_be_other && self.facts()?.is_none() || !self.remove()? {
             return Ok(false);
         }
-        self.store.root.remove(&self.path).map_err(|e| self.failed(e))?;
         self.changed()?;
         Ok(true)
     }

@@ -41,6 +41,9 @@ const COMMITS: [(&str, Option<PersistMode>, Durability); 4] = [
     ("all", Some(PersistMode::SyncAll), Durability::Durable),
 ];
 
+/// After so many reads the library finds out which deleted values nobody can see any longer.
+const READS: u32 = 10_000;
+
 fn compression(settings: &Settings) -> CompressionType {
     match settings.get("compression") {
         Some("lz4") => CompressionType::Lz4,
@@ -197,6 +200,18 @@ impl Store for FjallStore {
         Ok(())
     }
 
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        caught(&self.path, || {
+            self.settle()?;
+            for _ in 0..READS {
+                drop(self.database.snapshot());
+            }
+            // The first one finds the files of values that are worth a rewrite, which the second does.
+            (0..2).try_for_each(|_| self.keyspace.major_compact().map_err(|e| self.failed(e)))
+        })?;
+        self.close()
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         if self.shared.access == Access::Read {
             return Ok(());
@@ -232,6 +247,14 @@ impl Tree for &FjallStore {
             None => self.keyspace.get(key),
         };
         Ok(found.map_err(|e| self.failed(e))?.map(|value| take(&value)))
+    }
+
+    fn length(&self, view: Option<&Snapshot>, key: &[u8]) -> Result<Option<u64>> {
+        let size = match view {
+            Some(view) => view.size_of(&self.keyspace, key),
+            None => self.keyspace.size_of(key),
+        };
+        Ok(size.map_err(|e| self.failed(e))?.map(u64::from))
     }
 
     fn holds(&self, key: &[u8]) -> Result<bool> {

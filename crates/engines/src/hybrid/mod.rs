@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use model::{
     Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Facet, Fill, KeyKind,
-    Library, OpenOptions, Result, Setting, Settings, Store,
+    Library, OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
 use crate::{
@@ -54,6 +54,7 @@ static DECLARATION: Declaration = Declaration {
         sqlite::CACHE.only(&[Facet::Blobs]),
         sqlite::MMAP,
         sqlite::CHECKPOINT,
+        sqlite::LIB.only(&[Facet::Blobs]),
     ],
     durability: &[
         Durability::None.kept_by(
@@ -98,7 +99,13 @@ static DECLARATION: Declaration = Declaration {
     integrity: Some(
         "PRAGMA integrity_check, and the file of each row with its length (no checksums)",
     ),
+    reclaim: Some("VACUUM of the database; files are removed with their values"),
     blobs: Some(&Hybrid),
+    worth_trying: &[
+        Try::new("", "each size where it is read faster; two kinds of files to keep together"),
+        Try::new("mmap=1GiB", sqlite::MAPPED),
+    ],
+    threshold: Some(INLINE),
     title: "SQLite and files",
     extension: Some("hybrid"),
     ..Declaration::new("hybrid", "small values in an SQLite database, larger ones in files")
@@ -111,6 +118,10 @@ impl Engine for Hybrid {
 
     fn library(&self, settings: &Settings) -> Option<Library> {
         Sqlite.library(settings)
+    }
+
+    fn check(&self, facet: Facet, settings: &Settings) -> Result<()> {
+        Sqlite.check(facet, settings)
     }
 }
 
@@ -125,6 +136,10 @@ impl Blobs for Hybrid {
 
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
         Sqlite.reading_changes(&database(location), settings)
+    }
+
+    fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
+        own.get(INLINE) == other.get(INLINE) && Sqlite.shares_files(own, other)
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
@@ -146,7 +161,7 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     let access = if vacuum { Access::Write } else { Access::Read };
     let (settings, keys) = (Settings::default(), KeyKind::Integers);
     let store = HybridStore::open(path, &OpenOptions { settings, access, keys })?;
-    Ok(Stat { left_out: store.left_out()?, ..stat })
+    Ok(Stat { left_out: store.left_out()?, inline: Some(store.inline()), ..stat })
 }
 
 /// The database of the store at `location`.

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use model::{Error, Key, Result};
+use model::{Error, Key, Removed, Result, Session};
 
 use super::{parts::Parts, table::Reference};
 
 /// Complaints at most, as `PRAGMA integrity_check` has.
 const COMPLAINTS: usize = 100;
 
-/// The texts of all rows that name a file; by the index on them alone.
+/// The texts of all rows that name a file; by the index on them alone, if there is one.
 fn references(parts: &Parts) -> Result<Vec<String>> {
     let table = parts.rows.table().name;
     parts.rows.column(&format!("SELECT value FROM {table} WHERE typeof(value)='text'"), 0)
@@ -33,9 +33,9 @@ pub(super) fn find(parts: &Parts) -> Result<Vec<i64>> {
 }
 
 /// Removes the files that no row names, while nobody writes.
-pub(super) fn remove(parts: &Parts) -> Result<()> {
+pub(super) fn remove(parts: &Parts) -> Result<Removed> {
     if find(parts)?.is_empty() {
-        return Ok(());
+        return Ok(Removed::default());
     }
     parts.rows.execute("BEGIN IMMEDIATE")?;
     let removed = remove_alone(parts);
@@ -43,11 +43,16 @@ pub(super) fn remove(parts: &Parts) -> Result<()> {
     removed
 }
 
-fn remove_alone(parts: &Parts) -> Result<()> {
+fn remove_alone(parts: &Parts) -> Result<Removed> {
     // The commit after which no row names one may be another process's, which did not flush it.
     parts.flush_log()?;
-    let mut files = parts.files.worker();
-    find(parts)?.into_iter().try_for_each(|number| files.discard(Key::Int(number)))
+    let (mut files, mut removed) = (parts.files.worker(), Removed::default());
+    for number in find(parts)? {
+        removed.files += 1;
+        removed.bytes += files.length(Key::Int(number))?.unwrap_or(0);
+        files.discard(Key::Int(number))?;
+    }
+    Ok(removed)
 }
 
 /// Rows whose file is missing, has another length, or belongs to two.

@@ -21,6 +21,9 @@ use crate::{
     sqlite::{SqliteStore, with_suffix},
 };
 
+/// The first SQLite that has them; without one, the rows that name files are found by looking at all.
+const PARTIAL_INDEXES: i32 = 3_008_000;
+
 /// Files that were replaced and wait for the flush of the log: so many share one.
 const WAITING: usize = 64;
 
@@ -43,10 +46,10 @@ impl Parts {
         let table = table::of(options.keys);
         let rows = SqliteStore::create(&database, table, options)?;
         let inline = options.settings.parse(INLINE).unwrap_or(USUAL_INLINE);
-        rows.execute(&format!(
-            "CREATE INDEX in_files ON {}(value) WHERE typeof(value)='text'",
-            table.name
-        ))?;
+        if rows.version_number() >= PARTIAL_INDEXES {
+            let of = format!("{}(value) WHERE typeof(value)='text'", table.name);
+            rows.execute(&format!("CREATE INDEX in_files ON {of}"))?;
+        }
         rows.execute("CREATE TABLE hybrid(next INTEGER, inline INTEGER)")?;
         rows.execute(&format!("INSERT INTO hybrid VALUES(1, {inline})"))?;
         let parts = Self::new(location, rows, inline, Access::Write)?;

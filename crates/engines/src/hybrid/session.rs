@@ -28,6 +28,7 @@ pub(super) struct HybridSession<'s> {
     /// The text of a row that names a file, without reading a value that names none.
     named: Statement,
     reserve: Statement,
+    reserved: Statement,
     rows: SqliteSession,
 }
 
@@ -47,7 +48,8 @@ impl<'s> HybridSession<'s> {
             "SELECT CASE typeof(value) WHEN 'text' THEN value END FROM {} WHERE {}=?1",
             table.name, table.key
         );
-        let reserve = format!("UPDATE hybrid SET next=next+{RESERVED} RETURNING next");
+        // SQLite before 3.35 has no RETURNING.
+        let reserve = format!("UPDATE hybrid SET next=next+{RESERVED}");
         Ok(Self {
             parts,
             batch: None,
@@ -56,6 +58,7 @@ impl<'s> HybridSession<'s> {
             files: parts.files.worker(),
             named: rows.prepare(&named)?,
             reserve: rows.prepare(&reserve)?,
+            reserved: rows.prepare("SELECT next FROM hybrid")?,
             rows,
         })
     }
@@ -210,11 +213,13 @@ impl<'s> HybridSession<'s> {
         Ok(gone)
     }
 
+    /// A number that no file had before; called in a batch that writes.
     fn number(&mut self) -> Result<i64> {
         if let Some(number) = self.numbers.next() {
             return Ok(number);
         }
-        let end = self.reserve.row([], |row| row.integer(0))?.unwrap_or(0);
+        self.reserve.run([])?;
+        let end = self.reserved.row([], |row| row.integer(0))?.unwrap_or(0);
         self.numbers = end - RESERVED + 1..end;
         Ok(end - RESERVED)
     }
@@ -245,6 +250,10 @@ impl Session for HybridSession<'_> {
             Some(Found::File(named)) => self.get_from_file(key, named, into),
             None => Ok(None),
         }
+    }
+
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        self.rows.length(key)
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {

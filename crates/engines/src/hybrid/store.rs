@@ -3,27 +3,35 @@
 use std::path::Path;
 
 use model::{
-    Access, Durability, Entry, EntryKind, Key, KeyKind, OpenOptions, Result, Session, Settings,
-    Store,
+    Access, Durability, Engine, Entry, EntryKind, Facet, Key, KeyKind, OpenOptions, Removed,
+    Result, Session, Setting, Settings, Store,
 };
 
-use super::{DECLARATION, INLINE, orphans, parts::Parts, session::HybridSession};
+use super::{Hybrid, INLINE, orphans, parts::Parts, session::HybridSession};
+use crate::sqlite::Sqlite;
 
 pub(super) struct HybridStore {
     parts: Parts,
+    removed: Removed,
 }
 
 impl HybridStore {
     pub(super) fn create(location: &Path, options: &OpenOptions) -> Result<Self> {
-        Ok(Self { parts: Parts::create(location, options)? })
+        Ok(Self { parts: Parts::create(location, options)?, removed: Removed::default() })
     }
 
     pub(super) fn open(location: &Path, options: &OpenOptions) -> Result<Self> {
         let parts = Parts::open(location, options)?;
-        if options.access == Access::Write {
-            orphans::remove(&parts)?;
-        }
-        Ok(Self { parts })
+        let removed = match options.access {
+            Access::Write => orphans::remove(&parts)?,
+            Access::Read => Removed::default(),
+        };
+        Ok(Self { parts, removed })
+    }
+
+    /// The largest value that is in the database.
+    pub(super) fn inline(&self) -> u64 {
+        self.parts.inline
     }
 }
 
@@ -43,8 +51,10 @@ impl Store for HybridStore {
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         let (mut settings, class) = self.parts.rows.in_effect()?;
         settings.set(INLINE, self.parts.inline);
-        let own = |name: &str| DECLARATION.settings.iter().any(|setting| setting.name == name);
-        settings.0.retain(|name, _| own(name));
+        let has = |of: &[&Setting], name: &str| of.iter().any(|setting| setting.name == name);
+        let (own, all) = (Hybrid.settings(Facet::Blobs), Sqlite.settings(Facet::Blobs));
+        // What is no setting is what a loaded library says of itself.
+        settings.0.retain(|name, _| has(&own, name) || !has(&all, name));
         Ok((settings, class))
     }
 
@@ -69,6 +79,15 @@ impl Store for HybridStore {
             Ok(Entry { name, kind: EntryKind::Orphan, content: Vec::new() })
         };
         orphans::find(&self.parts)?.into_iter().map(entry).collect()
+    }
+
+    fn removed(&self) -> Removed {
+        self.removed
+    }
+
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        self.parts.rows.execute("VACUUM")?;
+        self.settle()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

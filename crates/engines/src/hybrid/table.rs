@@ -5,15 +5,11 @@ use model::KeyKind;
 
 use crate::sqlite::Table;
 
-/// An expression for the length of a value.
-macro_rules! length {
-    () => {
-        "CASE typeof(value) WHEN 'text' THEN CAST(substr(value,instr(value,' ')+1) AS INTEGER) \
-         ELSE octet_length(value) END"
-    };
-}
+/// An expression for the length of a value. SQLite has `instr` only from 3.7.15 on.
+const LENGTH: &str = "CASE typeof(value) WHEN 'text' THEN CAST(ltrim(value,'0123456789') AS INTEGER) \
+                      ELSE octet_length(value) END";
 
-static INTEGERS: Table = Table {
+const INTEGERS: Table = Table {
     keys: KeyKind::Integers,
     name: "integers",
     key: "number",
@@ -23,25 +19,23 @@ static INTEGERS: Table = Table {
     probe: "SELECT number, value, rowid FROM integers LIMIT 0",
     insert: "INSERT INTO integers(number,value) VALUES(?1,?2)",
     set: "value=?2",
-    length: length!(),
+    length: LENGTH,
     facts: "0, 0, 0",
     filter: "1",
 };
 
-static NAMES: Table = Table {
+const NAMES: Table = Table {
     keys: KeyKind::Names,
     name: "names",
     key: "name",
-    value: "value",
     blobs: (c"names", c"value"),
     create: "CREATE TABLE names(name TEXT PRIMARY KEY, mode INT, mtime INT, value BLOB)",
     probe: "SELECT name, mode, mtime, value, rowid FROM names LIMIT 0",
     insert: "INSERT INTO names(name,mode,mtime,value) \
              VALUES(?1,coalesce(?3,33188),coalesce(?4,0),?2)",
     set: "value=?2, mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
-    length: length!(),
     facts: "0, mode, mtime",
-    filter: "1",
+    ..INTEGERS
 };
 
 pub(super) static TABLES: [&Table; 2] = [&INTEGERS, &NAMES];

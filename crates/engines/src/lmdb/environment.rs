@@ -1,8 +1,11 @@
 //! An open environment.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
 
-use heed::{Env, EnvFlags, EnvOpenOptions, MdbError, WithoutTls};
+use heed::{CompactionOption, Env, EnvFlags, EnvOpenOptions, MdbError, WithoutTls};
 use model::{Access, Error, OpenOptions, Result, Settings};
 
 use super::MAP;
@@ -67,6 +70,25 @@ impl Environment {
             Access::Read => Ok(()),
             Access::Write => lengthen().map_err(|e| self.failed(e)),
         }
+    }
+
+    /// Writes a copy next to the data file, and flushes it; after a failure there is none.
+    pub(super) fn copy_without_free_pages(&self) -> Result<PathBuf> {
+        let copy = self.path.join("data.mdb.new");
+        let write = || {
+            let mut file = File::create(&copy)?;
+            self.env.copy_to_file(&mut file, CompactionOption::Enabled)?;
+            Ok(file.sync_all()?)
+        };
+        if self.access == Access::Read {
+            return Err(refusal::read_only());
+        }
+        write().map_err(|error| {
+            // The first failure is the one to report.
+            let _ = fs::remove_file(&copy);
+            self.failed(error)
+        })?;
+        Ok(copy)
     }
 
     /// The settings as LMDB reports them.

@@ -13,7 +13,7 @@ use std::{
 
 use model::{
     Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library,
-    OpenOptions, Result, Setting, Settings, Store,
+    OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
 use crate::{at, caught::StoreName, fresh, lock};
@@ -71,7 +71,21 @@ static DECLARATION: Declaration = Declaration {
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
+    reclaim: Some(
+        "a copy without free pages (mdb_env_copy2 with MDB_CP_COMPACT), which takes the place of the \
+         old file",
+    ),
     blobs: Some(&Lmdb),
+    worth_trying: &[
+        Try::new(
+            "",
+            "reads from a memory map; whole pages for each value, and one writer at a time",
+        ),
+        Try::new(
+            "readahead=off",
+            "less is read of data larger than memory; a cold start is slower",
+        ),
+    ],
     title: "LMDB",
     extension: Some("lmdb"),
     ..Declaration::new("lmdb", "an LMDB environment in a folder: a memory map read in place")

@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    fs,
     ops::Bound,
     sync::{Arc, Mutex, MutexGuard},
 };
@@ -16,6 +17,7 @@ use model::{
 
 use super::{DECLARATION, environment::Environment, os};
 use crate::{
+    at,
     caught::StoreName,
     lock, meta,
     ordered::{self, Library, TransactionSession, Txn},
@@ -225,6 +227,16 @@ impl Store for LmdbStore {
         let settings = self.environment.settings()?;
         let class = DECLARATION.class_of(&settings);
         Ok((settings, class))
+    }
+
+    /// LMDB has no way to shorten a file that is in use: a copy without the free pages takes its place.
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        let path = self.environment.path.clone();
+        let copy = self.environment.copy_without_free_pages()?;
+        self.close()?;
+        let renamed = fs::rename(&copy, path.join("data.mdb"));
+        renamed.map_err(|e| Error::io(copy.display(), e))?;
+        at::flush_folder(&path)
     }
 
     /// The last store of an environment closes it.

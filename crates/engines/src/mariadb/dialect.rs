@@ -208,6 +208,10 @@ impl Dialect for Client {
         Kind::asked(settings).longest_name
     }
 
+    fn reclaim(name: &str) -> String {
+        format!("OPTIMIZE TABLE {name}")
+    }
+
     fn integrity(&mut self, name: &str) -> Answer<Option<Vec<String>>> {
         let rows = self.rows(&format!("CHECK TABLE {name}"))?;
         let said = rows.iter().filter_map(|row| Some((row.text(2)?, row.text(3)?)));

@@ -9,7 +9,7 @@ use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Setting, rows::NULL,
 };
 
-use crate::server::{ServerEngine, TLS, VIA};
+use crate::server::{SERVED, ServerEngine, TLS, VIA};
 use connection::Client;
 use kind::Kind;
 
@@ -81,7 +81,9 @@ static PRIVATE: Declaration = Declaration {
          overwrite pages in place with nothing to mend a torn one from",
         "memory, csv: no BLOB columns with a key, so that they serve rows only",
     ],
+    reclaim: Some("OPTIMIZE TABLE"),
     server: true,
+    worth_trying: &[SERVED],
     title: "MariaDB",
     ..Declaration::new("mariadb", "a table of a MariaDB server that storemark starts and ends")
 };

@@ -178,6 +178,10 @@ impl Dialect for Client {
         vacuum.into_iter().chain(["CHECKPOINT".to_owned()]).collect()
     }
 
+    fn reclaim(name: &str) -> String {
+        format!("VACUUM FULL {name}")
+    }
+
     /// Reads of a batch see the store as it was when the batch started, as those of an embedded
     /// engine do. Writes see what others have committed, which is the server's default: with a view
     /// of their own, two writers of one key could not both succeed.

@@ -9,7 +9,7 @@ use model::{
     rows::NULL,
 };
 
-use crate::server::{ServerEngine, TLS, VIA};
+use crate::server::{SERVED, ServerEngine, TLS, VIA};
 use connection::Client;
 
 /// A private server for each store.
@@ -91,7 +91,9 @@ static PRIVATE: Declaration = Declaration {
         sessions: 1,
         whole_blocks: false,
     }),
+    reclaim: Some("VACUUM FULL"),
     server: true,
+    worth_trying: &[SERVED],
     title: "PostgreSQL",
     ..Declaration::new(
         "postgres",

@@ -271,6 +271,14 @@ impl Store for RedbStore {
         caught(&self.path, || check::complaints(&self.path, cache).map(Some).map_err(wrong))
     }
 
+    fn reclaim(mut self: Box<Self>) -> Result<()> {
+        self.settle()?;
+        let Self { handle, path, .. } = &mut *self;
+        let Handle::Write(database) = handle else { return Err(refusal::read_only()) };
+        caught(path, || database.compact().map_err(|e| failed(path, e.into())))?;
+        self.close()
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         let Self { handle, path, .. } = *self;
         let close = || match handle {

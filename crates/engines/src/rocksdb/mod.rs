@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 
 use model::{
     Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library, OpenOptions,
-    Result, Setting, Settings, Store,
+    Result, Setting, Settings, Store, Try,
 };
 
 use crate::{at, caught::StoreName, fresh};
@@ -80,7 +80,12 @@ static DECLARATION: Declaration = Declaration {
         whole_blocks: false,
     }),
     integrity: Some("a checksum for each block, compared as it is read"),
+    reclaim: Some("a compaction of all keys (CompactRange)"),
     blobs: Some(&RocksDb),
+    worth_trying: &[
+        Try::new("", "fast writes and checksums; threads that work in the background"),
+        Try::new("blobs=off", "values in the tables: compaction moves them"),
+    ],
     title: "RocksDB",
     extension: Some("rocksdb"),
     ..Declaration::new(

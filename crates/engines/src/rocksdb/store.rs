@@ -226,6 +226,12 @@ impl Store for RocksStore {
         Ok(())
     }
 
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        self.settle()?;
+        self.database.compact_range_cf(self.column()?, None::<&[u8]>, None::<&[u8]>);
+        self.close()
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         self.settle()?;
         self.database.cancel_all_background_work(true);

@@ -197,6 +197,9 @@ pub(crate) trait Dialect: Connection {
         Vec::new()
     }
 
+    /// What gives the space of deleted rows of the table `name` back to the file system.
+    fn reclaim(name: &str) -> String;
+
     /// What the server's own check finds wrong with the table `name`; `None`: it has no check.
     fn integrity(&mut self, _: &str) -> Answer<Option<Vec<String>>> {
         Ok(None)

@@ -28,6 +28,14 @@ pub(crate) use table::Grammar;
 pub(crate) use tls::{TLS, Tls, certificates, refused};
 pub(crate) use variables::{Variables, own_variables, variables};
 
+use model::Try;
+
+/// What a server trades.
+pub(crate) const SERVED: Try = Try::new(
+    "",
+    "clients on other machines, and users with rights; a round trip for each operation",
+);
+
 #[cfg(test)]
 mod tests {
     use std::sync::OnceLock;

@@ -163,6 +163,17 @@ impl<D: Dialect> Session for TableSession<'_, D> {
         .map(|_| length)
     }
 
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        let (keys, mut length) = (self.store.keys, None);
+        let parameters = [self.parameter(key)?, Value::Int(1)];
+        self.each(LIST_FROM, &parameters, &mut |row| {
+            let item = length_of(row, keys)?;
+            length = (item.key == key).then_some(item.length);
+            Ok(ControlFlow::Continue(()))
+        })
+        .map(|_| length)
+    }
+
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.store.check_item(key, value.len() as u64)?;
         let (key, value) = (self.parameter(key)?, Value::Bytes(value));

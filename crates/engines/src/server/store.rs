@@ -277,6 +277,12 @@ impl<D: Dialect> Store for TableStore<D> {
         self.host.control(|control| D::integrity(control, &self.name))
     }
 
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        self.host.control(|control| control.run(&D::reclaim(&self.name)).map(drop))?;
+        self.settle()?;
+        self.close()
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         let Self { host, mut removal, .. } = *self;
         removal.run().map_err(|failure| host.explain(failure))?;

@@ -136,6 +136,11 @@ impl SqliteStore {
         self.database.access
     }
 
+    /// As 3,050,004 for 3.50.4.
+    pub(crate) fn version_number(&self) -> i32 {
+        lock::hold(&self.control).version_number()
+    }
+
     /// Runs a statement that returns nothing of interest.
     pub(crate) fn execute(&self, sql: &str) -> Result<()> {
         lock::hold(&self.control).execute(sql)
@@ -197,6 +202,11 @@ impl Store for SqliteStore {
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         inspect::arrangement(&lock::hold(&self.control), self.table).map(Some)
     }
+
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        self.execute("VACUUM")?;
+        self.settle()
+    }
 }
 
 pub(crate) struct SqliteSession {
@@ -209,6 +219,7 @@ pub(crate) struct SqliteSession {
     reader: Option<Blob>,
     writer: Option<Blob>,
     get: Statement,
+    length: Statement,
     rowid: Statement,
     insert: Statement,
     update: Statement,
@@ -239,6 +250,7 @@ impl SqliteSession {
             reader: None,
             writer: None,
             get: prepare(format!("SELECT {value} FROM {name} WHERE {key}=?1"))?,
+            length: prepare(format!("SELECT {length} FROM {name} WHERE {key}=?1"))?,
             rowid: prepare(format!("SELECT rowid FROM {name} WHERE {key}=?1"))?,
             insert: prepare(if old {
                 insert.replacen("INSERT", "INSERT OR IGNORE", 1)
@@ -370,6 +382,11 @@ impl Session for SqliteSession {
     #[inline]
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         if self.by_blob { self.get_by_blob(key, into) } else { self.get_by_sql(key, into) }
+    }
+
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        let key = self.value(key)?;
+        self.length.row([key], |row| row.integer(0).unsigned_abs())
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {

@@ -24,6 +24,8 @@ pub struct Stat {
     pub page_size: i64,
     pub page_count: i64,
     pub freelist_count: i64,
+    /// The largest value that is in the database; absent: all are.
+    pub inline: Option<u64>,
     /// What `PRAGMA integrity_check(10)` said.
     pub integrity: Vec<String>,
 }
@@ -54,6 +56,7 @@ pub(crate) fn stat(path: &Path, tables: &[&'static Table], vacuum: bool) -> Resu
         page_size: db.number("PRAGMA page_size")?,
         page_count: db.number("PRAGMA page_count")?,
         freelist_count: db.number("PRAGMA freelist_count")?,
+        inline: None,
         integrity: db.column("PRAGMA integrity_check(10)", 0)?,
     })
 }

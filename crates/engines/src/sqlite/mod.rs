@@ -14,7 +14,7 @@ mod tasks;
 
 use model::{
     Accepts, Capabilities, Declaration, Durability, Engine, Error, Facet, Fill, Library, Result,
-    Setting, Settings, rows::NULL,
+    Setting, Settings, Try, rows::NULL,
 };
 
 pub(crate) use blobs::{SqliteSession, SqliteStore};
@@ -94,6 +94,20 @@ pub(crate) const CHECKPOINT: Setting = Setting::new(
 .of_use()
 .only(&[Facet::Blobs]);
 
+const HANDLES: &str = "reads by blob handles, not by statements, and without a copy in SQLite's cache; an \
+                       error of the disk ends the program (SIGBUS)";
+
+/// What mapping trades.
+pub(crate) const MAPPED: &str =
+    "reads without a copy in SQLite's cache; an error of the disk ends the program (SIGBUS)";
+
+pub(crate) const LIB: Setting = Setting::new(
+    library::SETTING,
+    Accepts::Text,
+    "another build of SQLite, loaded from this file, or by a name of `storemark sqlite list`",
+)
+.of_use();
+
 static DECLARATION: Declaration = Declaration {
     settings: &[
         Setting::new(
@@ -127,12 +141,7 @@ static DECLARATION: Declaration = Declaration {
         .only(&[Facet::Blobs]),
         MMAP,
         CHECKPOINT,
-        Setting::new(
-            library::SETTING,
-            Accepts::Text,
-            "another build of SQLite, loaded from this file, or by a name of `storemark sqlite list`",
-        )
-        .of_use(),
+        LIB,
         NULL,
     ],
     durability: &[
@@ -165,10 +174,20 @@ static DECLARATION: Declaration = Declaration {
         whole_blocks: false,
     }),
     capabilities: Capabilities { types: true, ..Capabilities::ON_DISK },
+    reclaim: Some("VACUUM"),
     integrity: Some("PRAGMA integrity_check (pages and indexes; values have no checksums)"),
     blobs: Some(&Sqlite),
     rows: Some(&Sqlite),
     tasks: Some(&Sqlite),
+    worth_trying: &[
+        Try::new("", "one file that many programs can read"),
+        Try::new("mmap=1GiB", MAPPED),
+        Try::new("page_size=16384", "fewer pages for large values; more is written for small ones"),
+        Try::new("api=blob&mmap=1GiB", HANDLES),
+        Try::new("mmap=1GiB&page_size=16384", MAPPED),
+        Try::new("mmap=1GiB&page_size=65536", MAPPED),
+        Try::new("api=blob&mmap=1GiB&page_size=16384", HANDLES),
+    ],
     title: "SQLite",
     extension: Some("db"),
     ..Declaration::new("sqlite", "an SQLite database: table kv for integers, sqlar for names")

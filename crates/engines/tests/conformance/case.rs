@@ -9,9 +9,10 @@ use std::{
     time::SystemTime,
 };
 
+pub(crate) use model::OwnedKey;
 use model::{
-    Accepts, Access, Blobs, Durability, ErrorKind, Facet, Item, Key, KeyKind, Mode, OpenOptions,
-    Put, Result, Scan, Session, Setting, Settings, Store,
+    Accepts, Access, Blobs, Durability, ErrorKind, Facet, Item, KeyKind, Mode, OpenOptions, Put,
+    Result, Scan, Session, Setting, Settings, Store,
 };
 use storemark_engines::{Slowed, registry};
 use tempfile::TempDir;
@@ -43,11 +44,25 @@ impl Case {
         self.engine.open(path, &self.options(access))
     }
 
+    /// A new store with the first keys up to `count`.
+    pub(crate) fn filled(&self, path: &Path, count: i64) -> Box<dyn Store> {
+        let store = self.create(path).unwrap();
+        store.session().unwrap().fill(self, count);
+        store
+    }
+
+    /// The same, closed.
+    pub(crate) fn made(&self, path: &Path, count: i64) {
+        self.filled(path, count).close().unwrap();
+    }
+
     /// The `n`-th key: names are in two folders, and their order is not that of `n`.
     pub(crate) fn key(&self, n: i64) -> OwnedKey {
         match self.keys {
             KeyKind::Integers => OwnedKey::Int(n),
-            KeyKind::Names => OwnedKey::Name(format!("{}/{n}", n.rem_euclid(2)).into_bytes()),
+            KeyKind::Names => {
+                OwnedKey::Name(format!("{}/{n}", n.rem_euclid(2)).into_bytes().into())
+            }
         }
     }
 
@@ -62,30 +77,6 @@ impl Case {
     /// Where a new store of it can be.
     pub(crate) fn place(&self) -> Place {
         servers::place(self.engine)
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum OwnedKey {
-    Int(i64),
-    Name(Vec<u8>),
-}
-
-impl OwnedKey {
-    pub(crate) fn as_key(&self) -> Key<'_> {
-        match self {
-            Self::Int(key) => Key::Int(*key),
-            Self::Name(name) => Key::Name(name),
-        }
-    }
-}
-
-impl From<Key<'_>> for OwnedKey {
-    fn from(key: Key<'_>) -> Self {
-        match key {
-            Key::Int(key) => Self::Int(key),
-            Key::Name(name) => Self::Name(name.to_vec()),
-        }
     }
 }
 

@@ -121,7 +121,7 @@ fn links_and_special_files_are_no_keys_and_block_nothing() {
     let store = case(&[]).open(&place.path, Access::Write).unwrap();
     let mut session = store.session().unwrap();
     for name in ["link", "folder-link", "pipe", "socket", "sub", "sub/dangling", "file/x"] {
-        assert_eq!(session.value(&OwnedKey::Name(name.into())), None, "{name}");
+        assert_eq!(session.value(&OwnedKey::Name(name.as_bytes().into())), None, "{name}");
         assert!(!session.delete(Key::Name(name.as_bytes())).unwrap());
         let insert = Put::of(How::Insert);
         let inserted = session.put(Key::Name(name.as_bytes()), b"x", &insert);
@@ -172,7 +172,7 @@ fn a_rename_that_fails_leaves_no_temporary_file() {
     let store = case.open(&place.path, Access::Write).unwrap();
     let mut session = store.session().unwrap();
     assert!(session.put(Key::Name(b"sub"), b"over a folder", &Put::default()).is_err());
-    session.write(&OwnedKey::Name(b"sub/other".to_vec()), b"fine");
+    session.write(&OwnedKey::Name((*b"sub/other").into()), b"fine");
     assert_eq!(place.path.read_dir().unwrap().count(), 1);
     assert_eq!(place.path.join("sub").read_dir().unwrap().count(), 2);
 }

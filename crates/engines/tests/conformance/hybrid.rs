@@ -9,7 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Access, Durability, Entry, EntryKind, ErrorKind, How, Key, KeyKind, Mode, Put, Store};
+use model::{
+    Access, Durability, Entry, EntryKind, ErrorKind, How, Key, KeyKind, Mode, Put, Removed, Store,
+};
 use storemark_engines::registry;
 
 use crate::case::{Case, Ease, OwnedKey, Place, bytes, checked};
@@ -183,9 +185,12 @@ fn files_that_no_row_names_are_reported_and_removed_by_the_next_writer() {
     store.close().unwrap();
     assert_eq!(place.snapshot(), before);
     let store = case.open(&place.path, Access::Write).unwrap();
+    assert_eq!(store.removed(), Removed { files: 1, bytes: 4 });
     assert_eq!(store.left_out().unwrap(), []);
     assert_eq!(files(&place.path).len(), 2);
     assert_eq!(store.session().unwrap().items().len(), 4);
+    drop(store);
+    assert_eq!(case.open(&place.path, Access::Write).unwrap().removed(), Removed::default());
 }
 
 /// One that opens the store for writing must not take the file of a batch under way for an orphan.

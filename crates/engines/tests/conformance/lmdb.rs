@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use model::{Access, Error, ErrorKind, Key, KeyKind, Mode, Put, Store};
+use model::{Access, Error, ErrorKind, Key, KeyKind, Mode, Put};
 use storemark_engines::registry;
 
 use crate::{
@@ -13,12 +13,6 @@ use crate::{
 fn case(pairs: &[(&str, &str)]) -> Case {
     let engine = registry::blobs("lmdb").unwrap();
     Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) }
-}
-
-fn filled(place: &Place) -> Box<dyn Store> {
-    let store = case(&[]).create(&place.path).unwrap();
-    store.session().unwrap().fill(&case(&[]), 20);
-    store
 }
 
 /// What is said of a store that is not as LMDB leaves it. To say so changes nothing.
@@ -62,7 +56,7 @@ fn a_name_too_long_is_refused() {
     let case = Case { keys: KeyKind::Names, ..case(&[]) };
     let store = case.create(&place.path).unwrap();
     let mut session = store.session().unwrap();
-    session.write(&OwnedKey::Name(vec![b'n'; 511]), b"fits");
+    session.write(&OwnedKey::Name(vec![b'n'; 511].into()), b"fits");
     for length in [0, 512, 5000] {
         let name = vec![b'n'; length];
         let error = session.put(Key::Name(&name), b"", &Put::default()).unwrap_err();
@@ -76,7 +70,7 @@ fn a_name_too_long_is_refused() {
 #[test]
 fn beside_a_writer_in_the_process_it_is_refused() {
     let place = Place::new();
-    let store = filled(&place);
+    let store = case(&[]).filled(&place.path, 20);
     for access in [Access::Read, Access::Write] {
         let error = case(&[]).open(&place.path, access).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Usage);
@@ -92,9 +86,7 @@ fn opened_alike_to_read_it_may_be_open_twice_in_the_process() {
         let [alike, unlike] =
             [&[][..], &[("readahead", "off")]].map(|pairs| Case { keys, ..case(pairs) });
         let place = Place::new();
-        let store = alike.create(&place.path).unwrap();
-        store.session().unwrap().fill(&alike, 20);
-        store.close().unwrap();
+        alike.made(&place.path, 20);
         let [one, other] = [(); 2].map(|()| alike.open(&place.path, Access::Read).unwrap());
         let items = one.session().unwrap().items();
         one.close().unwrap();
@@ -109,7 +101,7 @@ fn opened_alike_to_read_it_may_be_open_twice_in_the_process() {
 #[test]
 fn a_data_file_cut_short_or_of_another_kind_is_corrupt() {
     let place = Place::new();
-    filled(&place).close().unwrap();
+    case(&[]).made(&place.path, 20);
     let data = place.path.join("data.mdb");
     let good = fs::read(&data).unwrap();
     for length in [0, 20, 4096, 8192, good.len() / 2, good.len() - 1] {
@@ -127,7 +119,7 @@ fn a_data_file_cut_short_or_of_another_kind_is_corrupt() {
 fn pages_that_a_batch_gave_up_are_not_missed() {
     for close in [true, false] {
         let place = Place::new();
-        let store = filled(&place);
+        let store = case(&[]).filled(&place.path, 20);
         let mut session = store.session().unwrap();
         session.begin(Mode::Write).unwrap();
         session.write(&OwnedKey::Int(99), &bytes(99, 1_000_000));
@@ -148,7 +140,7 @@ fn pages_that_a_batch_gave_up_are_not_missed() {
 #[test]
 fn beside_another_process_it_is_read_under_its_locks() {
     let place = Place::new();
-    filled(&place).close().unwrap();
+    case(&[]).made(&place.path, 20);
     let changes = || case(&[]).engine.reading_changes(&place.path, &case(&[]).settings);
     assert_eq!(changes(), None);
     let mut neighbour = Neighbour::with(&case(&[]), &place.path);

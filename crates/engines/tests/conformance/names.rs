@@ -36,7 +36,7 @@ fn names_of_any_bytes_come_back() {
         let mut session = store.session().unwrap();
         let items: Vec<_> = (0..)
             .zip(awkward())
-            .map(|(n, name)| (OwnedKey::Name(name.to_vec()), bytes(n, 20)))
+            .map(|(n, name)| (OwnedKey::Name(name.to_vec().into()), bytes(n, 20)))
             .collect();
         for (key, value) in &items {
             session.write(key, value);
@@ -45,8 +45,8 @@ fn names_of_any_bytes_come_back() {
             assert_eq!(session.value(key).as_ref(), Some(value));
         }
         assert_eq!(session.items(), items);
-        assert_eq!(session.value(&OwnedKey::Name(b"a".to_vec())), None);
-        assert_eq!(session.value(&OwnedKey::Name(b"a/b/c".to_vec())), None);
+        assert_eq!(session.value(&OwnedKey::Name((*b"a").into())), None);
+        assert_eq!(session.value(&OwnedKey::Name((*b"a/b/c").into())), None);
     });
 }
 

@@ -19,9 +19,7 @@ fn refused(path: &Path) -> Error {
 #[test]
 fn a_pack_cut_short_or_changed_is_corrupt() {
     let place = Place::new();
-    let store = case("pread").create(&place.path).unwrap();
-    store.session().unwrap().fill(&case("pread"), 10);
-    store.close().unwrap();
+    case("pread").made(&place.path, 10);
     let good = fs::read(&place.path).unwrap();
     for length in [0, 5, 16, 40, good.len() / 2, good.len() - 1] {
         fs::write(&place.path, &good[..length]).unwrap();
@@ -42,8 +40,7 @@ fn a_pack_cut_short_or_changed_is_corrupt() {
 #[test]
 fn a_pack_whose_writer_was_interrupted_says_so() {
     let place = Place::new();
-    let store = case("pread").create(&place.path).unwrap();
-    store.session().unwrap().fill(&case("pread"), 10);
+    let store = case("pread").filled(&place.path, 10);
     store.settle().unwrap();
     store.session().unwrap().write(&case("pread").key(11), b"not settled");
     let copy = place.dir.path().join("copy");
@@ -67,8 +64,7 @@ fn values_written_behind_the_map_are_read_all_the_same() {
 #[test]
 fn an_update_of_the_same_length_leaves_the_length_of_the_file() {
     let place = Place::new();
-    let store = case("pread").create(&place.path).unwrap();
-    store.session().unwrap().fill(&case("pread"), 10);
+    let store = case("pread").filled(&place.path, 10);
     store.settle().unwrap();
     let before = fs::metadata(&place.path).unwrap().len();
     store.session().unwrap().write(&case("pread").key(3), &[7; 100]);

@@ -1,7 +1,7 @@
 //! What only redb does: one process alone unless it is told otherwise, commits that stay in memory,
 //! and a repair after a killed writer.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use model::{Access, Durability, ErrorKind, KeyKind};
 use storemark_engines::registry;
@@ -16,16 +16,10 @@ fn case(pairs: &[(&str, &str)]) -> Case {
     Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) }
 }
 
-fn filled(path: &Path, pairs: &[(&str, &str)]) {
-    let store = case(pairs).create(path).unwrap();
-    store.session().unwrap().fill(&case(pairs), 20);
-    store.close().unwrap();
-}
-
 #[test]
 fn beside_a_process_that_writes_it_is_refused() {
     let place = Place::new();
-    filled(&place.path, &[]);
+    case(&[]).made(&place.path, 20);
     let neighbour = Neighbour::with(&case(&[]), &place.path);
     for access in [Access::Read, Access::Write] {
         let error = case(&[]).open(&place.path, access).err().unwrap();
@@ -41,7 +35,7 @@ fn beside_a_process_that_writes_it_is_refused() {
 fn shared_by_all_it_is_written_beside_another_process() {
     let place = Place::new();
     let shared = case(&[("share", "writers")]);
-    filled(&place.path, &[("share", "writers")]);
+    case(&[("share", "writers")]).made(&place.path, 20);
     let mut neighbour = Neighbour::with(&shared, &place.path);
     let store = shared.engine.join(&place.path, &shared.options(Access::Write)).unwrap();
     let mut session = store.session().unwrap();
@@ -54,7 +48,7 @@ fn shared_by_all_it_is_written_beside_another_process() {
 #[test]
 fn several_read_at_once() {
     let place = Place::new();
-    filled(&place.path, &[]);
+    case(&[]).made(&place.path, 20);
     let [one, other] = [(); 2].map(|()| case(&[]).open(&place.path, Access::Read).unwrap());
     assert_eq!(one.session().unwrap().items(), other.session().unwrap().items());
 }
@@ -80,7 +74,7 @@ fn left(place: &Place) -> Vec<u8> {
 #[test]
 fn a_deferred_commit_is_in_the_file_once_it_is_settled() {
     let place = Place::new();
-    filled(&place.path, &[]);
+    case(&[]).made(&place.path, 20);
     let case = case(&[("sync", "deferred")]);
     let store = case.open(&place.path, Access::Write).unwrap();
     let before = store.session().unwrap().value(&OwnedKey::Int(1)).unwrap();
@@ -94,7 +88,7 @@ fn a_deferred_commit_is_in_the_file_once_it_is_settled() {
 fn other_commits_are_in_the_file_at_once() {
     for class in [Durability::None, Durability::Durable] {
         let place = Place::new();
-        filled(&place.path, &[]);
+        case(&[]).made(&place.path, 20);
         let case = case(case(&[]).engine.durability_settings(class).unwrap().settings);
         let store = case.open(&place.path, Access::Write).unwrap();
         store.session().unwrap().write(&OwnedKey::Int(1), b"new");
@@ -105,7 +99,7 @@ fn other_commits_are_in_the_file_at_once() {
 #[test]
 fn after_a_killed_writer_it_is_repaired_before_it_is_read() {
     let place = Place::new();
-    filled(&place.path, &[]);
+    case(&[]).made(&place.path, 20);
     let copy = place.dir.path().join("copy");
     let store = case(&[]).open(&place.path, Access::Write).unwrap();
     store.session().unwrap().write(&OwnedKey::Int(21), b"last");
@@ -125,7 +119,7 @@ fn after_a_killed_writer_it_is_repaired_before_it_is_read() {
 #[test]
 fn a_file_cut_short_or_of_another_kind_is_refused_and_stays() {
     let place = Place::new();
-    filled(&place.path, &[]);
+    case(&[]).made(&place.path, 20);
     let good = fs::read(&place.path).unwrap();
     for length in [0, 5, 100, 4096, good.len() / 2] {
         fs::write(&place.path, &good[..length]).unwrap();

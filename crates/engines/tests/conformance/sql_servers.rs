@@ -46,7 +46,7 @@ fn other_storage_engines_hold_blobs_and_promise_nothing() {
         // Sorting compares the first kilobyte.
         for end in *b"ba" {
             let name = [vec![b'x'; longest - 1], vec![end]].concat();
-            session.write(&OwnedKey::Name(name), &bytes(i64::from(end), 70_000));
+            session.write(&OwnedKey::Name(name.into()), &bytes(i64::from(end), 70_000));
         }
         let long = vec![b'x'; longest + 1];
         let error = session.put(Key::Name(&long), b"", &Put::default()).unwrap_err();
@@ -149,8 +149,7 @@ fn a_wait_that_took_too_long_is_repeated_and_counted() {
 fn a_store_that_is_open_can_be_joined_but_not_opened() {
     for case in cases() {
         let place = Place::new();
-        let store = case.create(&place.path).unwrap();
-        store.session().unwrap().fill(&case, 3);
+        let store = case.filled(&place.path, 3);
         let error = case.open(&place.path, Access::Write).err().unwrap();
         assert!(error.to_string().contains("another process has it open"), "{error}");
         let joined = case.engine.join(&place.path, &case.options(Access::Write)).unwrap();

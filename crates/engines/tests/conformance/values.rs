@@ -1,6 +1,6 @@
 //! What is put is what is got.
 
-use model::{Access, ErrorKind, How, Key, KeyKind, Put, Store};
+use model::{Access, ErrorKind, How, Key, KeyKind, Mode, Put, Store};
 
 use crate::case::{Case, Ease, OwnedKey, bytes, cases, each_store};
 
@@ -96,6 +96,29 @@ fn a_short_buffer_stays_as_it_was_and_learns_the_length() {
 }
 
 #[test]
+fn a_length_is_that_of_the_value_also_within_a_batch() {
+    each_store(|case, store| {
+        let mut session = store.session().unwrap();
+        let lengths = [0, 1, 4096, 150_000];
+        for (n, length) in (1..).zip(lengths) {
+            session.write(&case.key(n), &bytes(n, length));
+        }
+        for (n, length) in (1..).zip(lengths) {
+            assert_eq!(session.length(case.key(n).as_key()).unwrap(), Some(length as u64));
+        }
+        session.begin(Mode::Write).unwrap();
+        session.write(&case.key(1), &bytes(1, 70_000));
+        assert!(session.delete(case.key(3).as_key()).unwrap());
+        for (n, length) in [(1, Some(70_000)), (2, Some(1)), (3, None), (0, None), (9, None)] {
+            assert_eq!(session.length(case.key(n).as_key()).unwrap(), length, "key {n}");
+        }
+        session.commit().unwrap();
+        assert_eq!(session.length(case.key(1).as_key()).unwrap(), Some(70_000));
+        assert_eq!(session.length(case.key(3).as_key()).unwrap(), None);
+    });
+}
+
+#[test]
 fn integers_of_any_size_and_sign_are_keys() {
     each_store(|case, store| {
         if case.keys == KeyKind::Names {
@@ -125,6 +148,7 @@ fn a_key_of_the_other_kind_is_an_error() {
         };
         let errors = [
             session.get(other, &mut []).err(),
+            session.length(other).err(),
             session.put(other, b"", &Put::default()).err(),
             session.delete(other).err(),
         ];

@@ -33,7 +33,9 @@ impl Map {
                 Action::Modify => self.read(place, buffer) + self.update(place, payload()),
                 Action::Insert => self.insert(place, payload()),
                 Action::Scan => self.scan(place, op.items, buffer),
-                Action::Delete => unreachable!("no mix of YCSB deletes"),
+                Action::Delete | Action::Stat => {
+                    unreachable!("no mix of YCSB deletes, or looks up lengths")
+                }
             };
         }
         (start.elapsed(), bytes as u64)

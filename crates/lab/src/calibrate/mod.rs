@@ -10,12 +10,13 @@ use std::{
 };
 
 use checks::{
-    CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, Gate, KnownRatio, KnownRun, Series,
-    SlowDown,
+    CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, Gate, KnownRatio, KnownRun, LeftOutRun,
+    Series, SlowDown,
 };
 use model::{
-    Blobs, Error, ErrorKind, Generated, Result, Rounds, Settings, record::Record,
-    units::show_duration,
+    Blobs, Error, ErrorKind, Generated, Result, Rounds, Settings,
+    record::Record,
+    units::{duration_of, show_duration},
 };
 
 use crate::{Progress, Stop, nth_seed};
@@ -63,6 +64,8 @@ pub struct Calibrated {
     /// A run of the store alone: what an operation takes, and where.
     pub alone: Record,
     pub runs: Vec<KnownRun>,
+    /// Runs that measured nothing.
+    pub left_out: Vec<LeftOutRun>,
     /// Why there are no more; the time that was given is no error.
     pub ended: Result<()>,
 }
@@ -84,23 +87,29 @@ pub fn calibrate(
         let alone = subject.alone(stop)?;
         let (calibration, slowed) = begun(request, &alone)?;
         write(&CalibrationLine::Calibration(&calibration))?;
-        let mut runs = Vec::new();
-        let mut make_all = || {
+        let (mut runs, mut left_out) = (Vec::new(), Vec::new());
+        let mut make_all = || -> Result<()> {
             for (before, (form, seed)) in order.iter().enumerate() {
                 let left = most(request, &order[before..]);
                 let left = left.min(request.time.saturating_sub(began.elapsed()));
                 progress.rounds(&format!("run {} of {}", before + 1, order.len()), Some(left));
-                let run = subject.known(*form, &slowed, *seed, stop);
-                let run = run.map_err(|error| error.context(form))?;
-                write(&CalibrationLine::Run(&run))?;
-                runs.push(run);
+                let done = subject.attempt(*form, &slowed, *seed, stop)?;
+                write(&done.as_ref().map_or_else(CalibrationLine::LeftOut, CalibrationLine::Run))?;
+                match done {
+                    Ok(run) => runs.push(run),
+                    Err(out) => left_out.push(out),
+                }
             }
             Ok(())
         };
-        let ended = make_all();
-        let ended =
-            ended.or_else(|e: Error| if e.kind() == ErrorKind::Overdue { Ok(()) } else { Err(e) });
-        Ok(Calibrated { calibration, alone, runs, ended })
+        let ended = match make_all() {
+            Err(error) if error.kind() != ErrorKind::Overdue => Err(error),
+            _ if runs.is_empty() => Err(Error::failed(
+                "none of the runs could be measured; use more --time and --run-time, or fewer --keys",
+            )),
+            _ => Ok(()),
+        };
+        Ok(Calibrated { calibration, alone, runs, left_out, ended })
     };
     stop.within(Some(request.time), calibrate).map_err(|error: Error| match error.kind() {
         ErrorKind::Overdue => error.context("--time"),
@@ -124,12 +133,12 @@ fn order(request: &CalibrateRequest) -> Vec<(Form, u64)> {
 /// The time of these runs if none ends early.
 fn most(request: &CalibrateRequest, runs: &[(Form, u64)]) -> Duration {
     let records: f64 = runs.iter().map(|(form, _)| f64::from(form.records())).sum();
-    Duration::try_from_secs_f64(records * request.rounds.seconds).unwrap_or(Duration::MAX)
+    duration_of(records * request.rounds.seconds)
 }
 
 fn how_long(request: &CalibrateRequest, order: &[(Form, u64)]) -> String {
     let CalibrateRequest { forms, runs, time, rounds, .. } = request;
-    let each = Duration::try_from_secs_f64(rounds.seconds).unwrap_or(Duration::MAX);
+    let each = duration_of(rounds.seconds);
     let [most, each, given] = [most(request, order), each, *time].map(show_duration);
     let count = forms.len();
     let forms = if count == 1 { String::new() } else { format!(" of each of {count} forms") };
@@ -182,7 +191,23 @@ fn begun(request: &CalibrateRequest, alone: &Record) -> Result<(Calibration, Slo
 }
 
 impl Subject<'_> {
-    /// A run of `form`, judged as `storemark run` or `compare` does.
+    /// A run of `form`, or why it measured nothing; an error once all the time is over.
+    fn attempt(
+        &self,
+        form: Form,
+        slowed: &[(Form, &'static dyn Blobs)],
+        seed: u64,
+        stop: &Stop,
+    ) -> Result<std::result::Result<KnownRun, LeftOutRun>> {
+        self.known(form, slowed, seed, stop).map(Ok).or_else(|error| {
+            stop.check()?;
+            // A run's own time has another option here.
+            let why = error.replaced("--time", "--run-time").replaced("--sample", "--keys");
+            Ok(Err(LeftOutRun { form, seed, why: why.to_string() }))
+        })
+    }
+
+    /// A run of `form`, judged as `storemark run` or `compare` does; an error if it measured nothing.
     fn known(
         &self,
         form: Form,
@@ -196,13 +221,9 @@ impl Subject<'_> {
         let (mut ratios, mut gate) = (Vec::new(), None);
         if form == Form::Gate {
             let (again, _) = self.run(form, second, nth_seed(seed, 1), stop)?;
-            // Where the time was too short for a trial there is nothing to compare.
-            let measured = |record: &Record| !record.samples.is_empty();
-            let both = record.filter(measured).zip(again.filter(measured));
-            let both = both.map(|(old, new)| (self.request.gate)(&[old, new]));
-            gate = Some(both.unwrap_or(Ok(Gate::CannotTell))?);
+            gate = Some((self.request.gate)(&[record, again])?);
         } else {
-            ratios = record.map_or_else(|| vec![KnownRatio::NONE], |record| ratios_of(&record));
+            ratios = ratios_of(&record);
         }
         Ok(KnownRun { form, seed, seconds: began.elapsed().as_secs_f64(), ended, ratios, gate })
     }

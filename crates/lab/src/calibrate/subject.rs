@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use checks::Form;
 use model::{
-    Blobs, Cache, Error, ErrorKind, Operation, Result, Rounds,
+    Blobs, Cache, Error, Finding, FindingKind, Operation, Result, Rounds,
     record::{Ended, Record},
 };
 
@@ -54,19 +54,17 @@ impl<'a> Subject<'a> {
         let CalibrateRequest { engine, rounds, seed, .. } = self.request;
         let rounds = Rounds { max: Some(rounds.min), seconds: 0.0, ..*rounds };
         let targets = vec![self.target(1, *engine, true)];
-        let (record, _) = done(&self.reading(Data::Targets, targets, rounds, *seed), stop)?;
-        record.ok_or_else(Error::overdue)
+        done(&self.reading(Data::Targets, targets, rounds, *seed), stop).map(|(record, _)| record)
     }
 
-    /// A run of `form`, the second target of another engine if that is given. No record: its time was
-    /// over before it began.
+    /// A run of `form`, the second target of another engine if that is given.
     pub(super) fn run(
         &self,
         form: Form,
         second: Option<&'static dyn Blobs>,
         seed: u64,
         stop: &Stop,
-    ) -> Result<(Option<Record>, Ended)> {
+    ) -> Result<(Record, Ended)> {
         let CalibrateRequest { engine, rounds, location, data, scratch, .. } = self.request;
         let copies = matches!(form, Form::Copies | Form::Updates) && location.is_none();
         let count = if form == Form::Table { 4 } else { 2 };
@@ -119,15 +117,21 @@ fn shape(part: &mut BlobsRequest, form: Form) {
     }
 }
 
-/// Measures what is asked for. An interrupted run is an error.
-fn done(request: &Request, stop: &Stop) -> Result<(Option<Record>, Ended)> {
+/// Measures what is asked for. A run that was interrupted, lost a target or has no sample is an error.
+fn done(request: &Request, stop: &Stop) -> Result<(Record, Ended)> {
     let mut recorder = Recorder::new(None);
-    let ended = match measure(request, &mut recorder, &Silent, stop) {
-        Err(error) if error.kind() == ErrorKind::Overdue => Ended::Time,
-        outcome => outcome?.ended,
-    };
+    let ended = measure(request, &mut recorder, &Silent, stop)?.ended;
     if ended == Ended::Interrupted {
         return Err(Error::interrupted());
     }
-    Ok((recorder.record().cloned(), ended))
+    let record = recorder.record().cloned().ok_or_else(Error::overdue)?;
+    let why = |finding: &Finding| match &finding.kind {
+        FindingKind::NotUsable { why } | FindingKind::TrialFailed { why } => Some(why.clone()),
+        _ => None,
+    };
+    match record.findings.iter().find_map(why) {
+        Some(why) => Err(Error::failed(why)),
+        None if record.samples.is_empty() => Err(Error::overdue()),
+        None => Ok((record, ended)),
+    }
 }

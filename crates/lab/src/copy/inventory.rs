@@ -3,12 +3,9 @@
 
 use std::{iter::Peekable, ops::ControlFlow, vec::IntoIter};
 
-use model::{Error, How, Item, Meta, Result, Scan, Store, ValueType};
+use model::{Error, How, Item, Meta, OwnedKey, Result, Scan, Store, ValueType};
 
-use crate::{
-    Stop,
-    dataset::{OwnedKey, push_sorted},
-};
+use crate::{Stop, dataset::push_sorted};
 
 /// What identifies a value: 16 bytes of its BLAKE3 hash, its type, its mode, and its time in whole
 /// seconds, as some engines keep no more.

@@ -7,8 +7,8 @@ use std::{
 };
 
 use model::{
-    Access, Blobs, Error, Fill, Generated, KeyKind, OpenOptions, Result, Scan, Settings, Store,
-    units::show_size,
+    Access, Blobs, Error, Fill, Generated, KeyKind, OpenOptions, Removed, Result, Scan, Settings,
+    Store, units::show_size,
 };
 
 use crate::{
@@ -99,9 +99,13 @@ impl Place {
         self.engine.open(&self.path, &self.options(Access::Read, KeyKind::Integers))
     }
 
-    /// Opens the store for writing and closes it: its engine repairs what a killed writer left.
-    pub fn repair(&self) -> Result<()> {
-        self.engine.open(&self.path, &self.options(Access::Write, KeyKind::Integers))?.close()
+    /// Opens the store for writing and closes it: its engine repairs what a killed writer left. Returns
+    /// the files that it removed for that.
+    pub fn repair(&self) -> Result<Removed> {
+        let store =
+            self.engine.open(&self.path, &self.options(Access::Write, KeyKind::Integers))?;
+        let removed = store.removed();
+        store.close().map(|()| removed)
     }
 
     pub(crate) fn options(&self, access: Access, keys: KeyKind) -> OpenOptions {

@@ -17,7 +17,7 @@ pub(crate) use deflated::Sampler;
 pub(crate) use generated::Generator;
 pub use random::nth_seed;
 pub(crate) use random::{Pool, PoolSpec, Use, below, derive, fill, shuffle};
-pub(crate) use sorted_keys::{OwnedKey, push_sorted};
+pub(crate) use sorted_keys::push_sorted;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {

@@ -1,29 +1,6 @@
 //! Keys in ascending order, each with a mark.
 
-use model::{Error, Key, Result};
-
-/// A key that owns its name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum OwnedKey {
-    Int(i64),
-    Name(Box<[u8]>),
-}
-
-impl OwnedKey {
-    pub(crate) fn of(key: Key<'_>) -> Self {
-        match key {
-            Key::Int(key) => Self::Int(key),
-            Key::Name(name) => Self::Name(name.into()),
-        }
-    }
-
-    pub(crate) fn as_key(&self) -> Key<'_> {
-        match self {
-            Self::Int(key) => Key::Int(*key),
-            Self::Name(name) => Key::Name(name),
-        }
-    }
-}
+use model::{Error, Key, OwnedKey, Result};
 
 /// Adds a key, which must come after all others. Merging relies on their order, so that a damaged
 /// store must not go unnoticed.
@@ -34,7 +11,7 @@ pub(crate) fn push_sorted<M>(rows: &mut Vec<(OwnedKey, M)>, key: Key<'_>, mark: 
         let last = last.as_key();
         return Err(Error::corrupt(format!("keys are out of order: {key} comes after {last}")));
     }
-    rows.push((OwnedKey::of(key), mark));
+    rows.push((key.into(), mark));
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 pub(crate) mod ageing;
 pub(crate) mod backup;
 pub(crate) mod blobs;
+pub(crate) mod life;
 mod meter;
 pub(crate) mod request;
 pub(crate) mod rows;
@@ -35,8 +36,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) left_out: Vec<String>,
     /// How long a round will take, if something was tried.
     pub(crate) round: Option<Duration>,
-    /// What the user can change to make a round shorter.
-    pub(crate) shorter: &'static str,
+    /// What the user can change to make a round shorter; absent: what to do was said already.
+    pub(crate) shorter: Option<&'static str>,
 }
 
 impl<'a> Prepared<'a> {
@@ -59,7 +60,7 @@ impl<'a> Prepared<'a> {
             findings: Vec::new(),
             left_out: Vec::new(),
             round: None,
-            shorter,
+            shorter: Some(shorter),
         }
     }
 }

@@ -19,6 +19,7 @@ use super::{
     ageing::{self, AgeingRequest},
     backup::{self, BackupRequest},
     blobs::{self, BlobsRequest, Coverage, Data, StoreCache},
+    life::{self, LifeRequest},
     rows::{self, RowsRequest},
     tasks::{self, TasksRequest},
 };
@@ -60,6 +61,7 @@ pub enum ExperimentRequest {
     Tasks(TasksRequest),
     Ageing(AgeingRequest),
     Backup(BackupRequest),
+    Life(LifeRequest),
 }
 
 /// A target: an engine by the facet that is measured, and where its stores are.
@@ -101,10 +103,16 @@ impl Request {
             over_time: false,
             in_place: false,
             integrity_check: false,
+            copies: true,
             short_of_room: false,
         };
+        Self::new(ExperimentRequest::Blobs(Box::new(blobs)), rounds, seed)
+    }
+
+    /// Of targets as they are, in the current directory; the first is the baseline.
+    pub fn new(experiment: ExperimentRequest, rounds: Rounds, seed: u64) -> Self {
         Self {
-            experiment: ExperimentRequest::Blobs(Box::new(blobs)),
+            experiment,
             baseline: 0,
             durability: None,
             adopted_from: None,
@@ -124,7 +132,9 @@ impl Request {
         let part = |of: &mut u64| *of = (*of / u64::from(parts)).max(1);
         let mut request = self.clone();
         match &mut request.experiment {
-            ExperimentRequest::Blobs(_) | ExperimentRequest::Backup(_) => return None,
+            ExperimentRequest::Blobs(_)
+            | ExperimentRequest::Backup(_)
+            | ExperimentRequest::Life(_) => return None,
             ExperimentRequest::Rows(of) => part(&mut of.rows),
             ExperimentRequest::Tasks(of) => part(&mut of.tasks),
             ExperimentRequest::Ageing(of) => part(&mut of.data.count),
@@ -172,6 +182,7 @@ impl Request {
             ExperimentRequest::Tasks(part) => tasks::prepare(self, part, stop),
             ExperimentRequest::Ageing(part) => ageing::prepare(self, part, progress, stop),
             ExperimentRequest::Backup(part) => backup::prepare(self, part, progress, stop),
+            ExperimentRequest::Life(part) => life::prepare(self, part, progress, stop),
         }
     }
 
@@ -220,7 +231,7 @@ impl Request {
     /// The time that it may take; absent: as long as the number of rounds takes.
     pub fn time(&self) -> Option<Duration> {
         let Rounds { max, seconds, .. } = self.rounds;
-        let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        let time = model::units::duration_of(seconds);
         max.is_none().then_some(time)
     }
 
@@ -234,7 +245,7 @@ impl Request {
                 }
                 _ => Coverage::All,
             });
-            if let (Coverage::Fitting, Some(measured)) = (blobs.coverage, measured) {
+            if let (Coverage::ALL_THAT_FITS, Some(measured)) = (blobs.coverage, measured) {
                 blobs.coverage = measured;
             }
             blobs.repeated = plan;

@@ -1,9 +1,27 @@
-//! Scratch folders, one for each folder that scratch stores are placed in.
+//! Scratch folders, one for each folder that scratch stores are placed in, and one for each trial.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use host::Scratch;
-use model::Result;
+use model::{Blobs, Error, Result};
+
+use super::request::Target;
+
+/// Does `work` in a new folder for a target, which is removed afterwards. A server's store is closed by
+/// then, whatever came of it.
+pub(super) fn in_folder<T>(
+    target: &Target<dyn Blobs>,
+    scratch: &Scratch,
+    name: &str,
+    work: impl FnOnce(PathBuf) -> Result<T>,
+) -> Result<T> {
+    let folder = scratch.folder(name, target.engine.account())?;
+    let done = work(folder.clone());
+    // What its removal leaves to the file system is not the next trial's to flush.
+    let removed = fs::remove_dir_all(&folder).map_err(|e| Error::io(folder.display(), e));
+    let removed = removed.and_then(|()| host::sync(scratch.path()));
+    done.and_then(|done| removed.map(|()| done))
+}
 
 /// Dropped, they are removed with all that is in them.
 #[derive(Default)]

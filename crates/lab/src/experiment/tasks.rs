@@ -53,14 +53,9 @@ pub(crate) fn prepare<'a>(
     stop: &'a Stop,
 ) -> Result<Prepared<'a>> {
     let TasksRequest { tasks, rewrites, output, workers, .. } = *part;
-    let workload = Workload {
-        work: Work::Tasks,
-        count: tasks * u64::from(workers),
-        batch: Batch::Of(1),
-        slice: None,
-        threads: workers,
-        processes: 1,
-    };
+    let count = tasks * u64::from(workers);
+    let workload = Workload::alone(Work::Tasks, count);
+    let workload = Workload { batch: Batch::Of(1), threads: workers, ..workload };
     let planned =
         |target: &Target<_>| target.planned(Facet::Tasks, request.durability, Owner::Scratch);
     let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;

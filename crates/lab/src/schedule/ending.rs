@@ -79,7 +79,7 @@ pub(super) fn left(
         Some(max) => further(max),
         None => further(rounds.min).max(rounds.seconds - spent.as_secs_f64()),
     };
-    Some(Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX))
+    Some(model::units::duration_of(seconds.max(0.0)))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::{
 use model::{
     Error, ErrorKind, Finding, FindingKind, Plan, Result, Rounds,
     record::{End, Ended, FORMAT, Header, Line, Record},
-    units::{option_duration, show_duration},
+    units::{duration_of, option_duration, show_duration},
 };
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -80,9 +80,9 @@ pub fn measure_with(
             Expected::Round(round) => prepared.round = Some(round),
             Expected::Longer(part) => progress.say(&format!(
                 "already a small part of a round takes more than {}: too few rounds for a verdict \
-                 may fit; use more --time, or {} to shorten them",
+                 may fit{}",
                 show_duration(part),
-                prepared.shorter
+                advice("use more --time", prepared.shorter)
             )),
         }
         let outcome = run(request, prepared, recorder, (began, progress, stop));
@@ -158,13 +158,18 @@ fn note(recorder: &mut Recorder, find: fn(&Record) -> Vec<Finding>) -> Result<()
     recorder.note(findings)
 }
 
+/// What to do about a long round: more time, or what makes it shorter.
+fn advice(time: &str, shorter: Option<&str>) -> String {
+    shorter.map_or_else(String::new, |shorter| format!("; {time}, or {shorter} to shorten it"))
+}
+
 struct Schedule<'a> {
     plan: &'a Plan,
     /// Those of a round that none has failed of.
     trials: Vec<Trial>,
     /// Targets a trial of which failed.
     lost: HashSet<usize>,
-    shorter: &'static str,
+    shorter: Option<&'static str>,
     /// Since when the time of the run counts.
     began: Instant,
     /// When the first round started.
@@ -243,13 +248,12 @@ impl Schedule<'_> {
         let Rounds { min, max, seconds, runs, .. } = self.plan.rounds;
         let min = min.saturating_mul(runs);
         if max.is_none() && round.saturating_mul(min).as_secs_f64() > seconds {
+            let time = option_duration(round.saturating_mul(min.saturating_add(1)));
             self.progress.say(&format!(
-                "one round takes about {}: fewer than the {min} that a verdict needs fit into {}; \
-                 use --time {}, or {} to shorten it",
+                "one round takes about {}: fewer than the {min} that a verdict needs fit into {}{}",
                 show_duration(round),
-                show_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
-                option_duration(round.saturating_mul(min.saturating_add(1))),
-                self.shorter
+                show_duration(duration_of(seconds)),
+                advice(&format!("use --time {time}"), self.shorter)
             ));
         }
     }

@@ -58,7 +58,7 @@ fn extrapolated([small, large]: [Duration; 2]) -> Duration {
     let [few, some] = PARTS.map(|part| 1.0 / f64::from(part));
     let each = large.saturating_sub(small).as_secs_f64() / (some - few);
     let seconds = large.as_secs_f64() + each * (1.0 - some);
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    model::units::duration_of(seconds)
 }
 
 #[cfg(test)]

@@ -84,7 +84,13 @@ impl Tally {
     #[inline]
     fn value(&mut self, key: Key<'_>, size: u32, found: Option<usize>) {
         self.bytes += found.unwrap_or(0) as u64;
-        if found == Some(size as usize) {
+        self.length(key, size, found.map(|found| found as u64));
+    }
+
+    /// Counts a value whose bytes were not asked for.
+    #[inline]
+    fn length(&mut self, key: Key<'_>, size: u32, found: Option<u64>) {
+        if found == Some(size.into()) {
             return;
         }
         match found {
@@ -196,6 +202,10 @@ fn operate(
             }
         }
         Action::Scan => scan(session, op, buffer, tally)?,
+        Action::Stat => {
+            let found = session.length(op.key)?;
+            tally.length(op.key, op.size, found);
+        }
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use lab::{Copied, CopyJob, Place, Silent, Stop, Verified};
 use model::{
     Access, Error, Facet, Key, KeyKind, Meta, OpenOptions, Put, Result, Scan, Settings, Target,
 };
+use tempfile::TempDir;
 
 /// A place from a target string.
 pub(crate) fn place(target: &str) -> Place {
@@ -75,6 +76,14 @@ pub(crate) fn integers(target: &str, count: i64) {
             put(Key::Int(key), &value(key), None);
         }
     });
+}
+
+/// A folder with a pack of keys 1 to `count`.
+pub(crate) fn source(count: i64) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let source = at("pack", folder.path(), "source");
+    integers(&source, count);
+    (folder, source)
 }
 
 /// Names with what tends to go wrong in them.

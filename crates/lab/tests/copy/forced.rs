@@ -10,14 +10,6 @@ use model::{ErrorKind, Key};
 
 use crate::common::*;
 
-/// A folder with a source of ten items.
-fn setting() -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
-    integers(&source, 10);
-    (folder, source)
-}
-
 /// All files below a folder with their bytes.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
@@ -34,7 +26,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn datasets_are_replaced() {
-    let (folder, source) = setting();
+    let (folder, source) = source(10);
     for (target, also) in [("files", ""), ("files", "?layout=tree"), ("pack", ""), ("sqlite", "")] {
         let to = at(target, folder.path(), "old");
         integers(&format!("{to}{also}"), 3);
@@ -50,7 +42,7 @@ fn datasets_are_replaced() {
 #[test]
 fn the_mode_stays() {
     use std::os::unix::fs::PermissionsExt;
-    let (folder, source) = setting();
+    let (folder, source) = source(10);
     for (engine, mode) in [("sqlite", 0o600), ("files", 0o750)] {
         let (to, path) = (at(engine, folder.path(), engine), folder.path().join(engine));
         integers(&to, 3);
@@ -62,7 +54,7 @@ fn the_mode_stays() {
 
 #[test]
 fn a_users_own_folder_is_never_replaced() {
-    let (folder, source) = setting();
+    let (folder, source) = source(10);
     let own = folder.path().join("own");
     let to = at("files", folder.path(), "own");
     for names in [&["letter.txt"][..], &["000001", "letter.txt"], &["00/00/01", "00/00/x"], &["1"]]
@@ -82,7 +74,7 @@ fn a_users_own_folder_is_never_replaced() {
 
 #[test]
 fn files_of_another_kind_are_not_replaced() {
-    let (folder, source) = setting();
+    let (folder, source) = source(10);
     fs::write(folder.path().join("text"), "mine").unwrap();
     integers(&at("pack", folder.path(), "pack"), 1);
     let torn = [&b"SQLite format 3\0"[..], &[7; 4096]].concat();
@@ -115,7 +107,7 @@ fn sql(database: &Path, statements: &str) -> bool {
 
 #[test]
 fn a_database_that_holds_more_is_not_replaced() {
-    let (folder, source) = setting();
+    let (folder, source) = source(10);
     let database = folder.path().join("db");
     let to = at("sqlite", folder.path(), "db");
     for (statement, named) in [
@@ -139,7 +131,7 @@ fn a_database_that_holds_more_is_not_replaced() {
 
 #[test]
 fn an_unmerged_log_of_the_old_database_does_not_reach_the_new_one() {
-    let (folder, source) = setting();
+    let (folder, source) = source(10);
     let to = at("sqlite", folder.path(), "db");
     let aside = folder.path().join("aside");
     fs::create_dir(&aside).unwrap();
@@ -166,7 +158,7 @@ fn an_unmerged_log_of_the_old_database_does_not_reach_the_new_one() {
 
 #[test]
 fn what_an_interrupted_replacement_left_is_named() {
-    let (folder, source) = setting();
+    let (folder, source) = source(10);
     let to = at("files", folder.path(), "copy");
     fs::create_dir(folder.path().join("copy.storemark-old")).unwrap();
     let (kind, line) = complaint(force(&source, &to));

@@ -38,9 +38,7 @@ impl Drop for Small {
 
 #[test]
 fn too_little_room_is_an_error_before_anything_is_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
-    integers(&source, 3000);
+    let (folder, source) = source(3000);
     let Some(small) = Small::mount(&folder.path().join("small"), "4m") else { return };
     for engine in ["files", "pack", "sqlite"] {
         let (kind, line) = complaint(copy(&source, &at(engine, &small.0, "copy")));
@@ -52,10 +50,8 @@ fn too_little_room_is_an_error_before_anything_is_written() {
 
 #[test]
 fn a_disk_that_fills_up_is_an_error_of_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
     // 6 MB. The room is taken away once it has been looked at.
-    integers(&source, 3000);
+    let (folder, source) = source(3000);
     let Some(small) = Small::mount(&folder.path().join("small"), "16m") else { return };
     for engine in ["files", "pack", "sqlite"] {
         let to = at(engine, &small.0, "copy");

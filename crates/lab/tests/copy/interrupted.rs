@@ -4,6 +4,7 @@ use std::{fs, path::Path, sync::Mutex};
 
 use lab::{CopyJob, Progress, Stop};
 use model::{ErrorKind, Key};
+use tempfile::TempDir;
 
 use crate::common::*;
 
@@ -59,6 +60,13 @@ fn resume_and_listen(from: &str, to: &str) -> (lab::Copied, String) {
     (lab::copy(&job, &listener, &stop).unwrap(), listener.said())
 }
 
+/// A pack of integers, and where a copy in a store of `engine` goes.
+fn made(engine: &str) -> (TempDir, String, String) {
+    let (folder, source) = source(COUNT);
+    let to = at(engine, folder.path(), "copy");
+    (folder, source, to)
+}
+
 fn assert_alone(folder: &Path, name: &str) {
     assert_eq!(entries(folder), [name, "source"]);
 }
@@ -66,10 +74,7 @@ fn assert_alone(folder: &Path, name: &str) {
 #[test]
 fn an_interrupted_copy_goes_on_where_it_was() {
     for engine in ["files", "pack", "sqlite"] {
-        let folder = tempfile::tempdir().unwrap();
-        let source = at("pack", folder.path(), "source");
-        integers(&source, COUNT);
-        let to = at(engine, folder.path(), "copy");
+        let (folder, source, to) = made(engine);
         let mut before = 0;
         for after in [1, 3000] {
             let job = CopyJob { resume: true, ..job(&source, &to) };
@@ -95,10 +100,7 @@ fn an_interrupted_copy_goes_on_where_it_was() {
 #[test]
 fn what_was_written_before_the_interruption_is_kept() {
     for engine in ["files", "pack", "sqlite"] {
-        let folder = tempfile::tempdir().unwrap();
-        let source = at("pack", folder.path(), "source");
-        integers(&source, COUNT);
-        let to = at(engine, folder.path(), "copy");
+        let (_folder, source, to) = made(engine);
         interrupt(&job(&source, &to), 2000, "");
         let resumed = resume(&source, &to).unwrap().resumed;
         assert!((2000..6000).contains(&resumed), "{engine}: {resumed}");
@@ -108,10 +110,7 @@ fn what_was_written_before_the_interruption_is_kept() {
 
 #[test]
 fn without_resume_a_copy_starts_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let [source, to] =
-        [("pack", "source"), ("sqlite", "copy")].map(|(e, n)| at(e, folder.path(), n));
-    integers(&source, COUNT);
+    let (folder, source, to) = made("sqlite");
     interrupt(&job(&source, &to), 2000, "");
     assert_eq!(copy(&source, &to).unwrap().resumed, 0);
     assert_equal(&source, &to);
@@ -121,10 +120,7 @@ fn without_resume_a_copy_starts_again() {
 #[test]
 fn resuming_mends_what_changed_in_between() {
     for engine in ["files", "pack", "sqlite"] {
-        let folder = tempfile::tempdir().unwrap();
-        let source = at("pack", folder.path(), "source");
-        integers(&source, COUNT);
-        let to = at(engine, folder.path(), "copy");
+        let (folder, source, to) = made(engine);
         interrupt(&job(&source, &to), 2000, "");
         let partial = at(engine, &partial(folder.path(), "copy"), "store");
         put(&partial, Key::Int(7), b"torn");
@@ -169,10 +165,7 @@ fn names_resume_with_their_modes_and_times() {
 #[test]
 fn a_damaged_partial_copy_is_reported_and_not_used() {
     for engine in ["pack", "sqlite"] {
-        let folder = tempfile::tempdir().unwrap();
-        let source = at("pack", folder.path(), "source");
-        integers(&source, COUNT);
-        let to = at(engine, folder.path(), "copy");
+        let (folder, source, to) = made(engine);
         interrupt(&job(&source, &to), 2000, "");
         let store = partial(folder.path(), "copy").join("store");
         let bytes = fs::read(&store).unwrap();
@@ -188,10 +181,8 @@ fn a_damaged_partial_copy_is_reported_and_not_used() {
 
 #[test]
 fn a_partial_of_another_engine_or_kind_is_not_used() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
-    integers(&source, COUNT);
-    interrupt(&job(&source, &at("sqlite", folder.path(), "copy")), 2000, "");
+    let (folder, source, other) = made("sqlite");
+    interrupt(&job(&source, &other), 2000, "");
     let to = at("pack", folder.path(), "copy");
     let (copied, said) = resume_and_listen(&source, &to);
     assert_eq!(copied.resumed, 0, "{said}");
@@ -205,9 +196,7 @@ fn a_partial_of_another_engine_or_kind_is_not_used() {
 
 #[test]
 fn a_forced_copy_that_is_interrupted_leaves_the_old_store() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
-    integers(&source, COUNT);
+    let (folder, source) = source(COUNT);
     for engine in ["files", "sqlite"] {
         let to = at(engine, folder.path(), engine);
         let twin = at("pack", folder.path(), &format!("{engine}-twin"));
@@ -248,9 +237,7 @@ impl Progress for Second<'_> {
 
 #[test]
 fn two_copies_to_one_place_do_not_mix() {
-    let folder = tempfile::tempdir().unwrap();
-    let [source, to] = ["source", "copy"].map(|name| at("pack", folder.path(), name));
-    integers(&source, COUNT);
+    let (_folder, source, to) = made("pack");
     let refused = Mutex::new(String::new());
     lab::copy(&job(&source, &to), &Second(&refused, &source, &to), &Stop::new()).unwrap();
     let refused = refused.into_inner().unwrap();

@@ -51,9 +51,7 @@ fn kill_a_copier(from: &str, to: &str, after: u64) {
 #[test]
 fn a_killed_copy_is_resumed() {
     for (engine, least) in [("sqlite", 4096), ("files", 9000), ("pack", 0)] {
-        let folder = tempfile::tempdir().unwrap();
-        let source = at("pack", folder.path(), "source");
-        integers(&source, 30_000);
+        let (folder, source) = source(30_000);
         let to = at(engine, folder.path(), "copy");
         kill_a_copier(&source, &to, 9000);
         assert_eq!(entries(folder.path()), ["copy.storemark-partial", "source"]);

@@ -8,9 +8,7 @@ use crate::common::*;
 
 #[test]
 fn what_exists_is_not_replaced_unasked() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
-    integers(&source, 5);
+    let (folder, source) = source(5);
     integers(&at("pack", folder.path(), "other"), 5);
     fs::write(folder.path().join("text"), "mine").unwrap();
     fs::create_dir_all(folder.path().join("folder/sub")).unwrap();
@@ -66,9 +64,7 @@ fn a_store_is_not_copied_onto_into_or_over_itself() {
 
 #[test]
 fn the_parent_must_be_a_folder_that_can_be_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
-    integers(&source, 5);
+    let (folder, source) = source(5);
     let (kind, line) = complaint(copy(&source, &at("pack", folder.path(), "absent/copy")));
     assert_eq!(kind, ErrorKind::Missing);
     assert!(line.contains("absent: No such file"), "{line}");
@@ -82,9 +78,7 @@ fn the_parent_must_be_a_folder_that_can_be_written() {
 
 #[test]
 fn odd_destinations_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
-    integers(&source, 5);
+    let (folder, source) = source(5);
     let (_, line) = complaint(copy(&source, "memory:x"));
     assert!(line.starts_with("memory keeps nothing"), "{line}");
     let (_, line) = complaint(copy(&source, "files:.."));
@@ -98,9 +92,7 @@ fn odd_destinations_are_refused() {
 #[cfg(unix)]
 #[test]
 fn links_and_pipes_are_refused_even_with_force() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = at("pack", folder.path(), "source");
-    integers(&source, 5);
+    let (folder, source) = source(5);
     std::os::unix::fs::symlink("elsewhere", folder.path().join("link")).unwrap();
     let (_, line) = complaint(force(&source, &at("pack", folder.path(), "link")));
     assert!(line.contains("symbolic link"), "{line}");

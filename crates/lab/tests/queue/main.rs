@@ -27,19 +27,9 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
         rewrites: 4,
         output: 33,
     };
-    Request {
-        experiment: ExperimentRequest::Tasks(part),
-        baseline: 0,
-        durability: None,
-        adopted_from: None,
-        rounds: Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0, runs: 1 },
-        seed: 7,
-        scratch: Some(folder.path().to_owned()),
-        study: None,
-        spec: None,
-        point: None,
-        worker: Vec::new(),
-    }
+    let rounds = Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0, runs: 1 };
+    let request = Request::new(ExperimentRequest::Tasks(part), rounds, 7);
+    Request { scratch: Some(folder.path().to_owned()), ..request }
 }
 
 fn run(request: &Request, stop: &Stop) -> (Result<Outcome>, Record) {

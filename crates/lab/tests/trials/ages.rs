@@ -28,18 +28,11 @@ fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result
         ages: vec![0, 2, 3],
         caches: vec![Cache::DataCold, Cache::Warm],
     };
+    let rounds = Rounds { min: 1, max: Some(rounds), precision: 0.03, seconds: 60.0, runs: 1 };
     let request = Request {
-        experiment: ExperimentRequest::Ageing(part),
-        baseline: 0,
-        adopted_from: None,
         durability: Some(Durability::None),
-        rounds: Rounds { min: 1, max: Some(rounds), precision: 0.03, seconds: 60.0, runs: 1 },
-        seed: data.seed,
         scratch: Some(scratch.path().to_owned()),
-        study: None,
-        spec: None,
-        point: None,
-        worker: Vec::new(),
+        ..Request::new(ExperimentRequest::Ageing(part), rounds, data.seed)
     };
     let mut recorder = Recorder::new(None);
     let outcome = lab::measure(&request, &mut recorder, &Silent, &Stop::new());

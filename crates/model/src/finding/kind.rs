@@ -1,6 +1,6 @@
 //! All kinds of findings.
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ use super::{
 use crate::{
     Cache, Durability,
     units::{
-        option_duration, show_count, show_duration, show_percent as percent, show_rate, show_size,
-        three_digits,
+        duration_of, option_duration, show_count, show_duration, show_percent as percent,
+        show_rate, show_size, three_digits,
     },
 };
 
@@ -53,7 +53,7 @@ fn around(share: f64) -> String {
 
 /// What it takes to measure more than a sample.
 fn all_take(seconds: f64) -> String {
-    let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let time = duration_of(seconds);
     format!(
         ": all take about {}; --time {} measures them",
         show_duration(time),
@@ -92,11 +92,17 @@ findings! {
 
     // The machine.
 
-    [Warning] FitsCpuCache {
+    [if all.is_some() { Note } else { Warning }] FitsCpuCache {
         bytes: u64 as show_size = "Bytes of the dataset.",
         cache: u64 as show_size = "Size of the last-level cache.",
-    } => "times are shorter than from memory: the data ({bytes}) fits into the processor's cache \
-        ({cache}); measure more data";
+        all: Option<u64> = "Bytes of all of the data, if only the sample of it that is measured fits.",
+    } => "times are shorter than from memory: the {what} ({bytes}) fits into the processor's cache \
+        ({cache}){but}",
+        what = if all.is_some() { "sample" } else { "data" },
+        but = all.map_or_else(
+            || "; measure more data".to_owned(),
+            |all| format!(", all of the data ({}) does not", show_size(all)),
+        );
 
     [Warning] MemorySmall {
         bytes: u64 as show_size = "Bytes of all stores.",
@@ -259,6 +265,12 @@ findings! {
         first: String = "One of them, and why.",
     } => "the backup is smaller than the folder: {count} paths could not be copied, the first: \
         {first}; make them readable or leave them out";
+
+    [Note] DaysLeftOut {
+        days: u32 = "Days of changes that are measured.",
+        asked: u32 = "Those that were asked for.",
+    } => "growth is that of {days} days, not of {asked}: there is no room for the changes of more; \
+        --scratch DIR names a place with more room";
 
     [Note] ClassOfServer {
         class: Durability = "The durability class of all targets.",

@@ -62,7 +62,8 @@ options! {
         /// Measure overwriting each blob by random bytes of its size, on a scratch copy
         update: bool,
         /// Mix operations, each drawn by its share in percent, as in read=95,update=5: of read,
-        /// update, insert, delete, scan (1 to 100 values in key order) and rmw (read, then update)
+        /// update, insert, delete, scan (1 to 100 values in key order), rmw (read, then update) and
+        /// stat (the length of a value)
         mix: Option<Written<Mix>>,
         /// Mixes of the Yahoo! Cloud Serving Benchmark, a to f, on values of 1,000 bytes (its
         /// records have 10 fields of 100; here a record is one value); several letters are a

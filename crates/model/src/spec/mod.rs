@@ -5,6 +5,7 @@ mod ageing;
 mod backup;
 mod blobs;
 mod common;
+mod life;
 mod options;
 mod plan_file;
 mod rows;
@@ -23,6 +24,7 @@ pub use self::{
     backup::BackupSpec,
     blobs::{BlobsSpec, DEFAULT_DATA, Extras, SharedSetting},
     common::{MIN_ROUNDS, Output, Placing, Running, Talk},
+    life::LifeSpec,
     plan_file::{PLAN_HEAD, PlanFile},
     rows::{RowsDefault, RowsSpec},
     sweep::{Run, combinations},
@@ -48,6 +50,8 @@ pub enum RunSpec {
     Age(Box<AgeingSpec>),
     /// `storemark backup`
     Backup(Box<BackupSpec>),
+    /// `storemark life`
+    Life(Box<LifeSpec>),
 }
 
 /// What [`RunSpec`] calls the subcommand among its options.
@@ -83,6 +87,7 @@ macro_rules! of_each {
             RunSpec::Queue($spec) => $part,
             RunSpec::Age($spec) => $part,
             RunSpec::Backup($spec) => $part,
+            RunSpec::Life($spec) => $part,
         }
     };
 }
@@ -102,6 +107,7 @@ impl RunSpec {
             Self::Queue(_) => "queue",
             Self::Age(_) => "age",
             Self::Backup(_) => "backup",
+            Self::Life(_) => "life",
         }
     }
 
@@ -378,7 +384,7 @@ mod tests {
 
     #[test]
     fn every_option_that_excludes_or_needs_another_exists() {
-        let known = ["run", "rows", "queue", "age", "backup"]
+        let known = ["run", "rows", "queue", "age", "backup", "life"]
             .map(|command| RunSpec::known(command).unwrap());
         let conflicts = CONFLICTS.iter().flat_map(|(name, others)| others.iter().chain([name]));
         let needs = NEEDS.iter().flat_map(|(name, other)| [name, other]);

@@ -15,15 +15,18 @@ use crate::{MergedFinding, words};
 /// How the data gets to the store ahead, or how an answer for one's own data is found.
 pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
     let plan = &run.header.plan;
-    let Experiment::Blobs { dataset, .. } = &plan.experiment else { return None };
+    let (Experiment::Blobs { dataset, .. } | Experiment::Life { dataset, .. }) = &plan.experiment
+    else {
+        return None;
+    };
     let own = plan.targets.iter().find(|target| target.owner != Owner::Scratch);
     let source = match dataset {
         DatasetSpec::Directory { path } => path,
         DatasetSpec::Targets => &own?.location,
         DatasetSpec::Generated(_) => {
-            let own =
-                plan.study.is_none().then_some("With your own files: storemark run --data DIR");
-            return own.map(str::to_owned);
+            let command = plan.experiment.command();
+            let own = || format!("With your own files: storemark {command} --data DIR");
+            return plan.study.is_none().then(own);
         }
     };
     let movable = |lead: &&Lead<'_>| {
@@ -43,10 +46,19 @@ pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
 /// the folder itself, or a server, whose address nobody knows.
 fn new_store(run: &Record, target: &PlannedTarget, source: &str) -> Option<String> {
     let PlannedTarget { engine, extension, .. } = target;
-    let extension = extension.as_ref()?;
+    store_of(engine, extension.as_deref()?, &settings(run, target), source)
+}
+
+/// A store next to what is in `source`, with settings written as `name=value`.
+pub(crate) fn store_of(
+    engine: &str,
+    extension: &str,
+    settings: &[String],
+    source: &str,
+) -> Option<String> {
     // The current folder has no name, and nothing goes into what is copied.
     let name = Path::new(source).file_stem().map(OsStr::to_string_lossy)?;
-    let settings = settings(run, target).join("&");
+    let settings = settings.join("&");
     let settings = if settings.is_empty() { settings } else { format!("?{settings}") };
     let is_source =
         Path::new(source).file_name() == Some(OsStr::new(&format!("{name}.{extension}")));
@@ -73,7 +85,7 @@ fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
 }
 
 /// For a shell, if it would take any of it for itself.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=,+@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();
@@ -105,7 +117,7 @@ fn is_lost(run: &Record, plan: &Plan) -> bool {
 }
 
 /// The effects of the findings above a note: what is wrong by what it is wrong about, then the others.
-pub(super) fn weakened(plan: &Plan, findings: &[MergedFinding]) -> Option<String> {
+pub(crate) fn weakened(plan: &Plan, findings: &[MergedFinding]) -> Option<String> {
     let such = |severity| findings.iter().filter(move |one| one.kind.severity() == severity);
     let wrong = such(Severity::Wrong)
         .map(|one| (words::seen_in(plan, one, None), effect(&one.kind.to_string())))
@@ -123,10 +135,7 @@ pub(super) fn weakened(plan: &Plan, findings: &[MergedFinding]) -> Option<String
 
 /// Each once; some have commas of their own.
 fn listed(effects: impl IntoIterator<Item = String>) -> String {
-    let effects: Vec<_> = effects.into_iter().unique().collect();
-    let more = effects.len().saturating_sub(NAMED);
-    let more = (more > 0).then(|| format!("{more} more"));
-    effects.iter().take(NAMED).cloned().chain(more).join("; ")
+    words::parts(&effects.into_iter().unique().collect::<Vec<_>>(), NAMED)
 }
 
 /// A finding starts with its effect on the figures.

@@ -2,9 +2,9 @@
 //! what that does not cover and what weakens it. Every form prints this one.
 
 mod lead;
-mod limits;
+pub(crate) mod limits;
 mod settle;
-mod spoken;
+pub(crate) mod spoken;
 
 use model::{Plan, record::Record, units::show_size};
 use schemars::JsonSchema;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checks::FEWEST_ROUNDS;
 use itertools::Itertools;
-use model::{Plan, StudyPart, record::Record, units::option_duration};
+use model::{FindingKind, Plan, StudyPart, record::Record, units::option_duration};
 use stats::{Estimate, SAME};
 
 use super::{lead::Lead, spoken::spoken};
@@ -37,6 +37,11 @@ fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
         let rounds = format!("--rounds {:.0}", (ran * more).ceil());
         return Some(format!("{SETTLED} {}, or --time without that.", with(plan, &rounds)));
     }
+    // With more time a larger sample is measured: how long that takes is not known, but all is.
+    if let Some(all) = runs.iter().find_map(all_take) {
+        let time = with(plan, &format!("--time {}", option_duration(all)));
+        return Some(format!("{SETTLED} {time}, which measures all values."));
+    }
     let seconds =
         |run: &Record| Some(run.end.as_ref()?.seconds.max(run.header.plan.rounds.seconds));
     let spent: f64 = runs.iter().filter_map(seconds).sum();
@@ -46,6 +51,14 @@ fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     }
     let time = with(plan, &format!("--time {}", option_duration(time)));
     Some(format!("{SETTLED} {time} (for the whole command), or a quieter machine."))
+}
+
+/// How long all of the data takes, where only a sample fitted into the time.
+fn all_take(run: &Record) -> Option<Duration> {
+    run.findings.iter().find_map(|finding| match finding.kind {
+        FindingKind::Sampled { seconds, .. } => Duration::try_from_secs_f64(seconds?).ok(),
+        _ => None,
+    })
 }
 
 const SETTLED: &str = "To settle what is inconclusive:";

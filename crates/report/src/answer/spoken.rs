@@ -1,6 +1,6 @@
 //! Names, work and figures as people say them.
 
-use model::{Cache, Operation, Plan, PlannedTarget, Work, backup::Step, rows};
+use model::{Cache, Operation, Plan, PlannedTarget, Work, backup, life, rows};
 use stats::Estimate;
 
 use super::lead::Lead;
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// `SQLite (blob API, memory-mapped)`, `plain files`; a store of the user by its own name.
-pub(super) fn spoken(plan: &Plan, target: usize) -> String {
+pub(crate) fn spoken(plan: &Plan, target: usize) -> String {
     let Some(PlannedTarget { label, title, engine, .. }) = plan.targets.get(target) else {
         return String::new();
     };
@@ -40,7 +40,7 @@ fn setting(written: &str) -> &str {
 }
 
 /// Whether its name takes a verb in the plural: `plain files` does.
-pub(super) fn is_plural(plan: &Plan, target: usize) -> bool {
+pub(crate) fn is_plural(plan: &Plan, target: usize) -> bool {
     let is_files = |target: &PlannedTarget| target.title.ends_with("files");
     own_settings(plan, target).is_some() && plan.targets.get(target).is_some_and(is_files)
 }
@@ -77,7 +77,8 @@ fn work(plan: &Plan, workload: usize, again: bool) -> (&'static str, String) {
         Work::Rows { operation: rows::Operation::Sum, .. } => ("sum", format!("a column{by}")),
         Work::Rows { operation: rows::Operation::Add, .. } => ("update", format!("all rows{by}")),
         Work::Tasks => ("complete", "these tasks".to_owned()),
-        Work::Backup(step) => backup(step),
+        Work::Backup(step) => backup_step(step),
+        Work::Life(step) => life_step(step),
         Work::Ageing { operation: Operation::Read, age } => {
             ("read", format!("objects at age {age}"))
         }
@@ -86,7 +87,8 @@ fn work(plan: &Plan, workload: usize, again: bool) -> (&'static str, String) {
     }
 }
 
-fn backup(step: Step) -> (&'static str, String) {
+fn backup_step(step: backup::Step) -> (&'static str, String) {
+    use backup::Step;
     let (verb, what) = match step {
         Step::Full => ("make", "a full backup"),
         Step::Unchanged => ("back up", "an unchanged folder"),
@@ -98,8 +100,23 @@ fn backup(step: Step) -> (&'static str, String) {
     (verb, what.to_owned())
 }
 
+fn life_step(step: life::Step) -> (&'static str, String) {
+    use life::Step;
+    let (verb, what) = match step {
+        Step::Stat => ("look", "up lengths of values"),
+        Step::List => ("list", "all keys"),
+        Step::Open => ("deliver", "a value after opening"),
+        Step::Day => ("replace", "1 % of the values"),
+        Step::Month => ("replace", "values over a month"),
+        Step::Half => ("delete", "half of the values"),
+        Step::Reclaim => ("give", "their space back"),
+        Step::Rest => ("delete", "the rest"),
+    };
+    (verb, what.to_owned())
+}
+
 /// `3.7×` and `3.5 to 4.0×`.
-pub(super) fn times(ratio: &Estimate) -> [String; 2] {
+pub(crate) fn times(ratio: &Estimate) -> [String; 2] {
     let interval = match ratio.n {
         0 | 1 => "one round, no interval".to_owned(),
         _ => format!("{} to {}×", factor(ratio.low), factor(ratio.high)),
@@ -108,7 +125,7 @@ pub(super) fn times(ratio: &Estimate) -> [String; 2] {
 }
 
 /// `0.98 (0.93 to 1.04)`.
-pub(super) fn ratio(ratio: &Estimate) -> String {
+pub(crate) fn ratio(ratio: &Estimate) -> String {
     let [point, low, high] = [ratio.point, ratio.low, ratio.high].map(factor);
     format!("{point} ({low} to {high})")
 }

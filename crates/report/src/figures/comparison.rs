@@ -23,6 +23,8 @@ use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figu
 /// What two records, or two sweeps, have in common, and what not.
 #[derive(Clone, Debug)]
 pub struct Comparison {
+    /// Whether the two are one record: nothing can have changed.
+    pub same: bool,
     /// Label of the target that the others are divided by; absent: there is no other.
     pub control: Option<String>,
     /// Cases that both have, in the order of the new one; those of a sweep run by run.
@@ -125,6 +127,9 @@ impl Comparison {
     /// What a gate says that no change may take more than this `share` longer: if one fails, all do;
     /// it cannot tell if nothing is judged.
     pub fn gate(&self, share: f64) -> Gate {
+        if self.same {
+            return Gate::Pass;
+        }
         let rows: Vec<_> = self.gated().map(|(_, change)| change.gate(share)).collect();
         let any = |gate| rows.contains(&gate);
         match (any(Gate::Fail), any(Gate::CannotTell) || rows.is_empty()) {
@@ -134,10 +139,12 @@ impl Comparison {
         }
     }
 
-    /// Changes that a gate is about: those of times that both records have, but not of the control.
+    /// Changes that a gate is about: those of times that both records have, but not of the control. One
+    /// record has none.
     pub fn gated(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
         let has_both = |change: &Change| change.old_us.is_some() && change.new_us.is_some();
-        self.changes().filter(move |(_, row)| has_both(row) && row.verdict != Verdict::Baseline)
+        let is_gated = move |row: &Change| has_both(row) && row.verdict != Verdict::Baseline;
+        self.changes().filter(move |(_, row)| !self.same && is_gated(row))
     }
 
     pub fn changes(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
@@ -154,7 +161,7 @@ impl Comparison {
 
     /// Whether anything of it can be judged.
     pub fn is_judged(&self) -> bool {
-        self.changes().any(|(_, row)| row.verdict.is_judged())
+        self.same || self.changes().any(|(_, row)| row.verdict.is_judged())
     }
 }
 
@@ -194,6 +201,7 @@ pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Resu
     let machines = [old, new].into_iter().filter_map(|records| records.first());
     let machines: Vec<_> = machines.map(|record| &record.header.environment).collect();
     Ok(Comparison {
+        same: old == new,
         control: divisor,
         cases: compared,
         only,

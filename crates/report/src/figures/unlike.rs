@@ -11,6 +11,7 @@ use std::fmt;
 use itertools::Itertools;
 use model::{
     DatasetSpec, Environment, Experiment, Filesystem, Generated, Library, MemoryLimit, Plan,
+    record::Record,
     units::{show_count, show_size},
 };
 use schemars::JsonSchema;
@@ -26,6 +27,9 @@ pub struct Unlike {
     pub what: String,
     /// How it is in each record, in their order.
     pub values: Vec<String>,
+    /// What makes it the same; absent: it cannot be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 impl Unlike {
@@ -34,7 +38,7 @@ impl Unlike {
         let shown = |value: String| if value.is_empty() { NONE.to_owned() } else { value };
         let values: Vec<String> = values.into_iter().map(shown).collect();
         let differ = values.windows(2).any(|two| two[0] != two[1]);
-        differ.then(|| Self { what: what.to_owned(), values })
+        differ.then(|| Self { what: what.to_owned(), values, advice: None })
     }
 
     /// The same of what `value` says of each.
@@ -52,10 +56,11 @@ impl Unlike {
     }
 }
 
-/// `kernel: 6.18.5 against 6.12.1`.
+/// `kernel: 6.18.5 against 6.12.1`, and what to do.
 impl fmt::Display for Unlike {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, self.values.join(" against "))
+        write!(f, "{}: {}", self.what, self.values.join(" against "))?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
     }
 }
 
@@ -167,6 +172,22 @@ pub fn plan_differences(all: &[&Plan]) -> Vec<Unlike> {
     compared.into_iter().flatten().chain(data_difference(all)).chain(conditions(all)).collect()
 }
 
+/// How the plans of two records, or of two sweeps, differ, in words; absent: they do not.
+pub(crate) fn record_difference(one: &[Record], other: &[Record]) -> Option<String> {
+    if one.len() != other.len() {
+        return Some(format!("runs: {} against {}", one.len(), other.len()));
+    }
+    let varied = |record: &Record| record.header.point.as_ref().map(|point| point.varied.clone());
+    one.iter().zip(other).find_map(|(one, other)| {
+        let plans = plan_differences(&[&one.header.plan, &other.header.plan]);
+        let words: Vec<_> = plans.iter().map(ToString::to_string).collect();
+        if words.is_empty() {
+            return (varied(one) != varied(other)).then(|| "what varies".to_owned());
+        }
+        Some(words.join("; "))
+    })
+}
+
 /// What differs in the data that is worked on.
 pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
     Unlike::of_each("data", all, data)
@@ -174,12 +195,15 @@ pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
 
 /// What differs in how the same is done with the same data.
 pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
-    let durability = |plan: &Plan| {
-        plan.durability.map_or_else(|| "as each target is set".to_owned(), |c| c.to_string())
+    let durability = |plan: &Plan| match plan.durability {
+        Some(class) => format!("{class} for all targets"),
+        None => "each target's own".to_owned(),
     };
+    let same = "use the same --durability for all records".to_owned();
+    let durability = Unlike::of_each("durability", all, durability);
     let aspects = [
         Unlike::of_each("keys touched", all, touched),
-        Unlike::of_each("durability", all, durability),
+        durability.map(|unlike| Unlike { advice: Some(same), ..unlike }),
         Unlike::of_each("memory", all, memory),
     ];
     aspects.into_iter().flatten().collect()
@@ -187,13 +211,11 @@ pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
 
 fn data(plan: &Plan) -> String {
     match &plan.experiment {
+        Experiment::Life { dataset, summary, days } => {
+            format!("{}, {days} days", values(dataset, summary.count, summary.bytes))
+        }
         Experiment::Blobs { dataset, summary, available, .. } => {
-            let there = || format!("{} ({})", show_count(*available), show_size(summary.bytes));
-            match dataset {
-                DatasetSpec::Generated(data) => generated(data),
-                DatasetSpec::Directory { .. } => format!("a folder of {}", there()),
-                DatasetSpec::Targets => format!("what the targets hold, {}", there()),
-            }
+            values(dataset, *available, summary.bytes)
         }
         Experiment::Ageing { data, .. } => generated(data),
         Experiment::Backup { files, bytes, copies, .. } => {
@@ -206,6 +228,15 @@ fn data(plan: &Plan) -> String {
             let [tasks, rewrites, output] = [tasks, rewrites, output].map(|n| show_count(*n));
             format!("{tasks} tasks a worker, {rewrites} rewrites of {output} bytes")
         }
+    }
+}
+
+fn values(dataset: &DatasetSpec, count: u64, bytes: u64) -> String {
+    let there = || format!("{} ({})", show_count(count), show_size(bytes));
+    match dataset {
+        DatasetSpec::Generated(data) => generated(data),
+        DatasetSpec::Directory { .. } => format!("a folder of {}", there()),
+        DatasetSpec::Targets => format!("what the targets hold, {}", there()),
     }
 }
 

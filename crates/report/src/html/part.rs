@@ -4,7 +4,8 @@ use itertools::Itertools;
 use model::{Case, Environment, Error, Plan, Result, record::Record};
 
 use crate::{
-    Figures, MergedFinding, StudyStep, all_findings, figures, figures::cases, plan_differences,
+    Figures, MergedFinding, StudyStep, all_findings, figures,
+    figures::{cases, unlike::record_difference},
     words,
 };
 
@@ -175,7 +176,7 @@ pub(super) fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
         return Err(Error::usage("a page shows one record at least"));
     };
     for other in others {
-        if let Some(difference) = difference(first.records, other.records) {
+        if let Some(difference) = record_difference(first.records, other.records) {
             let [first, other] = [first, other].map(|of| of.file.as_deref().unwrap_or_default());
             return Err(Error::usage(format!(
                 "{first} and {other} are of different plans, which one page cannot compare: \
@@ -184,21 +185,6 @@ pub(super) fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn difference(one: &[Record], other: &[Record]) -> Option<String> {
-    if one.len() != other.len() {
-        return Some(format!("runs: {} against {}", one.len(), other.len()));
-    }
-    let varied = |record: &Record| record.header.point.as_ref().map(|point| point.varied.clone());
-    one.iter().zip(other).find_map(|(one, other)| {
-        let plans = plan_differences(&[&one.header.plan, &other.header.plan]);
-        let words: Vec<_> = plans.iter().map(ToString::to_string).collect();
-        if words.is_empty() {
-            return (varied(one) != varied(other)).then(|| "what varies".to_owned());
-        }
-        Some(words.join("; "))
-    })
 }
 
 /// Their own names, or those of their processors; numbered if several have the same.

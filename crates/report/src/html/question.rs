@@ -15,6 +15,7 @@ pub(super) fn of(part: &Part<'_>) -> String {
         Experiment::Tasks { .. } => "these tasks",
         Experiment::Ageing { .. } => return ageing(plan),
         Experiment::Backup { .. } => return backup(plan),
+        Experiment::Life { .. } => return life(plan),
     };
     let sizes = part.varies("size");
     match plan.targets.as_slice() {
@@ -35,6 +36,13 @@ fn backup(plan: &Plan) -> String {
     match plan.targets.as_slice() {
         [one] => format!("What does a backup take with its catalogue in {}?", one.label),
         _ => "Which store is the fastest catalogue of a backup?".to_owned(),
+    }
+}
+
+fn life(plan: &Plan) -> String {
+    match plan.targets.as_slice() {
+        [one] => format!("What does {} cost over its whole life?", one.label),
+        _ => "What do these stores cost over their whole lives?".to_owned(),
     }
 }
 
@@ -63,5 +71,6 @@ fn verb(work: Work) -> Option<&'static str> {
         Work::Blobs { operation: Operation::Read, .. } | Work::Ageing { .. } => "read",
         Work::Tasks => "complete",
         Work::Backup(_) => "back up",
+        Work::Life(_) => "keep",
     })
 }

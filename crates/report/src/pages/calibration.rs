@@ -1,11 +1,9 @@
 //! How often runs were right whose truth is known.
 
-use std::time::Duration;
-
-use checks::{Calibration, Form, Gate, KnownRun, SlowDown, Tally};
+use checks::{Calibration, Form, Gate, KnownRun, LeftOutRun, SlowDown, Tally};
 use model::{
     record::Record,
-    units::{show_duration, show_percent, three_digits},
+    units::{duration_of, show_count, show_duration, show_percent, three_digits},
 };
 
 use super::{Page, about};
@@ -16,16 +14,22 @@ use crate::{
 };
 
 /// The page of a calibration; `alone` is a run of its store alone.
-pub fn calibration(calibration: &Calibration, alone: &Record, runs: &[KnownRun]) -> Page {
+pub fn calibration(
+    calibration: &Calibration,
+    alone: &Record,
+    runs: &[KnownRun],
+    left_out: &[LeftOutRun],
+) -> Page {
     let tallies = calibration.forms.iter().map(|form| Tally::of(runs, *form));
     let made = tallies.filter(|tally| tally.count() > 0);
     let (gates, tables): (Vec<_>, Vec<_>) = made.partition(|tally| tally.form == Form::Gate);
-    let tables = table(calibration, &tables);
+    let tables = (!tables.is_empty()).then(|| table(calibration, &tables));
     let gates = (!gates.is_empty()).then(|| gate_table(&gates));
     let slow_downs = calibration.slow_downs.iter().flat_map(|of| slow_down(calibration, runs, of));
     let slow_downs = Lines::new("", slow_downs);
-    let ended = Lines::new("", [Line::new("", ended(calibration, runs))]);
-    let blocks = [Some(about(alone, None)), Some(tables.into()), gates.map(Into::into)];
+    let ended = Line::new("", ended(calibration, runs.len(), left_out.len()));
+    let ended = Lines::new("", [ended].into_iter().chain(without(&calibration.forms, left_out)));
+    let blocks = [Some(about(alone, None)), tables.map(Into::into), gates.map(Into::into)];
     Page::of(blocks.into_iter().flatten().chain([slow_downs.into(), ended.into()]))
 }
 
@@ -110,15 +114,56 @@ fn slow_down(calibration: &Calibration, runs: &[KnownRun], of: &SlowDown) -> Vec
     [Line::new("", slowed)].into_iter().chain(inexact).collect()
 }
 
-fn ended(calibration: &Calibration, runs: &[KnownRun]) -> String {
+fn ended(calibration: &Calibration, runs: usize, left_out: usize) -> String {
     let Calibration { forms, runs: of_each, seconds, seed, .. } = calibration;
     let all = u64::from(*of_each) * forms.len() as u64;
-    let done = match runs.len() as u64 {
+    let done = match runs as u64 {
         done if done == all => format!("all {all} runs were made"),
+        done if done + left_out as u64 == all => format!("{done} of {all} runs were made"),
         done => {
-            let time = Duration::try_from_secs_f64(*seconds).unwrap_or(Duration::MAX);
+            let time = duration_of(*seconds);
             format!("{done} of {all} runs were made (--time {})", show_duration(time))
         }
     };
     format!("{done}; seed {seed}")
+}
+
+/// How many runs of which forms measured nothing, and why the first did not.
+fn without(forms: &[Form], left_out: &[LeftOutRun]) -> Option<Line> {
+    let first = left_out.first()?;
+    let of = |form: &Form| {
+        let count = left_out.iter().filter(|run| run.form == *form).count();
+        (count > 0).then(|| format!("{form} {count}"))
+    };
+    let forms: Vec<_> = forms.iter().filter_map(of).collect();
+    let runs = match left_out.len() {
+        1 => "1 run was".to_owned(),
+        count => format!("{} runs were", show_count(count as u64)),
+    };
+    let (forms, first, why) = (forms.join(", "), first.form, &first.why);
+    Some(Line::new(
+        "! ",
+        format!("{runs} left out of all figures: {forms}; the first ({first}): {why}"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_measured_nothing_are_counted_by_form_with_the_first_reason() {
+        let out = |form, why: &str| LeftOutRun { form, seed: 1, why: why.to_owned() };
+        let forms = [Form::Same, Form::Updates, Form::Gate];
+        let said = |left_out: &[LeftOutRun]| without(&forms, left_out).map(|line| line.text);
+        assert_eq!(said(&[]), None);
+        let one = said(&[out(Form::Gate, "no time")]).unwrap();
+        assert_eq!(one, "1 run was left out of all figures: gate 1; the first (gate): no time");
+        let more = ["no time", "none either", "nor here"].map(|why| out(Form::Updates, why));
+        let more = said(&[&more[..], &[out(Form::Same, "")]].concat()).unwrap();
+        assert_eq!(
+            more,
+            "4 runs were left out of all figures: one store 1, updates 3; the first (updates): no time"
+        );
+    }
 }

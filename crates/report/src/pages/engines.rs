@@ -29,6 +29,7 @@ pub fn engine(engine: &dyn Blobs) -> Page {
             entry("version", version(library.as_ref())),
             entry("built with", options),
             entry("lacks", lacks(engine)),
+            entry("reclaim", engine.declaration().reclaim.unwrap_or_default()),
         ],
     );
     let settings = engine.settings(Facet::Blobs).into_iter();

@@ -1,5 +1,6 @@
 //! Pages: tables, sentences and findings in the order in which they are read.
 
+mod advice;
 mod calibration;
 mod doctor;
 mod engines;
@@ -11,6 +12,7 @@ use model::{Experiment, record::Record};
 
 pub(crate) use self::study::study_answer;
 pub use self::{
+    advice::advice,
     calibration::calibration,
     doctor::doctor,
     engines::{durability, engine, engines, targets},
@@ -20,7 +22,7 @@ use crate::{
     Answer, Comparison, Figures, MergedFinding, RowGroup, age_groups, age_spaces, all_findings,
     answer, backup_figures, break_evens, figures,
     figures::cases,
-    page_matrices, row_groups, stores, studies,
+    life_figures, life_spaces, page_matrices, row_groups, stores, studies,
     table::{Block, Line, Lines, Tone},
     tables, task_figures, words,
 };
@@ -72,9 +74,10 @@ const FEW: usize = 5;
 
 /// How `names`, the old record's and the new one's, compare.
 pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
-    let counts = Some(tables::counts(comparison)).into_iter().chain(tables::control(comparison));
-    let counts = counts.map(|text| Line::new("", text));
-    let title = Lines::new(format!("{} against {}", names[1], names[0]), counts);
+    let head = comparison_head(comparison, names, detail);
+    if comparison.same {
+        return head;
+    }
     let cases = comparison.cases.iter();
     let cases = cases.map(|case| tables::compared_case(case, detail.all).into());
     let differences = tables::differences(comparison);
@@ -86,8 +89,18 @@ pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> 
     let found = comparison.findings.iter();
     let found = found.map(|one| (one.severity, format!("{}: {}", one.whose, one.sentence)));
     let findings = Block::Findings { findings: found.collect(), all: detail.all };
-    let blocks = [title.into()].into_iter().chain(cases).chain(differences.map(Block::from));
+    let blocks = head.blocks.into_iter().chain(cases).chain(differences.map(Block::from));
     Page::of(blocks.chain([findings]))
+}
+
+/// Its counts, what times are divided by, and what the new record lacks.
+pub fn comparison_head(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
+    let control = tables::control(comparison).filter(|_| !comparison.same);
+    let counts = Some(tables::counts(comparison)).into_iter().chain(control);
+    let counts = counts.map(|text| Line::new("", text));
+    let lost = tables::lost(comparison, detail.all).map(|text| Line::new("! ", text));
+    let title = format!("{} against {}", names[1], names[0]);
+    Page::of([Lines::new(title, counts.chain(lost)).into()])
 }
 
 /// The answer, what was measured, the tables of the experiment, findings, and how it ended.
@@ -99,6 +112,7 @@ fn run(record: &Record, detail: Detail) -> Vec<Block> {
         Experiment::Tasks { .. } => tasks(record, detail),
         Experiment::Ageing { .. } => ageing(record, &figures, detail),
         Experiment::Backup { .. } => backup(record, &figures, detail),
+        Experiment::Life { .. } => life(record, &figures, detail),
     };
     around(std::slice::from_ref(record), &[figures], tables, detail)
 }
@@ -206,11 +220,7 @@ fn ageing(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     blocks.extend(groups.iter().map(|group| tables::ages(record, group).into()));
     let spaces = tables::age_spaces(record, &age_spaces(record)).filter(|_| detail.all);
     blocks.extend(spaces.map(Block::from));
-    // Writes are measured in one state, and what is not measured explains nothing.
-    let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
-    blocks.extend(explained(record, &measured, detail));
-    let settings = tables::settings(record, &stores(record)).filter(|_| detail.all);
-    blocks.extend(settings.map(Block::from));
+    blocks.extend(details(record, figures, detail));
     blocks
 }
 
@@ -218,10 +228,25 @@ fn backup(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     let mut blocks = vec![about(record, None)];
     let rows = backup_figures(record, figures);
     blocks.extend((!rows.is_empty()).then(|| tables::backup(record, &rows).into()));
-    blocks.extend(explained(record, figures, detail));
-    let settings = tables::settings(record, &stores(record)).filter(|_| detail.all);
-    blocks.extend(settings.map(Block::from));
+    blocks.extend(details(record, figures, detail));
     blocks
+}
+
+fn life(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
+    let mut blocks = vec![about(record, None)];
+    let rows = life_figures(record, figures);
+    blocks.extend((!rows.is_empty()).then(|| tables::life(record, &rows).into()));
+    blocks.extend(tables::life_spaces(record, &life_spaces(record)).map(Block::from));
+    blocks.extend(details(record, figures, detail));
+    blocks
+}
+
+/// What explains the figures of an experiment whose trials make their stores, and the settings of these.
+fn details(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
+    // Some cases are measured in one state, and what is not measured explains nothing.
+    let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
+    let settings = tables::settings(record, &stores(record)).filter(|_| detail.all);
+    explained(record, &measured, detail).into_iter().chain(settings.map(Block::from)).collect()
 }
 
 /// The runs of a sweep together; there is at least one.

@@ -31,8 +31,12 @@ pub(crate) fn compared_case(case: &ComparedCase, all: bool) -> Table {
         .done()
 }
 
-/// `Of 8 rows: 2 worse, 1 better, 4 the same within ±3 %, 1 inconclusive.`, the control left out.
+/// `Of 8 rows: 2 worse, 1 better, 4 the same within ±3 %, 1 inconclusive.`, the control left out; of one
+/// record, that it is one.
 pub(crate) fn counts(comparison: &Comparison) -> String {
+    if comparison.same {
+        return "The two are the same record.".to_owned();
+    }
     let verdicts = comparison.changes().map(|(_, row)| row.verdict);
     let verdicts: Vec<_> = verdicts.filter(|verdict| *verdict != Verdict::Baseline).collect();
     let count = |verdict: Verdict| verdicts.iter().filter(|other| **other == verdict).count();
@@ -74,9 +78,13 @@ fn gate_row(case: &ComparedCase, change: &Change) -> String {
     format!("{about}: time new ÷ old {}, sees {seen}", with_interval(&ratio))
 }
 
-/// What times are divided by.
+/// What times are divided by; if there is no control because a record lacks it, that.
 pub(crate) fn control(comparison: &Comparison) -> Option<String> {
-    let control = comparison.control.as_ref()?;
+    let Some(control) = &comparison.control else {
+        let lacks = comparison.only.iter().any(|own| !own.is_empty());
+        let none = "times are not divided by those of a control: none is in both records";
+        return lacks.then(|| none.to_owned());
+    };
     let without = comparison.cases.iter().filter(|case| !case.controlled);
     let without: Vec<_> = without.map(ComparedCase::title).collect();
     let but = if without.is_empty() {
@@ -87,11 +95,17 @@ pub(crate) fn control(comparison: &Comparison) -> Option<String> {
     Some(format!("times are divided by those of the control, {control}, in the same rounds{but}"))
 }
 
+/// What the new record lacks, in one line.
+pub(crate) fn lost(comparison: &Comparison, all: bool) -> Option<String> {
+    let lost: Vec<_> = comparison.lost().collect();
+    let most = if all { lost.len() } else { words::NAMED };
+    (!lost.is_empty()).then(|| format!("only in the old record: {}", words::parts(&lost, most)))
+}
+
 /// Sentences on what differs besides the times.
 pub(crate) fn differences(comparison: &Comparison) -> Vec<String> {
-    let only = comparison.only.iter().zip(["old", "new"]).flat_map(|(lacking, whose)| {
-        lacking.iter().map(move |what| format!("only in the {whose} record: {what}"))
-    });
+    let [_, only] = &comparison.only;
+    let only = only.iter().map(|what| format!("only in the new record: {what}"));
     let plans = comparison.plans.iter().map(|differs| format!("plans differ: {differs}"));
     let machines = comparison.environments.iter();
     let machines = machines.map(|differs| format!("environments differ: {differs}"));

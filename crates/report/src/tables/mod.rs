@@ -5,6 +5,7 @@ mod backup;
 mod comparison;
 mod explained;
 mod legend;
+mod life;
 mod over_time;
 mod rows;
 mod stores;
@@ -17,9 +18,10 @@ pub use self::comparison::gate_rows;
 pub(crate) use self::{
     ages::{age_spaces, ages},
     backup::backup,
-    comparison::{compared_case, control, counts, differences},
+    comparison::{compared_case, control, counts, differences, lost},
     explained::{explained, explained_moves, explained_sentences, explained_time},
     legend::legend,
+    life::{life, life_spaces},
     over_time::over_time,
     rows::{row_notes, row_ratios, row_seconds, row_styles},
     stores::{settings, shared_settings, stores},
@@ -30,6 +32,7 @@ pub(crate) use self::{
 };
 
 use checks::{Series, per};
+use itertools::Itertools;
 use model::{Plan, record::Record, spec::RunSpec};
 use stats::Estimate;
 
@@ -141,18 +144,28 @@ fn clock<'a>(
     let rows = rows.into_iter();
     let label = |row: &Figures| words::label(&record.header.plan, row.target).to_owned();
     let measured = || rows.clone().filter(|row| row.rounds > 0 && row.paced.is_none());
-    let shares = measured().filter_map(|row| {
-        let share = row.waited_share().filter(|share| *share >= WAITED)?;
-        Some(format!("{} {:.0} %", label(row), share * 100.0))
-    });
+    // A target that waited in several cases is named once.
+    let mut worst = Vec::<(String, f64, &str)>::new();
+    for row in measured() {
+        let Some(share) = row.waited_share().filter(|share| *share >= WAITED) else { continue };
+        let label = label(row);
+        match worst.iter_mut().find(|(other, ..)| *other == label) {
+            Some((_, most, up_to)) => (*most, *up_to) = (most.max(share), "up to "),
+            None => worst.push((label, share, "")),
+        }
+    }
+    let shares = worst
+        .into_iter()
+        .map(|(label, share, up_to)| format!("{label} {up_to}{:.0} %", share * 100.0));
     let shares = words::joined(shares, ", ")
         .map(|all| format!("waited for a processor, left out of the time: {all}"));
-    let by_wall: Vec<_> =
-        measured().filter(|row| row.wall_us_per_op.is_none()).map(label).collect();
-    let by_wall = match by_wall.len() {
-        0 => None,
-        n if n == measured().count() => Some("times contain waiting for a processor".to_owned()),
-        _ => Some(format!("the time contains waiting for a processor: {}", by_wall.join(", "))),
+    let is_by_wall = |row: &&Figures| row.wall_us_per_op.is_none();
+    let all = measured().all(|row| is_by_wall(&row));
+    let by_wall: Vec<_> = measured().filter(is_by_wall).map(label).unique().collect();
+    let by_wall = match by_wall.as_slice() {
+        [] => None,
+        _ if all => Some("times contain waiting for a processor".to_owned()),
+        some => Some(format!("the time contains waiting for a processor: {}", some.join(", "))),
     };
     words::joined([shares, by_wall], "; ")
 }

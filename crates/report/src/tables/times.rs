@@ -57,6 +57,7 @@ pub(super) fn unit(plan: &Plan, case: Case) -> &'static str {
     let workload = plan.workloads.get(case.workload);
     match workload.map(|workload| workload.work) {
         Some(Work::Backup(_)) => "µs/file",
+        Some(Work::Life(_)) => "µs/op",
         Some(work) if is_mixed(work) => "µs/op",
         _ => "µs/blob",
     }

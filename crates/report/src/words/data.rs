@@ -16,11 +16,7 @@ pub(crate) fn what_and_where(record: &Record) -> [String; 2] {
 pub(crate) fn data(plan: &Plan) -> String {
     match &plan.experiment {
         Experiment::Blobs { dataset, summary, available, sampled_from } => {
-            let source = match dataset {
-                DatasetSpec::Generated(data) => format!(" from seed {}", data.seed),
-                DatasetSpec::Directory { path } => format!(" from {path}"),
-                DatasetSpec::Targets => String::new(),
-            };
+            let source = source(dataset);
             let all = sampled_from.map_or(*available, |all| all.count);
             let source = if sampled_from.is_some() {
                 format!("{source}, a sample stratified by size")
@@ -28,6 +24,9 @@ pub(crate) fn data(plan: &Plan) -> String {
                 source
             };
             values(summary, all, &source)
+        }
+        Experiment::Life { dataset, summary, .. } => {
+            values(summary, summary.count, &source(dataset))
         }
         Experiment::Ageing { data, summary } => {
             values(summary, summary.count, &format!(" from seed {}", data.seed))
@@ -63,6 +62,14 @@ pub(crate) fn data(plan: &Plan) -> String {
                 counted(*rewrites, "time")
             )
         }
+    }
+}
+
+fn source(dataset: &DatasetSpec) -> String {
+    match dataset {
+        DatasetSpec::Generated(data) => format!(" from seed {}", data.seed),
+        DatasetSpec::Directory { path } => format!(" from {path}"),
+        DatasetSpec::Targets => String::new(),
     }
 }
 

@@ -61,6 +61,13 @@ pub(crate) fn listed(items: &[String], most: usize) -> String {
     }
 }
 
+/// The same of what may have commas: `a; b, c; 2 more`.
+pub(crate) fn parts(items: &[String], most: usize) -> String {
+    let more = items.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("{more} more"));
+    items.iter().take(most).cloned().chain(more).join("; ")
+}
+
 /// Those that are not empty in one text; `None` if that leaves nothing.
 pub(crate) fn joined(
     words: impl IntoIterator<Item = impl Into<Option<String>>>,
@@ -103,7 +110,7 @@ pub(crate) fn change_verdict(verdict: Verdict, ratio: Option<&Estimate>) -> Stri
 }
 
 /// Targets and workloads named one by one.
-const NAMED: usize = 3;
+pub(crate) const NAMED: usize = 3;
 
 /// `files, sqlite (update, round 3): the interval is …`: with what it was seen in, unless that is
 /// everything.

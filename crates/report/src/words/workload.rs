@@ -91,6 +91,7 @@ pub(crate) fn workload_name(plan: &Plan, workload: usize) -> String {
         Work::Ageing { operation, age } => format!("{operation} at age {age}"),
         Work::Rows { operation, .. } => rows_name(plan, one, operation),
         Work::Backup(step) => step.to_string(),
+        Work::Life(step) => step.to_string(),
         Work::Blobs { .. } | Work::Tasks => {
             let name = blobs_name(one);
             let namesakes = plan.workloads.iter().filter(|other| blobs_name(other) == name);

@@ -90,7 +90,7 @@ fn what_is_open_says_what_would_settle_it() {
     assert!(says(&record).starts_with("On this machine it is open whether SQLite is faster"));
     let settles = |record: &Record, how: &str| {
         let more = more(record);
-        assert!(more.contains(&format!("To settle what is inconclusive: {how} ")), "{more}");
+        assert!(more.contains(&format!("To settle what is inconclusive: {how}")), "{more}");
     };
     settles(&record, "--time");
     record.header.plan.study = Some(StudyPart { name: "page-cache".to_owned(), step: 2 });
@@ -100,6 +100,11 @@ fn what_is_open_says_what_would_settle_it() {
         "a study has no such options: {}",
         more(&record)
     );
+    let fitted = FindingKind::Sampled { count: 256, all: 3_000, seconds: Some(300.0) };
+    record.findings.push(Finding::run(fitted));
+    // As the finding says: more time than that gives no other advice.
+    settles(&record, "storemark study page-cache --step 2 --time 5m, which measures all values.");
+    record.findings.clear();
     record.header.plan.rounds.max = Some(10);
     settles(&record, "storemark study page-cache --step 2 --rounds");
     record.samples.retain(|sample| sample.round < 2);

@@ -57,15 +57,15 @@ fn page(compared: &Comparison, width: u16, bars: bool) -> String {
 
 #[test]
 fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
-    let told = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
-    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::Slower]);
-    let [row] = &gate_rows(&told, 0.05, Gate::Fail)[..] else { panic!("{told:?}") };
+    let found = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
+    assert_eq!(verdicts(&found), [Verdict::Baseline, Verdict::Slower]);
+    let [row] = &gate_rows(&found, 0.05, Gate::Fail)[..] else { panic!("{found:?}") };
     assert!(row.starts_with("read, warm: pack: time new ÷ old 1.10 (1.09–1.11), sees"), "{row}");
     assert_eq!(
-        [0.05, 0.1, 0.15].map(|share| gated(&told, share)),
+        [0.05, 0.1, 0.15].map(|share| gated(&found, share)),
         [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     );
-    let page = page(&told, 100, false);
+    let page = page(&found, 100, false);
     assert!(page.starts_with("new.json against old.json\nOf 1 row: 1 worse"), "{page}");
     let row = page.lines().find(|line| line.starts_with("pack")).unwrap();
     assert!(row.ends_with("worse: 1.10× slower"), "{row}");
@@ -74,32 +74,45 @@ fn a_tenth_more_is_worse_and_fails_a_gate_of_five_percent() {
 
 #[test]
 fn equal_runs_are_the_same_and_pass() {
-    let told = compared(&run([1.0, 1.0]), &run([1.0, 1.0]));
-    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::Same]);
-    assert_eq!(gated(&told, 0.05), [1, 0, 0]);
-    assert!(told.only.iter().all(Vec::is_empty));
-    assert!(told.environments.is_empty() && told.plans.is_empty());
+    let found = compared(&run([1.0, 1.0]), &run([1.001, 1.001]));
+    assert_eq!(verdicts(&found), [Verdict::Baseline, Verdict::Same]);
+    assert_eq!(gated(&found, 0.05), [1, 0, 0]);
+    assert!(found.only.iter().all(Vec::is_empty));
+    assert!(found.environments.is_empty() && found.plans.is_empty());
+}
+
+/// Its intervals may be wider than a gate.
+#[test]
+fn a_record_is_the_same_as_itself_and_passes() {
+    let wide = run([1.0, 1.0]);
+    let found = compared(&wide, &wide);
+    assert_eq!(
+        page(&found, 80, false),
+        "new.json against old.json\nThe two are the same record.\n"
+    );
+    assert_eq!((found.gate(0.0001), gated(&found, 0.0001)), (Gate::Pass, [0, 0, 0]));
+    assert!(found.is_judged());
 }
 
 #[test]
 fn what_the_machine_does_to_all_cancels() {
-    let told = compared(&run([1.0, 1.0]), &run([1.4, 1.4]));
-    assert_eq!(verdicts(&told)[1], Verdict::Same);
+    let found = compared(&run([1.0, 1.0]), &run([1.4, 1.4]));
+    assert_eq!(verdicts(&found)[1], Verdict::Same);
     let alone = |mut record: Record| {
         record.header.plan.targets.pop();
         record.samples.retain(|sample| sample.target == 0);
         record
     };
-    let told = compared(&alone(run([1.0, 1.0])), &alone(run([1.4, 1.4])));
-    assert_eq!((verdicts(&told), &told.control), (vec![Verdict::Slower], &None));
+    let found = compared(&alone(run([1.0, 1.0])), &alone(run([1.4, 1.4])));
+    assert_eq!((verdicts(&found), &found.control), (vec![Verdict::Slower], &None));
 }
 
 #[test]
 fn another_control_is_named() {
     let [old, new] = [run([1.0, 1.0]), run([1.2, 1.0])].map(|record| [record]);
-    let told = comparison(&old, &new, Some("pack")).unwrap();
-    assert_eq!(verdicts(&told), [Verdict::Slower, Verdict::Baseline]);
-    assert!(page(&told, 100, false).contains("those of the control, pack, in the same rounds\n"));
+    let found = comparison(&old, &new, Some("pack")).unwrap();
+    assert_eq!(verdicts(&found), [Verdict::Slower, Verdict::Baseline]);
+    assert!(page(&found, 100, false).contains("those of the control, pack, in the same rounds\n"));
     let refused = comparison(&old, &new, Some("memory")).unwrap_err().to_string();
     assert_eq!(refused, "--control \"memory\": not in both records (accepted: files, pack)");
 }
@@ -116,10 +129,10 @@ fn where_the_control_has_no_times_the_others_are_compared_alone() {
         record.samples.extend(more);
         record
     };
-    let told = compared(&cold(run([1.0, 1.0])), &cold(run([2.0, 2.0])));
-    let controlled: Vec<_> = told.cases.iter().map(|case| case.controlled).collect();
+    let found = compared(&cold(run([1.0, 1.0])), &cold(run([2.0, 2.0])));
+    let controlled: Vec<_> = found.cases.iter().map(|case| case.controlled).collect();
     assert_eq!(controlled, [true, false]);
-    assert!(page(&told, 200, false).contains("; not in read, cold, where it has none"));
+    assert!(page(&found, 200, false).contains("; not in read, cold, where it has none"));
 }
 
 /// Spread that is as wide as the change: its interval contains 1.05.
@@ -129,8 +142,8 @@ fn a_gate_cannot_tell_when_the_interval_contains_the_limit() {
     for sample in new.samples.iter_mut().filter(|sample| sample.target == 1) {
         sample.wall_ns = sample.wall_ns * [80, 100, 125][sample.round as usize % 3] / 100;
     }
-    let told = compared(&run([1.0, 1.0]), &new);
-    assert_eq!((gated(&told, 0.05), gated(&told, 1.0)), ([0, 0, 1], [1, 0, 0]));
+    let found = compared(&run([1.0, 1.0]), &new);
+    assert_eq!((gated(&found, 0.05), gated(&found, 1.0)), ([0, 0, 1], [1, 0, 0]));
 }
 
 /// Ten runs show how runs differ, ten rounds of one do not.
@@ -155,8 +168,8 @@ fn runs_are_compared_by_their_means() {
         record.samples.iter_mut().for_each(|sample| sample.run = sample.round % 3);
         record
     };
-    let told = compared(&three(run([1.0, 1.0])), &three(run([1.0, 1.3])));
-    let (_, row) = told.changes().nth(1).unwrap();
+    let found = compared(&three(run([1.0, 1.0])), &three(run([1.0, 1.3])));
+    let (_, row) = found.changes().nth(1).unwrap();
     assert_eq!((row.time.unwrap().n, row.verdict), (3, Verdict::Slower));
 }
 
@@ -165,8 +178,8 @@ fn targets_pair_by_what_they_are_and_not_by_their_place() {
     let (old, mut new) = (run([1.0, 2.0]), run([2.0, 1.0]));
     new.header.plan.targets.swap(0, 1);
     new.header.plan.targets[0].location = "/elsewhere".to_owned();
-    let told = compared(&old, &new);
-    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::Same], "{told:?}");
+    let found = compared(&old, &new);
+    assert_eq!(verdicts(&found), [Verdict::Baseline, Verdict::Same], "{found:?}");
 }
 
 #[test]
@@ -184,9 +197,9 @@ fn stores_of_the_user_pair_by_path_then_by_name_then_by_kind() {
     for places in
         [["x/b.db", "x/a.db"], ["x/b.db", "y/a.db"], ["y/b.db", "y/a.db"], ["x/b.db", "c"]]
     {
-        let told = compared(&old, &own(places, [2.0, 1.0]));
-        assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::Same], "{places:?}");
-        assert_eq!(told.plans.is_empty(), places[1] == "x/a.db", "{:?}", told.plans);
+        let found = compared(&old, &own(places, [2.0, 1.0]));
+        assert_eq!(verdicts(&found), [Verdict::Baseline, Verdict::Same], "{places:?}");
+        assert_eq!(found.plans.is_empty(), places[1] == "x/a.db", "{:?}", found.plans);
     }
 }
 
@@ -197,9 +210,11 @@ fn settings_of_the_durability_class_make_no_other_target() {
     new.header.plan.targets[0].settings.set("sync", "none");
     assert_eq!(compared(&old, &new).changes().count(), 1);
     new.header.plan.targets[0].of_class.push("sync".to_owned());
-    let told = compared(&old, &new);
-    assert_eq!(told.changes().count(), 2);
-    assert_eq!(told.plans[0].to_string(), "durability: as each target is set against none");
+    let found = compared(&old, &new);
+    assert_eq!(found.changes().count(), 2);
+    let says =
+        "durability: each target's own against none for all targets; use the same --durability";
+    assert!(found.plans[0].to_string().starts_with(says), "{}", found.plans[0]);
 }
 
 #[test]
@@ -208,13 +223,13 @@ fn what_only_one_record_has_is_named() {
     old.header.plan.targets[1].label = "pack io=mmap".to_owned();
     new.header.plan.workloads.push(workload(Operation::Update));
     new.header.plan.caches.push(Cache::Cold);
-    let told = compared(&old, &new);
-    let page = page(&told, 200, false);
+    let found = compared(&old, &new);
+    let page = page(&found, 200, false);
     assert!(page.contains("! only in the old record: pack io=mmap\n"), "{page}");
     assert!(page.contains("! only in the new record: pack\n"), "{page}");
     assert!(page.contains("! only in the new record: update, random permutation"), "{page}");
     assert!(page.contains("commit, cold\n"), "{page}");
-    assert_eq!(told.changes().count(), 1);
+    assert_eq!(found.changes().count(), 1);
 }
 
 #[test]
@@ -245,8 +260,8 @@ fn the_users_own_data_may_grow() {
     };
     *available += 1;
     summary.count += 1;
-    let told = compared(&old, &new);
-    assert_eq!(told.plans[0].to_string(), "keys touched: 1,000 of 1,000 against 1,001 of 1,001");
+    let found = compared(&old, &new);
+    assert_eq!(found.plans[0].to_string(), "keys touched: 1,000 of 1,000 against 1,001 of 1,001");
 }
 
 #[test]
@@ -258,20 +273,20 @@ fn writes_under_another_durability_class_are_not_judged() {
             vec![crate::fixture::store(0, class, &[]), crate::fixture::store(1, class, &[])];
     }
     new.header.plan.workloads[0].count = 77;
-    let told = compared(&old, &new);
-    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::DurabilityDiffers]);
-    assert!(!told.is_judged());
-    assert_eq!(gated(&told, 0.05), [0, 0, 1]);
-    assert_eq!(told.plans[0].to_string(), "operations a pass (update): 1,000 against 77");
+    let found = compared(&old, &new);
+    assert_eq!(verdicts(&found), [Verdict::Baseline, Verdict::DurabilityDiffers]);
+    assert!(!found.is_judged());
+    assert_eq!(gated(&found, 0.05), [0, 0, 1]);
+    assert_eq!(found.plans[0].to_string(), "operations a pass (update): 1,000 against 77");
 }
 
 #[test]
 fn few_rounds_are_not_judged() {
     let (mut old, new) = (run([1.0, 1.0]), run([2.0, 2.0]));
     old.samples.retain(|sample| sample.round < 4);
-    let told = compared(&old, &new);
-    assert_eq!(verdicts(&told), [Verdict::Baseline, Verdict::TooFewRounds]);
-    assert_eq!(gated(&told, 0.05), [0, 0, 1]);
+    let found = compared(&old, &new);
+    assert_eq!(verdicts(&found), [Verdict::Baseline, Verdict::TooFewRounds]);
+    assert_eq!(gated(&found, 0.05), [0, 0, 1]);
 }
 
 #[test]
@@ -303,18 +318,18 @@ fn runs_of_a_sweep_pair_by_what_varies() {
         sizes.into_iter().enumerate().map(point).collect()
     };
     let (old, new) = (swept(["1k", "4k"], [1.0, 2.0]), swept(["4k", "16k"], [2.2, 1.0]));
-    let told = comparison(&old, &new, None).unwrap();
-    let [row] = &gate_rows(&told, 0.05, Gate::Fail)[..] else { panic!("{told:?}") };
+    let found = comparison(&old, &new, None).unwrap();
+    let [row] = &gate_rows(&found, 0.05, Gate::Fail)[..] else { panic!("{found:?}") };
     assert!(row.starts_with("size=4k, read, warm: pack: "), "{row}");
-    assert_eq!(told.only, [vec!["size=1k".to_owned()], vec!["size=16k".to_owned()]]);
+    assert_eq!(found.only, [vec!["size=1k".to_owned()], vec!["size=16k".to_owned()]]);
 }
 
 #[test]
 fn a_page_fits_and_has_bars_where_there_is_room() {
-    let told = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
+    let found = compared(&run([1.0, 1.0]), &run([1.0, 1.1]));
     for width in [60, 80, 120] {
         for bars in [true, false] {
-            let page = page(&told, width, bars);
+            let page = page(&found, width, bars);
             for line in page.lines() {
                 let columns = unicode_width::UnicodeWidthStr::width(line);
                 assert!(columns <= usize::from(width), "{width}: {line}");

@@ -3,7 +3,7 @@
 use model::{Cache, Cost, First, Residency, Sample, record::Record};
 use storemark_report::{Explained, Verdict, differences, explained, figures};
 
-use crate::fixture::{OPERATIONS, asked, passes, record, sample};
+use crate::fixture::{self, OPERATIONS, asked, passes, record, sample};
 
 fn row(record: &Record, target: usize) -> Explained {
     explained(record, &figures(record)).remove(target)
@@ -17,7 +17,7 @@ fn cold(labels: &[&str]) -> Record {
 }
 
 fn close(value: Option<f64>, expected: f64) -> bool {
-    value.is_some_and(|value| (value / expected - 1.0).abs() < 1e-9)
+    value.is_some_and(|value| fixture::close(value, expected))
 }
 
 /// Processor time in nanoseconds per operation.

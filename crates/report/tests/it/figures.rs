@@ -3,14 +3,12 @@
 use model::{Durability, Operation, record::Record};
 use storemark_report::{Figures, Verdict, figures, stores};
 
-use crate::fixture::{available, histogram, passes, record, sample, store, typical, workload};
+use crate::fixture::{
+    available, close, histogram, passes, record, sample, store, typical, workload,
+};
 
 fn row(record: &Record, target: usize) -> Figures {
     figures(record).into_iter().find(|row| row.target == target).unwrap()
-}
-
-fn close(value: f64, expected: f64) -> bool {
-    (value / expected - 1.0).abs() < 1e-9
 }
 
 #[test]

@@ -8,10 +8,10 @@ use hdrhistogram::{
 use std::collections::BTreeMap;
 
 use model::{
-    Batch, Cache, Cost, Cpu, DatasetSpec, DatasetSummary, Device, Durability, Environment,
-    Experiment, Filesystem, Finding, FindingKind, First, Generated, Io, KeyKind, Latency, Library,
-    Load, Measured, Memory, Operation, Order, Owner, Passes, Plan, PlannedTarget, Residency,
-    Rounds, Sample, Settings, StoreFacts, Work, Workload,
+    Cache, Cost, Cpu, DatasetSpec, DatasetSummary, Device, Durability, Environment, Experiment,
+    Filesystem, Finding, FindingKind, First, Generated, Io, KeyKind, Latency, Library, Load,
+    Measured, Memory, Operation, Order, Owner, Passes, Plan, PlannedTarget, Residency, Rounds,
+    Sample, Settings, StoreFacts, Work, Workload,
     record::{End, Ended, FORMAT, Header, Line, Record},
 };
 
@@ -84,6 +84,16 @@ pub(crate) fn page(record: &Record, width: u16, detail: Detail) -> String {
     pages::records(std::slice::from_ref(record), detail).terminal(&style(width))
 }
 
+/// All of it, in so many columns.
+pub(crate) fn whole_page(record: &Record, width: u16) -> String {
+    page(record, width, Detail { all: true, ..Detail::default() })
+}
+
+/// Whether it is as expected but for rounding.
+pub(crate) fn close(value: f64, expected: f64) -> bool {
+    (value / expected - 1.0).abs() < 1e-9
+}
+
 /// The cells of the `nth` line that starts with `start`, spaces run together.
 pub(crate) fn cells(page: &str, start: &str, nth: usize) -> String {
     let line = page.lines().filter(|line| line.starts_with(start)).nth(nth).unwrap_or_default();
@@ -108,33 +118,20 @@ pub(crate) fn file(record: &Record) -> String {
 /// A trial of the first workload that took `ns` for each operation, each latency alike.
 pub(crate) fn sample(round: u32, target: usize, ns: u64) -> Sample {
     Sample {
-        run: 0,
         round,
-        position: 0,
         target,
-        workload: 0,
-        cache: Cache::Warm,
-        before: None,
-        after: None,
         operations: OPERATIONS,
         bytes: OPERATIONS * 10_000,
         open_ns: 250_000,
         wall_ns: OPERATIONS * ns,
-        waited_ns: None,
-        settle_ns: 0,
-        background_ns: 0,
         cost: Cost { user_ns: OPERATIONS * 500, system_ns: OPERATIONS * 1500, ..Cost::default() },
-        io: None,
-        device: None,
         load: Load { other_cpus: Some(0.0), steal: Some(0.0), ..Load::default() },
-        counters: BTreeMap::new(),
-        memory_bytes: None,
-        workers: Vec::new(),
         measured: Measured::Blobs(Passes {
             first: Some(First { operations: OPERATIONS, ns: OPERATIONS * ns * 2 }),
-            latency: latency(ns),
+            latency: latency(ns, OPERATIONS),
             ..Passes::default()
         }),
+        ..Sample::default()
     }
 }
 
@@ -162,17 +159,17 @@ pub(crate) fn asked(sample: &mut Sample, n: u64) {
     sample.device = Some(Device { read_bytes: 0, written_bytes: times(100_000) });
 }
 
-fn latency(ns: u64) -> Latency {
+pub(crate) fn latency(ns: u64, operations: u64) -> Latency {
     Latency {
-        operations: OPERATIONS,
-        timed: OPERATIONS,
-        wall_ns: OPERATIONS * (ns + 100),
-        sum_ns: OPERATIONS * ns,
+        operations,
+        timed: operations,
+        wall_ns: operations * (ns + 100),
+        sum_ns: operations * ns,
         p50_ns: ns,
         p99_ns: ns,
         p999_ns: ns,
         max_ns: ns,
-        histogram: histogram(ns, OPERATIONS),
+        histogram: histogram(ns, operations),
         actions: BTreeMap::new(),
     }
 }
@@ -208,14 +205,8 @@ pub(crate) fn store(
 
 /// Another workload on the same targets.
 pub(crate) fn workload(operation: Operation) -> Workload {
-    Workload {
-        work: Work::Blobs { operation, order: Order::Permutation, rate: None },
-        count: OPERATIONS,
-        batch: Batch::All,
-        slice: None,
-        threads: 1,
-        processes: 1,
-    }
+    let work = Work::Blobs { operation, order: Order::Permutation, rate: None };
+    Workload::alone(work, OPERATIONS)
 }
 
 /// Blobs of 10,000 bytes, more or less.
@@ -389,6 +380,6 @@ fn spread(ns: u64) -> Latency {
         p999_ns: histogram.value_at_quantile(0.999),
         max_ns: histogram.max(),
         histogram: BASE64_STANDARD.encode(bytes),
-        ..latency(ns)
+        ..latency(ns, OPERATIONS)
     }
 }

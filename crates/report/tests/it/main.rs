@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod advice;
 mod ages;
 mod answer;
 mod claims;
@@ -15,6 +16,7 @@ mod findings;
 mod fixture;
 mod format;
 mod html;
+mod life;
 mod over_time;
 mod printed;
 mod reading;

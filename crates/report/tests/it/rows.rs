@@ -4,7 +4,7 @@ use model::{
     Batch, Durability, Experiment, FileBytes, Measured, Sample, Work, Workload, record::Record,
     rows::Operation,
 };
-use storemark_report::{RowFigures, Verdict, pages::Detail, row_groups};
+use storemark_report::{RowFigures, Verdict, row_groups};
 
 use crate::fixture::{self, cells, record, store};
 
@@ -20,13 +20,10 @@ fn rows() -> Record {
     plan.experiment = Experiment::Rows { rows: ROWS };
     plan.workloads = vec![];
     for (processes, own_databases) in [(1, true), (2, false)] {
-        plan.workloads.extend(Operation::ALL.map(|operation| Workload {
-            work: Work::Rows { operation, own_databases },
-            batch: Batch::Of(100_000),
-            slice: None,
-            count: ROWS * u64::from(processes),
-            threads: 1,
-            processes,
+        plan.workloads.extend(Operation::ALL.map(|operation| {
+            let (work, count) =
+                (Work::Rows { operation, own_databases }, ROWS * u64::from(processes));
+            Workload { batch: Batch::Of(100_000), processes, ..Workload::alone(work, count) }
         }));
     }
     let sqlite = [("store", "file"), ("journal", "delete"), ("sync", "full"), ("null", "yes")];
@@ -73,7 +70,7 @@ fn trial(round: u32, target: usize, workload: usize, seconds: f64) -> Sample {
 }
 
 fn page(record: &Record) -> String {
-    fixture::page(record, 150, Detail { all: true, ..Detail::default() })
+    fixture::whole_page(record, 150)
 }
 
 #[test]

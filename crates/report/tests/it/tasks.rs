@@ -10,7 +10,7 @@ use storemark_report::{
     task_figures,
 };
 
-use crate::fixture::{self, cells, histogram, record, store, style, workload};
+use crate::fixture::{self, cells, record, store, style, workload};
 
 const TASKS: u64 = 1000;
 
@@ -66,22 +66,11 @@ fn trial(round: u32, target: usize, ms: u64) -> Sample {
 }
 
 fn latency(ns: u64, operations: u64) -> Latency {
-    Latency {
-        operations,
-        timed: operations,
-        wall_ns: ns * operations,
-        sum_ns: ns * operations,
-        p50_ns: ns,
-        p99_ns: ns,
-        p999_ns: ns,
-        max_ns: ns,
-        histogram: histogram(ns, operations),
-        actions: std::collections::BTreeMap::new(),
-    }
+    Latency { wall_ns: ns * operations, ..fixture::latency(ns, operations) }
 }
 
 fn page(record: &Record) -> String {
-    fixture::page(record, 150, Detail { all: true, ..Detail::default() })
+    fixture::whole_page(record, 150)
 }
 
 #[test]

@@ -124,7 +124,8 @@ fn plans_differ_in_what_is_done() {
             "baseline: files against sqlite api=blob",
             "data: 1,000 generated blobs of 10,000 ± 2,000 bytes against what the targets hold, \
              1,000 (10.0 MB)",
-            "durability: as each target is set against durable",
+            "durability: each target's own against durable for all targets; use the same \
+             --durability for all records",
             "memory: not limited against 64.0 MB for caches alone",
         ]
     );

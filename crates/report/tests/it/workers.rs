@@ -4,12 +4,12 @@ use model::{
     BUSY_RETRIES, Cache, LOCK_WAITS, MemoryLimit, Operation, Residency, Sample, Worker, Workload,
     record::Record,
 };
-use storemark_report::{figures, pages::Detail, rates, waits};
+use storemark_report::{figures, rates, waits};
 
 use crate::fixture::{self, OPERATIONS, record, sample, workload};
 
 fn page(record: &Record) -> String {
-    fixture::page(record, 100, Detail { all: true, ..Detail::default() })
+    fixture::whole_page(record, 100)
 }
 
 /// Two rounds in which the second worker takes half of the first one's time.

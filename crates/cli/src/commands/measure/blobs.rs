@@ -12,6 +12,7 @@ use model::{
 
 use crate::{
     commands::copy,
+    files,
     targets::{self, Resolved},
 };
 
@@ -42,6 +43,7 @@ pub(super) fn request(
         over_time: spec.extras.over_time,
         in_place: spec.ways.in_place,
         integrity_check: spec.ways.integrity_check,
+        copies: true,
         short_of_room: spec.extras.yes,
     };
     Ok((blobs, class))
@@ -73,7 +75,9 @@ fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> 
 fn coverage(spec: &BlobsSpec) -> Coverage {
     match one(&spec.data.sample) {
         Some(count) => Coverage::Sample(count),
-        None if spec.running.time.is_none() && spec.running.rounds.is_empty() => Coverage::Fitting,
+        None if spec.running.time.is_none() && spec.running.rounds.is_empty() => {
+            Coverage::ALL_THAT_FITS
+        }
         None => Coverage::All,
     }
 }
@@ -159,11 +163,8 @@ fn data(spec: &BlobsSpec, resolved: &[Resolved], seed: u64) -> Result<Data> {
 }
 
 /// A user's folder, every file by its path.
-fn directory(path: &Path) -> Result<Data> {
-    if !path.is_dir() {
-        let what = if path.exists() { "is not a folder" } else { "no such folder" };
-        return Err(Error::usage(format!("--data {}: {what}", path.display())));
-    }
+pub(crate) fn directory(path: &Path) -> Result<Data> {
+    files::check_folder(path).map_err(|error| error.context("--data"))?;
     let engine = registry::folders();
     let settings = Settings::check(engine.settings(Facet::Blobs), [("layout", "names")])?;
     let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Names };

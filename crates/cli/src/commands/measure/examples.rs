@@ -74,3 +74,12 @@ Examples:
 
 A repository is not encrypted. This is a benchmark whose data can be restored: for backups use
 restic, borg, rustic or kopia.";
+
+pub(crate) const LIFE: &str = "\
+Targets (each in a scratch store, removed afterwards): files: sqlite: hybrid: lmdb: redb: fjall: …
+
+Examples:
+  storemark life                                       files against SQLite on generated values
+  storemark life --data ~/thumbnails                   copies of your own files
+  storemark life files: sqlite: lmdb: --durability durable --rounds 5
+  sudo storemark life files: sqlite: --cache cold      opened without any cache";

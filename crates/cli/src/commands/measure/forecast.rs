@@ -5,7 +5,7 @@ use std::{fmt::Write, time::Duration};
 use lab::{Forecast, Needs, Request, Room, Stop};
 use model::{
     Batch, Error, Result, Work, Workload,
-    units::{show_count, show_duration, show_size},
+    units::{duration_of, show_count, show_duration, show_size},
 };
 
 /// A sweep that takes longer is started only if the user insists.
@@ -92,7 +92,7 @@ fn least(request: &Request) -> u32 {
 }
 
 fn budget(request: &Request) -> Duration {
-    Duration::try_from_secs_f64(request.rounds.seconds).unwrap_or(Duration::MAX)
+    duration_of(request.rounds.seconds)
 }
 
 /// The most that any of the runs takes in each folder: each leaves the room to the next.

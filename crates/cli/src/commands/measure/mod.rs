@@ -1,4 +1,4 @@
-//! The commands that measure: `run`, `rows`, `queue`, `age` and `backup`.
+//! The commands that measure: `run`, `rows`, `queue`, `age`, `backup` and `life`.
 
 mod blobs;
 pub(crate) mod examples;
@@ -6,6 +6,7 @@ mod forecast;
 mod requests;
 mod rows;
 
+pub(crate) use blobs::directory;
 pub(crate) use requests::catalogue;
 
 use std::time::{Duration, Instant};

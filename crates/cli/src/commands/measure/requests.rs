@@ -4,22 +4,29 @@ use std::ffi::OsStr;
 
 use engines::registry;
 use host::Placements;
-use lab::{AgeingRequest, BackupRequest, ExperimentRequest, Needs, Request, Target, TasksRequest};
+use lab::{
+    AgeingRequest, BackupRequest, Data, ExperimentRequest, LifeRequest, Needs, Request, Target,
+    TasksRequest,
+};
 use model::{
     Blobs, Error, Facet, Result, Tasks,
     record::Point,
-    spec::{AgeingSpec, BackupSpec, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec, one},
+    spec::{
+        AgeingSpec, BackupSpec, LifeSpec, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec, one,
+    },
 };
 
 use super::{blobs, rows};
-use crate::{commands::worker, targets};
+use crate::{commands::worker, files, targets};
 
 /// The file systems that scratch stores are placed on.
 pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
     let placing = match spec {
         RunSpec::Run(spec) => spec.placing.clone(),
         RunSpec::Queue(spec) => spec.placing.clone(),
-        RunSpec::Rows(_) | RunSpec::Age(_) | RunSpec::Backup(_) => Placing::default(),
+        RunSpec::Rows(_) | RunSpec::Age(_) | RunSpec::Backup(_) | RunSpec::Life(_) => {
+            Placing::default()
+        }
     };
     let choices = placing.on.iter();
     let choices = choices.map(|on| on.value().parse().map_err(|e: Error| e.context("--on")));
@@ -83,6 +90,9 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
             let backup = backup(spec)?;
             (ExperimentRequest::Backup(backup), Some(spec.durability()))
         }
+        RunSpec::Life(spec) => {
+            (ExperimentRequest::Life(life(spec, seed)?), Some(spec.durability()))
+        }
     };
     let rounds = spec.rounds();
     let mut labels = labels(&mut experiment);
@@ -113,6 +123,7 @@ fn labels(experiment: &mut ExperimentRequest) -> Vec<&mut String> {
         }
         ExperimentRequest::Tasks(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
         ExperimentRequest::Backup(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
+        ExperimentRequest::Life(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
         ExperimentRequest::Ageing(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
     }
 }
@@ -144,20 +155,17 @@ fn tasks(spec: &TasksSpec, placements: &Placements) -> Result<TasksRequest> {
 
 fn ageing(spec: &AgeingSpec, seed: u64) -> Result<AgeingRequest> {
     let texts = targets::or_default(&spec.targets, &AgeingSpec::TARGETS);
-    let targets = texts.into_iter().map(aged).collect::<Result<_>>()?;
+    let targets = scratch_targets(texts, "stores age")?;
     Ok(AgeingRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.caches() })
 }
 
 fn backup(spec: &BackupSpec) -> Result<BackupRequest> {
     let (folder, stores) = spec.folder_and_stores();
     let folder = folder.map(|folder| folder.path().to_owned());
-    if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
-        let what = if folder.exists() { "is not a folder" } else { "no such folder" };
-        return Err(Error::usage(format!(
-            "{}: {what}; accepted: FOLDER STORE…, as in storemark backup ~/src sqlite: lmdb:",
-            folder.display()
-        )));
-    }
+    folder.as_deref().map_or(Ok(()), files::check_folder).map_err(|error| {
+        let accepted = "FOLDER STORE…, as in storemark backup ~/src sqlite: lmdb:";
+        Error::usage(format!("{error}; accepted: {accepted}"))
+    })?;
     if folder.is_some() && spec.files().is_some() && !spec.replay {
         return Err(Error::usage(
             "--files: is for a generated folder; a folder has its own, unless with --replay",
@@ -181,8 +189,26 @@ pub(crate) fn catalogue(text: &OsStr) -> Result<Target<dyn Blobs>> {
     Ok(target)
 }
 
-fn aged(text: &OsStr) -> Result<Target<dyn Blobs>> {
-    scratch_only(text, "stores age")
+fn life(spec: &LifeSpec, seed: u64) -> Result<LifeRequest> {
+    let texts = targets::or_default(&spec.targets, &LifeSpec::TARGETS);
+    let targets = scratch_targets(texts, "stores live and end")?;
+    let data = match &spec.data {
+        Some(_) if spec.shapes_data() => {
+            return Err(Error::usage(
+                "--keys, --size and --variance shape generated data; --data has its own",
+            ));
+        }
+        Some(folder) => blobs::directory(folder.path())?,
+        None => Data::Generated(spec.generated(seed)),
+    };
+    Ok(LifeRequest { targets, data, days: spec.days(), caches: spec.caches() })
+}
+
+fn scratch_targets<'t>(
+    texts: impl IntoIterator<Item = &'t OsStr>,
+    what: &str,
+) -> Result<Vec<Target<dyn Blobs>>> {
+    texts.into_iter().map(|text| scratch_only(text, what)).collect()
 }
 
 /// A target in a scratch store.

@@ -106,7 +106,7 @@ pub(super) const MARIADB: Kind = Kind {
         }
         let installed = Command::new("mariadb-install-db")
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
-            .args(["--debug-no-sync", &data])
+            .args(["--debug-no-sync", &data, &own_tmpdir(folder)])
             .args(user)
             .output()
             .unwrap();
@@ -188,6 +188,7 @@ pub(super) const POSTGRES: Kind = Kind {
 fn mariadbd(folder: &Path, port: u16, user: &[&str], data: &str) -> Child {
     Command::new("/usr/sbin/mariadbd")
         .args(["--no-defaults", "--bind-address=127.0.0.1", "--max-allowed-packet=1M", data])
+        .arg(own_tmpdir(folder))
         .arg(format!("--socket={}", folder.join("socket").display()))
         .arg(format!("--pid-file={}", folder.join("pid").display()))
         .arg(format!("--port={port}"))
@@ -197,6 +198,11 @@ fn mariadbd(folder: &Path, port: u16, user: &[&str], data: &str) -> Child {
         .stderr(File::create(folder.join("log")).unwrap())
         .spawn()
         .unwrap()
+}
+
+/// The server's own place for temporary tables: one that starts removes those of all others in its.
+fn own_tmpdir(folder: &Path) -> String {
+    format!("--tmpdir={}", folder.display())
 }
 
 fn initdb(folder: &Path) {

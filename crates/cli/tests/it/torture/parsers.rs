@@ -37,7 +37,7 @@ fn target(bytes: &[u8], _: &Path) {
 
 fn plan(bytes: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    for command in ["run", "rows", "queue", "age"] {
+    for command in ["run", "rows", "queue", "age", "life"] {
         let Ok(plan) = PlanFile::parse(command, "plan.toml", text) else { continue };
         if let Err(error) = plan.spec.check() {
             plan.blame(error, &plan.spec);

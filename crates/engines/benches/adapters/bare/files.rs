@@ -4,7 +4,7 @@ use std::{ffi::CStr, os::fd::OwnedFd, path::Path};
 
 use model::{Error, Result};
 use rustix::{
-    fs::{Mode, OFlags, fstat, open, openat},
+    fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat, unlinkat},
     io::{read, write},
 };
 
@@ -92,6 +92,83 @@ impl Bare for Writer {
             let file = openat(&self.folder, name, flags, Mode::empty()).expect("opening a file");
             assert_eq!(write(&file, payload), Ok(payload.len()), "writing a file at once");
             bytes += payload.len();
+        }
+        bytes
+    }
+}
+
+/// Asks for the lengths of files, as fio's `filestat` and mdtest do.
+pub(crate) struct Stat {
+    folder: OwnedFd,
+}
+
+impl Stat {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Ok(Self { folder: folder(path)? })
+    }
+}
+
+impl Bare for Stat {
+    fn pass(&mut self, work: &Work<'_>, _: &mut [u8]) -> usize {
+        let mut name = [0; 9];
+        let mut bytes = 0;
+        for key in work.keys {
+            let name = Layout::Flat.name(*key, &mut name);
+            let stat = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW);
+            let length = stat.expect("asking for a file's length").st_size;
+            bytes += usize::try_from(length).expect("a file fits in memory");
+        }
+        bytes
+    }
+}
+
+/// Creates files and writes them.
+pub(crate) struct Create {
+    folder: OwnedFd,
+}
+
+impl Create {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Ok(Self { folder: folder(path)? })
+    }
+}
+
+impl Bare for Create {
+    fn pass(&mut self, work: &Work<'_>, _: &mut [u8]) -> usize {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mut name = [0; 9];
+        let mut bytes = 0;
+        for key in work.keys {
+            let payload = work.data.payload(*key, work.salt);
+            let name = Layout::Flat.name(*key, &mut name);
+            let file = openat(&self.folder, name, flags, Mode::from_raw_mode(0o666));
+            let file = file.expect("creating a file");
+            assert_eq!(write(&file, payload), Ok(payload.len()), "writing a file at once");
+            bytes += payload.len();
+        }
+        bytes
+    }
+}
+
+/// Removes files, as fio's `filedelete` and mdtest do.
+pub(crate) struct Delete {
+    folder: OwnedFd,
+}
+
+impl Delete {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Ok(Self { folder: folder(path)? })
+    }
+}
+
+impl Bare for Delete {
+    fn pass(&mut self, work: &Work<'_>, _: &mut [u8]) -> usize {
+        let mut name = [0; 9];
+        let mut bytes = 0;
+        for key in work.keys {
+            let name = Layout::Flat.name(*key, &mut name);
+            unlinkat(&self.folder, name, AtFlags::empty()).expect("removing a file");
+            bytes += work.data.value(*key).len();
         }
         bytes
     }

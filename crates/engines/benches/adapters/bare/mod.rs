@@ -37,6 +37,7 @@ pub(crate) struct Work<'a> {
 
 /// A bare loop over all keys.
 pub(crate) trait Bare {
-    /// Reads each value into `buffer`, or writes each payload; returns the bytes.
+    /// Reads each value into `buffer`, writes each payload, or does what else the row is about; returns
+    /// the bytes of the values.
     fn pass(&mut self, work: &Work<'_>, buffer: &mut [u8]) -> usize;
 }

@@ -3,10 +3,7 @@
 
 mod history;
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use host::Scratch;
 use model::{
@@ -20,6 +17,7 @@ use super::{
     blobs::own_loop,
     environment,
     request::{Request, Target},
+    scratches::in_folder,
     values::ValuesTrial,
 };
 use crate::{
@@ -88,12 +86,8 @@ fn draw(
 /// replaced until the next age, then read.
 fn workloads(part: &AgeingRequest) -> Vec<Workload> {
     let workload = |operation, age, count| Workload {
-        work: Work::Ageing { operation, age },
-        count,
         batch: if operation == Operation::Read { Batch::All } else { Batch::Of(1) },
-        slice: None,
-        threads: 1,
-        processes: 1,
+        ..Workload::alone(Work::Ageing { operation, age }, count)
     };
     let all = part.data.count;
     let mut workloads = vec![workload(Operation::Insert, 0, all)];
@@ -111,7 +105,7 @@ fn workloads(part: &AgeingRequest) -> Vec<Workload> {
 }
 
 /// Those of the reads, and the one that writes start in: of a store that is in use.
-fn planned_caches(reads: &[Cache]) -> Vec<Cache> {
+pub(super) fn planned_caches(reads: &[Cache]) -> Vec<Cache> {
     let writes = (!reads.contains(&Cache::Warm)).then_some(Cache::Warm);
     reads.iter().copied().chain(writes).collect()
 }
@@ -157,18 +151,13 @@ impl Experiment for Ageing<'_> {
     fn run(&mut self, _: &Trial, output: &mut Output<'_>) -> Result<()> {
         let target = &self.part.targets[output.target];
         let name = format!("{}-{}", output.round, output.target);
-        let folder = self.scratch.folder(&name, target.engine.account())?;
         let settings = target.settings_for(Facet::Blobs, self.request.durability)?;
         let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
-        let ready = ReadyStore::new(target.engine, folder.join(target.engine.name()), options);
-        let run = AgeingTrial { of: self, ready, first_round: output.round == 0 }.run(output);
-        // A server's store is closed by now, whatever came of it.
-        let removed = fs::remove_dir_all(&folder);
-        // What its removal leaves to the file system is not the next store's to flush.
-        let removed = removed
-            .map_err(|e| Error::io(folder.display(), e))
-            .and_then(|()| host::sync(self.scratch.path()));
-        run.and(removed)
+        let first_round = output.round == 0;
+        in_folder(target, &self.scratch, &name, |folder| {
+            let ready = ReadyStore::new(target.engine, folder.join(target.engine.name()), options);
+            AgeingTrial { of: self, ready, first_round }.run(output)
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 mod source;
 mod trial;
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use backup::{Replay, Repository};
 use host::Scratch;
@@ -18,6 +18,7 @@ use model::{
 use super::{
     Experiment, Output, Prepared, Trial, environment,
     request::{Request, Target},
+    scratches::in_folder,
 };
 use crate::{
     Progress, Stop,
@@ -137,21 +138,6 @@ fn record(
 fn options(request: &Request, target: &Target<dyn Blobs>) -> Result<OpenOptions> {
     let settings = target.settings_for(Facet::Blobs, request.durability)?;
     Ok(OpenOptions { settings, access: Access::Write, keys: KeyKind::Names })
-}
-
-/// Does `work` in a new folder for a target, which is removed afterwards.
-fn in_folder<T>(
-    target: &Target<dyn Blobs>,
-    scratch: &Scratch,
-    name: &str,
-    work: impl FnOnce(PathBuf) -> Result<T>,
-) -> Result<T> {
-    let folder = scratch.folder(name, target.engine.account())?;
-    let done = work(folder.clone());
-    // What its removal leaves to the file system is not the next trial's to flush.
-    let removed = fs::remove_dir_all(&folder).map_err(|e| Error::io(folder.display(), e));
-    let removed = removed.and_then(|()| host::sync(scratch.path()));
-    done.and_then(|done| removed.map(|()| done))
 }
 
 struct Backup<'a> {

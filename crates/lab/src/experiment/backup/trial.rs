@@ -84,6 +84,7 @@ impl BackupTrial<'_> {
         let to = self.folder.join("restored");
         self.step(repository, Step::Restore, output, || {
             let restored = backup::restore(repository, None, &to, &go_on)?;
+            refuse(restored.problems.first().map(ToString::to_string))?;
             let catalogue_ns = nanoseconds(restored.catalogue);
             Ok(Did { files: restored.files, bytes: restored.bytes, catalogue_ns, added: 0 })
         })?;

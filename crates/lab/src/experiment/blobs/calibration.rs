@@ -89,7 +89,7 @@ impl Blobs<'_> {
             self.workloads.push(workload);
         }
         self.costs = costs;
-        Ok(Duration::try_from_secs_f64(round).unwrap_or(Duration::MAX))
+        Ok(model::units::duration_of(round))
     }
 
     /// Those of `costs` that are of targets which take turns at `work`. None, where one store cannot

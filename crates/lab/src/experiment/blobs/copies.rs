@@ -39,7 +39,7 @@ impl Job<'_> {
         let free = host::memory().available_bytes.map_or(u64::MAX, |bytes| bytes / MEMORY);
         let time = self.left().map_or(Duration::MAX, |left| left.mul_f64(SHARE));
         let fits = bytes <= BYTES.min(free) && took.saturating_mul(COPIES - 1) <= time;
-        let wanted = in_turns && self.part.memory.is_none() && fits;
+        let wanted = in_turns && self.part.copies && self.part.memory.is_none() && fits;
         // Other stores are still to be made.
         let room = wanted && host::shortage(folder, bytes.saturating_mul(4))?.is_none();
         Ok(if room { COPIES - 1 } else { 0 })

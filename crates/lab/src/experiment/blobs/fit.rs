@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use model::{
     Cache, Error, ErrorKind, Result, Rounds, SampledFrom,
-    units::{option_duration, show_count, show_duration, show_size},
+    units::{duration_of, option_duration, show_count, show_duration, show_size},
 };
 
 use super::{
@@ -56,7 +56,7 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, caches: &[Cache]) -> Result
         let takes = costs.of(count);
         if takes > left.as_secs_f64() {
             let fitting = costs.fitting(left.as_secs_f64() * FILLED, count);
-            if job.part.coverage == Coverage::Fitting {
+            if let Coverage::Fitting(_) = job.part.coverage {
                 (count, seconds) = (fitting, Some(takes));
             }
             say(job, wanted, &costs, fitting)?;
@@ -91,11 +91,10 @@ fn can_try(job: Job<'_>) -> bool {
 /// Says that the wanted values do not fit into the time, and what does. Refuses what would leave
 /// nothing measured.
 fn say(job: Job<'_>, wanted: Amount, costs: &Costs, fitting: u64) -> Result<()> {
-    let time = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    let takes = time(costs.of(wanted.count));
+    let takes = duration_of(costs.of(wanted.count));
     let whole = job.request.time().unwrap_or_default();
     let rounds = if costs.rounds > 0.0 {
-        let round = show_duration(time(costs.round(wanted.count)));
+        let round = show_duration(duration_of(costs.round(wanted.count)));
         format!("about {}, with {} rounds of {round}", show_duration(takes), costs.rounds)
     } else {
         format!("more than {} before the first round", show_duration(takes))
@@ -107,7 +106,7 @@ fn say(job: Job<'_>, wanted: Amount, costs: &Costs, fitting: u64) -> Result<()> 
         "use --time {more}, or --sample {} for a sample stratified by size",
         fitting.replace(',', "")
     );
-    if job.part.coverage == Coverage::Fitting {
+    if let Coverage::Fitting(_) = job.part.coverage {
         job.progress.say(&format!(
             "{what}: a sample of {fitting} values, stratified by size, is measured in {}; --time \
              {more} measures all",
@@ -136,6 +135,8 @@ const TRYING: u32 = 4;
 struct Costs {
     /// The least number of rounds.
     rounds: f64,
+    /// Values that were tried out.
+    tried: u64,
     /// To make the stores ready and remove them, and all of a round that is no operation.
     preparing: Line,
     apart: Line,
@@ -189,6 +190,7 @@ impl Costs {
             |part: fn(&Tried) -> f64| Line::through(counts, [part(&tried[0]), part(&tried[1])]);
         Ok(Self {
             rounds: rounds(job),
+            tried: counts[1],
             preparing: of(|tried| tried.preparing),
             apart: of(|tried| tried.apart),
             operations: Line::through([counts[1], all], tried[1].operations),
@@ -199,7 +201,13 @@ impl Costs {
     fn at_least(time: Duration, count: u64) -> Self {
         let none = Line { start: 0.0, each: 0.0 };
         let each = time.as_secs_f64() / count as f64;
-        Self { rounds: 0.0, preparing: Line { each, ..none }, apart: none, operations: none }
+        Self {
+            rounds: 0.0,
+            tried: count,
+            preparing: Line { each, ..none },
+            apart: none,
+            operations: none,
+        }
     }
 
     fn round(&self, count: u64) -> f64 {
@@ -219,7 +227,7 @@ impl Costs {
     /// The most of `wanted` values that take no longer than `seconds`, but not fewer than were tried.
     fn fitting(&self, seconds: f64, wanted: u64) -> u64 {
         let fits = |count: &u64| self.of(*count) <= seconds;
-        let (mut low, mut high) = (TRIED[1].min(wanted), wanted);
+        let (mut low, mut high) = (self.tried.min(wanted), wanted);
         while low < high {
             let middle = high - (high - low) / 2;
             if fits(&middle) { low = middle } else { high = middle - 1 }
@@ -272,7 +280,7 @@ mod tests {
     fn as_many_values_are_measured_as_fit() {
         let line = |start, each| Line { start, each };
         let (preparing, apart, operations) = (line(5.0, 0.001), line(0.5, 0.0), line(0.0, 0.001));
-        let costs = Costs { rounds: 5.0, preparing, apart, operations };
+        let costs = Costs { rounds: 5.0, tried: 256, preparing, apart, operations };
         // 7.5 s, and 6 ms each.
         assert_eq!(costs.fitting(37.5 + 1e-6, 20_000), 5_000);
         assert_eq!(costs.fitting(1e6, 20_000), 20_000);

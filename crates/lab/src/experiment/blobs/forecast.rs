@@ -4,7 +4,8 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use model::{
-    Batch, Cache, Durability, Error, Memory, Operation, Result, Rounds, Workload, units::show_size,
+    Batch, Cache, Durability, Error, Memory, Operation, Result, Rounds, Workload,
+    units::{duration_of, show_size},
 };
 
 use super::{BlobTarget, Job, source::Source};
@@ -79,9 +80,9 @@ pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
         trials: part.targets.len() * workloads.len() * part.caches.len(),
         workloads,
         disk: rooms.into_iter().map(room).collect(),
-        preparing: seconds(preparing(job, data, false)),
-        preparing_again: seconds(preparing(job, data, true)),
-        round: seconds(round),
+        preparing: duration_of(preparing(job, data, false)),
+        preparing_again: duration_of(preparing(job, data, true)),
+        round: duration_of(round),
     })
 }
 
@@ -98,7 +99,7 @@ impl Forecast {
 pub(super) fn roughly(job: Job<'_>, data: Amount) -> Duration {
     let Rounds { min, runs, .. } = job.request.rounds;
     let rounds = f64::from(min) * f64::from(runs);
-    seconds(preparing(job, data, false) + rounds * round(job, data))
+    duration_of(preparing(job, data, false) + rounds * round(job, data))
 }
 
 /// The trials of a round.
@@ -138,10 +139,6 @@ fn preparing(job: Job<'_>, data: Amount, again: bool) -> f64 {
     let (read, written) = (count * READ + bytes, count * WRITE + 2.0 * bytes);
     let data = if again { 0.0 } else { read };
     data + stores as f64 * (read + written)
-}
-
-fn seconds(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 /// What scratch stores for `operations` take, by their folder: as much again where updates may fill

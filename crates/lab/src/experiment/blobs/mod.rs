@@ -9,8 +9,9 @@ mod memory_limit;
 mod prepare;
 mod request;
 mod sample;
-mod source;
+pub(super) mod source;
 mod stores;
+mod survey;
 
 use std::{
     collections::HashSet,
@@ -45,6 +46,7 @@ pub use request::{BlobsRequest, Coverage, Data};
 use source::Source;
 pub use stores::{Needs, StoreCache};
 use stores::{PreparedTarget, Stores};
+pub(crate) use survey::{Survey, survey};
 
 type BlobTarget = Target<dyn model::Blobs>;
 
@@ -182,7 +184,10 @@ pub(crate) fn prepare<'a>(
     let findings = blobs.findings(unreachable);
     let (trials, left_out) = (blobs.trials(&plan), stores.failed.clone());
     let stores = stores.targets.iter().map(|target| target.facts.clone()).collect();
-    let (experiment, round, shorter) = (Box::new(blobs), Some(round), "a smaller --count");
+    // What measures all takes is said with a sample of what fits: no second advice.
+    let fitted = sampled.is_some_and(|of| of.seconds.is_some());
+    let shorter = (!fitted).then_some("a smaller --count");
+    let (experiment, round) = (Box::new(blobs), Some(round));
     Ok(Prepared {
         experiment,
         plan,

@@ -195,7 +195,7 @@ impl Making<'_> {
         for &operation in operations {
             let (ready, fill) = self
                 .store_for(operation, &mut stores.scratches)
-                .map_err(|e| named(e, label, &format!("preparing to {operation}")))?;
+                .map_err(|e| e.naming(label, format!("preparing to {operation}")))?;
             let own = if operation.writes() { &mut made.update } else { &mut made.read };
             *own = Some(ready);
             made.fill = made.fill.or(fill);
@@ -332,7 +332,7 @@ fn finish_all(
             }
             Err(error) => {
                 stores.note_failed(&target.label, &error);
-                failed = Some(named(error, &target.label, &target.label));
+                failed = Some(error.naming(&target.label, &target.label));
             }
         }
     }
@@ -436,14 +436,9 @@ fn in_half_of_the_rest<T>(job: Job<'_>, work: impl FnOnce() -> Result<T>) -> Res
 /// A failure of one target's own system stays with it; any other error ends the run.
 fn bearable<T>(label: &str, result: Result<T>) -> Result<Result<T>> {
     match result {
-        Err(error) if error.kind() != ErrorKind::Failed => Err(named(error, label, label)),
+        Err(error) if error.kind() != ErrorKind::Failed => Err(error.naming(label, label)),
         other => Ok(other),
     }
-}
-
-/// What went wrong `during` something with a target; an engine may have named the target already.
-fn named(error: Error, label: &str, during: &str) -> Error {
-    if error.to_string().starts_with(label) { error } else { error.context(during) }
 }
 
 /// Drops the keys past `--max-id`.

@@ -41,6 +41,9 @@ pub struct BlobsRequest {
     pub in_place: bool,
     /// Run each engine's own integrity check at the end.
     pub integrity_check: bool,
+    /// Read several copies of each scratch store in turn, where there is time and room for them:
+    /// differences that where files happen to be makes are then in the intervals.
+    pub copies: bool,
     /// Go on where a file system seems to have too little room.
     pub short_of_room: bool,
 }
@@ -64,15 +67,18 @@ pub enum Coverage {
     All,
     /// So many values at most, stratified by size.
     Sample(u64),
-    /// All, or if that does not fit into the time as many as do, stratified by size.
-    Fitting,
+    /// So many at most, or if these do not fit into the time as many as do, stratified by size.
+    Fitting(u64),
 }
 
 impl Coverage {
+    /// All that fits into the time.
+    pub const ALL_THAT_FITS: Self = Self::Fitting(u64::MAX);
+
     /// How much of `all` is measured, as far as it is known without trying.
     pub(crate) fn of(self, all: Amount) -> Amount {
         match self {
-            Self::Sample(count) if count < all.count => {
+            Self::Sample(count) | Self::Fitting(count) if count < all.count => {
                 let bytes = u128::from(all.bytes) * u128::from(count) / u128::from(all.count);
                 Amount { count, bytes: u64::try_from(bytes).unwrap_or(u64::MAX) }
             }

@@ -1,22 +1,25 @@
 //! Where scratch stores get their data: generated from a seed, or read from another store.
 
-use std::ops::ControlFlow::{self, Break, Continue};
+use std::{
+    ops::ControlFlow::{self, Break, Continue},
+    path::Path,
+};
 
 use model::{
-    Error, Generated, How, Item, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store, ValueType,
-    Visitor,
+    Error, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result, Scan, Session,
+    Settings, Store, ValueType, Visitor,
 };
 
 use super::{Data, Job, sample::stratified};
 use crate::{
     Amount, Place, Progress, Stop,
     copy::{Readable, generated},
-    dataset::{Dataset, OwnedKey, Sampler, Use, check_type, derive},
+    dataset::{Dataset, Sampler, Use, check_type, derive},
     progress::tick,
 };
 
 /// Keys with their bytes, in key order, as often as they are asked for.
-pub(super) struct Source {
+pub(in crate::experiment) struct Source {
     keys: KeyKind,
     from: From,
     /// If it is a sample: its values.
@@ -40,11 +43,7 @@ impl Source {
     /// The source that the request names.
     pub(super) fn open(Job { request, part, progress, stop, .. }: Job<'_>) -> Result<Self> {
         let (engine, path, settings) = match &part.data {
-            Data::Generated(spec) => {
-                let store = generated(*spec)?.open()?;
-                let (keys, from) = (store.keys(), From::Generated(store, *spec));
-                return Ok(Self { keys, from, chosen: None });
-            }
+            Data::Generated(spec) => return Self::generated(*spec),
             Data::Store { engine, path, settings } => (*engine, path, settings),
             Data::Targets => {
                 let located = part.targets.iter().find_map(|target| {
@@ -58,6 +57,22 @@ impl Source {
         if !part.short_of_room {
             place.check_room(scratch)?;
         }
+        Self::stored(&place, scratch, progress, stop)
+    }
+
+    /// Values generated from a seed.
+    pub(in crate::experiment) fn generated(spec: Generated) -> Result<Self> {
+        let store = generated(spec)?.open()?;
+        Ok(Self { keys: store.keys(), from: From::Generated(store, spec), chosen: None })
+    }
+
+    /// The values of a store, which is read as a copy in `scratch` if reading would change it.
+    pub(in crate::experiment) fn stored(
+        place: &Place,
+        scratch: Option<&Path>,
+        progress: &dyn Progress,
+        stop: &Stop,
+    ) -> Result<Self> {
         let readable = place.readable(scratch, progress, stop)?;
         let keys = || {
             let store = readable.place.open()?;
@@ -93,6 +108,16 @@ impl Source {
         self.keys
     }
 
+    /// The settings of the store that holds it, as read back. Files by their paths have but one way to be
+    /// stored.
+    pub(super) fn settings(&self) -> Result<Settings> {
+        let From::Existing(readable) = &self.from else { return Ok(Settings::default()) };
+        if readable.place.engine.capabilities().paths && self.keys == KeyKind::Names {
+            return Ok(Settings::default());
+        }
+        self.with(|store| Ok(store.in_effect()?.0))
+    }
+
     /// The lengths of all values in key order.
     pub(super) fn lengths(&self, stop: &Stop) -> Result<Vec<u64>> {
         let mut lengths = Vec::new();
@@ -117,7 +142,7 @@ impl Source {
                 self.check_type(&item)?;
                 let Item { key, length, meta, .. } = item;
                 if places.next_if_eq(&place).is_some() {
-                    chosen.push(Chosen { key: OwnedKey::of(key), length, meta });
+                    chosen.push(Chosen { key: key.into(), length, meta });
                 }
                 place += 1;
                 Ok(if places.peek().is_some() { Continue(()) } else { Break(()) })
@@ -133,7 +158,7 @@ impl Source {
     }
 
     /// How much there is. Generated values are not generated for it.
-    pub(super) fn amount(&self, stop: &Stop) -> Result<Amount> {
+    pub(in crate::experiment) fn amount(&self, stop: &Stop) -> Result<Amount> {
         if let Some(chosen) = &self.chosen {
             let bytes = chosen.iter().map(|one| one.length).sum();
             return Ok(Amount { count: chosen.len() as u64, bytes });
@@ -156,7 +181,7 @@ impl Source {
     }
 
     /// The dataset of `count` values, every one read once.
-    pub(super) fn dataset(
+    pub(in crate::experiment) fn dataset(
         &self,
         count: u64,
         progress: &dyn Progress,
@@ -180,7 +205,7 @@ impl Source {
     }
 
     /// Writes every item into an empty store.
-    pub(super) fn fill(
+    pub(in crate::experiment) fn fill(
         &self,
         session: &mut dyn Session,
         progress: &dyn Progress,

@@ -240,13 +240,10 @@ impl RowsRequest {
     fn workloads(&self) -> Vec<Workload> {
         let of = |group: &Group| {
             let Group { processes, own_databases } = *group;
-            Operation::ALL.map(|operation| Workload {
-                work: Work::Rows { operation, own_databases },
-                count: self.rows * u64::from(processes * touched(operation, *group)),
-                batch: Batch::Of(self.batch),
-                slice: None,
-                threads: 1,
-                processes,
+            Operation::ALL.map(|operation| {
+                let count = self.rows * u64::from(processes * touched(operation, *group));
+                let workload = Workload::alone(Work::Rows { operation, own_databases }, count);
+                Workload { batch: Batch::Of(self.batch), processes, ..workload }
             })
         };
         self.groups.iter().flat_map(of).collect()

@@ -2,6 +2,7 @@
 
 mod ages;
 mod cases;
+mod life;
 mod over_time;
 mod parts;
 mod published;
@@ -45,6 +46,7 @@ const SWEEP: &[Make] = &[
 const AGEING: &[Make] = &[ages::charts];
 const ROWS: &[Make] = &[published::rows];
 const BACKUP: &[Make] = &[published::study, cases::compared];
+const LIFE: &[Make] = &[cases::compared, life::charts];
 const TASKS: &[Make] = &[published::tasks];
 
 /// Those of a part that have something to show; `prefix` makes their ids unique.
@@ -56,6 +58,7 @@ pub(super) fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
         Experiment::Tasks { .. } => TASKS,
         Experiment::Ageing { .. } => AGEING,
         Experiment::Backup { .. } => BACKUP,
+        Experiment::Life { .. } => LIFE,
     };
     let all = makers.iter().flat_map(|make| {
         let shown = make(part).into_iter().filter(|chart| !chart.series.is_empty());

@@ -21,6 +21,10 @@ export const RUNS = [
     name: "ages", charts: 3,
     args: ["age", "files:", "sqlite:", "--objects", "20", "--size", "16k", "--ages", "0,1", "--rounds", "2"],
   },
+  {
+    name: "life", charts: 4,
+    args: ["life", "files:", "sqlite:", "--keys", "60", "--days", "2", "--rounds", "2", "--seed", "1"],
+  },
   { name: "rows", charts: 1, args: ["rows", "csv:", "sqlite:", "--rows", "500", "--rounds", "2"] },
   {
     name: "queue", charts: 2,

@@ -1,0 +1,168 @@
+//! What an operation costs where reads and updates have shares: the mean of their times, weighed.
+
+use model::{Case, record::Record};
+use stats::{Estimate, SAME};
+
+use crate::{series::Series, verdict::FEWEST_ROUNDS};
+
+/// The targets of a record by what an operation costs, in the first cache state of its plan.
+#[derive(Clone, Copy)]
+pub struct Costs<'a> {
+    record: &'a Record,
+    /// Share of reads among the operations, 0 to 1; all others are updates.
+    reads: f64,
+}
+
+/// A target, and its cost over that of the best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranked {
+    /// Index into the plan's targets.
+    pub target: usize,
+    pub ratio: Estimate,
+}
+
+/// What to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The first of those that are level with the best: targets are in the order of the care that they
+    /// take.
+    pub chosen: usize,
+    /// The least cost measured.
+    pub best: usize,
+    /// The best of the others; absent: there is none.
+    pub next: Option<usize>,
+}
+
+impl Ranked {
+    /// Whether its cost is that of the best for whoever chooses: the interval shows no difference, or
+    /// one that is too small to matter.
+    pub fn is_level(&self) -> bool {
+        self.ratio.low <= 1.0 || self.ratio.high <= 1.0 + SAME
+    }
+}
+
+impl<'a> Costs<'a> {
+    pub fn new(record: &'a Record, reads: f64) -> Self {
+        Self { record, reads }
+    }
+
+    /// The trials of a target whose work has a share, with that share.
+    fn parts(self, target: usize) -> impl Iterator<Item = (f64, Series<'a>)> {
+        let plan = &self.record.header.plan;
+        let cache = plan.caches.first().copied().unwrap_or_default();
+        plan.workloads.iter().enumerate().filter_map(move |(workload, of)| {
+            let share = if of.work.writes() { 1.0 - self.reads } else { self.reads };
+            let series = Series::new(self.record, Case { workload, cache }, target);
+            (share > 0.0).then_some((share, series))
+        })
+    }
+
+    /// Microseconds of an operation; absent: a part of it was not measured.
+    pub fn of(self, target: usize) -> Option<Estimate> {
+        let parts = self.parts(target).map(|(share, series)| Some((share, time(series)?)));
+        let parts = parts.collect::<Option<Vec<_>>>()?;
+        let point: f64 = parts.iter().map(|(share, time)| share * time.point).sum();
+        let widths = parts.iter().map(|(share, time)| part(share * time.point / point, time));
+        let n = parts.iter().map(|(_, time)| time.n).min()?;
+        Some(around(point, widths, n))
+    }
+
+    /// The cost of a target over that of another one. Each time is compared with the other's of the same
+    /// round; to first order the logarithm of the cost is the sum of those of its parts, each by its part
+    /// of the cost, so that their intervals add up as squares.
+    pub fn ratio(self, target: usize, other: usize) -> Option<Estimate> {
+        let whole = self.of(other)?.point;
+        let parts = self.parts(target).map(|(share, series)| {
+            let (ratio, base) = (series.ratio_to(series.of(other))?, time(series.of(other))?);
+            Some((share * base.point / whole, ratio, base))
+        });
+        let parts = parts.collect::<Option<Vec<_>>>()?;
+        let point: f64 = parts.iter().map(|(share, ratio, _)| share * ratio.point).sum();
+        let widths = parts.iter().flat_map(|(share, ratio, base)| {
+            let own = share * ratio.point / point;
+            [part(own, ratio), part(own - share, base)]
+        });
+        let n = parts.iter().map(|(_, ratio, _)| ratio.n).min()?;
+        Some(around(point, widths, n))
+    }
+
+    /// What was measured, the least cost first. Limits of the machine are no places for data.
+    pub fn ranking(self) -> Vec<Ranked> {
+        let plan = &self.record.header.plan;
+        let stores = (0..plan.targets.len()).filter(|target| !plan.targets[*target].reference);
+        let all: Vec<_> = stores.filter(|target| self.of(*target).is_some()).collect();
+        let anchor = all.iter().copied().find(|target| *target == plan.baseline);
+        let Some(anchor) = anchor.or_else(|| all.first().copied()) else { return Vec::new() };
+        let to = |target, other| Some(Ranked { target, ratio: self.ratio(target, other)? });
+        let by_point = |one: &Ranked, other: &Ranked| one.ratio.point.total_cmp(&other.ratio.point);
+        let best = all.iter().filter_map(|target| to(*target, anchor)).min_by(by_point);
+        let Some(Ranked { target: best, .. }) = best else { return Vec::new() };
+        let mut ranking: Vec<_> = all.iter().filter_map(|target| to(*target, best)).collect();
+        // As its ratio to another one says: it may be above 1 where rounds are missing.
+        ranking.sort_by(|one, other| {
+            (other.target == best).cmp(&(one.target == best)).then(by_point(one, other))
+        });
+        ranking
+    }
+
+    /// Whether all that was measured has rounds enough to judge by.
+    pub fn is_judged(self) -> bool {
+        let ranking = self.ranking();
+        let enough = |ranked: &Ranked| ranked.ratio.n >= FEWEST_ROUNDS as usize;
+        !ranking.is_empty() && ranking.iter().all(enough)
+    }
+
+    /// What to take; absent: nothing was measured.
+    pub fn choice(self) -> Option<Choice> {
+        let ranking = self.ranking();
+        let best = ranking.first()?.target;
+        let level = ranking.iter().filter(|ranked| ranked.is_level());
+        let chosen = level.map(|ranked| ranked.target).min().unwrap_or(best);
+        let next = ranking.iter().map(|ranked| ranked.target).find(|target| *target != chosen);
+        Some(Choice { chosen, best, next })
+    }
+
+    /// Who stays for the decision: all that are level with the best, at least two and at most `most`, and
+    /// the best of another engine if they are all of one. In the order of the plan.
+    pub fn finalists(self, most: usize) -> Vec<usize> {
+        let ranking = self.ranking();
+        let stays = |(place, ranked): &(usize, &Ranked)| *place < 2 || ranked.is_level();
+        let kept = ranking.iter().enumerate().filter(stays).take(most);
+        let mut kept: Vec<_> = kept.map(|(_, ranked)| ranked.target).collect();
+        let engine = |target: usize| &self.record.header.plan.targets[target].engine;
+        let is_other =
+            |ranked: &&Ranked| kept.iter().all(|of| engine(*of) != engine(ranked.target));
+        if kept.iter().all(|of| engine(*of) == engine(kept[0])) {
+            kept.extend(ranking.iter().find(is_other).map(|ranked| ranked.target));
+        }
+        kept.sort_unstable();
+        kept
+    }
+
+    /// The share of reads at which two targets cost the same; absent: one costs less at every share.
+    pub fn even_share(self, one: usize, other: usize) -> Option<f64> {
+        let both = Self { reads: 0.5, ..self };
+        let more = |writes: bool| {
+            let (_, series) = both.parts(one).find(|(_, series)| series.writes() == writes)?;
+            Some(time(series)?.point - time(series.of(other))?.point)
+        };
+        let (reading, updating) = (more(false)?, more(true)?);
+        let share = updating / (updating - reading);
+        (reading * updating < 0.0).then_some(share)
+    }
+}
+
+fn time(series: Series<'_>) -> Option<Estimate> {
+    series.unit_times().mean()
+}
+
+/// What `share` of a logarithm adds to the half-width of a sum.
+fn part(share: f64, of: &Estimate) -> f64 {
+    // Of a single round nothing is known, which does not matter where it has no share.
+    if share == 0.0 { 0.0 } else { share * (of.high / of.low).ln() / 2.0 }
+}
+
+fn around(point: f64, widths: impl Iterator<Item = f64>, n: usize) -> Estimate {
+    let width = widths.map(|width| width.powi(2)).sum::<f64>().sqrt();
+    Estimate { point, low: point * (-width).exp(), high: point * width.exp(), n }
+}

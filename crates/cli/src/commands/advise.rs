@@ -1,0 +1,193 @@
+//! `storemark advise`: which store and which settings suit some data.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use checks::Advice;
+use clap::Args;
+use engines::registry;
+use lab::{AdviseRequest, Data, Recorder, Stop, Target};
+use model::{
+    Batch, Blobs, Durability, Error, Result,
+    spec::{DEFAULT_DATA, Talk},
+    units,
+};
+use report::pages;
+
+use super::{measure, worker};
+use crate::{
+    exit::Failure,
+    files::{self, Form, Taken},
+    listener::Listener,
+    output,
+    plan::fresh_seed,
+    targets,
+};
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark advise ~/thumbnails                      where these files should be
+  storemark advise thumbs.db --reads 50              a database, half of the operations updates
+  storemark advise --data ~/thumbnails --explain     with everything that was tried
+  storemark advise --size 10k --durability durable   values of 10 kB that are yet to come")]
+pub(crate) struct AdviseOptions {
+    /// The folder or store that the data are in now; none: values are generated
+    #[arg(value_name = "STORE", conflicts_with = "data")]
+    pub(crate) store: Option<OsString>,
+
+    /// Take keys and bytes from the files below DIR (read only)
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub(crate) data: Option<PathBuf>,
+    /// Without data: the middle size of the values in bytes
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, conflicts_with_all = ["data", "store"], help_heading = "Data")]
+    pub(crate) size: Option<u64>,
+    /// Without data: how far sizes vary to either side
+    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, conflicts_with_all = ["data", "store"], help_heading = "Data")]
+    pub(crate) variance: Option<u64>,
+    /// Without data: how many values
+    #[arg(long, value_name = "N", value_parser = units::parse_size, conflicts_with_all = ["data", "store"], help_heading = "Data")]
+    pub(crate) keys: Option<u64>,
+
+    /// How many of a hundred operations read a value; the others replace one
+    #[arg(long, value_name = "PERCENT", value_parser = units::parse_of_a_hundred, default_value = "95", help_heading = "Use")]
+    pub(crate) reads: f64,
+    /// Values are mostly not in memory when they are read
+    #[arg(long, help_heading = "Use")]
+    pub(crate) cold: bool,
+    /// What a power cut must leave: none, consistent (whole values) or durable (each commit)
+    #[arg(long, value_name = "CLASS", value_parser = |text: &str| text.parse::<Durability>(), default_value = "consistent", help_heading = "Use")]
+    pub(crate) durability: Durability,
+    /// Sessions that work at the same time
+    #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, 1024), default_value = "1", help_heading = "Use")]
+    pub(crate) threads: u32,
+    /// Operations that a program does in one transaction
+    #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, u32::MAX), default_value = "1", help_heading = "Use")]
+    pub(crate) batch: u32,
+    /// Try the database servers that are installed, too
+    #[arg(long, help_heading = "Use")]
+    pub(crate) servers: bool,
+
+    /// Time for all of it
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "3m", help_heading = "Run")]
+    pub(crate) time: Duration,
+    /// Folder for scratch stores; default: the one that the data are in
+    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Drives everything random; default: a new one each time
+    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Run")]
+    pub(crate) seed: Option<u64>,
+
+    /// Show everything that was tried, and why it was dropped
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
+    /// Write the record of the last candidates to FILE (- for standard output)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+}
+
+const RECORD: Form<'_> =
+    Form { option: "--json", what: "a record of storemark advise", head: files::RECORD_HEAD };
+
+pub(crate) fn run(options: &AdviseOptions, stop: &Stop) -> Result<(), Failure> {
+    let request = request(options)?;
+    let measured = match &request.data {
+        Data::Store { engine, path, .. } => engine.files(path),
+        Data::Generated(_) | Data::Targets => Vec::new(),
+    };
+    let out = files::open(options.json.as_deref(), RECORD, &mut Taken::measured(measured))?;
+    let mut recorder = Recorder::new(out);
+    let find = |listener: &Listener| lab::advise(&request, &mut recorder, listener, stop);
+    let found = Listener::during(options.talk, find);
+    let (_, finished) = recorder.finish();
+    let found = found?;
+    let grid = grid(options, &request, &found);
+    let page = output::page(&pages::advice(&found, options.explain.then_some(grid.as_str())));
+    output::print_next_to(options.json.as_deref(), &page, options.talk.quiet)?;
+    finished.map_err(Failure::PartWay)
+}
+
+fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
+    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let (data, now) = data(options, seed)?;
+    let path = match &data {
+        Data::Store { path, .. } => Some(path.as_path()),
+        Data::Generated(_) | Data::Targets => None,
+    };
+    let scratch =
+        options.scratch.clone().or_else(|| path.and_then(Path::parent).map(Path::to_owned));
+    if let Some(folder) = options.scratch.as_ref().filter(|folder| !folder.is_dir()) {
+        return Err(Error::usage(format!("--scratch {}: no such folder", folder.display())));
+    }
+    Ok(AdviseRequest {
+        source: path.map(|path| path.display().to_string()),
+        data,
+        now,
+        engines: registry::plainest_first().collect(),
+        servers: options.servers,
+        reads: options.reads,
+        cold: options.cold,
+        durability: options.durability,
+        threads: options.threads,
+        batch: Batch::Of(options.batch.into()),
+        time: options.time,
+        seed,
+        scratch: scratch.filter(|folder| *folder != Path::new("")),
+        worker: worker::command()?,
+    })
+}
+
+/// Where the values are, and a store like it.
+fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, Target<dyn Blobs>)> {
+    let folder = || Target::scratch(&now(registry::folders().name()), registry::folders());
+    if let Some(path) = &options.data {
+        return Ok((measure::directory(path)?, folder()));
+    }
+    let Some(text) = &options.store else {
+        let AdviseOptions { keys, size, variance, .. } = *options;
+        return Ok((Data::Generated(DEFAULT_DATA.shaped(keys, size, variance, seed)), folder()));
+    };
+    let (resolved, path) = targets::existing(text)?;
+    let settings = resolved.settings(&[])?;
+    let written = resolved.settings.iter().map(|(name, value)| format!(" {name}={value}"));
+    let label = now(&written.fold(resolved.engine.name().to_owned(), |label, pair| label + &pair));
+    let target = Target { settings: settings.clone(), ..Target::scratch(&label, resolved.engine) };
+    Ok((Data::Store { engine: resolved.engine, path, settings }, target))
+}
+
+/// The label of what is there now.
+fn now(label: &str) -> String {
+    format!("{label} now")
+}
+
+/// The command that measures all candidates in one run; empty: there is none, as the data are in a store.
+fn grid(options: &AdviseOptions, request: &AdviseRequest, found: &Advice) -> String {
+    let data = match &request.data {
+        Data::Store { engine, path, .. } if engine.name() == registry::folders().name() => {
+            format!("--data {}", report::quoted(&path.display().to_string()))
+        }
+        Data::Generated(of) => format!(
+            "--keys {} --size {} --variance {} --seed {}",
+            of.count, of.size, of.variance, of.seed
+        ),
+        Data::Store { .. } | Data::Targets => return String::new(),
+    };
+    let shares = [("--read", options.reads), ("--update", 1.0 - options.reads)];
+    let work = shares.into_iter().filter(|(_, share)| *share > 0.0).map(|(option, _)| option);
+    let work = work.collect::<Vec<_>>().join(" ");
+    let cache = if options.cold { " --cache data-cold" } else { "" };
+    let others = found.candidates.iter().filter(|of| of.label != found.now);
+    let targets = others.map(|of| report::quoted(&of.target));
+    let now = format!("{}:", request.now.engine.name());
+    let targets = [now].into_iter().chain(targets).collect::<Vec<_>>().join(" ");
+    let AdviseOptions { durability, batch, threads, .. } = options;
+    format!(
+        "storemark run {targets} {data} {work}{cache} --durability {durability} --batch {batch} \
+         --threads {threads}"
+    )
+}

@@ -1,0 +1,142 @@
+//! One answer for a folder, a store or no data at all; what it leaves out, and what it refuses.
+
+use std::{
+    fs,
+    process::{Child, Stdio},
+};
+
+use crate::{
+    running::{signal, within},
+    world::{Ran, World},
+};
+
+/// A folder of small and large values.
+fn furnished() -> World {
+    let world = World::new();
+    for number in 0_u8..40 {
+        let length = if number % 4 == 0 { 100_000 } else { 2_000 };
+        world.write(&format!("thumbs/{}/{number}.jpg", number % 3), vec![number; length]);
+    }
+    world
+}
+
+/// Names in the folder.
+fn names(world: &World) -> Vec<String> {
+    let entries = fs::read_dir(world.path("")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_folder_gets_an_answer_that_can_be_followed() {
+    let world = furnished();
+    let before = world.tree();
+    let ran = world.ok("advise thumbs --time 60s --explain --json last.json --seed 1");
+    let words = ran.words();
+    assert!(words.contains("what is there now (plain files)"), "{words}");
+    assert!(words.contains("95 % reads and 5 % updates"), "{words}");
+    for part in ["How sure: the last ", "Next: ", "Left out: ", "Not covered: ", "(--servers"] {
+        assert!(words.contains(part) || part == "(--servers", "{part}: {words}");
+    }
+    // Each candidate with its target string, and the run that measures all.
+    for target in ["sqlite:?api=blob&mmap=1GiB", "lmdb:", "files:"] {
+        assert!(words.contains(target), "{target}: {words}");
+    }
+    assert!(words.contains("--data thumbs --read --update --durability consistent"), "{words}");
+    let record = world.record("last.json");
+    let labels: Vec<_> = record.header.plan.targets.iter().map(|of| of.label.as_str()).collect();
+    assert!(labels.contains(&"files now") && (2..=5).contains(&labels.len()), "{labels:?}");
+    assert!(record.header.plan.targets.iter().all(|target| !target.reference));
+    world.ok("report last.json");
+    assert_eq!(names(&world), ["last.json", "thumbs"]);
+    for (path, held) in before {
+        assert_eq!(world.tree().get(&path), Some(&held), "{}", path.display());
+    }
+    follow(&world, &ran.out);
+}
+
+/// Runs the commands that the answer names.
+fn follow(world: &World, answer: &str) {
+    let text = answer.replace('\n', " ");
+    for step in ["Move: storemark ", "Check: storemark "] {
+        let Some((_, rest)) = text.split_once(step) else {
+            assert!(text.starts_with("Keep "), "{answer}");
+            return;
+        };
+        let words: Vec<_> = rest.split_whitespace().take(3).collect();
+        world.ok(&words.join(" ").replace('\'', ""));
+    }
+}
+
+#[test]
+fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
+    let world = furnished();
+    world.ok("import thumbs thumbs.db");
+    let before = names(&world);
+    let words = world.ok("advise thumbs.db --reads 100 --time 40s").words();
+    assert!(words.contains("what is there now (SQLite)"), "{words}");
+    assert!(words.contains("with 100 % reads"), "{words}");
+    assert_eq!(names(&world), before);
+}
+
+#[test]
+fn one_value_and_empty_values_are_enough() {
+    for (count, bytes) in [(1, "a picture"), (30, "")] {
+        let world = World::new();
+        for number in 0..count {
+            world.write(&format!("thumbs/{number}"), bytes);
+        }
+        let words = world.ok("advise --data thumbs --time 40s").words();
+        assert!(words.contains("How sure: "), "{words}");
+        assert_eq!(names(&world), ["thumbs"]);
+    }
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused_in_a_line() {
+    let world = furnished();
+    fs::create_dir(world.path("empty")).unwrap();
+    for (line, says) in [
+        ("advise empty", "empty: holds no values"),
+        ("advise absent", "absent: no such file or folder"),
+        ("advise --data absent", "absent: no such folder"),
+        ("advise sqlite:", "names no store on disk"),
+        ("advise thumbs --data thumbs", "cannot be used with"),
+        ("advise thumbs --size 10k", "cannot be used with"),
+        ("advise thumbs --reads 101", "0 to 100"),
+        ("advise thumbs --durability sure", "consistent"),
+        ("advise thumbs --scratch absent", "no such folder"),
+        ("advise thumbs --json thumbs/last.json", "is inside"),
+    ] {
+        let said = world.refused(line);
+        assert!(said.contains(says), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn too_little_time_is_said_and_nothing_is_left() {
+    let world = furnished();
+    let ran = world.run("advise thumbs --time 50ms");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    assert!(ran.err.contains("use more --time"), "{}", ran.err);
+    assert_eq!(names(&world), ["thumbs"]);
+}
+
+fn started(world: &World) -> Child {
+    let mut command = world.command("advise thumbs --time 10m");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn an_interrupted_one_leaves_nothing() {
+    let world = furnished();
+    let child = started(&world);
+    assert!(within(60, || names(&world).len() > 1), "no scratch folder in a minute");
+    signal(child.id(), "INT");
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(130), ""), "{}", ran.err);
+    assert_eq!(ran.err, "storemark: interrupted\n");
+    assert_eq!(names(&world), ["thumbs"]);
+}

@@ -1,0 +1,184 @@
+//! `storemark advise`: which store and which settings suit some data. Many candidates are measured
+//! briefly on a sample of the values; those that are not clearly behind, and what is there now, are
+//! measured again on all that fit into the time.
+
+mod candidates;
+mod race;
+mod threshold;
+
+use std::{
+    ffi::OsString,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use checks::{Advice, Costs};
+use model::{Batch, Blobs, Durability, Error, ErrorKind, Result, record::Record};
+
+use crate::{
+    Data, Progress, Recorder, Stop, StoreCache, Target,
+    experiment::blobs::{Coverage, Survey, survey},
+};
+use candidates::{Field, Runner};
+use race::{Quiet, Race};
+
+/// What is asked for.
+#[derive(Clone)]
+pub struct AdviseRequest {
+    /// Where the values are.
+    pub data: Data,
+    /// The folder or store that holds them, as it was named; absent: they are generated.
+    pub source: Option<String>,
+    /// A scratch store like it.
+    pub now: Target<dyn Blobs>,
+    /// The engines that are tried, those that take the least care first.
+    pub engines: Vec<&'static dyn Blobs>,
+    /// Whether servers are tried too.
+    pub servers: bool,
+    /// Share of reads among the operations, 0 to 1; all others are updates.
+    pub reads: f64,
+    /// Whether values are mostly not in memory when they are read.
+    pub cold: bool,
+    /// The class that every candidate gives.
+    pub durability: Durability,
+    /// Sessions that work at the same time.
+    pub threads: u32,
+    /// Operations per commit.
+    pub batch: Batch,
+    /// For all of it.
+    pub time: Duration,
+    pub seed: u64,
+    /// Where scratch stores go; absent: the current folder.
+    pub scratch: Option<PathBuf>,
+    /// Starts a worker process, as in [`Request`](crate::Request).
+    pub worker: Vec<OsString>,
+}
+
+/// Shares of the time that is left.
+const THRESHOLD: f64 = 0.15;
+const RACE: f64 = 0.45;
+const FINALS: f64 = 0.8;
+/// A cold start is looked at if so much is left, and for this long at most.
+const COLD: [Duration; 2] = [Duration::from_secs(4), Duration::from_secs(30)];
+
+/// Candidates of the race that are measured again, besides what is there now.
+const FINALISTS: usize = 3;
+
+/// Finds the store. The record of the last candidates is left in `recorder`.
+pub fn advise(
+    asked: &AdviseRequest,
+    recorder: &mut Recorder,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Advice> {
+    let race = Race { asked, began: Instant::now(), progress: &Quiet(progress), stop };
+    let plain = |error: Error| match error.kind() {
+        // Which candidate it was at does not matter.
+        ErrorKind::Interrupted => Error::interrupted(),
+        ErrorKind::Overdue => Error::failed(
+            "the time was over before enough was measured for an answer; use more --time, or faster \
+             scratch space (--scratch DIR)",
+        ),
+        _ => error,
+    };
+    stop.within(Some(asked.time), || find(&race, recorder)).map_err(plain)
+}
+
+fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
+    let asked = race.asked;
+    let Survey { lengths, settings } =
+        race.retried(|| survey(&race.look(), race.progress, race.stop))?;
+    if lengths.is_empty() {
+        let source = asked.source.as_deref().unwrap_or("the data");
+        return Err(Error::usage(format!(
+            "{source}: holds no values: there is nothing to advise on"
+        )));
+    }
+    let (thresholds, failed) = threshold::all(race, &lengths, race.share(THRESHOLD))?;
+    let most = Race::candidates(race.share(RACE));
+    let mut field = Field::new(asked, &settings, &thresholds, failed, most);
+    let raced = raced(race, &mut field, &lengths)?;
+    let chosen = last(&field, &raced, asked);
+    let mut stores = StoreCache::default();
+    let coverage = Coverage::Fitting(race.room(&lengths, chosen.len()));
+    let leader = leader(&chosen, &raced, asked.reads);
+    race.progress.detail(&format!("comparing the last {}", chosen.len()));
+    let finals = race.request(&chosen, leader, coverage, race.share(FINALS));
+    let finals = match race.run(&finals, &mut stores, recorder) {
+        // The race alone is an answer, too.
+        Err(error) if error.kind() != ErrorKind::Interrupted => {
+            field.leave_out("more values than the sample", error.to_string());
+            raced.clone()
+        }
+        Ok(finals) if !Costs::new(&finals, asked.reads).is_judged() => {
+            let why = "fewer rounds fit than a verdict needs; use more --time".to_owned();
+            field.leave_out("more values than the sample", why);
+            raced.clone()
+        }
+        finals => finals?,
+    };
+    let keys = finals.header.plan.experiment.summary().map_or(1, |summary| summary.count);
+    let cold = race.cold(&chosen, (coverage, keys), &mut stores)?;
+    drop(stores);
+    let life = race.life(&chosen, &lengths)?;
+    Ok(Advice {
+        reads: asked.reads,
+        source: asked.source.clone(),
+        now: asked.now.label.clone(),
+        candidates: field.runners.into_iter().map(|runner| runner.about).collect(),
+        left_out: field.left_out,
+        thresholds,
+        race: raced,
+        finals,
+        cold,
+        life,
+    })
+}
+
+/// Measures the candidates, or as many as there is time for.
+fn raced(race: &Race<'_>, field: &mut Field, lengths: &[u64]) -> Result<Record> {
+    loop {
+        match race.retried(|| briefly(race, field, lengths)) {
+            // Its own time was over, not that of all.
+            Err(error) if error.kind() == ErrorKind::Overdue && race.stop.check().is_ok() => {
+                let half = field.runners.len() / 2;
+                if half < 2 {
+                    return Err(error);
+                }
+                field.keep(half);
+            }
+            raced => return raced,
+        }
+    }
+}
+
+/// Measures all candidates on a sample.
+fn briefly(race: &Race<'_>, field: &Field, lengths: &[u64]) -> Result<Record> {
+    let seconds = race.share(RACE);
+    let most = race.sample(lengths, field.runners.len(), seconds);
+    race.progress.detail(&format!("comparing {} candidates on a sample", field.runners.len()));
+    let request = race.request(&field.runners, 0, Coverage::Fitting(most), seconds);
+    // There are many, and those that differ by little stay.
+    let request = race::with(request, |part| part.copies = false);
+    race.run(&request, &mut StoreCache::default(), &mut Recorder::new(None))
+}
+
+/// The place among the last candidates of the one ahead, which the others are compared with.
+fn leader(chosen: &[Runner], raced: &Record, reads: f64) -> usize {
+    let best = Costs::new(raced, reads).choice().map(|choice| choice.best);
+    let label = best.map(|target| &raced.header.plan.targets[target].label);
+    chosen.iter().position(|runner| Some(&runner.about.label) == label).unwrap_or(0)
+}
+
+/// What is there now, and the candidates that are not clearly behind.
+fn last(field: &Field, raced: &Record, asked: &AdviseRequest) -> Vec<Runner> {
+    let targets = &raced.header.plan.targets;
+    let kept = Costs::new(raced, asked.reads).finalists(FINALISTS);
+    let stays = |runner: &&Runner| {
+        let label = &runner.about.label;
+        let is_measured = targets.iter().any(|target| target.label == *label);
+        let is_now = *label == asked.now.label && is_measured;
+        is_now || kept.iter().any(|target| targets[*target].label == *label)
+    };
+    field.runners.iter().filter(stays).cloned().collect()
+}

@@ -1,0 +1,254 @@
+//! The runs that candidates are compared in: those of `storemark run`, with a share of the time each.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use model::{
+    Blobs, Cache, Error, ErrorKind, Generated, Operation, Order, Result, Rounds,
+    record::{Ended, Record},
+    spec::MIN_ROUNDS,
+};
+
+use super::{AdviseRequest, COLD, candidates::Runner};
+use crate::{
+    BlobWork, Data, LifeRequest, Progress, Recorder, Request, Stop, StoreCache, Target,
+    experiment::{blobs::Coverage, request::ExperimentRequest},
+    measure_with,
+};
+
+/// What the runs of a search have in common.
+pub(super) struct Race<'a> {
+    pub(super) asked: &'a AdviseRequest,
+    pub(super) began: Instant,
+    pub(super) progress: &'a dyn Progress,
+    pub(super) stop: &'a Stop,
+}
+
+/// Bytes of a sample for each second that there is, and its values: few enough to fill dozens of stores
+/// with, and flush them.
+const SAMPLE_BYTES: f64 = 256e3;
+const SAMPLE: [u64; 2] = [4, 2_000];
+
+/// A candidate of the race takes about so many seconds.
+const EACH: f64 = 2.5;
+
+/// Operations of a cold pass.
+const COLD_READS: u64 = 400;
+
+/// What the life of stores takes at least; its values, and the days on which 1 % of them change.
+const LIFE: Duration = Duration::from_secs(5);
+const LIFE_BYTES: u64 = 8 << 20;
+const LIFE_KEYS: [u64; 2] = [20, 500];
+const DAYS: u32 = 5;
+
+/// Stores of a candidate at most: one to read with its copies, one to update with its journal.
+const STORES: u64 = 8;
+
+impl Race<'_> {
+    /// Seconds of a part of the time that is left.
+    pub(super) fn share(&self, part: f64) -> f64 {
+        self.left().mul_f64(part).as_secs_f64()
+    }
+
+    fn left(&self) -> Duration {
+        self.asked.time.saturating_sub(self.began.elapsed())
+    }
+
+    /// Candidates that are measured in so many seconds.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float is cast to the nearest integer, and this one is not negative"
+    )]
+    pub(super) fn candidates(seconds: f64) -> usize {
+        (seconds / EACH) as usize
+    }
+
+    /// Values of a sample with these `lengths`, for so many candidates in so many seconds.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float is cast to the nearest integer, and this one is not negative"
+    )]
+    pub(super) fn sample(&self, lengths: &[u64], candidates: usize, seconds: f64) -> u64 {
+        let [least, most] = SAMPLE;
+        let fitting = (SAMPLE_BYTES * seconds) as u64 / mean(lengths).max(1);
+        fitting.clamp(least, most).min(self.room(lengths, candidates))
+    }
+
+    /// Values that have room on the disk in the stores of so many candidates.
+    pub(super) fn room(&self, lengths: &[u64], candidates: usize) -> u64 {
+        let folder = self.asked.scratch.as_deref().unwrap_or(Path::new("."));
+        let stores = STORES * candidates as u64;
+        let each = mean(lengths).max(BLOCK).saturating_mul(stores);
+        host::free_bytes(folder).map_or(u64::MAX, |free| (free / each).max(1))
+    }
+
+    /// Reads of what is there now, to look at the data.
+    pub(super) fn look(&self) -> Request {
+        self.reading(vec![self.asked.now.clone()], self.share(1.0))
+    }
+
+    /// Reads of `targets`.
+    pub(super) fn reading(&self, targets: Vec<Target<dyn Blobs>>, seconds: f64) -> Request {
+        let AdviseRequest { data, seed, durability, scratch, worker, threads, .. } = self.asked;
+        let precision = stats::SAME;
+        let rounds = Rounds { min: MIN_ROUNDS, max: None, precision, seconds, runs: 1 };
+        let mut request = Request::reading(data.clone(), targets, rounds, *seed);
+        request.durability = Some(*durability);
+        request.scratch.clone_from(scratch);
+        request.worker.clone_from(worker);
+        if let ExperimentRequest::Blobs(part) = &mut request.experiment {
+            part.threads = *threads;
+            part.batch = self.asked.batch;
+            if self.asked.cold {
+                part.caches = vec![Cache::DataCold];
+            }
+        }
+        request
+    }
+
+    /// Reads and updates, as far as they have a share, of `runners`.
+    pub(super) fn request(
+        &self,
+        runners: &[Runner],
+        baseline: usize,
+        coverage: Coverage,
+        seconds: f64,
+    ) -> Request {
+        let request = Request { baseline, ..self.reading(targets(runners), seconds) };
+        let reads = self.asked.reads;
+        let shares = [(Operation::Read, reads), (Operation::Update, 1.0 - reads)];
+        let work = |(operation, _)| BlobWork { operation, order: Order::Permutation, rate: None };
+        let work = shares.into_iter().filter(|(_, share)| *share > 0.0).map(work).collect();
+        with(request, |part| (part.work, part.coverage) = (work, coverage))
+    }
+
+    /// Measures what is asked for, and returns its record.
+    pub(super) fn run(
+        &self,
+        request: &Request,
+        stores: &mut StoreCache,
+        recorder: &mut Recorder,
+    ) -> Result<Record> {
+        let outcome = measure_with(stores, request, recorder, self.progress, self.stop)?;
+        if outcome.ended == Ended::Interrupted {
+            return Err(Error::interrupted());
+        }
+        // The outer time may be over while the run has some left.
+        let record = recorder.record().filter(|record| !record.samples.is_empty());
+        record.cloned().ok_or_else(Error::overdue)
+    }
+
+    /// The first reads of the last candidates, of so many `keys`, from the device; absent: they were measured, or there is
+    /// no time for it.
+    pub(super) fn cold(
+        &self,
+        runners: &[Runner],
+        (coverage, keys): (Coverage, u64),
+        stores: &mut StoreCache,
+    ) -> Result<Option<Record>> {
+        let [least, most] = COLD;
+        let left = self.left() / 2;
+        if self.asked.cold || left < least || self.asked.reads <= 0.0 {
+            return Ok(None);
+        }
+        let request = self.reading(targets(runners), left.min(most).as_secs_f64());
+        let request = with(request, |part| {
+            // A key that is read again is no longer cold.
+            part.count = Some(COLD_READS.min(keys));
+            (part.coverage, part.caches) = (coverage, vec![Cache::DataCold]);
+        });
+        self.extra(&request, stores)
+    }
+
+    /// The life of the last candidates, on a few values generated in the sizes of the data; absent: there
+    /// is no time for it.
+    pub(super) fn life(&self, runners: &[Runner], lengths: &[u64]) -> Result<Option<Record>> {
+        let left = self.left();
+        if left < LIFE {
+            return Ok(None);
+        }
+        let size = mean(lengths).max(1);
+        let count = (LIFE_BYTES / size).clamp(LIFE_KEYS[0], LIFE_KEYS[1]);
+        let (seed, variance) = (self.asked.seed, size / 2);
+        let data = Generated { seed, count, size, variance, random_percent: 100 };
+        let life = LifeRequest {
+            targets: targets(runners),
+            data: Data::Generated(data),
+            days: DAYS,
+            caches: vec![Cache::DataCold],
+        };
+        let reading = self.reading(Vec::new(), left.as_secs_f64());
+        let rounds = Rounds { min: 1, ..reading.rounds };
+        let experiment = ExperimentRequest::Life(life);
+        self.extra(&Request { experiment, rounds, ..reading }, &mut StoreCache::default())
+    }
+
+    /// Measures what the answer can do without.
+    fn extra(&self, request: &Request, stores: &mut StoreCache) -> Result<Option<Record>> {
+        match self.run(request, stores, &mut Recorder::new(None)) {
+            Ok(record) => Ok(Some(record)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+            // The answer says that it is not covered.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Does `work` again if it failed: the data may have changed while they were read.
+    pub(super) fn retried<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        match work() {
+            Err(error) if matches!(error.kind(), ErrorKind::Failed | ErrorKind::Missing) => {
+                self.progress.detail(&format!("{error}; trying again"));
+                work()
+            }
+            other => other,
+        }
+    }
+}
+
+fn targets(runners: &[Runner]) -> Vec<Target<dyn Blobs>> {
+    runners.iter().map(|runner| runner.target.clone()).collect()
+}
+
+/// A file takes up this much.
+const BLOCK: u64 = 4096;
+
+fn mean(lengths: &[u64]) -> u64 {
+    lengths.iter().sum::<u64>() / (lengths.len() as u64).max(1)
+}
+
+/// `request` with its part changed.
+pub(super) fn with(mut request: Request, change: impl FnOnce(&mut crate::BlobsRequest)) -> Request {
+    if let ExperimentRequest::Blobs(part) = &mut request.experiment {
+        change(part);
+    }
+    request
+}
+
+/// What a run says of its own time and sample is about a part of the search only.
+pub(super) struct Quiet<'a>(pub(super) &'a dyn Progress);
+
+impl Progress for Quiet<'_> {
+    fn stage(&self, what: &str, steps: Option<u64>) {
+        self.0.stage(what, steps);
+    }
+
+    fn done(&self, steps: u64) {
+        self.0.done(steps);
+    }
+
+    fn rounds(&self, what: &str, left: Option<Duration>) {
+        self.0.rounds(what, left);
+    }
+
+    fn say(&self, what: &str) {
+        self.0.detail(what);
+    }
+
+    fn detail(&self, what: &str) {
+        self.0.detail(what);
+    }
+}

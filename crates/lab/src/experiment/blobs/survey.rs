@@ -1,0 +1,29 @@
+//! What is known of the data before anything is measured.
+
+use model::{Error, Result, Settings};
+
+use super::{Job, Source};
+use crate::{
+    Progress, Stop,
+    experiment::request::{ExperimentRequest, Request},
+};
+
+/// Data as they are now.
+pub(crate) struct Survey {
+    /// The lengths of all values, ascending.
+    pub(crate) lengths: Vec<u64>,
+    /// Settings of the store that holds them, as read back, where a new one would not have them by
+    /// itself; none: the values are generated.
+    pub(crate) settings: Settings,
+}
+
+/// Looks at the data of `request`.
+pub(crate) fn survey(request: &Request, progress: &dyn Progress, stop: &Stop) -> Result<Survey> {
+    let ExperimentRequest::Blobs(part) = &request.experiment else {
+        return Err(Error::usage("only values have lengths"));
+    };
+    let source = Source::open(Job::new(request, part, progress, stop))?;
+    let mut lengths = source.lengths(stop)?;
+    lengths.sort_unstable();
+    Ok(Survey { lengths, settings: source.settings()? })
+}

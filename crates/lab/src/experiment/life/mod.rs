@@ -1,0 +1,218 @@
+//! `storemark life`: what a store costs besides reading and writing its values, from the day on which
+//! it is filled to the one on which all is deleted.
+
+mod drawn;
+mod snapshot;
+mod trial;
+
+use host::Scratch;
+use model::{
+    Access, Batch, Blobs, Cache, DatasetSummary, Error, Experiment as Data, Facet, Finding,
+    FindingKind, OpenOptions, Owner, Result, Work, Workload, life::Step, units::show_size,
+};
+
+use super::{
+    Experiment, Output, Prepared, Trial,
+    ageing::planned_caches,
+    blobs::{self, source::Source},
+    environment,
+    request::{Request, Target},
+    scratches::in_folder,
+};
+use crate::{
+    Amount, Place, Progress, Stop,
+    dataset::{Dataset, Pool, Use, derive},
+    store::{ReadyStore, cache_state},
+};
+use drawn::Drawn;
+use trial::LifeTrial;
+
+/// `storemark life`: the whole life of scratch stores.
+#[derive(Clone)]
+pub struct LifeRequest {
+    pub targets: Vec<Target<dyn Blobs>>,
+    /// Where the values come from; the targets have none of their own.
+    pub data: blobs::Data,
+    /// Days of changes, fewer if there is no room for them.
+    pub days: u32,
+    /// The cache states in which a store is opened to read one value.
+    pub caches: Vec<Cache>,
+}
+
+/// Values that are deleted in one commit.
+const DELETED: u64 = 100;
+
+pub(crate) fn prepare<'a>(
+    request: &'a Request,
+    part: &'a LifeRequest,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+) -> Result<Prepared<'a>> {
+    let (caches, unreachable) = cache_state::reachable(&part.caches)?;
+    let planned =
+        |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+    let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
+    let source = source(request, part, progress, stop)?;
+    let amount = source.amount(stop)?;
+    let (days, fewer) = days(request, part, amount)?;
+    let scratch = Scratch::new_in(&request.scratch(&part.targets))?;
+    let dataset = source.dataset(amount.count, progress, stop)?;
+    let summary = dataset.summary();
+    let libraries = part.targets.iter().filter_map(Target::library);
+    let environment = environment(&[scratch.path().to_owned()], libraries);
+    let experiment = Data::Life { dataset: part.data.spec(), summary, days };
+    let workloads = workloads(part, &summary, days);
+    let plan = request.plan(experiment, targets, workloads, planned_caches(&caches));
+    let workloads = plan.workloads.clone();
+    let pool = Pool::new(derive(request.seed, Use::Pool, 0), summary.largest, percent(part));
+    let drawn = Drawn::new(&dataset, days, request.seed);
+    let life = Life {
+        request,
+        part,
+        days,
+        caches,
+        workloads,
+        source,
+        dataset,
+        pool,
+        scratch,
+        drawn,
+        progress,
+        stop,
+    };
+    let unreachable = unreachable.into_iter().map(Finding::run);
+    let findings = request.moved(&part.targets).into_iter().chain(unreachable).chain(fewer);
+    let shorter = "fewer values, --days or targets";
+    Ok(Prepared { findings: findings.collect(), ..Prepared::new(life, plan, environment, shorter) })
+}
+
+fn source(
+    request: &Request,
+    part: &LifeRequest,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Source> {
+    match &part.data {
+        blobs::Data::Generated(spec) => Source::generated(*spec),
+        blobs::Data::Store { engine, path, settings } => {
+            let (path, settings) = (path.clone(), settings.clone());
+            let place = Place { engine: *engine, path, settings };
+            Source::stored(&place, request.scratch.as_deref(), progress, stop)
+        }
+        blobs::Data::Targets => Err(Error::usage("scratch stores have no data of their own")),
+    }
+}
+
+/// Share of random bytes of what is written.
+fn percent(part: &LifeRequest) -> u8 {
+    if let blobs::Data::Generated(spec) = part.data { spec.random_percent } else { 100 }
+}
+
+/// Finds out before anything is written for how many days there is room, and says if they are fewer
+/// than asked for.
+fn days(request: &Request, part: &LifeRequest, data: Amount) -> Result<(u32, Option<Finding>)> {
+    if data.count < 2 {
+        return Err(Error::usage("the data has fewer than 2 values, of which half can be deleted"));
+    }
+    let (asked, scratch) = (part.days, request.scratch(&part.targets));
+    let Some(free) = host::shortage(&scratch, needed(data, asked))? else {
+        return Ok((asked, None));
+    };
+    let Some(days) = (1..asked).rev().find(|days| needed(data, *days) <= free) else {
+        return Err(Error::usage(format!(
+            "{} of values take up to {} with the changes of a day, {} has {} free: less data takes \
+             less, --scratch DIR names another place",
+            show_size(data.bytes),
+            show_size(needed(data, 1)),
+            scratch.display(),
+            show_size(free)
+        )));
+    };
+    let kind = FindingKind::DaysLeftOut { days, asked };
+    Ok((days, Some(Finding::run(kind))))
+}
+
+/// Bytes that a target may take: a quarter more than the data, as much again to reclaim space, and what
+/// is written on each day, as an engine may not use the room of old values again.
+fn needed(data: Amount, days: u32) -> u64 {
+    let Amount { count, bytes } = data;
+    let a_day = (bytes / count).saturating_mul(drawn::changes(count));
+    let least = bytes.saturating_mul(2).saturating_add(bytes / 4);
+    least.saturating_add(a_day.saturating_mul(days.into()))
+}
+
+/// The steps that a target may have, in their order.
+fn workloads(part: &LifeRequest, data: &DatasetSummary, days: u32) -> Vec<Workload> {
+    let all = data.count;
+    let changes = drawn::changes(all);
+    let reclaims = part.targets.iter().any(|target| target.engine.declaration().reclaim.is_some());
+    let of = |step| {
+        let (count, batch) = match step {
+            Step::Stat | Step::List => (all, Batch::All),
+            Step::Open | Step::Reclaim => (1, Batch::Of(1)),
+            Step::Day => (changes, Batch::Of(1)),
+            Step::Month => (changes * u64::from(days - 1), Batch::Of(1)),
+            Step::Half => (all / 2, Batch::Of(DELETED)),
+            Step::Rest => (all - all / 2, Batch::Of(DELETED)),
+        };
+        Workload { work: Work::Life(step), count, batch, slice: None, threads: 1, processes: 1 }
+    };
+    let has = |step: &Step| match step {
+        Step::Month => days > 1,
+        Step::Reclaim => reclaims,
+        _ => true,
+    };
+    Step::ALL.into_iter().filter(has).map(of).collect()
+}
+
+struct Life<'a> {
+    request: &'a Request,
+    part: &'a LifeRequest,
+    /// Days of changes.
+    days: u32,
+    /// The states in which a store is opened, those that can be reached.
+    caches: Vec<Cache>,
+    workloads: Vec<Workload>,
+    source: Source,
+    /// In key order.
+    dataset: Dataset,
+    pool: Pool,
+    scratch: Scratch,
+    /// What every target goes through in this round.
+    drawn: Drawn,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+}
+
+impl Experiment for Life<'_> {
+    fn start_round(&mut self, round: u32) -> Result<()> {
+        let seed = derive(self.request.seed, Use::Ageing, round.into());
+        self.drawn = Drawn::new(&self.dataset, self.days, seed);
+        Ok(())
+    }
+
+    fn run(&mut self, _: &Trial, output: &mut Output<'_>) -> Result<()> {
+        let target = &self.part.targets[output.target];
+        let name = format!("{}-{}", output.round, output.target);
+        let settings = target.settings_for(Facet::Blobs, self.request.durability)?;
+        let options = OpenOptions { settings, access: Access::Write, keys: self.dataset.keys() };
+        in_folder(target, &self.scratch, &name, |folder| {
+            let ready = ReadyStore::new(target.engine, folder.join(target.engine.name()), options);
+            LifeTrial { of: self, ready }.run(output)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_day_needs_room_for_one_value_in_a_hundred() {
+        let data = Amount { count: 1000, bytes: 10_000_000 };
+        assert_eq!(needed(data, 1), 22_500_000 + 100_000);
+        assert_eq!(needed(data, 30), 22_500_000 + 3_000_000);
+        // At least one changes.
+        assert_eq!(needed(Amount { count: 2, bytes: 20 }, 5), 45 + 50);
+    }
+}

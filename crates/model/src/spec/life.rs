@@ -1,0 +1,69 @@
+//! What a user can ask `storemark life` for.
+
+use super::{
+    blobs::DEFAULT_DATA,
+    common::{Output, Running, caches},
+    options::options,
+    value::{Name, Size, UpTo, Written, one},
+};
+use crate::{Cache, Durability, Generated};
+
+options! {
+    /// Measures what a store costs besides reading and writing values: looking up and listing, opening
+    /// cold, what a backup copies after a day of changes, growth over a month of them, deleting half,
+    /// giving the space back, and deleting the rest
+    pub struct LifeSpec {
+        targets = "What to measure; none: files and SQLite";
+
+        /// Take keys and bytes from the files below DIR (read only)
+        data: Option<Name> = "DIR" [help_heading = "Data"],
+        /// Values in a generated dataset; default: 4000
+        keys: Option<Written<Size>> = "N" [help_heading = "Data"],
+        /// Their middle size in bytes; default: 10k
+        size: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+        /// How far sizes vary to either side; default: 2k, with --size 0
+        variance: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+
+        /// Days of changes, fewer if there is no room for them; on each, 1 % of the values are replaced
+        /// by new bytes in the size of another value; default: 30
+        days: Option<Written<UpTo<3650>>> = "N" [help_heading = "Workload"],
+        /// What is in memory when a store is opened to read one value: data-cold (no pages), warm, cold
+        /// (no pages and no names; needs root, drops the caches of the whole machine); default:
+        /// data-cold
+        cache: Vec<Written<Cache>> = "STATE" [help_heading = "Workload"],
+        /// Set each engine up for this class: none, consistent or durable; default: consistent
+        durability: Option<Written<Durability>> = "CLASS" [help_heading = "Workload"],
+        ..running: Running,
+        ..shown: Output,
+    }
+}
+
+impl LifeSpec {
+    /// What is measured when the user names nothing.
+    pub const TARGETS: [&str; 2] = ["files:", "sqlite:"];
+
+    /// Whether an option is about generated data.
+    pub fn shapes_data(&self) -> bool {
+        [&self.keys, &self.size, &self.variance].into_iter().any(Option::is_some)
+    }
+
+    /// The data if it is generated.
+    pub fn generated(&self, seed: u64) -> Generated {
+        DEFAULT_DATA.shaped(one(&self.keys), one(&self.size), one(&self.variance), seed)
+    }
+
+    /// Days of changes.
+    pub fn days(&self) -> u32 {
+        one(&self.days).unwrap_or(30)
+    }
+
+    /// The states that a store is opened in.
+    pub fn caches(&self) -> Vec<Cache> {
+        caches(&self.cache, Cache::DataCold)
+    }
+
+    /// The class that every engine is set up for.
+    pub fn durability(&self) -> Durability {
+        one(&self.durability).unwrap_or(Durability::Consistent)
+    }
+}

@@ -1,0 +1,83 @@
+//! Computes the figures of the life of stores.
+
+use model::{Sample, Work, life::Step, record::Record};
+
+use crate::{Figures, per};
+
+/// A step over one target's store, in one cache state.
+#[derive(Clone, Debug)]
+pub struct LifeFigures {
+    pub step: Step,
+    pub figures: Figures,
+    /// Operations of the step, of which times are means.
+    pub operations: u64,
+}
+
+/// What a store occupies and what a backup of it copies: means over the rounds, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LifeSpace {
+    pub target: usize,
+    /// After it was filled.
+    pub filled: f64,
+    /// What a backup of whole files copies after a day of changes.
+    pub backup_files: Option<f64>,
+    /// What one of blocks of 4 KiB copies.
+    pub backup_blocks: Option<f64>,
+    /// The store after all days of changes, over what it was when it was filled.
+    pub growth: Option<f64>,
+    /// The share of the store that deleting half of the values gave back.
+    pub half_back: Option<f64>,
+    /// The same with what reclaiming gave back; absent: the engine has no way.
+    pub reclaimed: Option<f64>,
+    /// After all values were deleted.
+    pub emptied: Option<f64>,
+}
+
+/// By step, then in the order of the targets; only what was tried.
+pub fn life_figures(record: &Record, figures: &[Figures]) -> Vec<LifeFigures> {
+    let row = |row: &Figures| {
+        let workload = record.header.plan.workloads.get(row.case.workload)?;
+        let Work::Life(step) = workload.work else { return None };
+        let own =
+            |sample: &&Sample| (sample.target, sample.workload) == (row.target, row.case.workload);
+        let operations = record.samples.iter().find(own).map(|sample| sample.operations);
+        let tried = row.rounds > 0;
+        tried.then(|| LifeFigures {
+            step,
+            figures: row.clone(),
+            operations: operations.unwrap_or(workload.count),
+        })
+    };
+    figures.iter().filter_map(row).collect()
+}
+
+/// By target; those whose stores have files.
+pub fn life_spaces(record: &Record) -> Vec<LifeSpace> {
+    (0..record.header.plan.targets.len()).filter_map(|target| space(record, target)).collect()
+}
+
+fn space(record: &Record, target: usize) -> Option<LifeSpace> {
+    let mean = |step: Step, of: fn(&Sample) -> Option<u64>| {
+        let workloads = &record.header.plan.workloads;
+        let own = |sample: &&Sample| {
+            let work = workloads.get(sample.workload).map(|workload| workload.work);
+            sample.target == target && work == Some(Work::Life(step))
+        };
+        per(&record.samples.iter().filter(own).collect::<Vec<_>>(), |_| 1, of)
+    };
+    let files = |step| mean(step, |sample| Some(sample.files()?.allocated));
+    let filled = files(Step::Stat)?;
+    // With one day there are no more.
+    let changed = files(Step::Month).or_else(|| files(Step::Day));
+    let back = |step| Some(1.0 - files(step)? / changed.filter(|bytes| *bytes > 0.0)?);
+    Some(LifeSpace {
+        target,
+        filled,
+        backup_files: mean(Step::Day, |sample| Some(sample.backup_bytes()?.files)),
+        backup_blocks: mean(Step::Day, |sample| Some(sample.backup_bytes()?.blocks)),
+        growth: changed.filter(|_| filled > 0.0).map(|changed| changed / filled),
+        half_back: back(Step::Half),
+        reclaimed: back(Step::Reclaim),
+        emptied: files(Step::Rest),
+    })
+}

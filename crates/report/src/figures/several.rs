@@ -1,0 +1,37 @@
+//! Several records of one plan as one.
+
+use model::{Error, Result, Sample, record::Record};
+
+use super::unlike::record_difference;
+
+/// Records of one plan, or sweeps of one, each with the name of its file, as one of which each is a
+/// run. What differs between records that were measured minutes apart is then in its intervals.
+pub fn as_runs(files: Vec<(String, Vec<Record>)>) -> Result<Vec<Record>> {
+    let mut files = files.into_iter();
+    let (first, mut all) = files.next().ok_or_else(|| Error::usage("there is no record in it"))?;
+    for (run, (name, records)) in (1..).zip(files) {
+        if let Some(difference) = record_difference(&all, &records) {
+            return Err(Error::usage(format!(
+                "{first} and {name} are of different plans, so that they are not runs of one: \
+                 {difference}"
+            )));
+        }
+        all.iter_mut().zip(records).for_each(|(one, more)| add(one, more, run));
+    }
+    Ok(all)
+}
+
+/// Adds all of `more` to `one` as its run number `run`.
+fn add(one: &mut Record, more: Record, run: u32) {
+    if run == 1 {
+        one.samples.iter_mut().for_each(|sample| sample.run = 0);
+    }
+    one.header.plan.rounds.runs = run + 1;
+    let next = one.samples.iter().map(|sample| sample.round + 1).max().unwrap_or(0);
+    for sample in more.samples {
+        one.samples.push(Sample { run, round: next + sample.round, ..sample });
+    }
+    let new: Vec<_> =
+        more.findings.into_iter().filter(|finding| !one.findings.contains(finding)).collect();
+    one.findings.extend(new);
+}

@@ -1,0 +1,46 @@
+//! What stores occupy over their lives, and what backups of them copy.
+
+use super::{Axis, Chart, Interval, Part, Unit, runs, table_of};
+use crate::{LifeSpace, life_spaces, tables};
+
+/// Title, axis, unit and figure.
+type Shown = (&'static str, &'static str, Unit, fn(&LifeSpace) -> Option<f64>);
+
+const SHOWN: [Shown; 3] = [
+    (
+        "How much does a backup copy after 1 % of the values changed?",
+        "changed blocks of 4 KiB",
+        Unit::Bytes,
+        |space| space.backup_blocks,
+    ),
+    (
+        "How much does the store grow?",
+        "size after the changes ÷ when filled",
+        Unit::Ratio,
+        |space| space.growth,
+    ),
+    (
+        "How much space does deleting half of the values give back?",
+        "share of the store",
+        Unit::Ratio,
+        |space| space.half_back,
+    ),
+];
+
+const READ: &str = "Means over the rounds, of bytes on disk.";
+
+pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
+    let groups = runs(part, |run| life_spaces(run.record));
+    let chart = |(title, axis, unit, of): &Shown| {
+        let mut chart = Chart::dots("life", Axis::linear(*axis, *unit));
+        for group in &groups {
+            let place = if group.name.is_empty() { axis } else { group.name.as_str() };
+            for space in &group.figures {
+                let label = group.run.label(space.target);
+                chart.in_group(place, label, of(space).map(Interval::from));
+            }
+        }
+        chart.described(*title, READ, table_of(&groups, tables::life_spaces))
+    };
+    SHOWN.iter().map(chart).collect()
+}

@@ -1,0 +1,184 @@
+//! The answer of a search: what to take, what it costs, who comes next, and how to get there.
+
+use checks::{Advice, Candidate, LeftOut, Threshold};
+use model::{Durability, Finding, FindingKind, Operation, Sample, record::Record};
+use stats::{BreakEven, Crossing};
+use storemark_report::pages;
+
+use crate::fixture::{record, sample, store, style, workload};
+
+/// Reads and updates of each label in so many nanoseconds, over twelve rounds.
+fn measured(targets: &[(&str, u64, u64)]) -> Record {
+    let labels: Vec<_> = targets.iter().map(|target| target.0).collect();
+    let mut record = record(&labels);
+    record.header.plan.workloads.push(workload(Operation::Update));
+    record.header.plan.durability = Some(Durability::Consistent);
+    for (target, (_, read, update)) in targets.iter().enumerate() {
+        record.stores.push(store(target, Durability::Consistent, &[]));
+        for round in 0..12 {
+            let wobble = [999, 1001][(round as usize + target) % 2];
+            record.samples.push(sample(round, target, read * wobble / 1000));
+            let updated = sample(round, target, update * wobble / 1000);
+            record.samples.push(Sample { workload: 1, ..updated });
+        }
+    }
+    record
+}
+
+fn candidate(label: &str) -> Candidate {
+    let (engine, settings) = label.split_once(' ').unwrap_or((label, ""));
+    let settings = settings.replace(' ', "&");
+    let settings = if settings.is_empty() { settings } else { format!("?{settings}") };
+    let extension = if engine == "files" { "dir" } else { "db" };
+    Candidate {
+        label: label.to_owned(),
+        target: format!("{engine}:{settings}"),
+        trades: format!("what {engine} trades"),
+        durability: format!("what {engine} keeps"),
+        extension: Some(extension.to_owned()),
+    }
+}
+
+/// The search of a folder in which the first target is what is there now.
+fn search(targets: &[(&str, u64, u64)]) -> Advice {
+    let record = measured(targets);
+    Advice {
+        reads: 0.95,
+        source: Some("my thumbs".to_owned()),
+        now: targets[0].0.to_owned(),
+        candidates: targets.iter().map(|target| candidate(target.0)).collect(),
+        left_out: Vec::new(),
+        thresholds: Vec::new(),
+        race: record.clone(),
+        finals: record,
+        cold: None,
+        life: None,
+    }
+}
+
+fn printed(advice: &Advice, explain: Option<&str>) -> String {
+    let page = pages::advice(advice, explain).terminal(&style(100));
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn says(advice: &Advice, part: &str) {
+    let printed = printed(advice, None);
+    assert!(printed.contains(part), "{part}\n{printed}");
+}
+
+#[test]
+fn what_is_faster_is_taken_and_the_commands_get_there() {
+    let advice = search(&[
+        ("files now", 4_000, 100_000),
+        ("sqlite api=blob mmap=1GiB", 2_000, 50_000),
+        ("lmdb", 1_900, 90_000),
+    ]);
+    // 8.8 against 4.4 µs.
+    says(
+        &advice,
+        "SQLite (blob API, memory-mapped) is 2.0× faster (2.0 to 2.0×) than what is there \
+                   now (plain files), with 95 % reads and 5 % updates.",
+    );
+    says(&advice, "Target: 'sqlite:?api=blob&mmap=1GiB' In exchange: nothing of what the table");
+    // What the class asks for is part of it.
+    let mut asked = advice.clone();
+    let target = &mut asked.finals.header.plan.targets[1];
+    target.of_class = vec!["sync".to_owned()];
+    target.settings.set("sync", "normal");
+    says(&asked, "Target: 'sqlite:?api=blob&mmap=1GiB&sync=normal' In exchange");
+    says(&advice, "Durability consistent: what sqlite keeps.");
+    says(&advice, "the last 3 of 3 candidates were compared on all 1,000 values");
+    // 0.1 s = 40 (1 - s).
+    says(&advice, "Next: lmdb, 1.43 (1.43 to 1.43) of the cost; it would win above 99.7 % reads.");
+    says(&advice, "Move: storemark copy 'my thumbs' 'sqlite:my thumbs.db?api=blob&mmap=1GiB'");
+    says(&advice, "Check: storemark verify 'my thumbs' 'sqlite:my thumbs.db'");
+    says(&advice, "Not covered: a cold start (more --time), data larger than memory (--cold)");
+}
+
+#[test]
+fn what_is_there_now_is_kept_if_nothing_is_better_by_more_than_matters() {
+    let slower = search(&[("files now", 4_000, 10_000), ("sqlite", 5_000, 10_000)]);
+    says(&slower, "Keep what is there now (plain files): nothing that was tried is faster");
+    assert!(!printed(&slower, None).contains("Move:"));
+    let level = search(&[("files now", 4_000, 10_000), ("sqlite", 3_950, 10_000)]);
+    says(&level, "Keep what is there now (plain files): SQLite takes 0.99");
+    says(&level, "which is too little to matter or not shown.");
+}
+
+#[test]
+fn what_it_costs_is_named() {
+    let mut advice = search(&[("files now", 4_000, 10_000), ("sqlite", 1_000, 13_000)]);
+    for sample in &mut advice.finals.samples {
+        // What a process has as a whole says nothing of a store that it updates.
+        let bytes = [1_000_000, 40_000_000][sample.target];
+        let is_read = sample.workload == 0;
+        sample.memory_bytes = Some(if is_read { bytes } else { 9_000_000_000 });
+        sample.passes_mut().unwrap().slice = is_read.then_some(10);
+    }
+    says(&advice, "In exchange: 1.30× the time of an update and 39 MB more memory; what sqlite");
+    says(&advice, "Next: what is there now (plain files), 2.7");
+}
+
+#[test]
+fn what_was_left_out_and_what_failed_are_named_with_the_reason() {
+    let mut advice = search(&[("files now", 4_000, 10_000), ("sqlite", 1_000, 9_000)]);
+    let served = |name: &str| LeftOut { name: name.to_owned(), why: "a server".to_owned() };
+    advice.left_out = vec![served("mariadb"), served("postgres")];
+    advice.candidates.push(candidate("redb"));
+    let why = "its disk is full".to_owned();
+    advice.race.findings.push(Finding::target(FindingKind::NotUsable { why }, "redb"));
+    says(&advice, "Left out: mariadb and postgres (a server); redb: (its disk is full).");
+    let explained = printed(&advice, Some("storemark run files: sqlite:"));
+    for part in ["failed: its disk is full", "compared to the end: 1", "redb:: what redb trades"] {
+        assert!(explained.contains(part), "{part}\n{explained}");
+    }
+    assert!(explained.ends_with("As one run: storemark run files: sqlite:"), "{explained}");
+    // What is there now failed: there is an answer without it.
+    advice.now = "pack now".to_owned();
+    let why = "it cannot give durability consistent".to_owned();
+    advice.left_out.push(LeftOut { name: advice.now.clone(), why });
+    says(&advice, "What is there now could not be measured: it cannot give durability consistent.");
+}
+
+#[test]
+fn who_left_after_the_sample_is_shown_with_its_cost() {
+    let all = [("files now", 4_000, 10_000), ("sqlite", 1_000, 9_000), ("lmdb", 2_000, 18_000)];
+    let mut advice = search(&all);
+    advice.finals = measured(&all[..2]);
+    let explained = printed(&advice, Some(""));
+    assert!(explained.contains("lmdb: behind on the sample: 2.000 (1.998–2.002)"), "{explained}");
+    assert!(explained.contains("the last 2 of 3 candidates"), "{explained}");
+    assert!(!explained.contains("As one run:"), "{explained}");
+}
+
+#[test]
+fn a_threshold_has_its_interval() {
+    let mut advice = search(&[("files now", 4_000, 10_000), ("sqlite", 1_000, 9_000)]);
+    let crossing = Crossing { size: 53_000.0, low: Some(48_000.0), high: None, upwards: true };
+    let found = BreakEven { crossings: vec![crossing], begins_below: true, refuted: false };
+    let [engine, setting] = ["hybrid", "inline"].map(str::to_owned);
+    let threshold = Threshold { engine, setting, sizes: [1_000, 200_000], found };
+    advice.thresholds = vec![threshold.clone()];
+    says(
+        &advice,
+        "Threshold: hybrid reads values up to 53.0 kB (48.0 kB to 200 kB) faster in the way of small ones",
+    );
+    // In the other direction there is no size from which on files are faster.
+    let mut turned = threshold;
+    turned.found.crossings[0].upwards = false;
+    turned.found.begins_below = false;
+    advice.thresholds = vec![turned];
+    says(
+        &advice,
+        "hybrid reads values of all sizes from 1.00 kB to 200 kB faster in the way of large",
+    );
+}
+
+#[test]
+fn without_data_of_the_user_there_is_nothing_to_move() {
+    let mut advice = search(&[("files now", 4_000, 10_000), ("sqlite", 1_000, 9_000)]);
+    advice.source = None;
+    says(&advice, "With your own data: storemark advise DIR");
+    advice.finals.samples.clear();
+    says(&advice, "No candidate could be measured.");
+}
