@@ -5,6 +5,10 @@ use stats::{Estimate, SAME};
 
 use crate::{series::Series, verdict::FEWEST_ROUNDS};
 
+/// On a sample, an engine whose cost is further than this from the best's is not the best on all of the
+/// data either.
+const NEAR: f64 = 1.5;
+
 /// The targets of a record by what an operation costs, in the first cache state of its plan.
 #[derive(Clone, Copy)]
 pub struct Costs<'a> {
@@ -24,8 +28,8 @@ pub struct Ranked {
 /// What to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The first of those that are level with the best: targets are in the order of the care that they
-    /// take.
+    /// The first of those that are level with the best, targets being in the order of the care that they
+    /// take, and that are shown to be ahead of all before them that are not.
     pub chosen: usize,
     /// The least cost measured.
     pub best: usize,
@@ -117,23 +121,34 @@ impl<'a> Costs<'a> {
         let ranking = self.ranking();
         let best = ranking.first()?.target;
         let level = ranking.iter().filter(|ranked| ranked.is_level());
-        let chosen = level.map(|ranked| ranked.target).min().unwrap_or(best);
+        let shown = level.filter(|ranked| self.is_ahead_of_plainer(ranked.target, &ranking));
+        let chosen = shown.map(|ranked| ranked.target).min().unwrap_or(best);
         let next = ranking.iter().map(|ranked| ranked.target).find(|target| *target != chosen);
         Some(Choice { chosen, best, next })
     }
 
-    /// Who stays for the decision: all that are level with the best, at least two and at most `most`, and
-    /// the best of another engine if they are all of one. In the order of the plan.
+    /// Whether a target is shown to be ahead of those before it that are behind the best. A wide interval
+    /// makes a target level with the best, but is no reason to move the data to it.
+    fn is_ahead_of_plainer(self, target: usize, ranking: &[Ranked]) -> bool {
+        let mut behind = ranking.iter().filter(|other| other.target < target && !other.is_level());
+        behind.all(|other| self.ratio(target, other.target).is_some_and(|ratio| ratio.high < 1.0))
+    }
+
+    /// Who stays for the decision: all that are level with the best, at least two and at most `most`; the
+    /// best of each other engine that a sample may have wronged; and the best of another engine if they
+    /// are all of one. In the order of the plan.
     pub fn finalists(self, most: usize) -> Vec<usize> {
         let ranking = self.ranking();
         let stays = |(place, ranked): &(usize, &Ranked)| *place < 2 || ranked.is_level();
         let kept = ranking.iter().enumerate().filter(stays).take(most);
         let mut kept: Vec<_> = kept.map(|(_, ranked)| ranked.target).collect();
         let engine = |target: usize| &self.record.header.plan.targets[target].engine;
-        let is_other =
-            |ranked: &&Ranked| kept.iter().all(|of| engine(*of) != engine(ranked.target));
-        if kept.iter().all(|of| engine(*of) == engine(kept[0])) {
-            kept.extend(ranking.iter().find(is_other).map(|ranked| ranked.target));
+        for ranked in &ranking {
+            let is_other = kept.iter().all(|of| engine(*of) != engine(ranked.target));
+            let is_alone = kept.iter().all(|of| engine(*of) == engine(kept[0]));
+            if is_other && (is_alone || ranked.ratio.low <= NEAR) {
+                kept.push(ranked.target);
+            }
         }
         kept.sort_unstable();
         kept

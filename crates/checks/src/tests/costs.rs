@@ -83,6 +83,10 @@ fn the_simplest_of_those_that_are_level_is_taken() {
     // By more, but nobody knows.
     let open = run(&[("now", 9_000, 0, 2), ("a", 4_400, 0, 150), ("b", 4_000, 0, 150)]);
     assert_eq!(Costs::new(&open, 1.0).choice().unwrap().chosen, 1);
+    // The first may be level with the best, but is not shown to be ahead of what is there now.
+    let wide = run(&[("now", 9_000, 0, 2), ("a", 8_000, 0, 700), ("b", 4_000, 0, 2)]);
+    let choice = Costs::new(&wide, 1.0).choice().unwrap();
+    assert_eq!(choice, Choice { chosen: 2, best: 2, next: Some(1) });
 }
 
 #[test]
@@ -112,6 +116,9 @@ fn clear_losers_leave_and_two_stay() {
     assert_eq!(of(&all[..3][1..], 3), [0, 1]);
     assert_eq!(of(&[all[0], all[1], all[5]], 3), [1, 2]);
     assert_eq!(of(&all[..1], 3), [0]);
+    // The best of an engine stays where all of the data may show something else.
+    let near = [("a", 9_000, 0, 2), ("b", 4_000, 0, 2), ("b x=1", 4_050, 0, 2), ("c", 5_000, 0, 2)];
+    assert_eq!(of(&near, 2), [1, 2, 3]);
 }
 
 #[test]

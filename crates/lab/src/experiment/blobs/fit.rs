@@ -9,7 +9,7 @@ use model::{
 };
 
 use super::{
-    Coverage, Data, Job,
+    BlobsRequest, Coverage, Data, Job,
     calibration::most,
     forecast, ready,
     source::Source,
@@ -254,7 +254,9 @@ struct Tried {
 /// Makes stores of a few values ready, and removes them.
 fn try_out(job: Job<'_>, source: &Source, caches: &[Cache], counts: [u64; 2]) -> Result<Tried> {
     let start = Instant::now();
-    let (mut cache, job) = (StoreCache::default(), Job { progress: &Silent, ..job });
+    // Copies are made in the time that is left over.
+    let part = BlobsRequest { copies: false, ..job.part.clone() };
+    let (mut cache, job) = (StoreCache::default(), Job { progress: &Silent, part: &part, ..job });
     let trying = || {
         let (blobs, _) = ready(job, source, caches, (None, &mut cache))?;
         Ok::<_, Error>((counts.map(|count| blobs.operations_seconds(count)), blobs.apart_seconds()))
