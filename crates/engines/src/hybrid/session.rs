@@ -27,6 +27,8 @@ pub(super) struct HybridSession<'s> {
     files: FilesWorker<'s>,
     /// The text of a row that names a file, without reading a value that names none.
     named: Statement,
+    /// Replaces a value that is in its row; finds no row if it is in a file.
+    update: Statement,
     reserve: Statement,
     reserved: Statement,
     rows: SqliteSession,
@@ -48,6 +50,10 @@ impl<'s> HybridSession<'s> {
             "SELECT CASE typeof(value) WHEN 'text' THEN value END FROM {} WHERE {}=?1",
             table.name, table.key
         );
+        let update = format!(
+            "UPDATE {} SET {} WHERE {}=?1 AND typeof(value)<>'text'",
+            table.name, table.set, table.key
+        );
         // SQLite before 3.35 has no RETURNING.
         let reserve = format!("UPDATE hybrid SET next=next+{RESERVED}");
         Ok(Self {
@@ -57,6 +63,7 @@ impl<'s> HybridSession<'s> {
             replaced: Vec::new(),
             files: parts.files.worker(),
             named: rows.prepare(&named)?,
+            update: rows.prepare(&update)?,
             reserve: rows.prepare(&reserve)?,
             reserved: rows.prepare("SELECT next FROM hybrid")?,
             rows,
@@ -258,8 +265,13 @@ impl Session for HybridSession<'_> {
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.check_writable()?;
-        if put.how == How::Insert && !self.is_large(value) {
+        let small = !self.is_large(value);
+        if small && put.how == How::Insert {
             return self.rows.put(key, value, put);
+        }
+        // Most small values replace small ones.
+        if small && put.how == How::Update && self.rows.put_by(&mut self.update, key, value, put)? {
+            return Ok(true);
         }
         self.writing(|session| session.replace(key, value, put))
     }

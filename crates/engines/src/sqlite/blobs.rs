@@ -340,24 +340,28 @@ impl SqliteSession {
     }
 
     fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        let (key, value) = (self.value(key)?, stored::value(value, put.of)?);
-        let db = &self.db;
-        let run = |statement: &mut Statement| {
-            if self.table.keys == KeyKind::Integers {
-                statement.run([key, value])?;
-            } else {
-                let mode = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.mode.into()));
-                let time = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.seconds));
-                statement.run([key, value, mode, time])?;
-            }
-            Ok(db.changes() > 0)
-        };
+        let (db, table) = (&self.db, self.table);
+        let bound = (self.value(key)?, stored::value(value, put.of)?);
+        let run = |statement: &mut Statement| write(db, table, statement, bound, put);
         match (put.how, &mut self.upsert) {
             (How::Insert, _) => run(&mut self.insert),
             (How::Update, _) => run(&mut self.update),
             (How::Upsert, Some(upsert)) => run(upsert),
             (How::Upsert, None) => Ok(run(&mut self.update)? || run(&mut self.insert)?),
         }
+    }
+
+    /// Puts by a statement of the caller's on this session's connection, with the parameters of those that
+    /// update; returns whether it changed a row.
+    pub(crate) fn put_by(
+        &self,
+        statement: &mut Statement,
+        key: Key<'_>,
+        value: &[u8],
+        put: &Put,
+    ) -> Result<bool> {
+        let bound = (self.value(key)?, stored::value(value, put.of)?);
+        write(&self.db, self.table, statement, bound, put)
     }
 
     fn rowid_of(&mut self, key: Key<'_>) -> Result<Option<i64>> {
@@ -376,6 +380,24 @@ impl SqliteSession {
             (_, kind) => Err(Error::usage(format!("key {key}: this database's keys are {kind}"))),
         }
     }
+}
+
+/// Runs a statement that puts a value; returns whether it changed a row.
+fn write(
+    db: &Connection,
+    table: &Table,
+    statement: &mut Statement,
+    (key, value): (Value<'_>, Value<'_>),
+    put: &Put,
+) -> Result<bool> {
+    if table.keys == KeyKind::Integers {
+        statement.run([key, value])?;
+    } else {
+        let mode = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.mode.into()));
+        let time = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.seconds));
+        statement.run([key, value, mode, time])?;
+    }
+    Ok(db.changes() > 0)
 }
 
 impl Session for SqliteSession {
