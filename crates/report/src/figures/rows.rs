@@ -19,10 +19,9 @@ pub struct RowGroup {
 }
 
 impl RowGroup {
-    /// Whether anything was published of its targets.
-    pub(crate) fn has_published(&self) -> bool {
-        let mut cells = self.targets.iter().flat_map(|row| &row.cells);
-        cells.any(|cell| cell.published_seconds.is_some())
+    /// Whether a published figure can be compared with any of its cells: `figure` of a cell.
+    pub(crate) fn has_published(&self, figure: fn(&RowCell) -> Option<f64>) -> bool {
+        self.targets.iter().flat_map(|row| &row.cells).any(|cell| figure(cell).is_some())
     }
 }
 
@@ -52,7 +51,7 @@ pub struct RowCell {
     /// Time over the baseline's, paired by round; absent for the baseline.
     pub ratio: Option<Estimate>,
     pub verdict: Verdict,
-    /// The published ratio to what was published for the baseline.
+    /// The published ratio to what was published for the baseline, also of another number of rows.
     pub published_ratio: Option<f64>,
 }
 
@@ -82,6 +81,7 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
     let Figures { target, case, .. } = *rows[0];
     let published = published_for(record, target, workload);
     let base = published_for(record, plan.baseline, workload);
+    let as_many = plan.experiment == Experiment::Rows { rows: studies::rows().work.rows };
     let cell = |index: usize| {
         let seconds = |row: &study::RowFigures| [row.insert, row.sum, row.update][index];
         let (own, base) = (published.and_then(seconds), base.and_then(seconds));
@@ -91,7 +91,7 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
         RowCell {
             case: *case,
             seconds: us_per_op.map(|time| time.map(|us| us * operations / 1e6)),
-            published_seconds: own,
+            published_seconds: own.filter(|_| as_many),
             ratio: *measured,
             verdict: *verdict,
             published_ratio: ratio.filter(|_| target != plan.baseline),
@@ -107,12 +107,15 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
         size_mb: size_mb(record, rows[2]),
         over_same_style: other.and_then(|other| series.ratio_to(series.of(other))),
         waits: waits(record, rows),
-        published_mib: published.and_then(|row| row.size),
+        published_mib: published.filter(|_| as_many).and_then(|row| row.size),
     }
 }
 
-/// What was published for a target. Published figures are of as many rows; of another number there
-/// is nothing to compare with.
+/// With fewer than this part of the published rows, what a commit takes decides the ratios too.
+const LEAST_SHARE: u64 = 10;
+
+/// What was published for a target. Its times and sizes are of as many rows as were published, its
+/// ratios hold for fewer too.
 fn published_for(
     record: &Record,
     target: usize,
@@ -123,8 +126,8 @@ fn published_for(
     let engine = &plan.targets.get(target)?.engine;
     let all = studies::rows();
     let own = matches!(workload.work, Work::Rows { own_databases: true, .. });
-    let same_work = plan.experiment == Experiment::Rows { rows: all.work.rows }
-        && (own || workload.processes == 1);
+    let Experiment::Rows { rows } = plan.experiment else { return None };
+    let same_work = rows >= all.work.rows / LEAST_SHARE && (own || workload.processes == 1);
     all.figures.iter().filter(|_| same_work).find(|row| {
         row.processes == workload.processes
             && in_effect.get("style") == Some(row.style.as_str())

@@ -19,8 +19,8 @@ pub use self::{
     study::{StudyStep, study_end, study_head, study_step},
 };
 use crate::{
-    Answer, Comparison, Figures, MergedFinding, RowGroup, age_groups, age_spaces, all_findings,
-    answer, backup_figures, break_evens, figures,
+    Answer, Comparison, Figures, MergedFinding, age_groups, age_spaces, all_findings, answer,
+    backup_figures, break_evens, figures,
     figures::cases,
     life_figures, life_spaces, page_matrices, row_groups, stores, studies,
     table::{Block, Line, Lines, Tone},
@@ -173,7 +173,9 @@ const RATIOS: &str = "-v has the ratios with their intervals and verdicts";
 
 fn rows(record: &Record, detail: Detail) -> Vec<Block> {
     let groups = row_groups(record);
-    let published = groups.iter().any(RowGroup::has_published);
+    let published = groups
+        .iter()
+        .any(|group| group.has_published(|cell| cell.published_seconds.or(cell.published_ratio)));
     let of = studies::rows();
     let of = published.then_some([&of.title, &of.source, &of.machine]);
     let mut blocks = vec![about(record, of)];

@@ -17,7 +17,8 @@ const MIB_IN_MB: f64 = 1.048_576;
 /// Times and sizes. Of a single target there is no ratio: its times have their intervals.
 pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
     let plan = &record.header.plan;
-    let (alone, has_published) = (plan.targets.len() == 1, group.has_published());
+    let has_published = group.has_published(|cell| cell.published_seconds);
+    let alone = plan.targets.len() == 1;
     let seconds = |cell: &RowCell| match &cell.seconds {
         Some(seconds) if !alone => Value::Estimate(*seconds).into(),
         seconds => Cell::interval(seconds.as_ref()),
@@ -64,8 +65,7 @@ fn waited(count: u64, name: &str) -> String {
 pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
     let plan = &record.header.plan;
     let baseline = plan.targets.get(plan.baseline).filter(|_| plan.targets.len() > 1)?;
-    let mut cells = group.targets.iter().flat_map(|row| &row.cells);
-    let has_published = cells.any(|cell| cell.published_ratio.is_some());
+    let has_published = group.has_published(|cell| cell.published_ratio);
     let mut table = Table::of(ratio_title(plan, &baseline.label, group), &group.targets)
         .with(LONG_TARGET, |row| label(plan, row.target));
     for (place, name) in ["insert ÷", "sum ÷", "update ÷"].into_iter().enumerate() {
@@ -144,7 +144,7 @@ fn store_name(target: &PlannedTarget) -> &str {
 
 /// How the published set-up differs from this one.
 const PUBLISHED: [&str; 2] = [
-    "published figures are of the machine and the versions above, in PHP, of MySQL over TCP; of SQLite \
+    "published figures are of 200,000 rows on the machine and the versions above, in PHP, of MySQL over TCP; of SQLite \
      100,000 rows a transaction, of MySQL 30,000; sizes of MySQL are those that it reported",
     "text is the published style: one SQL string a row, formatted and parsed for each; SQLite takes it \
      by a call, a server by a round trip over a socket. prepared leaves out the parsing, multi (1,000 \

@@ -131,6 +131,21 @@ fn what_was_not_published_is_not_compared() {
 }
 
 #[test]
+fn a_tenth_of_the_rows_has_published_ratios_and_no_published_times() {
+    let mut record = rows();
+    record.header.plan.experiment = Experiment::Rows { rows: 20_000 };
+    let groups = row_groups(&record);
+    assert!(!has_published(&groups[0].targets[0]));
+    let ratio = groups[0].targets.iter().find_map(|row| row.cells[0].published_ratio);
+    assert_eq!(
+        ratio,
+        row_groups(&rows())[0].targets.iter().find_map(|r| r.cells[0].published_ratio)
+    );
+    assert!(ratio.is_some() && groups[0].targets.iter().all(|row| row.published_mib.is_none()));
+    assert!(page(&record).contains("2012"));
+}
+
+#[test]
 fn waiting_is_told_where_there_was_some() {
     let page = page(&rows());
     let (one, two) = page.split_once("2 processes on one database").unwrap();
