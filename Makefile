@@ -26,9 +26,9 @@ tools:
 # What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote,
 # btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
 # RocksDB, with the libclang that reads its header, the servers that storemark starts, and a browser
-# for its pages, and Python for a check of the source. Node.js comes from Debian only where there is none: others bring npm along.
+# for its pages, ClamAV's daemon, which is asked before files are opened, and Python for a check of the source. Node.js comes from Debian only where there is none: others bring npm along.
 NODE = $(shell command -v npm >/dev/null || echo nodejs npm)
-PACKAGES = python3 sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql openssl \
+PACKAGES = python3 sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql openssl clamav-daemon \
   chromium fonts-dejavu-core $(NODE)
 .PHONY: packages
 packages:
@@ -37,6 +37,7 @@ packages:
 	  && ( PATH=$$PATH:/usr/sbin:/sbin; for kind in btrfs ext4 xfs; do \
          command -v mkfs.$$kind >/dev/null || exit 1; done ) \
 	  && PATH=$$PATH:/usr/sbin:/sbin command -v mariadbd >/dev/null \
+	  && PATH=$$PATH:/usr/sbin:/sbin command -v clamd >/dev/null \
 	  && { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
 	  && test -e /usr/include/rocksdb/c.h && ls /usr/lib/llvm-*/lib/libclang.so >/dev/null 2>&1 \
 	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(PACKAGES); } \

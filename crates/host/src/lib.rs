@@ -6,6 +6,7 @@
 //! nothing, or an error of kind `Unsupported`.
 
 mod access;
+mod clamd;
 mod cleanup_guard;
 mod clock;
 mod disk;

@@ -8,6 +8,7 @@ use std::{
 use model::{Error, Result, did_you_mean};
 
 use crate::{
+    clamd::Clamd,
     image::{ImageKind, check_images, mount_again, mount_image},
     mounts::filesystems,
     scanner::Scanner,
@@ -25,11 +26,14 @@ pub enum FilesystemChoice {
     Plain,
     /// The same with a scanner in the way, which reads each file before it is opened.
     Scanned,
+    /// The same with ClamAV in the way.
+    ClamAv,
 }
 
-/// The words for the last two.
+/// The words for the last three.
 const PLAIN: &str = "plain";
 const SCANNED: &str = "scanned";
+const CLAMAV: &str = "clamav";
 
 impl FromStr for FilesystemChoice {
     type Err = Error;
@@ -40,6 +44,7 @@ impl FromStr for FilesystemChoice {
         match text {
             PLAIN => return Ok(Self::Plain),
             SCANNED => return Ok(Self::Scanned),
+            CLAMAV => return Ok(Self::ClamAv),
             _ => {}
         }
         if let Some(kind) = ImageKind::ALL.iter().find(|kind| kind.name == text) {
@@ -56,8 +61,20 @@ impl FromStr for FilesystemChoice {
     }
 }
 
+impl FilesystemChoice {
+    /// The word for it, if a scanner is in the way.
+    fn scanner(&self) -> Option<&'static str> {
+        match self {
+            Self::Scanned => Some(SCANNED),
+            Self::ClamAv => Some(CLAMAV),
+            _ => None,
+        }
+    }
+}
+
 fn unknown(text: &str) -> Error {
-    let words = || [PLAIN, SCANNED].into_iter().chain(ImageKind::ALL.iter().map(|kind| kind.name));
+    let words =
+        || [PLAIN, SCANNED, CLAMAV].into_iter().chain(ImageKind::ALL.iter().map(|kind| kind.name));
     let (near, words) = (did_you_mean(text, words()), words().collect::<Vec<_>>().join(", "));
     Error::usage(format!(
         "{text}: no such folder, and no file system to make an image of{near} (accepted: a folder, {words})"
@@ -92,16 +109,18 @@ impl Placements {
         });
         let kinds: Vec<_> = kinds.collect();
         check_images(&kinds, image_bytes, parent)?;
-        let mounts = !kinds.is_empty() || choices.contains(&FilesystemChoice::Scanned);
+        let mounts = !kinds.is_empty() || choices.iter().any(|choice| choice.scanner().is_some());
         let scratch = if mounts { Some(Scratch::new_in(parent)?) } else { None };
         let folder = scratch.as_ref().map_or(parent, Scratch::path);
         let mut scanners = Vec::new();
         let mut placements = Vec::new();
         for choice in choices {
             let placement = place(choice, parent, folder, image_bytes)?;
-            if *choice == FilesystemChoice::Scanned {
-                let scanner = Scanner::of(&placement.path);
-                scanners.push(scanner.map_err(|error| error.context(SCANNED))?);
+            if let Some(word) = choice.scanner() {
+                let clamd = *choice == FilesystemChoice::ClamAv;
+                let clamd = clamd.then(|| Clamd::start(folder)).transpose();
+                let scanner = clamd.and_then(|clamd| Scanner::of(&placement.path, clamd));
+                scanners.push(scanner.map_err(|error| error.context(word))?);
             }
             placements.push(placement);
         }
@@ -138,9 +157,10 @@ fn place(
         FilesystemChoice::Plain => {
             Ok(Placement { name: PLAIN.to_owned(), path: parent.to_owned() })
         }
-        FilesystemChoice::Scanned => {
-            let path = mount_again(folder).map_err(|error| error.context(SCANNED))?;
-            Ok(Placement { name: SCANNED.to_owned(), path })
+        FilesystemChoice::Scanned | FilesystemChoice::ClamAv => {
+            let name = choice.scanner().unwrap_or_default().to_owned();
+            let path = mount_again(folder).map_err(|error| error.context(&name))?;
+            Ok(Placement { name, path })
         }
     }
 }
@@ -155,7 +175,9 @@ fn distinguish(placements: &mut [Placement], choices: &[FilesystemChoice]) {
         let name = match &choices[index] {
             FilesystemChoice::Folder(path) => format!("{} in {}", kinds[index], path.display()),
             FilesystemChoice::Image(kind) => format!("{kind} image"),
-            FilesystemChoice::Plain | FilesystemChoice::Scanned => kinds[index].clone(),
+            FilesystemChoice::Plain | FilesystemChoice::Scanned | FilesystemChoice::ClamAv => {
+                kinds[index].clone()
+            }
         };
         let numbered = format!("{name} #");
         let earlier = placements[..index].iter().map(|placement| &placement.name);
@@ -182,7 +204,7 @@ mod tests {
         std::fs::write(folder.path().join("file"), "").unwrap();
         for (text, answer) in [
             ("etx4", "did you mean ext4?"),
-            ("zfs", "accepted: a folder, plain, scanned, ext4, xfs, btrfs"),
+            ("zfs", "accepted: a folder, plain, scanned, clamav, ext4, xfs, btrfs"),
             ("", "no such folder"),
             (&*format!("{path}/absent"), "no such folder"),
             (&*format!("{path}/file"), "is no folder"),

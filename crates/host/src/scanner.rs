@@ -1,5 +1,5 @@
 //! A scanner in the way, as one for viruses: the system asks it before a file is opened, and it reads the
-//! file before it lets the opener go on.
+//! file, or has clamd scan it, before it lets the opener go on.
 
 use std::{
     fs::File,
@@ -14,12 +14,12 @@ use std::{
 
 use model::{Error, Result};
 
-use crate::os::Opens;
+use crate::{
+    clamd::{Clamd, MOST_BYTES},
+    os::Opens,
+};
 
-/// Bytes that it reads of a file at most; scanners leave out what is longer, too.
-const MOST_BYTES: u64 = 25_000_000;
-
-/// Reads each file that is opened below a mount point, for as long as it lives. However this process
+/// Scans each file that is opened below a mount point, for as long as it lives. However this process
 /// ends, the system then lets all openers go on.
 pub(crate) struct Scanner {
     stop: Arc<AtomicBool>,
@@ -27,7 +27,8 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    pub(crate) fn of(mount: &Path) -> Result<Self> {
+    /// Without `clamd` it reads each file and looks for nothing.
+    pub(crate) fn of(mount: &Path, clamd: Option<Clamd>) -> Result<Self> {
         let failed = |e| Error::io("the system asks no scanner", e);
         let opens = Opens::below(mount).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -35,7 +36,10 @@ impl Scanner {
         let scan = move || {
             let mut buffer = vec![0; 64 << 10];
             while !stopped.load(Relaxed) {
-                opens.answer(|file| read(file, &mut buffer));
+                opens.answer(|file| match &clamd {
+                    Some(clamd) => clamd.is_clean(file),
+                    None => read(file, &mut buffer),
+                });
             }
         };
         let thread = Builder::new().name("scanner".to_owned()).spawn(scan).map_err(failed)?;
@@ -54,9 +58,10 @@ impl Drop for Scanner {
 }
 
 /// What cannot be read is let through, as if it were clean.
-fn read(file: &File, buffer: &mut [u8]) {
+fn read(file: &File, buffer: &mut [u8]) -> bool {
     let mut rest = file.take(MOST_BYTES);
     while rest.read(buffer).is_ok_and(|length| length > 0) {}
+    true
 }
 
 #[cfg(test)]
@@ -96,6 +101,7 @@ mod tests {
             opens.answer(|mut file| {
                 file.read_to_string(&mut read).unwrap();
                 assert!(opened.try_recv().is_err(), "it waits for the answer");
+                true
             });
         }
         assert_eq!((&*read, opened.recv()), ("content", Ok(true)));
@@ -120,9 +126,32 @@ mod tests {
         assert!(catch_unwind(AssertUnwindSafe(gone)).is_err());
         drop(opens);
         assert_eq!(opener.join().unwrap().unwrap(), b"content");
-        let scanner = Scanner::of(&mount).unwrap();
+        let scanner = Scanner::of(&mount, None).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"content");
         drop(scanner);
         assert_eq!(fs::read(&file).unwrap(), b"content");
+    }
+
+    /// A file with its signature is refused, others are opened.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn clamd_decides_what_is_opened() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new_in(parent.path()).unwrap();
+        let Ok(mount) = crate::image::mount_again(scratch.path()) else { return };
+        let clamd = Clamd::start(scratch.path()).unwrap();
+        let file = |name: &str, content: &str| {
+            fs::write(mount.join(name), content).unwrap();
+            mount.join(name)
+        };
+        let clean = file("clean", "content");
+        let infected = file("infected", "before storemark scanner test signature after");
+        let scanner = Scanner::of(&mount, Some(clamd)).unwrap();
+        assert_eq!(fs::read(&clean).unwrap(), b"content");
+        file("new", "");
+        let refused = || fs::read(&infected).map_err(|error| error.kind());
+        assert_eq!(refused(), Err(std::io::ErrorKind::PermissionDenied));
+        drop(scanner);
+        assert!(refused().is_ok());
     }
 }

@@ -109,7 +109,7 @@ fn bad_input_gets_one_line() {
         ("queue files: --durability solid", "accepted: none, consistent, durable"),
         ("queue files: --image-size 1G", "--on"),
         ("queue files: --on etx4", "did you mean ext4?"),
-        ("queue files: --on zfs", "accepted: a folder, plain, scanned, ext4, xfs, btrfs"),
+        ("queue files: --on zfs", "accepted: a folder, plain, scanned, clamav, ext4, xfs, btrfs"),
         ("queue files: --on ./ext4", "./ext4: no such folder"),
         ("queue files: --on file", "file: is no folder"),
         ("queue files: --on a,", "no such folder"),
@@ -169,13 +169,26 @@ fn images_are_measured_and_leave_nothing() {
     }
 }
 
+/// Processes of ClamAV whose folder is in the world, also if it was removed.
+#[cfg(target_os = "linux")]
+fn scanners_in(world: &World) -> Vec<String> {
+    let folder = world.path("").canonicalize().unwrap();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let own = processes.filter(|process| {
+        let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+        let place = fs::read_link(process.path().join("cwd"));
+        name.starts_with("clamd") && place.is_ok_and(|place| place.starts_with(&folder))
+    });
+    own.map(|process| process.path().display().to_string()).collect()
+}
+
 /// As root a scanner is in the way; elsewhere one line says why not. Nothing stays mounted, also after a
 /// run that was killed while files waited for it.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_scanner_is_in_the_way_of_what_is_placed_behind_it() {
     let world = World::new();
-    let line = "run files: sqlite: --update --read --on plain,scanned --keys 200 --size 2k";
+    let line = "run files: sqlite: --update --read --on plain,scanned,clamav --keys 50 --size 2k";
     let ran = world.run(&format!("{line} --rounds 1 -q"));
     assert_eq!(held(&world), [""; 0]);
     if ran.code != Some(0) {
@@ -184,7 +197,7 @@ fn a_scanner_is_in_the_way_of_what_is_placed_behind_it() {
         assert_eq!((ran.code, ran.err.lines().count()), (Some(1), 1), "{}", ran.err);
         return;
     }
-    for shown in ["files on plain", "files on scanned", "sqlite on scanned"] {
+    for shown in ["files on plain", "files on scanned", "sqlite on scanned", "sqlite on clamav"] {
         assert!(ran.out.contains(shown), "{shown}\n{}", ran.out);
     }
     assert!(left(&world).is_empty());
@@ -194,6 +207,7 @@ fn a_scanner_is_in_the_way_of_what_is_placed_behind_it() {
     child.wait().unwrap();
     let gone = || held(&world).is_empty() && left(&world) == [world.path("run.json.unfinished")];
     assert!(within(30, gone), "{:?} {:?}", held(&world), left(&world));
+    assert!(within(30, || scanners_in(&world).is_empty()), "{:?}", scanners_in(&world));
 }
 
 #[test]

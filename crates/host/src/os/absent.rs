@@ -1,6 +1,10 @@
 //! What only Linux reports.
 
-use std::{fs::File, io, path::Path};
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
 
 pub(crate) fn process_ns(_: u32) -> Option<u64> {
     None
@@ -36,5 +40,13 @@ impl Opens {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn answer(&self, _: impl FnMut(&File)) {}
+    pub(crate) fn answer(&self, _: impl FnMut(&File) -> bool) {}
+}
+
+pub(crate) fn through(_: &File) -> PathBuf {
+    PathBuf::new()
+}
+
+pub(crate) fn ask(_: &Path, _: &[u8], _: Option<&File>) -> io::Result<String> {
+    Err(io::ErrorKind::Unsupported.into())
 }

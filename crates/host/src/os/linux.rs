@@ -2,9 +2,13 @@
 
 use std::{
     fs::File,
-    io,
-    os::{fd::AsFd, unix::fs::FileExt},
-    path::Path,
+    io::{self, IoSlice, Read},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::{fs::FileExt, net::UnixStream},
+    },
+    path::{Path, PathBuf},
 };
 
 use fiemap::{Fiemap, FiemapExtentFlags, FiemapFlags};
@@ -24,6 +28,7 @@ use nix::{
 use rustix::{
     fs::{CWD, RenameFlags, renameat_with},
     io::Errno,
+    net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg},
 };
 
 pub(crate) use super::posix::*;
@@ -116,17 +121,37 @@ impl Opens {
         Ok(Self(group))
     }
 
-    /// Waits a moment for opens, passes each opened file to `look`, and lets all go on. A question that
-    /// cannot be read is one that the system has answered.
-    pub(crate) fn answer(&self, mut look: impl FnMut(&File)) {
+    /// Waits a moment for opens, passes each opened file to `look`, and lets those go on for which it
+    /// returns true. A question that cannot be read is one that the system has answered.
+    pub(crate) fn answer(&self, mut look: impl FnMut(&File) -> bool) {
         let mut ready = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut ready, PollTimeout::from(PATIENCE));
         for event in self.0.read_events().unwrap_or_default() {
             let Some(file) = event.fd() else { continue };
-            if let Ok(own) = file.try_clone_to_owned() {
-                look(&File::from(own));
-            }
-            let _ = self.0.write_response(FanotifyResponse::new(file, Response::FAN_ALLOW));
+            let own = file.try_clone_to_owned();
+            let allowed = own.map_or(true, |own| look(&File::from(own)));
+            let response = if allowed { Response::FAN_ALLOW } else { Response::FAN_DENY };
+            let _ = self.0.write_response(FanotifyResponse::new(file, response));
         }
     }
+}
+
+/// A path that leads to what `folder` has open, and is short enough for a socket.
+pub(crate) fn through(folder: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", folder.as_raw_fd()).into()
+}
+
+/// Asks the server at a Unix socket, passes it `file` if there is one, and returns its whole answer.
+pub(crate) fn ask(socket: &Path, question: &[u8], file: Option<&File>) -> io::Result<String> {
+    let mut server = UnixStream::connect(socket)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut passed = SendAncillaryBuffer::new(&mut space);
+    let files: Vec<_> = file.iter().map(|file| file.as_fd()).collect();
+    if !files.is_empty() {
+        passed.push(SendAncillaryMessage::ScmRights(&files));
+    }
+    sendmsg(&server, &[IoSlice::new(question)], &mut passed, SendFlags::NOSIGNAL)?;
+    let mut answer = String::new();
+    server.read_to_string(&mut answer)?;
+    Ok(answer)
 }

@@ -57,7 +57,7 @@ options! {
         /// Measure each target on each of these file systems: folders, or ext4, xfs, btrfs for a
         /// throw-away image in the scratch folder (Linux, root; ./ext4 is a folder of that name);
         /// plain for the scratch folder, scanned for it with a scanner in the way, which reads each
-        /// file before it is opened (Linux, root)
+        /// file before it is opened, clamav for it with ClamAV in the way (Linux, root)
         on: Vec<Written<Text>> = "WHERE",
         /// Size of each image; default: 1GiB
         image_size: Vec<Written<Size>> = "SIZE",
