@@ -138,7 +138,9 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
     let us_per_op = series.unit_times().mean();
     let cpu = |part| Some(sum(&samples, part) * us_per_cpu_ns(&samples, us_per_op.as_ref())?);
     let plan = &record.header.plan;
-    let verdict = if plan.is_reference(target) { verdict.of_reference() } else { verdict };
+    // A build that is loaded again is judged: what it differs by is what the run cannot tell from nothing.
+    let is_limit = plan.is_reference(target) && plan.same_build(target).is_none();
+    let verdict = if is_limit { verdict.of_reference() } else { verdict };
     let is_baseline = target == plan.baseline;
     let ratios = if is_baseline { Values::default() } else { series.ratios_to(series.baseline()) };
     let warm = Series { case: Case { cache: Cache::Warm, ..case }, ..series };

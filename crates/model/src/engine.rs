@@ -113,6 +113,11 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Whether a target with `settings` is only compared with, and never the answer.
+    fn is_reference(&self, _settings: &Settings) -> bool {
+        self.declaration().reference
+    }
+
     /// Refuses settings that do not go together, or that this machine cannot follow.
     fn check(&self, _facet: Facet, _settings: &Settings) -> Result<()> {
         Ok(())

@@ -58,7 +58,10 @@ pub use key::{Key, KeyKind, Meta, OwnedKey, ValueType};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
-pub use plan::{Batch, Case, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, StudyPart, Workload};
+pub use plan::{
+    Batch, COPY_OF, Case, LIBRARY, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, StudyPart,
+    Workload,
+};
 pub use sample::{
     BackupBytes, Cost, Device, First, Io, Latency, Load, Measured, Paced, Passes, Sample, Worker,
 };

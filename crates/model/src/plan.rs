@@ -80,11 +80,22 @@ impl Plan {
         self.memory.is_some_and(|memory| memory.limit_bytes.is_some())
     }
 
-    /// Whether a target is a limit of the machine that the others are held against. If all targets
-    /// are, they are compared as stores are.
+    /// Whether a target is a limit of the machine that the others are held against, or a build that is
+    /// loaded again. If all targets are, they are compared as stores are.
     pub fn is_reference(&self, target: usize) -> bool {
         let is_reference = self.targets.get(target).is_some_and(|target| target.reference);
         is_reference && self.targets.iter().any(|target| !target.reference)
+    }
+
+    /// The target whose build of a library `target` loads from a copy: nothing else differs.
+    pub fn same_build(&self, target: usize) -> Option<usize> {
+        let own = self.targets.get(target)?;
+        let mut settings = own.settings.clone();
+        settings.set(LIBRARY, own.settings.get(LIBRARY)?.strip_prefix(COPY_OF)?);
+        self.targets.iter().position(|other| {
+            let place = |target: &PlannedTarget| (target.location.clone(), target.on.clone());
+            other.engine == own.engine && place(other) == place(own) && other.settings == settings
+        })
     }
 
     /// Index of the first workload whose work is such: [`Work::writes`], say.
@@ -171,10 +182,16 @@ pub struct PlannedTarget {
     /// absent: no choice was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// Whether its engine is a limit of the machine (`pack`, `memory`, `null`), not a place for data.
+    /// Whether it is a limit of the machine (`pack`, `memory`, `null`), or loads a copy of a library: it is
+    /// compared with, and no place for data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
 }
+
+/// The setting that names another build of an engine's library.
+pub const LIBRARY: &str = "lib";
+/// What the value of [`LIBRARY`] starts with if a copy of that build is loaded.
+pub const COPY_OF: &str = "copy:";
 
 /// Whose store is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

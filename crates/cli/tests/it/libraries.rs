@@ -37,7 +37,7 @@ fn a_loaded_library_is_measured_next_to_the_bundled_one_and_says_what_it_is() {
     let (version, source) = shell.trim().split_once(' ').unwrap();
     let record = world.record("r.json");
     let libraries = &record.header.environment.libraries;
-    assert_eq!(libraries.len(), 2, "{libraries:?}");
+    assert_eq!(libraries.len(), 3, "{libraries:?}");
     let loaded = libraries.iter().find(|one| one.loaded.is_some()).unwrap();
     assert_eq!((&*loaded.version, loaded.loaded.as_deref()), (version, Some(&*library)));
     assert_eq!(loaded.source.as_deref(), Some(source));
@@ -49,6 +49,54 @@ fn a_loaded_library_is_measured_next_to_the_bundled_one_and_says_what_it_is() {
     for text in [&ran.words(), &page] {
         assert!(text.contains(source) && text.contains("THREADSAFE=1"), "{text}");
     }
+}
+
+/// What a build differs by from itself is in the table of each case, and is never the answer.
+#[test]
+fn a_build_that_is_compared_is_loaded_again_from_a_copy() {
+    let (world, library) = (World::new(), systems_sqlite());
+    let work = "--read --update --keys 100 --size 1000 --rounds 3 --json r.json";
+    let ran = world.ok(&format!("run sqlite: sqlite:?lib={library} {work}"));
+    let record = world.record("r.json");
+    let plan = &record.header.plan;
+    let labels: Vec<_> = plan.targets.iter().map(|target| &*target.label).collect();
+    assert_eq!(labels[2..], ["the same build again"]);
+    assert_eq!((plan.same_build(2), plan.is_reference(2)), (Some(1), true));
+    let versions =
+        record.header.environment.libraries.iter().map(|one| (&one.loaded, &one.version));
+    let loaded: Vec<_> = versions.filter(|(loaded, _)| loaded.is_some()).collect();
+    assert_eq!((loaded.len(), loaded[0].1), (2, loaded[1].1));
+    assert_ne!(loaded[0].0, loaded[1].0);
+    for case in plan.cases() {
+        assert_eq!(record.samples_of(case, 2).count(), 3);
+    }
+    let said = format!("a copy of the library of sqlite lib={library} takes ");
+    assert_eq!(ran.words().matches(&said).count(), 2, "{}", ran.out);
+    // No copy of a copy.
+    world.ok("run r.json --json again.json -q");
+    assert_eq!(world.record("again.json").header.plan.targets.len(), 3);
+}
+
+/// A copy cannot be made, or one target differs in more than the build.
+#[test]
+fn builds_that_are_not_compared_are_not_loaded_again() {
+    let (world, library) = (World::new(), systems_sqlite());
+    for targets in [
+        format!("sqlite:?lib={library}"),
+        format!("files: sqlite:?lib={library}"),
+        format!("sqlite:?mmap=1MiB sqlite:?lib={library}"),
+        format!("sqlite: sqlite:?lib=copy:{library}"),
+    ] {
+        let ran = world.ok(&format!("run {targets} --read --keys 20 --rounds 2"));
+        assert!(!ran.out.contains("the same build again"), "{}", ran.out);
+    }
+    let mut command = with_cache(
+        &world,
+        &format!("run sqlite: sqlite:?lib={library} --read --keys 20 --rounds 2"),
+    );
+    let ran = Ran::from(command.env("TMPDIR", world.path("absent")).output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("the same build again is not measured: "), "{}", ran.err);
 }
 
 /// Two builds in one process must not share the index of a WAL.
@@ -65,7 +113,9 @@ fn two_builds_measure_databases_in_wal_mode_rows_tasks_and_old_age() {
         let record = "--json r.json";
         world.ok(&format!("{line} {record}"));
         let libraries = world.record("r.json").header.environment.libraries;
-        assert_eq!(libraries.iter().filter(|one| one.loaded.is_some()).count(), 1, "{line}");
+        // `run` loads it again, from a copy.
+        let loaded = 1 + usize::from(line.starts_with("run"));
+        assert_eq!(libraries.iter().filter(|one| one.loaded.is_some()).count(), loaded, "{line}");
         fs::remove_file(world.path("r.json")).unwrap();
     }
 }

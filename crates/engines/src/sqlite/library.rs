@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Error, Library, Result, Settings, no_such};
+use model::{COPY_OF, Error, LIBRARY, Library, Result, Settings, no_such};
 
 use super::{
     built,
@@ -10,13 +10,19 @@ use super::{
 };
 
 /// Names a library, or a build of `storemark sqlite build`.
-pub(super) const SETTING: &str = "lib";
+pub(super) const SETTING: &str = LIBRARY;
 
 /// The build that a target with `settings` uses.
 pub(super) fn of(settings: &Settings) -> Result<&'static Functions> {
     let Some(name) = settings.get(SETTING) else { return Ok(&LINKED) };
-    let loaded = file(name).and_then(|path| ffi::load(&path));
+    let (again, own) = name.strip_prefix(COPY_OF).map_or((false, name), |name| (true, name));
+    let loaded = file(own).and_then(|path| ffi::load(&path, again));
     loaded.map_err(|e| e.context(format!("{SETTING}={name}")))
+}
+
+/// Whether it is a copy of another target's build.
+pub(super) fn is_copy(settings: &Settings) -> bool {
+    settings.get(SETTING).is_some_and(|name| name.starts_with(COPY_OF))
 }
 
 /// A path has a separator; anything else is the name of a build.

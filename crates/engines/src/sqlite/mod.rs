@@ -104,7 +104,8 @@ pub(crate) const MAPPED: &str =
 pub(crate) const LIB: Setting = Setting::new(
     library::SETTING,
     Accepts::Text,
-    "another build of SQLite, loaded from this file, or by a name of `storemark sqlite list`",
+    "another build of SQLite, loaded from this file, or by a name of `storemark sqlite list`; after copy: \
+     a copy of it",
 )
 .of_use();
 
@@ -200,6 +201,10 @@ impl Engine for Sqlite {
 
     fn library(&self, settings: &Settings) -> Option<Library> {
         library::described(settings).ok()
+    }
+
+    fn is_reference(&self, settings: &Settings) -> bool {
+        library::is_copy(settings)
     }
 
     fn check(&self, _: Facet, settings: &Settings) -> Result<()> {

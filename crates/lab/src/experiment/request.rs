@@ -327,10 +327,10 @@ impl<E: Engine + ?Sized> Target<E> {
             extension: self.engine.declaration().extension.map(str::to_owned),
             location: address.or_else(path).unwrap_or_default(),
             of_class: of_class.collect(),
+            reference: self.engine.is_reference(&settings),
             settings,
             owner,
             on: self.placement.as_ref().map(|placement| placement.name.clone()),
-            reference: self.engine.declaration().reference,
         })
     }
 }

@@ -9,7 +9,7 @@ use model::{
 
 use super::{TARGET, above_p99, clock, time};
 use crate::{
-    Figures, Percentiles, Rates, Waits, explained,
+    Figures, Percentiles, Rates, Series, Waits, explained,
     number::{figure, with_interval},
     rates,
     table::{Cell, Column, Room, Rows, Table, Value},
@@ -26,7 +26,8 @@ pub(crate) fn times(record: &Record, rows: &[Figures]) -> Table {
     let table = if paced { on_schedule(plan, table) } else { measured(plan, table, rows) };
     let table =
         table.with(Column::number("rounds", "").room(Room::Scroll), |row| row.rounds as u64);
-    table.compared(plan, |row| row).done().with_notes(notes(record, rows))
+    let table = table.compared(plan, |row| row).done().with_legend(same_build(record, rows));
+    table.with_notes(notes(record, rows))
 }
 
 /// Warm, the first pass after opening, which the time leaves out; cold, where the first pass is the
@@ -127,6 +128,19 @@ fn of_each(
     let each =
         |row: &Figures| Some(format!("{} {}", label(&record.header.plan, row.target), of(row)?));
     joined(rows.iter().filter_map(each), "; ")
+}
+
+/// What a build of a library differs by from itself.
+fn same_build(record: &Record, rows: &[Figures]) -> Option<String> {
+    let plan = &record.header.plan;
+    let (row, original) = rows.iter().find_map(|row| Some((row, plan.same_build(row.target)?)))?;
+    let series = |target| Series::new(record, row.case, target);
+    let ratio = series(row.target).ratio_to(series(original))?;
+    Some(format!(
+        "a copy of the library of {} takes {} of its time: a smaller difference between builds shows nothing",
+        label(plan, original),
+        with_interval(&ratio)
+    ))
 }
 
 /// Why the median of a cold state is low.

@@ -6,13 +6,14 @@ use engines::registry;
 use host::Placements;
 use lab::{BlobWork, BlobsRequest, Coverage, Data, Target};
 use model::{
-    Access, Blobs, Durability, Error, Facet, KeyKind, OpenOptions, Result, Settings, Work,
+    Access, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions, Result,
+    Settings, Work,
     spec::{BlobsSpec, one},
 };
 
 use crate::{
     commands::copy,
-    files,
+    files, output,
     targets::{self, Resolved},
 };
 
@@ -25,6 +26,7 @@ pub(super) fn request(
     check_on(spec, &resolved)?;
     let work = spec.work(resolved.iter().any(|target| target.location.is_some()));
     let mut targets = chosen(spec, &resolved, placements)?;
+    targets.extend(same_build_again(&targets));
     let class = class(spec, &work, &mut targets)?;
     let blobs = BlobsRequest {
         data: data(spec, &resolved, seed)?,
@@ -119,6 +121,38 @@ fn chosen(
         targets.extend(targets::on_each(&asked, placements));
     }
     Ok(targets)
+}
+
+/// The label of a build of a library that is loaded twice.
+const AGAIN: &str = "the same build again";
+
+/// If targets differ in nothing but the build of a library, the first one that is loaded, from a copy once
+/// more: a difference between builds that is not larger than that between both shows nothing. None if the
+/// user has named a copy.
+fn same_build_again(targets: &[Target<dyn Blobs>]) -> Option<Target<dyn Blobs>> {
+    let build = |target: &Target<_>| target.settings.get(LIBRARY).map(str::to_owned);
+    let rest = |target: &Target<dyn Blobs>| {
+        let mut settings = target.settings.clone();
+        settings.0.remove(LIBRARY);
+        (target.engine.name(), target.location.clone(), target.placement.clone(), settings)
+    };
+    if targets
+        .iter()
+        .any(|target| target.engine.is_reference(&target.settings) && build(target).is_some())
+    {
+        return None;
+    }
+    let compared = |one: &&Target<dyn Blobs>| {
+        let is_other =
+            |other: &Target<dyn Blobs>| build(other) != build(one) && rest(other) == rest(one);
+        build(one).is_some() && targets.iter().any(is_other)
+    };
+    let first = targets.iter().find(compared)?;
+    let mut again = Target { label: AGAIN.to_owned(), ..first.clone() };
+    again.settings.set(LIBRARY, format!("{COPY_OF}{}", build(first)?));
+    let loaded = first.engine.check(Facet::Blobs, &again.settings);
+    loaded.inspect_err(|why| output::say(&format!("{AGAIN} is not measured: {why}"))).ok()?;
+    Some(again)
 }
 
 /// Only stores that storemark makes on a disk can be placed on several file systems.

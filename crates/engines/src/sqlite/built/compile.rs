@@ -51,7 +51,7 @@ pub(in crate::sqlite) fn build(
     let unfinished = all.join(".unfinished");
     let built = compiled(&unfinished, &code, flags, stopped).and_then(|()| {
         fs::rename(&unfinished, &place).map_err(|e| Error::io(place.display(), e))?;
-        ffi::load(&library_in(&place)).map_err(|e| e.context("what was compiled"))?;
+        ffi::load(&library_in(&place), false).map_err(|e| e.context("what was compiled"))?;
         Ok(name)
     });
     if built.is_err() {

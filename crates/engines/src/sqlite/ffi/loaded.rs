@@ -1,7 +1,9 @@
 //! Builds of SQLite that are loaded while the program runs.
 
 use std::{
-    fs,
+    env,
+    fs::{self, File},
+    io,
     path::{self, Path, PathBuf},
     sync::Mutex,
     thread::{self, ThreadId},
@@ -16,24 +18,43 @@ use crate::lock;
 /// The first that moves blob handles from row to row.
 const LEAST_VERSION: (i32, &str) = (3_007_004, "3.7.4");
 
-/// Those that were loaded, by the files that they came from. None is ever unloaded.
-static LOADED: Mutex<Vec<(PathBuf, &Functions)>> = Mutex::new(Vec::new());
+/// Those that were loaded, by the files that they came from, and whether from copies of them. None is
+/// ever unloaded.
+static LOADED: Mutex<Vec<(PathBuf, bool, &Functions)>> = Mutex::new(Vec::new());
 
-/// The build of SQLite in the library at `path`.
-pub(crate) fn load(path: &Path) -> Result<&'static Functions> {
+/// The build of SQLite in the library at `path`, or in a copy of it.
+pub(crate) fn load(path: &Path, copied: bool) -> Result<&'static Functions> {
     let path = path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
     let mut loaded = lock::hold(&LOADED);
-    if let Some((_, functions)) = loaded.iter().find(|(other, _)| *other == path) {
+    let is_it = |(other, copy, _): &&(PathBuf, bool, _)| *other == path && *copy == copied;
+    if let Some((.., functions)) = loaded.iter().find(is_it) {
         return Ok(functions);
     }
-    let functions = opened(&path)?;
-    if let Some((other, _)) = loaded.iter().find(|(_, other)| functions.is(other)) {
-        let why = format!("is the same file as {}; copy it to load it twice", other.display());
+    let functions = if copied { opened_from_copy(&path) } else { opened(&path) }?;
+    if let Some((other, ..)) = loaded.iter().find(|(.., other)| functions.is(other)) {
+        let why = format!("is the same file as {}; lib=copy:PATH loads it twice", other.display());
         return Err(Error::usage(why));
     }
     let functions: &Functions = Box::leak(Box::new(functions));
-    loaded.push((path, functions));
+    loaded.push((path, copied, functions));
     Ok(functions)
+}
+
+/// The system loads a file once, whatever its names: a copy is another file, removed once it is loaded.
+fn opened_from_copy(path: &Path) -> Result<Functions> {
+    let copy = env::temp_dir().join(format!("storemark-{}.so", std::process::id()));
+    let copying = || {
+        // Of an earlier process with this number. Nobody else's file is written to.
+        let _ = fs::remove_file(&copy);
+        io::copy(&mut File::open(path)?, &mut File::create_new(&copy)?)
+    };
+    let opened = match copying() {
+        Ok(_) => opened(&copy),
+        Err(e) => Err(Error::io(format!("a copy as {}", copy.display()), e)),
+    };
+    // It stays loaded.
+    let _ = fs::remove_file(&copy);
+    opened
 }
 
 fn opened(path: &Path) -> Result<Functions> {
