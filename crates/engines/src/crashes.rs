@@ -109,7 +109,7 @@ mod os {
         let mut why = [0; 256];
         let why = said(&mut why).unwrap_or_else(|| meaning(signal).as_bytes());
         for part in [start.as_bytes(), why, end.as_bytes()] {
-            // SAFETY: writes bytes that are there. Nobody is left to be told of a failure.
+            // SAFETY: writes bytes that are there. A failure has nobody to go to.
             unsafe { libc::write(last.to, part.as_ptr().cast(), part.len()) };
         }
         // SAFETY: ends the process at once.

@@ -97,8 +97,8 @@ fn may_mount(user: Option<u32>) -> Result<(), String> {
         .to_owned())
 }
 
-/// Mounts a folder of `folder`, a scratch folder, a second time, and returns where: what is opened below
-/// that place can be told from everything else on the file system.
+/// Mounts a folder of `folder`, a scratch folder, a second time, and returns where: what is opened there
+/// is distinct from everything else on the file system.
 pub(crate) fn mount_again(folder: &Path) -> Result<PathBuf> {
     if user_id() != Some(0) || !cfg!(target_os = "linux") {
         return Err(Error::unsupported("only root on Linux may have the system ask a scanner"));

@@ -40,7 +40,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Whether a name can be told from what is around it in a list.
+/// Whether a name is distinct from what is around it in a list.
 fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && name.trim() == name

@@ -12,7 +12,7 @@ use model::{Error, Result};
 
 use crate::entry::{Hash, Stat};
 
-/// What the thread of the catalogue is told.
+/// What the thread of the catalogue receives.
 pub(super) enum Event {
     /// What is in a folder. Folders come after those that they are in.
     Listing(Listing),

@@ -285,7 +285,7 @@ impl<'a, 's> Saving<'a, 's> {
         self.saved.problems.push(Problem { path, what });
     }
 
-    /// Everything is flushed: the catalogue is told, in one transaction.
+    /// Everything is flushed: the catalogue notes it in one transaction.
     fn finish(mut self, packs: Vec<(u32, u64)>, seconds: u64) -> Result<Saved> {
         let blocks = self.index.changed();
         self.saved.new_blocks = self.index.new_blocks();

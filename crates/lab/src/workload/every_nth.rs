@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::clock::{Clock, Latencies};
 use crate::dataset::below;
 
-/// Times so many operations that timing takes 1 % of the time at most; each that is timed stands for
+/// Times so many operations that timing takes 1 % of the time at most; each that is timed represents
 /// those before it that were not. Where these took far longer than usual, one of them did: it is
 /// recorded as an operation of its own, as is one that is timed and takes that long. So stalls count
 /// once each, however few operations are timed.

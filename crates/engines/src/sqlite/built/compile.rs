@@ -122,7 +122,7 @@ fn named(version: &str, flags: &[String]) -> String {
     flags.iter().map(word).fold(version.to_owned(), |name, word| format!("{name}-{word}"))
 }
 
-/// Compiles into `folder`, which is made anew.
+/// Compiles into `folder`, which it makes again.
 fn compiled(
     folder: &Path,
     code: &[u8],

@@ -80,7 +80,7 @@ fn can_sample(job: Job<'_>) -> bool {
     job.part.targets.iter().all(|target| target.location.is_none())
 }
 
-/// Whether a few values can stand for all: they would lack the keys, or be too few for the
+/// Whether a few values can represent all: they would lack the keys, or be too few for the
 /// operations, that were asked for.
 fn can_try(job: Job<'_>) -> bool {
     let loses_keys = |work: &BlobWork| most(work.operation, TRIED[0]) < u64::MAX;

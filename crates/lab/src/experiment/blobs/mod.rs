@@ -95,7 +95,7 @@ impl<'a> Job<'a> {
     }
 
     /// Whether worker processes make whole passes: those that were asked for, or one that each of
-    /// several runs starts anew.
+    /// several runs starts for itself.
     fn has_workers(&self) -> bool {
         self.part.processes.is_some() || (cfg!(unix) && self.request.rounds.runs > 1)
     }

@@ -122,11 +122,11 @@ impl Job<'_> {
             return Ok(None);
         }
         for (place, other) in self.part.targets[..index].iter().enumerate() {
-            let alike = other.engine.name() == own.engine.name()
+            let is_same = other.engine.name() == own.engine.name()
                 && other.location == own.location
                 && self.request.parent(other) == self.request.parent(own)
                 && self.is_scratch(other, Operation::Read);
-            if alike && own.engine.shares_files(&self.settings(own)?, &self.settings(other)?) {
+            if is_same && own.engine.shares_files(&self.settings(own)?, &self.settings(other)?) {
                 return Ok(Some(place));
             }
         }
