@@ -26,13 +26,17 @@ tools:
 # What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote,
 # btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
 # RocksDB, with the libclang that reads its header, the servers that storemark starts, and a browser
-# for its pages, ClamAV's daemon, which is asked before files are opened, and Python for a check of the source. Node.js comes from Debian only where there is none: others bring npm along.
+# for its pages, ClamAV's daemon, which is asked before files are opened, ssh, and Python for a check of
+# the source. Node.js comes from Debian only where there is none: others bring npm along.
 NODE = $(shell command -v npm >/dev/null || echo nodejs npm)
 PACKAGES = python3 sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql openssl clamav-daemon \
-  chromium fonts-dejavu-core $(NODE)
+  chromium fonts-dejavu-core openssh-client $(NODE)
+# Those that are only unpacked, into target/debian: an sshd that the system does not start, and a
+# library that shows another time.
+UNPACKED = openssh-server libwrap0 libfaketime
 .PHONY: packages
 packages:
-	@command -v python3 >/dev/null && command -v sqlite3 >/dev/null && command -v strace >/dev/null \
+	@command -v python3 >/dev/null && command -v sqlite3 >/dev/null && command -v strace >/dev/null && command -v ssh >/dev/null \
 	  && command -v chromium >/dev/null && command -v npm >/dev/null \
 	  && ( PATH=$$PATH:/usr/sbin:/sbin; for kind in btrfs ext4 xfs; do \
          command -v mkfs.$$kind >/dev/null || exit 1; done ) \
@@ -42,6 +46,10 @@ packages:
 	  && test -e /usr/include/rocksdb/c.h && ls /usr/lib/llvm-*/lib/libclang.so >/dev/null 2>&1 \
 	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(PACKAGES); } \
 	  || { echo "storemark: the tests need Debian's packages $(PACKAGES)" >&2; exit 1; }
+	@test -e target/debian/usr/sbin/sshd || { mkdir -p target/debian && cd target/debian \
+	  && { apt-get download -qq $(UNPACKED) || { apt-get update -qq && apt-get download -qq $(UNPACKED); }; } \
+	  && for package in *.deb; do dpkg-deb -x $$package . || exit 1; done; } \
+	  || { echo "storemark: the tests need Debian's packages $(UNPACKED)" >&2; exit 1; }
 
 format:
 	cargo fmt --all -- --check

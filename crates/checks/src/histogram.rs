@@ -34,3 +34,43 @@ pub fn merge<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Histogram<u64>>
     texts.for_each(|text| add(&mut whole, text));
     whole.filter(|whole| !whole.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Latencies of a host, by a generator of its own.
+    fn latencies(seed: u64, count: usize) -> Vec<u64> {
+        let next =
+            |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        let drawn = std::iter::successors(Some(seed), next).skip(1).take(count);
+        // Few are long, and more so on some hosts.
+        drawn.map(|state| 1_000 + (1_u64 << ((state >> 33) % (8 + 5 * seed)))).collect()
+    }
+
+    #[test]
+    fn percentiles_of_merged_histograms_are_those_of_all_latencies() {
+        let hosts = [latencies(1, 5_000), latencies(2, 500), latencies(4, 20_000)];
+        let encoded = hosts.iter().map(|host| {
+            let mut histogram = Histogram::<u64>::new_with_max(3_600_000_000_000, 3).unwrap();
+            for ns in host {
+                histogram.record(*ns).unwrap();
+            }
+            encode(&histogram).unwrap()
+        });
+        let encoded: Vec<_> = encoded.collect();
+        let merged = merge(encoded.iter().map(String::as_str)).unwrap();
+        let mut all = hosts.concat();
+        all.sort_unstable();
+        assert_eq!(merged.len(), all.len() as u64);
+        for permille in [500, 900, 990, 999] {
+            let exact = all[(all.len() * permille).div_ceil(1000) - 1];
+            let shown = merged.value_at_quantile(permille as f64 / 1000.0);
+            assert!(shown.abs_diff(exact) <= exact / 1000, "{permille}: {shown} {exact}");
+        }
+        // The mean of the hosts' own percentiles is not.
+        let own = |text: &String| decode(text).unwrap().value_at_quantile(0.99);
+        let mean = encoded.iter().map(own).sum::<u64>() / 3;
+        assert!(mean.abs_diff(merged.value_at_quantile(0.99)) > mean / 10);
+    }
+}

@@ -50,7 +50,10 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     findings.extend(all_series(record).flat_map(|series| about(series, of_times(series))));
     findings.extend(other_load(&record.samples).map(Finding::run));
     match record.header.plan.experiment {
-        Experiment::Blobs { .. } => findings.extend(passes(record)),
+        Experiment::Blobs { .. } => {
+            findings.extend(passes(record));
+            findings.extend(client_limits(record, figures));
+        }
         Experiment::Rows { .. } => findings.extend(not_delayed(record)),
         Experiment::Tasks { .. } | Experiment::Backup { .. } | Experiment::Life { .. } => {}
         Experiment::Ageing { .. } => {
@@ -59,6 +62,26 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
         }
     }
     findings
+}
+
+/// Share of the rate of a target that does nothing from which on clients are what is measured.
+const CLIENT_SHARE: f64 = 0.5;
+
+/// Targets that are about as fast as one that does nothing, with several clients.
+fn client_limits(record: &Record, figures: &[Figures]) -> Vec<Finding> {
+    let plan = &record.header.plan;
+    let Some(null) = plan.targets.iter().position(|target| target.engine == "null") else {
+        return Vec::new();
+    };
+    let several = |row: &&Figures| plan.workloads[row.case.workload].workers() > 1;
+    let stores = figures.iter().filter(|row| !plan.is_reference(row.target) && row.target != null);
+    let of = |row: &Figures| {
+        let limit = figures.iter().find(|other| other.target == null && other.case == row.case)?;
+        let share = limit.us_per_op?.point / row.us_per_op?.point;
+        let series = Series::new(record, row.case, row.target);
+        Some(about(series, (share > CLIENT_SHARE).then_some(FindingKind::ClientLimit { share })))
+    };
+    stores.filter(several).filter_map(of).flatten().collect()
 }
 
 fn about(series: Series<'_>, kinds: impl IntoIterator<Item = FindingKind>) -> Vec<Finding> {

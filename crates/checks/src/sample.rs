@@ -2,7 +2,9 @@
 
 mod cache_state;
 
-use model::{Cache, Finding, FindingKind, Operation, Plan, Sample, record::Header};
+use model::{
+    Cache, Finding, FindingKind, HostClock, HostPart, Operation, Plan, Sample, record::Header,
+};
 
 /// Longest latency that a histogram holds: an hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
@@ -33,6 +35,7 @@ pub fn of_sample(header: &Header, sample: &Sample, written_before: Option<f64>) 
     kinds.extend(saturated(sample));
     kinds.extend(load(sample));
     kinds.extend(pressure(header, sample));
+    kinds.extend(hosts(sample));
     kinds.into_iter().map(|kind| in_trial(kind, plan, sample)).collect()
 }
 
@@ -49,6 +52,30 @@ fn beyond_histogram(sample: &Sample) -> Option<FindingKind> {
 fn saturated(sample: &Sample) -> Option<FindingKind> {
     let paced = sample.paced().filter(|paced| paced.is_saturated())?;
     Some(FindingKind::Saturated { asked: paced.asked, reached: paced.reached })
+}
+
+/// How well a clock is known that is known well, and how far the time of day may be off.
+const CLOCK_NS: u64 = 1_000_000;
+/// The same as a part of a pass.
+const CLOCK_PART: u64 = 100;
+
+/// Whether clients on other hosts worked at once, by clocks that agree.
+fn hosts(sample: &Sample) -> impl Iterator<Item = FindingKind> {
+    let known_ns = CLOCK_NS.min(sample.wall_ns / CLOCK_PART);
+    let clocks = sample.hosts.iter().flat_map(move |part| {
+        let HostPart { host, clock, .. } = part;
+        let HostClock { uncertainty_ns, time_of_day_ns, .. } = *clock;
+        let uncertain = (uncertainty_ns > known_ns)
+            .then(|| FindingKind::ClockUncertain { host: host.clone(), uncertainty_ns });
+        let is_off = time_of_day_ns.unsigned_abs() > uncertainty_ns.saturating_add(CLOCK_NS);
+        let off = is_off.then(|| FindingKind::ClockOff {
+            host: host.clone(),
+            time_of_day_ns,
+            uncertainty_ns,
+        });
+        [uncertain, off].into_iter().flatten()
+    });
+    clocks.chain((sample.common_ns == Some(0)).then_some(FindingKind::NoCommonTime))
 }
 
 /// What others did meanwhile, and what the machine did to itself.

@@ -2,15 +2,32 @@
 
 use std::{
     hint::{black_box, spin_loop},
+    sync::atomic::{AtomicI64, Ordering},
     thread,
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use crate::os;
 
-/// Returns nanoseconds on a clock that never goes back; on Unix it is the same in all processes.
+/// What [`set_clock`] adds to the clock of this host.
+static SHIFT_NS: AtomicI64 = AtomicI64::new(0);
+
+/// Returns nanoseconds on a clock that never goes back; on Unix it is the same in all processes of a
+/// host, and with [`set_clock`] in those of several hosts.
 pub fn now_ns() -> u64 {
-    os::now_ns()
+    os::now_ns().wrapping_add_signed(SHIFT_NS.load(Ordering::Relaxed))
+}
+
+/// Makes [`now_ns`] of this process return that of the host's clock and `shift_ns` more: the time on
+/// the host of the process that it works for. Nothing may be timed meanwhile.
+pub fn set_clock(shift_ns: i64) {
+    SHIFT_NS.store(shift_ns, Ordering::Relaxed);
+}
+
+/// Returns the time of day as nanoseconds since 1970, which another program may set.
+pub fn unix_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// A sleeper is woken late by about this much; the rest of a wait is spent on the processor.

@@ -118,6 +118,7 @@ mod tests {
             caches: vec![],
             durability: None,
             memory: None,
+            hosts: vec![],
             rounds: Rounds { min: 1, max: None, precision: 1.0, seconds: 1.0, runs: 1 },
             study: None,
         };

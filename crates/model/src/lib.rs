@@ -63,7 +63,8 @@ pub use plan::{
     Workload,
 };
 pub use sample::{
-    BackupBytes, Cost, Device, First, Io, Latency, Load, Measured, Paced, Passes, Sample, Worker,
+    BackupBytes, Cost, Device, First, HostClock, HostPart, Io, Latency, Load, Measured, Paced,
+    Passes, Sample, Worker,
 };
 pub use secret::{Secret, without_password, without_passwords};
 pub use setting::{Accepts, Facet, Setting, Settings};

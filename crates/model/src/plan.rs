@@ -27,6 +27,9 @@ pub struct Plan {
     /// What memory every target may use; absent: as it is set, and all there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryLimit>,
+    /// The other hosts that worker processes run on, as many on each; none: all run on this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// When to stop.
     pub rounds: Rounds,
     /// The study that it is a step of.

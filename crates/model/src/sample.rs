@@ -62,6 +62,14 @@ pub struct Sample {
     /// added. Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
+    /// Where workers are on several hosts: the time in which all of them worked, which `wall_ns`,
+    /// `operations` and `bytes` are about. 0: there was hardly any, and they are about the whole
+    /// pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub common_ns: Option<u64>,
+    /// The part of each worker process that another host runs, by the index of the process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostPart>,
     /// Each worker's part of the pass, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<Worker>,
@@ -202,6 +210,29 @@ pub struct Worker {
     /// The part of it for which it waited for a processor; absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ns: Option<u64>,
+}
+
+/// What is known of a worker process on another host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostPart {
+    /// The host, as it was asked for.
+    pub host: String,
+    /// Its clock when the trial started.
+    #[serde(flatten)]
+    pub clock: HostClock,
+    /// The latencies of its operations: a histogram as [`Latency::histogram`].
+    pub histogram: String,
+}
+
+/// The clock of another host, compared with the one of the host that asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostClock {
+    /// By how much the clock that times operations is ahead there; starts are corrected for it.
+    pub offset_ns: i64,
+    /// How much that may be off by: half of the shortest of several round trips.
+    pub uncertainty_ns: u64,
+    /// By how much the time of day is ahead there.
+    pub time_of_day_ns: i64,
 }
 
 /// The first pass after opening a store.

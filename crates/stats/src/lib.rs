@@ -8,7 +8,7 @@
 //! [`trend`] and [`two_modes`] look for what makes the times of a single target doubtful.
 //! `docs/method.md` explains why it is done this way; the examples `verdicts` and `steadiness`
 //! (`cargo run -p storemark-stats --release --example verdicts`) show how often it is right.
-//! [`proportion`] says how far a share that was counted can be trusted.
+//! [`knee`] finds up to how many clients one more adds, and [`proportion`] says how far a share that was counted can be trusted.
 //!
 //! ```
 //! use storemark_stats::{Looks, Verdict, paired_ratio, verdicts};
@@ -31,6 +31,7 @@ mod detectable;
 mod estimate;
 mod modes;
 mod proportion;
+mod scaling;
 mod sequential;
 mod student;
 mod trend;
@@ -42,5 +43,6 @@ pub use detectable::{detectable, detectable_change};
 pub use estimate::{Estimate, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};
 pub use proportion::proportion;
+pub use scaling::{Knee, knee};
 pub use trend::{Trend, trend};
 pub use verdict::{FIRST_LOOK, Looks, SAME, Verdict, change_verdicts, verdicts};

@@ -9,6 +9,8 @@ use model::{
 /// Workloads whose workers wait for each other's processors.
 pub(super) fn outnumbering(record: &Record) -> impl Iterator<Item = Finding> {
     let cpus = record.header.environment.cpu.count;
+    // Other hosts have processors of their own.
+    let cpus = if record.header.plan.hosts.is_empty() { cpus } else { u32::MAX };
     let workloads = (0..).zip(&record.header.plan.workloads);
     // On a schedule workers sleep most of the time.
     let busy = workloads.filter(|(_, workload)| workload.work.rate().is_none());

@@ -64,6 +64,7 @@ fn plan(labels: &[&str], count: u64) -> Plan {
         caches: vec![Cache::Warm],
         durability: None,
         memory: None,
+        hosts: vec![],
         rounds: Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0, runs: 1 },
         study: None,
     }

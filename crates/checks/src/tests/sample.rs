@@ -1,7 +1,7 @@
 //! Findings about a single sample.
 
 use model::{
-    Cache, Finding, FindingKind, Io, Load, Operation, Sample, Workload,
+    Cache, Finding, FindingKind, HostClock, HostPart, Io, Load, Operation, Sample, Workload,
     record::{Header, Record},
 };
 
@@ -121,4 +121,32 @@ fn others_may_do_a_little() {
     let steal = |share| single(|_, s| s.load.steal = Some(share));
     assert_eq!(steal(0.009), []);
     assert_eq!(steal(0.011), [FindingKind::Steal { share: 0.011 }]);
+}
+
+/// Findings about a pass of a second with a client on a host with such a clock.
+fn on_host(uncertainty_ns: u64, time_of_day_ns: i64, common_ns: u64) -> Vec<FindingKind> {
+    single(|_, sample| {
+        let clock = HostClock { offset_ns: 7_000_000_000, uncertainty_ns, time_of_day_ns };
+        sample.wall_ns = 50_000_000;
+        sample.common_ns = Some(common_ns);
+        sample.hosts = vec![HostPart { host: "b".to_owned(), clock, histogram: String::new() }];
+    })
+}
+
+#[test]
+fn a_clock_that_is_not_known_well_is_found() {
+    assert_eq!(on_host(400_000, 0, 1), []);
+    let host = || "b".to_owned();
+    // More than 1 % of the pass.
+    let found = on_host(600_000, 0, 1);
+    assert_eq!(found, [FindingKind::ClockUncertain { host: host(), uncertainty_ns: 600_000 }]);
+    let (time_of_day_ns, uncertainty_ns) = (-50_000_000, 100_000);
+    let found = on_host(uncertainty_ns, time_of_day_ns, 1);
+    assert_eq!(found, [FindingKind::ClockOff { host: host(), time_of_day_ns, uncertainty_ns }]);
+    assert!(found[0].to_string().contains("on host b is 50.0 ms behind this machine's"));
+}
+
+#[test]
+fn clients_that_never_worked_at_once_are_found() {
+    assert_eq!(on_host(400_000, 0, 0), [FindingKind::NoCommonTime]);
 }

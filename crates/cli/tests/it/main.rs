@@ -17,6 +17,7 @@ mod documented;
 mod engines;
 mod forms;
 mod help;
+mod hosts;
 mod html;
 mod interrupt;
 mod interrupt_each;

@@ -99,6 +99,7 @@ impl Request {
             batch: Batch::All,
             threads: 1,
             processes: None,
+            hosts: None,
             memory: None,
             over_time: false,
             in_place: false,
@@ -164,6 +165,7 @@ impl Request {
             caches,
             durability,
             memory,
+            hosts: Vec::new(),
             rounds,
             study,
         }

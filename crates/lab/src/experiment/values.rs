@@ -5,8 +5,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use model::{
-    Action, Cache, Error, ErrorKind, Latency, Measured, Paced, Passes, Result, Sample, Store,
-    Workload, units::show_count,
+    Action, Cache, Cost, Error, ErrorKind, HostClock, HostPart, Latency, Load, Measured, Paced,
+    Passes, Result, Sample, Store, Workload, units::show_count,
 };
 
 use super::meter::{PassMeter, flush, soon_ns};
@@ -20,8 +20,8 @@ use crate::{
         processes::Processes,
     },
     workload::{
-        Done, FIRST_WRITES, Latencies, Pass, PassInput, PassOutcome, Tally, Timing, done, latency,
-        nanoseconds, over_time,
+        Done, FIRST_WRITES, Latencies, Pass, PassInput, PassOutcome, Tally, Timing, common_time,
+        done, latency, nanoseconds, over_time,
     },
 };
 
@@ -108,7 +108,10 @@ impl ValuesTrial<'_> {
         let mut processes = store.processes();
         let remote = ready.engine.capabilities().remote;
         let server = remote || !processes.is_empty();
-        processes.extend(self.processes.iter().flat_map(|(workers, _)| workers.ids()));
+        let hosts = self.processes.map(|(workers, _)| workers.hosts()).unwrap_or_default();
+        if hosts.is_empty() {
+            processes.extend(self.processes.iter().flat_map(|(workers, _)| workers.ids()));
+        }
         // The device under a remote store cannot be seen.
         let path = (!remote).then_some(&*ready.path);
         let meter = PassMeter::start(&processes, path, server);
@@ -117,6 +120,7 @@ impl ValuesTrial<'_> {
         let done = workers(*pass, start_ns)?;
         let writes = input.work.operation.writes();
         let sample = meter.stop(&done, writes, || store.settle(), || ready.files())?;
+        let sample = if hosts.is_empty() { sample } else { of_hosts(sample, hosts, &done)? };
         let wall = Duration::from_nanos(done::passed(&done).wall_ns);
         let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
         let mut tally = Tally::default();
@@ -132,7 +136,13 @@ impl ValuesTrial<'_> {
             over_time: timeline(&outcomes),
             paced: paced(input.work.rate, &outcomes, wall)?,
         };
-        Ok((Sample { bytes: tally.bytes, ..sample }, measured))
+        let all: u64 = sample.workers.iter().map(|worker| worker.operations).sum();
+        let bytes = if sample.common_ns.is_some_and(|ns| ns > 0) && all > 0 {
+            part_of(tally.bytes, sample.operations as f64 / all as f64)
+        } else {
+            tally.bytes
+        };
+        Ok((Sample { bytes, ..sample }, measured))
     }
 
     /// Checks off the clock what `pass` did, and brings the store back to its keys. A miss is not a
@@ -158,6 +168,51 @@ impl ValuesTrial<'_> {
         }
         Ok(())
     }
+}
+
+/// A pass of workers on other hosts, of which the time counts in which all of them worked. What they
+/// spend is not seen from here.
+fn of_hosts(
+    sample: Sample,
+    hosts: Vec<(String, HostClock)>,
+    done: &[Done<PassOutcome>],
+) -> Result<Sample> {
+    let common = common_time(done);
+    let part = |(process, (host, clock)): (u32, (String, HostClock))| {
+        let own = done.iter().filter(|worker| worker.process == process);
+        let own = own.filter_map(|worker| worker.outcome.latencies.as_ref());
+        let parts = own.flat_map(|latencies| latencies.histograms.iter().flatten());
+        let histogram = latency::sum(parts).map(|all| latency::encode(&all)).transpose()?;
+        Ok(HostPart { host, clock, histogram: histogram.unwrap_or_default() })
+    };
+    let hosts = (0..).zip(hosts).map(part).collect::<Result<Vec<_>>>()?;
+    let (wall_ns, operations) = if common.ns > 0 {
+        (common.ns + sample.settle_ns, part_of(1, common.operations))
+    } else {
+        (sample.wall_ns, sample.operations)
+    };
+    Ok(Sample {
+        wall_ns,
+        operations,
+        hosts,
+        common_ns: Some(common.ns),
+        waited_ns: None,
+        cost: Cost::default(),
+        io: None,
+        device: None,
+        load: Load::default(),
+        memory_bytes: None,
+        ..sample
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and this one is not negative"
+)]
+fn part_of(whole: u64, share: f64) -> u64 {
+    (whole as f64 * share).round() as u64
 }
 
 pub(super) fn missed(tally: &Tally, count: u64, key: &str) -> Error {

@@ -3,13 +3,13 @@
 use std::{ffi::OsString, path::Path};
 
 use host::RunClock;
-use model::{Access, Blobs, KeyKind, OpenOptions, Result, Settings, Store, Workload};
+use model::{Access, Blobs, Error, KeyKind, Mode, OpenOptions, Result, Settings, Store, Workload};
 use serde::{Deserialize, Serialize};
 
 use super::{Worker, Workers, threads};
 use crate::{
     Stop,
-    dataset::{Dataset, Pool},
+    dataset::{Dataset, Pool, checksum},
     store::ReadyStore,
     workload::{
         Done, Pass, PassInput, PassOutcome, Timing, drawn, during,
@@ -54,6 +54,8 @@ pub(crate) struct StoreRequest {
     engine: String,
     /// Not a path, which JSON could not hold whatever its bytes.
     location: OsString,
+    /// Whether the location is a path, which a worker on another host must see as well.
+    path: bool,
     settings: Settings,
     write: bool,
     keys: KeyKind,
@@ -61,13 +63,45 @@ pub(crate) struct StoreRequest {
 
 impl StoreRequest {
     pub(crate) fn new(ready: &ReadyStore) -> Self {
+        let path = ready.path.exists();
+        // Another host starts its worker in another folder.
+        let location = std::path::absolute(&ready.path).ok().filter(|_| path);
         Self {
             engine: ready.engine.full_name(),
-            location: ready.path.clone().into_os_string(),
+            location: location.unwrap_or_else(|| ready.path.clone()).into_os_string(),
+            path,
             settings: ready.options.settings.clone(),
             write: ready.options.access == Access::Write,
             keys: ready.options.keys,
         }
+    }
+
+    /// Reads the first, the middle and the last value of `dataset`, as it was filled, next to the
+    /// process that asks.
+    pub(super) fn look(&self, find: Find, dataset: &Dataset) -> Result<()> {
+        let path = Path::new(&self.location);
+        if self.path && !path.exists() {
+            return Err(Error::usage(format!("{} does not exist there", path.display())));
+        }
+        let store = self.open(find, Blobs::join)?;
+        let mut session = store.session()?;
+        let (entries, mut buffer) = (dataset.entries(), Vec::new());
+        session.begin(Mode::Read)?;
+        for entry in [entries.first(), entries.get(entries.len() / 2), entries.last()] {
+            let Some(entry) = entry else { continue };
+            buffer.resize(entry.size as usize, 0);
+            let key = dataset.key(entry);
+            let read = session.get(key, &mut buffer)?;
+            let same = read == Some(buffer.len()) && checksum(&buffer) == entry.check;
+            if !same {
+                return Err(Error::usage(format!(
+                    "the value of key {key} is another one there, or missing"
+                )));
+            }
+        }
+        session.commit()?;
+        drop(session);
+        store.close()
     }
 
     /// Opens it by `how`: alone, or next to the process that asks.

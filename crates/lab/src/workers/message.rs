@@ -7,13 +7,16 @@ use model::{Error, Order, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    blobs::{BlobRequest, EpochRequest},
+    blobs::{BlobRequest, EpochRequest, StoreRequest},
     rows::RowRequest,
 };
 use crate::dataset::{Luggage, PoolSpec};
 
 /// Version of the protocol. Raised with every change.
-pub(super) const PROTOCOL: u32 = 3;
+pub(super) const PROTOCOL: u32 = 4;
+
+/// Version of storemark.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a worker process is asked for; `P` is a pass of its job.
 #[derive(Serialize, Deserialize)]
@@ -22,6 +25,10 @@ pub(super) enum Request<P> {
     /// Always the first: the values to read, whose bytes follow it, and the payloads to write, for
     /// jobs that need them.
     Start(Option<(Luggage, PoolSpec)>),
+    /// Sets the clock of the process, and returns what it shows then.
+    Clock { shift_ns: i64 },
+    /// Opens a store and reads some of its values.
+    Look(Box<StoreRequest>),
     /// Puts the keys into the order of a round.
     Arrange { order: Order, start: Option<i64>, seed: u64 },
     /// Opens a store, and a session for each worker.
@@ -46,7 +53,14 @@ pub(crate) enum JobRequest {
 #[serde(rename_all = "lowercase")]
 pub(super) enum Reply<O> {
     /// Before anything was asked.
-    Hello { protocol: u32 },
+    Hello {
+        protocol: u32,
+        /// Of storemark; absent before version 4 of the protocol.
+        #[serde(default)]
+        version: String,
+    },
+    /// The clock that all processes share, and the time of day.
+    Clock { now_ns: u64, unix_ns: i64 },
     /// What was asked for is done: a pass, by each worker, or anything else, by none.
     Done(Vec<O>),
     /// It is not; why.

@@ -13,51 +13,81 @@ use std::{
     time::{Duration, Instant},
 };
 
-use host::now_ns;
-use model::{Error, Order, Result};
+use host::{now_ns, unix_ns};
+use model::{Error, HostClock, Order, Result};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Workers,
-    message::{JobRequest, PROTOCOL, Reply, Request, parse, send},
+    blobs::StoreRequest,
+    message::{JobRequest, PROTOCOL, Reply, Request, VERSION, parse, send},
 };
 use crate::{
     Stop,
     dataset::{Dataset, PoolSpec},
 };
 
+/// How a worker process is started.
+#[derive(Clone)]
+pub(crate) struct Launch {
+    /// The program and its arguments.
+    pub(crate) command: Vec<OsString>,
+    /// The host that it runs on; absent: this one, whose clock it has.
+    pub(crate) host: Option<String>,
+}
+
+impl Launch {
+    /// So many on this host.
+    pub(crate) fn here(command: &[OsString], count: u32) -> Vec<Self> {
+        vec![Self { command: command.to_vec(), host: None }; count as usize]
+    }
+}
+
 /// Worker processes that are started and speak the same protocol.
 pub(crate) struct Processes<'a> {
     members: RefCell<Vec<WorkerProcess>>,
+    /// The first that ended by itself.
+    lost: RefCell<Option<Lost>>,
     lines: Receiver<(usize, Option<String>)>,
     /// How long each may take to end after a failure.
     ending: Duration,
     stop: &'a Stop,
 }
 
+/// A process that ended by itself.
+struct Lost {
+    /// The host that it ran on; absent: this one.
+    host: Option<String>,
+    error: String,
+}
+
 /// How long before its start a pass is announced: several times what a line takes to be read and
 /// all workers to wake.
 const AHEAD_NS: u64 = 5_000_000;
+/// The same in round trips to the host that is furthest away.
+const ROUND_TRIPS_AHEAD: u64 = 4;
+/// Round trips by which a clock is compared: the shortest of them counts.
+const ROUND_TRIPS: usize = 9;
 /// How often a wish to stop is looked for while the processes work.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl<'a> Processes<'a> {
-    /// Starts `count` processes by `command`, and gives each the values to read and the payloads to
+    /// Starts a process by each of `launches`, and gives each the values to read and the payloads to
     /// write, for jobs that need them.
     pub(crate) fn start(
-        command: &[OsString],
-        count: u32,
+        launches: &[Launch],
         values: Option<(&Dataset, PoolSpec)>,
         stop: &'a Stop,
     ) -> Result<Self> {
         let (sender, lines) = channel();
-        let start = |number| WorkerProcess::start(number, command, &sender);
-        let members = (0..count as usize).map(start).collect::<Result<Vec<_>>>()?;
+        let start = |(number, launch)| WorkerProcess::start(number, launch, &sender);
+        let members = launches.iter().enumerate().map(start).collect::<Result<Vec<_>>>()?;
         // Workers on values may write to a store of the user. Those on rows have tables that are
         // removed, and cannot stop within a statement.
         let ending = if values.is_some() { ENDING } else { Duration::ZERO };
-        let processes = Self { members: RefCell::new(members), lines, ending, stop };
-        processes.replies::<()>()?;
+        let (members, lost) = (RefCell::new(members), RefCell::default());
+        let processes = Self { members, lost, lines, ending, stop };
+        processes.replies::<()>().map_err(|error| processes.not_started(error))?;
         let start = values.map(|(dataset, pool)| (dataset.luggage(), pool));
         for member in processes.members.borrow_mut().iter_mut() {
             member.ask(&Request::<()>::Start(start));
@@ -70,6 +100,86 @@ impl<'a> Processes<'a> {
     /// The ids of the processes.
     pub(crate) fn ids(&self) -> Vec<u32> {
         self.members.borrow().iter().map(WorkerProcess::id).collect()
+    }
+
+    /// The host of the first process that ended by itself, if it is another one.
+    pub(crate) fn lost_host(&self) -> Option<String> {
+        self.lost.borrow().as_ref()?.host.clone()
+    }
+
+    /// The other hosts and their clocks, by process; none: all are on this one. All are here or none
+    /// is.
+    pub(crate) fn hosts(&self) -> Vec<(String, HostClock)> {
+        let members = self.members.borrow();
+        members.iter().filter_map(|of| Some((of.host.clone()?, of.clock))).collect()
+    }
+
+    /// Has each process on another host open a store, and read some of its values.
+    pub(crate) fn look(&self, store: &StoreRequest) -> Result<()> {
+        if self.hosts().is_empty() {
+            return Ok(());
+        }
+        self.ask::<(), ()>(|_| Request::Look(Box::new(store.clone()))).map(drop)
+    }
+
+    /// Compares the clocks of other hosts with this one's, and sets those of their workers to it. The
+    /// offset is taken in the middle of the shortest of several round trips.
+    fn set_clocks(&self) -> Result<()> {
+        for (process, (_, HostClock { offset_ns, .. })) in self.hosts().into_iter().enumerate() {
+            let trip = |_| self.round_trip(process, offset_ns);
+            let trips = (0..ROUND_TRIPS).map(trip).collect::<Result<Vec<_>>>()?;
+            let best = trips.into_iter().min_by_key(|clock| clock.uncertainty_ns);
+            let best = best.expect("there are several round trips");
+            let clock = HostClock { offset_ns: offset_ns + best.offset_ns, ..best };
+            self.members.borrow_mut()[process].clock = clock;
+            self.round_trip(process, clock.offset_ns)?;
+        }
+        Ok(())
+    }
+
+    /// Asks a process for the time by a clock that is `offset_ns` behind its host's, and compares it.
+    fn round_trip(&self, process: usize, offset_ns: i64) -> Result<HostClock> {
+        let before = (now_ns(), unix_ns());
+        self.members.borrow_mut()[process].ask(&Request::<()>::Clock { shift_ns: -offset_ns });
+        let (answered, line) = self.next()?;
+        let took_ns = now_ns() - before.0;
+        let Some(line) = line else { return Err(self.ended(answered)) };
+        let Reply::Clock { now_ns, unix_ns } = parse::<Reply<()>>(&line)? else {
+            return Err(Error::failed("a worker was asked for the time and said something else"));
+        };
+        let half = took_ns / 2;
+        Ok(HostClock {
+            offset_ns: now_ns.wrapping_sub(before.0 + half).cast_signed(),
+            uncertainty_ns: half,
+            time_of_day_ns: unix_ns - before.1 - half.cast_signed(),
+        })
+    }
+
+    /// The error of a process that has ended.
+    fn ended(&self, process: usize) -> Error {
+        let member = &mut self.members.borrow_mut()[process];
+        let error = member.lost().context(member.name(process));
+        let lost = || Lost { host: member.host.clone(), error: error.to_string() };
+        self.lost.borrow_mut().get_or_insert_with(lost);
+        error
+    }
+
+    /// The error of workers that have not said hello: what to try, if they are on other hosts.
+    fn not_started(&self, error: Error) -> Error {
+        let Some(host) = self.lost_host() else { return error };
+        let members = self.members.borrow();
+        let of = members.iter().find(|member| member.host.as_ref() == Some(&host));
+        let command = of.and_then(|member| member.command.last()?.to_str()).unwrap_or_default();
+        Error::usage(format!(
+            "{error}: no worker starts there; try `{command} < /dev/null`, which must print a line \
+             and end"
+        ))
+    }
+
+    /// How long before its start a pass is announced.
+    fn ahead_ns(&self) -> u64 {
+        let furthest = self.members.borrow().iter().map(|of| of.clock.uncertainty_ns).max();
+        (2 * ROUND_TRIPS_AHEAD * furthest.unwrap_or(0)).max(AHEAD_NS)
     }
 
     /// Puts the keys of each process into the order of a round, as [`Dataset::arrange`] does here.
@@ -86,9 +196,11 @@ impl<'a> Processes<'a> {
         work: impl FnOnce(&mut Workers<'_, P, O>) -> Result<T>,
     ) -> Result<T> {
         let trial = || {
+            self.set_clocks()?;
             self.ask::<P, O>(|process| Request::Open(Box::new(job(process))))?;
+            let ahead_ns = self.ahead_ns();
             let result = work(&mut |pass, start_ns| {
-                let start_ns = start_ns.max(now_ns() + AHEAD_NS);
+                let start_ns = start_ns.max(now_ns() + ahead_ns);
                 self.ask(|_| Request::Pass { pass, start_ns })
             })?;
             self.ask::<P, O>(|_| Request::Close).map(|_| result)
@@ -126,20 +238,25 @@ impl<'a> Processes<'a> {
 
     /// What all workers did, in the order of the processes. The first failure is an error.
     fn replies<O: DeserializeOwned>(&self) -> Result<Vec<O>> {
+        if let Some(lost) = &*self.lost.borrow() {
+            return Err(Error::failed(&lost.error));
+        }
         let count = self.members.borrow().len();
         let mut replies: Vec<(usize, Vec<O>)> = Vec::with_capacity(count);
         while replies.len() < count {
             let (process, line) = self.next()?;
             let done = match line {
-                Some(line) => parse(&line).and_then(done),
-                None => Err(self.members.borrow_mut()[process].lost()),
+                Some(line) => {
+                    let name = self.members.borrow()[process].name(process);
+                    parse(&line).and_then(done).map_err(|e| e.context(name))
+                }
+                None => Err(self.ended(process)),
             };
             if done.is_err() {
                 // Whoever stops this process may have stopped the workers before.
                 self.stop.check()?;
             }
-            let named = |e: Error| e.context(format_args!("worker process {}", process + 1));
-            replies.push((process, done.map_err(named)?));
+            replies.push((process, done?));
         }
         replies.sort_by_key(|(process, _)| *process);
         Ok(replies.into_iter().flat_map(|(_, done)| done).collect())
@@ -161,11 +278,15 @@ impl<'a> Processes<'a> {
 
 fn done<O>(reply: Reply<O>) -> Result<Vec<O>> {
     match reply {
-        Reply::Hello { protocol: PROTOCOL } => Ok(Vec::new()),
-        Reply::Hello { protocol } => Err(Error::failed(format!(
-            "speaks version {protocol} of the protocol, this storemark version {PROTOCOL}: start \
-             the same version of storemark"
-        ))),
+        Reply::Hello { protocol: PROTOCOL, version } if version == VERSION => Ok(Vec::new()),
+        Reply::Hello { protocol, version } => {
+            let version = if version.is_empty() { "another version" } else { &*version };
+            Err(Error::usage(format!(
+                "it is storemark {version} (protocol {protocol}), this is {VERSION} (protocol \
+                 {PROTOCOL}): install the same version there"
+            )))
+        }
+        Reply::Clock { .. } => Err(Error::failed("it shows a clock unasked")),
         Reply::Done(done) => Ok(done),
         Reply::Failed(why) => Err(Error::failed(why)),
     }
@@ -176,6 +297,11 @@ struct WorkerProcess {
     child: Child,
     /// Its standard input; none once it is to end.
     input: Option<ChildStdin>,
+    command: Vec<OsString>,
+    /// The host that it runs on; absent: this one.
+    host: Option<String>,
+    /// The clock of that host.
+    clock: HostClock,
 }
 
 /// How long a process may take to end by itself before it is killed.
@@ -185,11 +311,13 @@ impl WorkerProcess {
     /// Starts process number `number`; the lines that it writes go to `lines`, `None` at their end.
     fn start(
         number: usize,
-        command: &[OsString],
+        launch: &Launch,
         lines: &Sender<(usize, Option<String>)>,
     ) -> Result<Self> {
-        let (program, arguments) =
-            command.split_first().ok_or_else(|| Error::usage("no command starts a worker"))?;
+        let (program, arguments) = launch
+            .command
+            .split_first()
+            .ok_or_else(|| Error::usage("no command starts a worker"))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         leave_group(&mut command);
@@ -200,7 +328,14 @@ impl WorkerProcess {
         let lines = lines.clone();
         let pass_on = move |output| read(output, |line| lines.send((number, line)).is_ok());
         output.map(|output| thread::spawn(move || pass_on(output)));
-        Ok(Self { child, input })
+        let Launch { command, host } = launch.clone();
+        Ok(Self { child, input, command, host, clock: HostClock::default() })
+    }
+
+    /// What it is called in errors.
+    fn name(&self, process: usize) -> String {
+        let here = || format!("worker process {}", process + 1);
+        self.host.as_ref().map_or_else(here, |host| format!("host {host}"))
     }
 
     fn id(&self) -> u32 {
@@ -234,6 +369,9 @@ impl WorkerProcess {
 
     /// The error of a process that ended in the middle.
     fn lost(&mut self) -> Error {
+        // What carries its output may still run.
+        drop(self.input.take());
+        self.wait(Instant::now() + ENDING);
         let how = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
         Error::failed(format!("ended before its work was done ({how})"))
     }

@@ -12,7 +12,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Workers,
-    message::{JobRequest, PROTOCOL, Reply, Request, parse, send},
+    message::{JobRequest, PROTOCOL, Reply, Request, VERSION, parse, send},
 };
 use crate::{
     Stop,
@@ -36,7 +36,7 @@ pub fn serve(
     let mut input = BufReader::new(input);
     let (sender, requests) = channel();
     let mut client = Client { requests, output };
-    client.reply(&Reply::<()>::Hello { protocol: PROTOCOL })?;
+    client.reply(&Reply::<()>::Hello { protocol: PROTOCOL, version: VERSION.to_owned() })?;
     if input.fill_buf().map_err(|e| Error::io("standard input", e))?.is_empty() {
         // Whoever started this process wants it no longer.
         return Ok(());
@@ -47,6 +47,13 @@ pub fn serve(
     // The end of the requests is an interruption; between trials it is in order.
     while let Ok(request) = client.request::<()>() {
         let done = match (request, &mut values) {
+            (Request::Clock { shift_ns }, _) => {
+                host::set_clock(shift_ns);
+                let (now_ns, unix_ns) = (host::now_ns(), host::unix_ns());
+                client.reply(&Reply::<()>::Clock { now_ns, unix_ns })?;
+                continue;
+            }
+            (Request::Look(store), Some((dataset, _))) => store.look(find.blobs, dataset),
             (Request::Arrange { order, start, seed }, Some((dataset, _))) => {
                 dataset.arrange(order, start, seed);
                 Ok(())

@@ -3,6 +3,7 @@
 
 mod background_work;
 mod clock;
+mod common_time;
 pub(crate) mod done;
 mod every_nth;
 pub(crate) mod interleaved;
@@ -17,6 +18,7 @@ mod verify;
 
 pub(crate) use background_work::during;
 pub(crate) use clock::{Latencies, NoClock};
+pub(crate) use common_time::common_time;
 pub(crate) use done::Done;
 pub(crate) use latency::nanoseconds;
 pub use op::{Op, Tally};

@@ -110,6 +110,25 @@ impl Slices {
         self.cells.shrink_to_fit();
     }
 
+    /// The operations that ended until `at_ns`, of a worker that worked from `start_ns` to `end_ns`;
+    /// within a slice they are spread evenly. 0: not all of them are noted.
+    pub(crate) fn until(&self, at_ns: u64, (start_ns, end_ns): (u64, u64)) -> f64 {
+        if self.full {
+            return 0.0;
+        }
+        let part = |slice: usize| {
+            let starts = self.origin_ns.saturating_add(SLICE_NS.saturating_mul(slice as u64));
+            let ends = starts.saturating_add(SLICE_NS).min(end_ns);
+            let starts = starts.max(start_ns).min(ends);
+            let length = (ends - starts).max(1) as f64;
+            let passed = at_ns.clamp(starts, ends) - starts;
+            let (_, cells) = self.of(slice);
+            let operations: u64 = cells.iter().map(|(_, count)| u64::from(*count)).sum();
+            operations as f64 * if at_ns >= ends { 1.0 } else { passed as f64 / length }
+        };
+        (0..self.past.len()).map(part).sum()
+    }
+
     /// The longest operation of a slice, and its cells; of one after the last nothing.
     fn of(&self, slice: usize) -> (Longest, &[(u16, u32)]) {
         let Some(past) = self.past.get(slice) else { return Default::default() };

@@ -152,6 +152,50 @@ findings! {
     } => "intervals are wide: the processor ran at {low_mhz} to {high_mhz} MHz; fix its \
         frequency";
 
+    // Other hosts.
+
+    [Warning] HostLost {
+        host: String = "Its name.",
+        why: String = "What its worker said last.",
+        left: u32 = "Hosts that the run goes on with; 0: it ends.",
+    } => "{effect}: host {host} was lost ({why}); {action}",
+        effect = if *left == 0 {
+            "the run ended early".to_owned()
+        } else {
+            format!("later rounds have other clients: they are those of {left} hosts")
+        },
+        action = if *left == 0 {
+            "run again when it is back, or use --lost-host go-on"
+        } else {
+            "run again when it is back"
+        };
+
+    [Warning, worst (host.as_str(), *uncertainty_ns as f64)] ClockUncertain {
+        host: String = "Its name.",
+        uncertainty_ns: u64 = "How much its clock may be off by.",
+    } => "clients may not have started together: the clock of host {host} is known to ±{ms:.3} ms, which \
+        is more than 1 ms or 1 % of a pass; use a faster connection, or longer passes (--count)",
+        ms = *uncertainty_ns as f64 / 1e6;
+
+    [Note, worst (host.as_str(), time_of_day_ns.unsigned_abs() as f64)] ClockOff {
+        host: String = "Its name.",
+        time_of_day_ns: i64 = "By how much its time of day is ahead.",
+        uncertainty_ns: u64 = "How much that may be off by.",
+    } => "no figure is affected, as starts are corrected: the time of day on host {host} is {ms:.1} ms \
+        {way} this machine's (known to ±{around:.3} ms); set its clock (NTP) before you compare logs",
+        ms = time_of_day_ns.unsigned_abs() as f64 / 1e6,
+        around = *uncertainty_ns as f64 / 1e6,
+        way = if *time_of_day_ns < 0 { "behind" } else { "ahead of" };
+
+    [Warning, worst ("", *share)]
+    ClientLimit { share: f64 as percent = "Its rate over that of a target that does nothing." } =>
+        "the clients may set the limit, not the store: it does {share} of what as many clients do on a \
+        target that does nothing; use more hosts (--hosts)";
+
+    [Wrong] NoCommonTime =>
+        "the figure is not one of clients that work at once: there was hardly any time in which all of them \
+        worked, as some ended before or soon after others started; use longer passes (--count)";
+
     // File systems and devices.
 
     [Warning] UnusualFilesystem {

@@ -7,7 +7,18 @@ use super::{
 };
 use crate::{
     Batch, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Work, Ycsb,
+    words::words,
 };
+
+words! {
+    /// What a host that is lost does to a run.
+    pub enum LostHost as "answer to a lost host" {
+        /// The run ends.
+        Stop = "stop",
+        /// It goes on with the hosts that are left.
+        GoOn = "go-on",
+    }
+}
 
 /// The article's sizes, and as many blobs as can be measured in less than a minute: more bytes
 /// than most processors cache, few enough for several rounds.
@@ -25,6 +36,7 @@ options! {
             be a plan file or a record, which is measured as it says";
         ..data: DataOptions,
         ..work: WorkOptions,
+        ..clients: ClientOptions,
         ..settings: SharedSettings,
         ..running: Running,
         ..placing: Placing,
@@ -98,11 +110,26 @@ options! {
         /// Workers of each process, each with a session of its own; default: 1
         threads: Vec<Written<UpTo<1024>>> = "N",
         /// Worker processes, each with so many threads; only for stores that several can have open;
-        /// default: 1
-        processes: Vec<Written<UpTo<1024>>> = "N",
+        /// default: 1; several numbers show how they scale, next to clients of a target that does
+        /// nothing
+        processes: Vec<Written<UpTo<1024>>> = "N" [visible_alias = "clients"],
         /// Equal memory for each target: half of it for the engine's own cache, if it has one, and
         /// as root on Linux a limit on everything, the page cache included
         memory: Vec<Written<Size>> = "SIZE",
+    }
+
+    /// Where clients run that are not on this machine.
+    pub struct ClientOptions under "Clients on other machines" {
+        /// Run the worker processes on these hosts, --processes of them on each; every target must be
+        /// reachable from all of them: a server by its address, or a store in a shared folder
+        hosts: Vec<Written<Text>> = "HOST",
+        /// How a worker is started on a host: ssh, slurm, kubernetes, or a command with {host} in
+        /// it, as in 'ssh {host} storemark worker'; default: ssh. Without --hosts, slurm takes the
+        /// hosts of its allocation
+        launch: Option<Written<Text>> = "COMMAND",
+        /// What a lost host does to the run: stop, or go-on with the hosts that are left;
+        /// default: stop
+        lost_host: Option<Written<LostHost>> = "WHAT",
     }
 
     /// Settings that every target takes whose engine has them.

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 pub use self::{
     ageing::AgeingSpec,
     backup::BackupSpec,
-    blobs::{BlobsSpec, DEFAULT_DATA, Extras, SharedSetting},
+    blobs::{BlobsSpec, ClientOptions, DEFAULT_DATA, Extras, LostHost, SharedSetting},
     common::{MIN_ROUNDS, Output, Placing, Running, Talk},
     life::LifeSpec,
     plan_file::{PLAN_HEAD, PlanFile},
@@ -58,7 +58,7 @@ pub enum RunSpec {
 const COMMAND: &str = "command";
 
 /// Options that cannot be used together.
-const CONFLICTS: [(&str, &[&str]); 9] = [
+const CONFLICTS: [(&str, &[&str]); 11] = [
     ("keys", &["bytes"]),
     ("mix", &["read", "update", "asc", "desc"]),
     ("ycsb", &["read", "update", "mix", "asc", "desc", "random", "distribution"]),
@@ -67,6 +67,8 @@ const CONFLICTS: [(&str, &[&str]); 9] = [
     ("desc", &["random"]),
     ("batch", &["multitrans", "as-published"]),
     ("memory", &["cache-size"]),
+    ("hosts", &["memory"]),
+    ("launch", &["memory"]),
     ("objects", &["volume"]),
 ];
 /// Options that are 1 or more.

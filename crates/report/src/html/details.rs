@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Unlike, environment_differences,
-    figures::unlike::ASPECTS,
+    figures::{cases, unlike::ASPECTS},
     stores,
     table::{Cell, Column, Table},
     tables, words,
@@ -118,6 +118,24 @@ fn environments(part: &Part<'_>) -> Table {
         table.rows.insert(0, [Cell::from("record")].into_iter().chain(files).collect());
     }
     table
+}
+
+/// What each host did, where clients ran on several.
+pub(super) fn hosts(part: &Part<'_>) -> Markup {
+    let of_run = |run: Run<'_>| {
+        cases(run.figures)
+            .filter_map(move |rows| tables::hosts(run.record, rows))
+            .collect::<Vec<_>>()
+    };
+    let all: Vec<_> = part.runs().flat_map(of_run).collect();
+    html! {
+        @if !all.is_empty() {
+            section {
+                h2 { "Hosts" }
+                @for table in &all { (table::titled(table, "Hosts")) }
+            }
+        }
+    }
 }
 
 /// Data, targets, workloads, cache states and when to stop.

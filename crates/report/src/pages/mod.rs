@@ -22,7 +22,7 @@ use crate::{
     Answer, Comparison, Figures, MergedFinding, age_groups, age_spaces, all_findings, answer,
     backup_figures, break_evens, figures,
     figures::cases,
-    life_figures, life_spaces, page_matrices, row_groups, stores, studies,
+    life_figures, life_spaces, page_matrices, row_groups, scalings, stores, studies,
     table::{Block, Line, Lines, Tone},
     tables, task_figures, words,
 };
@@ -154,6 +154,7 @@ fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     let mut blocks = vec![about(record, None)];
     for rows in cases(figures) {
         blocks.push(tables::times(record, rows).into());
+        blocks.extend(tables::hosts(record, rows).map(Block::from));
         let latencies = tables::latencies(record, rows).filter(|_| detail.all);
         blocks.extend(latencies.map(Block::from));
     }
@@ -272,7 +273,8 @@ fn together(runs: &[Record]) -> Vec<Block> {
     let evens = tables::break_evens(&runs[0], &break_evens(runs)).into_iter();
     let matrices = page_matrices(runs);
     let matrices = matrices.iter().map(|matrix| tables::page_sizes(&runs[0], matrix));
-    evens.chain(matrices).map(Block::from).collect()
+    let scalings = tables::scalings(&runs[0], &scalings(runs));
+    evens.chain(scalings).chain(matrices).map(Block::from).collect()
 }
 
 fn over_time(record: &Record, detail: Detail) -> Vec<Block> {

@@ -4,10 +4,12 @@ mod ages;
 mod backup;
 mod comparison;
 mod explained;
+mod hosts;
 mod legend;
 mod life;
 mod over_time;
 mod rows;
+mod scaling;
 mod stores;
 mod study;
 mod sweep;
@@ -20,10 +22,12 @@ pub(crate) use self::{
     backup::backup,
     comparison::{compared_case, control, counts, differences, lost},
     explained::{explained, explained_moves, explained_sentences, explained_time},
+    hosts::hosts,
     legend::legend,
     life::{life, life_spaces},
     over_time::over_time,
     rows::{row_notes, row_ratios, row_seconds, row_styles},
+    scaling::{knee, scaling, scalings},
     stores::{settings, shared_settings, stores},
     study::{against_published, study, study_verdict},
     sweep::{break_even, break_evens, page_sizes, sweep, sweep_title},

@@ -48,7 +48,12 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
         .with(Column::number("p50", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p50))
         .with(Column::number("p99", "µs").room(Room::Spare(4)), |row| Some(row.latency?.p99))
         .with(Column::number("p99.9", "µs").room(Room::Spare(0)), |row| Some(row.latency?.p999))
-        .with(Column::number("CPU", unit).room(Room::Spare(2)), Figures::cpu_us_per_op)
+        // What other hosts spend is not seen from here.
+        .with_if(
+            plan.hosts.is_empty(),
+            Column::number("CPU", unit).room(Room::Spare(2)),
+            Figures::cpu_us_per_op,
+        )
         // The time in another unit.
         .with(Column::number("rate", "MB/s").room(Room::Wide), |row| row.mb_per_s)
 }

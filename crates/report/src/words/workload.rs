@@ -149,10 +149,16 @@ pub(crate) fn case_title(record: &Record, case: Case) -> String {
     // A cold trial touches no key twice, so that it may have fewer than the plan.
     let measured =
         record.samples.iter().find(|s| s.workload == case.workload && s.cache == case.cache);
+    // Of clients on other hosts, those count that were made while all worked.
+    let measured = measured.filter(|_| plan.hosts.is_empty());
     let count = show_count(measured.map_or(workload.count, |sample| sample.operations));
+    let on = match plan.hosts.len() {
+        0 => String::new(),
+        hosts => format!(" on {}", counted(hosts as u64, "host")),
+    };
     let name = match workload.work.operation() {
         Some(Operation::Mix(mix)) => format!("{name} ({mix})"),
         _ => name,
     };
-    format!("{name}, {}: {count} operations, {}", case.cache, conditions(workload))
+    format!("{name}, {}: {count} operations, {}{on}", case.cache, conditions(workload))
 }

@@ -11,6 +11,7 @@ use model::{
     spec::{BlobsSpec, one},
 };
 
+use super::hosts;
 use crate::{
     commands::copy,
     files, output,
@@ -40,7 +41,8 @@ pub(super) fn request(
         start: one(&spec.work.start),
         batch: spec.batch(),
         threads: one(&spec.work.threads).unwrap_or(1),
-        processes: one(&spec.work.processes).filter(|processes| *processes > 1),
+        processes: one(&spec.work.processes),
+        hosts: hosts::hosts(&spec.clients)?,
         memory: one(&spec.work.memory),
         over_time: spec.extras.over_time,
         in_place: spec.ways.in_place,

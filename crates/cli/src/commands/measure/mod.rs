@@ -3,6 +3,7 @@
 mod blobs;
 pub(crate) mod examples;
 mod forecast;
+mod hosts;
 mod requests;
 mod rows;
 

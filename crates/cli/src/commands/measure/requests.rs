@@ -12,7 +12,8 @@ use model::{
     Blobs, Error, Facet, Result, Tasks,
     record::Point,
     spec::{
-        AgeingSpec, BackupSpec, LifeSpec, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec, one,
+        AgeingSpec, BackupSpec, BlobsSpec, LifeSpec, Name, Placing, RowsSpec, RunSpec, TaskLoad,
+        TasksSpec, one,
     },
 };
 
@@ -37,7 +38,7 @@ pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
 /// A request for each run, in the order in which they are run: those that need the same data and
 /// stores one after the other, else as they were asked for.
 pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Request>> {
-    let runs = spec.points()?;
+    let runs = with_limit(spec).points()?;
     let of = runs.len();
     let kept = match spec.kept() {
         Err(error) if of > 1 => return Err(error),
@@ -62,6 +63,29 @@ pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Re
     };
     Ok(ordered.into_iter().enumerate().map(with_spec).collect())
 }
+
+/// Several numbers of clients are measured on a target that does nothing as well: that is how much the
+/// clients themselves can do.
+fn with_limit(spec: &RunSpec) -> RunSpec {
+    let mut spec = spec.clone();
+    if let RunSpec::Run(blobs) = &mut spec
+        && blobs.work.processes.len() > 1
+    {
+        let chosen = targets::or_default(&blobs.targets, &BlobsSpec::TARGETS);
+        let mut chosen: Vec<Name> = chosen.into_iter().map(Name::from).collect();
+        if !chosen
+            .iter()
+            .any(|target| targets::engine_word(&target.path().to_string_lossy()) == NULL)
+        {
+            chosen.push(format!("{NULL}:").into());
+        }
+        blobs.targets = chosen;
+    }
+    spec
+}
+
+/// The engine that does nothing.
+const NULL: &str = "null";
 
 fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     let running = spec.running();

@@ -26,10 +26,13 @@ struct Lengths {
 }
 
 impl Lengths {
-    const fn new(over_time: bool) -> Self {
+    const fn new(over_time: bool, hosts: bool) -> Self {
         if over_time {
             // Some twenty slices.
             Self { shortest: 2.0, longest: 10.0, scheduled: 2.0 }
+        } else if hosts {
+            // What counts of shorter ones, the time in which all work, is too little.
+            Self { shortest: 0.5, longest: 2.0, scheduled: 2.0 }
         } else {
             // Shorter ones say more about the scheduler than about the store.
             Self { shortest: 0.05, longest: 0.5, scheduled: 1.0 }
@@ -57,13 +60,14 @@ impl Blobs<'_> {
             let own = tried.iter().map(|workload| self.costs(target, workload));
             match own.collect::<Result<Vec<Costs>>>() {
                 Ok(own) => costs.push(own),
+                Err(error) if self.lost_host().is_some() => return Err(error),
                 Err(error) => {
                     self.stores.leave_out(target, error)?;
                     self.recover()?;
                 }
             }
         }
-        let lengths = Lengths::new(part.over_time);
+        let lengths = Lengths::new(part.over_time, part.hosts.is_some());
         let mut round = 0.0;
         for (index, work) in part.work.iter().enumerate() {
             let tried: Vec<&Costs> = costs.iter().map(|own| &own[index]).collect();

@@ -25,7 +25,7 @@ use crate::{
     workers::{
         blobs::{EpochDone, EpochRequest, StoreRequest},
         message::JobRequest,
-        processes::Processes,
+        processes::{Launch, Processes},
     },
     workload::{
         BlobWork, PassInput, drawn,
@@ -46,8 +46,9 @@ impl Job<'_> {
     /// Whether stores take turns in this work, as far as it is not theirs to decide.
     pub(super) fn takes_turns(&self, work: BlobWork) -> bool {
         let BlobsRequest { threads, processes, over_time, .. } = *self.part;
+        let here = processes.is_none() && self.part.hosts.is_none();
         let reads = !work.operation.writes() && work.rate.is_none();
-        reads && threads == 1 && processes.is_none() && !over_time
+        reads && threads == 1 && here && !over_time
     }
 }
 
@@ -221,7 +222,7 @@ impl Blobs<'_> {
     fn fresh_worker(&self, round: u64) -> Result<Processes<'_>> {
         let Self { job, stores, pool, .. } = self;
         let values = Some((&stores.dataset, pool.0));
-        let worker = Processes::start(&job.request.worker, 1, values, job.stop)?;
+        let worker = Processes::start(&Launch::here(&job.request.worker, 1), values, job.stop)?;
         let seed = derive(job.request.seed, Use::Keys, round);
         worker.arrange(job.part.work[0].order, job.part.start, seed)?;
         Ok(worker)

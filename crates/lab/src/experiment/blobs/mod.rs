@@ -21,7 +21,7 @@ use std::{
 
 use model::{
     Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet, Filesystem,
-    Finding, FindingKind, Operation, Owner, Plan, Result, Sample, Settings, Work, Workload,
+    Finding, FindingKind, Operation, Owner, Plan, Result, Sample, Server, Settings, Work, Workload,
 };
 
 use super::{
@@ -33,7 +33,10 @@ use crate::{
     Progress, Stop,
     dataset::{Pool, PoolSpec, Use, derive},
     store::{ReadyStore, cache_state},
-    workers::processes::Processes,
+    workers::{
+        blobs::StoreRequest,
+        processes::{Launch, Processes},
+    },
     workload::{BlobWork, OpStream, PassInput, drawn},
 };
 use calibration::Costs;
@@ -42,7 +45,7 @@ use epoch::Looking;
 pub use forecast::{Forecast, Room, forecast};
 use memory_limit::MemoryLimiter;
 pub use memory_limit::equal_cache;
-pub use request::{BlobsRequest, Coverage, Data};
+pub use request::{BlobsRequest, Coverage, Data, Hosts};
 use source::Source;
 pub use stores::{Needs, StoreCache};
 use stores::{PreparedTarget, Stores};
@@ -91,13 +94,20 @@ impl<'a> Job<'a> {
 
     /// Worker processes; one, where this process works itself.
     fn processes(&self) -> u32 {
-        self.part.processes.unwrap_or(1)
+        let hosts = self.part.hosts.as_ref().map_or(1, |hosts| hosts.names.len());
+        self.part.processes.unwrap_or(1).saturating_mul(u32::try_from(hosts).unwrap_or(u32::MAX))
+    }
+
+    /// Whether several processes, or those of other hosts, have a store open at once.
+    fn shares_stores(&self) -> bool {
+        self.processes() > 1 || self.part.hosts.is_some()
     }
 
     /// Whether worker processes make whole passes: those that were asked for, or one that each of
     /// several runs starts for itself.
     fn has_workers(&self) -> bool {
-        self.part.processes.is_some() || (cfg!(unix) && self.request.rounds.runs > 1)
+        let asked = self.part.processes.is_some() && cfg!(unix);
+        asked || self.shares_stores() || (cfg!(unix) && self.request.rounds.runs > 1)
     }
 
     /// Workers of all processes together.
@@ -116,7 +126,7 @@ impl<'a> Job<'a> {
 
     /// Several processes can only work on stores that several can have open.
     fn check_sharing(&self) -> Result<()> {
-        if self.part.processes.is_none() {
+        if !self.shares_stores() {
             return Ok(());
         }
         if !cfg!(unix) {
@@ -154,6 +164,12 @@ pub(crate) fn prepare<'a>(
     let job = Job::new(request, part, progress, stop);
     job.check_sharing()?;
     memory_limit::check_early(job)?;
+    if part.hosts.is_some() && part.caches.iter().any(|cache| cache.is_cold()) {
+        return Err(Error::usage(
+            "--cache: only warm is accepted with --hosts, as the caches of other hosts are not \
+             storemark's to drop",
+        ));
+    }
     let (caches, unreachable) = cache_state::reachable(&part.caches)?;
     let kept = cache.take(job);
     let mut source = Source::open(job)?;
@@ -178,6 +194,7 @@ pub(crate) fn prepare<'a>(
     let plan = Plan {
         baseline: stores.baseline,
         memory: limiter.as_ref().map(|limiter| limiter.planned),
+        hosts: blobs.hosts.clone(),
         ..request.plan(experiment, targets, blobs.workloads.clone(), blobs.caches.clone())
     };
     let environment = blobs.environment(&plan)?;
@@ -220,7 +237,9 @@ fn ready<'a>(
     let pool = PoolSpec { seed, largest: summary.largest, random_percent };
     // Generated before the limit holds: it is the tool's memory, not a target's.
     let pool = (pool, Pool::from(pool));
-    let processes = start_workers(job, &stores, pool.0)?;
+    let hosts = part.hosts.as_ref().map(|hosts| hosts.names.clone()).unwrap_or_default();
+    let processes = start_workers(job, &stores, &hosts, pool.0)?;
+    processes.as_ref().map_or(Ok(()), |processes| look(processes, &stores))?;
     let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
     let caches = caches.to_vec();
     let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
@@ -234,6 +253,7 @@ fn ready<'a>(
         ops,
         limiter,
         processes,
+        hosts,
         pool,
         stores,
         looking,
@@ -242,10 +262,32 @@ fn ready<'a>(
     Ok((blobs, round))
 }
 
-/// The worker processes, no more than there are keys.
+/// Refuses stores that another host does not see as this one does.
+fn look(processes: &Processes<'_>, stores: &Stores) -> Result<()> {
+    for target in &stores.targets {
+        for ready in target.stores().filter(|ready| ready.retains()) {
+            // A private server runs while its store is open.
+            let looked = ready.with(|_| processes.look(&StoreRequest::new(ready)));
+            looked.map_err(|error| {
+                let hint = if target.facts.server == Some(Server::Started) {
+                    "its server runs on this machine only; name one that every host reaches"
+                } else {
+                    "every host must reach a target: use a server's address, or --scratch DIR with a \
+                     folder that all hosts share"
+                };
+                let error = error.context(&target.planned.label);
+                Error::usage(format!("{error}; {hint}"))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The worker processes, no more than there are keys; on `hosts` if there are any.
 fn start_workers<'a>(
     job: Job<'a>,
     stores: &Stores,
+    hosts: &[String],
     pool: PoolSpec,
 ) -> Result<Option<Processes<'a>>> {
     if !job.has_workers() {
@@ -254,7 +296,13 @@ fn start_workers<'a>(
     let keys = stores.dataset.summary().count;
     let count = job.workload(job.part.work[0], 0, keys).processes;
     let values = Some((&stores.dataset, pool));
-    Processes::start(&job.request.worker, count, values, job.stop).map(Some)
+    let each = job.part.processes.unwrap_or(1);
+    let mut launches = match &job.part.hosts {
+        Some(of) => of.launches(hosts, each),
+        None => Launch::here(&job.request.worker, count),
+    };
+    launches.truncate(count as usize);
+    Processes::start(&launches, values, job.stop).map(Some)
 }
 
 /// Longest time for flushing one file system.
@@ -274,6 +322,8 @@ struct Blobs<'a> {
     /// Dropped before the processes, which it holds.
     limiter: Option<MemoryLimiter>,
     processes: Option<Processes<'a>>,
+    /// Other hosts that run those, without the ones that were lost.
+    hosts: Vec<String>,
     pool: (PoolSpec, Pool),
     stores: Stores,
     looking: Looking,
@@ -358,6 +408,40 @@ impl Blobs<'_> {
         findings
     }
 
+    /// Draws the operations of a round.
+    fn draw(&mut self, round: u32) -> Result<()> {
+        let seed = derive(self.job.request.seed, Use::Picks, round.into());
+        let drawn = |workload| drawn(workload, &self.stores.dataset, seed);
+        self.ops = self.workloads.iter().map(drawn).collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// A host whose worker ended by itself.
+    fn lost_host(&self) -> Option<String> {
+        self.processes.as_ref()?.lost_host()
+    }
+
+    /// A trial failed by a host that was lost: notes that, and goes on without the host if that was
+    /// asked for.
+    fn go_on(&mut self, error: Error, output: &mut Output<'_>) -> Result<()> {
+        let Some(host) = self.lost_host() else { return Err(error) };
+        self.hosts.retain(|other| *other != host);
+        let goes_on = self.job.part.hosts.as_ref().is_some_and(|hosts| hosts.go_on);
+        let left = if goes_on { u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) } else { 0 };
+        let why = error.to_string().trim_start_matches(&format!("host {host}: ")).to_owned();
+        let lost = Finding::run(FindingKind::HostLost { host, why, left });
+        output.recorder.note([lost.in_round(output.round)])?;
+        if left == 0 {
+            return Err(error);
+        }
+        let processes = left.saturating_mul(self.job.part.processes.unwrap_or(1));
+        for workload in &mut self.workloads {
+            workload.processes = processes.min(workload.processes);
+        }
+        self.recover()?;
+        self.draw(output.round)
+    }
+
     /// One trial of `workload`, whose operations are `ops`.
     fn trial(
         &self,
@@ -370,8 +454,8 @@ impl Blobs<'_> {
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, stop)?;
         let TrialInput { cache, salt, seed, first_round } = *trial;
         let ready = targets[target].store(input.work.operation);
-        // Without --processes, a store that only this process can have open is worked on here.
-        let shared = self.job.part.processes.is_some() || ready.can_be_shared();
+        // A store that only this process can have open is worked on here.
+        let shared = self.job.shares_stores() || ready.can_be_shared();
         let processes = self.processes.as_ref().filter(|_| shared);
         let tried = ValuesTrial {
             ready,
@@ -407,14 +491,13 @@ impl Experiment for Blobs<'_> {
         self.stores.dataset.arrange(order, part.start, seed);
         let processes = self.processes.as_ref();
         match processes.map_or(Ok(()), |them| them.arrange(order, part.start, seed)) {
+            // The next trial fails by it.
+            Err(_) if self.lost_host().is_some() => {}
             // One has ended since the last trial. New ones take the order from here.
             Err(error) if !error.is_stopped() => self.recover()?,
             arranged => arranged?,
         }
-        let seed = derive(request.seed, Use::Picks, round.into());
-        let drawn = |workload| drawn(workload, &self.stores.dataset, seed);
-        self.ops = self.workloads.iter().map(drawn).collect::<Result<_>>()?;
-        Ok(())
+        self.draw(round)
     }
 
     fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
@@ -432,9 +515,13 @@ impl Experiment for Blobs<'_> {
         let seed = derive(run_seed, Use::Picks, round);
         let input = TrialInput { cache, salt, seed, first_round: round == 0 };
         let prepared = &self.stores.targets[target];
-        let (sample, written_before) = self
-            .trial(target, workload, ops, &input)
-            .map_err(|e| e.context(format!("{} ({})", prepared.planned.label, workload.work)))?;
+        let tried = self.trial(target, workload, ops, &input);
+        let (sample, written_before) = match tried {
+            Err(error) if self.lost_host().is_some() => return self.go_on(error, output),
+            tried => tried.map_err(|e| {
+                e.context(format!("{} ({})", prepared.planned.label, workload.work))
+            })?,
+        };
         if workload.work.writes() && self.job.part.in_place {
             // The store that is read is the same.
             prepared.stores().for_each(|ready| ready.filled.set(false));
@@ -447,6 +534,9 @@ impl Experiment for Blobs<'_> {
 
     /// A server or a worker process may die by itself, a library in this process cannot.
     fn loss(&self, target: usize, error: &Error) -> Option<Loss> {
+        if self.lost_host().is_some() {
+            return None;
+        }
         let target = &self.stores.targets[target];
         let in_worker = !self.job.request.worker.is_empty() && target.can_take_turns();
         let other_process = target.facts.server.is_some() || in_worker || self.processes.is_some();
@@ -459,7 +549,7 @@ impl Experiment for Blobs<'_> {
     /// the order that they have here.
     fn recover(&mut self) -> Result<()> {
         self.processes = None;
-        self.processes = start_workers(self.job, &self.stores, self.pool.0)?;
+        self.processes = start_workers(self.job, &self.stores, &self.hosts, self.pool.0)?;
         let ids = self.processes.as_ref().map(Processes::ids).unwrap_or_default();
         self.limiter.as_ref().map_or(Ok(()), |limiter| limiter.admit(&ids))
     }

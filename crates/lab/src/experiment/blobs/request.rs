@@ -1,10 +1,10 @@
 //! What `storemark run` is asked for.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use model::{Batch, Blobs, Cache, DatasetSpec, Generated, Plan, Settings, Workload};
 
-use crate::{Amount, experiment::request::Target, workload::BlobWork};
+use crate::{Amount, experiment::request::Target, workers::processes::Launch, workload::BlobWork};
 
 /// `storemark run`: values under keys.
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
@@ -33,6 +33,8 @@ pub struct BlobsRequest {
     pub threads: u32,
     /// Worker processes that work at the same time; absent: one worker process or this one.
     pub processes: Option<u32>,
+    /// Other hosts that run those, so many each; absent: this one does.
+    pub hosts: Option<Hosts>,
     /// Memory for all that works for a target; absent: all there is.
     pub memory: Option<u64>,
     /// Make every pass long enough to show how it goes over time, and time all its operations.
@@ -58,6 +60,28 @@ impl BlobsRequest {
             Data::Generated(_) | Data::Targets => None,
         };
         stores.chain(data).flat_map(|(engine, path)| engine.files(path)).collect()
+    }
+}
+
+/// Hosts that run the worker processes.
+#[derive(Clone)]
+pub struct Hosts {
+    pub names: Vec<String>,
+    /// What a shell runs to start a worker on `{host}`.
+    pub launch: String,
+    /// Whether the run goes on without a host that is lost.
+    pub go_on: bool,
+}
+
+impl Hosts {
+    /// Starts `each` workers on each of `names`.
+    pub(super) fn launches(&self, names: &[String], each: u32) -> Vec<Launch> {
+        let of = |name: &String| {
+            let line = self.launch.replace("{host}", name);
+            let command = ["sh", "-c", &line].map(OsString::from).to_vec();
+            vec![Launch { command, host: Some(name.clone()) }; each as usize]
+        };
+        names.iter().flat_map(of).collect()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
     workers::{
         Workers,
         message::JobRequest,
-        processes::Processes,
+        processes::{Launch, Processes},
         rows::{ADDED, Contents, RowPass, RowRequest},
     },
     workload::Done,
@@ -54,7 +54,7 @@ impl RowTrial<'_> {
         in_effect.set(STYLE, self.target.style);
         in_effect.set(BATCH, self.target.batch(self.part));
         let count = self.group.processes;
-        let workers = Processes::start(self.worker, count, None, self.stop)?;
+        let workers = Processes::start(&Launch::here(self.worker, count), None, self.stop)?;
         let others = self.store.processes();
         let server = (!others.is_empty()).then_some(Server::Started);
         let processes = [workers.ids(), others].concat();

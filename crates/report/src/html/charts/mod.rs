@@ -38,6 +38,7 @@ const BLOBS: &[Make] = &[
 const SWEEP: &[Make] = &[
     published::study,
     sweep::break_evens,
+    sweep::scaling,
     sweep::compared,
     sweep::page_sizes,
     cases::loads,

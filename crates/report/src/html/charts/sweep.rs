@@ -10,9 +10,9 @@ use super::{
     table_of,
 };
 use crate::{
-    PageMatrix,
+    PageMatrix, Scaling,
     figures::sweep::{others, size},
-    page_matrices, tables, words,
+    page_matrices, scalings, tables, words,
 };
 
 /// For each case a chart with a group for each run. Over sizes they are lines.
@@ -74,6 +74,39 @@ fn mark(chart: &mut Chart, part: &Part<'_>, case: Case, varied: &Others) {
             chart.sentences.push(sentence);
         }
     }
+}
+
+const READ_SCALING: &str = "Throughput of all clients together; a band is the 95 % interval. A line that rises \
+                            by as much as the number of clients is ideal; null is a target that does \
+                            nothing, so that a store near its line is limited by the clients.";
+
+/// Throughput over the number of clients.
+pub(super) fn scaling(part: &Part<'_>) -> Vec<Chart> {
+    let all: Vec<_> = part.sides.iter().map(|side| (side, scalings(side.records))).collect();
+    let Some((_, first)) = all.first() else { return vec![] };
+    let places = first.chunk_by(|one, next| (one.case, &one.others) == (next.case, &next.others));
+    let of = |place: &[Scaling]| {
+        let along = Axis::log("clients", Unit::Count);
+        let mut chart =
+            Chart::lines("scaling", along, Axis::log("operations a second", Unit::PerSecond));
+        let mut tables = Vec::new();
+        for (side, all) in &all {
+            let is_here =
+                |of: &&Scaling| (of.case, &of.others) == (place[0].case, &place[0].others);
+            let here: Vec<_> = all.iter().filter(is_here).cloned().collect();
+            for of in &here {
+                for point in &of.points {
+                    let name = side.on(&*of.target);
+                    chart.point(Some(&of.target), &name, point.clients.into(), Some(point.rate));
+                }
+                chart.sentences.extend(tables::knee(of).map(|knee| side.on(knee)));
+            }
+            tables.push(tables::scaling(&side.records[0], &here));
+        }
+        let about = words::about(part.plan(), place[0].case, &place[0].others);
+        chart.described("How many clients does each store serve?", READ_SCALING, tables).of(about)
+    };
+    places.map(of).collect()
 }
 
 const READ_PAGES: &str = "Above 1 the store is faster than the baseline; a frame marks its best page size for each \

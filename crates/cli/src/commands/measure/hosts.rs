@@ -1,0 +1,121 @@
+//! The hosts that clients run on, and how a worker is started there.
+
+use std::process::Command;
+
+use lab::Hosts;
+use model::{
+    Error, Result, did_you_mean,
+    spec::{ClientOptions, LostHost, all, one},
+};
+
+/// Launchers by their names.
+const PRESETS: [(&str, &str); 3] = [
+    (
+        "ssh",
+        "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3 {host} storemark worker",
+    ),
+    (SLURM, "srun --quiet --overlap --unbuffered -w {host} -N1 -n1 storemark worker"),
+    ("kubernetes", "kubectl exec -i {host} -- storemark worker"),
+];
+const SLURM: &str = "slurm";
+/// Where Slurm names the hosts of an allocation.
+const NODES: &str = "SLURM_JOB_NODELIST";
+
+/// The hosts that `clients` asks for; absent: this one.
+pub(super) fn hosts(clients: &ClientOptions) -> Result<Option<Hosts>> {
+    let (names, launch) = (all(&clients.hosts), one(&clients.launch));
+    let go_on = one(&clients.lost_host) == Some(LostHost::GoOn);
+    if names.is_empty() && launch.is_none() {
+        return match clients.lost_host {
+            None => Ok(None),
+            Some(_) => Err(Error::usage("--lost-host needs --hosts or --launch slurm")),
+        };
+    }
+    if cfg!(not(unix)) {
+        return Err(Error::usage("--hosts needs a Unix system on the machine that it is typed on"));
+    }
+    let launch = launch.unwrap_or_else(|| "ssh".to_owned());
+    let names = match names.as_slice() {
+        [] if launch == SLURM => allocated()?,
+        [] => return Err(Error::usage("--launch needs --hosts; only slurm knows hosts by itself")),
+        _ => names,
+    };
+    names.iter().try_for_each(|name| check(name))?;
+    if let Some(twice) = (1..names.len()).find(|n| names[..*n].contains(&names[*n])) {
+        return Err(Error::usage(format!(
+            "--hosts: {} is named twice; --processes N runs N clients on each host",
+            names[twice]
+        )));
+    }
+    Ok(Some(Hosts { names, launch: template(&launch)?, go_on }))
+}
+
+/// What a shell runs, with `{host}` in it.
+fn template(launch: &str) -> Result<String> {
+    let preset = PRESETS.iter().find(|(name, _)| *name == launch);
+    match preset {
+        Some((_, template)) => Ok((*template).to_owned()),
+        None if launch.contains("{host}") => Ok(launch.to_owned()),
+        None => {
+            let hint = did_you_mean(launch, PRESETS.iter().map(|(name, _)| *name));
+            Err(Error::usage(format!(
+                "--launch {launch:?}{hint}: accepted are ssh, slurm, kubernetes, or a command with \
+                 {{host}} in it, as in 'ssh {{host}} storemark worker'"
+            )))
+        }
+    }
+}
+
+/// Refuses what a shell or a launcher would take for something else than a host.
+fn check(name: &str) -> Result<()> {
+    let accepted = |c: char| c.is_ascii_alphanumeric() || "._-:@%/[]".contains(c);
+    if !name.is_empty() && !name.starts_with('-') && name.chars().all(accepted) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "--hosts {name:?}: a host is named by letters, digits and ._-:@%/[], and does not start with -"
+    )))
+}
+
+/// The hosts of the Slurm allocation that this process runs in.
+fn allocated() -> Result<Vec<String>> {
+    let nodes = std::env::var(NODES).map_err(|_| {
+        Error::usage(format!(
+            "--launch slurm needs --hosts, or an allocation of Slurm (salloc, sbatch): {NODES} is not \
+             set"
+        ))
+    })?;
+    let output = Command::new("scontrol").args(["show", "hostnames", &nodes]).output();
+    let output = output.map_err(|e| Error::io("scontrol show hostnames", e))?;
+    let names = String::from_utf8_lossy(&output.stdout);
+    let names: Vec<String> = names.split_whitespace().map(str::to_owned).collect();
+    if names.is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().next().unwrap_or("it names no host");
+        return Err(Error::failed(format!("scontrol show hostnames {nodes}: {said}")));
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launcher_is_a_preset_or_names_the_host() {
+        assert!(template("ssh").unwrap().contains(" {host} storemark worker"));
+        assert_eq!(template("on {host} x").unwrap(), "on {host} x");
+        let said = template("slrum").unwrap_err().to_string();
+        assert!(said.contains("slurm") && said.contains("{host}"), "{said}");
+    }
+
+    #[test]
+    fn a_host_is_no_code_and_no_option() {
+        for name in ["a", "me@n-1.cluster", "pod/x", "[fe80::1%eth0]"] {
+            check(name).unwrap();
+        }
+        for name in ["", "-oProxyCommand=x", "a;b", "$(x)", "a b", "`x`"] {
+            assert!(check(name).is_err(), "{name}");
+        }
+    }
+}

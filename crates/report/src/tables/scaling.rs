@@ -1,0 +1,57 @@
+//! How stores scale with the number of clients.
+
+use model::record::Record;
+use stats::Knee;
+
+use super::TARGET;
+use crate::{
+    Scaling,
+    table::{Cell, Column, Room, Table},
+    words,
+};
+
+/// A table for each case; `all` are the targets of all cases.
+pub(crate) fn scalings(first: &Record, all: &[Scaling]) -> Vec<Table> {
+    let cases = all.chunk_by(|one, next| (one.case, &one.others) == (next.case, &next.others));
+    cases.map(|targets| scaling(first, targets)).collect()
+}
+
+/// Of targets in one case.
+pub(crate) fn scaling(first: &Record, targets: &[Scaling]) -> Table {
+    let about = words::about(&first.header.plan, targets[0].case, &targets[0].others);
+    let rows = targets.iter().flat_map(|of| of.points.iter().map(move |point| (of, point)));
+    let rows: Vec<_> = rows.collect();
+    let limited = rows.iter().any(|(_, point)| point.of_limit.is_some());
+    Table::of(format!("scaling, {about}"), &rows)
+        .with(TARGET, |(of, _)| &*of.target)
+        .with(Column::number("clients", ""), |(_, point)| u64::from(point.clients))
+        .with(Column::number("rate", "k/s").narrow(&[24, 13]), |(_, point)| {
+            Cell::interval(Some(&point.rate.map(|rate| rate / 1e3)))
+        })
+        .with(Column::number("efficiency", "").narrow(&[24, 13]), |(_, point)| {
+            Cell::interval(point.efficiency.as_ref())
+        })
+        .with(Column::number("p50", "µs").room(Room::Spare(0)), |(_, point)| point.p50)
+        .with(Column::number("p99", "µs"), |(_, point)| point.p99)
+        .with_if(limited, Column::number("of limit", "%"), |(_, point)| {
+            point.of_limit.map(|share| share * 100.0)
+        })
+        .done()
+        .with_legend(targets.iter().filter_map(knee))
+        .with_legend(limited.then(|| LIMIT.to_owned()))
+}
+
+const LIMIT: &str = "efficiency: the rate over that of the fewest clients times how many more there \
+                     are; of limit: the rate over that of as many clients of null, which does nothing: \
+                     near 100 % the clients are measured, not the store";
+
+/// Up to how many clients it scales, in a sentence.
+pub(crate) fn knee(of: &Scaling) -> Option<String> {
+    let Knee { at, low, high } = of.knee?;
+    let most = of.points.last()?.clients;
+    let counted = |n| words::counted(u64::from(n), "client");
+    let up_to = |n: u32| if n == most { format!("{n}, the most measured") } else { n.to_string() };
+    let interval = if low == high { String::new() } else { format!(" ({low} to {})", up_to(high)) };
+    let all = if at == most { ", the most measured" } else { "" };
+    Some(format!("{}: one more client adds up to {}{all}{interval}", of.target, counted(at)))
+}
