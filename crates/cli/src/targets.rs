@@ -258,7 +258,8 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     if engine.capabilities().remote {
         let words = without_password(words);
         return Err(Error::usage(format!(
-            "{words}: names no server, as {name}://user@host/database does"
+            "{words}: names no server, as {} does",
+            engine.declaration().address_form()
         )));
     }
     check_values(engine, &path.to_string_lossy()).map_err(|e| e.context(words))?;

@@ -38,10 +38,19 @@ pub mod registry;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 mod row_folder;
-#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+#[cfg(all(unix, feature = "s3"))]
+mod s3;
+#[cfg(all(unix, any(feature = "mariadb", feature = "postgres", feature = "s3")))]
+#[cfg_attr(
+    not(any(feature = "mariadb", feature = "postgres")),
+    allow(dead_code, unused_imports, reason = "most of it is about SQL servers")
+)]
 mod server;
 mod slowed;
-#[cfg(any(feature = "sqlite", all(unix, any(feature = "mariadb", feature = "postgres"))))]
+#[cfg(any(
+    feature = "sqlite",
+    all(unix, any(feature = "mariadb", feature = "postgres", feature = "s3"))
+))]
 mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
@@ -81,6 +90,10 @@ static ENGINES: &[&dyn Engine] = &[
     &postgres::POSTGRES,
     #[cfg(all(unix, feature = "postgres"))]
     &postgres::POSTGRESQL,
+    #[cfg(all(unix, feature = "s3"))]
+    &s3::S3,
+    #[cfg(all(unix, feature = "s3"))]
+    &s3::BUCKET,
     &files::Files,
     &lines::CSV,
     &lines::JSONL,
@@ -88,6 +101,7 @@ static ENGINES: &[&dyn Engine] = &[
 
 /// Engines that a cargo feature brings in.
 const OPTIONAL: &[(&str, &str)] = &[
+    ("bucket", "s3"),
     ("fjall", "fjall"),
     ("hybrid", "sqlite"),
     ("lmdb", "lmdb"),
@@ -97,5 +111,6 @@ const OPTIONAL: &[(&str, &str)] = &[
     ("postgresql", "postgres"),
     ("redb", "redb"),
     ("rocksdb", "rocksdb"),
+    ("s3", "s3"),
     ("sqlite", "sqlite"),
 ];

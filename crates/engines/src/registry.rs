@@ -166,6 +166,7 @@ const MARKS: &[Marks] = &[
         own: &["PG_VERSION", "pg_wal", "pg_xact"],
         common: &["global", "base"],
     },
+    Marks { engine: "s3", own: &["storemark.rclone", "storemark.seaweedfs"], common: &[] },
 ];
 
 /// The engine whose own files the folder at `path` has, with one of their names.

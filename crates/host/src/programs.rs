@@ -16,9 +16,10 @@ use model::Program;
 use crate::text::{self, entries};
 
 /// Name, its binaries, Debian's package.
-const SERVERS: [(&str, &[&str], &str); 2] = [
+const SERVERS: [(&str, &[&str], &str); 3] = [
     ("MariaDB, MySQL", &["mariadbd", "mysqld"], "mariadb-server"),
     ("PostgreSQL", &["postgres"], "postgresql"),
+    ("rclone", &["rclone"], "rclone"),
 ];
 
 /// Folders of servers, which users do not start themselves.
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn every_program_is_listed() {
         let programs = programs();
-        assert_eq!(programs.len(), 3);
+        assert_eq!(programs.len(), 4);
         assert!(programs.iter().all(|program| !program.package.is_empty()));
     }
 }

@@ -46,6 +46,8 @@ pub struct Declaration {
     pub threshold: Option<&'static str>,
     /// It opens addresses `scheme://…` with one of these schemes.
     pub schemes: &'static [&'static str],
+    /// What follows the scheme in such an address.
+    pub address: &'static str,
     /// The engine as a store of values.
     pub blobs: Option<&'static dyn Blobs>,
     /// The engine as a store of rows.
@@ -74,10 +76,18 @@ impl Declaration {
             worth_trying: &[],
             threshold: None,
             schemes: &[],
+            address: "user@host:port/database",
             blobs: None,
             rows: None,
             tasks: None,
         }
+    }
+
+    /// How the address of an existing server is written.
+    pub fn address_form(&self) -> String {
+        let own = self.schemes.iter().find(|scheme| **scheme == self.name);
+        let scheme = own.or(self.schemes.first()).unwrap_or(&self.name);
+        format!("{scheme}://{}", self.address)
     }
 
     /// The strongest durability class whose settings are all among those in effect.

@@ -16,11 +16,12 @@ use crate::{
 Examples:
   storemark clean mysql://me@db.example/shop        tables that killed runs left in this database
   storemark clean 'postgres://me@db.example/shop?tls=on'
+  storemark clean s3://photos/trial                 objects that they left below this prefix
 
-A table is removed if storemark made it and the connection of its owner has ended. Scratch folders
-of killed runs are removed by the next run in the same place.")]
+A table is removed if storemark made it and the connection of its owner has ended; objects of a bucket,
+if the process that made them has ended on this machine. Scratch folders of killed runs are removed by the next run in the same place.")]
 pub(crate) struct CleanOptions {
-    /// Databases of servers, each as in `run`
+    /// Databases of servers and buckets, each as in `run`
     #[arg(required = true)]
     pub(crate) targets: Vec<OsString>,
 }
@@ -47,7 +48,8 @@ fn clean(target: &Resolved) -> Result<Vec<Leftover>> {
     let named = |error: Error| error.context(&target.text);
     let Some(address) = &target.address else {
         return Err(named(Error::usage(
-            "names no server (accepted: mysql://user@host/database, postgres://user@host/database)",
+            "names no server (accepted: mysql://user@host/database, postgres://user@host/database, \
+             s3://bucket/prefix)",
         )));
     };
     let settings = target.engine.settings(Facet::Blobs);
@@ -57,10 +59,10 @@ fn clean(target: &Resolved) -> Result<Vec<Leftover>> {
 
 fn line(target: &str, Leftover { table, owner, outcome }: &Leftover) -> String {
     match outcome {
-        Cleaned::Removed => format!("{target}: removed the table {table} of {owner}\n"),
-        Cleaned::InUse => format!("{target}: {owner} uses the table {table}\n"),
+        Cleaned::Removed => format!("{target}: removed {table} of {owner}\n"),
+        Cleaned::InUse => format!("{target}: {owner} uses {table}\n"),
         Cleaned::Failed(why) => {
-            format!("{target}: cannot remove the table {table} of {owner}: {why}\n")
+            format!("{target}: cannot remove {table} of {owner}: {why}\n")
         }
     }
 }

@@ -28,6 +28,8 @@ mod memory;
 mod mix;
 mod moving;
 #[cfg(unix)]
+#[cfg(feature = "s3")]
+mod object_stores;
 mod outputs;
 mod over_time;
 mod pipes;

@@ -317,7 +317,7 @@ fn what_a_killed_run_left_is_removed(kind: &Kind, world: &World) {
     let at = format!("{}://me:right@{}/shop", kind.scheme, server.place());
     let leave = || {
         let mut child = under_way(world, &at, MANY);
-        assert!(world.ok(&format!("clean {at}")).out.contains("uses the table"));
+        assert!(world.ok(&format!("clean {at}")).out.contains(" uses storemark_"));
         signal(child.id(), "KILL");
         child.wait().unwrap();
         fs::remove_file(world.path("run.json.unfinished")).unwrap();
@@ -330,7 +330,7 @@ fn what_a_killed_run_left_is_removed(kind: &Kind, world: &World) {
         said = world.ok(&format!("clean {at}")).out;
         said.contains("removed")
     }));
-    assert!(said.contains(&format!("removed the table {table} of process {killed} on ")), "{said}");
+    assert!(said.contains(&format!("removed {table} of process {killed} on ")), "{said}");
     assert!(!said.contains("right@"), "{said}");
     assert!(world.ok(&format!("clean {at}")).out.contains("nothing was left"));
     assert_ne!(leave().1, table, "a run has names of its own");

@@ -27,6 +27,9 @@ pub(crate) enum Op {
     /// Asks for the length of the value.
     Length,
     Update,
+    /// Writes the value, whether or not there is one.
+    #[cfg_attr(not(feature = "s3"), expect(dead_code, reason = "only objects are put so"))]
+    Put,
     /// Adds the value, which was removed before the clock started.
     Create,
     /// Removes the value, which is put back after the clock.
@@ -175,7 +178,7 @@ impl<'a> Pair<'a> {
         let is_right = match self.op {
             Op::Get => self.buffer.starts_with(work.data.value(*last)),
             Op::Length => true,
-            Op::Update | Op::Create => {
+            Op::Update | Op::Put | Op::Create => {
                 self.session.get(last_key, &mut self.buffer)?;
                 self.buffer.starts_with(work.data.payload(*last, work.salt))
             }
@@ -213,6 +216,7 @@ fn all(session: &mut dyn Session, op: Op, work: &Work<'_>, buffer: &mut [u8]) ->
             Ok(usize::try_from(length).unwrap_or(usize::MAX))
         }),
         Op::Update => put_all(session, work, &UPDATE),
+        Op::Put => put_all(session, work, &Put::of(How::Upsert)),
         Op::Create => put_all(session, work, &INSERT),
         Op::Delete => delete_all(session, work),
     }?;

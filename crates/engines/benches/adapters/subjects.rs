@@ -9,6 +9,8 @@ use storemark_engines::registry;
 use crate::bare::fjall;
 #[cfg(feature = "rocksdb")]
 use crate::bare::rocksdb;
+#[cfg(feature = "s3")]
+use crate::bare::s3;
 #[cfg(unix)]
 use crate::bare::{files, hybrid, pack};
 use crate::{
@@ -116,6 +118,17 @@ const ROCKSDB_READ: Recipe = Recipe {
     fill: "",
     open: "",
     bare: |path, _| some(rocksdb::Get::open(path, None)?),
+    ..SQLITE_READ
+};
+
+#[cfg(feature = "s3")]
+const S3_GET: Recipe = Recipe {
+    name: "s3 get",
+    engine: "s3",
+    place: "objects.read",
+    fill: "",
+    open: "",
+    bare: |path, _| some(s3::Get::open(path)?),
     ..SQLITE_READ
 };
 
@@ -238,6 +251,16 @@ const RECIPES: &[Recipe] = &[
         open: "cache=2000000000",
         bare: |path, _| some(rocksdb::Get::open(path, Some(2_000_000_000))?),
         ..ROCKSDB_READ
+    },
+    #[cfg(feature = "s3")]
+    S3_GET,
+    #[cfg(feature = "s3")]
+    Recipe {
+        name: "s3 put",
+        place: "objects.put",
+        op: Op::Put,
+        bare: |path, _| some(s3::Put::open(path)?),
+        ..S3_GET
     },
     Recipe {
         name: "lmdb get",

@@ -4,7 +4,7 @@
 use std::{
     fs::{self, DirBuilder, File, Permissions, TryLockError},
     io::{self, Read, Write},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     os::fd::AsRawFd,
     os::unix::{
         fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown},
@@ -107,11 +107,11 @@ impl Folder {
     }
 
     /// Chooses a free port and a password for a server that listens on TCP as well.
-    pub(super) fn choose_tcp(&self) -> Result<()> {
+    pub(crate) fn choose_tcp(&self) -> Result<()> {
         let chosen = || {
             let mut secret = [0; 16];
             File::open("/dev/urandom")?.read_exact(&mut secret)?;
-            let port = TcpListener::bind((LOOPBACK, 0))?.local_addr()?.port();
+            let [port] = free_ports()?;
             Ok(format!("{:032x}\n{port}\n", u128::from_ne_bytes(secret)))
         };
         let text = chosen().map_err(|e| self.failed(e))?;
@@ -161,16 +161,22 @@ impl Folder {
         while let Some(pid) = self.server() {
             if started.elapsed() > ENDING {
                 // After a crash of the system another program may have got the number.
-                return if UnixStream::connect(self.reach()?.socket()).is_err() {
-                    Ok(())
-                } else {
+                return if self.answers()? {
                     let why = format!("another process has it open: its server is process {pid}");
                     Err(Error::usage(format!("{shown}: {why}")))
+                } else {
+                    Ok(())
                 };
             }
             sleep(Duration::from_millis(20));
         }
         Ok(())
+    }
+
+    /// Whether a server listens on its socket or port.
+    fn answers(&self) -> Result<bool> {
+        let tcp = || self.tcp().is_some_and(|tcp| TcpStream::connect((LOOPBACK, tcp.port)).is_ok());
+        Ok(UnixStream::connect(self.reach()?.socket()).is_ok() || tcp())
     }
 
     /// Returns the process id of the server that runs on it.
@@ -240,6 +246,19 @@ impl Reach {
 pub(crate) struct Tcp {
     pub(crate) port: u16,
     pub(crate) password: String,
+}
+
+/// Ports on which nothing listens now; no two are the same.
+pub(crate) fn free_ports<const COUNT: usize>() -> io::Result<[u16; COUNT]> {
+    let mut listeners = Vec::with_capacity(COUNT);
+    let mut ports = [0; COUNT];
+    for port in &mut ports {
+        let listener = TcpListener::bind((LOOPBACK, 0))?;
+        *port = listener.local_addr()?.port();
+        // Held, so that the next is another one.
+        listeners.push(listener);
+    }
+    Ok(ports)
 }
 
 /// The name of the user that connects over TCP.

@@ -67,7 +67,7 @@ impl<D: Dialect> Host<D> {
         let arguments = (software.start)(folder, facet, settings)?;
         let connect = D::to_folder(folder, None, None);
         let mut found = None;
-        let server = Server::start(folder, &arguments, || {
+        let server = Server::start(folder, &arguments, &[], || {
             found = match connect() {
                 Err(Failure { why: Why::Absent, .. }) => None,
                 answer => Some(answer),
@@ -131,7 +131,7 @@ impl<D: Dialect> Host<D> {
     }
 
     pub(super) fn processes(&self) -> Vec<u32> {
-        self.server.iter().map(|server| lock::hold(server).pid).collect()
+        self.server.iter().map(|server| lock::hold(server).pid()).collect()
     }
 
     /// A connection whose waits for locks are counted, and what `prepare` makes of it.

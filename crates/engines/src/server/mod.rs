@@ -1,5 +1,5 @@
-//! What the SQL servers have in common: their programs and how they are started and ended, the
-//! folder of a store, addresses, and tables of values and of rows with their sessions. A kind of
+//! What servers have in common: their programs and how they are started and ended, the
+//! folder of a store; of SQL servers also addresses, and tables of values and of rows with their sessions. A kind of
 //! server adds its [`Dialect`].
 
 mod address;
@@ -22,7 +22,8 @@ pub(crate) use dialect::{
     Answer, Connect, Connection, Dialect, EachRow, Failure, Row, Value, Why, visit_rows,
 };
 pub(crate) use engine::ServerEngine;
-pub(crate) use folder::{Folder, LOOPBACK, TCP_USER, Tcp, VIA};
+pub(crate) use folder::{Folder, LOOPBACK, TCP_USER, Tcp, VIA, free_ports};
+pub(crate) use process::Server;
 pub(crate) use software::{Software, numbers};
 pub(crate) use table::Grammar;
 pub(crate) use tls::{TLS, Tls, certificates, refused};

@@ -37,7 +37,7 @@ pub(crate) struct Server {
     guard: Child,
     /// A line on it asks for a clean end. If it closes without one, the server ends at once.
     ask: Option<ChildStdin>,
-    pub(super) pid: u32,
+    pid: u32,
 }
 
 impl Server {
@@ -45,9 +45,10 @@ impl Server {
     pub(crate) fn start(
         folder: &Folder,
         arguments: &[OsString],
+        environment: &[(&str, String)],
         mut answers: impl FnMut() -> bool,
     ) -> Result<Self> {
-        let mut server = Self::spawn(folder, arguments)?;
+        let mut server = Self::spawn(folder, arguments, environment)?;
         let started = Instant::now();
         while !answers() {
             if let Ok(Some(status)) = server.guard.try_wait() {
@@ -62,13 +63,18 @@ impl Server {
         Ok(server)
     }
 
-    fn spawn(folder: &Folder, arguments: &[OsString]) -> Result<Self> {
+    fn spawn(
+        folder: &Folder,
+        arguments: &[OsString],
+        environment: &[(&str, String)],
+    ) -> Result<Self> {
         let (software, log) = (folder.software, folder.log());
         let program = &software.installed()?.server;
         let mut shell = command("/bin/sh".as_ref(), software.account());
         // A terminal's interrupt does not reach another process group.
         shell.process_group(0).arg("-c").arg(GUARD).arg("storemark-server-guard");
         shell.args(software.signals).arg(&log).arg(program).args(arguments);
+        shell.envs(environment.iter().map(|(name, value)| (name, value)));
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let failed = |e| Error::io(program.display(), e);
         let mut guard = shell.spawn().map_err(failed)?;
@@ -85,8 +91,12 @@ impl Server {
         failed(self.name, why, &self.log)
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// Returns an error if the server ended by itself.
-    fn died(&mut self) -> Option<Error> {
+    pub(crate) fn died(&mut self) -> Option<Error> {
         let status = self.guard.try_wait().ok()??;
         Some(self.failed(&format!("ended by itself ({status})")))
     }
@@ -202,7 +212,7 @@ mod tests {
 
     /// Starts a shell script as a server.
     fn start(folder: &Folder, script: &str, answers: impl FnMut() -> bool) -> Result<Server> {
-        Server::start(folder, &["-c", script].map(OsString::from), answers)
+        Server::start(folder, &["-c", script].map(OsString::from), &[], answers)
     }
 
     fn lives(pid: u32) -> bool {

@@ -15,6 +15,9 @@ use nix::unistd::{User, geteuid};
 
 use super::{folder::Folder, process::run, variables::variables};
 
+/// The variable that names folders of programs, which are looked into before the path.
+const PROGRAMS: &str = "STOREMARK_PROGRAMS";
+
 /// A kind of server, as this machine may have it installed.
 pub(crate) struct Software {
     /// What people call it.
@@ -36,7 +39,7 @@ pub(crate) struct Software {
     pub(crate) version: (&'static [&'static str], &'static str),
     /// The oldest version that is accepted.
     pub(crate) least: &'static str,
-    /// What measures another kind of server, if one is installed instead; for people.
+    /// What measures another kind of server whose program has the same name; for people.
     pub(crate) otherwise: &'static str,
     /// What makes the server print its variables, each at the start of a line.
     pub(crate) variables: &'static [&'static str],
@@ -79,11 +82,12 @@ impl Software {
         Ok(self.found.get_or_init(|| Installed { server, installer, version }))
     }
 
-    /// Finds a program in the folder `first`, on the path or in a usual folder.
+    /// Finds a program in the folder `first`, in those that are named, on the path or in a usual folder.
     fn find(&self, names: &[&str], first: Option<&Path>) -> Result<PathBuf> {
-        let path = env::var_os("PATH").unwrap_or_default();
+        let [own, path] = [PROGRAMS, "PATH"].map(|name| env::var_os(name).unwrap_or_default());
         let usual = self.usual.iter().flat_map(|pattern| folders(pattern));
-        let folders = first.map(Path::to_owned).into_iter().chain(env::split_paths(&path));
+        let first = first.map(Path::to_owned).into_iter().chain(env::split_paths(&own));
+        let folders = first.chain(env::split_paths(&path));
         let mut files = folders.chain(usual).flat_map(|f| names.iter().map(move |n| f.join(n)));
         // A server finds its own files relative to the real path of its program.
         let found = files.find_map(|file| file.canonicalize().ok().filter(|file| file.is_file()));
@@ -113,7 +117,7 @@ impl Software {
     /// Returns the version in what the server prints; an error if it cannot be used.
     pub(crate) fn version_in(&self, printed: &str) -> Result<String> {
         let Self { name, least, otherwise, .. } = self;
-        if !printed.contains(name) {
+        if !otherwise.is_empty() && !printed.contains(name) {
             return Err(Error::unsupported(format!(
                 "is not {name} (it says {printed:?}){otherwise}"
             )));

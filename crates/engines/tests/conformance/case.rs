@@ -33,7 +33,8 @@ impl fmt::Display for Case {
 
 impl Case {
     pub(crate) fn options(&self, access: Access) -> OpenOptions {
-        OpenOptions { settings: self.settings.clone(), access, keys: self.keys }
+        let settings = self.settings.clone().overlaid(&servers::reaching(self.engine));
+        OpenOptions { settings, access, keys: self.keys }
     }
 
     pub(crate) fn create(&self, path: &Path) -> Result<Box<dyn Store>> {

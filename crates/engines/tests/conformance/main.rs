@@ -20,6 +20,7 @@ mod lmdb;
 mod names;
 #[cfg(any(feature = "lmdb", feature = "redb"))]
 mod neighbour;
+mod objects;
 mod order;
 mod pack;
 mod random;

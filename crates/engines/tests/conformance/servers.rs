@@ -3,7 +3,7 @@
 //! but only by its name.
 
 use std::{
-    env,
+    env, fs,
     io::Write,
     path::{Path, PathBuf},
     process::Child,
@@ -14,12 +14,12 @@ use model::{Blobs, Engine, Facet, KeyKind, Scan, Session, Settings, Store};
 use storemark_engines::registry;
 
 use crate::{
-    case::{Case, Ease, Place},
+    case::{Case, Ease, Place, checked},
     cleanup_guard::cleanup_guard,
 };
 
 /// Engines with a server of their own.
-pub(crate) const PRIVATE: &[&str] = &["mariadb", "postgres"];
+pub(crate) const PRIVATE: &[&str] = &["mariadb", "postgres", "s3"];
 
 /// An engine whose stores are on an existing server.
 struct Remote {
@@ -28,6 +28,10 @@ struct Remote {
     server: &'static str,
     /// The address of that server's database, by the folder of its store.
     address: fn(&Path) -> String,
+    /// Settings of the store whose server it is, so that no other check puts anything there.
+    own: &'static [(&'static str, &'static str)],
+    /// What is set to reach it.
+    settings: fn(&Path) -> Vec<(&'static str, String)>,
 }
 
 const REMOTE: &[Remote] = &[
@@ -35,13 +39,35 @@ const REMOTE: &[Remote] = &[
         name: "mysql",
         server: "mariadb",
         address: |store| format!("//root@{}/storemark", socket(store)),
+        own: &[],
+        settings: |_| Vec::new(),
     },
     Remote {
         name: "postgresql",
         server: "postgres",
         address: |store| format!("//storemark@{}/postgres", socket(store)),
+        own: &[],
+        settings: |_| Vec::new(),
+    },
+    Remote {
+        name: "bucket",
+        server: "s3",
+        address: |_| "//integers/in/a/bucket".to_owned(),
+        own: &[("check", "md5")],
+        settings: endpoint,
     },
 ];
+
+/// The endpoint of the server of a store, and a file with the key that it accepts.
+fn endpoint(store: &Path) -> Vec<(&'static str, String)> {
+    let tcp = fs::read_to_string(store.join("tcp")).unwrap();
+    let (secret, port) = tcp.trim().split_once('\n').unwrap();
+    let file = store.with_file_name("credentials");
+    let key = format!("aws_access_key_id = storemark\naws_secret_access_key = {secret}\n");
+    fs::write(&file, format!("[default]\n{key}")).unwrap();
+    let file = file.display().to_string();
+    vec![("endpoint", format!("http://127.0.0.1:{port}")), ("credentials", file)]
+}
 
 /// As the host of an address is written.
 fn socket(store: &Path) -> String {
@@ -110,11 +136,28 @@ pub(crate) fn place(engine: &dyn Blobs) -> Place {
     static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let place = Place::new();
     let Some(remote) = remote(engine.name()) else { return place };
-    let server = registry::blobs(remote.server).unwrap();
-    let case = Case { engine: server, keys: KeyKind::Integers, settings: Settings::default() };
-    let address = (remote.address)(&kept(&case).path);
+    let address = (remote.address)(&remote.store());
     let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     Place { path: format!("{address}/conformance_{number}").into(), ..place }
+}
+
+impl Remote {
+    /// The folder of the store whose server it is.
+    fn store(&self) -> PathBuf {
+        let engine = registry::blobs(self.server).unwrap();
+        let case = Case { engine, keys: KeyKind::Integers, settings: checked(engine, self.own) };
+        kept(&case).path.clone()
+    }
+}
+
+/// What a store of `engine` is opened with besides the settings of its case.
+pub(crate) fn reaching(engine: &dyn Blobs) -> Settings {
+    let set = remote(engine.name()).map(|remote| (remote.settings)(&remote.store()));
+    let mut settings = Settings::default();
+    for (name, value) in set.unwrap_or_default() {
+        settings.set(name, value);
+    }
+    settings
 }
 
 /// A store that is kept to the end of this process.

@@ -46,7 +46,7 @@ pub fn engine(engine: &dyn Blobs) -> Page {
     Page::prose([about, Lines::new("Settings", settings), Lines::new("Durability", durability)])
 }
 
-const FORMS: [(&str, &str); 6] = [
+const FORMS: [(&str, &str); 7] = [
     ("PATH", "an existing store: a folder of files, an SQLite database, a pack file, …"),
     ("ENGINE:PATH", "its engine named; needed for a store that does not exist yet"),
     ("ENGINE:", "a scratch store, filled by storemark and removed again"),
@@ -55,6 +55,10 @@ const FORMS: [(&str, &str); 6] = [
         "settings, as in sqlite:thumbs.db?api=blob&mmap=1GiB; a list of values makes a run for each",
     ),
     ("mysql://…", "mysql://user@host:port/database: an existing server; postgres://… likewise"),
+    (
+        "s3://…",
+        "s3://bucket/prefix?endpoint=http://host:port: an existing bucket of an object store",
+    ),
     ("'…'", "shells take ? and & for themselves: a target with settings goes into quotes"),
 ];
 
@@ -125,7 +129,7 @@ fn version(library: Option<&Library>) -> String {
 fn target(engine: &dyn Blobs) -> String {
     let (name, can) = (engine.name(), engine.capabilities());
     match (can.remote, can.persistent) {
-        (true, _) => format!("{name}://user@host:port/database"),
+        (true, _) => engine.declaration().address_form(),
         (false, true) => format!("{name}:PATH, or {name}: for a scratch store"),
         (false, false) => format!("{name}:"),
     }

@@ -14,6 +14,8 @@ pub(crate) mod pack;
 pub(crate) mod redb;
 #[cfg(feature = "rocksdb")]
 pub(crate) mod rocksdb;
+#[cfg(feature = "s3")]
+pub(crate) mod s3;
 pub(crate) mod sqlite;
 
 use std::path::{Path, PathBuf};

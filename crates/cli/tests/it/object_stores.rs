@@ -1,0 +1,235 @@
+//! Object stores: a private server, and an existing bucket, which keeps nothing of a run. rclone serves
+//! both.
+#![cfg(target_os = "linux")]
+
+use std::{
+    env, fs,
+    net::{TcpListener, TcpStream},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+};
+
+use crate::{
+    running::{SAMPLE, signal, within},
+    servers::{processes, world},
+    world::{Ran, World},
+};
+
+/// A bucket `photos` in the folder `served`, which another program serves.
+struct Bucket<'w> {
+    world: &'w World,
+    port: u16,
+    server: Child,
+}
+
+const KEY: (&str, &str) = ("AWS_ACCESS_KEY_ID", "MYKEY");
+const SECRET: (&str, &str) = ("AWS_SECRET_ACCESS_KEY", "MYSECRET");
+
+fn rclone() -> PathBuf {
+    let [named, path] =
+        ["STOREMARK_PROGRAMS", "PATH"].map(|name| env::var_os(name).unwrap_or_default());
+    let mut folders = env::split_paths(&named).chain(env::split_paths(&path));
+    let found =
+        folders.find_map(|folder| Some(folder.join("rclone")).filter(|file| file.is_file()));
+    found.expect("rclone is installed by `make test`")
+}
+
+impl<'w> Bucket<'w> {
+    fn start(world: &'w World) -> Self {
+        fs::create_dir_all(world.path("served/photos")).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let server = Command::new(rclone())
+            .args(["serve", "s3", "--config=", "--log-level=ERROR"])
+            .arg(format!("--addr=127.0.0.1:{port}"))
+            .arg(world.path("served"))
+            .env("RCLONE_AUTH_KEY", format!("\"{},{}\"", KEY.1, SECRET.1))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        assert!(within(60, || TcpStream::connect(("127.0.0.1", port)).is_ok()));
+        Self { world, port, server }
+    }
+
+    fn address(&self, path: &str) -> String {
+        format!("s3://{path}?endpoint=http://127.0.0.1:{}", self.port)
+    }
+
+    /// Files in the bucket.
+    fn objects(&self) -> Vec<PathBuf> {
+        let served = self.world.path("served");
+        let below = |path: &PathBuf| path.starts_with(&served) && path.is_file();
+        self.world.tree().into_keys().filter(below).collect()
+    }
+}
+
+impl Drop for Bucket<'_> {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// The binary with credentials in its environment and none in the home of its user.
+fn command(world: &World, line: &str) -> Command {
+    let mut command = world.command(line);
+    command.envs([KEY, SECRET]).env("HOME", world.path("home"));
+    command
+}
+
+fn run(world: &World, line: &str) -> Ran {
+    Ran::from(command(world, line).output().unwrap())
+}
+
+/// What a refused command says.
+fn refused(mut command: Command) -> String {
+    let ran = Ran::from(command.output().unwrap());
+    assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    assert!(!ran.err.contains(SECRET.1) && !ran.err.contains("Signature="), "{}", ran.err);
+    ran.err
+}
+
+fn nothing_is_left(world: &World) {
+    let folder = world.path(".").canonicalize().unwrap();
+    let scratch = folder.join("storemark-scratch");
+    let gone = within(60, || processes(&scratch).is_empty() && !scratch.exists());
+    assert!(gone, "left: {:?}, {:?}", processes(&scratch), world.tree().keys());
+}
+
+#[test]
+fn a_folder_goes_into_objects_and_back() {
+    let world = world();
+    world.write("in/a/first", "1");
+    world.write("in/grüße", vec![7; 100_000]);
+    world.write("in/empty", "");
+    world.ok("import in s3:store");
+    assert!(world.ok("verify in store").out.contains("same: 3"));
+    let before = world.tree();
+    world.ok("run store --rounds 1");
+    assert!(world.refused("copy in s3:store").contains("--force replaces it"));
+    assert!(world.tree() == before, "reading the store changed it");
+    world.ok("export store out");
+    for name in ["a/first", "grüße", "empty"] {
+        let [before, after] = ["in", "out"].map(|dir| fs::read(world.path(dir).join(name)));
+        assert_eq!(before.unwrap(), after.unwrap(), "{name}");
+    }
+    let said = world.refused("run s3:store?server=seaweedfs");
+    assert!(said.contains("it is a store of rclone"), "{said}");
+}
+
+#[test]
+fn a_large_value_moves_in_parts() {
+    let world = world();
+    let load = "--size 12MB --keys 2 --read --rounds 1 --json run.json";
+    world.ok(&format!("run s3:?part=5MiB&concurrency=3&prices=5,0.4,20,90 memory: {load}"));
+    let record = world.record("run.json");
+    let sample = record.samples.iter().find(|sample| sample.target == 0).unwrap();
+    let count = |name: &str| sample.counters[name];
+    let gets = i64::try_from(sample.operations).unwrap();
+    assert_eq!(count("requests"), 3 * gets, "5, 5 and 2 MB a value");
+    assert_eq!(count("bytes received"), 12_000_000 * gets);
+    // 90 a GB, and 0.4 for 1,000 requests, in millionths.
+    assert_eq!(count("cost of requests, millionths"), (1_080_000 + 1_200) * gets);
+    nothing_is_left(&world);
+}
+
+#[test]
+fn a_killed_run_leaves_no_server_and_no_folder() {
+    let world = world();
+    let line = "run s3: memory: --update --keys 50 --rounds 100000 --json run.json";
+    let mut child = world.under_way(line, "run.json", SAMPLE, 3);
+    signal(child.id(), "KILL");
+    child.wait().unwrap();
+    nothing_is_left(&world);
+}
+
+#[test]
+fn an_existing_bucket_is_measured_and_left_as_it_was() {
+    let world = world();
+    world.write("served/photos/trial/mine.jpg", "mine");
+    let bucket = Bucket::start(&world);
+    let at = bucket.address("photos/trial");
+    let line = format!("run {at} memory: --read --update --keys 20 --rounds 1 --json run.json -v");
+    let ran = run(&world, &line);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let record = fs::read_to_string(world.path("run.json")).unwrap();
+    for text in [&ran.out, &ran.err, &record] {
+        assert!(!text.contains(SECRET.1) && !text.contains(KEY.1), "{text}");
+    }
+    assert!(ran.out.contains(&at) && record.contains("\"bytes received\""), "{}", ran.out);
+    assert_eq!(bucket.objects(), [world.path("served/photos/trial/mine.jpg")]);
+}
+
+#[test]
+fn credentials_are_those_of_a_profile() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let text =
+        format!("[mine]\naws_access_key_id = {}\naws_secret_access_key = {}\n", KEY.1, SECRET.1);
+    world.write("home/.aws/credentials", text);
+    let at = bucket.address("photos/trial");
+    let without = |line: &str| {
+        let mut command = command(&world, line);
+        command.env_remove(KEY.0).env_remove(SECRET.0);
+        command
+    };
+    let line = format!("run {at} --keys 5 --rounds 1");
+    let said = refused(without(&line));
+    assert!(said.contains("no credentials: ") && said.contains("\"default\""), "{said}");
+    let ran = Ran::from(without(&line).env("AWS_PROFILE", "mine").output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran =
+        Ran::from(without(&format!("run {at}&profile=mine --keys 5 --rounds 1")).output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+#[test]
+fn what_a_service_refuses_is_one_line() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let line = |at: &str| command(&world, &format!("run {at} --keys 5 --rounds 1 --read"));
+    for (at, says) in [
+        (bucket.address("nowhere/trial"), "NoSuchBucket"),
+        (bucket.address("photos//trial"), "a prefix has no empty part"),
+        (bucket.address("Photos"), "a bucket's name has"),
+        (format!("s3://photos/x?endpoint=http://127.0.0.1:{free}"), "nothing answers at"),
+        ("s3://photos/x?endpoint=127.0.0.1".to_owned(), "endpoint=127.0.0.1: "),
+        (bucket.address("photos") + "&prices=1,2", "accepted: four prices"),
+        (bucket.address("photos") + "&part=1MB", "part=1MB"),
+        (bucket.address("photos") + " --durability durable", "?acknowledged=durable states"),
+        ("bucket:photos".to_owned(), "names no server, as s3://bucket/prefix does"),
+    ] {
+        let said = refused(line(&at));
+        assert!(said.contains(says), "{at}\n{said}");
+    }
+    let mut wrong = line(&bucket.address("photos"));
+    let said = refused({
+        wrong.env(SECRET.0, "ANOTHER");
+        wrong
+    });
+    assert!(said.contains("the service refuses (403") && !said.contains("ANOTHER"), "{said}");
+    assert_eq!(bucket.objects(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn what_a_killed_run_left_in_a_bucket_is_removed() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let at = bucket.address("photos/trial");
+    let clean = |says: &str| {
+        let ran = run(&world, &format!("clean {at}"));
+        assert!(ran.out.contains(says), "{says}: {}{}", ran.out, ran.err);
+    };
+    let line = format!("run {at} --update --keys 20 --rounds 100000 --json run.json");
+    let mut child = command(&world, &line).stdout(Stdio::null()).spawn().unwrap();
+    assert!(within(60, || world.count("run.json", SAMPLE) > 2));
+    clean(" uses storemark_");
+    signal(child.id(), "KILL");
+    child.wait().unwrap();
+    assert!(!bucket.objects().is_empty());
+    clean(&format!(" of process {} on ", child.id()));
+    assert_eq!(bucket.objects(), [] as [PathBuf; 0]);
+    clean("nothing was left");
+}

@@ -1,0 +1,524 @@
+//! Requests: signed, sent, repeated if the service is busy, and counted.
+
+use std::{
+    io::{self, Read},
+    mem,
+    sync::{
+        Mutex,
+        atomic::{AtomicI64, Ordering::Relaxed},
+    },
+    thread::{self, sleep},
+    time::Duration,
+};
+
+use model::{BUSY_RETRIES, Error, ErrorKind, Result};
+use rusty_s3::{
+    Method, S3Action,
+    actions::{CompleteMultipartUpload, ListObjectsV2, ListObjectsV2Response, ObjectIdentifier},
+};
+use ureq::{
+    Agent, Body,
+    http::{HeaderMap, Request, Response, StatusCode},
+};
+
+use super::{
+    address::Link,
+    prices::Prices,
+    sums::{Check, Header},
+};
+use crate::{lock, refusal};
+
+/// How long a signature is valid.
+const VALID: Duration = Duration::from_secs(15 * 60);
+/// Longest time until a connection is accepted.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// Longest time without any progress.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Waits between attempts, each twice as long as the one before.
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+const ATTEMPTS: u32 = 6;
+/// Most objects that one request deletes.
+const AT_ONCE: usize = 1000;
+
+type Answer = Response<Body>;
+
+/// How values move.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    /// Bytes of a part; longer values are moved in parts.
+    pub(super) part: usize,
+    /// Parts at once.
+    pub(super) concurrency: usize,
+    pub(super) check: Check,
+}
+
+/// What one session has asked for.
+#[derive(Default)]
+struct Counts {
+    /// Requests that cost what a PUT does: PUT, POST and lists.
+    puts: AtomicI64,
+    /// Requests that cost what a GET does: GET and HEAD.
+    gets: AtomicI64,
+    /// DELETE, which is free.
+    deletes: AtomicI64,
+    retries: AtomicI64,
+    sent: AtomicI64,
+    received: AtomicI64,
+}
+
+/// One session's connections.
+pub(super) struct Client<'l> {
+    agent: Agent,
+    link: &'l Link,
+    transfer: Transfer,
+    counts: Counts,
+}
+
+/// The end of a list, or where it goes on.
+pub(super) type Page = ListObjectsV2Response;
+
+/// A part of a value: its first byte and its length.
+type Range = (usize, usize);
+
+impl<'l> Client<'l> {
+    pub(super) fn new(link: &'l Link, transfer: Transfer) -> Self {
+        Self { agent: agent(link, transfer), link, transfer, counts: Counts::default() }
+    }
+
+    /// Sends a request, again if the service was busy or a connection was old. Returns its answer,
+    /// whatever the status.
+    fn send<'a, A: S3Action<'a>>(
+        &self,
+        mut action: A,
+        list: bool,
+        headers: &[Header<'a>],
+        body: &[u8],
+    ) -> Result<Answer> {
+        for (name, value) in headers {
+            action.headers_mut().insert(*name, value.clone());
+        }
+        let mut wait = FIRST_WAIT;
+        for attempt in 1.. {
+            let answer = self.once(&action, list, headers, body);
+            let again = match &answer {
+                Ok(answer) => matches!(answer.status().as_u16(), 429 | 500 | 502..=504),
+                Err(ureq::Error::Io(why)) => why.kind() != io::ErrorKind::ConnectionRefused,
+                Err(_) => false,
+            };
+            if !again || attempt == ATTEMPTS {
+                return answer.map_err(|why| self.unanswered(&why));
+            }
+            self.counts.retries.fetch_add(1, Relaxed);
+            sleep(wait);
+            wait *= 2;
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    fn once<'a, A: S3Action<'a>>(
+        &self,
+        action: &A,
+        list: bool,
+        headers: &[Header<'a>],
+        body: &[u8],
+    ) -> Result<Answer, ureq::Error> {
+        let url = action.sign(VALID);
+        let mut request = Request::builder().method(A::METHOD.to_str()).uri(url.as_str());
+        for (name, value) in headers {
+            request = request.header(*name, &**value);
+        }
+        let count = match A::METHOD {
+            Method::Put | Method::Post => &self.counts.puts,
+            Method::Get if list => &self.counts.puts,
+            Method::Get | Method::Head => &self.counts.gets,
+            Method::Delete => &self.counts.deletes,
+        };
+        count.fetch_add(1, Relaxed);
+        self.counts.sent.fetch_add(amount(body.len()), Relaxed);
+        match A::METHOD {
+            Method::Put | Method::Post => self.agent.run(request.body(body)?),
+            _ => self.agent.run(request.body(())?),
+        }
+    }
+
+    /// Why there was no answer. A URL has a signature in it and is not shown.
+    #[cold]
+    fn unanswered(&self, why: &ureq::Error) -> Error {
+        let Link { shown, endpoint, .. } = self.link;
+        match why {
+            ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
+                Error::usage(format!("{shown}: nothing answers at {endpoint}: {cause}"))
+            }
+            ureq::Error::HostNotFound => Error::usage(format!("{shown}: no such host: {endpoint}")),
+            ureq::Error::Io(cause) => Error::failed(format!("{shown}: {endpoint}: {cause}")),
+            ureq::Error::Timeout(_) => Error::failed(format!("{shown}: {endpoint}: {why}")),
+            other => Error::failed(format!("{shown}: {endpoint}: {other}")),
+        }
+    }
+
+    /// The text of an answer.
+    fn text(&self, answer: &mut Answer) -> Result<String> {
+        let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
+        let text = text.map_err(|why| self.unanswered(&why))?;
+        self.counts.received.fetch_add(amount(text.len()), Relaxed);
+        Ok(text)
+    }
+
+    /// Lets a successful answer pass. `None`: there is no such object.
+    fn found(&self, mut answer: Answer) -> Result<Option<Answer>> {
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(Some(answer));
+        }
+        let text = self.text(&mut answer)?;
+        let (code, message) = (element(&text, "Code"), element(&text, "Message"));
+        if status == StatusCode::NOT_FOUND && matches!(code, "" | "NoSuchKey" | "NotFound") {
+            return Ok(None);
+        }
+        let shown = &self.link.shown;
+        let (status, code) = (status.as_u16(), if code.is_empty() { "no reason" } else { code });
+        let said = format!("{shown}: the service refuses ({status} {code}): {message}");
+        Err(match status {
+            401 | 403 => Error::usage(format!(
+                "{said}; the credentials must belong to the service and may use the bucket"
+            )),
+            404 | 301 | 307 | 400 => Error::usage(said),
+            _ => Error::failed(said),
+        })
+    }
+
+    /// The answer to what cannot be absent.
+    fn done(&self, answer: Answer) -> Result<Answer> {
+        let absent = || Error::failed(format!("{}: what was asked for is gone", self.link.shown));
+        self.found(answer)?.ok_or_else(absent)
+    }
+
+    /// Reads `into` to its end, which is that of the answer.
+    fn fill(&self, answer: &mut Answer, into: &mut [u8]) -> Result<()> {
+        let mut reader = answer.body_mut().as_reader();
+        // The connection is free for the next request once its end was seen.
+        let read = reader.read_exact(into).and_then(|()| reader.read(&mut [0]));
+        self.counts.received.fetch_add(amount(into.len()), Relaxed);
+        match read {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(Error::failed("an answer is longer than it says".to_owned())),
+            Err(cause) => Err(Error::io(&self.link.shown, cause).with_kind(ErrorKind::Failed)),
+        }
+    }
+
+    /// The length of an object and what is kept with it.
+    pub(super) fn head(&self, object: &str) -> Result<Option<(u64, HeaderMap)>> {
+        let Link { bucket, credentials, .. } = self.link;
+        let head = bucket.head_object(Some(credentials), object);
+        let Some(answer) = self.found(self.send(head, false, &[], &[])?)? else { return Ok(None) };
+        let length = length(&answer).ok_or_else(|| self.endless())?;
+        Ok(Some((length, answer.into_parts().0.headers)))
+    }
+
+    fn endless(&self) -> Error {
+        Error::failed(format!("{}: an answer without its length", self.link.shown))
+    }
+
+    fn fetch(&self, object: &str, headers: &[Header<'_>]) -> Result<Answer> {
+        let Link { bucket, credentials, .. } = self.link;
+        self.send(bucket.get_object(Some(credentials), object), false, headers, &[])
+    }
+
+    /// Copies a value to the front of `into` if it fits, and returns its length with what is kept with
+    /// it.
+    pub(super) fn get(&self, object: &str, into: &mut [u8]) -> Result<Option<(usize, HeaderMap)>> {
+        let Transfer { part, concurrency, check } = self.transfer;
+        let in_parts = concurrency > 1 && into.len() > part;
+        let first = if in_parts { vec![range((0, part))] } else { Vec::new() };
+        let mut answer = self.fetch(object, &first)?;
+        if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
+            // An empty object has no first byte.
+            self.text(&mut answer)?;
+            answer = self.fetch(object, &[])?;
+        }
+        let Some(mut answer) = self.found(answer)? else { return Ok(None) };
+        // Some services answer a range with the status of a whole object.
+        let whole = total(answer.headers()).or_else(|| length(&answer));
+        let whole = whole.ok_or_else(|| self.endless())?;
+        let here = length(&answer).ok_or_else(|| self.endless())?;
+        let (whole, here) = (refusal::size(whole)?, refusal::size(here)?);
+        let headers = mem::take(answer.headers_mut());
+        let Some(value) = into.get_mut(..whole) else { return Ok(Some((whole, headers))) };
+        let (start, rest) = value.split_at_mut(here.min(whole));
+        self.fill(&mut answer, start)?;
+        if !rest.is_empty() {
+            self.rest(object, &headers, here, rest)?;
+        }
+        let named =
+            |error: Error| error.context(format!("{}: the object {object}", self.link.shown));
+        check.compare(value, &headers).map_err(named)?;
+        Ok(Some((whole, headers)))
+    }
+
+    /// Reads what follows the first part, several parts at once.
+    fn rest(&self, object: &str, first: &HeaderMap, at: usize, rest: &mut [u8]) -> Result<()> {
+        let Transfer { part, concurrency, .. } = self.transfer;
+        let tag = first.get("etag").and_then(|tag| tag.to_str().ok()).unwrap_or_default();
+        let parts = rest.chunks_mut(part).enumerate();
+        in_parallel(parts, concurrency, |(number, into)| {
+            let mut headers = vec![range((at + number * part, into.len()))];
+            if !tag.is_empty() {
+                // Of the object that the first part is of.
+                headers.insert(0, ("if-match", tag.into()));
+            }
+            let mut answer = self.done(self.fetch(object, &headers)?)?;
+            self.fill(&mut answer, into)
+        })
+        .map(drop)
+    }
+
+    /// Puts a value; `false`: `headers` forbade it.
+    pub(super) fn put(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<bool> {
+        let Transfer { part, check, .. } = self.transfer;
+        let mut all = headers.to_vec();
+        all.extend(check.kept(value));
+        if value.len() > part {
+            return self.put_in_parts(object, value, &all).map(|()| true);
+        }
+        all.extend(check.sent(value));
+        let Link { bucket, credentials, .. } = self.link;
+        let answer = self.send(bucket.put_object(Some(credentials), object), false, &all, value)?;
+        if answer.status() == StatusCode::PRECONDITION_FAILED {
+            let mut answer = answer;
+            return self.text(&mut answer).map(|_| false);
+        }
+        self.finished(answer).map(|_| true)
+    }
+
+    /// The text of a successful answer.
+    fn finished(&self, answer: Answer) -> Result<String> {
+        self.text(&mut self.done(answer)?)
+    }
+
+    fn put_in_parts(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<()> {
+        let Link { bucket, credentials, .. } = self.link;
+        let create = bucket.create_multipart_upload(Some(credentials), object);
+        let created = self.finished(self.send(create, false, headers, &[])?)?;
+        let upload = element(&created, "UploadId");
+        if upload.is_empty() {
+            return Err(self.odd("an upload has no number"));
+        }
+        self.parts(object, upload, value).inspect_err(|_| {
+            // The first error is the one to report.
+            let abort = bucket.abort_multipart_upload(Some(credentials), object, upload);
+            let _ = self.send(abort, false, &[], &[]).and_then(|answer| self.finished(answer));
+        })
+    }
+
+    fn parts(&self, object: &str, upload: &str, value: &[u8]) -> Result<()> {
+        let Transfer { part, concurrency, check } = self.transfer;
+        let Link { bucket, credentials, .. } = self.link;
+        let tags = in_parallel((1..).zip(value.chunks(part)), concurrency, |(number, bytes)| {
+            let put = bucket.upload_part(Some(credentials), object, number, upload);
+            // The sum of a part is another kind of request where it is no MD5.
+            let sum: Vec<_> =
+                check.sent(bytes).filter(|_| check == Check::Md5).into_iter().collect();
+            let answer = self.done(self.send(put, false, &sum, bytes)?)?;
+            let tag = answer.headers().get("etag").and_then(|tag| tag.to_str().ok());
+            let tag = tag.map(str::to_owned).ok_or_else(|| self.odd("a part has no tag"))?;
+            self.text(&mut { answer }).map(|_| tag)
+        })?;
+        let tags = || tags.iter().map(String::as_str);
+        let complete =
+            || CompleteMultipartUpload::new(bucket, Some(credentials), object, upload, tags());
+        let body = complete().body();
+        let done = self.finished(self.send(complete(), false, &[], body.as_bytes())?)?;
+        // The service answers before it knows whether it succeeds.
+        self.check_done(&done)
+    }
+
+    /// An error if one is in the text of an answer whose status is that of success.
+    fn check_done(&self, text: &str) -> Result<()> {
+        match element(text, "Code") {
+            "" => Ok(()),
+            code => Err(self.odd(&format!("{code}: {}", element(text, "Message")))),
+        }
+    }
+
+    #[cold]
+    fn odd(&self, why: &str) -> Error {
+        Error::failed(format!("{}: the service answers oddly: {why}", self.link.shown))
+    }
+
+    pub(super) fn delete(&self, object: &str) -> Result<()> {
+        let Link { bucket, credentials, .. } = self.link;
+        let answer = self.send(bucket.delete_object(Some(credentials), object), false, &[], &[])?;
+        match self.found(answer)? {
+            Some(mut answer) => self.text(&mut answer).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// A page of the objects below the prefix, in order: those after `after`, or those from `token` on.
+    pub(super) fn list(&self, after: &str, token: Option<&str>, most: usize) -> Result<Page> {
+        let Link { bucket, credentials, prefix, .. } = self.link;
+        let mut list = bucket.list_objects_v2(Some(credentials));
+        list.with_prefix(prefix);
+        list.with_max_keys(most.min(AT_ONCE));
+        match token {
+            Some(token) => list.with_continuation_token(token),
+            None if !after.is_empty() => list.with_start_after(after),
+            None => {}
+        }
+        let text = self.finished(self.send(list, true, &[], &[])?)?;
+        ListObjectsV2::parse_response(&text).map_err(|why| self.odd(&why.to_string()))
+    }
+
+    /// Deletes all objects whose keys start with the prefix.
+    pub(super) fn delete_all(&self) -> Result<()> {
+        let Link { bucket, credentials, .. } = self.link;
+        loop {
+            // What is deleted is no longer listed.
+            let page = self.list("", None, AT_ONCE)?;
+            let objects = page.contents.into_iter().map(|object| ObjectIdentifier::new(object.key));
+            let objects: Vec<_> = objects.collect();
+            if objects.is_empty() {
+                return Ok(());
+            }
+            let mut action = bucket.delete_objects(Some(credentials), objects.iter());
+            action.set_quiet(true);
+            let (body, md5) = action.clone().body_with_md5();
+            let sum = [("content-md5", md5.into())];
+            let text = self.finished(self.send(action, false, &sum, body.as_bytes())?)?;
+            self.check_done(&text)?;
+        }
+    }
+
+    /// Creates the bucket; it may be there.
+    pub(super) fn create_bucket(&self) -> Result<()> {
+        let Link { bucket, credentials, .. } = self.link;
+        let answer = self.send(bucket.create_bucket(credentials), false, &[], &[])?;
+        if answer.status() == StatusCode::CONFLICT {
+            return Ok(());
+        }
+        self.finished(answer).map(drop)
+    }
+
+    /// Whether the bucket exists.
+    pub(super) fn has_bucket(&self) -> Result<bool> {
+        let Link { bucket, credentials, .. } = self.link;
+        let answer = self.send(bucket.head_bucket(Some(credentials)), false, &[], &[])?;
+        Ok(self.found(answer)?.is_some())
+    }
+
+    /// The counters of [`model::Session::statistics`].
+    pub(super) fn statistics(&self, prices: Option<&Prices>) -> Vec<(&'static str, i64)> {
+        let counts = &self.counts;
+        let take = |counter: &AtomicI64| counter.swap(0, Relaxed);
+        let (puts, gets, deletes) = (take(&counts.puts), take(&counts.gets), take(&counts.deletes));
+        let (sent, received) = (take(&counts.sent), take(&counts.received));
+        let mut all = vec![
+            ("requests", puts + gets + deletes),
+            ("bytes sent", sent),
+            ("bytes received", received),
+            (BUSY_RETRIES, take(&counts.retries)),
+        ];
+        if let Some(prices) = prices {
+            all.extend(prices.costs(puts, gets, sent, received));
+        }
+        all
+    }
+
+    pub(super) fn transfer(&self) -> Transfer {
+        self.transfer
+    }
+}
+
+fn agent(link: &Link, transfer: Transfer) -> Agent {
+    let connections = transfer.concurrency + 1;
+    let mut config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("storemark/", env!("CARGO_PKG_VERSION")))
+        .timeout_connect(Some(CONNECTING))
+        .timeout_per_read(Some(PATIENCE))
+        .timeout_per_write(Some(PATIENCE))
+        .max_idle_connections(connections)
+        .max_idle_connections_per_host(connections);
+    if link.direct {
+        config = config.proxy(None);
+    }
+    config.build().into()
+}
+
+fn amount(length: usize) -> i64 {
+    i64::try_from(length).expect("a length in memory is below 2^63")
+}
+
+fn length(answer: &Answer) -> Option<u64> {
+    answer.headers().get("content-length")?.to_str().ok()?.parse().ok()
+}
+
+fn range((from, length): Range) -> Header<'static> {
+    ("range", format!("bytes={from}-{}", from + length - 1).into())
+}
+
+/// The length of the whole object that an answer is a part of.
+fn total(headers: &HeaderMap) -> Option<u64> {
+    headers.get("content-range")?.to_str().ok()?.rsplit_once('/')?.1.parse().ok()
+}
+
+/// The text of the first element of this name. Services differ in the names of the elements around it.
+fn element<'t>(text: &'t str, name: &str) -> &'t str {
+    let after = text.split_once(&format!("<{name}>")).map_or("", |(_, after)| after);
+    after.split_once('<').map_or("", |(text, _)| text)
+}
+
+/// Does `work` on all items, on so many threads, and returns what it returns in their order.
+pub(super) fn in_parallel<I: Send, T: Send>(
+    items: impl Iterator<Item = I> + Send,
+    threads: usize,
+    work: impl Fn(I) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let items = Mutex::new(items.enumerate());
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let next = lock::hold(&items).next();
+            let Some((number, item)) = next else { return Ok(done) };
+            done.push((number, work(item)?));
+        }
+    };
+    let results: Vec<Result<Vec<(usize, T)>>> = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        let own = worker();
+        let joined = others
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        [own].into_iter().chain(joined).collect()
+    });
+    let mut all = Vec::new();
+    for result in results {
+        all.extend(result?);
+    }
+    all.sort_unstable_by_key(|(number, _)| *number);
+    Ok(all.into_iter().map(|(_, done)| done).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parallel_work_keeps_its_order_and_reports_an_error() {
+        for threads in [1, 3] {
+            let squares = in_parallel(0..100, threads, |n| Ok(n * n)).unwrap();
+            assert!(squares.into_iter().eq((0..100).map(|n| n * n)));
+            let failing = |n| if n == 50 { Err(Error::failed("fifty")) } else { Ok(n) };
+            assert_eq!(in_parallel(0..100, threads, failing).unwrap_err().to_string(), "fifty");
+        }
+    }
+
+    #[test]
+    fn an_element_is_found_in_an_answer() {
+        let text = "<Error><Code>NoSuchBucket</Code><Message>gone</Message></Error>";
+        assert_eq!((element(text, "Code"), element(text, "Message")), ("NoSuchBucket", "gone"));
+        assert_eq!(element("", "Code"), "");
+    }
+}

@@ -1,0 +1,86 @@
+//! Objects that runs left in an existing bucket. The objects of a run are below a prefix of its own,
+//! and an object next to it names its owner.
+
+use std::path::Path;
+
+use model::{Cleaned, Leftover, Result, Settings};
+use rustix::{
+    process::{Pid, test_kill_process},
+    system::uname,
+};
+
+use super::{
+    address::Link,
+    client::{Client, Transfer},
+    store::transfer,
+};
+
+/// How the prefixes of its objects start.
+const NAME: &str = "storemark_";
+/// How the key of the object ends that names the owner of a prefix.
+const OWNER: &str = ".owner";
+/// Most bytes of it.
+const LONGEST: usize = 300;
+
+fn machine() -> String {
+    uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Puts the object that names this process as the owner of the objects at `link`, and returns where it
+/// is.
+pub(super) fn sign(mut link: Link, transfer: Transfer) -> Result<Link> {
+    link.prefix.truncate(link.prefix.trim_end_matches('/').len());
+    link.prefix += OWNER;
+    let owner = format!("process {} on {}", std::process::id(), machine());
+    Client::new(&link, transfer).put(&link.prefix, owner.as_bytes(), &[])?;
+    Ok(link)
+}
+
+/// Removes the objects of killed runs below the prefix at `address`.
+pub(super) fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
+    let transfer = transfer(settings);
+    let mut base = Link::find(Path::new(address), settings)?;
+    base.prefix += NAME;
+    let client = Client::new(&base, transfer);
+    let (mut owners, mut token) = (Vec::new(), None);
+    loop {
+        let page = client.list("", token.as_deref(), usize::MAX)?;
+        owners.extend(page.contents.into_iter().map(|object| object.key).filter(|key| {
+            key.strip_suffix(OWNER).is_some_and(|own| !own[base.prefix.len()..].contains('/'))
+        }));
+        match page.next_continuation_token {
+            Some(next) => token = Some(next),
+            None => break,
+        }
+    }
+    let leftover = |key: String| {
+        let mut text = [0; LONGEST];
+        let length = client.get(&key, &mut text)?.map_or(0, |(length, _)| length.min(LONGEST));
+        let owner = String::from_utf8_lossy(&text[..length]).into_owned();
+        let outcome = match ended(&owner) {
+            Some(true) => remove(address, settings, &key)
+                .map_or_else(|error| Cleaned::Failed(error.to_string()), |()| Cleaned::Removed),
+            Some(false) => Cleaned::InUse,
+            None => Cleaned::Failed(format!("clean it on that machine, or delete {key}")),
+        };
+        let table = key.trim_end_matches(OWNER).rsplit('/').next().unwrap_or_default().to_owned();
+        Ok(Leftover { table, owner, outcome })
+    };
+    owners.into_iter().map(leftover).collect()
+}
+
+/// Removes the objects whose owner the object `key` names, and then that object.
+fn remove(address: &str, settings: &Settings, key: &str) -> Result<()> {
+    let mut link = Link::find(Path::new(address), settings)?;
+    link.prefix = format!("{}/", key.trim_end_matches(OWNER));
+    Client::new(&link, transfer(settings)).delete_all()?;
+    Client::new(&link, transfer(settings)).delete(key)
+}
+
+/// Whether an owner has ended; `None`: it is on another machine.
+fn ended(owner: &str) -> Option<bool> {
+    let (process, machine) = owner.strip_prefix("process ")?.split_once(" on ")?;
+    let pid = Pid::from_raw(process.parse().ok()?)?;
+    let here = machine == self::machine();
+    here.then(|| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}

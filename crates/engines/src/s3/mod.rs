@@ -1,0 +1,254 @@
+//! Object stores that speak S3: `s3:` starts a private server on this machine, `s3://bucket/prefix` uses
+//! an existing bucket. A value is an object; requests are signed by rusty-s3 and sent by ureq.
+
+mod address;
+mod client;
+mod credentials;
+mod leftovers;
+mod names;
+mod prices;
+mod private;
+mod session;
+mod software;
+mod store;
+mod sums;
+
+use std::path::Path;
+
+use model::{
+    Accepts, Account, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine,
+    Error, ErrorKind, Facet, Fill, Leftover, Library, OpenOptions, Result, Setting, Settings,
+    Store, Try,
+};
+
+use self::{
+    address::{ENDPOINT, Link, REGION},
+    prices::{PRICES, Prices},
+    software::{Kind, SERVER},
+    store::ObjectStore,
+    sums::CHECK,
+};
+
+/// A private server for each store.
+pub(crate) static S3: ObjectEngine = ObjectEngine(&PRIVATE);
+
+/// A bucket that exists.
+pub(crate) static BUCKET: ObjectEngine = ObjectEngine(&REMOTE);
+
+/// An engine; whether its declaration says that it is remote decides where its server is.
+pub(crate) struct ObjectEngine(&'static Declaration);
+
+const PART: Setting = Setting::new(
+    "part",
+    // As services accept them.
+    Accepts::Size(5 << 20, 5 << 30),
+    "the most bytes in a request: a longer value is put and read in parts of this size",
+)
+.of_use();
+
+const CONCURRENCY: Setting = Setting::new(
+    "concurrency",
+    Accepts::Integer(1, 64),
+    "parts of a value, and values of a scan, that are moved at once",
+)
+.of_use();
+
+const ACKNOWLEDGED: Setting = Setting::new(
+    "acknowledged",
+    Accepts::Words(&["none", "durable"]),
+    "what the service promises of a put that it has acknowledged; durable for AWS, else none unless \
+     it is given",
+);
+
+const CLASSES: &[DurabilitySettings] = &[
+    Durability::None.kept_by(
+        &[("acknowledged", "none")],
+        "a put is acknowledged as the service likes; what a power cut leaves is not known",
+    ),
+    Durability::Durable.kept_by(
+        &[("acknowledged", "durable")],
+        "the service promises that an acknowledged put is stored for good (AWS: on several devices); \
+         storemark cannot read that back",
+    ),
+];
+
+const TRADES: &[Try] = &[Try::new(
+    "",
+    "clients on other machines, and room without end at a service; a request over HTTP for each \
+     value",
+)];
+
+const INTEGRITY: &str = "a CRC-32 or MD5 of each value (check=), sent with it, kept in its metadata and \
+                         compared when all of it is read";
+
+const BATCHES: &str = "a batch is no transaction: each put counts at once, and none is undone";
+const ASKING: &str = "an update or a delete asks whether the object exists, which is a request more; so \
+                      does an insert, unless the service knows If-None-Match. Between the two another \
+                      session may write";
+const ORDER: &str = "an order of names: a scan lists all of them first";
+
+static PRIVATE: Declaration = Declaration {
+    settings: &[SERVER, PART, CONCURRENCY, CHECK, PRICES],
+    durability: &[Durability::None.kept_by(
+        &[],
+        "the server acknowledges a put once it has written it to its files, and flushes nothing: a \
+         power cut may leave no readable store",
+    )],
+    limitations: &[
+        BATCHES,
+        ASKING,
+        ORDER,
+        "rclone keeps sums in its memory alone: a value is compared until its server ends",
+        "a server changes its files also when it is only read, so that a copy is measured",
+    ],
+    capabilities: Capabilities { meta: false, paths: true, ..Capabilities::ON_DISK },
+    integrity: Some(INTEGRITY),
+    fill: Some(Fill { settings: &[], sessions: 2, whole_blocks: true }),
+    server: true,
+    worth_trying: TRADES,
+    blobs: Some(&S3),
+    title: "a private S3 server",
+    ..Declaration::new("s3", "objects on an S3 server that storemark starts and ends")
+};
+
+static REMOTE: Declaration = Declaration {
+    settings: &[
+        ENDPOINT,
+        REGION,
+        credentials::PROFILE,
+        credentials::FILE,
+        ACKNOWLEDGED,
+        PART,
+        CONCURRENCY,
+        CHECK,
+        PRICES,
+    ],
+    durability: CLASSES,
+    limitations: &[
+        BATCHES,
+        ASKING,
+        ORDER,
+        "a put without mode and time drops those of the object that it replaces",
+        "the service's processor time, memory and space are not counted, wherever it runs",
+        "its caches are neither emptied nor looked at",
+    ],
+    capabilities: Capabilities::REMOTE,
+    integrity: Some(INTEGRITY),
+    server: true,
+    schemes: &["s3"],
+    address: "bucket/prefix",
+    blobs: Some(&BUCKET),
+    title: "an S3 bucket",
+    ..Declaration::new("bucket", "objects in an existing bucket of any S3 service")
+};
+
+/// What is in effect of an existing bucket besides what all stores have.
+fn in_effect_of(settings: &Settings) -> Vec<(&'static str, &str)> {
+    let own = [credentials::PROFILE, credentials::FILE].map(|setting| setting.name);
+    let named = own.into_iter().map(|name| (name, settings.get(name).unwrap_or("environment")));
+    named.chain([(ACKNOWLEDGED.name, acknowledged(settings))]).collect()
+}
+
+fn acknowledged(settings: &Settings) -> &str {
+    let usual = if address::is_aws(settings) { "durable" } else { "none" };
+    settings.get(ACKNOWLEDGED.name).unwrap_or(usual)
+}
+
+fn class(settings: &Settings) -> Durability {
+    let durable = acknowledged(settings) == "durable";
+    if durable { Durability::Durable } else { Durability::None }
+}
+
+impl ObjectEngine {
+    fn is_private(&self) -> bool {
+        !self.0.capabilities.remote
+    }
+}
+
+impl Engine for ObjectEngine {
+    fn declaration(&self) -> &'static Declaration {
+        self.0
+    }
+
+    fn library(&self, settings: &Settings) -> Option<Library> {
+        if self.is_private() { Kind::asked(settings).software.library() } else { None }
+    }
+
+    fn check(&self, _: Facet, settings: &Settings) -> Result<()> {
+        if settings.get(SERVER.name).is_some() {
+            Kind::asked(settings).software.installed()?;
+        }
+        Prices::asked(settings).map(drop)
+    }
+
+    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let known = self.is_private()
+            || class == Durability::None
+            || settings.is(ACKNOWLEDGED.name, "durable")
+            || address::is_aws(settings);
+        (!known).then(|| {
+            "what the service promises is not known; ?acknowledged=durable states that it stores \
+             an acknowledged put for good"
+                .to_owned()
+        })
+    }
+
+    fn account(&self) -> Option<Account> {
+        if self.is_private() { Kind::asked(&Settings::default()).software.account() } else { None }
+    }
+
+    fn usable(&self) -> Result<()> {
+        if self.is_private() { Kind::any_installed() } else { Ok(()) }
+    }
+}
+
+impl Blobs for ObjectEngine {
+    fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability> {
+        Link::find(Path::new(address), settings).map(|_| class(settings))
+    }
+
+    fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
+        leftovers::clean(address, settings)
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        self.is_private() && Kind::of(path).is_some()
+    }
+
+    fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
+        self.is_private().then(|| "its server changes files whenever it runs".to_owned())
+    }
+
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        if !self.is_private() {
+            return Ok(false);
+        }
+        private::check_free(location).map(|()| true)
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        if self.is_private() {
+            return Ok(Box::new(ObjectStore::create(location, options)?));
+        }
+        match ObjectStore::create_at(location, options) {
+            // Nothing was measured yet: what fails now is what the user named.
+            Err(error) if error.kind() == ErrorKind::Failed => {
+                Err(error.with_kind(ErrorKind::Usage))
+            }
+            created => Ok(Box::new(created?)),
+        }
+    }
+
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        if self.is_private() {
+            return Ok(Box::new(ObjectStore::open(location, options)?));
+        }
+        let what = format!("{}: its objects are made and deleted by a run", self.name());
+        Err(Error::new(ErrorKind::Missing, what))
+    }
+
+    fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        let join = if self.is_private() { ObjectStore::join } else { ObjectStore::join_at };
+        Ok(Box::new(join(location, options)?))
+    }
+}

@@ -1,0 +1,165 @@
+//! A server of a store's own: started on its folder, with a key that is made for this start.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use model::{Error, KeyKind, Result, Settings};
+use rusty_s3::{Bucket, Credentials, UrlStyle};
+
+use super::{
+    address::Link,
+    client::{Client, Transfer},
+    software::{KEY, Kind},
+};
+use crate::{
+    lock,
+    server::{Folder, LOOPBACK, Server},
+};
+
+/// The server behind a store, which this process or another one has started.
+pub(super) struct Private {
+    pub(super) kind: &'static Kind,
+    folder: Folder,
+    /// Absent: another process started it.
+    server: Option<Mutex<Server>>,
+    /// Files that are removed once it has ended.
+    left: Vec<PathBuf>,
+}
+
+impl Private {
+    /// Creates the folder of a store and starts a server on it, with a bucket for `keys`.
+    pub(super) fn create(
+        path: &Path,
+        settings: &Settings,
+        transfer: Transfer,
+        keys: KeyKind,
+    ) -> Result<(Self, Link)> {
+        let kind = Kind::asked(settings);
+        kind.software.installed()?;
+        let folder = Folder::at(path, kind.software)?;
+        folder.create()?;
+        let started = Self::start(kind, folder.clone(), transfer).and_then(|(private, base)| {
+            let link = base.to(keys);
+            Client::new(&link, transfer).create_bucket()?;
+            folder.mark().map(|()| (private, link))
+        });
+        started.inspect_err(|_| {
+            // An error of its own would hide the first.
+            let _ = folder.remove();
+        })
+    }
+
+    /// Starts a server on the folder of an existing store.
+    pub(super) fn open(
+        path: &Path,
+        settings: &Settings,
+        transfer: Transfer,
+    ) -> Result<(Self, Link)> {
+        let kind = Kind::at(path, settings)?;
+        let folder = Folder::at(path, kind.software)?;
+        folder.adopt()?;
+        let (private, base) = Self::start(kind, folder, transfer)?;
+        let link = base.existing(path, transfer)?;
+        Ok((private, link))
+    }
+
+    /// Uses the server that another process has started.
+    pub(super) fn join(
+        path: &Path,
+        settings: &Settings,
+        transfer: Transfer,
+    ) -> Result<(Self, Link)> {
+        let kind = Kind::at(path, settings)?;
+        let folder = Folder::at(path, kind.software)?;
+        folder.check_served()?;
+        let link = Base::of(kind, &folder)?.existing(path, transfer)?;
+        Ok((Self { kind, folder, server: None, left: Vec::new() }, link))
+    }
+
+    fn start(kind: &'static Kind, folder: Folder, transfer: Transfer) -> Result<(Self, Base)> {
+        // Another program may have taken the port of an earlier start.
+        folder.choose_tcp()?;
+        let base = Base::of(kind, &folder)?;
+        let start = (kind.start)(&folder, base.port, &base.secret)?;
+        let probe = base.to(KeyKind::Integers);
+        let client = Client::new(&probe, transfer);
+        let answers = || client.has_bucket().is_ok();
+        let server = Server::start(&folder, &start.arguments, &start.environment, answers)?;
+        folder.write("pid", &format!("{}\n", server.pid()))?;
+        Ok((Self { kind, folder, server: Some(Mutex::new(server)), left: start.left }, base))
+    }
+
+    pub(super) fn processes(&self) -> Vec<u32> {
+        self.server.iter().map(|server| lock::hold(server).pid()).collect()
+    }
+
+    /// Returns how the server ended, if it did, or `error`.
+    #[cold]
+    pub(super) fn explain(&self, error: Error) -> Error {
+        let ended = self.server.as_ref().and_then(|server| lock::hold(server).died());
+        ended.unwrap_or(error)
+    }
+
+    /// Ends the server if this process started it.
+    pub(super) fn stop(self) -> Result<()> {
+        let Some(server) = self.server else { return Ok(()) };
+        server.into_inner().unwrap_or_else(PoisonError::into_inner).stop()?;
+        for file in self.left {
+            // Not all of them are there.
+            let _ = fs::remove_file(file);
+        }
+        let file = self.folder.pid_file();
+        fs::remove_file(&file).map_err(|e| Error::io(file.display(), e))
+    }
+}
+
+/// An error if the store at `path` is none, or another process has it open.
+pub(super) fn check_free(path: &Path) -> Result<()> {
+    let kind = Kind::at(path, &Settings::default())?;
+    Folder::at(path, kind.software)?.check_free()
+}
+
+/// Where a server of storemark's listens, and its key.
+struct Base {
+    shown: &'static str,
+    port: u16,
+    secret: String,
+}
+
+impl Base {
+    fn of(kind: &'static Kind, folder: &Folder) -> Result<Self> {
+        let tcp = folder.tcp().ok_or_else(|| {
+            Error::failed(format!("{}: no server runs there", folder.path().display()))
+        })?;
+        Ok(Self { shown: kind.software.name, port: tcp.port, secret: tcp.password })
+    }
+
+    /// The objects with keys of this kind.
+    fn to(&self, keys: KeyKind) -> Link {
+        let endpoint = format!("http://{LOOPBACK}:{}", self.port);
+        let url = endpoint.parse().expect("a number and a port make a URL");
+        let bucket = Bucket::new(url, UrlStyle::Path, keys.as_str(), "us-east-1");
+        Link {
+            bucket: bucket.expect("a URL of http with a host"),
+            credentials: Credentials::new(KEY, self.secret.as_str()),
+            prefix: String::new(),
+            shown: self.shown.to_owned(),
+            endpoint,
+            direct: true,
+        }
+    }
+
+    /// The objects of the store at `path`.
+    fn existing(&self, path: &Path, transfer: Transfer) -> Result<Link> {
+        for keys in KeyKind::ALL {
+            let link = self.to(keys);
+            if Client::new(&link, transfer).has_bucket()? {
+                return Ok(link);
+            }
+        }
+        Err(Error::corrupt(format!("{}: has no bucket integers or names", path.display())))
+    }
+}

@@ -1,0 +1,263 @@
+//! One worker's use of objects.
+
+use std::{cmp::min, ops::ControlFlow, sync::atomic::Ordering::Relaxed};
+
+use model::{
+    Access, Error, ErrorKind, How, Item, Key, KeyKind, Meta, OwnedKey, Put, Result, Scan, Session,
+    ValueType, Visitor,
+};
+
+use super::{
+    client::{Client, in_parallel},
+    names,
+    store::{ASKS, FORBIDS, ObjectStore, UNKNOWN},
+    sums::{self, Header},
+};
+use crate::{first::first, refusal};
+
+/// Writes only where nothing is.
+const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"));
+
+pub(super) struct ObjectSession<'s> {
+    store: &'s ObjectStore,
+    client: Client<'s>,
+    /// The key of the current object.
+    object: String,
+}
+
+/// A key with the length of its value, as a list has them.
+type Listed = (OwnedKey, u64);
+
+impl<'s> ObjectSession<'s> {
+    pub(super) fn new(store: &'s ObjectStore) -> Self {
+        let client = Client::new(&store.link, store.transfer);
+        Self { store, client, object: String::new() }
+    }
+
+    #[inline]
+    fn select(&mut self, key: Key<'_>) -> Result<()> {
+        names::object(&self.store.link.prefix, key, self.store.keys, &mut self.object)
+    }
+
+    fn select_to_write(&mut self, key: Key<'_>) -> Result<()> {
+        if self.store.access == Access::Read {
+            return Err(refusal::read_only());
+        }
+        self.select(key)
+    }
+
+    fn exists(&self) -> Result<bool> {
+        Ok(self.client.head(&self.object)?.is_some())
+    }
+
+    fn write(&self, value: &[u8], put: &Put) -> Result<bool> {
+        let headers: Vec<_> = put.meta.map(sums::of_file).into_iter().collect();
+        match put.how {
+            How::Upsert => self.client.put(&self.object, value, &headers),
+            How::Update => Ok(self.exists()? && self.client.put(&self.object, value, &headers)?),
+            How::Insert => self.insert(value, headers),
+        }
+    }
+
+    /// Writes if there is no such object: in one request, if the service is known to look.
+    fn insert(&self, value: &[u8], mut headers: Vec<Header<'_>>) -> Result<bool> {
+        let in_one = value.len() <= self.client.transfer().part;
+        let known = self.store.conditional.load(Relaxed);
+        if in_one && known == FORBIDS {
+            headers.push(ABSENT);
+            return self.client.put(&self.object, value, &headers);
+        }
+        if self.exists()? {
+            return Ok(false);
+        }
+        let written = self.client.put(&self.object, value, &headers)?;
+        if in_one && known == UNKNOWN {
+            // Again: the same bytes are there if the service does not look.
+            headers.push(ABSENT);
+            let again = self.client.put(&self.object, value, &headers);
+            let found = if matches!(again, Ok(false)) { FORBIDS } else { ASKS };
+            self.store.conditional.store(found, Relaxed);
+        }
+        Ok(written)
+    }
+
+    /// Visits pages of keys with the lengths of their values, in the order of objects' keys.
+    fn list(
+        &self,
+        after: &str,
+        limit: u64,
+        visit: &mut dyn FnMut(Vec<Listed>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let most = usize::try_from(limit).unwrap_or(usize::MAX).max(1);
+        let prefix = &self.store.link.prefix;
+        let mut token = None;
+        loop {
+            let page = self.client.list(after, token.as_deref(), most)?;
+            let mut keys = Vec::with_capacity(page.contents.len());
+            for object in page.contents {
+                let name = object.key.strip_prefix(prefix.as_str()).unwrap_or_default();
+                // Some services list folders.
+                if name.ends_with('/') {
+                    continue;
+                }
+                let key = names::key(name, self.store.keys).ok_or_else(|| self.foreign(name))?;
+                keys.push((key, object.size.unwrap_or(0)));
+            }
+            if visit(keys)?.is_break() {
+                return Ok(());
+            }
+            match page.next_continuation_token {
+                Some(next) => token = Some(next),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn foreign(&self, name: &str) -> Error {
+        let (shown, keys) = (&self.store.link.shown, self.store.keys);
+        Error::corrupt(format!("{shown}: the object {name:?} is none of the {keys} of storemark"))
+    }
+
+    /// Shows keys, with their values if these are wanted, until the visitor has enough.
+    fn show(
+        &self,
+        keys: &[Listed],
+        values: bool,
+        visit: &mut Visitor<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let of = ValueType::Bytes;
+        if !values {
+            for (key, length) in keys {
+                let item = Item { key: key.as_key(), value: &[], length: *length, meta: None, of };
+                if visit(item)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            return Ok(ControlFlow::Continue(()));
+        }
+        let at_once = self.client.transfer().concurrency;
+        for some in keys.chunks(at_once) {
+            let found = in_parallel(some.iter(), some.len(), |(key, length)| {
+                self.value(key.as_key(), *length)
+            })?;
+            for ((key, _), found) in some.iter().zip(found) {
+                // One that was deleted since it was listed.
+                let Some((value, meta)) = found else { continue };
+                let (key, length) = (key.as_key(), value.len() as u64);
+                if visit(Item { key, value: &value, length, meta, of })?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// A whole value, which was `length` bytes long.
+    fn value(&self, key: Key<'_>, length: u64) -> Result<Option<(Vec<u8>, Option<Meta>)>> {
+        let mut object = String::new();
+        names::object(&self.store.link.prefix, key, self.store.keys, &mut object)?;
+        let mut value = vec![0; refusal::size(length)?];
+        loop {
+            let Some((length, kept)) = self.client.get(&object, &mut value)? else {
+                return Ok(None);
+            };
+            // It may have grown meanwhile.
+            let fits = length <= value.len();
+            value.resize(length, 0);
+            if fits {
+                return Ok(Some((value, sums::file(&kept))));
+            }
+        }
+    }
+
+    /// Names are listed whole: those that are escaped have another order as objects.
+    fn sorted(&self, from: Option<Key<'_>>, limit: u64) -> Result<Vec<Listed>> {
+        let mut all = Vec::new();
+        self.list("", u64::MAX, &mut |keys| {
+            all.extend(
+                keys.into_iter().filter(|(key, _)| from.is_none_or(|from| key.as_key() >= from)),
+            );
+            Ok(ControlFlow::Continue(()))
+        })?;
+        all.sort_unstable();
+        all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(all)
+    }
+
+    /// The object after which a list starts that is to show `from`.
+    fn before(&self, from: i64) -> Result<String> {
+        let mut after = String::new();
+        if let Some(before) = from.checked_sub(1) {
+            names::object(&self.store.link.prefix, Key::Int(before), self.store.keys, &mut after)?;
+        }
+        Ok(after)
+    }
+
+    fn explained<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| match error.kind() {
+            ErrorKind::Failed | ErrorKind::Usage => self.store.explain(error),
+            _ => error,
+        })
+    }
+}
+
+impl Session for ObjectSession<'_> {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        if into.is_empty() {
+            let length = self.length(key)?;
+            return length.map(refusal::size).transpose();
+        }
+        self.select(key)?;
+        let found = self.explained(self.client.get(&self.object, into))?;
+        Ok(found.map(|(length, _)| length))
+    }
+
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        self.select(key)?;
+        let found = self.explained(self.client.head(&self.object))?;
+        Ok(found.map(|(length, _)| length))
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        self.select_to_write(key)?;
+        self.explained(self.write(value, put))
+    }
+
+    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
+        self.select_to_write(key)?;
+        let delete = || Ok(self.exists()? && self.client.delete(&self.object).map(|()| true)?);
+        self.explained(delete())
+    }
+
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        if let Some(from) = scan.from.filter(|from| from.kind() != self.store.keys) {
+            return Err(refusal::wrong_kind(from, self.store.keys));
+        }
+        if scan.limit == 0 {
+            return Ok(());
+        }
+        let visit = &mut first(scan.limit, visit);
+        let done = if self.store.keys == KeyKind::Names {
+            let keys = self.sorted(scan.from, scan.limit)?;
+            self.show(&keys, scan.values, visit).map(drop)
+        } else {
+            let from = scan.from.map_or(i64::MIN, |from| match from {
+                Key::Int(from) => from,
+                Key::Name(_) => i64::MIN,
+            });
+            let after = self.before(from)?;
+            let mut left = scan.limit;
+            self.list(&after, scan.limit, &mut |mut keys| {
+                keys.truncate(usize::try_from(min(left, keys.len() as u64)).unwrap_or(usize::MAX));
+                left -= keys.len() as u64;
+                let going = self.show(&keys, scan.values, visit)?;
+                Ok(if left == 0 { ControlFlow::Break(()) } else { going })
+            })
+        };
+        self.explained(done)
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, i64)> {
+        self.client.statistics(self.store.prices.as_ref())
+    }
+}

