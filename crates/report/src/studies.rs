@@ -9,7 +9,7 @@ use model::{
 };
 
 /// Names and texts, in the order in which they are listed.
-const STUDIES: [(&str, &str); 11] = [
+const STUDIES: [(&str, &str); 12] = [
     ("faster-than-fs", include_str!("../studies/faster-than-fs.toml")),
     ("page-cache", include_str!("../studies/page-cache.toml")),
     ("mass-inserts", include_str!("../studies/mass-inserts.toml")),
@@ -21,6 +21,7 @@ const STUDIES: [(&str, &str); 11] = [
     ("small-records", include_str!("../studies/small-records.toml")),
     ("sqlite-options", include_str!("../studies/sqlite-options.toml")),
     ("sqlite-versions", include_str!("../studies/sqlite-versions.toml")),
+    ("seaweedfs", include_str!("../studies/seaweedfs.toml")),
 ];
 
 /// All of them with their names.
