@@ -4,9 +4,11 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
+    thread::sleep,
+    time::{Duration, Instant},
 };
 
-use model::{Error, KeyKind, Result, Settings};
+use model::{Error, ErrorKind, KeyKind, Result, Settings};
 use rusty_s3::{Bucket, Credentials, UrlStyle};
 
 use super::{
@@ -19,14 +21,31 @@ use crate::{
     server::{Folder, LOOPBACK, Server},
 };
 
+/// Longest time until a server that answers delivers its objects.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Time between two attempts.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// The server behind a store, which this process or another one has started.
 pub(super) struct Private {
     pub(super) kind: &'static Kind,
     folder: Folder,
     /// Absent: another process started it.
     server: Option<Mutex<Server>>,
-    /// Files that are removed once it has ended.
-    left: Vec<PathBuf>,
+    // After the server, which is ended before.
+    _left: Left,
+}
+
+/// Files that are removed once a server has ended.
+struct Left(Vec<PathBuf>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        for file in &self.0 {
+            // Not all of them are there.
+            let _ = fs::remove_file(file);
+        }
+    }
 }
 
 impl Private {
@@ -63,7 +82,7 @@ impl Private {
         folder.adopt()?;
         let (private, base) = Self::start(kind, folder, transfer)?;
         let link = base.existing(path, transfer)?;
-        Ok((private, link))
+        serves(&link, transfer).map(|()| (private, link))
     }
 
     /// Uses the server that another process has started.
@@ -76,7 +95,7 @@ impl Private {
         let folder = Folder::at(path, kind.software)?;
         folder.check_served()?;
         let link = Base::of(kind, &folder)?.existing(path, transfer)?;
-        Ok((Self { kind, folder, server: None, left: Vec::new() }, link))
+        Ok((Self { kind, folder, server: None, _left: Left(Vec::new()) }, link))
     }
 
     fn start(kind: &'static Kind, folder: Folder, transfer: Transfer) -> Result<(Self, Base)> {
@@ -89,7 +108,7 @@ impl Private {
         let answers = || client.has_bucket().is_ok();
         let server = Server::start(&folder, &start.arguments, &start.environment, answers)?;
         folder.write("pid", &format!("{}\n", server.pid()))?;
-        Ok((Self { kind, folder, server: Some(Mutex::new(server)), left: start.left }, base))
+        Ok((Self { kind, folder, server: Some(Mutex::new(server)), _left: Left(start.left) }, base))
     }
 
     pub(super) fn processes(&self) -> Vec<u32> {
@@ -107,12 +126,24 @@ impl Private {
     pub(super) fn stop(self) -> Result<()> {
         let Some(server) = self.server else { return Ok(()) };
         server.into_inner().unwrap_or_else(PoisonError::into_inner).stop()?;
-        for file in self.left {
-            // Not all of them are there.
-            let _ = fs::remove_file(file);
-        }
         let file = self.folder.pid_file();
         fs::remove_file(&file).map_err(|e| Error::io(file.display(), e))
+    }
+}
+
+/// Waits until a server delivers the first of its objects: some answer before they know where
+/// they are.
+fn serves(link: &Link, transfer: Transfer) -> Result<()> {
+    let (client, started) = (Client::new(link, transfer), Instant::now());
+    loop {
+        let page = client.list("", None, 1)?;
+        let Some(first) = page.contents.first() else { return Ok(()) };
+        match client.get(&first.key, &mut [0]) {
+            Err(error) if error.kind() == ErrorKind::Failed && started.elapsed() < PATIENCE => {
+                sleep(PAUSE);
+            }
+            answer => return answer.map(drop),
+        }
     }
 }
 

