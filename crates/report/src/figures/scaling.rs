@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use model::{Case, record::Record};
-use stats::{Estimate, Knee, knee, unpaired_ratio};
+use stats::{Estimate, Knee, Values, knee, unpaired_ratio};
 
 use crate::{Figures, Series, figures, words};
 
@@ -63,40 +63,41 @@ pub fn scalings(runs: &[Record]) -> Vec<Scaling> {
 
 fn scaling(group: &[(&Record, Vec<Figures>)], case: Case, label: &str) -> Option<Scaling> {
     let measured = group.iter().filter_map(|(run, figures)| {
-        let place = run.header.plan.targets.iter().position(|target| target.label == label)?;
-        let of = |place| figures.iter().find(|row| row.case == case && row.target == place);
-        let null = run.header.plan.targets.iter().position(|target| target.engine == "null");
-        let limit = null.and_then(of).filter(|_| null != Some(place));
-        let clients = run.header.plan.workloads[case.workload].workers();
-        let limit_us = limit.and_then(|row| row.us_per_op).map(|us| us.point);
-        Some((clients, Series::new(run, case, place), of(place)?, limit_us))
+        let plan = &run.header.plan;
+        let place = plan.targets.iter().position(|target| target.label == label)?;
+        let row = figures.iter().find(|row| row.case == case && row.target == place)?;
+        let null = plan.targets.iter().position(|target| target.engine == "null");
+        let null = null.filter(|null| *null != place);
+        let limit = null.and_then(|null| wall_times(Series::new(run, case, null)).mean());
+        let times = wall_times(Series::new(run, case, place));
+        Some((plan.workloads[case.workload].workers(), times, row, limit))
     });
     let measured: Vec<_> = measured.sorted_by_key(|(clients, ..)| *clients).collect();
-    let times: Vec<_> = measured.iter().map(|(_, series, ..)| series.unit_times()).collect();
-    let (fewest, ..) = measured.first()?;
-    let point =
-        |(place, (clients, _, row, limit_us)): (usize, &(u32, _, &Figures, Option<f64>))| {
-            let us = row.us_per_op?;
-            let share = f64::from(*fewest) / f64::from(*clients);
-            let gain = unpaired_ratio(&times[0], &times[place]).filter(|_| place > 0);
-            Some(ScalingPoint {
-                clients: *clients,
-                rate: Estimate {
-                    point: 1e6 / us.point,
-                    low: 1e6 / us.high,
-                    high: 1e6 / us.low,
-                    ..us
-                },
-                efficiency: gain.map(|gain| gain.map(|gain| gain * share)),
-                p50: row.latency.map(|latency| latency.p50),
-                p99: row.latency.map(|latency| latency.p99),
-                of_limit: limit_us.map(|limit| limit / us.point),
-            })
-        };
-    let points = measured.iter().enumerate().map(point).collect::<Option<Vec<_>>>()?;
-    let steps = times.windows(2).map(|pair| unpaired_ratio(&pair[0], &pair[1]));
+    let (fewest, first, ..) = measured.first()?;
+    let point = |(clients, times, row, limit): &(u32, Values, &Figures, Option<Estimate>)| {
+        let us = times.mean()?;
+        let share = f64::from(*fewest) / f64::from(*clients);
+        let gain = unpaired_ratio(first, times).filter(|_| clients > fewest);
+        Some(ScalingPoint {
+            clients: *clients,
+            rate: Estimate { point: 1e6 / us.point, low: 1e6 / us.high, high: 1e6 / us.low, ..us },
+            efficiency: gain.map(|gain| gain.map(|gain| gain * share)),
+            p50: row.latency.map(|latency| latency.p50),
+            p99: row.latency.map(|latency| latency.p99),
+            of_limit: limit.map(|limit| limit.point / us.point),
+        })
+    };
+    let points = measured.iter().map(point).collect::<Option<Vec<_>>>()?;
+    let steps = measured.windows(2).map(|pair| unpaired_ratio(&pair[0].1, &pair[1].1));
     let steps = steps.collect::<Option<Vec<_>>>()?;
     let clients: Vec<_> = points.iter().map(|point| point.clients).collect();
     let knee = knee(&clients, &steps);
     Some(Scaling { case, others: BTreeMap::new(), target: label.to_owned(), points, knee })
+}
+
+/// Microseconds an operation by the wall clock, with any number of clients: where they are more than
+/// the processors, the time that they wait is not known.
+fn wall_times(series: Series<'_>) -> Values {
+    let wall = series.wall_times();
+    if wall.values.is_empty() { series.unit_times() } else { wall }
 }

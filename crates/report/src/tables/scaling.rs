@@ -21,12 +21,14 @@ pub(crate) fn scaling(first: &Record, targets: &[Scaling]) -> Table {
     let about = words::about(&first.header.plan, targets[0].case, &targets[0].others);
     let rows = targets.iter().flat_map(|of| of.points.iter().map(move |point| (of, point)));
     let rows: Vec<_> = rows.collect();
+    let fastest = rows.iter().map(|(_, point)| point.rate.point).fold(0.0, f64::max);
+    let (unit, per) = if fastest < 1e8 { ("k/s", 1e3) } else { ("M/s", 1e6) };
     let limited = rows.iter().any(|(_, point)| point.of_limit.is_some());
     Table::of(format!("scaling, {about}"), &rows)
         .with(TARGET, |(of, _)| &*of.target)
         .with(Column::number("clients", ""), |(_, point)| u64::from(point.clients))
-        .with(Column::number("rate", "k/s").narrow(&[24, 13]), |(_, point)| {
-            Cell::interval(Some(&point.rate.map(|rate| rate / 1e3)))
+        .with(Column::number("rate", unit).narrow(&[24, 13]), |(_, point)| {
+            Cell::interval(Some(&point.rate.map(|rate| rate / per)))
         })
         .with(Column::number("efficiency", "").narrow(&[24, 13]), |(_, point)| {
             Cell::interval(point.efficiency.as_ref())
@@ -38,12 +40,14 @@ pub(crate) fn scaling(first: &Record, targets: &[Scaling]) -> Table {
         })
         .done()
         .with_legend(targets.iter().filter_map(knee))
+        .with_legend([EFFICIENCY.to_owned()])
         .with_legend(limited.then(|| LIMIT.to_owned()))
 }
 
-const LIMIT: &str = "efficiency: the rate over that of the fewest clients times how many more there \
-                     are; of limit: the rate over that of as many clients of null, which does nothing: \
-                     near 100 % the clients are measured, not the store";
+const EFFICIENCY: &str = "efficiency: the rate over that of the fewest clients times how many more there \
+                          are; rates are by the wall clock";
+const LIMIT: &str = "of limit: the rate over that of as many clients of null, which does nothing; near \
+                     100 % the clients are measured, not the store";
 
 /// Up to how many clients it scales, in a sentence.
 pub(crate) fn knee(of: &Scaling) -> Option<String> {
