@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Accepts, Durability, Error, Facet, Library, OpenOptions, Result, Setting, Settings, Store,
+    Accepts, COPY_OF, Durability, Error, Facet, LIBRARY, Library, OpenOptions, Result, Setting,
+    Settings, Store,
     rows::{RowStore, RowTables, Style},
     tasks::Queue,
 };
@@ -124,8 +125,9 @@ pub trait Engine: Sync {
     }
 
     /// Whether a target with `settings` is only compared with, and never the answer.
-    fn is_reference(&self, _settings: &Settings) -> bool {
-        self.declaration().reference
+    fn is_reference(&self, settings: &Settings) -> bool {
+        let copied = settings.get(LIBRARY).is_some_and(|lib| lib.starts_with(COPY_OF));
+        copied || self.declaration().reference
     }
 
     /// Refuses settings that do not go together, or that this machine cannot follow.

@@ -75,6 +75,10 @@ fn a_build_that_is_compared_is_loaded_again_from_a_copy() {
     // No copy of a copy.
     world.ok("run r.json --json again.json -q");
     assert_eq!(world.record("again.json").header.plan.targets.len(), 3);
+    let work = "--read --keys 20 --rounds 2 --json h.json";
+    world.ok(&format!("run hybrid: hybrid:?lib={library} {work}"));
+    let plan = &world.record("h.json").header.plan;
+    assert_eq!((plan.same_build(2), plan.is_reference(2)), (Some(1), true));
 }
 
 /// A copy cannot be made, or one target differs in more than the build.

@@ -20,11 +20,6 @@ pub(super) fn of(settings: &Settings) -> Result<&'static Functions> {
     loaded.map_err(|e| e.context(format!("{SETTING}={name}")))
 }
 
-/// Whether it is a copy of another target's build.
-pub(super) fn is_copy(settings: &Settings) -> bool {
-    settings.get(SETTING).is_some_and(|name| name.starts_with(COPY_OF))
-}
-
 /// A path has a separator; anything else is the name of a build.
 fn file(name: &str) -> Result<PathBuf> {
     if name.contains(std::path::is_separator) {

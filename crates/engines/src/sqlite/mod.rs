@@ -203,10 +203,6 @@ impl Engine for Sqlite {
         library::described(settings).ok()
     }
 
-    fn is_reference(&self, settings: &Settings) -> bool {
-        library::is_copy(settings)
-    }
-
     fn check(&self, _: Facet, settings: &Settings) -> Result<()> {
         if settings.get("cache").is_some() && settings.get("cache_pages").is_some() {
             return Err(Error::usage("cache= and cache_pages= exclude each other"));

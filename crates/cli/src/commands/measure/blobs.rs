@@ -132,16 +132,13 @@ const AGAIN: &str = "the same build again";
 /// more: a difference between builds that is not larger than that between both shows nothing. None if the
 /// user has named a copy.
 fn same_build_again(targets: &[Target<dyn Blobs>]) -> Option<Target<dyn Blobs>> {
-    let build = |target: &Target<_>| target.settings.get(LIBRARY).map(str::to_owned);
+    let build = |target: &Target<dyn Blobs>| target.settings.get(LIBRARY).map(str::to_owned);
     let rest = |target: &Target<dyn Blobs>| {
         let mut settings = target.settings.clone();
         settings.0.remove(LIBRARY);
         (target.engine.name(), target.location.clone(), target.placement.clone(), settings)
     };
-    if targets
-        .iter()
-        .any(|target| target.engine.is_reference(&target.settings) && build(target).is_some())
-    {
+    if targets.iter().filter_map(build).any(|lib| lib.starts_with(COPY_OF)) {
         return None;
     }
     let compared = |one: &&Target<dyn Blobs>| {
