@@ -40,7 +40,10 @@ mod rocksdb;
 mod row_folder;
 #[cfg(all(unix, feature = "s3"))]
 mod s3;
-#[cfg(all(unix, any(feature = "mariadb", feature = "postgres", feature = "s3")))]
+#[cfg(all(
+    unix,
+    any(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")
+))]
 #[cfg_attr(
     not(any(feature = "mariadb", feature = "postgres")),
     allow(dead_code, unused_imports, reason = "most of it is about SQL servers")
@@ -49,12 +52,14 @@ mod server;
 mod slowed;
 #[cfg(any(
     feature = "sqlite",
-    all(unix, any(feature = "mariadb", feature = "postgres", feature = "s3"))
+    all(unix, any(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey"))
 ))]
 mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod table;
+#[cfg(all(unix, feature = "valkey"))]
+mod valkey;
 
 pub use caught::{end_with, given_up, panic_message, store_at_work};
 pub use crashes::LastLine;
@@ -94,6 +99,10 @@ static ENGINES: &[&dyn Engine] = &[
     &s3::S3,
     #[cfg(all(unix, feature = "s3"))]
     &s3::BUCKET,
+    #[cfg(all(unix, feature = "valkey"))]
+    &valkey::VALKEY,
+    #[cfg(all(unix, feature = "valkey"))]
+    &valkey::REDIS,
     &files::Files,
     &lines::CSV,
     &lines::JSONL,
@@ -110,7 +119,9 @@ const OPTIONAL: &[(&str, &str)] = &[
     ("postgres", "postgres"),
     ("postgresql", "postgres"),
     ("redb", "redb"),
+    ("redis", "valkey"),
     ("rocksdb", "rocksdb"),
     ("s3", "s3"),
     ("sqlite", "sqlite"),
+    ("valkey", "valkey"),
 ];

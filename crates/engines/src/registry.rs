@@ -167,6 +167,7 @@ const MARKS: &[Marks] = &[
         common: &["global", "base"],
     },
     Marks { engine: "s3", own: &["storemark.rclone", "storemark.seaweedfs"], common: &[] },
+    Marks { engine: "valkey", own: &["appendonlydir", "dump.rdb"], common: &["appendonly.aof*"] },
 ];
 
 /// The engine whose own files the folder at `path` has, with one of their names.
@@ -274,6 +275,8 @@ mod tests {
             (&["lock", "0.jnl"], Some("fjall")),
             (&["MANIFEST-000005", "000012.sst"], Some("rocksdb")),
             (&["PG_VERSION", "base"], Some("postgres")),
+            (&["dump.rdb"], Some("valkey")),
+            (&["appendonlydir", "dump.rdb", "temp-1.rdb"], Some("valkey")),
             (&["lock", "readme"], None),
             (&["lock", "version"], None),
             (&["base", "global"], None),

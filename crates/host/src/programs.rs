@@ -16,10 +16,11 @@ use model::Program;
 use crate::text::{self, entries};
 
 /// Name, its binaries, Debian's package.
-const SERVERS: [(&str, &[&str], &str); 3] = [
+const SERVERS: [(&str, &[&str], &str); 4] = [
     ("MariaDB, MySQL", &["mariadbd", "mysqld"], "mariadb-server"),
     ("PostgreSQL", &["postgres"], "postgresql"),
     ("rclone", &["rclone"], "rclone"),
+    ("Valkey, Redis", &["valkey-server", "redis-server"], "redis-server"),
 ];
 
 /// Folders of servers, which users do not start themselves.

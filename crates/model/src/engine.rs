@@ -417,6 +417,8 @@ pub struct Capabilities {
     /// The store is on disk and exists after closing. One that is not is held open from its
     /// making to the end of a run.
     pub persistent: bool,
+    /// All values are in memory while it is open.
+    pub resident: bool,
     /// It keeps what is written. `false` only for `null`, which measures the tool.
     pub retains: bool,
     /// It keeps mode and time with a named value.
@@ -440,6 +442,7 @@ impl Capabilities {
     /// Those of a store on disk that sessions and processes share.
     pub const ON_DISK: Self = Self {
         persistent: true,
+        resident: false,
         retains: true,
         meta: true,
         types: false,
@@ -452,7 +455,7 @@ impl Capabilities {
     /// Those of a store on disk that one process locks.
     pub const IN_ONE_PROCESS: Self = Self { processes: false, reopens: false, ..Self::ON_DISK };
     /// Those of a store in the memory of one process.
-    pub const IN_MEMORY: Self = Self { persistent: false, ..Self::IN_ONE_PROCESS };
+    pub const IN_MEMORY: Self = Self { persistent: false, resident: true, ..Self::IN_ONE_PROCESS };
     /// Those of an existing server.
     pub const REMOTE: Self = Self { persistent: false, remote: true, ..Self::ON_DISK };
 }

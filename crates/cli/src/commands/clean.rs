@@ -49,7 +49,7 @@ fn clean(target: &Resolved) -> Result<Vec<Leftover>> {
     let Some(address) = &target.address else {
         return Err(named(Error::usage(
             "names no server (accepted: mysql://user@host/database, postgres://user@host/database, \
-             s3://bucket/prefix)",
+             redis://user@host/0, s3://bucket/prefix)",
         )));
     };
     let settings = target.engine.settings(Facet::Blobs);

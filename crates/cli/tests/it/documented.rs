@@ -204,11 +204,11 @@ fn is_only_refused(ran: &Ran) -> bool {
 
 /// Whether all servers that the line may start are installed.
 fn is_served(line: &str) -> bool {
-    let all_engines = line.starts_with("rows") || line.starts_with("study mass-inserts");
-    let needs = |engine: &str| all_engines || line.contains(engine);
+    let all_rows = line.starts_with("rows") || line.starts_with("study mass-inserts");
+    let needs = |engine: &str| all_rows && engine != "valkey" || line.contains(engine);
     // A bucket is nobody's here.
     let has_objects = !line.contains("s3://") && (cfg!(feature = "s3") || !line.contains("s3:"));
-    has_objects && !["mariadb", "postgres"].into_iter().any(|e| needs(e) && without(e))
+    has_objects && !["mariadb", "postgres", "valkey"].into_iter().any(|e| needs(e) && without(e))
 }
 
 /// Lines that start with one of `words`, in the form that the shell of this test can run.

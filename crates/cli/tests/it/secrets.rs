@@ -5,9 +5,11 @@ use std::fs;
 use crate::world::World;
 
 /// Addresses with a password, as they are and as people mistype them.
-const ADDRESSES: [&str; 14] = [
+const ADDRESSES: [&str; 16] = [
     "mysql://me:SECRET@localhost:1/db",
     "postgres://me:SECRET@localhost:1/db",
+    "redis://me:SECRET@localhost:1/0",
+    "redis://:SECRET@localhost:1/0",
     "mysql://me:SE?a=CRETSECRET@localhost:1/db",
     "mysql://me:SECRET@localhost:1/db?engine=nothing",
     "mysql://me:SECRET@localhost:1/db?x=1&x=2",

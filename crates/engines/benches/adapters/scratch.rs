@@ -35,6 +35,10 @@ pub(crate) fn make() -> Result<TempDir> {
         .map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
     let folder = TempDir::with_prefix_in("adapters-", &parent)
         .map_err(|e| Error::io(parent.display(), e))?;
+    // A server's user passes through it.
+    #[cfg(unix)]
+    std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o711))
+        .map_err(|e| Error::io(parent.display(), e))?;
     if in_memory(&folder)? {
         return Err(Error::usage(format!(
             "{} is kept in memory; set TMPDIR to a folder on a disk",

@@ -11,6 +11,8 @@ use crate::bare::fjall;
 use crate::bare::rocksdb;
 #[cfg(feature = "s3")]
 use crate::bare::s3;
+#[cfg(all(unix, feature = "valkey"))]
+use crate::bare::valkey;
 #[cfg(unix)]
 use crate::bare::{files, hybrid, pack};
 use crate::{
@@ -278,6 +280,27 @@ const RECIPES: &[Recipe] = &[
         fill: "sync=off",
         open: "",
         bare: |path, _| some(redb::Reader::open(path)?),
+        ..SQLITE_READ
+    },
+    #[cfg(all(unix, feature = "valkey"))]
+    Recipe {
+        name: "valkey get",
+        engine: "valkey",
+        place: "values.valkey",
+        fill: "sync=no",
+        open: "sync=no",
+        bare: |path, _| some(valkey::Get::open(path)?),
+        ..SQLITE_READ
+    },
+    #[cfg(all(unix, feature = "valkey"))]
+    Recipe {
+        name: "valkey update",
+        engine: "valkey",
+        place: "updated.valkey",
+        fill: "sync=no",
+        open: "sync=no",
+        op: Op::Update,
+        bare: |path, _| some(valkey::Set::open(path)?),
         ..SQLITE_READ
     },
     Recipe {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::server::{
     Address, AddressForm, Answer, Connect, Connection, Dialect, Failure, Folder, Grammar, LOOPBACK,
-    Row, Software, TCP_USER, Tcp, Variables, Why, variables,
+    Peer, Row, Software, TCP_USER, Tcp, Variables, Why, variables,
 };
 
 /// Variables that are read back because they make the figures; those of InnoDB for its tables.
@@ -33,62 +33,19 @@ const READ_BACK: &[&str] = &[
     "version",
 ];
 
-impl Dialect for Client {
-    const GRAMMAR: Grammar = Grammar {
-        quote: '`',
-        parameter: |_| "?".to_owned(),
-        // Sorting would compare the first `max_sort_length` bytes only.
-        in_key_order: " FORCE INDEX (PRIMARY)",
-        or_nothing: "",
-        or_update: " ON DUPLICATE KEY UPDATE",
-        new: |column| format!("VALUES({column})"),
-    };
+impl Peer for Client {
     const ADDRESS: AddressForm = AddressForm {
         scheme: "mysql",
         servers: "MariaDB or MySQL",
         port: 3306,
         needs_user: true,
+        password_of: None,
         password: "MYSQL_PWD",
         hint: ", for a socket its path with %2F for each /, as host",
     };
-    const CLASSES: &'static [DurabilitySettings] = CLASSES;
-    const DATABASE: (&'static str, &'static [&'static str]) =
-        ("storemark", &["CREATE DATABASE storemark"]);
-    const NEW_DATABASE: &'static str = "";
-    const VARIABLES: &'static str = "SHOW VARIABLES";
-    const SYNC: &'static [&'static str] =
-        &["innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_doublewrite"];
-    const LOCK_TIMEOUT: &'static str = "SET SESSION lock_wait_timeout=10";
-    const OTHERS: &'static str = "SELECT CONCAT('table ', table_schema, '.', table_name) \
-         FROM information_schema.tables \
-         WHERE table_schema NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') \
-         AND NOT (table_schema = 'storemark' AND table_name = 'kv') ORDER BY 1";
-    const PACKET: Option<&'static str> = Some("max_allowed_packet");
 
     fn software() -> &'static Software {
         &SOFTWARE
-    }
-
-    fn check(facet: Facet, settings: &Settings) -> Result<()> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if let Some((name, _)) = variables(settings).find(|(name, _)| !name.chars().all(plain)) {
-            return Err(Error::usage(format!(
-                "set.{name}: no name of a variable (letters, digits and _, as in \
-                 set.innodb_io_capacity)"
-            )));
-        }
-        let kind = Kind::asked(settings);
-        let word = kind.word;
-        let wrong = if facet == Facet::Blobs {
-            let accepted = "it serves rows, not blobs (accepted: innodb, myisam, aria)";
-            kind.no_blobs.map(|why| format!("engine={word}: {why}; {accepted}"))
-        } else if word == "csv" && settings.get(NULL.name) != Some("no") {
-            Some("engine=csv: its columns cannot be NULL (accepted: null=no)".to_owned())
-        } else {
-            let cache = settings.get("cache").filter(|_| kind.cache.is_none());
-            cache.map(|bytes| format!("cache={bytes}: engine={word} has no cache"))
-        };
-        wrong.map_or(Ok(()), |wrong| Err(Error::usage(wrong)))
     }
 
     fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self> {
@@ -116,6 +73,60 @@ impl Dialect for Client {
         })
     }
 
+    fn variables(&mut self) -> Answer<Variables> {
+        self.pairs("SHOW VARIABLES")
+    }
+
+    fn took_effect(_: &str, asked: &str, found: &str) -> bool {
+        plain(asked) == plain(found)
+    }
+}
+
+impl Dialect for Client {
+    const GRAMMAR: Grammar = Grammar {
+        quote: '`',
+        parameter: |_| "?".to_owned(),
+        // Sorting would compare the first `max_sort_length` bytes only.
+        in_key_order: " FORCE INDEX (PRIMARY)",
+        or_nothing: "",
+        or_update: " ON DUPLICATE KEY UPDATE",
+        new: |column| format!("VALUES({column})"),
+    };
+    const CLASSES: &'static [DurabilitySettings] = CLASSES;
+    const DATABASE: (&'static str, &'static [&'static str]) =
+        ("storemark", &["CREATE DATABASE storemark"]);
+    const NEW_DATABASE: &'static str = "";
+    const SYNC: &'static [&'static str] =
+        &["innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_doublewrite"];
+    const LOCK_TIMEOUT: &'static str = "SET SESSION lock_wait_timeout=10";
+    const OTHERS: &'static str = "SELECT CONCAT('table ', table_schema, '.', table_name) \
+         FROM information_schema.tables \
+         WHERE table_schema NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') \
+         AND NOT (table_schema = 'storemark' AND table_name = 'kv') ORDER BY 1";
+    const PACKET: Option<&'static str> = Some("max_allowed_packet");
+
+    fn check(facet: Facet, settings: &Settings) -> Result<()> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if let Some((name, _)) = variables(settings).find(|(name, _)| !name.chars().all(plain)) {
+            return Err(Error::usage(format!(
+                "set.{name}: no name of a variable (letters, digits and _, as in \
+                 set.innodb_io_capacity)"
+            )));
+        }
+        let kind = Kind::asked(settings);
+        let word = kind.word;
+        let wrong = if facet == Facet::Blobs {
+            let accepted = "it serves rows, not blobs (accepted: innodb, myisam, aria)";
+            kind.no_blobs.map(|why| format!("engine={word}: {why}; {accepted}"))
+        } else if word == "csv" && settings.get(NULL.name) != Some("no") {
+            Some("engine=csv: its columns cannot be NULL (accepted: null=no)".to_owned())
+        } else {
+            let cache = settings.get("cache").filter(|_| kind.cache.is_none());
+            cache.map(|bytes| format!("cache={bytes}: engine={word} has no cache"))
+        };
+        wrong.map_or(Ok(()), |wrong| Err(Error::usage(wrong)))
+    }
+
     const ENCRYPTION: &'static str = "SHOW SESSION STATUS LIKE 'Ssl_version'";
     /// A lock with the table's name shows that its owner's connection is open. A server may have the names
     /// of tables and databases in lower case (`lower_case_table_names`), whatever a statement says.
@@ -134,11 +145,6 @@ impl Dialect for Client {
         }
         self.run(&format!("{create} COMMENT={}", literal(mark))).map(drop)
     }
-
-    fn took_effect(_: &str, asked: &str, found: &str) -> bool {
-        plain(asked) == plain(found)
-    }
-
     /// With a binary log, a commit that this log lost in a power cut is undone.
     fn sync(variables: &Variables) -> &'static str {
         let is = |name: &str, words: &[&str]| words.iter().any(|word| variables.is(name, word));

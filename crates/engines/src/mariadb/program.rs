@@ -12,7 +12,8 @@ pub(super) static SOFTWARE: Software = Software {
     engine: "mariadb",
     users: &["mysql"],
     servers: &["mariadbd", "mysqld"],
-    installer: "mariadb-install-db",
+    by_name: false,
+    installer: Some("mariadb-install-db"),
     usual: &[
         "/usr/sbin",
         "/usr/bin",

@@ -11,8 +11,8 @@ use super::{
     program::{FIXED, PORT, SOFTWARE, USER},
 };
 use crate::server::{
-    Address, AddressForm, Answer, Connect, Connection, Dialect, Folder, Grammar, LOOPBACK, Row,
-    Software, TCP_USER, Tcp, Value, Variables, variables,
+    Address, AddressForm, Answer, Connect, Connection, Dialect, Folder, Grammar, LOOPBACK, Peer,
+    Row, Software, TCP_USER, Tcp, Value, Variables, variables,
 };
 
 /// Longest time until an existing server accepts a connection.
@@ -21,34 +21,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// An entry of a btree has at most a third of a page of 8 KiB, 12 bytes of it besides the key.
 const LONGEST_NAME: usize = 2692;
 
-impl Dialect for Client {
-    const GRAMMAR: Grammar = Grammar {
-        quote: '"',
-        parameter: |n| format!("${n}"),
-        in_key_order: "",
-        or_nothing: " ON CONFLICT DO NOTHING",
-        or_update: " ON CONFLICT(k) DO UPDATE SET",
-        new: |column| format!("excluded.{column}"),
-    };
+impl Peer for Client {
     const ADDRESS: AddressForm = AddressForm {
         scheme: "postgres",
         servers: "PostgreSQL",
         port: PORT,
         needs_user: false,
+        password_of: None,
         password: "PGPASSWORD",
         hint: "",
     };
-    const CLASSES: &'static [DurabilitySettings] = CLASSES;
-    const DATABASE: (&'static str, &'static [&'static str]) = ("postgres", &[]);
-    const NEW_DATABASE: &'static str = " TEMPLATE template0";
-    const VARIABLES: &'static str = "SELECT name, setting FROM pg_settings";
-    const SYNC: &'static [&'static str] = &["fsync", "full_page_writes", "synchronous_commit"];
-    const LOCK_TIMEOUT: &'static str = "SET lock_timeout='10s'";
-    const OTHERS: &'static str = "SELECT 'the table '||schemaname||'.'||tablename FROM pg_tables \
-         WHERE schemaname NOT IN ('pg_catalog','information_schema') AND tablename<>'kv' \
-         UNION ALL SELECT 'the database '||datname FROM pg_database \
-         WHERE datname NOT IN ('postgres','template0','template1') ORDER BY 1";
-    const PACKET: Option<&'static str> = None;
 
     fn software() -> &'static Software {
         &SOFTWARE
@@ -84,6 +66,36 @@ impl Dialect for Client {
         connection::by(config, address.tls.clone(), set.collect())
     }
 
+    fn variables(&mut self) -> Answer<Variables> {
+        self.pairs("SELECT name, setting FROM pg_settings")
+    }
+
+    /// The server does not start with a value that it does not take.
+    fn took_effect(name: &str, asked: &str, found: &str) -> bool {
+        asked == found || !FIXED.iter().any(|(fixed, _)| name.eq_ignore_ascii_case(fixed))
+    }
+}
+
+impl Dialect for Client {
+    const GRAMMAR: Grammar = Grammar {
+        quote: '"',
+        parameter: |n| format!("${n}"),
+        in_key_order: "",
+        or_nothing: " ON CONFLICT DO NOTHING",
+        or_update: " ON CONFLICT(k) DO UPDATE SET",
+        new: |column| format!("excluded.{column}"),
+    };
+    const CLASSES: &'static [DurabilitySettings] = CLASSES;
+    const DATABASE: (&'static str, &'static [&'static str]) = ("postgres", &[]);
+    const NEW_DATABASE: &'static str = " TEMPLATE template0";
+    const SYNC: &'static [&'static str] = &["fsync", "full_page_writes", "synchronous_commit"];
+    const LOCK_TIMEOUT: &'static str = "SET lock_timeout='10s'";
+    const OTHERS: &'static str = "SELECT 'the table '||schemaname||'.'||tablename FROM pg_tables \
+         WHERE schemaname NOT IN ('pg_catalog','information_schema') AND tablename<>'kv' \
+         UNION ALL SELECT 'the database '||datname FROM pg_database \
+         WHERE datname NOT IN ('postgres','template0','template1') ORDER BY 1";
+    const PACKET: Option<&'static str> = None;
+
     const ENCRYPTION: &'static str =
         "SELECT 'tls', coalesce(version, '') FROM pg_stat_ssl WHERE pid=pg_backend_pid()";
     /// An advisory lock with the table's number shows that its owner's connection is open.
@@ -102,11 +114,6 @@ impl Dialect for Client {
              SELECT pg_advisory_lock(1937010546, '{text}'::regclass::oid::int)"
         );
         self.run(&statements).map(drop)
-    }
-
-    /// The server does not start with a value that it does not take.
-    fn took_effect(name: &str, asked: &str, found: &str) -> bool {
-        asked == found || !FIXED.iter().any(|(fixed, _)| name.eq_ignore_ascii_case(fixed))
     }
 
     /// Asynchronous commits reach the disk a moment later and in order; a page that a power cut

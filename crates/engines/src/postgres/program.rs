@@ -16,7 +16,8 @@ pub(super) static SOFTWARE: Software = Software {
     engine: "postgres",
     users: &["postgres"],
     servers: &["postgres"],
-    installer: "initdb",
+    by_name: false,
+    installer: Some("initdb"),
     usual: &[
         "/usr/lib/postgresql/*/bin",
         "/usr/pgsql-*/bin",

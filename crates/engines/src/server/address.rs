@@ -15,6 +15,8 @@ pub(crate) struct AddressForm {
     pub(crate) port: u16,
     /// Whether an address must name a user; without one it is the user of this process.
     pub(crate) needs_user: bool,
+    /// The user whose password one without a user is.
+    pub(crate) password_of: Option<&'static str>,
     /// The environment variable that has the password if the address has none.
     pub(crate) password: &'static str,
     /// What else to know, the end of a sentence.
@@ -22,7 +24,7 @@ pub(crate) struct AddressForm {
 }
 
 /// The parts of an address.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Address {
     /// A name or number, or the path of a socket or of its folder, which starts with a slash.
     pub(crate) host: String,
@@ -57,6 +59,8 @@ impl Address {
         let decode = |text: &str| {
             decoded(text).ok_or_else(|| wrong("a % is followed by no two hexadecimal digits"))
         };
+        let alone = password.and(form.password_of).unwrap_or_default();
+        let user = if user.is_empty() { alone } else { user };
         if user.is_empty() && (form.needs_user || password.is_some()) {
             return Err(wrong("names no user"));
         }
@@ -121,6 +125,7 @@ mod tests {
         servers: "MariaDB",
         port: 3306,
         needs_user: true,
+        password_of: None,
         password: "STOREMARK_TEST_NO_PASSWORD",
         hint: "",
     };
@@ -156,6 +161,9 @@ mod tests {
         let address = Address::parse("//host/db/t".as_ref(), &none, &form).unwrap();
         assert_eq!((address.user, address.password), (None, None));
         assert!(Address::parse("//:SECRET@host/db/t".as_ref(), &none, &form).is_err());
+        let form = AddressForm { password_of: Some("default"), ..form };
+        let address = Address::parse("//:SECRET@host/db/t".as_ref(), &none, &form).unwrap();
+        assert_eq!(address.user.as_deref(), Some("default"));
     }
 
     #[test]

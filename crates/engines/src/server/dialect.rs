@@ -94,6 +94,15 @@ pub(crate) trait Connection: Sized + Send + 'static {
     /// Returns the waits since it was last asked; `None`: they are not counted.
     fn waits(&mut self) -> Option<i64>;
 
+    /// Returns the variables that a query returns with their values.
+    fn pairs(&mut self, query: &str) -> Answer<Variables> {
+        let rows = self.rows(query)?;
+        let pair = |row: &Self::Row| {
+            Some((row.text(0)?.to_owned(), row.text(1).unwrap_or_default().to_owned()))
+        };
+        Ok(Variables::new(rows.iter().filter_map(pair)))
+    }
+
     /// Returns the number that a query returns; 0 instead of NULL.
     fn number(&mut self, query: &str) -> Answer<i64> {
         Ok(self.rows(query)?.first().and_then(|row| row.int(0)).unwrap_or(0))
@@ -117,17 +126,34 @@ pub(crate) fn visit_rows<R, E>(
 /// Connects to a server.
 pub(crate) type Connect<C> = Arc<dyn Fn() -> Answer<C> + Send + Sync>;
 
-/// A kind of SQL server with tables of values and of rows, by its connections.
-pub(crate) trait Dialect: Connection {
-    const GRAMMAR: Grammar;
+/// A kind of server, by its connections: how it is reached, and its variables.
+pub(crate) trait Peer: Sized + Send + 'static {
     const ADDRESS: AddressForm;
+
+    fn software() -> &'static Software;
+
+    /// To a database of the server on `folder`; `None`: to the server's own. By its socket unless
+    /// `tcp` says where it listens.
+    fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self>;
+
+    /// To an existing server; `settings` apply to the session alone.
+    fn to_address(address: &Address, settings: &Settings) -> Connect<Self>;
+
+    /// Returns all variables with their values.
+    fn variables(&mut self) -> Answer<Variables>;
+
+    /// Whether a variable has the value that was asked for.
+    fn took_effect(name: &str, asked: &str, found: &str) -> bool;
+}
+
+/// A kind of SQL server with tables of values and of rows.
+pub(crate) trait Dialect: Connection + Peer {
+    const GRAMMAR: Grammar;
     const CLASSES: &'static [DurabilitySettings];
     /// The database of a server that storemark starts, and what creates it.
     const DATABASE: (&'static str, &'static [&'static str]);
     /// What follows the name of a database that a statement creates.
     const NEW_DATABASE: &'static str;
-    /// Lists all variables with their values.
-    const VARIABLES: &'static str;
     /// Variables that the setting `sync` is read from.
     const SYNC: &'static [&'static str];
     /// Limits how long the removal of a table waits for others.
@@ -137,19 +163,10 @@ pub(crate) trait Dialect: Connection {
     /// The variable that limits the bytes of a statement, if one does.
     const PACKET: Option<&'static str>;
 
-    fn software() -> &'static Software;
-
     /// An error if settings do not go together.
     fn check(_: Facet, _: &Settings) -> Result<()> {
         Ok(())
     }
-
-    /// To a database of the server on `folder`; `None`: to the server's own. By its socket unless
-    /// `tcp` says where it listens.
-    fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self>;
-
-    /// To an existing server; `settings` apply to the session alone.
-    fn to_address(address: &Address, settings: &Settings) -> Connect<Self>;
 
     /// The encryption of a connection; absent or empty: none.
     const ENCRYPTION: &'static str;
@@ -160,9 +177,6 @@ pub(crate) trait Dialect: Connection {
     /// Creates a table by `create`, with the comment `mark`, so that [`Self::MARKED`] shows it as
     /// long as it exists, and the connection as long as it is open.
     fn create_marked(&mut self, create: &str, name: &str, mark: &str) -> Answer<()>;
-
-    /// Whether a variable has the value that was asked for.
-    fn took_effect(name: &str, asked: &str, found: &str) -> bool;
 
     /// The word of the setting `sync` for what a server does.
     fn sync(variables: &Variables) -> &'static str;

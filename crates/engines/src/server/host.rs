@@ -11,7 +11,7 @@ use model::{Error, ErrorKind, Facet, Result, Settings};
 
 use super::{
     address::Address,
-    dialect::{Answer, Connect, Connection, Dialect, Failure, Row, Why},
+    dialect::{Answer, Connect, Dialect, Failure, Peer, Why},
     folder::{Folder, VIA},
     process::{Server, failed, run},
     variables::{Variables, own_variables, variables},
@@ -22,39 +22,40 @@ use crate::lock;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server, by where it is.
-pub(crate) struct Host<D: Dialect> {
-    pub(super) connect: Connect<D>,
+pub(crate) struct Host<C> {
+    pub(crate) connect: Connect<C>,
     /// Its name or its address without the password, for people.
-    pub(super) shown: String,
+    pub(crate) shown: String,
     /// The log of a server that storemark started.
-    pub(super) log: Option<PathBuf>,
+    pub(crate) log: Option<PathBuf>,
     /// Kept because connecting would count as time when little is left to do. Dropped before the
     /// server ends.
-    control: Mutex<D>,
+    control: Mutex<C>,
     /// The server that this process started.
     server: Option<Mutex<Server>>,
 }
 
-impl<D: Dialect> Host<D> {
+impl<C: Peer> Host<C> {
     /// Creates the folder with a data directory in it, and returns what `start` makes of them. An
     /// error leaves no folder.
-    pub(super) fn install<T>(
+    pub(crate) fn install<T>(
         folder: &Folder,
         settings: &Settings,
         start: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let software = folder.software;
-        let installer = &software.installed()?.installer;
+        let installer = software.installed()?.installer.as_ref();
         own_variables(settings)?;
         folder.create()?;
         let install = || {
             if settings.is(VIA.name, "tcp") {
                 folder.choose_tcp()?;
             }
-            run(installer, &(software.install)(folder, settings), software.account())
+            let Some(installer) = installer else { return Ok(()) };
+            run(installer, &(software.install)(folder, settings), software.account()).map(drop)
         };
         let started =
-            install().map_err(|error| software.explain(error, settings)).and_then(|_| start());
+            install().map_err(|error| software.explain(error, settings)).and_then(|()| start());
         started.inspect_err(|_| {
             // An error of its own would hide the first.
             let _ = folder.remove();
@@ -62,10 +63,10 @@ impl<D: Dialect> Host<D> {
     }
 
     /// Starts a server on `folder`.
-    pub(super) fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Self> {
+    pub(crate) fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Self> {
         let software = folder.software;
         let arguments = (software.start)(folder, facet, settings)?;
-        let connect = D::to_folder(folder, None, None);
+        let connect = C::to_folder(folder, None, None);
         let mut found = None;
         let server = Server::start(folder, &arguments, &[], || {
             found = match connect() {
@@ -87,31 +88,31 @@ impl<D: Dialect> Host<D> {
     }
 
     /// The server that another part of storemark has started on `folder`.
-    pub(super) fn joined(folder: &Folder) -> Result<Self> {
+    pub(crate) fn joined(folder: &Folder) -> Result<Self> {
         folder.check_served()?;
-        let connect = D::to_folder(folder, None, None);
+        let connect = C::to_folder(folder, None, None);
         let answer = connect();
         Self::new(connect, answer, folder.software.name, Some(folder.log()))
     }
 
     /// An existing server, which may be in another condition than `settings` ask for.
-    pub(super) fn found(address: &Address, settings: &Settings) -> Result<Self> {
-        let connect = D::to_address(address, settings);
+    pub(crate) fn found(address: &Address, settings: &Settings) -> Result<Self> {
+        let connect = C::to_address(address, settings);
         let answer =
-            greeted(D::ADDRESS.servers, &connect).map_err(|e| e.context(&address.shown))?;
+            greeted(C::ADDRESS.servers, &connect).map_err(|e| e.context(&address.shown))?;
         Self::new(connect, answer, &address.shown, None)
     }
 
     /// An existing server.
-    pub(super) fn remote(address: &Address, settings: &Settings) -> Result<Self> {
+    pub(crate) fn remote(address: &Address, settings: &Settings) -> Result<Self> {
         let host = Self::found(address, settings)?;
         host.check(settings).map_err(|error| error.context(&host.shown))?;
         Ok(host)
     }
 
     fn new(
-        connect: Connect<D>,
-        answer: Answer<D>,
+        connect: Connect<C>,
+        answer: Answer<C>,
         shown: &str,
         log: Option<PathBuf>,
     ) -> Result<Self> {
@@ -126,40 +127,21 @@ impl<D: Dialect> Host<D> {
     }
 
     /// Whether storemark started it.
-    pub(super) fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         self.log.is_some()
     }
 
-    pub(super) fn processes(&self) -> Vec<u32> {
+    pub(crate) fn processes(&self) -> Vec<u32> {
         self.server.iter().map(|server| lock::hold(server).pid()).collect()
     }
 
-    /// A connection whose waits for locks are counted, and what `prepare` makes of it.
-    pub(super) fn session<T>(
-        &self,
-        connect: &Connect<D>,
-        facet: Facet,
-        prepare: impl FnOnce(&mut D) -> Answer<T>,
-    ) -> Result<(D, T)> {
-        let session = connect().and_then(|mut conn| {
-            let prepared = prepare(&mut conn)?;
-            conn.count_waits(self.log.as_deref(), facet)?;
-            Ok((conn, prepared))
-        });
-        session.map_err(|failure| self.explain(failure))
-    }
-
     /// Does what no session does.
-    pub(super) fn control<T>(&self, work: impl FnOnce(&mut D) -> Answer<T>) -> Result<T> {
+    pub(crate) fn control<T>(&self, work: impl FnOnce(&mut C) -> Answer<T>) -> Result<T> {
         work(&mut lock::hold(&self.control)).map_err(|failure| self.explain(failure))
     }
 
-    pub(super) fn variables(&self) -> Result<Variables> {
-        let rows = self.control(|control| control.rows(D::VARIABLES))?;
-        let pair = |row: &D::Row| {
-            Some((row.text(0)?.to_owned(), row.text(1).unwrap_or_default().to_owned()))
-        };
-        Ok(Variables::new(rows.iter().filter_map(pair)))
+    pub(crate) fn variables(&self) -> Result<Variables> {
+        self.control(C::variables)
     }
 
     /// An error if a variable that was asked for did not take effect.
@@ -167,12 +149,12 @@ impl<D: Dialect> Host<D> {
         if variables(asked).next().is_none() {
             return Ok(());
         }
-        self.variables()?.check(asked, D::took_effect)
+        self.variables()?.check(asked, C::took_effect)
     }
 
     /// Returns what `failure` means; if the server ended, how.
     #[cold]
-    pub(super) fn explain(&self, Failure { error, why }: Failure) -> Error {
+    pub(crate) fn explain(&self, Failure { error, why }: Failure) -> Error {
         if !matches!(why, Why::Absent | Why::Lost) {
             return error.context(&self.shown);
         }
@@ -192,16 +174,33 @@ impl<D: Dialect> Host<D> {
     }
 
     /// Ends the server if this process started it.
-    pub(super) fn stop(self) -> Result<()> {
+    pub(crate) fn stop(self) -> Result<()> {
         drop(self.control);
         let server = self.server.map(Mutex::into_inner);
         server.map_or(Ok(()), |server| server.unwrap_or_else(PoisonError::into_inner).stop())
     }
 }
 
+impl<D: Dialect> Host<D> {
+    /// A connection whose waits for locks are counted, and what `prepare` makes of it.
+    pub(crate) fn session<T>(
+        &self,
+        connect: &Connect<D>,
+        facet: Facet,
+        prepare: impl FnOnce(&mut D) -> Answer<T>,
+    ) -> Result<(D, T)> {
+        let session = connect().and_then(|mut conn| {
+            let prepared = prepare(&mut conn)?;
+            conn.count_waits(self.log.as_deref(), facet)?;
+            Ok((conn, prepared))
+        });
+        session.map_err(|failure| self.explain(failure))
+    }
+}
+
 /// Returns what `connect` returns for one of `servers`. If nothing ever answers, the thread is left
 /// waiting.
-fn greeted<C: Connection + 'static>(servers: &str, connect: &Connect<C>) -> Result<Answer<C>> {
+fn greeted<C: Send + 'static>(servers: &str, connect: &Connect<C>) -> Result<Answer<C>> {
     let (sender, receiver) = channel();
     let connect = connect.clone();
     thread::spawn(move || sender.send(connect()));

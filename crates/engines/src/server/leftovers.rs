@@ -8,7 +8,7 @@ use rustix::system::uname;
 
 use super::{
     address::Address,
-    dialect::{Dialect, Row},
+    dialect::{Dialect, Peer, Row},
     host::Host,
 };
 
@@ -17,7 +17,7 @@ const MARK: &str = "storemark: ";
 const NAME: &str = "storemark_";
 
 /// The comment of a table that this process creates.
-pub(super) fn mark() -> String {
+pub(crate) fn mark() -> String {
     let machine = uname().nodename().to_string_lossy().into_owned();
     format!("{MARK}process {} on {machine}", std::process::id())
 }
@@ -29,28 +29,38 @@ pub(super) fn clean<D: Dialect>(address: &str, settings: &Settings) -> Result<Ve
 }
 
 /// The parts of an address that ends with its database.
-pub(super) fn in_database<D: Dialect>(address: &str, settings: &Settings) -> Result<Address> {
-    Address::parse(Path::new(&format!("{address}/storemark")), settings, &D::ADDRESS)
+pub(crate) fn in_database<C: Peer>(address: &str, settings: &Settings) -> Result<Address> {
+    Address::parse(Path::new(&format!("{address}/storemark")), settings, &C::ADDRESS)
 }
 
 /// Removes the marked tables in `database` that are nobody's.
 pub(super) fn sweep<D: Dialect>(host: &Host<D>, database: &str) -> Result<Vec<Leftover>> {
-    let marked = host.control(|control| control.rows(D::MARKED))?;
-    let remove = |row: &D::Row| {
-        let [table, mark] = [0, 1].map(|column| row.text(column).unwrap_or_default());
-        // What a user has named or commented in a similar way is the user's.
-        let owner = owner(mark).filter(|_| table.starts_with(NAME))?.to_owned();
+    let rows = host.control(|control| control.rows(D::MARKED))?;
+    let text = |row: &D::Row, column| row.text(column).unwrap_or_default().to_owned();
+    let marked = rows.iter().map(|row| (text(row, 0), text(row, 1), row.int(2) == Some(1)));
+    Ok(outcomes(marked, |table| {
         let drop = format!("DROP TABLE {}", D::table_name(database, table));
-        let outcome = if row.int(2) != Some(1) {
-            Cleaned::InUse
-        } else if let Err(error) = host.control(|c| c.run_all([D::LOCK_TIMEOUT, &drop])) {
-            Cleaned::Failed(error.to_string())
+        host.control(|control| control.run_all([D::LOCK_TIMEOUT, &drop]))
+    }))
+}
+
+/// Calls `remove` for each of the tables that is nobody's, of tables with their marks and whether
+/// nobody uses them.
+pub(crate) fn outcomes(
+    marked: impl Iterator<Item = (String, String, bool)>,
+    remove: impl Fn(&str) -> Result<()>,
+) -> Vec<Leftover> {
+    let outcome = |(table, mark, is_free): (String, String, bool)| {
+        // What a user has named or commented in a similar way is the user's.
+        let owner = owner(&mark).filter(|_| table.starts_with(NAME))?.to_owned();
+        let outcome = if is_free {
+            remove(&table).map_or_else(|e| Cleaned::Failed(e.to_string()), |()| Cleaned::Removed)
         } else {
-            Cleaned::Removed
+            Cleaned::InUse
         };
-        Some(Leftover { table: table.to_owned(), owner, outcome })
+        Some(Leftover { table, owner, outcome })
     };
-    Ok(marked.iter().filter_map(remove).collect())
+    marked.filter_map(outcome).collect()
 }
 
 /// `process 17 on host`, if a comment is exactly one of [`mark`].

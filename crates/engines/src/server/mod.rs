@@ -1,8 +1,9 @@
-//! What servers have in common: their programs and how they are started and ended, the
-//! folder of a store; of SQL servers also addresses, and tables of values and of rows with their sessions. A kind of
-//! server adds its [`Dialect`].
+//! What servers have in common: their programs and how they are started and ended, the folder of a
+//! store, and addresses. A kind of server adds its [`Peer`]. SQL servers also share tables of values
+//! and of rows with their sessions, and add their [`Dialect`].
 
 mod address;
+mod at_end;
 mod dialect;
 mod engine;
 mod folder;
@@ -18,16 +19,19 @@ mod tls;
 mod variables;
 
 pub(crate) use address::{Address, AddressForm};
+pub(crate) use at_end::{AtEnd, RETURN};
 pub(crate) use dialect::{
-    Answer, Connect, Connection, Dialect, EachRow, Failure, Row, Value, Why, visit_rows,
+    Answer, Connect, Connection, Dialect, EachRow, Failure, Peer, Row, Value, Why, visit_rows,
 };
 pub(crate) use engine::ServerEngine;
 pub(crate) use folder::{Folder, LOOPBACK, TCP_USER, Tcp, VIA, free_ports};
+pub(crate) use host::Host;
+pub(crate) use leftovers::{in_database, mark, outcomes};
 pub(crate) use process::Server;
 pub(crate) use software::{Software, numbers};
 pub(crate) use table::Grammar;
 pub(crate) use tls::{TLS, Tls, certificates, refused};
-pub(crate) use variables::{Variables, own_variables, variables};
+pub(crate) use variables::{Variables, add_asked, own_variables, variables};
 
 use model::Try;
 
@@ -50,7 +54,8 @@ mod tests {
             engine: "server",
             users: &[],
             servers: &["sh"],
-            installer: "sh",
+            by_name: false,
+            installer: Some("sh"),
             usual: &["/bin"],
             package: "Debian: apt-get install no-such-server",
             version: (&["-c", "echo shell 1.2 more"], "shell "),

@@ -160,7 +160,9 @@ fn gist(output: &str) -> String {
 /// MariaDB's last line does not say why it aborts.
 fn is_error(line: &str) -> bool {
     !line.ends_with("[ERROR] Aborting")
-        && ["ERROR", "FATAL", "PANIC"].iter().any(|level| line.contains(level))
+        && (["ERROR", "FATAL", "PANIC"].iter().any(|level| line.contains(level))
+            // How Valkey shows the line of its configuration that is wrong.
+            || line.starts_with(">>> "))
 }
 
 /// Runs a program that comes with a server to its end. Returns its output, or an error with the

@@ -28,8 +28,11 @@ pub(crate) struct Software {
     pub(crate) users: &'static [&'static str],
     /// The names of the server's program, the best first.
     pub(crate) servers: &'static [&'static str],
-    /// What makes a new data directory, from the same package.
-    pub(crate) installer: &'static str,
+    /// Its program is one of several by the name that it is run under. Otherwise it finds its own files
+    /// relative to the real path of its program.
+    pub(crate) by_name: bool,
+    /// What makes a new data directory, from the same package; `None`: the server does.
+    pub(crate) installer: Option<&'static str>,
     /// Folders to search after the path; one `*` matches the end of a name, the greatest version
     /// first.
     pub(crate) usual: &'static [&'static str],
@@ -65,7 +68,7 @@ pub(crate) struct Software {
 /// The programs that were found.
 pub(crate) struct Installed {
     pub(crate) server: PathBuf,
-    pub(crate) installer: PathBuf,
+    pub(crate) installer: Option<PathBuf>,
     pub(crate) version: String,
 }
 
@@ -78,7 +81,8 @@ impl Software {
         let printed = run(&server, self.version.0, None)?;
         let version = self.version_in(&printed).map_err(|e| e.context(server.display()))?;
         // Both are of one version if they are in one folder.
-        let installer = self.find(&[self.installer], server.parent())?;
+        let installer = self.installer.map(|name| self.find(&[name], server.parent()));
+        let installer = installer.transpose()?;
         Ok(self.found.get_or_init(|| Installed { server, installer, version }))
     }
 
@@ -89,8 +93,10 @@ impl Software {
         let first = first.map(Path::to_owned).into_iter().chain(env::split_paths(&own));
         let folders = first.chain(env::split_paths(&path));
         let mut files = folders.chain(usual).flat_map(|f| names.iter().map(move |n| f.join(n)));
-        // A server finds its own files relative to the real path of its program.
-        let found = files.find_map(|file| file.canonicalize().ok().filter(|file| file.is_file()));
+        let found = files.find_map(|file| {
+            let real = file.canonicalize().ok().filter(|file| file.is_file())?;
+            Some(if self.by_name { file } else { real })
+        });
         found.ok_or_else(|| {
             let names = names.join(" or ");
             Error::unsupported(format!("{names} is not installed here: {}", self.package))
@@ -135,10 +141,12 @@ impl Software {
     /// Returns what the error of a program means: one that names a variable that was asked for was
     /// asked for the wrong thing.
     pub(crate) fn explain(&self, error: Error, settings: &Settings) -> Error {
-        let said = error.to_string().replace('-', "_");
+        let plain = |text: &str| text.replace('-', "_");
+        let said = plain(&error.to_string());
         let apart = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.';
         let named = |name: &str| {
-            said.split(apart).any(|word| word.trim_matches(['.', '_']).eq_ignore_ascii_case(name))
+            let name = plain(name);
+            said.split(apart).any(|word| word.trim_matches(['.', '_']).eq_ignore_ascii_case(&name))
         };
         let Some((name, value)) = variables(settings).find(|(name, _)| named(name)) else {
             return error;

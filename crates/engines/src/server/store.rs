@@ -1,10 +1,6 @@
 //! An open store: its table, and the server that is its own, another process's, or remote.
 
-use std::{
-    path::Path,
-    thread::sleep,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
 use model::{
     Access, Durability, Error, Facet, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
@@ -12,7 +8,8 @@ use model::{
 
 use super::{
     address::Address,
-    dialect::{Answer, Connect, Dialect, Failure, Row, Why},
+    at_end::{AtEnd, RETURN},
+    dialect::{Dialect, Row},
     folder::Folder,
     host::Host,
     leftovers::{self, in_database},
@@ -38,37 +35,8 @@ pub(super) struct TableStore<D: Dialect> {
     settings: Settings,
     settle: Vec<String>,
     // Before the connection whose lock shows that the table is in use.
-    removal: Removal<D>,
+    removal: AtEnd<D>,
     pub(super) host: Host<D>,
-}
-
-/// Longest time to wait for a server that restarts, to remove a table from it.
-const RETURN: Duration = Duration::from_secs(10);
-
-/// Removes the table that this process created on an existing server.
-struct Removal<D: Dialect>(Option<(Connect<D>, String)>);
-
-impl<D: Dialect> Removal<D> {
-    fn run(&mut self) -> Answer<()> {
-        let Some((connect, statement)) = self.0.take() else { return Ok(()) };
-        let asked = Instant::now();
-        let mut client = loop {
-            match connect() {
-                Err(Failure { why: Why::Absent | Why::Lost, .. }) if asked.elapsed() < RETURN => {
-                    sleep(Duration::from_millis(100));
-                }
-                answer => break answer?,
-            }
-        };
-        client.run_all([D::LOCK_TIMEOUT, &statement])
-    }
-}
-
-impl<D: Dialect> Drop for Removal<D> {
-    fn drop(&mut self) {
-        // An error has nowhere to go; the next run in the database removes the table.
-        let _ = self.run();
-    }
 }
 
 impl<D: Dialect> TableStore<D> {
@@ -81,7 +49,7 @@ impl<D: Dialect> TableStore<D> {
             let name = own_table::<D>();
             let create = D::create_table(&name, options.keys, &options.settings);
             host.control(|control| control.run(&create))?;
-            let store = Self::on(host, name, Removal(None), options)?;
+            let store = Self::on(host, name, AtEnd::NOTHING, options)?;
             folder.mark().map(|()| store)
         })
     }
@@ -91,14 +59,14 @@ impl<D: Dialect> TableStore<D> {
         let folder = Folder::at(path, D::software())?;
         folder.adopt()?;
         let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
-        Self::on(host, own_table::<D>(), Removal(None), options)
+        Self::on(host, own_table::<D>(), AtEnd::NOTHING, options)
             .map_err(|error| error.context(folder.path().display()))
     }
 
     /// Uses the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
         let host = Host::joined(&Folder::at(path, D::software())?)?;
-        Self::on(host, own_table::<D>(), Removal(None), options)
+        Self::on(host, own_table::<D>(), AtEnd::NOTHING, options)
     }
 
     /// Creates a table on an existing server, after removing what killed runs left.
@@ -108,18 +76,21 @@ impl<D: Dialect> TableStore<D> {
         let _ = leftovers::sweep(&host, &database);
         let create = D::create_table(&name, options.keys, &options.settings);
         host.control(|control| control.create_marked(&create, &name, &leftovers::mark()))?;
-        let removal = Removal(Some((host.connect.clone(), format!("DROP TABLE {name}"))));
+        let drop = format!("DROP TABLE {name}");
+        let removal = AtEnd::new(RETURN, host.connect.clone(), move |control| {
+            control.run_all([D::LOCK_TIMEOUT, &drop])
+        });
         Self::on(host, name, removal, options)
     }
 
     /// Uses a table that another process has created on an existing server.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name, _) = existing(location, options)?;
-        Self::on(host, name, Removal(None), options)
+        Self::on(host, name, AtEnd::NOTHING, options)
     }
 
     /// Takes what is to be removed, so that an error removes it.
-    fn on(host: Host<D>, name: String, removal: Removal<D>, options: &OpenOptions) -> Result<Self> {
+    fn on(host: Host<D>, name: String, removal: AtEnd<D>, options: &OpenOptions) -> Result<Self> {
         let keys = host.control(|control| control.prepare(&format!("SELECT k, v FROM {name}")))?;
         let keys = D::keys(&keys).ok_or_else(|| {
             Error::usage(format!(

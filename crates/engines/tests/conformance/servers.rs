@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Engines with a server of their own.
-pub(crate) const PRIVATE: &[&str] = &["mariadb", "postgres", "s3"];
+pub(crate) const PRIVATE: &[&str] = &["mariadb", "postgres", "s3", "valkey"];
 
 /// An engine whose stores are on an existing server.
 struct Remote {
@@ -55,6 +55,13 @@ const REMOTE: &[Remote] = &[
         address: |_| "//integers/in/a/bucket".to_owned(),
         own: &[("check", "md5")],
         settings: endpoint,
+    },
+    Remote {
+        name: "redis",
+        server: "valkey",
+        address: |store| format!("//{}/0", socket(store)),
+        own: &[],
+        settings: |_| Vec::new(),
     },
 ];
 

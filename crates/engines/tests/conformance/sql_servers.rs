@@ -1,6 +1,6 @@
 //! What servers add: joining a running server, scans that stop early, waiting for rows; and
 //! MariaDB's storage engines.
-#![cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+#![cfg(all(unix, any(feature = "mariadb", feature = "postgres", feature = "valkey")))]
 
 use std::{
     ops::ControlFlow,

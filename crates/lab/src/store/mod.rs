@@ -104,17 +104,17 @@ impl ReadyStore {
         Ok(StoreFacts { target, mount, memory_bytes, server, ..facts })
     }
 
-    /// Memory that the store may take for itself, in bytes: all of its `data` if that is not on a
-    /// disk, else what the setting `cache` gives it; an engine without that has none. Absent if a
+    /// Memory that the store may take for itself, in bytes: all of its `data` if that is in memory
+    /// anyway, else what the setting `cache` gives it; an engine without that has none. Absent if a
     /// remote server does not report it.
     fn own_memory(&self, in_effect: &Settings, data: u64) -> Option<u64> {
         let engine = self.engine.capabilities();
         let cache = in_effect.parse("cache");
-        match (engine.persistent, engine.retains) {
+        match (engine.resident, engine.retains) {
             _ if engine.remote => cache,
-            (true, _) => cache.or(Some(0)),
-            (false, true) => Some(data),
-            (false, false) => Some(0),
+            (false, _) => cache.or(Some(0)),
+            (true, true) => Some(data),
+            (true, false) => Some(0),
         }
     }
 

@@ -393,7 +393,7 @@ findings! {
 
     [Note] ServerUnseen =>
         "processor time, memory and bytes of the server are not in the figures: it ran already; \
-        mariadb: and postgres: start one of their own";
+        mariadb:, postgres: and valkey: start one of their own";
 
     [Warning] NotUsable { why: String = "Why, and what would help." } => "not measured: {why}";
 

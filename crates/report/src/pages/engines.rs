@@ -54,7 +54,10 @@ const FORMS: [(&str, &str); 7] = [
         "…?NAME=VALUE&…",
         "settings, as in sqlite:thumbs.db?api=blob&mmap=1GiB; a list of values makes a run for each",
     ),
-    ("mysql://…", "mysql://user@host:port/database: an existing server; postgres://… likewise"),
+    (
+        "mysql://…",
+        "mysql://user@host:port/database: an existing server; postgres://…, redis://… likewise",
+    ),
     (
         "s3://…",
         "s3://bucket/prefix?endpoint=http://host:port: an existing bucket of an object store",

@@ -6,7 +6,7 @@ Targets:
   sqlite:FILE?api=blob       engine, location, settings
   sqlite:?api=blob&mmap=1GiB no location: a scratch store, filled and removed by storemark;
                              quote it in a shell
-  mariadb:  postgres:        private servers, started and removed by storemark
+  mariadb: postgres: valkey: private servers, started and removed by storemark
   `storemark engines` lists all engines and their settings
 
 Examples:

@@ -20,6 +20,11 @@ pub(super) struct Kind {
     /// How an address of an existing one may start.
     pub(super) scheme: &'static str,
     pub(super) other_scheme: &'static str,
+    /// A database that [`Existing`] has.
+    pub(super) shop: &'static str,
+    /// Makes the table `mine`.
+    pub(super) mine: &'static str,
+    pub(super) has_rows: bool,
     /// A user that may do everything, with its password.
     pub(super) admin: &'static str,
     /// The variable that has a password.
@@ -35,7 +40,7 @@ pub(super) struct Kind {
     pub(super) says: Says,
     /// Gives a new server its database `shop` and its users.
     setup: &'static [(&'static str, &'static str)],
-    /// Lists the tables of `shop`.
+    /// Lists the tables of the database `shop`.
     tables: &'static str,
     /// The folder of the socket, or its path, in the folder of the server.
     socket: &'static str,
@@ -49,12 +54,18 @@ pub(super) struct Says {
     pub(super) no_database: &'static str,
     pub(super) no_privilege: &'static str,
     pub(super) nobody: &'static str,
+    pub(super) encrypted: &'static str,
+    /// Without encryption; `None`: it listens elsewhere for that.
+    pub(super) plain: Option<&'static str>,
 }
 
 pub(super) const MARIADB: Kind = Kind {
     engine: "mariadb",
     scheme: "mysql",
     other_scheme: "mariadb",
+    shop: "shop",
+    mine: "CREATE TABLE mine (k INT)",
+    has_rows: true,
     admin: "root",
     password: "MYSQL_PWD",
     session: "set.sort_buffer_size=1048576",
@@ -87,6 +98,8 @@ pub(super) const MARIADB: Kind = Kind {
         no_database: "Unknown database 'nowhere'",
         no_privilege: "CREATE command denied",
         nobody: "nothing answers there",
+        encrypted: "tls_version=TLSv1.",
+        plain: Some("tls_version=none"),
     },
     setup: &[
         ("mysql", "CREATE DATABASE shop"),
@@ -125,6 +138,9 @@ pub(super) const POSTGRES: Kind = Kind {
     engine: "postgres",
     scheme: "postgres",
     other_scheme: "postgresql",
+    shop: "shop",
+    mine: "CREATE TABLE mine (k INT)",
+    has_rows: true,
     admin: "admin:right",
     password: "PGPASSWORD",
     session: "set.work_mem=8MB",
@@ -150,6 +166,8 @@ pub(super) const POSTGRES: Kind = Kind {
         no_database: "\"nowhere\" does not exist",
         no_privilege: "GRANT CREATE ON SCHEMA public TO poor",
         nobody: "onnection refused",
+        encrypted: "tls_version=TLSv1.",
+        plain: Some("tls_version=none"),
     },
     setup: &[
         ("postgres", "CREATE DATABASE shop"),
@@ -181,6 +199,68 @@ pub(super) const POSTGRES: Kind = Kind {
             .args(["-d", database, "-c", sql, "-h"])
             .arg(&server.folder)
             .env("PGPASSWORD", "right");
+        command
+    },
+};
+
+pub(super) const VALKEY: Kind = Kind {
+    engine: "valkey",
+    scheme: "redis",
+    other_scheme: "valkey",
+    shop: "1",
+    mine: "SET mine 1",
+    has_rows: false,
+    admin: "admin:right",
+    password: "REDISCLI_AUTH",
+    session: "tls=off",
+    outside: "set.aclfile=/etc/passwd",
+    refused_settings: &[
+        ("?set.maxmemoyr=1", ">>> 'maxmemoyr"),
+        ("?set.maxmemory=lots", "set.maxmemory=lots"),
+        ("?set.port=1", "did not take effect: the server has \"0\""),
+        ("?set.appendonly=no", "did not take effect: the server has \"yes\""),
+        ("?set.maxmemory-policy=allkeys-lru", "the server has \"noeviction\""),
+        ("?set.dir=x", "names a place or code"),
+        ("?sync=second", "off, no, everysec, always"),
+        ("absent", "absent"),
+    ],
+    refused_session: &[
+        ("?set.maxmemory=1", "no setting \"set.maxmemory\""),
+        ("?sync=off", "sync=off cannot be had: the server has sync=always (appendonly=yes"),
+    ],
+    says: Says {
+        wrong_password: "assword authentication failed",
+        no_database: "nowhere: no number of a database",
+        no_privilege: "no permissions to run the 'info' command",
+        nobody: "nothing answers there",
+        encrypted: "tls=/",
+        plain: None,
+    },
+    setup: &[("1", "PING")],
+    tables: "KEYS *",
+    socket: "socket",
+    start: |folder, port| {
+        let mut server = Command::new("redis-server");
+        server.current_dir(folder).args(["--unixsocket", "socket", "--save", ""]);
+        server.args(["--bind", "127.0.0.1", "--appendonly", "yes", "--appendfsync", "always"]);
+        let port = port.to_string();
+        if folder.join("server.pem").exists() {
+            // It has a port for each.
+            server.args(["--port", "0", "--tls-port", &port, "--tls-auth-clients", "no"]);
+            server.args(["--tls-cert-file", "server.pem", "--tls-key-file", "server.key"]);
+            server.args(["--tls-ca-cert-file", "ca.pem"]);
+        } else {
+            server.args(["--port", &port]);
+        }
+        for (user, may) in [("admin", "+@all"), ("me", "+@all"), ("poor", "+@read +ping +select")] {
+            server.args(["--user", user, "on", ">right", "~*", "&*"]).args(may.split(' '));
+        }
+        server.stdout(File::create(folder.join("log")).unwrap()).spawn().unwrap()
+    },
+    client: |server, database, words| {
+        let mut command = Command::new("redis-cli");
+        command.arg("-s").arg(server.folder.join("socket")).args(["-e", "-n", database]);
+        command.args(words.split(' '));
         command
     },
 };
@@ -299,7 +379,7 @@ impl<'k> Existing<'k> {
         let _ = self.process.wait();
         thread::sleep(pause);
         self.process = (self.kind.start)(&self.folder, self.port);
-        assert!(within(60, || self.sql("shop", "SELECT 1").is_some()));
+        assert!(within(60, || self.sql(self.kind.shop, "SELECT 1").is_some()));
     }
 
     /// The file with the authority that signed its certificate.
@@ -325,18 +405,24 @@ impl<'k> Existing<'k> {
     }
 
     pub(super) fn tables(&self) -> String {
-        self.sql("shop", self.kind.tables).unwrap()
+        // Of nothing, one client prints an empty line.
+        self.sql(self.kind.shop, self.kind.tables).unwrap().trim_start().to_owned()
     }
 
     pub(super) fn place(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// The address of `shop` through the socket.
+    /// The address of its database `shop`.
+    pub(super) fn address(&self) -> String {
+        format!("{}://me:right@{}/{}", self.kind.scheme, self.place(), self.kind.shop)
+    }
+
+    /// The same through the socket.
     pub(super) fn by_socket(&self) -> String {
         let socket = self.folder.join(self.kind.socket).display().to_string();
         let socket = socket.trim_end_matches('/').replace('/', "%2F");
-        format!("me:right@{socket}:{}/shop", self.port)
+        format!("me:right@{socket}:{}/{}", self.port, self.kind.shop)
     }
 }
 

@@ -29,7 +29,7 @@ const STORES: &[(&str, &str)] = &[
 ];
 
 /// Those with a server, which take long.
-const SERVERS: &[(&str, &str)] = &[("mariadb", "in"), ("postgres", "ints")];
+const SERVERS: &[(&str, &str)] = &[("mariadb", "in"), ("postgres", "ints"), ("valkey", "in")];
 
 #[test]
 fn damaged_stores() {

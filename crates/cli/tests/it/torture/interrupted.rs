@@ -39,7 +39,8 @@ const LINES: &[Line] = &[
 const SERVERS: &[Line] = &[
     Line("copy in mariadb:out", Some(("in", "mariadb:out"))),
     Line("copy in postgres:out", Some(("in", "postgres:out"))),
-    Line("run mariadb: postgres: --update --keys 20 --rounds 2 --json r.json", None),
+    Line("copy in valkey:out", Some(("in", "valkey:out"))),
+    Line("run mariadb: postgres: valkey: --update --keys 20 --rounds 2 --json r.json", None),
     Line("rows mariadb: postgres:?via=tcp --rows 200 --style text --rounds 1 --json r.json", None),
 ];
 

@@ -17,6 +17,8 @@ pub(crate) mod rocksdb;
 #[cfg(feature = "s3")]
 pub(crate) mod s3;
 pub(crate) mod sqlite;
+#[cfg(all(unix, feature = "valkey"))]
+pub(crate) mod valkey;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,248 @@
+//! An open store: its keys, and the server that is its own, another process's, or remote.
+
+use std::{collections::BTreeSet, path::Path, time::Duration};
+
+use model::{
+    Access, Durability, Error, ErrorKind, Facet, Key, KeyKind, Leftover, OpenOptions, Result,
+    Session, Settings, Store,
+};
+
+use super::{
+    connection::{Client, other},
+    peer,
+    program::software,
+    session::ValkeySession,
+    stored::Stored,
+};
+use crate::{
+    refusal::check_value,
+    server::{Address, Answer, AtEnd, Folder, Host, Peer, RETURN, TLS, add_asked, mark, outcomes},
+};
+
+/// The name of the store of a server that storemark starts.
+const OWN: &str = "kv";
+/// A hash on an existing server with the marks of the stores that runs have made.
+const STORES: &[u8] = b"storemark:stores";
+/// The default of `proto-max-bulk-len`.
+const LONGEST: u64 = 512 << 20;
+
+pub(super) struct ValkeyStore {
+    pub(super) access: Access,
+    pub(super) stored: Stored,
+    /// Most bytes of a value.
+    longest: u64,
+    /// On an existing server, by which its connections are known.
+    name: Option<String>,
+    settings: Settings,
+    // Before the connection that shows that the store is in use, and before the server ends.
+    end: AtEnd<Client>,
+    pub(super) host: Host<Client>,
+}
+
+impl ValkeyStore {
+    /// Creates a folder with a server that has an empty store.
+    pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let folder = Folder::at(path, software())?;
+        Host::<Client>::install(&folder, &options.settings, || {
+            let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
+            host.control(|control| name_kind(control, OWN, options.keys))?;
+            let store = Self::private(host, options)?;
+            folder.mark().map(|()| store)
+        })
+    }
+
+    /// Starts a server on the folder of an existing store.
+    pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let folder = Folder::at(path, software())?;
+        folder.adopt()?;
+        let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
+        Self::private(host, options).map_err(|error| error.context(folder.path().display()))
+    }
+
+    /// Without a log the values are written at the end.
+    fn private(host: Host<Client>, options: &OpenOptions) -> Result<Self> {
+        let mut end = AtEnd::NOTHING;
+        if options.settings.is("sync", "off") {
+            let log = |control: &mut Client, word: &[u8]| {
+                control.ask(&[b"CONFIG", b"SET", b"appendonly", word]).map(drop)
+            };
+            host.control(|control| log(control, b"no"))?;
+            if options.access == Access::Write {
+                end = AtEnd::new(Duration::ZERO, host.connect.clone(), |control| {
+                    control.rewrite(&[b"CONFIG", b"SET", b"appendonly", b"yes"])
+                });
+            }
+        }
+        Self::on(host, OWN, end, options)
+    }
+
+    /// Uses the server that another process has started.
+    pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let host = Host::joined(&Folder::at(path, software())?)?;
+        Self::on(host, OWN, AtEnd::NOTHING, options)
+    }
+
+    /// Makes a store on an existing server, after removing what killed runs left.
+    pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+        let (host, name) = existing(location, options)?;
+        // What cannot be removed does not prevent the run.
+        let _ = sweep(&host);
+        host.control(|control| {
+            // Who sees the mark sees the connection.
+            control.ask(&[b"CLIENT", b"SETNAME", name.as_bytes()])?;
+            if control.number(&[b"HSETNX", STORES, name.as_bytes(), mark().as_bytes()])? == 0 {
+                let what = format!("{name}: another run has keys of this name there");
+                return Err(other(Error::new(ErrorKind::Exists, what)));
+            }
+            Ok(())
+        })?;
+        let own = name.clone();
+        let end = AtEnd::new(RETURN, host.connect.clone(), move |control| remove(control, &own));
+        host.control(|control| name_kind(control, &name, options.keys))?;
+        Self::on(host, &name, end, options)
+    }
+
+    /// Uses a store that another process has made on an existing server.
+    pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+        let (host, name) = existing(location, options)?;
+        Self::on(host, &name, AtEnd::NOTHING, options)
+    }
+
+    fn on(
+        host: Host<Client>,
+        name: &str,
+        end: AtEnd<Client>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let kind = host.control(|control| control.text(&[b"GET", name.as_bytes()]))?;
+        let keys =
+            KeyKind::ALL.into_iter().find(|keys| keys.as_str() == kind).ok_or_else(|| {
+                Error::corrupt(format!("{}: the key {name} has no kind of keys", host.shown))
+            })?;
+        let longest = host.variables()?.get("proto-max-bulk-len").parse().unwrap_or(LONGEST);
+        Ok(Self {
+            access: options.access,
+            stored: Stored::new(name, keys),
+            longest,
+            name: (!host.is_private()).then(|| name.to_owned()),
+            settings: options.settings.clone(),
+            end,
+            host,
+        })
+    }
+
+    /// Lists what the server has besides the store.
+    pub(super) fn others(&self) -> Result<Vec<String>> {
+        self.host.control(|control| {
+            let mut others = Vec::new();
+            let info = control.text(&[b"INFO", b"keyspace"])?;
+            let databases = info.lines().filter_map(|line| line.split_once(':'));
+            let databases = databases.map(|(name, _)| name.trim()).filter(|name| *name != "db0");
+            others.extend(databases.map(|name| format!("the database {name}")));
+            control.each_key(b"*", |_, keys| {
+                let keys = keys.iter().filter(|key| !self.stored.is_own(key));
+                others.extend(keys.map(|key| format!("the key {}", key.escape_ascii())));
+                Ok(())
+            })?;
+            Ok(others)
+        })
+    }
+}
+
+/// The existing server at an address, which is as asked, and the name of the store there.
+fn existing(location: &Path, options: &OpenOptions) -> Result<(Host<Client>, String)> {
+    let address = Address::parse(location, &options.settings, &Client::ADDRESS)?;
+    let host = Host::<Client>::remote(&address, &options.settings)?;
+    let fits = peer::check(&options.settings, &host.variables()?);
+    fits.map_err(|error| error.context(&host.shown))?;
+    Ok((host, address.table))
+}
+
+/// Writes which kind of keys the store `name` has.
+fn name_kind(control: &mut Client, name: &str, keys: KeyKind) -> Answer<()> {
+    control.ask(&[b"SET", name.as_bytes(), keys.as_str().as_bytes()]).map(drop)
+}
+
+/// Removes the store `name` from an existing server.
+fn remove(control: &mut Client, name: &str) -> Answer<()> {
+    let stored = Stored::new(name, KeyKind::Names);
+    control.each_key(&stored.pattern(), |control, keys| {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let words: Vec<&[u8]> =
+            [&b"DEL"[..]].into_iter().chain(keys.iter().map(|key| &**key)).collect();
+        control.ask(&words).map(drop)
+    })?;
+    control.ask(&[b"DEL", name.as_bytes(), &stored.metas])?;
+    control.ask(&[b"HDEL", STORES, name.as_bytes()]).map(drop)
+}
+
+/// Removes the stores that killed runs left on an existing server: those whose name no connection has.
+pub(super) fn sweep(host: &Host<Client>) -> Result<Vec<Leftover>> {
+    let (marked, clients) = host.control(|control| {
+        let marked = control.strings(&[b"HGETALL", STORES])?;
+        let clients =
+            if marked.is_empty() { String::new() } else { control.text(&[b"CLIENT", b"LIST"])? };
+        Ok((marked, clients))
+    })?;
+    let words = clients.split_whitespace();
+    let used: BTreeSet<_> = words.filter_map(|word| word.strip_prefix("name=")).collect();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let marked = marked.as_chunks().0.iter().map(|[name, mark]| (text(name), text(mark)));
+    let marked = marked.map(|(name, mark)| {
+        let is_free = !used.contains(&*name);
+        (name, mark, is_free)
+    });
+    Ok(outcomes(marked, |name| host.control(|control| remove(control, name))))
+}
+
+impl Store for ValkeyStore {
+    fn keys(&self) -> KeyKind {
+        self.stored.keys
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let connected = (self.host.connect)().and_then(|mut client| {
+            if let Some(name) = &self.name {
+                client.ask(&[b"CLIENT", b"SETNAME", name.as_bytes()])?;
+            }
+            Ok(client)
+        });
+        let client = connected.map_err(|failure| self.host.explain(failure))?;
+        Ok(Box::new(ValkeySession::new(self, client)))
+    }
+
+    fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
+        check_value(key, length, self.longest)
+    }
+
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        let variables = self.host.variables()?;
+        let mut found = peer::in_effect(&variables);
+        add_asked(&mut found, &self.settings);
+        if self.name.is_some() {
+            // A connection that is not encrypted as asked is none.
+            found.set(TLS.name, self.settings.get(TLS.name).unwrap_or("off"));
+        }
+        Ok((found, peer::class(&variables)))
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.host.processes()
+    }
+
+    fn reclaim(self: Box<Self>) -> Result<()> {
+        // Without a log, the end writes what is left.
+        if !self.settings.is("sync", "off") {
+            self.host.control(|control| control.rewrite(&[b"BGREWRITEAOF"]))?;
+        }
+        self.close()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let Self { host, mut end, .. } = *self;
+        end.run().map_err(|failure| host.explain(failure))?;
+        host.stop()
+    }
+}
