@@ -2,6 +2,12 @@
 //! store, and addresses. A kind of server adds its [`Peer`]. SQL servers also share tables of values
 //! and of rows with their sessions, and add their [`Dialect`].
 
+// What one kind of server needs alone is not used in a build without it.
+#![cfg_attr(
+    not(all(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")),
+    allow(dead_code, unused_imports)
+)]
+
 mod address;
 mod at_end;
 mod dialect;
