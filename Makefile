@@ -32,7 +32,7 @@ tools:
 # for its pages, ClamAV's daemon, which is asked before files are opened, ssh, and Python for a check of
 # the source, with its pip for rclone. Node.js comes from Debian only where there is none: others bring npm along.
 NODE = $(shell command -v npm >/dev/null || echo nodejs npm)
-PACKAGES = python3 python3-pip sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql redis-server openssl clamav-daemon \
+PACKAGES = python3 python3-pip sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql redis-server bindfs openssl clamav-daemon \
   chromium fonts-dejavu-core openssh-client $(NODE)
 # Those that are only unpacked, into target/debian: an sshd that the system does not start, and a
 # library that shows another time.
@@ -53,7 +53,7 @@ packages:
 	  && PATH=$$PATH:/usr/sbin:/sbin command -v mariadbd >/dev/null \
 	  && PATH=$$PATH:/usr/sbin:/sbin command -v clamd >/dev/null \
 	  && { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
-	  && command -v redis-server >/dev/null && command -v redis-cli >/dev/null \
+	  && command -v bindfs >/dev/null && command -v redis-server >/dev/null && command -v redis-cli >/dev/null \
 	  && test -e /usr/include/rocksdb/c.h && ls /usr/lib/llvm-*/lib/libclang.so >/dev/null 2>&1 \
 	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(PACKAGES); } \
 	  || { echo "storemark: the tests need Debian's packages $(PACKAGES)" >&2; exit 1; }

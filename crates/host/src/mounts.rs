@@ -95,7 +95,9 @@ impl Mount {
         let block = self.block_device();
         let queue = |file| block.as_ref().and_then(|block| own_or_disks(block, file));
         let rotational = queue("queue/rotational");
-        let readahead = queue("queue/read_ahead_kb").and_then(|kib| kib.parse::<u64>().ok());
+        let number = |file| queue(file).and_then(|number| number.parse::<u64>().ok());
+        let readahead = number("queue/read_ahead_kb");
+        let can_discard = number("queue/discard_max_bytes").is_some_and(|bytes| bytes > 0);
         Filesystem {
             mount: self.point.display().to_string(),
             kind: self.kind.clone(),
@@ -104,6 +106,7 @@ impl Mount {
             rotational: rotational.map(|answer| answer == "1"),
             readahead_bytes: readahead.and_then(|kib| kib.checked_mul(1024)),
             loop_direct_io: block.and_then(|block| loop_direct_io(&block, MAX_LAYERS)),
+            discards: can_discard && discards(&self.options),
             compression: compression(&self.kind, &self.options),
             flush: None,
         }
@@ -148,15 +151,23 @@ fn own_or_disks(folder: &Path, file: &str) -> Option<String> {
     [folder.join(file), folder.join("..").join(file)].into_iter().find_map(read_line)
 }
 
+/// The value of a mount option; `on` for one without.
+fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
+    options.split(',').find_map(|option| match option.split_once('=') {
+        Some((key, value)) => (key == name).then_some(value),
+        None => (option == name).then_some("on"),
+    })
+}
+
+/// Whether blocks are discarded when they are freed; btrfs may also do it later.
+fn discards(options: &str) -> bool {
+    matches!(option(options, "discard"), Some("on" | "sync"))
+}
+
 /// How a file system compresses what is written to it, as far as its type and mount options show;
 /// `None`: not at all. Options of single files (`chattr +c`) are not seen.
 fn compression(kind: &str, options: &str) -> Option<String> {
-    let value = |name: &str| {
-        options.split(',').find_map(|option| match option.split_once('=') {
-            Some((key, value)) => (key == name).then_some(value),
-            None => (option == name).then_some("on"),
-        })
-    };
+    let value = |name| option(options, name);
     let set = match kind {
         "btrfs" => value("compress").or_else(|| value("compress-force")),
         "f2fs" => value("compress_algorithm"),
@@ -265,6 +276,23 @@ mod tests {
             ("/dev/sdb1", "ro,noatime,attr2")
         );
         assert_eq!(mounts[1].options, "rw,relatime,discard");
+    }
+
+    /// As Linux 6.1 to 6.18 shows them.
+    #[test]
+    fn mounts_of_networks_and_programs_are_read() {
+        let text = b"\
+40 27 0:60 / /mnt/nfs rw,relatime shared:20 - nfs4 nas:/export/data rw,vers=4.2,proto=tcp,addr=10.0.0.1
+41 27 0:61 / /mnt/smb rw,relatime - cifs //nas/share rw,vers=3.1.1,cache=strict,actimeo=1
+42 27 0:62 / /mnt/ssh rw,nosuid,nodev,relatime - fuse.sshfs me@nas:/data rw,user_id=0,group_id=0
+43 27 0:63 / /mnt/host rw,relatime - virtiofs shared rw
+";
+        let kinds: Vec<_> = parse(text).iter().map(|mount| mount.describe().kind).collect();
+        assert_eq!(kinds, ["nfs4", "cifs", "fuse.sshfs", "virtiofs"]);
+        let mounts = parse(text);
+        let nfs = holding(&mounts, None, Path::new("/mnt/nfs/a")).unwrap().describe();
+        assert_eq!((nfs.device.as_str(), nfs.discards), ("nas:/export/data", false));
+        assert!(nfs.options.contains("vers=4.2"));
     }
 
     #[test]
@@ -415,7 +443,21 @@ mod compression_tests {
     }
 
     #[test]
+    fn deletions_are_passed_on_at_once_or_later() {
+        for (options, at_once) in [
+            ("rw,discard,relatime", true),
+            ("rw,ssd,discard=sync", true),
+            ("rw,ssd,discard=async", false),
+            ("rw,nodiscard", false),
+            ("rw", false),
+        ] {
+            assert_eq!(discards(options), at_once, "{options}");
+        }
+    }
+
+    #[test]
     fn no_options_make_it_panic() {
         survives("rw,compress=zstd:3,ssd", |options| compression("btrfs", options));
+        survives("rw,discard=async,ssd", discards);
     }
 }

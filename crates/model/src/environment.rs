@@ -80,6 +80,9 @@ pub struct Filesystem {
     pub readahead_bytes: Option<u64>,
     /// Whether a loop device reads its file past the page cache; absent: it is no loop device.
     pub loop_direct_io: Option<bool>,
+    /// Whether it passes each deletion to the device at once.
+    #[serde(default)]
+    pub discards: bool,
     /// How it compresses what is written; absent: not at all.
     pub compression: Option<String>,
     /// Flushing 4 KiB to it; absent: not measured.

@@ -5,8 +5,10 @@ use model::{
     record::Record,
 };
 
+use super::mounts;
+
 /// File systems that are memory, or are between the store and a disk's own.
-const UNUSUAL: [&str; 7] = ["tmpfs", "ramfs", "overlay", "aufs", "fuse", "9p", "nfs"];
+const UNUSUAL: [&str; 3] = ["tmpfs", "ramfs", "aufs"];
 
 /// Ratio above which compressing saves next to nothing.
 const COMPRESSIBLE: f64 = 0.9;
@@ -25,7 +27,8 @@ pub fn of_machine(environment: &Environment) -> Vec<FindingKind> {
 fn of_filesystem(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
     let twice = (filesystem.loop_direct_io == Some(false))
         .then(|| FindingKind::CachedTwice { device: filesystem.device.clone() });
-    [unusual(filesystem), twice, flush_too_fast(filesystem)].into_iter().flatten()
+    let own = [unusual(filesystem), twice, flush_too_fast(filesystem)].into_iter().flatten();
+    own.chain(mounts::findings(filesystem))
 }
 
 /// What is read ahead at once is to fit so often into the memory of a run.
@@ -59,7 +62,9 @@ fn matters(record: &Record, kind: &FindingKind) -> bool {
             record.header.plan.caches.iter().any(|cache| cache.is_cold())
         }
         FindingKind::CachedTwice { .. } => reaches_device(record),
-        FindingKind::FlushTooFast { .. } => is_flushed(record),
+        FindingKind::SecondCache { .. } => is_read_from_device(record),
+        FindingKind::FlushTooFast { .. } | FindingKind::FlushUnproven { .. } => is_flushed(record),
+        FindingKind::Discards { .. } => record.header.plan.first(Work::writes).is_some(),
         FindingKind::FlushesWithFsync => {
             let targets = &record.header.plan.targets;
             is_flushed(record) && targets.iter().any(|target| target.engine == "sqlite")
@@ -117,7 +122,7 @@ fn virtual_machine(environment: &Environment) -> Option<&str> {
 
 fn unusual(filesystem: &Filesystem) -> Option<FindingKind> {
     let Filesystem { kind, mount, .. } = filesystem;
-    let unusual = UNUSUAL.contains(&kind.as_str()) || kind.starts_with("fuse.");
+    let unusual = UNUSUAL.contains(&kind.as_str()) || mounts::is_reached_through_others(kind);
     unusual.then(|| FindingKind::UnusualFilesystem { kind: kind.clone(), mount: mount.clone() })
 }
 

@@ -1,6 +1,7 @@
 //! What the plan, the machine and the stores make doubtful.
 
 mod machine;
+mod mounts;
 mod work;
 
 use model::{

@@ -26,6 +26,7 @@ mod libraries;
 mod life;
 mod memory;
 mod mix;
+mod mounts;
 mod moving;
 #[cfg(unix)]
 #[cfg(feature = "s3")]

@@ -208,6 +208,35 @@ findings! {
         "cold reads may not reach a device: what {device} reads is cached a second time, under it; \
         `losetup --direct-io=on {device}` turns that off";
 
+    [Warning] SecondCache {
+        kind: String = "The type of the file system.",
+        mount: String = "Where it is mounted.",
+        holder: String = "Whose cache it is.",
+    } => "cold figures may be too small: {kind} ({mount}) has its data in a second cache too, that of \
+        {holder}, which storemark neither sees nor empties; --scratch DIR on a disk's own file system \
+        shows a cold start";
+
+    [Warning] FlushUnproven {
+        kind: String = "The type of the file system.",
+        mount: String = "Where it is mounted.",
+        how: String = "Which flush may reach no disk, and what shows it.",
+    } => "durable figures on {kind} ({mount}) may prove nothing: {how}";
+
+    [Note] AttributesCached {
+        kind: String = "The type of the file system.",
+        mount: String = "Where it is mounted.",
+        seconds: u64 = "How long attributes are kept.",
+    } => "looking up files may not ask the server, and changes by other clients may show up to \
+        {seconds} s late: {kind} ({mount}) keeps attributes that long; the mount option actimeo=0 asks \
+        each time";
+
+    [Note] Discards {
+        kind: String = "The type of the file system.",
+        mount: String = "Where it is mounted.",
+    } => "deleting and replacing files may take longer than elsewhere: {kind} ({mount}) is mounted with \
+        discard, which reports each freed block to the device at once; `mount -o remount,nodiscard \
+        {mount}` turns that off, and `fstrim {mount}` does the same at a time of its own";
+
     [Warning] LoopDevice {
         kind: String = "The type of the file system.",
         device: String = "The loop device.",
