@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn every_program_is_listed() {
         let programs = programs();
-        assert_eq!(programs.len(), 4);
+        assert_eq!(programs.len(), 5);
         assert!(programs.iter().all(|program| !program.package.is_empty()));
     }
 }

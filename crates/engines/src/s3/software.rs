@@ -154,7 +154,7 @@ fn rclone(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
 const PARTS: [&str; 7] =
     ["s3-grpc", "master", "master-grpc", "volume", "volume-grpc", "filer", "filer-grpc"];
 
-/// It listens on all addresses and reports its use unless it is told otherwise.
+/// It listens on all addresses and reports its use unless options say otherwise.
 fn weed(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
     let identity = serde_json::json!({"identities": [{
         "name": KEY,

@@ -157,7 +157,7 @@ impl Client {
         }
     }
 
-    /// Writes the log anew from what is in memory, and waits until that is done.
+    /// Rewrites the log from what is in memory, and waits until that is done.
     pub(super) fn rewrite(&mut self, ask: &[&[u8]]) -> Answer<()> {
         self.ask(ask)?;
         loop {

@@ -151,6 +151,17 @@ impl<'a> Job<'a> {
         }
         Ok(())
     }
+
+    /// The caches of other hosts cannot be dropped.
+    fn check_caches(&self) -> Result<()> {
+        if self.part.hosts.is_some() && self.part.caches.iter().any(|cache| cache.is_cold()) {
+            return Err(Error::usage(
+                "--cache: only warm is accepted with --hosts, as the caches of other hosts are not \
+                 storemark's to drop",
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Makes the data and the stores ready, and finds out how long passes are.
@@ -163,13 +174,8 @@ pub(crate) fn prepare<'a>(
 ) -> Result<Prepared<'a>> {
     let job = Job::new(request, part, progress, stop);
     job.check_sharing()?;
+    job.check_caches()?;
     memory_limit::check_early(job)?;
-    if part.hosts.is_some() && part.caches.iter().any(|cache| cache.is_cold()) {
-        return Err(Error::usage(
-            "--cache: only warm is accepted with --hosts, as the caches of other hosts are not \
-             storemark's to drop",
-        ));
-    }
     let (caches, unreachable) = cache_state::reachable(&part.caches)?;
     let kept = cache.take(job);
     let mut source = Source::open(job)?;
