@@ -259,6 +259,18 @@ mod tests {
     }
 
     #[test]
+    fn operations_until_a_time_are_those_of_whole_slices_and_a_part_of_one() {
+        // Three in the first slice, one in the third, of a worker that starts and ends within one.
+        let slices = noted(7, &[(5, 60), (5, 70), (5, 99), (5, 240)]);
+        let until = |ms: u64| slices.until((7 + ms) * MS, (57 * MS, 257 * MS));
+        for (ms, operations) in
+            [(0, 0.0), (50, 0.0), (75, 1.5), (100, 3.0), (200, 3.0), (225, 3.5), (250, 4.0)]
+        {
+            assert!((until(ms) - operations).abs() < 1e-9, "{ms} ms: {}", until(ms));
+        }
+    }
+
+    #[test]
     fn workers_add_up_and_the_percentile_is_that_of_all() {
         let mut fast: Vec<_> = (0..99).map(|at| (20, at)).collect();
         fast.extend([(20, 150), (20, 250)]);
