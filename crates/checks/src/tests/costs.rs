@@ -117,8 +117,8 @@ fn clear_losers_leave_and_two_stay() {
     assert_eq!(of(&[all[0], all[1], all[5]], 3), [1, 2]);
     assert_eq!(of(&all[..1], 3), [0]);
     // The best of an engine stays where all of the data may show something else.
-    let near = [("a", 9_000, 0, 2), ("b", 4_000, 0, 2), ("b x=1", 4_050, 0, 2), ("c", 5_000, 0, 2)];
-    assert_eq!(of(&near, 2), [1, 2, 3]);
+    let near = [("a", 4_000, 0, 2), ("b", 4_400, 0, 2), ("c", 5_000, 0, 2), ("d", 9_000, 0, 2)];
+    assert_eq!(of(&near, 2), [0, 1, 2]);
 }
 
 #[test]
