@@ -67,17 +67,22 @@ fn complaints(store: &dyn Store) -> Vec<String> {
 
 #[test]
 fn a_value_is_a_row_up_to_the_limit_and_a_file_above() {
-    let (case, place) = (durable(), Place::new());
-    let store = case.create(&place.path).unwrap();
-    let mut session = store.session().unwrap();
-    for (length, count) in [(0, 0), (INLINE, 0), (INLINE + 1, 1), (INLINE, 0), (5000, 1), (6000, 1)]
-    {
-        session.write(&case.key(1), &bytes(1, length));
-        assert_eq!(files(&place.path).len(), count, "{length}");
-        assert_eq!(session.value(&case.key(1)).unwrap(), bytes(1, length));
+    for how in [How::Upsert, How::Update] {
+        let (case, place) = (durable(), Place::new());
+        let store = case.create(&place.path).unwrap();
+        let mut session = store.session().unwrap();
+        session.write(&case.key(1), b"");
+        for (length, count) in
+            [(0, 0), (INLINE, 0), (INLINE + 1, 1), (INLINE, 0), (5000, 1), (6000, 1)]
+        {
+            let value = bytes(1, length);
+            assert!(session.put(case.key(1).as_key(), &value, &Put::of(how)).unwrap());
+            assert_eq!(files(&place.path).len(), count, "{how:?} {length}");
+            assert_eq!(session.value(&case.key(1)).unwrap(), value);
+        }
+        assert!(session.delete(case.key(1).as_key()).unwrap());
+        assert_eq!(files(&place.path), [""; 0].map(PathBuf::from));
     }
-    assert!(session.delete(case.key(1).as_key()).unwrap());
-    assert_eq!(files(&place.path), [""; 0].map(PathBuf::from));
 }
 
 #[test]
