@@ -75,7 +75,7 @@ impl Blobs<'_> {
             let in_turns = self.costs_in_turns(*work, &costs);
             let earlier = part.repeated(&self.job.workload(*work, 0, keys), keys);
             let (settled, slice) = match work.rate {
-                _ if !in_turns.is_empty() => epoch::lengths(keys, &in_turns),
+                _ if !in_turns.is_empty() => epoch::lengths(keys, &in_turns, stretched(&tried)),
                 Some(rate) => (on_schedule(rate, &costs, lengths.scheduled), 0),
                 None => (keys * repeats(keys as f64, &costs, &lengths), 0),
             };
@@ -219,6 +219,13 @@ impl Cost {
 /// Seconds of an operation in the state in which it is fastest.
 fn operation(costs: &[Cost]) -> f64 {
     costs.iter().map(|cost| cost.judged).fold(f64::INFINITY, f64::min)
+}
+
+/// How many times as long warm operations take by the wall clock, because they wait for a processor.
+fn stretched(tried: &[&Costs]) -> f64 {
+    let warm = || tried.iter().flat_map(|own| own.iter()).filter(|cost| !cost.cold);
+    let sum = |of: fn(&Cost) -> f64| warm().map(of).sum::<f64>();
+    sum(|cost| cost.operation) / sum(|cost| cost.judged)
 }
 
 /// Operations of a pass on schedule: those of so many `seconds`, but no more than the slowest target

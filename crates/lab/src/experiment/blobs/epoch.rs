@@ -74,25 +74,29 @@ impl Blobs<'_> {
     }
 }
 
-/// All reads of an epoch together, in seconds: a process that is left by then has shown what its
-/// layout does.
+/// All reads of an epoch together, in seconds by the wall clock: a process that is left by then has
+/// shown what its layout does. Where reads wait for a processor, more and shorter epochs show more than
+/// few long ones; no reads are shortened by more than this.
 const EPOCH: f64 = 0.3;
+const MOST_SHORTENED: f64 = 3.0;
 /// A slice of the fastest store and one of the slowest, in seconds, as far as both can be.
 const SHORTEST: f64 = 1e-3;
 const LONGEST: f64 = 5e-3;
 
 /// Operations of an epoch on `keys`, and of a slice; `costs` are seconds of an operation of each
-/// store. Whole passes over all keys where they are short, so that each epoch reads the same.
+/// store, which takes `stretched` times as long by the wall clock. Whole passes over all keys where they
+/// are short, so that each epoch reads the same.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a float is cast to the nearest integer, and none here is negative"
 )]
-pub(super) fn lengths(keys: u64, costs: &[f64]) -> (u64, u64) {
+pub(super) fn lengths(keys: u64, costs: &[f64], stretched: f64) -> (u64, u64) {
     let all: f64 = costs.iter().sum();
     let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min);
     let slowest = costs.iter().copied().fold(0.0, f64::max);
-    let passes = (EPOCH / (all * keys as f64)).round().max(1.0);
+    let reads = EPOCH / stretched.clamp(1.0, MOST_SHORTENED);
+    let passes = (reads / (all * keys as f64)).round().max(1.0);
     let slice = (SHORTEST * LONGEST / (fastest * slowest)).sqrt();
     (keys.saturating_mul(passes as u64), slice.max(1.0) as u64)
 }
@@ -284,4 +288,18 @@ fn sample(
         measured: Measured::Blobs(passes),
         ..Sample::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_are_of_whole_passes_and_shorter_where_reads_wait() {
+        let lengths = |stretched| lengths(1000, &[2e-6, 4e-6], stretched);
+        assert_eq!(lengths(1.0), (50_000, 790));
+        assert_eq!(lengths(2.0), (25_000, 790));
+        assert_eq!(lengths(100.0), (17_000, 790), "a third at least");
+        assert_eq!(super::lengths(1_000_000, &[2e-6, 4e-6], 2.0).0, 1_000_000, "every key once");
+    }
 }
