@@ -20,6 +20,7 @@ mod meter;
 #[cfg(target_os = "linux")]
 mod mounts;
 mod os;
+mod paging;
 #[cfg(unix)]
 mod pid_file;
 mod placement;

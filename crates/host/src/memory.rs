@@ -10,6 +10,7 @@ use model::Memory;
 
 use crate::{
     os,
+    paging::pages_out_after,
     text::{self, count, read_number},
 };
 
@@ -22,6 +23,7 @@ pub fn memory() -> Memory {
     Memory {
         available_bytes: memory.available_bytes.into_iter().chain(left).min(),
         address_space_bytes: os::address_space(),
+        pages_out_after_s: pages_out_after().map(|time| time.as_secs()),
         ..memory
     }
 }
@@ -31,7 +33,7 @@ fn parse(meminfo: &str) -> Memory {
         total_bytes: text::bytes("MemTotal", meminfo),
         available_bytes: text::bytes("MemAvailable", meminfo),
         swap_bytes: text::bytes("SwapTotal", meminfo),
-        address_space_bytes: None,
+        ..Memory::default()
     }
 }
 

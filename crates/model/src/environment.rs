@@ -60,6 +60,10 @@ pub struct Memory {
     /// Addresses that the process may use; absent: as many as there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address_space_bytes: Option<u64>,
+    /// Seconds after which the kernel moves what is not used out of memory, however much is free; absent: it
+    /// does not, or only root may know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages_out_after_s: Option<u64>,
 }
 
 /// A mounted file system.

@@ -18,8 +18,10 @@ pub fn of_machine(environment: &Environment) -> Vec<FindingKind> {
     let debug = environment.debug_build.then_some(FindingKind::DebugBuild);
     let limited = environment.memory.address_space_bytes;
     let limited = limited.map(|bytes| FindingKind::AddressSpaceLimited { bytes });
+    let pages_out = environment.memory.pages_out_after_s;
+    let pages_out = pages_out.map(|seconds| FindingKind::PagesOut { seconds });
     let fsync = flushes_with_fsync(environment);
-    let machine = [debug, limited, governor(environment), host(environment), fsync];
+    let machine = [debug, limited, pages_out, governor(environment), host(environment), fsync];
     let machine = machine.into_iter().flatten();
     machine.chain(environment.filesystems.iter().flat_map(of_filesystem)).collect()
 }

@@ -40,6 +40,12 @@ fn any_governor_but_performance_varies() {
 }
 
 #[test]
+fn a_kernel_that_moves_pages_out_is_a_finding() {
+    let found = early(|r| r.header.environment.memory.pages_out_after_s = Some(60));
+    assert_eq!(found, [FindingKind::PagesOut { seconds: 60 }]);
+}
+
+#[test]
 fn a_limited_address_space_is_a_finding() {
     let bytes = 1 << 30;
     let found = early(|r| r.header.environment.memory.address_space_bytes = Some(bytes));

@@ -138,6 +138,10 @@ findings! {
         "times include swapping: up to {bytes} went to or came from swap during a trial; use less \
         data, or free memory";
 
+    [Note] PagesOut { seconds: u64 = "How long it is out of use." } =>
+        "stores may leave the memory during a run: the kernel moves out what was not used for {seconds} s, \
+        however much is free (DAMON; see /sys/kernel/mm/damon/admin and /sys/module/damon_reclaim)";
+
     [Warning] Governor { governor: String = "Its name." } =>
         "times vary with the load: the processor's frequency governor is {governor}; `cpupower \
         frequency-set -g performance` holds the frequency steady";
