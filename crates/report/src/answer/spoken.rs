@@ -91,8 +91,8 @@ fn backup_step(step: backup::Step) -> (&'static str, String) {
     use backup::Step;
     let (verb, what) = match step {
         Step::Full => ("make", "a full backup"),
-        Step::Unchanged => ("back up", "an unchanged folder"),
-        Step::Changed => ("back up", "a folder of which 1 % has changed"),
+        Step::Unchanged => ("back", "up an unchanged folder"),
+        Step::Changed => ("back", "up a folder of which 1 % has changed"),
         Step::Stats => ("count", "what a repository holds"),
         Step::Selftest => ("check", "a repository"),
         Step::Restore => ("restore", "the folder"),
