@@ -56,7 +56,7 @@ pub struct AdviseRequest {
 
 /// Shares of the time that is left.
 const THRESHOLD: f64 = 0.15;
-const RACE: f64 = 0.45;
+const RACE: f64 = 0.35;
 const FINALS: f64 = 0.8;
 /// A cold start is looked at if so much is left, and for this long at most.
 const COLD: [Duration; 2] = [Duration::from_secs(4), Duration::from_secs(30)];
