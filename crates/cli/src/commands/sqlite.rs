@@ -36,7 +36,6 @@ enum SqliteCommand {
 }
 
 #[derive(Debug, Args)]
-#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "nothing is built"))]
 struct BuildOptions {
     /// An amalgamation (sqlite3.c), or a folder that has one; default: the one of storemark
     #[arg(long, value_name = "PATH")]
