@@ -5,9 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::Environment;
+use model::{Environment, Memory};
 
-use crate::{clock, memory, mounts, os, processor, text::read_line};
+use crate::{clock, memory, mounts, os, paging, processor, text::read_line};
 
 /// Describes the machine for a run over stores at `paths`, present or not. The caller fills in
 /// `libraries` and `loop_ns`.
@@ -19,7 +19,10 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
         os: std::env::consts::OS.to_owned(),
         kernel: kernel(),
         cpu: processor::cpu(),
-        memory: memory::memory(),
+        memory: Memory {
+            pages_out_after_s: paging::pages_out_after().map(|time| time.as_secs()),
+            ..memory::memory()
+        },
         virtualised: virtualised(),
         filesystems: mounts::filesystems(paths),
         libraries: Vec::new(),

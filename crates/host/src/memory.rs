@@ -10,7 +10,6 @@ use model::Memory;
 
 use crate::{
     os,
-    paging::pages_out_after,
     text::{self, count, read_number},
 };
 
@@ -23,7 +22,6 @@ pub fn memory() -> Memory {
     Memory {
         available_bytes: memory.available_bytes.into_iter().chain(left).min(),
         address_space_bytes: os::address_space(),
-        pages_out_after_s: pages_out_after().map(|time| time.as_secs()),
         ..memory
     }
 }

@@ -138,3 +138,15 @@ pub(super) fn duration(us: &Estimate) -> String {
     let [point, low, high] = [us.point, us.low, us.high].map(|us| factor(us / each));
     if us.n < 2 { format!("{point} {unit}") } else { format!("{point} {unit} ({low} to {high})") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbs_take_their_ending_before_what_belongs_to_them() {
+        let said = |(verb, what): (&str, String)| format!("{verb}s {what}");
+        assert_eq!(said(backup_step(backup::Step::Unchanged)), "backs up an unchanged folder");
+        assert_eq!(said(life_step(life::Step::Stat)), "looks up lengths of values");
+    }
+}

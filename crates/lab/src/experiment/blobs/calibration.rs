@@ -285,6 +285,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn waits_for_a_processor_stretch_warm_operations() {
+        let cost =
+            |cold, operation, judged| Cost { cold, first: 0.0, operation, judged, apart: 0.0 };
+        let (warm, cold) = (cost(false, 3e-6, 1e-6), cost(true, 9e-3, 1e-6));
+        let costs = [vec![warm, cold], vec![cost(false, 5e-6, 3e-6)]];
+        let found = stretched(&costs.each_ref());
+        assert!((found - 2.0).abs() < 1e-9, "{found}");
+    }
+
+    #[test]
     fn short_passes_go_over_the_keys_again_unless_a_target_is_slow() {
         let lengths = Lengths { shortest: 0.05, longest: 1.0, scheduled: 1.0 };
         let repeats = |keys, costs: &[f64]| repeats(keys, costs, &lengths);

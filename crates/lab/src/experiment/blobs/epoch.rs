@@ -75,9 +75,10 @@ impl Blobs<'_> {
 }
 
 /// All reads of an epoch together, in seconds by the wall clock: a process that is left by then has
-/// shown what its layout does. Where reads wait for a processor, more and shorter epochs show more than
-/// few long ones; no reads are shortened by more than this.
+/// shown what its layout does. Where reads wait for a processor, that is fewer reads: more epochs show
+/// more than longer ones.
 const EPOCH: f64 = 0.3;
+/// Fewer by this factor at most.
 const MOST_SHORTENED: f64 = 3.0;
 /// A slice of the fastest store and one of the slowest, in seconds, as far as both can be.
 const SHORTEST: f64 = 1e-3;
