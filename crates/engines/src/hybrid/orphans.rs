@@ -9,24 +9,22 @@ use super::{parts::Parts, table::Reference};
 /// Complaints at most, as `PRAGMA integrity_check` has.
 const COMPLAINTS: usize = 100;
 
-/// The texts of all rows that name a file; by the index on them alone, if there is one.
-fn references(parts: &Parts) -> Result<Vec<String>> {
+/// `column` of all rows that name a file; by the index on them alone, if there is one.
+fn named(parts: &Parts, column: &str) -> Result<Vec<String>> {
     let table = parts.rows.table().name;
-    parts.rows.column(&format!("SELECT value FROM {table} WHERE typeof(value)='text'"), 0)
+    parts.rows.column(&format!("SELECT {column} FROM {table} WHERE file IS NOT NULL"), 0)
 }
 
-fn parse(text: &str) -> Result<Reference> {
-    let wrong = || Error::corrupt(format!("a row names no file: {text:?}"));
-    Reference::parse(text.as_bytes()).ok_or_else(wrong)
+fn number(text: &str) -> Result<i64> {
+    text.parse().map_err(|_| Error::corrupt(format!("a row names no file: {text:?}")))
 }
 
 /// The numbers of files that no row names, or that belong to a batch under way.
 pub(super) fn find(parts: &Parts) -> Result<Vec<i64>> {
     // Before the rows: a file that gets its row meanwhile is not among them.
     let mut numbers = parts.files.numbers()?;
-    let named = references(parts)?;
-    let named = named.iter().map(|text| Ok(parse(text)?.number));
-    let named = named.collect::<Result<HashSet<_>>>()?;
+    let named = named(parts, "file")?;
+    let named = named.iter().map(|text| number(text)).collect::<Result<HashSet<_>>>()?;
     numbers.retain(|number| !named.contains(number));
     numbers.sort_unstable();
     Ok(numbers)
@@ -58,9 +56,13 @@ fn remove_alone(parts: &Parts) -> Result<Removed> {
 /// Rows whose file is missing, has another length, or belongs to two.
 pub(super) fn damage(parts: &Parts) -> Result<Vec<String>> {
     let (mut files, mut seen, mut complaints) = (parts.files.worker(), HashSet::new(), Vec::new());
-    for text in references(parts)? {
-        let Ok(Reference { number, length }) = parse(&text) else {
-            complaints.push(format!("a row names no file: {text:?}"));
+    for text in named(parts, "file||' '||value")? {
+        let parsed = text.split_once(' ').and_then(|(file, value)| {
+            let named = Reference::parse(value.as_bytes());
+            named.filter(|named| named.number.to_string() == file)
+        });
+        let Some(Reference { number, length }) = parsed else {
+            complaints.push(format!("a row names no file, or two: {text:?}"));
             continue;
         };
         let wrong = match files.length(Key::Int(number))? {
@@ -75,4 +77,29 @@ pub(super) fn damage(parts: &Parts) -> Result<Vec<String>> {
         }
     }
     Ok(complaints)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Access, How, KeyKind, OpenOptions, Put, Session as _, Settings};
+
+    use super::{super::session::HybridSession, *};
+
+    #[test]
+    fn a_row_whose_two_names_of_a_file_differ_is_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = Settings::default();
+        settings.set("inline", 10);
+        let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
+        let parts = Parts::create(folder.path(), &options).unwrap();
+        let put = |key| {
+            let mut session = HybridSession::new(&parts).unwrap();
+            session.put(Key::Int(key), b"a large value", &Put::of(How::Insert)).unwrap()
+        };
+        assert!(put(1) && put(2));
+        assert_eq!(damage(&parts).unwrap(), [""; 0]);
+        parts.rows.execute("UPDATE integers SET file=99 WHERE number=2").unwrap();
+        let [complaint] = damage(&parts).unwrap().try_into().unwrap();
+        assert!(complaint.contains("or two: \"99 "), "{complaint}");
+    }
 }

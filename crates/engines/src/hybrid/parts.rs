@@ -47,7 +47,7 @@ impl Parts {
         let rows = SqliteStore::create(&database, table, options)?;
         let inline = options.settings.parse(INLINE).unwrap_or(USUAL_INLINE);
         if rows.version_number() >= PARTIAL_INDEXES {
-            let of = format!("{}(value) WHERE typeof(value)='text'", table.name);
+            let of = format!("{}(file) WHERE file IS NOT NULL", table.name);
             rows.execute(&format!("CREATE INDEX in_files ON {of}"))?;
         }
         rows.execute("CREATE TABLE hybrid(next INTEGER, inline INTEGER)")?;

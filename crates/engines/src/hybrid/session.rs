@@ -7,11 +7,14 @@ use model::{
     copy_value,
 };
 
-use super::{parts::Parts, table::Reference};
+use super::{
+    parts::Parts,
+    table::{self, Reference},
+};
 use crate::{
     files::FilesWorker,
     refusal,
-    sqlite::{SqliteSession, Statement},
+    sqlite::{SqliteSession, Statement, Table},
 };
 
 /// Numbers that a session takes from the store at once: as many as a folder has files.
@@ -25,10 +28,13 @@ pub(super) struct HybridSession<'s> {
     /// Files that no row names once this batch is committed.
     replaced: Vec<i64>,
     files: FilesWorker<'s>,
-    /// The text of a row that names a file, without reading a value that names none.
+    /// The number of a value's file, or NULL.
     named: Statement,
-    /// Replaces a value that is in its row; finds no row if it is in a file.
+    /// Replaces a small value by one, or deletes it; finds no row if it is in a file.
     update: Statement,
+    delete: Statement,
+    insert_named: Statement,
+    replace: Statement,
     reserve: Statement,
     reserved: Statement,
     rows: SqliteSession,
@@ -45,15 +51,8 @@ enum Found {
 impl<'s> HybridSession<'s> {
     pub(super) fn new(parts: &'s Parts) -> Result<Self> {
         let rows = parts.rows.worker()?;
-        let table = parts.rows.table();
-        let named = format!(
-            "SELECT CASE typeof(value) WHEN 'text' THEN value END FROM {} WHERE {}=?1",
-            table.name, table.key
-        );
-        let update = format!(
-            "UPDATE {} SET {} WHERE {}=?1 AND typeof(value)<>'text'",
-            table.name, table.set, table.key
-        );
+        let Table { name, key, set, .. } = parts.rows.table();
+        let small = format!("WHERE {key}=?1 AND file IS NULL");
         // SQLite before 3.35 has no RETURNING.
         let reserve = format!("UPDATE hybrid SET next=next+{RESERVED}");
         Ok(Self {
@@ -62,8 +61,11 @@ impl<'s> HybridSession<'s> {
             numbers: 0..0,
             replaced: Vec::new(),
             files: parts.files.worker(),
-            named: rows.prepare(&named)?,
-            update: rows.prepare(&update)?,
+            named: rows.prepare(&format!("SELECT file FROM {name} WHERE {key}=?1"))?,
+            update: rows.prepare(&format!("UPDATE {name} SET {set} {small}"))?,
+            delete: rows.prepare(&format!("DELETE FROM {name} {small}"))?,
+            insert_named: rows.prepare(&table::insert_named(parts.rows.table()))?,
+            replace: rows.prepare(&table::replace(parts.rows.table()))?,
             reserve: rows.prepare(&reserve)?,
             reserved: rows.prepare("SELECT next FROM hybrid")?,
             rows,
@@ -72,9 +74,9 @@ impl<'s> HybridSession<'s> {
 
     #[inline]
     fn find(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<Found>> {
-        self.rows.read(key, |row| match row.kind(0) {
-            ValueType::Text => Found::File(Reference::parse(row.text(0))),
-            _ => Found::Inline(copy_value(row.blob(0), into)),
+        self.rows.read(key, |row| match row.value(0) {
+            (ValueType::Text, text) => Found::File(Reference::parse(text)),
+            (_, value) => Found::Inline(copy_value(value, into)),
         })
     }
 
@@ -143,19 +145,14 @@ impl<'s> HybridSession<'s> {
         self.rows.roll_back();
     }
 
-    /// Where the value of `key` is, without reading it.
-    fn held(&mut self, key: Key<'_>) -> Result<Option<Found>> {
-        self.rows.read_by(&mut self.named, key, |row| match row.kind(0) {
-            ValueType::Text => Found::File(Reference::parse(row.text(0))),
-            _ => Found::Inline(0),
-        })
+    /// The number of the file of a value, 0 if it is in its row; `None`: there is none.
+    fn held(&mut self, key: Key<'_>) -> Result<Option<i64>> {
+        self.rows.read_by(&mut self.named, key, |row| row.integer(0))
     }
 
     /// Notes that no row names the file of a value any longer, once the batch is committed.
-    fn replaced(&mut self, held: Option<&Found>) {
-        if let Some(Found::File(Some(file))) = held {
-            self.replaced.push(file.number);
-        }
+    fn replaced(&mut self, held: Option<i64>) {
+        self.replaced.extend(held.filter(|number| *number > 0));
     }
 
     /// Writes a value that may be large or replace a large one.
@@ -166,13 +163,18 @@ impl<'s> HybridSession<'s> {
             How::Update if held.is_none() => return Ok(false),
             _ => {}
         }
-        if self.is_large(value) {
-            let text = self.write(value)?.text();
-            self.rows.put(key, text.as_bytes(), &Put { of: ValueType::Text, ..*put })?;
-        } else {
-            self.rows.put(key, value, put)?;
-        }
-        self.replaced(held.as_ref());
+        let text = if self.is_large(value) { Some(self.write(value)?.text()) } else { None };
+        let named = text.as_ref().map(|text| (text.as_bytes(), ValueType::Text));
+        let (value, of) = named.unwrap_or((value, put.of));
+        let put = Put { of, ..*put };
+        match held {
+            Some(_) => self.rows.put_by(&mut self.replace, key, value, &put)?,
+            None if named.is_some() => {
+                self.rows.put_by(&mut self.insert_named, key, value, &put)?
+            }
+            None => self.rows.put(key, value, &put)?,
+        };
+        self.replaced(held);
         Ok(true)
     }
 
@@ -278,13 +280,16 @@ impl Session for HybridSession<'_> {
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
         self.check_writable()?;
+        if self.rows.delete_by(&mut self.delete, key)? {
+            return Ok(true);
+        }
         self.writing(|session| {
             let held = session.held(key)?;
             if held.is_none() {
                 return Ok(false);
             }
             let deleted = session.rows.delete(key)?;
-            session.replaced(held.as_ref());
+            session.replaced(held);
             Ok(deleted)
         })
     }

@@ -1,13 +1,14 @@
 //! The tables of a store. A value is a BLOB, or a TEXT that names its file: number and length, as
-//! `17 204800`.
+//! `17 204800`. The number of the file is in a column of its own as well, which is NULL for a BLOB: who
+//! replaces small values does not have to look at them, and an index has those of files alone.
 
 use model::KeyKind;
 
 use crate::sqlite::Table;
 
 /// An expression for the length of a value. SQLite has `instr` only from 3.7.15 on.
-const LENGTH: &str = "CASE typeof(value) WHEN 'text' THEN CAST(ltrim(value,'0123456789') AS INTEGER) \
-                      ELSE octet_length(value) END";
+const LENGTH: &str = "CASE WHEN file IS NULL THEN octet_length(value) \
+                      ELSE CAST(ltrim(value,'0123456789') AS INTEGER) END";
 
 const INTEGERS: Table = Table {
     keys: KeyKind::Integers,
@@ -15,8 +16,8 @@ const INTEGERS: Table = Table {
     key: "number",
     value: "value",
     blobs: (c"integers", c"value"),
-    create: "CREATE TABLE integers(number INTEGER PRIMARY KEY, value BLOB)",
-    probe: "SELECT number, value, rowid FROM integers LIMIT 0",
+    create: "CREATE TABLE integers(number INTEGER PRIMARY KEY, file INTEGER, value BLOB)",
+    probe: "SELECT number, value, rowid, file FROM integers LIMIT 0",
     insert: "INSERT INTO integers(number,value) VALUES(?1,?2)",
     set: "value=?2",
     length: LENGTH,
@@ -29,8 +30,9 @@ const NAMES: Table = Table {
     name: "names",
     key: "name",
     blobs: (c"names", c"value"),
-    create: "CREATE TABLE names(name TEXT PRIMARY KEY, mode INT, mtime INT, value BLOB)",
-    probe: "SELECT name, mode, mtime, value, rowid FROM names LIMIT 0",
+    create: "CREATE TABLE names(name TEXT PRIMARY KEY, mode INT, mtime INT, file INTEGER, \
+             value BLOB)",
+    probe: "SELECT name, mode, mtime, value, rowid, file FROM names LIMIT 0",
     insert: "INSERT INTO names(name,mode,mtime,value) \
              VALUES(?1,coalesce(?3,33188),coalesce(?4,0),?2)",
     set: "value=?2, mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
@@ -42,6 +44,19 @@ pub(super) static TABLES: [&Table; 2] = [&INTEGERS, &NAMES];
 
 pub(super) fn of(keys: KeyKind) -> &'static Table {
     if keys == KeyKind::Names { &NAMES } else { &INTEGERS }
+}
+
+/// Inserts a value that names a file. The number before a space is what a text is as an integer.
+pub(super) fn insert_named(table: &Table) -> String {
+    let columns = table.insert.replacen('(', "(file,", 1);
+    columns.replacen("VALUES(", "VALUES(CAST(?2 AS INTEGER),", 1)
+}
+
+/// Replaces a value wherever it is, by one of either kind.
+pub(super) fn replace(table: &Table) -> String {
+    let Table { name, key, set, .. } = table;
+    let file = "CASE typeof(?2) WHEN 'text' THEN CAST(?2 AS INTEGER) END";
+    format!("UPDATE {name} SET {set}, file={file} WHERE {key}=?1")
 }
 
 /// What a row says of the file that holds its value.

@@ -364,6 +364,13 @@ impl SqliteSession {
         write(&self.db, self.table, statement, bound, put)
     }
 
+    /// Deletes by a statement of the caller's on this session's connection, whose only parameter is the
+    /// key; returns whether there was a row.
+    pub(crate) fn delete_by(&self, statement: &mut Statement, key: Key<'_>) -> Result<bool> {
+        statement.run([self.value(key)?])?;
+        Ok(self.db.changes() > 0)
+    }
+
     fn rowid_of(&mut self, key: Key<'_>) -> Result<Option<i64>> {
         match self.value(key)? {
             Value::Integer(rowid) => Ok(Some(rowid)),

@@ -139,12 +139,21 @@ impl Statement {
     /// A column's bytes, until the next step or reset. NULL reads as no bytes, text as UTF-8.
     #[inline]
     pub(crate) fn blob(&self, column: c_int) -> &[u8] {
-        if self.kind(column) == ValueType::Text {
+        self.value(column).1
+    }
+
+    /// The same after the type of the column.
+    #[inline]
+    pub(crate) fn value(&self, column: c_int) -> (ValueType, &[u8]) {
+        let kind = self.kind(column);
+        if kind == ValueType::Text {
             // In a database of UTF-16, asking for its length would move the text.
-            return self.text(column);
+            return (kind, self.text(column));
         }
         // SAFETY: the statement is alive.
-        unsafe { self.bytes(self.sqlite.sqlite3_column_blob(self.raw, column).cast(), column) }
+        let start = unsafe { self.sqlite.sqlite3_column_blob(self.raw, column) };
+        // SAFETY: SQLite has just put the bytes there.
+        (kind, unsafe { self.bytes(start.cast(), column) })
     }
 
     /// A column's text as UTF-8 bytes, whatever the database's encoding, until the next step or
