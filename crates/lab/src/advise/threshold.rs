@@ -1,27 +1,31 @@
 //! Up to which size an engine that keeps values in two ways reads them faster in the way of small ones:
-//! a sweep over the data's own sizes.
+//! a coarse sweep over the data's own sizes, then sizes where it seems to cross.
+
+use std::time::{Duration, Instant};
 
 use checks::{LeftOut, Series, Threshold};
 use model::{Accepts, Blobs, Cache, Case, Facet, Generated, Result, record::Record};
-use stats::{Sized, break_even};
+use stats::{Crossing, Sized, break_even};
 
 use super::{
     candidates::target,
     race::{Race, with},
 };
-use crate::{Data, Recorder, Request, StoreCache};
+use crate::{Data, Recorder, Request, StoreCache, Target};
 
-/// Sizes of a sweep are a factor of four apart, or closer, and so many at most.
-const STEP: f64 = 4.0;
-const SIZES: f64 = 6.0;
+/// Sizes of the sweep are a factor of sixteen apart, or closer, and so many at most.
+const STEP: f64 = 16.0;
+const SIZES: f64 = 4.0;
+/// A size that is closer than this factor to one that was measured says nothing new.
+const CLOSE: f64 = 1.1;
 /// Generated values of each size: bytes together, the fewest and the most.
-const BYTES: u64 = 16 << 20;
+const BYTES: u64 = 8 << 20;
 const KEYS: [u64; 2] = [8, 2_000];
 /// Where no engine that is known changes sides.
 const RANGE: [u64; 2] = [512, 4 << 20];
 
-/// A size takes so many seconds at least.
-const LEAST: f64 = 4.0;
+/// A size takes so many seconds.
+const EACH: f64 = 4.0;
 
 /// The thresholds of all engines that have one, in so many seconds together; and the engines of which it
 /// could not be measured.
@@ -34,12 +38,12 @@ pub(super) fn all(
     let engines = race.asked.engines.iter().copied();
     let engines: Vec<_> = engines.filter(|of| of.declaration().threshold.is_some()).collect();
     let share = seconds / engines.len().max(1) as f64;
-    let sizes = sizes(lengths, (share / LEAST).floor().min(SIZES));
+    let sizes = sizes(lengths, (share / EACH).floor().min(SIZES));
     if sizes.len() < 2 || race.asked.reads <= 0.0 {
         return Ok((found, failed));
     }
     for engine in engines {
-        match threshold(race, engine, &sizes, share / sizes.len() as f64) {
+        match threshold(race, engine, &sizes, Duration::from_secs_f64(share)) {
             Ok(one) => found.extend(one),
             // The user wishes to stop, or the time of all is over.
             Err(error) if race.stop.check().is_err() => return Err(error),
@@ -71,29 +75,53 @@ fn sizes(lengths: &[u64], count: f64) -> Vec<u64> {
     (0..=steps as usize).map(size).collect()
 }
 
-/// The threshold of an engine, in so many seconds for each size; absent: it has too few rounds.
+/// The threshold of an engine, in so much time; absent: it has too few rounds.
 fn threshold(
     race: &Race<'_>,
     engine: &'static dyn Blobs,
     sizes: &[u64],
-    seconds: f64,
+    time: Duration,
 ) -> Result<Option<Threshold>> {
+    let began = Instant::now();
     let Some((name, [least, most])) = setting(engine) else { return Ok(None) };
     // The second is in the way of small values at any size.
     let ways = [least, most].map(|size| target(engine, &[format!("{name}={size}")]));
     let [large, small] = ways;
-    let ways = vec![large?, small?];
+    let ways = [large?, small?];
     let mut curve = Vec::new();
     for size in sizes {
-        let request = race.reading(ways.clone(), seconds);
-        let request = of_size(request, *size);
-        let record = race.run(&request, &mut StoreCache::default(), &mut Recorder::new(None))?;
-        curve.extend(point(&record, *size));
+        curve.extend(measured(race, &ways, *size)?);
+    }
+    while began.elapsed() + Duration::from_secs_f64(EACH) <= time
+        && let Some(size) = next(&curve)
+        && let Some(sized) = measured(race, &ways, size)?
+    {
+        let place = curve.partition_point(|other| other.size < sized.size);
+        curve.insert(place, sized);
     }
     let (engine, setting) = (engine.name().to_owned(), name.to_owned());
     let threshold =
         |found| Threshold { engine, setting, sizes: [sizes[0], sizes[sizes.len() - 1]], found };
     Ok(break_even(&curve).map(threshold))
+}
+
+/// Where the curve seems to cross; absent: nowhere, or it was measured there.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a size between two others"
+)]
+fn next(curve: &[Sized]) -> Option<u64> {
+    let Crossing { size, .. } = *break_even(curve)?.crossings.first()?;
+    let is_close = |known: &Sized| (size / known.size).ln().abs() < CLOSE.ln();
+    (!curve.iter().any(is_close)).then_some(size.round() as u64)
+}
+
+/// The ratios at a size; absent: too few rounds.
+fn measured(race: &Race<'_>, ways: &[Target<dyn Blobs>], size: u64) -> Result<Option<Sized>> {
+    let request = of_size(race.reading(ways.to_vec(), EACH), size);
+    let record = race.run(&request, &mut StoreCache::default(), &mut Recorder::new(None))?;
+    Ok(point(&record, size))
 }
 
 /// The setting, with the least and the largest size that it takes.
@@ -129,21 +157,40 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_data() {
-        let six = |lengths| sizes(lengths, SIZES);
-        assert_eq!(six(&[5_000]), [5_000]);
-        assert_eq!(six(&[3_000, 10_000, 30_000]), [3_000, 9_487, 30_000]);
+        let four = |lengths| sizes(lengths, SIZES);
+        assert_eq!(four(&[5_000]), [5_000]);
+        assert_eq!(four(&[3_000, 10_000, 30_000]), [3_000, 30_000]);
+        assert_eq!(four(&[1_000, 100_000]), [1_000, 10_000, 100_000]);
         // Not below or above what changes sides.
-        assert_eq!(six(&[0, 0, 1]), [512]);
-        let wide = six(&[1, 10, 1 << 40]);
-        assert_eq!((wide[0], wide[wide.len() - 1], wide.len()), (512, 4 << 20, 6));
+        assert_eq!(four(&[0, 0, 1]), [512]);
+        let wide = four(&[1, 10, 1 << 40]);
+        assert_eq!((wide[0], wide[wide.len() - 1], wide.len()), (512, 4 << 20, 4));
         assert!(wide.is_sorted());
         // One of a thousand is long.
         let mut lengths = vec![1_000; 999];
         lengths.push(200_000);
-        assert_eq!(six(&lengths).last(), Some(&200_000));
+        assert_eq!(four(&lengths).last(), Some(&200_000));
         // With little time there are fewer.
         assert_eq!(sizes(&[1_000, 100_000], 2.0), [1_000, 100_000]);
         assert_eq!(sizes(&[1_000, 100_000], 1.0).len(), 1);
         assert_eq!(sizes(&[1_000, 100_000], 0.0).len(), 1);
+    }
+
+    #[test]
+    fn the_next_size_is_where_the_curve_seems_to_cross() {
+        let sized = |&(size, ratio): &(f64, f64)| {
+            let ratios = vec![ratio * 0.99, ratio, ratio * 1.01];
+            Sized { size, ratios: ratios.into() }
+        };
+        let next = |points: &[(f64, f64)]| next(&points.iter().map(sized).collect::<Vec<_>>());
+        let ends = [(1e3, 0.5), (16e3, 2.0)];
+        assert_eq!(next(&ends), Some(4_000));
+        // It is higher where the middle is still below.
+        let higher = next(&[ends[0], (4e3, 0.7), ends[1]]).unwrap();
+        assert!((4_400..16_000).contains(&higher), "{higher}");
+        // Not where it was measured, and not where nothing crosses.
+        assert_eq!(next(&[ends[0], (4e3, 0.99), ends[1]]), None);
+        assert_eq!(next(&[ends[0], (4e3, 0.7)]), None);
+        assert_eq!(next(&ends[..1]), None);
     }
 }
