@@ -9,6 +9,9 @@ use crate::{series::Series, verdict::FEWEST_ROUNDS};
 /// data either.
 const NEAR: f64 = 1.5;
 
+/// Where no difference is shown, taking less care is worth this much of the cost.
+const CARE: f64 = 1.05;
+
 /// The targets of a record by what an operation costs, in the first cache state of its plan.
 #[derive(Clone, Copy)]
 pub struct Costs<'a> {
@@ -28,8 +31,8 @@ pub struct Ranked {
 /// What to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The first of those that are level with the best, targets being in the order of the care that they
-    /// take, and that are shown to be ahead of all before them that are not.
+    /// The first of those that are level with the best and hardly cost more, targets being in the order of
+    /// the care that they take, and that are shown to be ahead of all before them that are not level.
     pub chosen: usize,
     /// The least cost measured.
     pub best: usize,
@@ -116,11 +119,13 @@ impl<'a> Costs<'a> {
         !ranking.is_empty() && ranking.iter().all(enough)
     }
 
-    /// What to take; absent: nothing was measured.
-    pub fn choice(self) -> Option<Choice> {
+    /// What to take where `now` is in use; absent: nothing was measured.
+    pub fn choice(self, now: Option<usize>) -> Option<Choice> {
         let ranking = self.ranking();
         let best = ranking.first()?.target;
-        let level = ranking.iter().filter(|ranked| ranked.is_level());
+        // What is there now stays until something is shown to be better.
+        let is_near = |of: &Ranked| Some(of.target) == now || of.ratio.point <= CARE;
+        let level = ranking.iter().filter(|ranked| ranked.is_level() && is_near(ranked));
         let shown = level.filter(|ranked| self.is_ahead_of_plainer(ranked.target, &ranking));
         let chosen = shown.map(|ranked| ranked.target).min().unwrap_or(best);
         let next = ranking.iter().map(|ranked| ranked.target).find(|target| *target != chosen);

@@ -90,6 +90,8 @@ fn one_value_and_empty_values_are_enough() {
         }
         let words = world.ok("advise --data thumbs --time 40s").words();
         assert!(words.contains("How sure: "), "{words}");
+        let is_empty = words.contains("all of them empty") && words.contains("that are not empty");
+        assert_eq!(is_empty, bytes.is_empty(), "{words}");
         assert_eq!(names(&world), ["thumbs"]);
     }
 }

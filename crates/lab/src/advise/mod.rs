@@ -165,8 +165,8 @@ fn briefly(race: &Race<'_>, field: &Field, lengths: &[u64]) -> Result<Record> {
 
 /// The place among the last candidates of the one ahead, which the others are compared with.
 fn leader(chosen: &[Runner], raced: &Record, reads: f64) -> usize {
-    let best = Costs::new(raced, reads).choice().map(|choice| choice.best);
-    let label = best.map(|target| &raced.header.plan.targets[target].label);
+    let ranking = Costs::new(raced, reads).ranking();
+    let label = ranking.first().map(|best| &raced.header.plan.targets[best.target].label);
     chosen.iter().position(|runner| Some(&runner.about.label) == label).unwrap_or(0)
 }
 

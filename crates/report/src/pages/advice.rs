@@ -80,9 +80,9 @@ impl<'a> Advised<'a> {
     fn of(advice: &'a Advice) -> Option<Self> {
         let plan = &advice.finals.header.plan;
         let costs = Costs::new(&advice.finals, advice.reads);
-        let choice = costs.choice()?;
         let now = plan.targets.iter().position(|target| target.label == advice.now);
         let now = now.filter(|now| costs.of(*now).is_some());
+        let choice = costs.choice(now)?;
         let rows = rows(advice, costs, now);
         Some(Self { advice, plan, costs, choice, now, rows })
     }
@@ -191,7 +191,11 @@ impl<'a> Advised<'a> {
         let Experiment::Blobs { summary, sampled_from, .. } = &self.plan.experiment else {
             return None;
         };
-        let (count, bytes) = (show_count(summary.count), show_size(summary.bytes));
+        let count = show_count(summary.count);
+        let bytes = match summary.bytes {
+            0 => "all of them empty".to_owned(),
+            bytes => show_size(bytes),
+        };
         let on = match sampled_from {
             None => format!("all {count} values ({bytes})"),
             Some(all) => {
@@ -219,12 +223,11 @@ impl<'a> Advised<'a> {
             less => format!("it would win if it matters that the first takes {}", and(less)),
         });
         let name = self.name(next);
-        let level = if self.is_level(next) {
-            ", too little to matter or not shown, and takes more care"
-        } else {
-            ""
+        let level = match self.is_level(next) {
+            true if next > chosen => ", too little to matter or not shown, and takes more care",
+            true => ", which is not shown",
+            false => "",
         };
-        let level = if next > chosen { level } else { "" };
         Some(format!("Next: {name}, {} of the cost{level}; {when}.", ratio(&cost)))
     }
 
@@ -285,7 +288,9 @@ impl<'a> Advised<'a> {
         let is_cold = plan.caches.iter().any(|cache| cache.is_cold());
         let one_thread = plan.workloads.iter().all(|workload| workload.workers() == 1);
         let lost = plan.durability.is_none_or(|class| class < Durability::Durable);
+        let is_empty = plan.experiment.summary().is_some_and(|summary| summary.bytes == 0);
         let lacking = [
+            is_empty.then_some("values that are not empty"),
             (!is_cold && self.rows.iter().all(|row| row.cold.is_none()))
                 .then_some("a cold start (more --time)"),
             (!is_cold).then_some("data larger than memory (--cold)"),
