@@ -80,15 +80,16 @@ const COMPRESSES: f64 = 0.97;
 fn values(summary: &DatasetSummary, available: u64, source: &str) -> String {
     let all = available == summary.count;
     let of_all = if all { String::new() } else { format!(" of {}", show_count(available)) };
-    let [smallest, largest] = [summary.smallest, summary.largest].map(show_count);
-    let sizes = if smallest == largest { smallest } else { format!("{smallest} to {largest}") };
+    let (smallest, largest) = (summary.smallest, counted(summary.largest, "byte"));
+    let one = smallest == summary.largest;
+    let sizes = if one { largest } else { format!("{} to {largest}", show_count(smallest)) };
     let (count, bytes) = (show_count(summary.count), show_size(summary.bytes));
     let deflated = match summary.deflated {
         Some(share) if share < COMPRESSES => format!(", a sample deflates to {share:.2}"),
         _ => String::new(),
     };
     let keys = if summary.count == 1 && all { "key" } else { "keys" };
-    format!("{count}{of_all} {keys} of {sizes} bytes ({bytes}){source}{deflated}")
+    format!("{count}{of_all} {keys} of {sizes} ({bytes}){source}{deflated}")
 }
 
 /// `AMD EPYC, 4 CPUs, 16.0 GB of memory, linux 6.18, ext4, virtualised (kvm), sqlite 3.51.1`.
