@@ -37,6 +37,14 @@ impl Turns {
         let starts = (0..self.count).step_by(usize::try_from(self.slice).unwrap_or(usize::MAX));
         starts.map(move |start| self.slice.min(self.count - start))
     }
+
+    /// The slice that one of so many stores begins with. All do the same slices, but none right after
+    /// another one: what one has read is in the processor's cache, and would be read from there by another
+    /// one of the same files. The same keys come again with each pass, so that this is a part of one.
+    fn start(self, number: usize, stores: usize) -> usize {
+        let in_a_pass = self.first / (self.slice + self.lead).max(1);
+        usize::try_from(in_a_pass).unwrap_or(usize::MAX / stores) * number / stores
+    }
 }
 
 /// What came of one store of an epoch.
@@ -99,10 +107,16 @@ fn run<'a, I: Iterator<Item = Op<'a>>>(
     }
     let mut lanes: Vec<_> = lanes.into_iter().flatten().collect();
     let (labels, orders) = (shuffled(), balanced_orders(stores));
-    for (order, count) in orders.iter().cycle().zip(turns.slices()) {
+    let slices: Vec<u64> = turns.slices().collect();
+    for (order, step) in orders.iter().cycle().zip(0..slices.len()) {
         for number in order.iter().map(|place| labels[*place]) {
             let Ok(lane) = &mut lanes[number] else { continue };
-            if let Err(error) = lane.slice(input, turns, count) {
+            let slice = (turns.start(number, stores) + step) % slices.len();
+            if step == 0 || slice == 0 {
+                lane.ops = ops();
+                skip(&mut lane.ops, turns.first + before(&slices[..slice], turns.lead));
+            }
+            if let Err(error) = lane.slice(input, turns, slices[slice]) {
                 lanes[number] = Err(error);
             }
         }
@@ -110,6 +124,17 @@ fn run<'a, I: Iterator<Item = Op<'a>>>(
     let done: Vec<_> = lanes.into_iter().map(|lane| lane.map(Lane::done)).collect();
     let closed = opened.into_iter().map(|store| store.into_inner().map_or(Ok(()), Store::close));
     done.into_iter().zip(closed).map(|(done, closed)| closed.and(done)).collect()
+}
+
+/// Operations of `slices`, with those that do not count.
+fn before(slices: &[u64], lead: u64) -> u64 {
+    slices.iter().map(|count| count + lead).sum()
+}
+
+fn skip(ops: &mut impl Iterator, count: u64) {
+    if let Some(last) = count.checked_sub(1) {
+        ops.nth(usize::try_from(last).unwrap_or(usize::MAX));
+    }
 }
 
 /// An open store, and how far its reads are.
@@ -218,6 +243,27 @@ mod tests {
             assert!(places.values().chain(neighbours.values()).all(|count| *count == each), "{n}");
         }
         assert_eq!(balanced_orders(1), [[0], [0]]);
+    }
+
+    #[test]
+    fn no_store_begins_where_another_one_does() {
+        let turns = Turns { first: 100, count: 500, slice: 9, lead: 1, seed: 1 };
+        let starts = |stores| (0..stores).map(|n| turns.start(n, stores)).collect::<Vec<_>>();
+        assert_eq!(starts(2), [0, 5]);
+        assert_eq!(starts(3), [0, 3, 6]);
+        // A pass is over in one slice.
+        let turns = Turns { first: 5, ..turns };
+        assert_eq!(turns.start(1, 2), 0);
+    }
+
+    #[test]
+    fn a_place_in_the_order_is_found_again() {
+        assert_eq!(before(&[9, 9, 5], 1), 26);
+        let mut numbers = 0..;
+        skip(&mut numbers, 0);
+        assert_eq!(numbers.next(), Some(0));
+        skip(&mut numbers, 3);
+        assert_eq!(numbers.next(), Some(4));
     }
 
     #[test]
