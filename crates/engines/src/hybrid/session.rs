@@ -30,10 +30,11 @@ pub(super) struct HybridSession<'s> {
     files: FilesWorker<'s>,
     /// The number of a value's file, or NULL.
     named: Statement,
-    /// Replaces a small value by one, or deletes it; finds no row if it is in a file.
+    /// These are for small values alone: they find no row of one that is in a file.
     update: Statement,
     delete: Statement,
-    insert_named: Statement,
+    /// These are for all values.
+    insert: Statement,
     replace: Statement,
     reserve: Statement,
     reserved: Statement,
@@ -42,7 +43,7 @@ pub(super) struct HybridSession<'s> {
 
 /// Where a value is.
 enum Found {
-    /// In its row; of so many bytes, if they were copied.
+    /// In its row; of so many bytes.
     Inline(usize),
     /// In a file; `None`: the row's text names none.
     File(Option<Reference>),
@@ -64,7 +65,7 @@ impl<'s> HybridSession<'s> {
             named: rows.prepare(&format!("SELECT file FROM {name} WHERE {key}=?1"))?,
             update: rows.prepare(&format!("UPDATE {name} SET {set} {small}"))?,
             delete: rows.prepare(&format!("DELETE FROM {name} {small}"))?,
-            insert_named: rows.prepare(&table::insert_named(parts.rows.table()))?,
+            insert: rows.prepare(&table::insert(parts.rows.table()))?,
             replace: rows.prepare(&table::replace(parts.rows.table()))?,
             reserve: rows.prepare(&reserve)?,
             reserved: rows.prepare("SELECT next FROM hybrid")?,
@@ -163,17 +164,11 @@ impl<'s> HybridSession<'s> {
             How::Update if held.is_none() => return Ok(false),
             _ => {}
         }
-        let text = if self.is_large(value) { Some(self.write(value)?.text()) } else { None };
-        let named = text.as_ref().map(|text| (text.as_bytes(), ValueType::Text));
-        let (value, of) = named.unwrap_or((value, put.of));
-        let put = Put { of, ..*put };
-        match held {
-            Some(_) => self.rows.put_by(&mut self.replace, key, value, &put)?,
-            None if named.is_some() => {
-                self.rows.put_by(&mut self.insert_named, key, value, &put)?
-            }
-            None => self.rows.put(key, value, &put)?,
-        };
+        let large = self.is_large(value);
+        let text = if large { self.write(value)?.text() } else { String::new() };
+        let (value, of) = if large { (text.as_bytes(), ValueType::Text) } else { (value, put.of) };
+        let statement = if held.is_some() { &mut self.replace } else { &mut self.insert };
+        self.rows.put_by(statement, key, value, &Put { of, ..*put })?;
         self.replaced(held);
         Ok(true)
     }

@@ -1,6 +1,6 @@
 //! The tables of a store. A value is a BLOB, or a TEXT that names its file: number and length, as
-//! `17 204800`. The number of the file is in a column of its own as well, which is NULL for a BLOB: who
-//! replaces small values does not have to look at them, and an index has those of files alone.
+//! `17 204800`. The column `file` has the number as well, and is NULL for a BLOB: so a statement can be for
+//! small values alone without reading one, and an index lists the others.
 
 use model::KeyKind;
 
@@ -46,17 +46,19 @@ pub(super) fn of(keys: KeyKind) -> &'static Table {
     if keys == KeyKind::Names { &NAMES } else { &INTEGERS }
 }
 
-/// Inserts a value that names a file. The number before a space is what a text is as an integer.
-pub(super) fn insert_named(table: &Table) -> String {
+/// The column `file` of the value ?2. As an integer, a text is the number that it begins with.
+const FILE: &str = "CASE typeof(?2) WHEN 'text' THEN CAST(?2 AS INTEGER) END";
+
+/// Inserts a value of either kind.
+pub(super) fn insert(table: &Table) -> String {
     let columns = table.insert.replacen('(', "(file,", 1);
-    columns.replacen("VALUES(", "VALUES(CAST(?2 AS INTEGER),", 1)
+    columns.replacen("VALUES(", &format!("VALUES({FILE},"), 1)
 }
 
-/// Replaces a value wherever it is, by one of either kind.
+/// Replaces a value of either kind by one of either kind.
 pub(super) fn replace(table: &Table) -> String {
     let Table { name, key, set, .. } = table;
-    let file = "CASE typeof(?2) WHEN 'text' THEN CAST(?2 AS INTEGER) END";
-    format!("UPDATE {name} SET {set}, file={file} WHERE {key}=?1")
+    format!("UPDATE {name} SET {set}, file={FILE} WHERE {key}=?1")
 }
 
 /// What a row says of the file that holds its value.
