@@ -217,6 +217,7 @@ impl Dataset {
 
 /// Walks a worker's share of the entries for as long as it is asked to, from the start again
 /// after the last.
+#[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     entries: &'a [Entry],
     next: usize,

@@ -38,12 +38,15 @@ impl Turns {
         starts.map(move |start| self.slice.min(self.count - start))
     }
 
-    /// The slice that one of so many stores begins with. All do the same slices, but none right after
-    /// another one: what one has read is in the processor's cache, and would be read from there by another
-    /// one of the same files. The same keys come again with each pass, so that this is a part of one.
-    fn start(self, number: usize, stores: usize) -> usize {
+    /// The slice that one of so many stores does at a step. All do the same slices, but those of a pass over
+    /// the keys in orders of their own: what one store has just read is in the processor's cache, and
+    /// would be read from there by another one of the same files.
+    fn slice_of(self, number: usize, stores: usize, step: usize, slices: usize) -> usize {
         let in_a_pass = self.first / (self.slice + self.lead).max(1);
-        usize::try_from(in_a_pass).unwrap_or(usize::MAX / stores) * number / stores
+        let in_a_pass = usize::try_from(in_a_pass).unwrap_or(usize::MAX).max(1);
+        let start = step / in_a_pass * in_a_pass;
+        let length = in_a_pass.min(slices - start);
+        start + (step - start + number * length / stores) % length
     }
 }
 
@@ -85,7 +88,7 @@ pub(crate) fn epoch(
     }
 }
 
-fn run<'a, I: Iterator<Item = Op<'a>>>(
+fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
     input: &PassInput<'_>,
     turns: Turns,
     stores: usize,
@@ -107,16 +110,12 @@ fn run<'a, I: Iterator<Item = Op<'a>>>(
     }
     let mut lanes: Vec<_> = lanes.into_iter().flatten().collect();
     let (labels, orders) = (shuffled(), balanced_orders(stores));
-    let slices: Vec<u64> = turns.slices().collect();
+    let slices = located(ops(), turns);
     for (order, step) in orders.iter().cycle().zip(0..slices.len()) {
         for number in order.iter().map(|place| labels[*place]) {
             let Ok(lane) = &mut lanes[number] else { continue };
-            let slice = (turns.start(number, stores) + step) % slices.len();
-            if step == 0 || slice == 0 {
-                lane.ops = ops();
-                skip(&mut lane.ops, turns.first + before(&slices[..slice], turns.lead));
-            }
-            if let Err(error) = lane.slice(input, turns, slices[slice]) {
+            let (ops, count) = &slices[turns.slice_of(number, stores, step, slices.len())];
+            if let Err(error) = lane.slice(input, turns, ops.clone(), *count) {
                 lanes[number] = Err(error);
             }
         }
@@ -126,45 +125,44 @@ fn run<'a, I: Iterator<Item = Op<'a>>>(
     done.into_iter().zip(closed).map(|(done, closed)| closed.and(done)).collect()
 }
 
-/// Operations of `slices`, with those that do not count.
-fn before(slices: &[u64], lead: u64) -> u64 {
-    slices.iter().map(|count| count + lead).sum()
+/// The operations of each slice, of which the first do not count, and how many do.
+fn located<I: Iterator + Clone>(mut ops: I, turns: Turns) -> Vec<(I, u64)> {
+    let mut after = |count| {
+        (0..count).zip(ops.by_ref()).for_each(drop);
+        ops.clone()
+    };
+    let mut from = after(turns.first);
+    let located = |count| (std::mem::replace(&mut from, after(turns.lead + count)), count);
+    turns.slices().map(located).collect()
 }
 
-fn skip(ops: &mut impl Iterator, count: u64) {
-    if let Some(last) = count.checked_sub(1) {
-        ops.nth(usize::try_from(last).unwrap_or(usize::MAX));
-    }
-}
-
-/// An open store, and how far its reads are.
-struct Lane<'a, I> {
+/// An open store, and what came of its reads so far.
+struct Lane<'a> {
     session: Box<dyn Session + 'a>,
     buffer: Vec<u8>,
-    ops: I,
     clock: EveryNth,
     meter: &'a ThreadMeter,
     done: LaneDone,
 }
 
-impl<'a, 'op, I: Iterator<Item = Op<'op>>> Lane<'a, I> {
+impl<'a> Lane<'a> {
     /// Opens a store into its place, and makes its first pass.
-    fn open(
+    fn open<'op>(
         input: &PassInput<'_>,
         turns: Turns,
         (meter, place): (&'a ThreadMeter, &'a OnceCell<Box<dyn Store>>),
         open: impl FnOnce() -> Result<Box<dyn Store>>,
-        ops: I,
+        ops: impl Iterator<Item = Op<'op>>,
     ) -> Result<Self> {
         let mut buffer = input.buffer();
         let (before, start_ns) = (host::occupied_bytes(&[]), now_ns());
         let store = open()?;
         let open_ns = now_ns().saturating_sub(start_ns);
         let mut session = place.get_or_init(|| store).session()?;
-        let (mut ops, mut first) = (ops, Spent::default());
+        let mut first = Spent::default();
         let tally = meter.measure(&mut first, || {
             let part = input.part(turns.first, 0);
-            op::run(&part, ops.by_ref(), &mut *session, &mut buffer, &mut NoClock)
+            op::run(&part, ops, &mut *session, &mut buffer, &mut NoClock)
         })?;
         let memory = before.zip(host::occupied_bytes(&[]));
         let memory_bytes = memory.map(|(before, after)| after.saturating_sub(before));
@@ -172,12 +170,18 @@ impl<'a, 'op, I: Iterator<Item = Op<'op>>> Lane<'a, I> {
         let (latencies, spent, bytes, counters) = Default::default();
         let done =
             LaneDone { open_ns, memory_bytes, first, spent, tally, bytes, counters, latencies };
-        Ok(Self { session, buffer, ops, clock, meter, done })
+        Ok(Self { session, buffer, clock, meter, done })
     }
 
     /// Makes `count` reads that count, after a few that do not.
-    fn slice(&mut self, input: &PassInput<'_>, turns: Turns, count: u64) -> Result<()> {
-        let Self { session, buffer, ops, clock, meter, done } = self;
+    fn slice<'op>(
+        &mut self,
+        input: &PassInput<'_>,
+        turns: Turns,
+        mut ops: impl Iterator<Item = Op<'op>>,
+        count: u64,
+    ) -> Result<()> {
+        let Self { session, buffer, clock, meter, done } = self;
         let session = &mut **session;
         let lead = input.part(turns.lead, 0);
         done.tally.add(&op::run(&lead, ops.by_ref(), session, buffer, &mut NoClock)?);
@@ -186,7 +190,7 @@ impl<'a, 'op, I: Iterator<Item = Op<'op>>> Lane<'a, I> {
         let counted = input.part(count, 0);
         let tally = meter.measure(&mut done.spent, || {
             clock.begin_slice(now_ns());
-            let tally = op::run(&counted, ops.by_ref(), session, buffer, clock);
+            let tally = op::run(&counted, ops, session, buffer, clock);
             clock.end_slice(now_ns());
             tally
         })?;
@@ -221,9 +225,21 @@ pub(crate) fn balanced_orders(n: usize) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::{
+        collections::{BTreeMap, BTreeSet},
+        sync::{Arc, Mutex},
+    };
+
+    use model::{
+        Key, KeyKind, Operation, Order, Put, Result, Scan, Session, Store, Visitor, Workload,
+    };
 
     use super::*;
+    use crate::{
+        Stop,
+        dataset::{Dataset, Pool},
+        workload::pass::BlobWork,
+    };
 
     #[test]
     fn each_store_is_everywhere_and_after_each_other_one_equally_often() {
@@ -245,25 +261,67 @@ mod tests {
         assert_eq!(balanced_orders(1), [[0], [0]]);
     }
 
-    #[test]
-    fn no_store_begins_where_another_one_does() {
-        let turns = Turns { first: 100, count: 500, slice: 9, lead: 1, seed: 1 };
-        let starts = |stores| (0..stores).map(|n| turns.start(n, stores)).collect::<Vec<_>>();
-        assert_eq!(starts(2), [0, 5]);
-        assert_eq!(starts(3), [0, 3, 6]);
-        // A pass is over in one slice.
-        let turns = Turns { first: 5, ..turns };
-        assert_eq!(turns.start(1, 2), 0);
+    /// Which store was asked for which key, in order.
+    type Log = Arc<Mutex<Vec<(usize, i64)>>>;
+
+    /// Has values as long as their keys are large, and notes who reads them.
+    #[derive(Clone)]
+    struct Noting(usize, Log);
+
+    impl Store for Noting {
+        fn keys(&self) -> KeyKind {
+            KeyKind::Integers
+        }
+
+        fn session(&self) -> Result<Box<dyn Session + '_>> {
+            Ok(Box::new(self.clone()))
+        }
+    }
+
+    impl Session for Noting {
+        fn get(&mut self, key: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
+            let Key::Int(key) = key else { return Ok(None) };
+            self.1.lock().unwrap().push((self.0, key));
+            Ok(usize::try_from(key).ok())
+        }
+
+        fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
+            Ok(false)
+        }
+
+        fn delete(&mut self, _: Key<'_>) -> Result<bool> {
+            Ok(false)
+        }
+
+        fn scan(&mut self, _: Scan<'_>, _: &mut Visitor<'_>) -> Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
-    fn a_place_in_the_order_is_found_again() {
-        assert_eq!(before(&[9, 9, 5], 1), 26);
-        let mut numbers = 0..;
-        skip(&mut numbers, 0);
-        assert_eq!(numbers.next(), Some(0));
-        skip(&mut numbers, 3);
-        assert_eq!(numbers.next(), Some(4));
+    fn stores_read_the_same_but_never_what_another_one_has_just_read() {
+        const KEYS: u64 = 100;
+        const STORES: usize = 3;
+        let mut dataset = Dataset::new(KeyKind::Integers);
+        for key in 1..=100 {
+            dataset.push_sized(Key::Int(key.into()), key).unwrap();
+        }
+        let work = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
+        let turns = Turns { first: KEYS, count: 180, slice: 9, lead: 1, seed: 1 };
+        let (pool, stop) = (Pool::new(0, KEYS, 100), Stop::new());
+        let workload = Workload::alone(work.planned(), turns.count);
+        let input = PassInput::new(workload, &dataset, &pool, None, &stop).unwrap();
+        let log = Log::default();
+        let open = |number| Ok(Box::new(Noting(number, log.clone())) as Box<dyn Store>);
+        let done: Vec<_> = epoch(&input, turns, STORES, open).into_iter().flatten().collect();
+        assert_eq!(done.len(), STORES);
+        assert!(done[0].bytes > 0 && done.iter().all(|lane| lane.bytes == done[0].bytes));
+        let log = log.lock().unwrap();
+        for step in log[KEYS as usize * STORES..].chunks(10 * STORES) {
+            let stores = step.iter().map(|(store, _)| store).collect::<BTreeSet<_>>();
+            let keys = step.iter().map(|(_, key)| key).collect::<BTreeSet<_>>();
+            assert_eq!((stores.len(), keys.len()), (STORES, step.len()), "{step:?}");
+        }
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub struct Op<'a> {
 }
 
 /// One and the same operation on the keys that a cursor walks.
+#[derive(Clone)]
 pub(crate) struct Walk<'a> {
     pub(crate) dataset: &'a Dataset,
     pub(crate) cursor: Cursor<'a>,
