@@ -223,10 +223,10 @@ impl<'a> Advised<'a> {
             less => format!("it would win if it matters that the first takes {}", and(less)),
         });
         let name = self.name(next);
-        let level = match self.is_level(next) {
-            true if next > chosen => ", too little to matter or not shown, and takes more care",
-            true => ", which is not shown",
-            false => "",
+        let level = match (self.is_level(next), next > chosen) {
+            (true, true) => ", too little to matter or not shown, and takes more care",
+            (true, false) => ", which is not shown",
+            (false, _) => "",
         };
         Some(format!("Next: {name}, {} of the cost{level}; {when}.", ratio(&cost)))
     }
