@@ -1,7 +1,7 @@
 //! Who may use a store: a copy is never open to more users than its source.
 
 use std::{
-    fs::{self, Metadata},
+    fs::{self, File, Metadata},
     io,
     path::Path,
 };
@@ -98,6 +98,44 @@ fn give_to(path: &Path, (user, group): (u32, u32)) -> io::Result<()> {
     chown(path, Some(user), Some(group)).or_else(|_| chown(path, None, Some(group)))
 }
 
+/// Returns the mode of the file or folder at `path`, which is not a link, without what its access list
+/// adds, and whether it has such a list. The system reports the mask of a list as the rights of the group,
+/// which may be more than the group has; a copy without the list must not give them to the group.
+pub fn mode_without_list(path: &Path, meta: &Metadata) -> io::Result<(u32, bool)> {
+    without_list(mode(meta), || os::access_list(path))
+}
+
+/// Returns the same of one that is open.
+pub fn mode_without_list_of(file: &File, meta: &Metadata) -> io::Result<(u32, bool)> {
+    without_list(mode(meta), || os::access_list_of(file))
+}
+
+fn without_list(
+    mode: u32,
+    list: impl FnOnce() -> io::Result<Option<Vec<u8>>>,
+) -> io::Result<(u32, bool)> {
+    // An empty mask leaves the group nothing, and others are not in the list's mask.
+    if mode & GROUP == 0 {
+        return Ok((mode, false));
+    }
+    let Some(list) = list()? else { return Ok((mode, false)) };
+    // A list of a form that is not known: the group gets nothing.
+    Ok((mode & (!GROUP | group_in(&list).unwrap_or(0) << 3), true))
+}
+
+/// Returns the rights of the owning group in an access list: a version, then a tag, rights and a
+/// number for each entry (linux/posix_acl_xattr.h).
+fn group_in(list: &[u8]) -> Option<u32> {
+    const OWNING_GROUP: [u8; 2] = 4_u16.to_le_bytes();
+    let (head, entries) = list.split_first_chunk::<4>()?;
+    let (entries, rest) = entries.as_chunks::<8>();
+    if u32::from_le_bytes(*head) != 2 || !rest.is_empty() {
+        return None;
+    }
+    let group = entries.iter().find(|entry| entry[..2] == OWNING_GROUP)?;
+    Some(u32::from(group[2] & 7))
+}
+
 /// Sets the mode of a file or folder, where the system has modes.
 pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     os::set_mode(path, mode)
@@ -158,6 +196,33 @@ mod tests {
         access.give(to.path(), Some(from.path())).unwrap();
         let modes = ["", "in", "in/a", "b", "other"].map(|name| mode_at(&to.path().join(name)));
         assert_eq!(modes, [0o755, 0o700, 0o755, 0o600, 0o644]);
+    }
+
+    /// The lists are those of `setfacl -m u:nobody:rw,g::GROUP` for a file.
+    #[test]
+    fn the_mask_of_an_access_list_is_not_what_the_group_may_do() {
+        let list = |entries: &[(u16, u16)]| {
+            let mut list = 2_u32.to_le_bytes().to_vec();
+            for (tag, rights) in entries {
+                list.extend(tag.to_le_bytes());
+                list.extend(rights.to_le_bytes());
+                list.extend(u32::MAX.to_le_bytes());
+            }
+            list
+        };
+        for (mode, entries, expected) in [
+            (0o660, &[(1, 6), (2, 6), (4, 0), (16, 6), (32, 0)][..], 0o600),
+            (0o664, &[(1, 6), (2, 6), (4, 4), (16, 6), (32, 4)], 0o644),
+            (0o640, &[(1, 6), (2, 6), (4, 7), (16, 4), (32, 0)], 0o640),
+            (0o7775, &[(1, 7), (4, 5), (8, 7), (16, 7), (32, 5)], 0o7755),
+            (0o670, &[(1, 6), (2, 7)], 0o600),
+        ] {
+            let found = without_list(mode, || Ok(Some(list(entries)))).unwrap();
+            assert_eq!(found, (expected, true), "{mode:o} {entries:?}");
+        }
+        assert_eq!(without_list(0o664, || Ok(None)).unwrap(), (0o664, false));
+        assert_eq!(without_list(0o664, || Ok(Some(vec![1, 0, 0, 0]))).unwrap(), (0o604, true));
+        assert!(without_list(0o604, || panic!("nothing to ask for")).is_ok());
     }
 
     #[test]

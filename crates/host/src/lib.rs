@@ -36,7 +36,7 @@ mod text;
 mod thread_meter;
 mod writers;
 
-pub use access::{FileAccess, set_mode};
+pub use access::{FileAccess, mode_without_list, mode_without_list_of, set_mode};
 pub use clock::{clock_ns, now_ns, set_clock, unix_ns, wait_until};
 pub use disk::{device, disk, other_filesystems};
 pub use environment::environment;

@@ -24,6 +24,14 @@ impl ThreadFile {
     }
 }
 
+pub(crate) fn access_list(_: &Path) -> io::Result<Option<Vec<u8>>> {
+    Ok(None)
+}
+
+pub(crate) fn access_list_of(_: &File) -> io::Result<Option<Vec<u8>>> {
+    Ok(None)
+}
+
 pub(crate) fn sync_filesystem(_: &Path) -> Option<io::Result<()>> {
     None
 }

@@ -68,6 +68,37 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
     }
 }
 
+/// Returns the access list of a file or folder, which is not a link, as the kernel writes it; `None`: it
+/// has none, or the file system has none.
+pub(crate) fn access_list(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    list(|room| rustix::fs::lgetxattr(path, ACCESS_LIST, room))
+}
+
+/// Returns the same of one that is open.
+pub(crate) fn access_list_of(file: &File) -> io::Result<Option<Vec<u8>>> {
+    list(|room| rustix::fs::fgetxattr(file, ACCESS_LIST, room))
+}
+
+const ACCESS_LIST: &str = "system.posix_acl_access";
+/// Bytes of the longest value of an attribute.
+const LONGEST: usize = 1 << 16;
+
+fn list(
+    mut get: impl FnMut(&mut [u8]) -> rustix::io::Result<usize>,
+) -> io::Result<Option<Vec<u8>>> {
+    let mut room = vec![0; 256];
+    let length = loop {
+        match get(&mut room) {
+            Ok(length) => break length,
+            Err(Errno::RANGE) if room.len() < LONGEST => room.resize(LONGEST, 0),
+            Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    };
+    room.truncate(length);
+    Ok(Some(room))
+}
+
 /// Flushes the file system that `folder` is on; `None`: not possible here.
 pub(crate) fn sync_filesystem(folder: &Path) -> Option<io::Result<()>> {
     Some(File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(folder)?)))
