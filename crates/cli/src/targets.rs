@@ -227,9 +227,9 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
 }
 
 /// What the user named, or what is measured if that is nothing.
-pub(crate) fn or_default<'a>(named: &'a [Name], default: &'a [&str]) -> Vec<&'a OsStr> {
+pub(crate) fn or_default<'a>(named: &'a [Name], default: &[&'static str]) -> Vec<&'a OsStr> {
     match named {
-        [] => default.iter().map(AsRef::as_ref).collect(),
+        [] => default.iter().map(|text| OsStr::new(*text)).collect(),
         named => named.iter().map(AsRef::as_ref).collect(),
     }
 }

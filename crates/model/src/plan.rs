@@ -1,11 +1,13 @@
 //! A plan: everything about a run that was decided before it began.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cache, Durability, Experiment, Residency, Sample, Settings, Work};
+use crate::{
+    Cache, Durability, Error, Experiment, Residency, Result, Sample, Settings, Work, units,
+};
 
 /// What will run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,6 +117,29 @@ pub enum Batch {
     All,
     /// This many operations; the last batch of a pass may be shorter.
     Of(u64),
+}
+
+impl Batch {
+    /// What a program does that sets nothing: all reads see one state of the store, and each write is a
+    /// commit of its own.
+    pub fn usual(writes: bool) -> Self {
+        if writes { Self::Of(1) } else { Self::All }
+    }
+}
+
+/// Reads `all`, or a number that is 1 or more.
+impl FromStr for Batch {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        let operations = units::parse_size(text).map_err(|error| {
+            Error::usage(format!("{error}; or all: the whole pass is one commit"))
+        })?;
+        Ok(Self::Of(operations))
+    }
 }
 
 impl fmt::Display for Batch {

@@ -64,9 +64,10 @@ pub(crate) struct AdviseOptions {
     /// Sessions that work at the same time
     #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, 1024), default_value = "1", help_heading = "Use")]
     pub(crate) threads: u32,
-    /// Operations that a program does in one transaction
-    #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, u32::MAX), default_value = "1", help_heading = "Use")]
-    pub(crate) batch: u32,
+    /// Operations that a program does in one transaction, or all; default: 1 for updates, all for reads,
+    /// as `run` does
+    #[arg(long, value_name = "N", value_parser = batch, help_heading = "Use")]
+    pub(crate) batch: Option<Batch>,
     /// Try the database servers that are installed, too
     #[arg(long, help_heading = "Use")]
     pub(crate) servers: bool,
@@ -112,6 +113,13 @@ pub(crate) fn run(options: &AdviseOptions, stop: &Stop) -> Result<(), Failure> {
     finished.map_err(Failure::PartWay)
 }
 
+fn batch(text: &str) -> Result<Batch> {
+    match text.parse()? {
+        Batch::Of(0) => Err(Error::usage("accepted is 1 or more, or all")),
+        batch => Ok(batch),
+    }
+}
+
 fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let (data, now) = data(options, seed)?;
@@ -134,7 +142,7 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
         cold: options.cold,
         durability: options.durability,
         threads: options.threads,
-        batch: Batch::Of(options.batch.into()),
+        batch: options.batch,
         time: options.time,
         seed,
         scratch: scratch.filter(|folder| *folder != Path::new("")),
@@ -186,8 +194,13 @@ fn grid(options: &AdviseOptions, request: &AdviseRequest, found: &Advice) -> Str
     let now = format!("{}:", request.now.engine.name());
     let targets = [now].into_iter().chain(targets).collect::<Vec<_>>().join(" ");
     let AdviseOptions { durability, batch, threads, .. } = options;
+    let batch = match batch {
+        None => String::new(),
+        Some(Batch::All) => " --batch all".to_owned(),
+        Some(Batch::Of(operations)) => format!(" --batch {operations}"),
+    };
     format!(
-        "storemark run {targets} {data} {work}{cache} --durability {durability} --batch {batch} \
-         --threads {threads}"
+        "storemark run {targets} {data} {work}{cache} --durability {durability}{batch} --threads \
+         {threads}"
     )
 }

@@ -55,13 +55,16 @@ fn null_measures_the_tool_and_says_so() {
 fn compared_updates_promise_the_same() {
     let world = exported();
     let out = world.ok("run a.db a.dir --update --rounds 5 -v").out;
+    assert!(out.contains("journal=wal") && out.contains("sync=normal"), "{out}");
+    assert!(!out.contains("durability is"), "{out}");
+    let out = world.ok("run a.db a.dir --update --rounds 5 --durability none -v").out;
     assert!(out.contains("journal=off") && out.contains("sync=off"), "{out}");
     assert!(!out.contains("durability is"), "{out}");
     let out = world.ok("run a.db a.dir --update --rounds 5 --durability durable --batch 10 -v").out;
     assert!(out.contains("journal=wal") && out.contains("write=rename"), "{out}");
     // A setting of a target's own wins, and a difference is a finding.
     let out = world.ok("run a.db a.dir?sync=full&write=rename --update --rounds 5 -v").words();
-    assert!(out.contains("durability is durable, the baseline's none"), "{out}");
+    assert!(out.contains("durability is durable, the baseline's consistent"), "{out}");
 }
 
 #[test]
@@ -95,14 +98,14 @@ fn sizes_beyond_two_gigabytes_do_not_overflow() {
 fn one_commit_for_all_updates_is_a_finding() {
     let world = exported();
     let one = "all 50 updates of a pass share one commit";
-    let run = "run a.db a.dir --update --count 50 --rounds 1 --verbose";
+    let run = "run a.db a.dir --update --count 50 --batch all --rounds 1 --verbose";
     let line = |out: &str| out.lines().find(|line| line.contains(one)).map(str::to_owned);
-    let out = world.ok(run).out;
+    let out = world.ok(&format!("{run} --durability none")).out;
     assert!(line(&out).is_some_and(|line| line.starts_with("· ")), "{out}");
     let out = world.ok(&format!("{run} --durability durable")).out;
     assert!(line(&out).is_some_and(|line| line.starts_with("! ")), "{out}");
-    let out = world.ok(&format!("{run} --durability durable --batch 1")).out;
-    assert!(line(&out).is_none(), "{out}");
+    let run = run.replace("--batch all ", "");
+    assert!(line(&world.ok(&run).out).is_none());
 }
 
 #[test]
@@ -164,7 +167,7 @@ const TOO_FULL: &str = "lmdb:?map=10MiB";
 #[test]
 fn a_target_that_fails_before_the_rounds_is_left_out_and_the_others_are_measured() {
     let world = World::new();
-    let run = "--keys 500 --update --rounds 1 --json r.json";
+    let run = "--keys 500 --update --batch all --rounds 1 --json r.json";
     let ran = world.run(&format!("run {TOO_FULL} files: sqlite: {run} -v"));
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     assert!(ran.err.contains("storemark: lmdb map=10MiB failed; what was"), "{}", ran.err);

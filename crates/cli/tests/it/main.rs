@@ -12,6 +12,7 @@ mod calibrate;
 mod compare;
 mod compare_records;
 mod damaged;
+mod defaults;
 mod doctor;
 mod documented;
 mod engines;

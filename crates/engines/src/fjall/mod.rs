@@ -83,6 +83,7 @@ static DECLARATION: Declaration = Declaration {
     blobs: Some(&Fjall),
     worth_trying: &[
         Try::new("", "fast writes and checksums; threads that work in the background"),
+        Try::new("cache=1GiB", "values stay in a cache of up to 1 GiB of memory"),
         Try::new("blobs=off", "values in the tables: compaction moves them"),
     ],
     extension: Some("fjall"),

@@ -43,8 +43,8 @@ pub struct AdviseRequest {
     pub durability: Durability,
     /// Sessions that work at the same time.
     pub threads: u32,
-    /// Operations per commit.
-    pub batch: Batch,
+    /// Operations per commit; absent: [`Batch::usual`].
+    pub batch: Option<Batch>,
     /// For all of it.
     pub time: Duration,
     pub seed: u64,

@@ -9,9 +9,9 @@ use std::{
 
 use host::Placement;
 use model::{
-    Batch, Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind,
-    Library, Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Secret, Settings,
-    StudyPart, Workload, record::Point, spec::RunSpec,
+    Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind, Library,
+    Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Secret, Settings, StudyPart,
+    Workload, record::Point, spec::RunSpec,
 };
 
 use super::{
@@ -96,7 +96,7 @@ impl Request {
             repeated: None,
             max_key: None,
             start: None,
-            batch: Batch::All,
+            batch: None,
             threads: 1,
             processes: None,
             hosts: None,

@@ -51,7 +51,7 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
     if let ExperimentRequest::Blobs(part) = &mut request.experiment {
         part.work[0].operation = job.operation;
         part.count = Some(job.count);
-        part.batch = job.batch;
+        part.batch = Some(job.batch);
         part.over_time = job.over_time;
     }
     let mut recorder = Recorder::new(None);

@@ -32,8 +32,9 @@ const YCSB_DATA: Generated =
 options! {
     /// Measures one target, or compares several
     pub struct BlobsSpec {
-        targets = "What to measure; none: files, SQLite and pack on a dataset generated for it. One may \
-            be a plan file or a record, which is measured as it says";
+        targets = "What to measure; none: files, the other engines of this program, each with the \
+            settings that read fastest, and pack. One may be a plan file or a record, which is \
+            measured as it says";
         ..data: DataOptions,
         ..work: WorkOptions,
         ..clients: ClientOptions,
@@ -101,11 +102,13 @@ options! {
         random: bool,
         /// Start at this integer key (with --asc or --desc)
         start: Vec<Written<Integer>> = "KEY" [allow_hyphen_values = true],
-        /// Operations per commit; default: all; of a mix or a --rate: 1
-        batch: Vec<Written<Size>> = "N",
+        /// Operations per commit, or all; default: 1 for writes, a mix and a --rate, all for reads; for
+        /// one store of your own, as in kvtest: all
+        batch: Vec<Written<Batch>> = "N",
         /// Each operation in a transaction of its own (--batch 1)
         multitrans: bool,
-        /// Set each engine up for this class: none, consistent or durable
+        /// Set each engine up for this class: none, consistent or durable; default: consistent if
+        /// several targets are written to, else as a target is set
         durability: Vec<Written<Durability>> = "CLASS",
         /// Workers of each process, each with a session of its own; default: 1
         threads: Vec<Written<UpTo<1024>>> = "N",
@@ -247,15 +250,21 @@ impl DataOptions {
 }
 
 impl BlobsSpec {
-    /// What is measured when the user names nothing.
-    pub const TARGETS: [&str; 6] = [
+    /// What is measured when the user names nothing, as far as this program has it: each engine with
+    /// the settings that read fastest.
+    /// Each may keep 1 GiB in its cache or in a memory map.
+    pub const TARGETS: [&str; 7] = [
         "files:",
-        "files:?write=overwrite",
-        "sqlite:",
-        "sqlite:?api=blob",
         "sqlite:?api=blob&mmap=1GiB",
+        "lmdb:",
+        "redb:",
+        "fjall:?cache=1GiB",
+        "rocksdb:?cache=1GiB",
         "pack:",
     ];
+
+    /// The same if the user sets something for all targets, which settings of their own would undo.
+    pub const PLAIN_TARGETS: [&str; 3] = ["files:", "sqlite:", "pack:"];
 
     /// The generated data.
     pub fn generated(&self, seed: u64) -> Generated {
@@ -308,14 +317,15 @@ impl BlobsSpec {
         }
     }
 
-    /// Operations per commit. What has a load of its own commits one operation at a time.
-    pub fn batch(&self) -> Batch {
+    /// Operations per commit; `None`: [`Batch::usual`]. What has a load of its own commits one
+    /// operation at a time. A store of the user's alone is kvtest's command, which commits once.
+    pub fn batch(&self, one_store: bool) -> Option<Batch> {
         let WorkOptions { mix, ycsb, rate, batch, multitrans, .. } = &self.work;
         let comes_alone = mix.is_some() || !ycsb.is_empty() || !rate.is_empty();
         match one(batch) {
-            Some(operations) => Batch::Of(operations),
-            None if *multitrans || comes_alone => Batch::Of(1),
-            None => Batch::All,
+            Some(asked) => Some(asked),
+            None if *multitrans || comes_alone => Some(Batch::Of(1)),
+            None => one_store.then_some(Batch::All),
         }
     }
 
@@ -325,10 +335,11 @@ impl BlobsSpec {
     }
 
     /// The class that every engine is set up for. One target is measured as it is set. Several are
-    /// compared doing the same work: if the user does not say which class, none promises any.
+    /// compared with an equal promise: if the user does not say which, that every value is whole after
+    /// a power cut.
     pub fn durability(&self, targets: usize, work: &[Work]) -> Option<Durability> {
         let several = targets > 1 || self.placing.on.len() > 1;
         let compared = several && work.iter().any(|work| work.writes());
-        one(&self.work.durability).or(compared.then_some(Durability::None))
+        one(&self.work.durability).or(compared.then_some(Durability::Consistent))
     }
 }

@@ -1,6 +1,6 @@
 //! What `storemark run` measures.
 
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use engines::registry;
 use host::Placements;
@@ -39,7 +39,7 @@ pub(super) fn request(
         repeated: None,
         max_key: one(&spec.data.max_id),
         start: one(&spec.work.start),
-        batch: spec.batch(),
+        batch: spec.batch(matches!(&resolved[..], [alone] if alone.location.is_some())),
         threads: one(&spec.work.threads).unwrap_or(1),
         processes: one(&spec.work.processes),
         hosts: hosts::hosts(&spec.clients)?,
@@ -60,12 +60,14 @@ pub(super) type Class = (Option<Durability>, Option<String>);
 /// the same as far as they have it.
 fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> Result<Class> {
     let default = spec.durability(targets.len(), work);
-    // A dry run asks no server.
-    if one(&spec.work.durability).is_some() || default.is_none() || spec.extras.dry_run {
+    let Some(class) = default.filter(|_| one(&spec.work.durability).is_none()) else {
         return Ok((default, None));
-    }
+    };
     let server = targets.iter().find_map(|target| Some((target, target.address.as_ref()?)));
-    let Some((server, address)) = server else { return Ok((default, None)) };
+    // A dry run asks no server.
+    let Some((server, address)) = server.filter(|_| !spec.extras.dry_run) else {
+        return Ok((Some(common_class(class, targets)), None));
+    };
     let class = server.engine.class_at(address.reveal(), &server.settings);
     let (class, label) = (class.map_err(|e| e.context(&server.label))?, server.label.clone());
     for target in targets {
@@ -73,6 +75,21 @@ fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> 
         target.keeps_class = target.address.is_some() || cannot;
     }
     Ok((Some(class), Some(label)))
+}
+
+/// `class`, or none if one of the targets cannot give it: all give the same. Limits of the machine are
+/// measured as they are.
+fn common_class(class: Durability, targets: &mut [Target<dyn Blobs>]) -> Durability {
+    let gives = |target: &Target<dyn Blobs>| {
+        let settings = target.settings_for(Facet::Blobs, Some(class));
+        settings.is_ok_and(|own| target.engine.declaration().class_of(&own) >= class)
+    };
+    let is_limit = |target: &Target<dyn Blobs>| target.engine.declaration().reference;
+    let all_give = targets.iter().filter(|target| !is_limit(target)).all(gives);
+    for target in targets.iter_mut().filter(|target| is_limit(target)) {
+        target.keeps_class = true;
+    }
+    if all_give { class } else { Durability::None }
 }
 
 /// A time or a number of rounds is for all of the data.
@@ -97,10 +114,30 @@ fn blob_work(work: Work) -> Option<BlobWork> {
 fn resolve(spec: &BlobsSpec) -> Result<Vec<Resolved>> {
     let shared = spec.settings.settings()?;
     let mut all = Vec::new();
-    for text in targets::or_default(&spec.targets, &BlobsSpec::TARGETS) {
+    for text in chosen_texts(spec)? {
         all.extend(targets::resolve(text)?.swept(&shared, spec.ways.zip)?);
     }
     Ok(all)
+}
+
+/// The targets as the user wrote them; if there are none, those of the default that this program has,
+/// and that several processes can have open if there are to be several.
+pub(super) fn chosen_texts(spec: &BlobsSpec) -> Result<Vec<&OsStr>> {
+    let default = match spec.settings.settings()?.is_empty() {
+        true => &BlobsSpec::TARGETS[..],
+        false => &BlobsSpec::PLAIN_TARGETS,
+    };
+    let shared = !spec.work.processes.is_empty() || !spec.clients.hosts.is_empty();
+    let serves = |engine: &'static dyn Blobs| {
+        let settings = Settings::default();
+        engine.capabilities().processes && engine.writes_alone(&settings).is_none()
+    };
+    let fits = |text: &&str| {
+        let engine = registry::blobs(targets::engine_word(text));
+        engine.is_ok_and(|engine| !shared || serves(engine))
+    };
+    let default: Vec<&'static str> = default.iter().copied().filter(fits).collect();
+    Ok(targets::or_default(&spec.targets, &default))
 }
 
 fn chosen(

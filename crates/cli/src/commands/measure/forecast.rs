@@ -28,6 +28,9 @@ pub(super) fn show(requests: &[Request], stop: &Stop) -> Result<String> {
     for workload in &forecast.workloads {
         let _ = writeln!(text, "  {}; {caches}", describe_workload(workload));
     }
+    if let Some(class) = first.durability {
+        let _ = writeln!(text, "durability\n  {class}");
+    }
     text.push_str(if forecasts.len() > 1 { "runs, one after the other\n" } else { "data\n" });
     for (number, (request, forecast)) in requests.iter().zip(&forecasts).enumerate() {
         let _ = writeln!(text, "  {}", describe_run(request, forecast, is_again(requests, number)));

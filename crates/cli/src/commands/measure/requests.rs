@@ -12,8 +12,8 @@ use model::{
     Blobs, Error, Facet, Result, Tasks,
     record::Point,
     spec::{
-        AgeingSpec, BackupSpec, BlobsSpec, LifeSpec, Name, Placing, RowsSpec, RunSpec, TaskLoad,
-        TasksSpec, one,
+        AgeingSpec, BackupSpec, LifeSpec, Name, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec,
+        one,
     },
 };
 
@@ -38,7 +38,7 @@ pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
 /// A request for each run, in the order in which they are run: those that need the same data and
 /// stores one after the other, else as they were asked for.
 pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Request>> {
-    let runs = with_limit(spec).points()?;
+    let runs = with_limit(spec)?.points()?;
     let of = runs.len();
     let kept = match spec.kept() {
         Err(error) if of > 1 => return Err(error),
@@ -66,13 +66,13 @@ pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Re
 
 /// Several numbers of clients are measured on a target that does nothing as well: that is how much the
 /// clients themselves can do.
-fn with_limit(spec: &RunSpec) -> RunSpec {
+fn with_limit(spec: &RunSpec) -> Result<RunSpec> {
     let mut spec = spec.clone();
     if let RunSpec::Run(blobs) = &mut spec
         && blobs.work.processes.len() > 1
     {
-        let chosen = targets::or_default(&blobs.targets, &BlobsSpec::TARGETS);
-        let mut chosen: Vec<Name> = chosen.into_iter().map(Name::from).collect();
+        let mut chosen: Vec<Name> =
+            blobs::chosen_texts(blobs)?.into_iter().map(Name::from).collect();
         if !chosen
             .iter()
             .any(|target| targets::engine_word(&target.path().to_string_lossy()) == NULL)
@@ -81,7 +81,7 @@ fn with_limit(spec: &RunSpec) -> RunSpec {
         }
         blobs.targets = chosen;
     }
-    spec
+    Ok(spec)
 }
 
 /// The engine that does nothing.

@@ -20,8 +20,9 @@ use std::{
 };
 
 use model::{
-    Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet, Filesystem,
-    Finding, FindingKind, Operation, Owner, Plan, Result, Sample, Server, Settings, Work, Workload,
+    Batch, Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet,
+    Filesystem, Finding, FindingKind, Operation, Owner, Plan, Result, Sample, Server, Settings,
+    Work, Workload,
 };
 
 use super::{
@@ -120,7 +121,8 @@ impl<'a> Job<'a> {
         let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
         let processes = self.processes().min(keys);
         let threads = self.part.threads.min(keys / processes);
-        let (work, batch) = (work.planned(), self.part.batch);
+        let batch = self.part.batch.unwrap_or(Batch::usual(work.operation.writes()));
+        let work = work.planned();
         Workload { work, count, slice: None, batch, threads, processes }
     }
 

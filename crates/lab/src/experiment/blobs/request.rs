@@ -27,8 +27,8 @@ pub struct BlobsRequest {
     pub max_key: Option<i64>,
     /// First integer key of a fixed order.
     pub start: Option<i64>,
-    /// Operations per commit.
-    pub batch: Batch,
+    /// Operations per commit; absent: [`Batch::usual`].
+    pub batch: Option<Batch>,
     /// Workers of each process.
     pub threads: u32,
     /// Worker processes that work at the same time; absent: one worker process or this one.

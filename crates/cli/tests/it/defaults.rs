@@ -1,0 +1,59 @@
+//! What is measured if the user does not say how.
+
+use crate::world::World;
+
+/// Options of `run`, and what its plan says of the targets, reads, updates and the durability class.
+#[test]
+fn updates_are_what_programs_do_unless_asked_otherwise() {
+    let world =
+        World::after(["init a.db --count 20 --size 100", "init b.db --count 20 --size 100"]);
+    let [once, each] = ["all in one batch", "1 a batch"];
+    let cases = [
+        ("", once, each, "consistent"),
+        ("files: sqlite:", once, each, "consistent"),
+        ("files: sqlite: pack:", once, each, "consistent"),
+        ("files: sqlite: --batch all", once, once, "consistent"),
+        ("files: sqlite: --batch 7", "7 a batch", "7 a batch", "consistent"),
+        ("files: sqlite: --multitrans", each, each, "consistent"),
+        ("files: sqlite: --durability none", once, each, "none"),
+        ("files: sqlite: --durability durable", once, each, "durable"),
+        // What cannot promise it is compared with stores that do not either.
+        ("files: files:?write=overwrite", once, each, "none"),
+        ("files: s3:", once, each, "none"),
+        // kvtest's commands have one store, and do what kvtest does.
+        ("a.db", once, once, ""),
+        ("a.db --multitrans", each, each, ""),
+        ("a.db b.db", once, each, "consistent"),
+        ("sqlite:", once, each, ""),
+    ];
+    for (options, reads, updates, class) in cases {
+        let plan = world.ok(&format!("run {options} --read --update --dry-run")).out;
+        let line = |start: &str| plan.lines().find(|line| line.starts_with(start)).unwrap_or("");
+        for (work, batch) in [("  read: ", reads), ("  update: ", updates)] {
+            assert!(line(work).contains(&format!(", {batch}, ")), "{options}: {batch}\n{plan}");
+        }
+        let given = plan
+            .split_once("durability\n  ")
+            .map_or("", |(_, rest)| rest.lines().next().unwrap_or_default());
+        assert_eq!(given, class, "{options}\n{plan}");
+    }
+}
+
+/// Every engine of the program that needs no server is compared, each once.
+#[test]
+fn each_engine_of_the_program_is_measured_once() {
+    let world = World::new();
+    let plan = world.ok("run --dry-run").out;
+    let targets = plan.lines().skip(1).take_while(|line| line.starts_with("  "));
+    let engines: Vec<_> = targets.map(|line| line.split([' ', ',']).nth(2).unwrap()).collect();
+    let known = world.ok("engines").out;
+    for engine in ["files", "sqlite", "lmdb", "redb", "fjall", "rocksdb", "pack"] {
+        let has = known.contains(&format!("\n{engine}: "));
+        let count = engines.iter().filter(|other| **other == engine).count();
+        assert_eq!(count, usize::from(has), "{engine}: {engines:?}");
+    }
+    // Options for all targets are not undone by settings of the default ones.
+    assert!(world.ok("run --mmap 1M --dry-run").out.contains("\n  sqlite\n"));
+    // Several processes have one store open.
+    world.ok("run --clients 1,2 --update --dry-run");
+}
