@@ -28,6 +28,7 @@ fn on_signal() {
         std::process::exit(exit::INTERRUPTED.into());
     }
     STOP.set();
+    engines::end_waits();
 }
 
 fn main() -> ExitCode {

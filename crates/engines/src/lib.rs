@@ -67,6 +67,15 @@ pub use crashes::LastLine;
 pub use hybrid::stat;
 pub use slowed::Slowed;
 
+/// Lets no operation on a server go on for long, because the user wishes to stop.
+pub fn end_waits() {
+    #[cfg(all(
+        unix,
+        any(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")
+    ))]
+    server::stop();
+}
+
 use model::Engine;
 
 /// In the order in which they are asked whether a path is theirs: `files` recognises any folder, so

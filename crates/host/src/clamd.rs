@@ -25,6 +25,7 @@ guard=$!
 exec 3<&-
 wait "$clamd"
 kill -s KILL "$guard"
+wait "$guard"
 "#;
 
 /// What it looks for, since no daemon starts without a signature: a name, any type of file, any place in

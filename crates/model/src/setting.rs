@@ -30,6 +30,8 @@ pub enum Accepts {
     /// A size in bytes from the second to the third that is a multiple of the first: the engine would
     /// round others.
     Multiple(u64, u64, u64),
+    /// A duration (`500ms`, `30s`, `10m`), from the first to the second in seconds.
+    Duration(u64, u64),
     /// Any text.
     Text,
     /// A power of two in bytes, from the first to the second.
@@ -46,6 +48,7 @@ impl fmt::Display for Accepts {
             Self::Multiple(of, min, max) => write!(f, "a multiple of {of} from {min} to {max}"),
             Self::PowerOfTwo(min, max) => write!(f, "a power of two from {min} to {max}"),
             Self::Integer(min, max) => write!(f, "{min} to {max}"),
+            Self::Duration(min, max) => write!(f, "{min}s to {max}s"),
         }
     }
 }
@@ -119,6 +122,13 @@ impl Setting {
                     )));
                 }
                 (value.to_string(), true)
+            }
+            Accepts::Duration(min, max) => {
+                let value = units::parse_duration(text).map_err(|e| wrong(e.to_string()))?;
+                let (seconds, ms) = (value.as_secs_f64(), value.as_millis());
+                let whole = ms.is_multiple_of(1000);
+                let shown = if whole { format!("{}s", ms / 1000) } else { format!("{ms}ms") };
+                (shown, (min as f64..=max as f64).contains(&seconds))
             }
             Accepts::Integer(min, max) => {
                 let value = units::parse_integer(text).map_err(|e| wrong(e.to_string()))?;
@@ -223,6 +233,7 @@ mod tests {
         Setting::new("api", Accepts::Words(&["sql", "blob"]), ""),
         Setting::new("mmap", Accepts::Size(0, 1 << 40), ""),
         Setting::new("cache", Accepts::Multiple(1024, 0, 1 << 40), ""),
+        Setting::new("timeout", Accepts::Duration(1, 100), ""),
         Setting::new("set.*", Accepts::Text, ""),
     ];
 
@@ -231,6 +242,20 @@ mod tests {
         let settings =
             Settings::check(TABLE, [("mmap", "1GiB"), ("api", "BLOB"), ("page_size", "4KiB")]);
         assert_eq!(settings.unwrap().to_string(), "api=blob&mmap=1073741824&page_size=4096");
+    }
+
+    #[test]
+    fn a_duration_is_kept_in_seconds() {
+        let check =
+            |text| Settings::check(TABLE, [("timeout", text)]).map(|found| found.to_string());
+        for (text, canonical) in
+            [("1m", "60s"), ("5", "5s"), ("1500ms", "1500ms"), ("1.5s", "1500ms")]
+        {
+            assert_eq!(check(text).unwrap(), format!("timeout={canonical}"));
+        }
+        assert!(check("0s").unwrap_err().to_string().contains("accepted: 1s to 100s"));
+        assert!(check("2h").unwrap_err().to_string().contains("accepted: 1s to 100s"));
+        assert!(check("soon").unwrap_err().to_string().contains("500ms, 30s, 10m"));
     }
 
     #[test]

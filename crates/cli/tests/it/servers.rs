@@ -140,6 +140,8 @@ for_each_kind! {
     an_existing_server_is_measured_and_left_as_it_was,
     what_an_existing_server_refuses_is_one_line,
     an_interrupted_run_drops_its_table,
+    a_server_that_hangs_fails_its_trial_and_the_rest_goes_on,
+    one_interrupt_ends_the_wait_for_a_server_that_hangs,
     what_a_killed_run_left_is_removed,
     a_table_is_removed_when_its_server_comes_back,
     the_class_of_an_existing_server_is_adopted,
@@ -326,6 +328,60 @@ fn an_interrupted_run_drops_its_table(kind: &Kind, world: &World) {
     signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(server.tables(), "");
+}
+
+/// The server is stopped in the middle, so that it holds its connections and does not answer.
+fn a_server_that_hangs_fails_its_trial_and_the_rest_goes_on(kind: &Kind, world: &World) {
+    const ROUNDS: u32 = 12;
+    let server = Existing::start(kind, world);
+    let at = format!("{}?timeout=2s", server.address());
+    let mut child = under_way(world, &format!("{at} memory:"), ROUNDS);
+    server.signal("STOP");
+    let ended = within(120, || child.try_wait().unwrap().is_some());
+    server.signal("CONT");
+    child.kill().unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(ended && ran.code == Some(2), "{ended} {:?} {}", ran.code, ran.err);
+    assert!(!scratch(world));
+    let page = world.ok("report run.json --verbose").words();
+    let says = ["not answered for 2.0 s (?timeout= is the limit)", "not accepted a connection for"];
+    assert!(says.iter().any(|says| page.contains(says)), "{page}");
+    let samples = world.record("run.json").samples;
+    let of = |target| samples.iter().filter(|sample| sample.target == target).count();
+    assert!(of(0) < ROUNDS as usize && of(1) == ROUNDS as usize, "{} {}", of(0), of(1));
+}
+
+/// The limit is far away, and the first interrupt does not wait for it: an existing server, then a private
+/// one.
+fn one_interrupt_ends_the_wait_for_a_server_that_hangs(kind: &Kind, world: &World) {
+    let existing = Existing::start(kind, world);
+    let stop = |target: &str, stop: &dyn Fn()| {
+        let mut child = under_way(world, &format!("{target}?timeout=1h memory:"), MANY);
+        stop();
+        // So that an operation is under way.
+        std::thread::sleep(Duration::from_millis(500));
+        signal(child.id(), "INT");
+        let ended = within(60, || child.try_wait().unwrap().is_some());
+        child.kill().unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert!(ended && ran.code == Some(130), "{ended} {:?} {}", ran.code, ran.err);
+        assert!(ran.out.contains("update, warm"), "{}", ran.out);
+        assert!(!world.record("run.json").samples.is_empty());
+        assert!(within(60, || !scratch(world)));
+        fs::remove_file(world.path("run.json")).unwrap();
+    };
+    stop(&existing.address(), &|| existing.signal("STOP"));
+    existing.signal("CONT");
+    drop(existing);
+    stop(&format!("{}:", kind.engine), &|| {
+        let mut found = None;
+        assert!(within(60, || {
+            found = server(world).filter(|_| answers(&world.path(".")));
+            found.is_some()
+        }));
+        signal(found.unwrap(), "STOP");
+    });
+    nothing_is_left(world);
 }
 
 fn what_a_killed_run_left_is_removed(kind: &Kind, world: &World) {

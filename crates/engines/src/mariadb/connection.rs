@@ -4,19 +4,17 @@ use std::{borrow::Cow, path::Path, sync::Arc, time::Duration};
 
 use model::{ErrorKind, Facet, KeyKind, Visit};
 use mysql::{
-    Conn, Error, MySqlError, OptsBuilder, Params, ServerError as Code, SslOpts, Statement,
-    Value as Parameter,
+    Conn, DriverError, Error, MySqlError, OptsBuilder, Params, ServerError as Code, SslOpts,
+    Statement, Value as Parameter,
     consts::{CapabilityFlags, ColumnType},
     prelude::Queryable,
 };
 
 use crate::server::{
-    Answer, Connect, Connection, EachRow, Failure, Folder, Row, Tls, Value, Why, refused,
+    Answer, Connect, Connection, Driver, EachRow, Failure, Folder, Row, Tls, Value, Why, refused,
     visit_rows,
 };
 
-/// Longest silence of a server: longer than it waits for locks by default (50 s).
-const SILENCE: Duration = Duration::from_secs(300);
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// What all connections share; each runs `statements` first.
@@ -27,8 +25,6 @@ pub(super) fn options(statements: impl Iterator<Item = String>) -> OptsBuilder {
         .prefer_socket(false)
         .tcp_connect_timeout(Some(CONNECTING))
         .tcp_keepalive_time_ms(Some(10_000))
-        .read_timeout(Some(SILENCE))
-        .write_timeout(Some(SILENCE))
         // An update that writes the same bytes again counts as well.
         .additional_capabilities(CapabilityFlags::CLIENT_FOUND_ROWS)
         .init(first.collect::<Vec<_>>())
@@ -47,7 +43,7 @@ pub(super) fn in_folder(options: OptsBuilder, folder: Folder) -> Connect<Client>
 }
 
 fn connected(options: OptsBuilder) -> Answer<Client> {
-    Ok(Client { driver: Conn::new(options)?, waits: None })
+    Ok(Client { driver: Driver::connect(|| Conn::new(options))?, waits: None })
 }
 
 /// Options that check the server's certificate.
@@ -57,7 +53,7 @@ pub(super) fn encrypted(tls: &Tls) -> SslOpts {
 
 /// A connection.
 pub(crate) struct Client {
-    pub(super) driver: Conn,
+    pub(super) driver: Driver<Conn>,
     /// The server's count when last asked, in the one session of a store that counts.
     waits: Option<i64>,
 }
@@ -67,7 +63,8 @@ impl Drop for Client {
     fn drop(&mut self) {
         if self.waits.is_some() {
             // This fails if the connection is lost, and then the lock is released anyway.
-            let _ = self.driver.query_drop("DO RELEASE_LOCK('storemark')");
+            let release = |conn: &mut Conn| conn.query_drop("DO RELEASE_LOCK('storemark')");
+            let _ = self.driver.during(release);
         }
     }
 }
@@ -95,15 +92,24 @@ const WRONG: &[(&[u16], &str)] = &[
 impl From<Error> for Failure {
     #[cold]
     fn from(error: Error) -> Self {
-        let what = match error {
+        let (what, why) = match error {
             Error::MySqlError(error) => return answered(&error),
-            Error::IoError(cause) => cause.to_string(),
-            Error::DriverError(cause) => cause.to_string(),
-            other => other.to_string(),
+            Error::IoError(cause) => (cause.to_string(), Why::of_io(cause.kind())),
+            Error::DriverError(cause) => {
+                let why = match &cause {
+                    DriverError::CouldNotConnect(cause) => {
+                        cause.as_ref().map_or(Why::Absent, |(_, _, kind)| Why::of_io(*kind))
+                    }
+                    DriverError::ConnectTimeout => Why::Absent,
+                    _ => Why::Odd,
+                };
+                (cause.to_string(), why)
+            }
+            other => (other.to_string(), Why::Odd),
         };
         match refused(&what) {
             Some(error) => Self { error, why: Why::Other },
-            None => Self { error: model::Error::failed(what), why: Why::Absent },
+            None => Self { error: model::Error::failed(what), why },
         }
     }
 }
@@ -178,16 +184,16 @@ impl Connection for Client {
     type Statement = Statement;
 
     fn run(&mut self, sql: &str) -> Answer<u64> {
-        self.driver.query_drop(sql)?;
+        self.driver.during(|conn| conn.query_drop(sql))?;
         Ok(self.driver.affected_rows())
     }
 
     fn rows(&mut self, sql: &str) -> Answer<Vec<mysql::Row>> {
-        Ok(self.driver.query(sql)?)
+        self.driver.during(|conn| conn.query(sql))
     }
 
     fn prepare(&mut self, sql: &str) -> Answer<Statement> {
-        Ok(self.driver.prep(sql)?)
+        self.driver.during(|conn| conn.prep(sql))
     }
 
     fn keys(query: &Statement) -> Option<KeyKind> {
@@ -205,11 +211,11 @@ impl Connection for Client {
     }
 
     fn execute(&mut self, write: &Statement, values: &[Value<'_>]) -> Answer<u64> {
-        match self.driver.exec_drop(write, parameters(values)) {
-            Ok(()) => Ok(self.driver.affected_rows()),
+        self.driver.during(|conn| match conn.exec_drop(write, parameters(values)) {
+            Ok(()) => Ok(conn.affected_rows()),
             Err(Error::MySqlError(error)) if error.code == Code::ER_DUP_ENTRY as u16 => Ok(0),
-            Err(error) => Err(error.into()),
-        }
+            Err(error) => Err(error),
+        })
     }
 
     fn each(
@@ -218,8 +224,10 @@ impl Connection for Client {
         values: &[Value<'_>],
         visit: EachRow<'_, mysql::Row>,
     ) -> Answer<Visit> {
-        let mut rows = self.driver.exec_iter(query, parameters(values))?;
-        Ok(visit_rows(|| rows.next().transpose(), visit)?)
+        self.driver.during(|conn| {
+            let mut rows = conn.exec_iter(query, parameters(values))?;
+            visit_rows(|| rows.next().transpose(), visit)
+        })
     }
 
     /// Rows have [`Dialect::counters`](crate::server::Dialect::counters) instead.

@@ -1,6 +1,6 @@
 //! MariaDB's and MySQL's language and variables.
 
-use std::{io, ops::Range, path::PathBuf};
+use std::{io, ops::Range, path::PathBuf, time::Duration};
 
 use model::{
     DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Mode, Result, Secret, Settings,
@@ -71,6 +71,10 @@ impl Peer for Client {
         } else {
             options.ip_or_hostname(Some(&address.host)).tcp_port(address.port)
         })
+    }
+
+    fn set_limit(&mut self, limit: Duration) {
+        self.driver.set_limit(limit);
     }
 
     fn variables(&mut self) -> Answer<Variables> {
@@ -241,9 +245,11 @@ impl Dialect for Client {
             rows.clone().try_for_each(|i| writeln!(file, "{i}\t{}", 2 * i))
         };
         let handler = LocalInfileHandler::new(move |_, file| lines(file));
-        self.driver.set_local_infile_handler(Some(handler));
-        // No file is opened: the handler writes the rows.
-        Ok(self.driver.query_drop("LOAD DATA LOCAL INFILE 'rows' INTO TABLE numbers")?)
+        self.driver.during(|conn| {
+            conn.set_local_infile_handler(Some(handler));
+            // No file is opened: the handler writes the rows.
+            conn.query_drop("LOAD DATA LOCAL INFILE 'rows' INTO TABLE numbers")
+        })
     }
 
     fn files(

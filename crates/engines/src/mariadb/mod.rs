@@ -9,7 +9,7 @@ use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Setting, rows::NULL,
 };
 
-use crate::server::{SERVED, ServerEngine, TLS, VIA};
+use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, VIA};
 use connection::Client;
 use kind::Kind;
 
@@ -68,6 +68,7 @@ static PRIVATE: Declaration = Declaration {
             Accepts::Multiple(1 << 20, 6 << 20, 1 << 46),
             "innodb_buffer_pool_size, key_buffer_size or aria_pagecache_buffer_size, in bytes",
         ),
+        TIMEOUT,
         VARIABLE,
     ],
     durability: CLASSES,
@@ -93,6 +94,7 @@ static REMOTE: Declaration = Declaration {
         ENGINE,
         Setting { help: "what the server must be set to; it is not changed", ..SYNC },
         TLS,
+        TIMEOUT,
         Setting { help: "a variable of the server, set for the sessions alone", ..VARIABLE },
     ],
     limitations: &[

@@ -3,7 +3,7 @@
 use std::{
     error::Error as _,
     fs::File,
-    io::{Read, Seek, SeekFrom},
+    io::{self, Read, Seek, SeekFrom},
     path::Path,
     sync::Arc,
 };
@@ -19,13 +19,13 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::server::{
-    Answer, Connect, Connection, EachRow, Failure, Folder, Row, Tls, Value, Why, certificates,
-    refused, visit_rows,
+    Answer, Connect, Connection, Driver, EachRow, Failure, Folder, Row, Tls, Value, Why,
+    certificates, refused, visit_rows,
 };
 
 /// A connection.
 pub(crate) struct Client {
-    pub(super) driver: postgres::Client,
+    pub(super) driver: Driver<postgres::Client>,
     user: String,
     /// The server's process for the connection.
     backend: i64,
@@ -36,11 +36,14 @@ pub(crate) struct Client {
 /// Connects with `config`; each session runs `first`.
 pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<Client> {
     Arc::new(move || {
-        let mut driver = match &tls {
-            None => config.connect(NoTls)?,
-            Some(tls) => config.connect(checked(tls)?)?,
-        };
-        driver.batch_execute(&first)?;
+        let tls = tls.as_ref().map(checked).transpose()?;
+        let driver = Driver::connect(|| {
+            let mut driver = match tls {
+                None => config.connect(NoTls)?,
+                Some(tls) => config.connect(tls)?,
+            };
+            driver.batch_execute(&first).map(|()| driver)
+        })?;
         Ok(client(driver, &config))
     })
 }
@@ -49,12 +52,14 @@ pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<Cli
 pub(super) fn in_folder(config: Config, folder: Folder, socket: &'static str) -> Connect<Client> {
     Arc::new(move || {
         let reach = folder.reach().map_err(|error| Failure { error, why: Why::Absent })?;
-        let driver = config.clone().host_path(reach.path().join(socket)).connect(NoTls)?;
+        let mut config = config.clone();
+        config.host_path(reach.path().join(socket));
+        let driver = Driver::connect(|| config.connect(NoTls))?;
         Ok(client(driver, &config))
     })
 }
 
-fn client(driver: postgres::Client, config: &Config) -> Client {
+fn client(driver: Driver<postgres::Client>, config: &Config) -> Client {
     let user = config.get_user().unwrap_or("the user").to_owned();
     Client { driver, user, backend: 0, log: None }
 }
@@ -92,7 +97,8 @@ impl From<Error> for Failure {
         }
         let level = error.as_db_error().and_then(DbError::parsed_severity);
         let why = match state {
-            None | Some(&SqlState::CANNOT_CONNECT_NOW) => Why::Absent,
+            Some(&SqlState::CANNOT_CONNECT_NOW) => Why::Absent,
+            None => error.source().map_or(Why::Odd, why_not),
             _ if matches!(level, Some(Severity::Fatal | Severity::Panic)) => Why::Lost,
             Some(&SqlState::T_R_DEADLOCK_DETECTED | &SqlState::T_R_SERIALIZATION_FAILURE) => {
                 Why::Undone
@@ -102,6 +108,16 @@ impl From<Error> for Failure {
         let taken = state == Some(&SqlState::DUPLICATE_TABLE);
         let kind = if taken { ErrorKind::Exists } else { ErrorKind::Failed };
         Self { error: model::Error::new(kind, text), why }
+    }
+}
+
+/// Why an error came that the server has not sent.
+fn why_not(cause: &(dyn std::error::Error + 'static)) -> Why {
+    let text = cause.to_string();
+    match cause.downcast_ref::<io::Error>() {
+        _ if text.contains("lookup address") => Why::Absent,
+        Some(cause) => Why::of_io(cause.kind()),
+        None => Why::Odd,
     }
 }
 
@@ -145,16 +161,18 @@ impl Connection for Client {
     type Statement = Statement;
 
     fn run(&mut self, sql: &str) -> Answer<u64> {
-        let messages = self.driver.simple_query(sql).map_err(|error| {
+        let user = &self.user;
+        let failed = |error: Error| {
             let denied = error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE);
             let mut failure = Failure::from(error);
             if denied {
-                let grant = format!("GRANT CREATE ON SCHEMA public TO {}", self.user);
+                let grant = format!("GRANT CREATE ON SCHEMA public TO {user}");
                 let what = format!("{}; {grant} lets it make its table", failure.error);
                 failure.error = model::Error::failed(what);
             }
             failure
-        })?;
+        };
+        let messages = self.driver.during(|client| client.simple_query(sql).map_err(failed))?;
         let changed = messages.iter().map(|message| match message {
             SimpleQueryMessage::CommandComplete(rows) => *rows,
             _ => 0,
@@ -163,11 +181,11 @@ impl Connection for Client {
     }
 
     fn rows(&mut self, sql: &str) -> Answer<Vec<postgres::Row>> {
-        Ok(self.driver.query(sql, &[])?)
+        self.driver.during(|client| client.query(sql, &[]))
     }
 
     fn prepare(&mut self, sql: &str) -> Answer<Statement> {
-        Ok(self.driver.prepare(sql)?)
+        self.driver.during(|client| client.prepare(sql))
     }
 
     fn keys(query: &Statement) -> Option<KeyKind> {
@@ -180,9 +198,11 @@ impl Connection for Client {
     }
 
     fn execute(&mut self, write: &Statement, values: &[Value<'_>]) -> Answer<u64> {
-        let mut rows = self.driver.query_raw(write, values)?;
-        while rows.next()?.is_some() {}
-        Ok(rows.rows_affected().unwrap_or(0))
+        self.driver.during(|client| {
+            let mut rows = client.query_raw(write, values)?;
+            while rows.next()?.is_some() {}
+            Ok::<_, Error>(rows.rows_affected().unwrap_or(0))
+        })
     }
 
     fn each(
@@ -191,8 +211,10 @@ impl Connection for Client {
         values: &[Value<'_>],
         visit: EachRow<'_, postgres::Row>,
     ) -> Answer<Visit> {
-        let mut rows = self.driver.query_raw(query, values)?;
-        Ok(visit_rows(|| rows.next(), visit)?)
+        self.driver.during(|client| {
+            let mut rows = client.query_raw(query, values)?;
+            visit_rows(|| rows.next(), visit)
+        })
     }
 
     fn count_waits(&mut self, log: Option<&Path>, _: Facet) -> Answer<()> {

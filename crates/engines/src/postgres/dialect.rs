@@ -66,6 +66,10 @@ impl Peer for Client {
         connection::by(config, address.tls.clone(), set.collect())
     }
 
+    fn set_limit(&mut self, limit: Duration) {
+        self.driver.set_limit(limit);
+    }
+
     fn variables(&mut self) -> Answer<Variables> {
         self.pairs("SELECT name, setting FROM pg_settings")
     }
@@ -200,11 +204,12 @@ impl Dialect for Client {
     }
 
     fn load(&mut self, mut rows: Range<i64>) -> Answer<()> {
-        let out = self.driver.copy_in("COPY numbers FROM STDIN (FORMAT binary)")?;
-        let mut out = BinaryCopyInWriter::new(out, &[Type::INT4, Type::INT4]);
-        rows.try_for_each(|i| out.write(&[&Value::Int(i), &Value::Int(2 * i)]))?;
-        out.finish()?;
-        Ok(())
+        self.driver.during(|client| {
+            let out = client.copy_in("COPY numbers FROM STDIN (FORMAT binary)")?;
+            let mut out = BinaryCopyInWriter::new(out, &[Type::INT4, Type::INT4]);
+            rows.try_for_each(|i| out.write(&[&Value::Int(i), &Value::Int(2 * i)]))?;
+            out.finish().map(drop)
+        })
     }
 
     /// A file is made longer as soon as a row needs a new page, even while the page itself is in

@@ -9,7 +9,7 @@ use model::{
     rows::NULL,
 };
 
-use crate::server::{SERVED, ServerEngine, TLS, VIA};
+use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, VIA};
 use connection::Client;
 
 /// A private server for each store.
@@ -76,6 +76,7 @@ static PRIVATE: Declaration = Declaration {
              autovacuum whenever it gets to it",
         )
         .only(&[Facet::Blobs]),
+        TIMEOUT,
         VARIABLE,
     ],
     durability: CLASSES,
@@ -111,6 +112,7 @@ static REMOTE: Declaration = Declaration {
         },
         STORAGE,
         TLS,
+        TIMEOUT,
         Setting {
             help: "any variable that a session may set, as in set.work_mem=64MB",
             ..VARIABLE

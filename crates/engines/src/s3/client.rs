@@ -4,14 +4,14 @@ use std::{
     io::{self, Read},
     mem,
     sync::{
-        Mutex,
+        Arc, Mutex,
         atomic::{AtomicI64, Ordering::Relaxed},
     },
     thread::{self, sleep},
     time::Duration,
 };
 
-use model::{BUSY_RETRIES, Error, ErrorKind, Result};
+use model::{BUSY_RETRIES, Error, ErrorKind, Result, units};
 use rusty_s3::{
     Method, S3Action,
     actions::{CompleteMultipartUpload, ListObjectsV2, ListObjectsV2Response, ObjectIdentifier},
@@ -26,19 +26,22 @@ use super::{
     prices::Prices,
     sums::{Check, Header},
 };
-use crate::{lock, refusal};
+use crate::{
+    lock, refusal,
+    server::{End, at_stop, connecting, is_stopped},
+};
 
 /// How long a signature is valid.
 const VALID: Duration = Duration::from_secs(15 * 60);
-/// Longest time until a connection is accepted.
-const CONNECTING: Duration = Duration::from_secs(10);
-/// Longest time without any progress.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest time without any progress once the user wishes to stop.
+const STOPPING: Duration = Duration::from_secs(10);
 /// Waits between attempts, each twice as long as the one before.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const ATTEMPTS: u32 = 6;
 /// Most objects that one request deletes.
 const AT_ONCE: usize = 1000;
+/// Most pages of unfinished uploads, of up to 1,000 each.
+const MOST_PAGES: usize = 10_000;
 
 type Answer = Response<Body>;
 
@@ -50,6 +53,8 @@ pub(super) struct Transfer {
     /// Parts at once.
     pub(super) concurrency: usize,
     pub(super) check: Check,
+    /// The longest time without any progress.
+    pub(super) limit: Duration,
 }
 
 /// What one session has asked for.
@@ -69,6 +74,8 @@ struct Counts {
 /// One session's connections.
 pub(super) struct Client<'l> {
     agent: Agent,
+    /// Ends its requests soon after the user wishes to stop; absent if it was made after that.
+    end: Option<Arc<End>>,
     link: &'l Link,
     transfer: Transfer,
     counts: Counts,
@@ -80,9 +87,34 @@ pub(super) type Page = ListObjectsV2Response;
 /// A part of a value: its first byte and its length.
 type Range = (usize, usize);
 
+/// Why there is no whole answer.
+enum Lack {
+    /// It broke off: another request may get all of it.
+    BrokenOff(Error),
+    Failed(Error),
+}
+
+impl From<Error> for Lack {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// An upload in parts that was neither completed nor given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Upload {
+    pub(super) object: String,
+    pub(super) id: String,
+}
+
 impl<'l> Client<'l> {
     pub(super) fn new(link: &'l Link, transfer: Transfer) -> Self {
-        Self { agent: agent(link, transfer), link, transfer, counts: Counts::default() }
+        let agent = agent(link, transfer);
+        let end = (!is_stopped()).then(|| {
+            let agent = agent.clone();
+            at_stop(Box::new(move || agent.clone().shutdown()))
+        });
+        Self { agent, end, link, transfer, counts: Counts::default() }
     }
 
     /// Sends a request, again if the service was busy or a connection was old. Returns its answer,
@@ -105,7 +137,7 @@ impl<'l> Client<'l> {
                 Err(ureq::Error::Io(why)) => why.kind() != io::ErrorKind::ConnectionRefused,
                 Err(_) => false,
             };
-            if !again || attempt == ATTEMPTS {
+            if !again || attempt == ATTEMPTS || self.is_ended() {
                 return answer.map_err(|why| self.unanswered(&why));
             }
             self.counts.retries.fetch_add(1, Relaxed);
@@ -141,9 +173,33 @@ impl<'l> Client<'l> {
         }
     }
 
+    /// Does `work` again while its answers break off.
+    fn until_whole<T>(&self, mut work: impl FnMut() -> Result<T, Lack>) -> Result<T> {
+        let mut wait = FIRST_WAIT;
+        for attempt in 1.. {
+            match work() {
+                Ok(done) => return Ok(done),
+                Err(Lack::BrokenOff(_)) if attempt < ATTEMPTS && !self.is_ended() => {}
+                Err(Lack::BrokenOff(error) | Lack::Failed(error)) => return Err(error),
+            }
+            self.counts.retries.fetch_add(1, Relaxed);
+            sleep(wait);
+            wait *= 2;
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// Whether its requests are ended because the user wishes to stop.
+    fn is_ended(&self) -> bool {
+        self.end.is_some() && is_stopped()
+    }
+
     /// Why there was no answer. A URL has a signature in it and is not shown.
     #[cold]
     fn unanswered(&self, why: &ureq::Error) -> Error {
+        if self.is_ended() {
+            return Error::interrupted();
+        }
         let Link { shown, endpoint, .. } = self.link;
         match why {
             ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
@@ -151,9 +207,18 @@ impl<'l> Client<'l> {
             }
             ureq::Error::HostNotFound => Error::usage(format!("{shown}: no such host: {endpoint}")),
             ureq::Error::Io(cause) => Error::failed(format!("{shown}: {endpoint}: {cause}")),
-            ureq::Error::Timeout(_) => Error::failed(format!("{shown}: {endpoint}: {why}")),
+            ureq::Error::Timeout(_) => self.silent(),
             other => Error::failed(format!("{shown}: {endpoint}: {other}")),
         }
+    }
+
+    #[cold]
+    fn silent(&self) -> Error {
+        let Link { shown, endpoint, .. } = self.link;
+        let limit = units::show_duration(self.transfer.limit);
+        Error::failed(format!(
+            "{shown}: {endpoint} has not answered for {limit} (?timeout= is the limit)"
+        ))
     }
 
     /// The text of an answer.
@@ -176,8 +241,10 @@ impl<'l> Client<'l> {
             return Ok(None);
         }
         let shown = &self.link.shown;
-        let (status, code) = (status.as_u16(), if code.is_empty() { "no reason" } else { code });
-        let said = format!("{shown}: the service refuses ({status} {code}): {message}");
+        let status = status.as_u16();
+        let code = if code.is_empty() { status.to_string() } else { format!("{status} {code}") };
+        let message = if message.is_empty() { String::new() } else { format!(": {message}") };
+        let said = format!("{shown}: the service refuses ({code}){message}");
         Err(match status {
             401 | 403 => Error::usage(format!(
                 "{said}; the credentials must belong to the service and may use the bucket"
@@ -194,15 +261,22 @@ impl<'l> Client<'l> {
     }
 
     /// Reads `into` to its end, which is that of the answer.
-    fn fill(&self, answer: &mut Answer, into: &mut [u8]) -> Result<()> {
+    fn fill(&self, answer: &mut Answer, into: &mut [u8]) -> Result<(), Lack> {
         let mut reader = answer.body_mut().as_reader();
         // The connection is free for the next request once its end was seen.
         let read = reader.read_exact(into).and_then(|()| reader.read(&mut [0]));
         self.counts.received.fetch_add(amount(into.len()), Relaxed);
         match read {
             Ok(0) => Ok(()),
-            Ok(_) => Err(Error::failed("an answer is longer than it says".to_owned())),
-            Err(cause) => Err(Error::io(&self.link.shown, cause).with_kind(ErrorKind::Failed)),
+            Ok(_) => Err(Lack::Failed(self.odd("an answer is longer than it says"))),
+            Err(_) if self.is_ended() => Err(Lack::Failed(Error::interrupted())),
+            Err(cause) if cause.kind() == io::ErrorKind::TimedOut => {
+                Err(Lack::Failed(self.silent()))
+            }
+            Err(cause) => {
+                let error = Error::io(&self.link.shown, cause).with_kind(ErrorKind::Failed);
+                Err(Lack::BrokenOff(error.context("an answer breaks off")))
+            }
         }
     }
 
@@ -210,7 +284,8 @@ impl<'l> Client<'l> {
     pub(super) fn head(&self, object: &str) -> Result<Option<(u64, HeaderMap)>> {
         let Link { bucket, credentials, .. } = self.link;
         let head = bucket.head_object(Some(credentials), object);
-        let Some(answer) = self.found(self.send(head, false, &[], &[])?)? else { return Ok(None) };
+        let found = self.send(head, false, &[], &[]).and_then(|answer| self.found(answer));
+        let Some(answer) = found.map_err(|error| named(error, object))? else { return Ok(None) };
         let length = length(&answer).ok_or_else(|| self.endless())?;
         Ok(Some((length, answer.into_parts().0.headers)))
     }
@@ -227,7 +302,11 @@ impl<'l> Client<'l> {
     /// Copies a value to the front of `into` if it fits, and returns its length with what is kept with
     /// it.
     pub(super) fn get(&self, object: &str, into: &mut [u8]) -> Result<Option<(usize, HeaderMap)>> {
-        let Transfer { part, concurrency, check } = self.transfer;
+        self.until_whole(|| self.get_once(object, into)).map_err(|error| named(error, object))
+    }
+
+    fn get_once(&self, object: &str, into: &mut [u8]) -> Result<Option<(usize, HeaderMap)>, Lack> {
+        let Transfer { part, concurrency, check, .. } = self.transfer;
         let in_parts = concurrency > 1 && into.len() > part;
         let first = if in_parts { vec![range((0, part))] } else { Vec::new() };
         let mut answer = self.fetch(object, &first)?;
@@ -249,9 +328,7 @@ impl<'l> Client<'l> {
         if !rest.is_empty() {
             self.rest(object, &headers, here, rest)?;
         }
-        let named =
-            |error: Error| error.context(format!("{}: the object {object}", self.link.shown));
-        check.compare(value, &headers).map_err(named)?;
+        check.compare(value, &headers).map_err(|error| error.context(&self.link.shown))?;
         Ok(Some((whole, headers)))
     }
 
@@ -266,14 +343,20 @@ impl<'l> Client<'l> {
                 // Of the object that the first part is of.
                 headers.insert(0, ("if-match", tag.into()));
             }
-            let mut answer = self.done(self.fetch(object, &headers)?)?;
-            self.fill(&mut answer, into)
+            self.until_whole(|| {
+                let mut answer = self.done(self.fetch(object, &headers)?)?;
+                self.fill(&mut answer, into)
+            })
         })
         .map(drop)
     }
 
     /// Puts a value; `false`: `headers` forbade it.
     pub(super) fn put(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<bool> {
+        self.put_once(object, value, headers).map_err(|error| named(error, object))
+    }
+
+    fn put_once(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<bool> {
         let Transfer { part, check, .. } = self.transfer;
         let mut all = headers.to_vec();
         all.extend(check.kept(value));
@@ -290,6 +373,18 @@ impl<'l> Client<'l> {
         self.finished(answer).map(|_| true)
     }
 
+    /// The text of a successful answer, if it does not break off.
+    fn whole(&self, answer: Answer) -> Result<String, Lack> {
+        let mut answer = self.done(answer)?;
+        let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
+        let text = text.map_err(|why| match why {
+            ureq::Error::Timeout(_) => Lack::Failed(self.silent()),
+            why => Lack::BrokenOff(self.unanswered(&why)),
+        })?;
+        self.counts.received.fetch_add(amount(text.len()), Relaxed);
+        Ok(text)
+    }
+
     /// The text of a successful answer.
     fn finished(&self, answer: Answer) -> Result<String> {
         self.text(&mut self.done(answer)?)
@@ -304,14 +399,14 @@ impl<'l> Client<'l> {
             return Err(self.odd("an upload has no number"));
         }
         self.parts(object, upload, value).inspect_err(|_| {
-            // The first error is the one to report.
-            let abort = bucket.abort_multipart_upload(Some(credentials), object, upload);
-            let _ = self.send(abort, false, &[], &[]).and_then(|answer| self.finished(answer));
+            let upload = Upload { object: object.to_owned(), id: upload.to_owned() };
+            // The first error is the one to report. Requests of this client may have been ended.
+            let _ = Self::new(self.link, self.transfer).give_up(&upload);
         })
     }
 
     fn parts(&self, object: &str, upload: &str, value: &[u8]) -> Result<()> {
-        let Transfer { part, concurrency, check } = self.transfer;
+        let Transfer { part, concurrency, check, .. } = self.transfer;
         let Link { bucket, credentials, .. } = self.link;
         let tags = in_parallel((1..).zip(value.chunks(part)), concurrency, |(number, bytes)| {
             let put = bucket.upload_part(Some(credentials), object, number, upload);
@@ -347,10 +442,11 @@ impl<'l> Client<'l> {
 
     pub(super) fn delete(&self, object: &str) -> Result<()> {
         let Link { bucket, credentials, .. } = self.link;
-        let answer = self.send(bucket.delete_object(Some(credentials), object), false, &[], &[])?;
-        match self.found(answer)? {
-            Some(mut answer) => self.text(&mut answer).map(drop),
-            None => Ok(()),
+        let answer = self.send(bucket.delete_object(Some(credentials), object), false, &[], &[]);
+        match answer.and_then(|answer| self.found(answer)) {
+            Ok(Some(mut answer)) => self.text(&mut answer).map(drop),
+            Ok(None) => Ok(()),
+            Err(error) => Err(named(error, object)),
         }
     }
 
@@ -365,8 +461,60 @@ impl<'l> Client<'l> {
             None if !after.is_empty() => list.with_start_after(after),
             None => {}
         }
-        let text = self.finished(self.send(list, true, &[], &[])?)?;
+        let ask = || self.whole(self.send(list.clone(), true, &[], &[])?);
+        let text = self.until_whole(ask)?;
         ListObjectsV2::parse_response(&text).map_err(|why| self.odd(&why.to_string()))
+    }
+
+    /// The unfinished uploads of objects whose keys start with the prefix. A service that does not know
+    /// such a list has none.
+    pub(super) fn uploads(&self) -> Result<Vec<Upload>> {
+        let Link { bucket, credentials, prefix, .. } = self.link;
+        let (mut all, mut marks) = (Vec::new(), None::<Upload>);
+        for _ in 0..MOST_PAGES {
+            // The bucket itself: rusty-s3 has no request for this.
+            let mut list = bucket.get_object(Some(credentials), "");
+            list.query_mut().insert("uploads", "");
+            list.query_mut().insert("prefix", prefix.as_str());
+            if let Some(Upload { object, id }) = &marks {
+                list.query_mut().insert("key-marker", object.clone());
+                list.query_mut().insert("upload-id-marker", id.clone());
+            }
+            let answer = self.send(list, true, &[], &[])?;
+            if matches!(answer.status().as_u16(), 405 | 501) {
+                return self.text(&mut { answer }).map(|_| all);
+            }
+            let text = self.finished(answer)?;
+            all.extend(uploads_in(&text));
+            if element(&text, "IsTruncated") != "true" {
+                return Ok(all);
+            }
+            let [object, id] =
+                ["NextKeyMarker", "NextUploadIdMarker"].map(|name| unescaped(element(&text, name)));
+            let next = Some(Upload { object, id });
+            if next == marks {
+                break;
+            }
+            marks = next;
+        }
+        Err(self.odd("its list of unfinished uploads has no end"))
+    }
+
+    /// Gives up an unfinished upload, so that the service removes its parts.
+    pub(super) fn give_up(&self, Upload { object, id }: &Upload) -> Result<()> {
+        let Link { bucket, credentials, .. } = self.link;
+        let abort = bucket.abort_multipart_upload(Some(credentials), object, id);
+        let gone = self.send(abort, false, &[], &[]).and_then(|answer| match answer.status() {
+            // Finished, or given up, meanwhile.
+            StatusCode::NOT_FOUND => self.text(&mut { answer }).map(drop),
+            _ => self.finished(answer).map(drop),
+        });
+        gone.map_err(|error| named(error, object))
+    }
+
+    /// Gives up all unfinished uploads of objects whose keys start with the prefix.
+    pub(super) fn give_up_all(&self) -> Result<()> {
+        self.uploads()?.iter().try_for_each(|upload| self.give_up(upload))
     }
 
     /// Deletes all objects whose keys start with the prefix.
@@ -431,14 +579,15 @@ impl<'l> Client<'l> {
 
 fn agent(link: &Link, transfer: Transfer) -> Agent {
     let connections = transfer.concurrency + 1;
+    let limit = if is_stopped() { transfer.limit.min(STOPPING) } else { transfer.limit };
     let mut config = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .user_agent(concat!("storemark/", env!("CARGO_PKG_VERSION")))
-        .timeout_connect(Some(CONNECTING))
-        .timeout_per_read(Some(PATIENCE))
-        .timeout_per_write(Some(PATIENCE))
+        .timeout_connect(Some(connecting()))
+        .timeout_per_read(Some(limit))
+        .timeout_per_write(Some(limit))
         .max_idle_connections(connections)
         .max_idle_connections_per_host(connections);
     if link.direct {
@@ -468,6 +617,46 @@ fn total(headers: &HeaderMap) -> Option<u64> {
 fn element<'t>(text: &'t str, name: &str) -> &'t str {
     let after = text.split_once(&format!("<{name}>")).map_or("", |(_, after)| after);
     after.split_once('<').map_or("", |(text, _)| text)
+}
+
+/// The uploads in a list of unfinished ones.
+fn uploads_in(text: &str) -> impl Iterator<Item = Upload> + '_ {
+    text.split("<Upload>").skip(1).map(|upload| {
+        let [object, id] = ["Key", "UploadId"].map(|name| unescaped(element(upload, name)));
+        Upload { object, id }
+    })
+}
+
+/// Text of XML without what stands for characters.
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('&');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(';').unwrap_or((part, ""));
+        let numbered = |digits: &str| match digits.strip_prefix('x') {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => digits.parse().ok(),
+        };
+        plain.extend(match name {
+            "amp" => Some('&'),
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "quot" => Some('"'),
+            "apos" => Some('\''),
+            _ => name.strip_prefix('#').and_then(numbered).and_then(char::from_u32),
+        });
+        plain += rest;
+    }
+    plain
+}
+
+/// An error of the service about an object. What was asked wrongly is said of no object.
+#[cold]
+fn named(error: Error, object: &str) -> Error {
+    match error.kind() {
+        ErrorKind::Usage | ErrorKind::Interrupted => error,
+        _ => error.context(format!("the object {object}")),
+    }
 }
 
 /// Does `work` on all items, on so many threads, and returns what it returns in their order.
@@ -513,6 +702,16 @@ mod tests {
             let failing = |n| if n == 50 { Err(Error::failed("fifty")) } else { Ok(n) };
             assert_eq!(in_parallel(0..100, threads, failing).unwrap_err().to_string(), "fifty");
         }
+    }
+
+    #[test]
+    fn uploads_are_read_from_a_list() {
+        let text = "<R><Upload><Key>a&amp;b&#x2F;c</Key><UploadId>1</UploadId></Upload>\
+                    <Upload><UploadId>2</UploadId><Key>d</Key></Upload></R>";
+        let upload = |object: &str, id: &str| Upload { object: object.into(), id: id.into() };
+        assert!(uploads_in(text).eq([upload("a&b/c", "1"), upload("d", "2")]));
+        assert_eq!(uploads_in("<R/>").count(), 0);
+        assert_eq!(unescaped("&lt;&gt;&quot;&apos;&#65;&nothing;."), "<>\"'A.");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use rustix::{
 
 use super::{
     address::Link,
-    client::{Client, Transfer},
+    client::{Client, Transfer, Upload},
     store::transfer,
 };
 
@@ -42,6 +42,8 @@ pub(super) fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>>
     let mut base = Link::find(Path::new(address), settings)?;
     base.prefix += NAME;
     let client = Client::new(&base, transfer);
+    // Before the owners: a run that starts meanwhile names its owner first.
+    let uploads = client.uploads()?;
     let (mut owners, mut token) = (Vec::new(), None);
     loop {
         let page = client.list("", token.as_deref(), usize::MAX)?;
@@ -66,15 +68,33 @@ pub(super) fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>>
         let table = key.trim_end_matches(OWNER).rsplit('/').next().unwrap_or_default().to_owned();
         Ok(Leftover { table, owner, outcome })
     };
-    owners.into_iter().map(leftover).collect()
+    let run = |upload: &Upload| {
+        let name = upload.object[base.prefix.len()..].split('/').next().unwrap_or_default();
+        format!("{}{name}", base.prefix)
+    };
+    let is_owned = |upload: &Upload| owners.contains(&format!("{}{OWNER}", run(upload)));
+    let (_, unowned): (Vec<_>, Vec<_>) = uploads.into_iter().partition(is_owned);
+    let given_up = unowned.into_iter().map(|upload| {
+        let outcome = client.give_up(&upload);
+        Leftover {
+            table: format!("the unfinished upload of {}", upload.object),
+            owner: "a run that has ended".to_owned(),
+            outcome: outcome.map_or_else(|e| Cleaned::Failed(e.to_string()), |()| Cleaned::Removed),
+        }
+    });
+    let given_up: Vec<_> = given_up.collect();
+    let left: Result<Vec<_>> = owners.into_iter().map(leftover).collect();
+    left.map(|left| left.into_iter().chain(given_up).collect())
 }
 
 /// Removes the objects whose owner the object `key` names, and then that object.
 fn remove(address: &str, settings: &Settings, key: &str) -> Result<()> {
     let mut link = Link::find(Path::new(address), settings)?;
     link.prefix = format!("{}/", key.trim_end_matches(OWNER));
-    Client::new(&link, transfer(settings)).delete_all()?;
-    Client::new(&link, transfer(settings)).delete(key)
+    let client = Client::new(&link, transfer(settings));
+    client.delete_all()?;
+    client.give_up_all()?;
+    client.delete(key)
 }
 
 /// Whether an owner has ended; `None`: it is on another machine.

@@ -28,6 +28,7 @@ use self::{
     store::ObjectStore,
     sums::CHECK,
 };
+use crate::server::TIMEOUT;
 
 /// A private server for each store.
 pub(crate) static S3: ObjectEngine = ObjectEngine(&PRIVATE);
@@ -88,7 +89,7 @@ const ASKING: &str = "an update or a delete asks whether the object exists, whic
 const ORDER: &str = "an order of names: a scan lists all of them first";
 
 static PRIVATE: Declaration = Declaration {
-    settings: &[SERVER, PART, CONCURRENCY, CHECK, PRICES],
+    settings: &[SERVER, PART, CONCURRENCY, CHECK, PRICES, TIMEOUT],
     durability: &[Durability::None.kept_by(
         &[],
         "the server acknowledges a put once it has written it to its files, and flushes nothing: a \
@@ -122,6 +123,7 @@ static REMOTE: Declaration = Declaration {
         CONCURRENCY,
         CHECK,
         PRICES,
+        TIMEOUT,
     ],
     durability: CLASSES,
     limitations: &[

@@ -15,10 +15,11 @@ use super::{
     address::Link,
     client::{Client, Transfer},
     software::{KEY, Kind},
+    store::transfer,
 };
 use crate::{
     lock,
-    server::{Folder, LOOPBACK, Server},
+    server::{Folder, LOOPBACK, Server, is_stopped},
 };
 
 /// Longest time until a server that answers delivers its objects.
@@ -105,7 +106,7 @@ impl Private {
         let start = (kind.start)(&folder, base.port, &base.secret)?;
         let probe = base.to(KeyKind::Integers);
         let client = Client::new(&probe, transfer);
-        let answers = || client.has_bucket().is_ok();
+        let answers = || client.has_bucket().is_ok() || is_stopped();
         let server = Server::start(&folder, &start.arguments, &start.environment, answers)?;
         folder.write("pid", &format!("{}\n", server.pid()))?;
         Ok((Self { kind, folder, server: Some(Mutex::new(server)), _left: Left(start.left) }, base))
@@ -125,10 +126,21 @@ impl Private {
     /// Ends the server if this process started it.
     pub(super) fn stop(self) -> Result<()> {
         let Some(server) = self.server else { return Ok(()) };
-        server.into_inner().unwrap_or_else(PoisonError::into_inner).stop()?;
+        let mut server = server.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if is_stopped() && !answers(self.kind, &self.folder) {
+            server.give_up();
+        }
+        server.stop()?;
         let file = self.folder.pid_file();
         fs::remove_file(&file).map_err(|e| Error::io(file.display(), e))
     }
+}
+
+/// Whether a server answers soon.
+fn answers(kind: &'static Kind, folder: &Folder) -> bool {
+    let transfer = Transfer { limit: Duration::from_secs(2), ..transfer(&Settings::default()) };
+    Base::of(kind, folder)
+        .is_ok_and(|base| Client::new(&base.to(KeyKind::Integers), transfer).has_bucket().is_ok())
 }
 
 /// Waits until a server delivers the first of its objects: some answer before they know where

@@ -18,7 +18,10 @@ use super::{
     software::SERVER,
     sums::CHECK,
 };
-use crate::refusal;
+use crate::{
+    refusal,
+    server::{TIMEOUT, limit},
+};
 
 /// Most bytes of a part of a path in a server's folder.
 const LONGEST_PART: usize = 255;
@@ -53,7 +56,13 @@ struct Removal {
 
 impl Removal {
     fn run(&self) -> Result<()> {
-        Client::new(&self.objects, self.transfer).delete_all()?;
+        let objects = Client::new(&self.objects, self.transfer);
+        objects.delete_all()?;
+        match objects.give_up_all() {
+            // Who may not look at uploads has none that is known.
+            Err(error) if error.kind() != ErrorKind::Usage => return Err(error),
+            _ => {}
+        }
         Client::new(&self.owner, self.transfer).delete_all()
     }
 }
@@ -64,6 +73,7 @@ pub(super) fn transfer(settings: &Settings) -> Transfer {
         part: settings.parse(PART.name).unwrap_or(8 << 20),
         concurrency: settings.parse(CONCURRENCY.name).unwrap_or(4),
         check: settings.parse(CHECK.name).unwrap_or_default(),
+        limit: limit(settings),
     }
 }
 
@@ -178,11 +188,14 @@ impl Store for ObjectStore {
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         let mut found = Settings::default();
-        let Transfer { part, concurrency, check } = self.transfer;
+        let Transfer { part, concurrency, check, .. } = self.transfer;
         found.set(PART.name, part);
         found.set(CONCURRENCY.name, concurrency);
         found.set(CHECK.name, check);
         found.set(PRICES.name, self.settings.get(PRICES.name).unwrap_or(prices::NONE));
+        if let Some(limit) = self.settings.get(TIMEOUT.name) {
+            found.set(TIMEOUT.name, limit);
+        }
         if let Some(private) = &self.private {
             found.set(SERVER.name, private.kind.word);
             return Ok((found, Durability::None));

@@ -32,7 +32,9 @@ impl<C> AtEnd<C> {
         let asked = Instant::now();
         loop {
             match connect() {
-                Err(Failure { why: Why::Absent | Why::Lost, .. }) if asked.elapsed() < patience => {
+                Err(Failure { why: Why::Absent | Why::Odd | Why::Lost, .. })
+                    if asked.elapsed() < patience =>
+                {
                     sleep(Duration::from_millis(100));
                 }
                 answer => return work(&mut answer?),

@@ -1,9 +1,11 @@
 //! What differs from one kind of SQL server to another: its driver, its language, its variables.
 
 use std::{
+    io,
     ops::{ControlFlow, Range},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use model::{DurabilitySettings, Error, Facet, KeyKind, Mode, Result, Settings, Visit};
@@ -40,10 +42,14 @@ pub(crate) struct Failure {
 
 pub(crate) type Answer<T> = Result<T, Failure>;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     /// Nothing answers, or not yet, or no longer.
     Absent,
+    /// What answers does not speak as such a server does, or the connection broke.
+    Odd,
+    /// The server has not answered in time.
+    Silent,
     /// The server ended the connection.
     Lost,
     /// Another session held a lock for too long; the server undid the statement alone.
@@ -51,6 +57,26 @@ pub(crate) enum Why {
     /// The server gave up the transaction for another one.
     Undone,
     Other,
+}
+
+impl Why {
+    /// Whether nothing follows on the connection.
+    pub(crate) fn is_over(self) -> bool {
+        matches!(self, Self::Absent | Self::Odd | Self::Silent | Self::Lost)
+    }
+
+    /// Why a connection could not be made, or broke, by the kind of error.
+    pub(crate) fn of_io(kind: io::ErrorKind) -> Self {
+        use io::ErrorKind::{
+            AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable, NotFound,
+            PermissionDenied, TimedOut,
+        };
+        match kind {
+            AddrNotAvailable | ConnectionRefused | HostUnreachable | NetworkUnreachable
+            | NotFound | PermissionDenied | TimedOut => Self::Absent,
+            _ => Self::Odd,
+        }
+    }
 }
 
 /// Sees rows one by one.
@@ -138,6 +164,9 @@ pub(crate) trait Peer: Sized + Send + 'static {
 
     /// To an existing server; `settings` apply to the session alone.
     fn to_address(address: &Address, settings: &Settings) -> Connect<Self>;
+
+    /// Limits each of the next operations.
+    fn set_limit(&mut self, limit: Duration);
 
     /// Returns all variables with their values.
     fn variables(&mut self) -> Answer<Variables>;

@@ -2,8 +2,7 @@
 
 use std::{
     path::PathBuf,
-    sync::{Mutex, PoisonError, mpsc::channel},
-    thread,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -15,11 +14,9 @@ use super::{
     folder::{Folder, VIA},
     process::{Server, failed, run},
     variables::{Variables, own_variables, variables},
+    watch,
 };
 use crate::lock;
-
-/// Longest time until a server that exists has accepted a connection.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server, by where it is.
 pub(crate) struct Host<C> {
@@ -28,6 +25,8 @@ pub(crate) struct Host<C> {
     pub(crate) shown: String,
     /// The log of a server that storemark started.
     pub(crate) log: Option<PathBuf>,
+    /// The longest time that an operation may take.
+    limit: Duration,
     /// Kept because connecting would count as time when little is left to do. Dropped before the
     /// server ends.
     control: Mutex<C>,
@@ -66,41 +65,51 @@ impl<C: Peer> Host<C> {
     pub(crate) fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Self> {
         let software = folder.software;
         let arguments = (software.start)(folder, facet, settings)?;
-        let connect = C::to_folder(folder, None, None);
+        let limit = watch::limit(settings);
+        let connect = limited(C::to_folder(folder, None, None), limit);
         let mut found = None;
         let server = Server::start(folder, &arguments, &[], || {
             found = match connect() {
-                Err(Failure { why: Why::Absent, .. }) => None,
+                Err(Failure { why: Why::Absent | Why::Odd | Why::Silent, .. })
+                    if !watch::is_stopped() =>
+                {
+                    None
+                }
                 answer => Some(answer),
             };
             found.is_some()
         });
         let mut server = server.map_err(|error| software.explain(error, settings))?;
         let answer = found.expect("a server has started once it answers");
+        if watch::is_stopped() && answer.as_ref().is_err_and(|failure| failure.why.is_over()) {
+            server.give_up();
+            return Err(Error::interrupted());
+        }
         if let Err(Failure { why: Why::Lost, .. }) = &answer
             && let Some(died) = server.dies()
         {
             return Err(died);
         }
-        let mut host = Self::new(connect, answer, software.name, Some(folder.log()))?;
+        let mut host = Self::new(connect, answer, software.name, Some(folder.log()), limit)?;
         host.server = Some(Mutex::new(server));
         host.check(settings).map(|()| host)
     }
 
     /// The server that another part of storemark has started on `folder`.
-    pub(crate) fn joined(folder: &Folder) -> Result<Self> {
+    pub(crate) fn joined(folder: &Folder, settings: &Settings) -> Result<Self> {
         folder.check_served()?;
-        let connect = C::to_folder(folder, None, None);
+        let limit = watch::limit(settings);
+        let connect = limited(C::to_folder(folder, None, None), limit);
         let answer = connect();
-        Self::new(connect, answer, folder.software.name, Some(folder.log()))
+        Self::new(connect, answer, folder.software.name, Some(folder.log()), limit)
     }
 
     /// An existing server, which may be in another condition than `settings` ask for.
     pub(crate) fn found(address: &Address, settings: &Settings) -> Result<Self> {
-        let connect = C::to_address(address, settings);
-        let answer =
-            greeted(C::ADDRESS.servers, &connect).map_err(|e| e.context(&address.shown))?;
-        Self::new(connect, answer, &address.shown, None)
+        let limit = watch::limit(settings);
+        let connect = limited(C::to_address(address, settings), limit);
+        let answer = connect();
+        Self::new(connect, answer, &address.shown, None, limit)
     }
 
     /// An existing server.
@@ -115,15 +124,25 @@ impl<C: Peer> Host<C> {
         answer: Answer<C>,
         shown: &str,
         log: Option<PathBuf>,
+        limit: Duration,
     ) -> Result<Self> {
+        let servers = C::ADDRESS.servers;
         let control = answer.map_err(|Failure { error, why }| match why {
             Why::Absent => {
                 error.with_kind(ErrorKind::Usage).context("nothing answers there").context(shown)
             }
+            Why::Odd => Error::usage(format!(
+                "{shown}: what answers there does not speak as {servers} does, or only encrypted \
+                 (?tls=on): {error}"
+            )),
+            Why::Silent if error.kind() != ErrorKind::Interrupted => Error::usage(format!(
+                "{shown}: nothing that speaks as {servers} does answers there (waited {} s)",
+                watch::connecting().as_secs()
+            )),
             _ => error.context(shown),
         })?;
         let (shown, control) = (shown.to_owned(), Mutex::new(control));
-        Ok(Self { connect, shown, log, control, server: None })
+        Ok(Self { connect, shown, log, limit, control, server: None })
     }
 
     /// Whether storemark started it.
@@ -138,6 +157,16 @@ impl<C: Peer> Host<C> {
     /// Does what no session does.
     pub(crate) fn control<T>(&self, work: impl FnOnce(&mut C) -> Answer<T>) -> Result<T> {
         work(&mut lock::hold(&self.control)).map_err(|failure| self.explain(failure))
+    }
+
+    /// Does what may take as long as a whole table needs.
+    pub(crate) fn control_table<T>(&self, work: impl FnOnce(&mut C) -> Answer<T>) -> Result<T> {
+        self.control(|control| {
+            control.set_limit(self.limit.max(watch::LONG));
+            let done = work(control);
+            control.set_limit(self.limit);
+            done
+        })
     }
 
     pub(crate) fn variables(&self) -> Result<Variables> {
@@ -155,8 +184,11 @@ impl<C: Peer> Host<C> {
     /// Returns what `failure` means; if the server ended, how.
     #[cold]
     pub(crate) fn explain(&self, Failure { error, why }: Failure) -> Error {
-        if !matches!(why, Why::Absent | Why::Lost) {
-            return error.context(&self.shown);
+        if why == Why::Silent {
+            self.server.iter().for_each(|server| lock::hold(server).give_up());
+        }
+        if why == Why::Silent || !why.is_over() {
+            return if error.is_stopped() { error } else { error.context(&self.shown) };
         }
         let ended = self.server.as_ref().and_then(|server| lock::hold(server).dies());
         ended.unwrap_or_else(|| {
@@ -198,16 +230,11 @@ impl<D: Dialect> Host<D> {
     }
 }
 
-/// Returns what `connect` returns for one of `servers`. If nothing ever answers, the thread is left
-/// waiting.
-fn greeted<C: Send + 'static>(servers: &str, connect: &Connect<C>) -> Result<Answer<C>> {
-    let (sender, receiver) = channel();
-    let connect = connect.clone();
-    thread::spawn(move || sender.send(connect()));
-    receiver.recv_timeout(PATIENCE).map_err(|_| {
-        let waited = PATIENCE.as_secs();
-        Error::usage(format!(
-            "nothing that speaks as {servers} does answers there (waited {waited} s)"
-        ))
+/// Limits the operations of each connection.
+fn limited<C: Peer>(connect: Connect<C>, limit: Duration) -> Connect<C> {
+    Arc::new(move || {
+        let mut connection = connect()?;
+        connection.set_limit(limit);
+        Ok(connection)
     })
 }

@@ -23,6 +23,7 @@ mod store;
 mod table;
 mod tls;
 mod variables;
+mod watch;
 
 pub(crate) use address::{Address, AddressForm};
 pub(crate) use at_end::{AtEnd, RETURN};
@@ -38,6 +39,7 @@ pub(crate) use software::{Software, numbers};
 pub(crate) use table::Grammar;
 pub(crate) use tls::{TLS, Tls, certificates, refused};
 pub(crate) use variables::{Variables, add_asked, own_variables, variables};
+pub(crate) use watch::{Driver, End, TIMEOUT, at_stop, connecting, is_stopped, limit, stop};
 
 use model::Try;
 

@@ -38,6 +38,8 @@ pub(crate) struct Server {
     /// A line on it asks for a clean end. If it closes without one, the server ends at once.
     ask: Option<ChildStdin>,
     pid: u32,
+    /// Whether it has been silent for too long, so that it is not asked to end.
+    is_silent: bool,
 }
 
 impl Server {
@@ -84,7 +86,7 @@ impl Server {
             BufReader::new(output).read_line(&mut pid).map_err(failed)?;
         }
         let pid = pid.trim().parse().unwrap_or(0);
-        Ok(Self { name: software.name, log, guard, ask, pid })
+        Ok(Self { name: software.name, log, guard, ask, pid, is_silent: false })
     }
 
     fn failed(&self, why: &str) -> Error {
@@ -113,6 +115,11 @@ impl Server {
         }
     }
 
+    /// Lets it end at once, because it does not answer.
+    pub(crate) fn give_up(&mut self) {
+        self.is_silent = true;
+    }
+
     /// Ends it and waits until it is gone. If it ended by itself it may have lost what was
     /// committed, which is an error.
     pub(crate) fn stop(mut self) -> Result<()> {
@@ -123,7 +130,8 @@ impl Server {
     }
 
     fn end(&mut self) -> std::io::Result<()> {
-        if let Some(mut ask) = self.ask.take() {
+        // Without a line the guard ends it at once.
+        if let Some(mut ask) = self.ask.take().filter(|_| !self.is_silent) {
             // This fails if the guard is gone, and then there is nothing to end.
             let _ = ask.write_all(b"end\n");
         }

@@ -67,7 +67,7 @@ fn name(database: u32) -> String {
 
 impl<D: Dialect> Tables<D> {
     pub(super) fn new(folder: Folder, settings: &Settings, databases: u32) -> Result<Self> {
-        let host = Host::joined(&folder)?;
+        let host = Host::joined(&folder, settings)?;
         let databases = (0..databases).map(name).collect();
         Ok(Self { folder, host, settings: settings.clone(), databases, counted: Mutex::default() })
     }
@@ -122,12 +122,12 @@ impl<D: Dialect> RowTables for Tables<D> {
     }
 
     fn settle(&self) -> Result<()> {
-        self.host.control(|control| D::settle_rows(control, &self.databases, &self.settings))
+        self.host.control_table(|control| D::settle_rows(control, &self.databases, &self.settings))
     }
 
     fn statistics(&self) -> Result<Vec<(&'static str, i64)>> {
         let (databases, settings) = (&self.databases, &self.settings);
-        let now = self.host.control(|control| D::counters(control, databases, settings))?;
+        let now = self.host.control_table(|control| D::counters(control, databases, settings))?;
         let before = std::mem::replace(&mut *lock::hold(&self.counted), now.clone());
         let before = before.into_iter().map(|(_, count)| count).chain(std::iter::repeat(0));
         Ok(now.into_iter().zip(before).map(|((name, now), before)| (name, now - before)).collect())
@@ -135,7 +135,7 @@ impl<D: Dialect> RowTables for Tables<D> {
 
     fn remove(self: Box<Self>) -> Result<()> {
         let statements = self.databases.iter().map(|name| format!("DROP DATABASE {name}"));
-        self.host.control(|control| control.run_all(statements))
+        self.host.control_table(|control| control.run_all(statements))
     }
 }
 

@@ -22,9 +22,13 @@ exec >/dev/null 2>&1
     kill -s "$quick" "$server"
     patience=2
   fi
-  # The sleeps are short because the last one outlives this shell.
+  # Ends the sleep with this shell, and waits for it: where process 1 does not wait for its children, one
+  # that nobody waited for would stay.
+  trap 'kill -s KILL "$nap"; wait; exit' USR1
   while [ "$patience" -gt 0 ]; do
-    sleep 1
+    sleep 1 &
+    nap=$!
+    wait "$nap"
     patience=$((patience - 1))
   done
   kill -s KILL "$server"
@@ -33,5 +37,6 @@ watcher=$!
 exec 3<&-
 wait "$server"
 code=$?
-kill -s KILL "$watcher"
+kill -s USR1 "$watcher"
+wait "$watcher"
 exit "$code"

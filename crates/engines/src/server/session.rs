@@ -63,8 +63,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
     /// Returns what `failure` means, after a rollback of the batch.
     #[cold]
     fn failed(&mut self, failure: Failure) -> Error {
-        let lost = matches!(failure.why, Why::Absent | Why::Lost);
-        if std::mem::take(&mut self.in_batch) && !lost {
+        if std::mem::take(&mut self.in_batch) && !failure.why.is_over() {
             // A failure says no more than the one that led here.
             let _ = self.conn.get_mut().run("ROLLBACK");
         }

@@ -16,6 +16,7 @@ use super::{
     session::{AROUND, TableSession, long_name, too_long},
     tls::TLS,
     variables::{Variables, add_asked},
+    watch::TIMEOUT,
 };
 
 /// The table of a server that storemark starts.
@@ -65,7 +66,7 @@ impl<D: Dialect> TableStore<D> {
 
     /// Uses the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let host = Host::joined(&Folder::at(path, D::software())?)?;
+        let host = Host::joined(&Folder::at(path, D::software())?, &options.settings)?;
         Self::on(host, own_table::<D>(), AtEnd::NOTHING, options)
     }
 
@@ -196,6 +197,9 @@ pub(super) fn in_effect<D: Dialect>(
     let mut found = D::in_effect(facet, &variables, settings);
     found.set("sync", D::sync(&variables));
     add_asked(&mut found, settings);
+    if let Some(limit) = settings.get(TIMEOUT.name) {
+        found.set(TIMEOUT.name, limit);
+    }
     Ok((found, durability::<D>(&variables, settings)))
 }
 
@@ -241,15 +245,15 @@ impl<D: Dialect> Store for TableStore<D> {
         if self.access == Access::Read {
             return Ok(());
         }
-        self.host.control(|control| control.run_all(&self.settle))
+        self.host.control_table(|control| control.run_all(&self.settle))
     }
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
-        self.host.control(|control| D::integrity(control, &self.name))
+        self.host.control_table(|control| D::integrity(control, &self.name))
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {
-        self.host.control(|control| control.run(&D::reclaim(&self.name)).map(drop))?;
+        self.host.control_table(|control| control.run(&D::reclaim(&self.name)).map(drop))?;
         self.settle()?;
         self.close()
     }

@@ -1,6 +1,6 @@
 //! Connections to a server, by the crate `redis`.
 
-use std::{io::Write, mem, path::PathBuf, thread::sleep, time::Duration};
+use std::{error::Error as _, io, io::Write, mem, path::PathBuf, thread::sleep, time::Duration};
 
 use model::Error;
 use redis::{
@@ -8,17 +8,15 @@ use redis::{
     RedisConnectionInfo, RedisError, TlsCertificates, Value,
 };
 
-use crate::server::{Address, Answer, Failure, Tls, Why, refused};
+use crate::server::{Address, Answer, Driver, Failure, Tls, Why, refused};
 
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Longest silence of a server, which forks and flushes between two commands.
-const SILENCE: Duration = Duration::from_secs(300);
 /// Time between two questions whether the server has done something.
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 
 /// A connection.
 pub(crate) struct Client {
-    driver: Connection,
+    pub(super) driver: Driver<Connection>,
     /// Room for a command.
     packed: Vec<u8>,
 }
@@ -73,9 +71,7 @@ impl Client {
                 Opener::build_with_tls(info, TlsCertificates { client_tls: None, root_cert })?
             }
         };
-        let driver = opener.get_connection_with_timeout(CONNECTING)?;
-        driver.set_read_timeout(Some(SILENCE))?;
-        driver.set_write_timeout(Some(SILENCE))?;
+        let driver = Driver::connect(|| opener.get_connection_with_timeout(CONNECTING))?;
         let mut client = Self { driver, packed: Vec::new() };
         loop {
             match client.value(&[b"PING"])? {
@@ -85,11 +81,11 @@ impl Client {
         }
     }
 
-    fn value(&mut self, words: &[&[u8]]) -> Result<Value, RedisError> {
+    fn value(&mut self, words: &[&[u8]]) -> Answer<Value> {
         let mut packed = mem::take(&mut self.packed);
         packed.clear();
         pack(&mut packed, words);
-        let value = self.driver.req_packed_command(&packed);
+        let value = self.driver.during(|connection| connection.req_packed_command(&packed));
         self.packed = packed;
         value
     }
@@ -107,7 +103,9 @@ impl Client {
         of: usize,
         count: usize,
     ) -> Answer<Vec<Value>> {
-        let values = self.driver.req_packed_commands(packed, of - count, count)?;
+        let ask =
+            |connection: &mut Connection| connection.req_packed_commands(packed, of - count, count);
+        let values = self.driver.during(ask)?;
         values.into_iter().map(answered).collect()
     }
 
@@ -209,7 +207,14 @@ impl From<RedisError> for Failure {
             return other(error);
         }
         if error.is_io_error() || error.is_connection_dropped() {
-            return Self { error: Error::failed(text), why: Why::Absent };
+            let why = match error.source().and_then(|cause| cause.downcast_ref::<io::Error>()) {
+                _ if error.is_connection_refusal() || text.contains("lookup address") => {
+                    Why::Absent
+                }
+                Some(cause) => Why::of_io(cause.kind()),
+                None => Why::Odd,
+            };
+            return Self { error: Error::failed(text), why };
         }
         let code = error.code().unwrap_or_default();
         if error.kind() == ErrorKind::AuthenticationFailed || matches!(code, "NOAUTH" | "WRONGPASS")

@@ -13,7 +13,7 @@ use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Fill, Setting, Try,
 };
 
-use crate::server::TLS;
+use crate::server::{TIMEOUT, TLS};
 use engine::ValkeyEngine;
 
 /// A private server for each store.
@@ -58,6 +58,7 @@ const LONGEST: &str = "values longer than 512 MiB (proto-max-bulk-len)";
 static PRIVATE: Declaration = Declaration {
     settings: &[
         SYNC,
+        TIMEOUT,
         Setting::new(
             "set.*",
             Accepts::Text,
@@ -98,6 +99,7 @@ static REMOTE: Declaration = Declaration {
                    by a public authority; FILE: the same, with the authorities of this PEM file instead",
             ..TLS
         },
+        TIMEOUT,
     ],
     durability: CLASSES,
     limitations: &[

@@ -1,6 +1,6 @@
 //! How a server is reached, its variables, and what they mean.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use model::{Durability, Error, Result, Settings};
 
@@ -57,6 +57,10 @@ impl Peer for Client {
             };
             Self::by_address(&address, address.database.parse().map_err(wrong)?)
         })
+    }
+
+    fn set_limit(&mut self, limit: Duration) {
+        self.driver.set_limit(limit);
     }
 
     /// `INFO` has some of them under other names, and is allowed where `CONFIG` is not.

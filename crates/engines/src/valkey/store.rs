@@ -16,7 +16,9 @@ use super::{
 };
 use crate::{
     refusal::check_value,
-    server::{Address, Answer, AtEnd, Folder, Host, Peer, RETURN, TLS, add_asked, mark, outcomes},
+    server::{
+        Address, Answer, AtEnd, Folder, Host, Peer, RETURN, TIMEOUT, TLS, add_asked, mark, outcomes,
+    },
 };
 
 /// The name of the store of a server that storemark starts.
@@ -78,7 +80,7 @@ impl ValkeyStore {
 
     /// Uses the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let host = Host::joined(&Folder::at(path, software())?)?;
+        let host = Host::joined(&Folder::at(path, software())?, &options.settings)?;
         Self::on(host, OWN, AtEnd::NOTHING, options)
     }
 
@@ -221,6 +223,9 @@ impl Store for ValkeyStore {
         let variables = self.host.variables()?;
         let mut found = peer::in_effect(&variables);
         add_asked(&mut found, &self.settings);
+        if let Some(limit) = self.settings.get(TIMEOUT.name) {
+            found.set(TIMEOUT.name, limit);
+        }
         if self.name.is_some() {
             // A connection that is not encrypted as asked is none.
             found.set(TLS.name, self.settings.get(TLS.name).unwrap_or("off"));
@@ -235,7 +240,7 @@ impl Store for ValkeyStore {
     fn reclaim(self: Box<Self>) -> Result<()> {
         // Without a log, the end writes what is left.
         if !self.settings.is("sync", "off") {
-            self.host.control(|control| control.rewrite(&[b"BGREWRITEAOF"]))?;
+            self.host.control_table(|control| control.rewrite(&[b"BGREWRITEAOF"]))?;
         }
         self.close()
     }

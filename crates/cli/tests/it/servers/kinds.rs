@@ -9,10 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    running::{signal, within},
-    world::World,
-};
+use crate::{running::within, world::World};
 
 pub(super) struct Kind {
     /// The engine that starts one.
@@ -373,10 +370,26 @@ impl<'k> Existing<'k> {
         server
     }
 
+    /// Ends it and its own processes at once: by a signal that none of them can ignore.
+    fn kill(&mut self) {
+        self.signal("KILL");
+        let _ = self.process.wait();
+        assert!(within(60, || children(self.process.id()).is_empty()));
+    }
+
+    /// Sends a signal to it and to its own processes.
+    pub(super) fn signal(&self, name: &str) {
+        let first = self.process.id();
+        // Its own first: when it has ended they are no longer its.
+        for process in children(first).into_iter().chain([first]) {
+            // One may have ended meanwhile.
+            let _ = Command::new("kill").args(["-s", name, &process.to_string()]).output();
+        }
+    }
+
     /// Ends it at once, and starts it again on the same port.
     pub(super) fn restart(&mut self, pause: Duration) {
-        signal(self.process.id(), "QUIT");
-        let _ = self.process.wait();
+        self.kill();
         thread::sleep(pause);
         self.process = (self.kind.start)(&self.folder, self.port);
         assert!(within(60, || self.sql(self.kind.shop, "SELECT 1").is_some()));
@@ -428,10 +441,23 @@ impl<'k> Existing<'k> {
 
 impl Drop for Existing<'_> {
     fn drop(&mut self) {
-        // Ends it at once, with its own processes.
-        signal(self.process.id(), "QUIT");
-        let _ = self.process.wait();
+        self.kill();
     }
+}
+
+/// The processes that `parent` has started and that have not ended.
+fn children(parent: u32) -> Vec<u32> {
+    let stat = |pid: u32| fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let numbers = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |pid: &u32| {
+        let stat = stat(*pid);
+        let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
+        let mut fields = after.split(' ');
+        fields.next().is_some_and(|state| state != "Z")
+            && fields.next() == Some(&parent.to_string())
+    };
+    numbers.filter(is_child).collect()
 }
 
 /// A port that was free a moment ago.
