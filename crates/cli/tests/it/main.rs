@@ -37,6 +37,7 @@ mod over_time;
 mod pipes;
 mod plan;
 mod processes;
+mod proxy;
 mod queue;
 mod record;
 mod rows;

@@ -7,9 +7,12 @@ use std::{
     net::{TcpListener, TcpStream},
     path::PathBuf,
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+    time::Duration,
 };
 
 use crate::{
+    proxy::{self, Fate},
     running::{SAMPLE, signal, within},
     servers::{processes, world},
     world::{Ran, World},
@@ -52,7 +55,7 @@ impl<'w> Bucket<'w> {
     }
 
     fn address(&self, path: &str) -> String {
-        format!("s3://{path}?endpoint=http://127.0.0.1:{}", self.port)
+        at(self.port, path)
     }
 
     /// Files in the bucket.
@@ -61,6 +64,11 @@ impl<'w> Bucket<'w> {
         let below = |path: &PathBuf| path.starts_with(&served) && path.is_file();
         self.world.tree().into_keys().filter(below).collect()
     }
+}
+
+/// What is at `path` for the service that listens on this port.
+fn at(port: u16, path: &str) -> String {
+    format!("s3://{path}?endpoint=http://127.0.0.1:{port}")
 }
 
 impl Drop for Bucket<'_> {
@@ -230,4 +238,170 @@ fn what_a_killed_run_left_in_a_bucket_is_removed() {
     clean(&format!(" of process {} on ", child.id()));
     assert_eq!(bucket.objects(), [] as [PathBuf; 0]);
     clean("nothing was left");
+}
+
+/// Every third answer to a GET breaks off, of values and of lists, whole and in parts.
+#[test]
+fn an_answer_that_breaks_off_is_asked_for_again() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let asked = AtomicU32::new(0);
+    let port = proxy::listen(bucket.port, move |line| {
+        let breaks = line.starts_with("GET ") && asked.fetch_add(1, Relaxed) % 3 == 2;
+        if breaks { Fate::Break } else { Fate::Pass }
+    });
+    for options in ["--keys 30 --read", "--keys 2 --size 12MB --read"] {
+        let target = at(port, "photos/trial") + "&part=5MiB";
+        let line = format!("run {target} {options} --rounds 1 --json run.json");
+        let ran = run(&world, &line);
+        assert_eq!(ran.code, Some(0), "{line}: {}", ran.err);
+        let samples = world.record("run.json").samples;
+        assert!(samples.iter().all(|sample| sample.counters[model::BUSY_RETRIES] > 0), "{options}");
+        fs::remove_file(world.path("run.json")).unwrap();
+    }
+    assert_eq!(bucket.objects(), [] as [PathBuf; 0]);
+}
+
+/// An answer that always breaks off is an error that names the object.
+#[test]
+fn what_never_comes_whole_is_named() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let port = proxy::listen(bucket.port, |line| {
+        let is_value = line.starts_with("GET ") && line.contains("/storemark_");
+        if is_value && !line.contains("list-type") { Fate::Break } else { Fate::Pass }
+    });
+    let ran = run(&world, &format!("run {} --read --keys 3 --rounds 1", at(port, "photos")));
+    assert_ne!(ran.code, Some(0));
+    let said = format!("{}{}", ran.out, ran.err);
+    assert!(said.contains("the object storemark_") && said.contains("breaks off"), "{said}");
+}
+
+/// A service that falls silent is an error after its time, and the first interrupt does not wait for it.
+#[test]
+fn a_service_that_is_silent_is_not_waited_for() {
+    for (limit, interrupted) in [("2s", false), ("1h", true)] {
+        let world = world();
+        let bucket = Bucket::start(&world);
+        let (asked, silent) = (AtomicU32::new(0), std::sync::Arc::new(AtomicU32::new(0)));
+        let seen = silent.clone();
+        let port = proxy::listen(bucket.port, move |line| {
+            if line.starts_with("GET ") && asked.fetch_add(1, Relaxed) > 400 {
+                seen.fetch_add(1, Relaxed);
+                return Fate::Silence;
+            }
+            Fate::Pass
+        });
+        let line = format!(
+            "run {}&timeout={limit} --read --update --keys 20 --rounds 100000 --json run.json",
+            at(port, "photos/trial")
+        );
+        let mut child =
+            command(&world, &line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        assert!(within(120, || silent.load(Relaxed) > 0 || child.try_wait().unwrap().is_some()));
+        if interrupted {
+            std::thread::sleep(Duration::from_millis(300));
+            signal(child.id(), "INT");
+        }
+        let ended = within(60, || child.try_wait().unwrap().is_some());
+        child.kill().unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert!(ended, "{limit}");
+        assert_eq!(ran.code, Some(if interrupted { 130 } else { 2 }), "{}{}", ran.out, ran.err);
+        if !interrupted {
+            let page = world.ok("report run.json --verbose").words();
+            assert!(page.contains("has not answered for 2.0 s"), "{page}");
+        }
+        nothing_is_left(&world);
+    }
+}
+
+/// The run is killed when it puts the second part of a value.
+#[test]
+fn unfinished_uploads_of_a_killed_run_are_given_up() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let (parts, completed) = (AtomicU32::new(0), std::sync::Arc::new(AtomicU32::new(0)));
+    let reached = completed.clone();
+    let port = proxy::listen(bucket.port, move |line| {
+        // The key that the run is killed at is the third.
+        if line.contains("partNumber=2") && parts.fetch_add(1, Relaxed) == 2 {
+            reached.store(1, Relaxed);
+            return Fate::Silence;
+        }
+        Fate::Pass
+    });
+    let address = at(port, "photos/trial");
+    let line = format!("run {address}&part=5MiB&concurrency=1 --update --size 12MB --keys 4");
+    let mut child = command(&world, &line).stdout(Stdio::null()).spawn().unwrap();
+    assert!(within(120, || completed.load(Relaxed) == 1));
+    signal(child.id(), "KILL");
+    child.wait().unwrap();
+    let uploads = || {
+        let seen = std::sync::Arc::new(AtomicU32::new(0));
+        let gave = seen.clone();
+        let port = proxy::listen(bucket.port, move |line| {
+            if line.starts_with("DELETE ") && line.contains("uploadId=") {
+                gave.fetch_add(1, Relaxed);
+            }
+            Fate::Pass
+        });
+        let ran = run(&world, &format!("clean {}", at(port, "photos/trial")));
+        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        (seen.load(Relaxed), ran.out)
+    };
+    let (given_up, said) = uploads();
+    assert!(given_up == 1 && said.contains("removed storemark_"), "{given_up} {said}");
+    assert_eq!(bucket.objects(), [] as [PathBuf; 0]);
+    let (given_up, said) = uploads();
+    assert!(given_up == 0 && said.contains("nothing was left"), "{given_up} {said}");
+}
+
+/// An upload whose run no object names, because another program removed that.
+#[test]
+fn uploads_without_an_owner_are_given_up() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let reached = std::sync::Arc::new(AtomicU32::new(0));
+    let seen = reached.clone();
+    let port = proxy::listen(bucket.port, move |line| {
+        if line.contains("partNumber=2") {
+            seen.store(1, Relaxed);
+            return Fate::Silence;
+        }
+        Fate::Pass
+    });
+    let line = format!("run {}&part=5MiB --update --size 12MB --keys 4", at(port, "photos/trial"));
+    let mut child = command(&world, &line).stdout(Stdio::null()).spawn().unwrap();
+    assert!(within(120, || reached.load(Relaxed) == 1));
+    signal(child.id(), "KILL");
+    child.wait().unwrap();
+    let port = proxy::listen(bucket.port, |_| Fate::HideOwners);
+    let ran = run(&world, &format!("clean {}", at(port, "photos/trial")));
+    let says = "removed the unfinished upload of trial/storemark_";
+    assert!(ran.out.contains(says), "{}{}", ran.out, ran.err);
+}
+
+/// What a refusal without a reason, or without a body, is shown as.
+#[test]
+fn a_refusal_without_a_reason_is_one_sentence() {
+    let world = world();
+    for (answer, says) in [
+        ("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", "the service refuses (403);"),
+        ("HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\n\r\nno", "the service refuses (400)\n"),
+        ("SSH-2.0-OpenSSH_9.2\r\n", "127.0.0.1:"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for mut client in listener.incoming().flatten() {
+                use std::io::{Read, Write};
+                let _ = client.read(&mut [0; 65536]);
+                let _ = client.write_all(answer.as_bytes());
+            }
+        });
+        let said = refused(command(&world, &format!("run {} --keys 3 --read", at(port, "photos"))));
+        assert!(said.contains(says) && !said.contains("): ;"), "{answer}: {said}");
+        assert!(!said.contains("nothing answers"), "{said}");
+    }
 }

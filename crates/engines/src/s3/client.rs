@@ -236,22 +236,29 @@ impl<'l> Client<'l> {
             return Ok(Some(answer));
         }
         let text = self.text(&mut answer)?;
-        let (code, message) = (element(&text, "Code"), element(&text, "Message"));
-        if status == StatusCode::NOT_FOUND && matches!(code, "" | "NoSuchKey" | "NotFound") {
+        if status == StatusCode::NOT_FOUND
+            && matches!(element(&text, "Code"), "" | "NoSuchKey" | "NotFound")
+        {
             return Ok(None);
         }
+        Err(self.refused(status, &text))
+    }
+
+    /// The error of a refusal, whose answer has this text.
+    fn refused(&self, status: StatusCode, text: &str) -> Error {
+        let (code, message) = (element(text, "Code"), element(text, "Message"));
         let shown = &self.link.shown;
         let status = status.as_u16();
         let code = if code.is_empty() { status.to_string() } else { format!("{status} {code}") };
         let message = if message.is_empty() { String::new() } else { format!(": {message}") };
         let said = format!("{shown}: the service refuses ({code}){message}");
-        Err(match status {
+        match status {
             401 | 403 => Error::usage(format!(
                 "{said}; the credentials must belong to the service and may use the bucket"
             )),
             404 | 301 | 307 | 400 => Error::usage(said),
             _ => Error::failed(said),
-        })
+        }
     }
 
     /// The answer to what cannot be absent.
@@ -481,10 +488,19 @@ impl<'l> Client<'l> {
                 list.query_mut().insert("upload-id-marker", id.clone());
             }
             let answer = self.send(list, true, &[], &[])?;
-            if matches!(answer.status().as_u16(), 405 | 501) {
-                return self.text(&mut { answer }).map(|_| all);
+            let (status, mut answer) = (answer.status(), answer);
+            if !status.is_success() {
+                let text = self.text(&mut answer)?;
+                // rclone says so of a bucket that never had one.
+                let is_none = element(&text, "Code") == "NoSuchUpload";
+                let is_unknown = matches!(status.as_u16(), 405 | 501);
+                return if is_none || is_unknown {
+                    Ok(all)
+                } else {
+                    Err(self.refused(status, &text))
+                };
             }
-            let text = self.finished(answer)?;
+            let text = self.text(&mut answer)?;
             all.extend(uploads_in(&text));
             if element(&text, "IsTruncated") != "true" {
                 return Ok(all);
