@@ -9,7 +9,7 @@ use stats::{Estimate, Values, geometric_mean};
 use crate::{
     histogram,
     series::Series,
-    verdict::{Verdict, verdicts},
+    verdict::{Judged, Verdict, judgements},
 };
 
 /// What one target did under one workload in one cache state, over all rounds. Absent: not
@@ -41,7 +41,7 @@ pub struct Figures {
     /// Bytes read from a device for each byte of the values.
     #[serde(skip)]
     pub device_read_per_byte: Option<f64>,
-    /// Time over the baseline's, paired by round.
+    /// Time over the baseline's, paired by round, with the interval that decides its verdict.
     pub ratio: Option<Estimate>,
     /// Whether its interval is as wide as copies of the stores differ, which more rounds do not change.
     #[serde(skip)]
@@ -105,9 +105,8 @@ impl Figures {
 pub fn figures(record: &Record) -> Vec<Figures> {
     let cases = record.header.plan.cases();
     let rows = cases.flat_map(|case| {
-        let verdicts = verdicts(record, case).into_iter().enumerate();
-        let rows =
-            verdicts.map(|(target, verdict)| row(Series::new(record, case, target), verdict));
+        let judged = judgements(record, case).into_iter().enumerate();
+        let rows = judged.map(|(target, judged)| row(Series::new(record, case, target), judged));
         without_false_limits(&record.header.plan, rows.collect())
     });
     rows.collect()
@@ -132,7 +131,7 @@ pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {
     cases.flat_map(move |case| targets.clone().map(move |target| Series::new(record, case, target)))
 }
 
-fn row(series: Series<'_>, verdict: Verdict) -> Figures {
+fn row(series: Series<'_>, (verdict, ratio): Judged) -> Figures {
     let Series { record, case, target } = series;
     let samples: Vec<_> = series.samples().collect();
     let us_per_op = series.unit_times().mean();
@@ -156,7 +155,7 @@ fn row(series: Series<'_>, verdict: Verdict) -> Figures {
         user_us_per_op: cpu(|s| s.cost.user_ns),
         system_us_per_op: cpu(|s| s.cost.system_ns),
         device_read_per_byte: per(&samples, |s| s.bytes, |s| Some(s.io?.device_read_bytes)),
-        ratio: ratios.mean(),
+        ratio,
         copies_decide: ratios.copies_decide(),
         over_warm: if case.cache == Cache::Warm { None } else { series.ratio_to(warm) },
         paced: paced(&samples),

@@ -3,7 +3,7 @@
 use model::{Case, Plan, Rounds, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{Estimate, FIRST_LOOK, Looks, SAME, Values};
+use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
 
 use crate::series::Series;
 
@@ -79,14 +79,31 @@ impl Verdict {
     }
 }
 
-/// The verdicts on all targets of the plan in a case.
-pub(crate) fn verdicts(record: &Record, case: Case) -> Vec<Verdict> {
+/// A verdict with the ratio to the baseline that it is about; `None` for the baseline, and for what was
+/// not measured.
+pub(crate) type Judged = (Verdict, Option<Estimate>);
+
+/// Returns the verdict on each target of the plan in a case. The interval of a ratio is the one that
+/// decides, also if the run looked at it again and again.
+pub(crate) fn judgements(record: &Record, case: Case) -> Vec<Judged> {
     let plan = &record.header.plan;
     let baseline = Series::new(record, case, plan.baseline);
-    let all = (0..plan.targets.len()).map(|target| baseline.of(target));
-    let (known, table): (Vec<_>, Vec<_>) = all.map(|series| judged(series, baseline)).unzip();
-    let shown = stats::verdicts(&table, looks(plan));
-    known.into_iter().zip(shown).map(|(known, shown)| known.unwrap_or(shown.into())).collect()
+    let all = || (0..plan.targets.len()).map(|target| baseline.of(target));
+    let known: Vec<_> = all().map(|series| unjudged_for(series, baseline)).collect();
+    let ratios = |series: Series<'_>| series.ratios_to(baseline);
+    let table = all().zip(&known).map(|(series, known)| match known {
+        Some(_) => Values::default(),
+        None => ratios(series),
+    });
+    let judged = stats::judge(&table.collect::<Vec<_>>(), looks(plan));
+    let verdict =
+        |((series, known), judged): ((Series<'_>, Option<Verdict>), Judgement)| match known {
+            None => (judged.verdict.into(), judged.ratio),
+            Some(Verdict::Baseline) => (Verdict::Baseline, None),
+            // It has no part in the level of the table.
+            Some(known) => (known, stats::judge(&[ratios(series)], looks(plan))[0].ratio),
+        };
+    all().zip(known).zip(judged).map(verdict).collect()
 }
 
 /// How often a run looks at its ratios. Each of several runs has its share of the time, whatever it
@@ -104,17 +121,15 @@ fn narrow(plan: &Plan) -> f64 {
     if plan.targets.len() == 1 { precision } else { precision / 2.0 }
 }
 
-/// The ratios of a target, unless something else is its verdict.
-fn judged(series: Series<'_>, baseline: Series<'_>) -> (Option<Verdict>, Values) {
+/// Returns the verdict on a target whose ratio is not judged.
+fn unjudged_for(series: Series<'_>, baseline: Series<'_>) -> Option<Verdict> {
     if series.target == baseline.target && series.is_measured() {
-        return (Some(Verdict::Baseline), Values::default());
+        return Some(Verdict::Baseline);
     }
-    let ratios = series.ratios_to(baseline);
-    let known = match series.rounds_with(baseline) {
+    match series.rounds_with(baseline) {
         0 => Some(without_ratio(series)),
         rounds => unjudged(baseline, series, rounds),
-    };
-    if known.is_some() { (known, Values::default()) } else { (None, ratios) }
+    }
 }
 
 /// Why so many rounds of both are not judged.
@@ -142,10 +157,11 @@ fn without_ratio(series: Series<'_>) -> Verdict {
 pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1;
-    let all = verdicts(record, case).into_iter().enumerate();
+    let all = judgements(record, case).into_iter().enumerate();
     let others = all.filter(|(target, _)| alone || *target != plan.baseline);
-    let open = others
-        .filter(|(target, verdict)| needs_rounds(Series::new(record, case, *target), *verdict));
+    let open = others.filter(|(target, (verdict, _))| {
+        needs_rounds(Series::new(record, case, *target), *verdict)
+    });
     open.map(|(target, _)| target).collect()
 }
 
@@ -156,10 +172,11 @@ fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
         let tried = series.tried();
         return record.samples.is_empty() || (1..FIRST_LOOK).contains(&tried);
     };
-    interval.n < FIRST_LOOK || !is_settled(&record.header.plan, verdict, &interval)
+    interval.n < FIRST_LOOK || !is_settled(series, verdict)
 }
 
-/// What a run is to measure: the ratio, or with one target its time.
+/// What a run is to measure: the ratio, or with one target its time. The interval is that of a single
+/// look, by which it is seen when it is narrow.
 fn asked(series: Series<'_>) -> Option<Estimate> {
     if series.record.header.plan.targets.len() == 1 {
         return series.unit_times().mean();
@@ -169,7 +186,9 @@ fn asked(series: Series<'_>) -> Option<Estimate> {
 
 /// Whether a verdict is shown, or none ever will be, or the interval is narrow. A verdict does not do
 /// where more precision was asked for than what it calls the same.
-pub(crate) fn is_settled(plan: &Plan, verdict: Verdict, interval: &Estimate) -> bool {
+pub(crate) fn is_settled(series: Series<'_>, verdict: Verdict) -> bool {
+    let plan = &series.record.header.plan;
     let shown = verdict.is_shown() && plan.rounds.precision >= SAME;
-    shown || verdict == Verdict::Saturated || interval.half_width() <= narrow(plan)
+    let is_narrow = || asked(series).is_some_and(|of| of.half_width() <= narrow(plan));
+    shown || verdict == Verdict::Saturated || is_narrow()
 }

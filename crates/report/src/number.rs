@@ -1,7 +1,7 @@
 //! Numbers as they are printed.
 
 use model::units::three_digits;
-use stats::Estimate;
+use stats::{Estimate, SAME};
 
 /// Printed instead of a figure that is not known.
 pub(crate) const NONE: &str = "–";
@@ -53,8 +53,24 @@ pub(crate) fn with_interval(estimate: &Estimate) -> String {
     format!("{} ({}–{})", show(estimate.point), show(estimate.low), show(estimate.high))
 }
 
-/// Two digits at least, and one more where the ends of the interval would look the same.
+/// What the verdict on a ratio depends on: whether an end is above or below.
+const BOUNDS: [f64; 3] = [1.0 - SAME, 1.0, 1.0 + SAME];
+
+/// Two digits at least, one more where the ends of the interval would look the same, and more where an end
+/// would look like a bound that it is not.
 fn decimals(estimate: &Estimate) -> usize {
+    let hides = |decimals: usize| {
+        let mut ends = [estimate.low, estimate.high].into_iter();
+        ends.any(|end| {
+            let shown = format!("{end:.decimals$}").parse::<f64>();
+            BOUNDS.iter().any(|bound| shown == Ok(*bound) && end.total_cmp(bound).is_ne())
+        })
+    };
+    let few = few_decimals(estimate);
+    (few..few + 4).find(|decimals| !hides(*decimals)).unwrap_or(few)
+}
+
+fn few_decimals(estimate: &Estimate) -> usize {
     let (decimals, step) = match estimate.point {
         v if v >= 99.5 => (0, 1.0),
         v if v >= 9.95 => (1, 0.1),
@@ -102,6 +118,10 @@ mod tests {
         assert_eq!(shown(0.996, 0.994, 0.999), "0.996 (0.994–0.999)");
         assert_eq!(shown(0.0123, 0.0118, 0.0129), "0.012 (0.012–0.013)");
         assert_eq!(shown(12.34, 11.0, 14.0), "12.3 (11.0–14.0)");
+        // It is slower, and the same within ±3 %.
+        assert_eq!(shown(1.04, 1.002, 1.08), "1.040 (1.002–1.080)");
+        assert_eq!(shown(1.01, 0.99, 1.0296), "1.0100 (0.9900–1.0296)");
+        assert_eq!(shown(1.0, 0.98, 1.0), "1.00 (0.98–1.00)");
         for wide in [f64::INFINITY, 1.1e10, 800.0] {
             assert_eq!(shown(0.78, 0.6 / wide, wide), "0.780 (too wide)");
         }

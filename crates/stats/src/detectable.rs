@@ -23,23 +23,23 @@ pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
     // So many times as many values, correlated in the same way.
     let times = rounds as f64 / logs.len() as f64;
     let freedom = (mean.independent() * times - 1.0).round().max(1.0);
-    shown(freedom, mean.error() / times.sqrt())
+    shown(LEVEL, freedom, mean.error() / times.sqrt())
 }
 
-/// The smallest change between two groups of rounds or runs as noisy as these that an
-/// [`unpaired_ratio`](crate::unpaired_ratio) shows with a probability of 90 % or a little more, as a
-/// share. Infinite where either has fewer than two.
-pub fn detectable_change(new: &Values, old: &Values) -> f64 {
+/// The smallest change between two groups of rounds or runs as noisy as these that an interval of this
+/// `level` ([`judge_changes`](crate::judge_changes)) shows with a probability of 90 % or a little more,
+/// as a share. Infinite where either has fewer than two.
+pub fn detectable_change(new: &Values, old: &Values, level: f64) -> f64 {
     let mean = |of: &Values| Mean::of_values(of).filter(|_| of.values.len() > 1);
     let Some((new, old)) = mean(new).zip(mean(old)) else { return f64::INFINITY };
     // Welch's degrees of freedom vary from one sample to the next, and are no fewer than these.
     let freedom = new.independent().min(old.independent()) - 1.0;
-    shown(freedom.max(1.0), new.error().hypot(old.error()))
+    shown(level, freedom.max(1.0), new.error().hypot(old.error()))
 }
 
 /// The difference that a mean with such a standard error shows with a probability of 90 %.
-fn shown(freedom: f64, error: f64) -> f64 {
-    let t = two_sided_t(LEVEL, whole(freedom));
+fn shown(level: f64, freedom: f64, error: f64) -> f64 {
+    let t = two_sided_t(level, whole(freedom));
     let central = t * (1.0 - 1.0 / (4.0 * freedom));
     let spread = Z_POWER * (1.0 + t * t / (2.0 * freedom)).sqrt();
     ((central + spread) * error).exp_m1()
@@ -66,10 +66,10 @@ mod tests {
     fn two_groups_show_less_than_one_of_as_many_pairs() {
         let (new, old) = ([1.0, 1.02, 0.98, 1.01, 0.99], [1.0, 0.98, 1.02, 0.99, 1.01]);
         let of = |values: &[f64]| Values::from(values.to_vec());
-        let share = detectable_change(&of(&new), &of(&old));
+        let share = detectable_change(&of(&new), &of(&old), LEVEL);
         assert!(share > detectable(&new, 5) && share < 2.0 * detectable(&new, 5), "{share}");
-        assert!(detectable_change(&of(&[1.0]), &of(&old)).is_infinite());
-        assert!(detectable_change(&of(&[2.0; 3]), &of(&[1.0; 3])).abs() < 1e-12);
+        assert!(detectable_change(&of(&[1.0]), &of(&old), LEVEL).is_infinite());
+        assert!(detectable_change(&of(&[2.0; 3]), &of(&[1.0; 3]), LEVEL).abs() < 1e-12);
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::{
 /// Share of intervals that cover the truth.
 pub(crate) const LEVEL: f64 = 0.95;
 
-/// A figure with its 95 % interval.
+/// A figure with its interval: of 95 %, or of a ratio that is judged the one that decides, which is
+/// never narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Interval")]
 pub struct Estimate {
@@ -221,7 +222,11 @@ impl Mean {
     }
 
     fn estimate(&self, n: usize) -> Estimate {
-        let margin = self.margin(|freedom| two_sided_t(LEVEL, freedom));
+        self.around(self.margin(|freedom| two_sided_t(LEVEL, freedom)), n)
+    }
+
+    /// The mean of `n` values with an interval of this half-width on the logarithm.
+    pub(crate) fn around(&self, margin: f64, n: usize) -> Estimate {
         let [low, point, high] = [-margin, 0.0, margin].map(|by| (self.value + by).exp());
         Estimate { point, low, high, n }
     }

@@ -1,9 +1,9 @@
 //! Numbers in, estimates out. This crate knows nothing of storage.
 //!
 //! Targets are compared by the times they took in the same round. [`paired_ratio`] turns those
-//! times into an [`Estimate`], [`verdicts`] says what the ratios of a table show, also to those who
-//! look after each round, and [`detectable`] how small a difference rounds can show.
-//! [`unpaired_ratio`] compares times of different runs, [`change_verdicts`] says what that shows, and
+//! times into an [`Estimate`], [`judge`] says what the ratios of a table show and by which intervals, also
+//! to those who look after each round, and [`detectable`] how small a difference rounds can show.
+//! [`unpaired_ratio`] compares times of different runs, [`judge_changes`] says what that shows, and
 //! [`detectable_change`] how small a change it can show.
 //! [`trend`] and [`two_modes`] look for what makes the times of a single target doubtful.
 //! `docs/method.md` explains why it is done this way; the examples `verdicts` and `steadiness`
@@ -11,7 +11,7 @@
 //! [`knee`] finds up to how many clients one more adds, and [`proportion`] says how far a share that was counted can be trusted.
 //!
 //! ```
-//! use storemark_stats::{Looks, Verdict, paired_ratio, verdicts};
+//! use storemark_stats::{Looks, Verdict, judge, paired_ratio};
 //!
 //! let sqlite = [2.10, 2.14, 2.31, 2.09, 2.12];
 //! let files = [4.11, 4.20, 4.49, 4.05, 4.19];
@@ -19,7 +19,7 @@
 //! assert!(ratio.low < 0.511 && ratio.high > 0.511);
 //! let ratios: Vec<f64> =
 //!     sqlite.iter().zip(files).map(|(time, baseline)| time / baseline).collect();
-//! assert_eq!(verdicts(&[ratios.into()], Looks::Once), [Verdict::Faster]);
+//! assert_eq!(judge(&[ratios.into()], Looks::Once)[0].verdict, Verdict::Faster);
 //! ```
 
 #![warn(missing_docs)]
@@ -45,4 +45,4 @@ pub use modes::{Modes, two_modes};
 pub use proportion::proportion;
 pub use scaling::{Knee, knee};
 pub use trend::{Trend, trend};
-pub use verdict::{FIRST_LOOK, Looks, SAME, Verdict, change_verdicts, verdicts};
+pub use verdict::{FIRST_LOOK, Judgement, Looks, SAME, Verdict, judge, judge_changes};

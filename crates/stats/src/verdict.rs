@@ -3,7 +3,7 @@
 use crate::{
     copies::Values,
     correlation::FEWEST,
-    estimate::{LEVEL, Mean, logs},
+    estimate::{Estimate, LEVEL, Mean, logs},
     sequential::critical_t,
     student::two_sided_t,
 };
@@ -31,13 +31,13 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What the mean of logarithms shows: "same" if it is, whatever else.
-    fn of(mean: f64, same: bool, differs: bool) -> Self {
-        match (same, differs) {
-            (true, _) => Self::Same,
-            (false, false) => Self::Inconclusive,
-            (false, true) if mean < 0.0 => Self::Faster,
-            (false, true) => Self::Slower,
+    /// Returns what an interval shows: "the same" if it does, whatever else.
+    fn of_interval(&Estimate { low, high, .. }: &Estimate) -> Self {
+        match () {
+            () if low > 1.0 - SAME && high < 1.0 + SAME => Self::Same,
+            () if high < 1.0 => Self::Faster,
+            () if low > 1.0 => Self::Slower,
+            () => Self::Inconclusive,
         }
     }
 }
@@ -56,55 +56,43 @@ pub enum Looks {
     },
 }
 
-/// What is to be shown of a ratio.
+/// A ratio, its interval, and what that interval shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Claim {
-    Same,
-    Differs,
+pub struct Judgement {
+    /// What the interval shows.
+    pub verdict: Verdict,
+    /// The ratio with the interval that decides; `None` without values.
+    pub ratio: Option<Estimate>,
+    /// The level of the interval: 0.95, or more where several ratios of a table share the level.
+    pub level: f64,
 }
 
 /// The logarithms of a ratio.
 struct Ratio {
     mean: Mean,
-    /// As sure as its rounds are: with more of them there are no more copies.
+    /// The same as if there were no copies: more rounds of the same copies make no more of them.
     rounds: Mean,
     n: usize,
 }
 
 impl Ratio {
-    fn of(values: &Values) -> Option<Self> {
+    fn from_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
         Some(Self { mean: Mean::of_values(values)?, rounds: Mean::of(&logs), n: logs.len() })
     }
 
-    /// Whether it shows the claim at the level `alpha`.
-    fn shows(&self, claim: Claim, alpha: f64, looks: Looks) -> bool {
-        let distance = self.mean.value.abs();
-        let margin = self.margin(claim, alpha, looks);
-        match claim {
-            Claim::Same => distance + margin < SAME.ln_1p(),
-            Claim::Differs => distance > margin,
-        }
-    }
-
-    fn margin(&self, claim: Claim, alpha: f64, looks: Looks) -> f64 {
-        let Looks::AfterEach { precision } = looks else { return self.once(claim, alpha) };
+    /// Returns half of the width that decides at the level `alpha`, on the logarithm.
+    fn margin(&self, alpha: f64, looks: Looks) -> f64 {
+        let Looks::AfterEach { precision } = looks else { return self.student(1.0 - alpha) };
         // Half of the level is for verdicts that end a run, half for those at its end: also of a run
         // too short to be looked at, whose rounds may have in common what so few cannot show.
         let alpha = alpha / 2.0;
+        let once = self.student(1.0 - alpha);
         if self.n < FIRST_LOOK || self.student(LEVEL).exp_m1() <= precision {
-            return self.once(claim, alpha);
+            return once;
         }
         let critical = critical_t(alpha, self.rounds.independent()) * self.rounds.error();
-        self.rounds.limited(critical).max(self.once(claim, alpha))
-    }
-
-    /// "The same" takes two one-sided tests.
-    fn once(&self, claim: Claim, alpha: f64) -> f64 {
-        match claim {
-            Claim::Same => self.student(1.0 - 2.0 * alpha),
-            Claim::Differs => self.student(1.0 - alpha),
-        }
+        self.rounds.limited(critical).max(once)
     }
 
     fn student(&self, level: f64) -> f64 {
@@ -112,55 +100,62 @@ impl Ratio {
     }
 }
 
-/// The verdicts on the ratios of a table, each given by its values in the order in which they were
-/// measured. One without values, or with one that is not a positive finite number, is inconclusive
-/// and does not count.
+/// Judges the ratios of a table, each given by its values in the order in which they were measured.
+/// One without values, or with one that is not a positive finite number, is inconclusive and does
+/// not count.
 ///
-/// A ratio of 1 and one of [`SAME`] or more exclude each other, so that "there is no difference" and
-/// "there is one of [`SAME`]" are each tested at the whole level. The second takes two one-sided
-/// tests (D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
-/// approach for assessing the equivalence of average bioavailability", Journal of Pharmacokinetics
-/// and Biopharmaceutics 15, 1987).
-pub fn verdicts(table: &[Values], looks: Looks) -> Vec<Verdict> {
-    judged(&table.iter().map(Ratio::of).collect::<Vec<_>>(), looks)
+/// The interval decides: it is the same if the interval is within [`SAME`] of 1, and different if 1
+/// is not in it. So "the same" takes two one-sided tests at half of the level each (D. J. Schuirmann,
+/// "A comparison of the two one-sided tests procedure and the power approach for assessing the
+/// equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15,
+/// 1987).
+pub fn judge(table: &[Values], looks: Looks) -> Vec<Judgement> {
+    judge_ratios(&table.iter().map(Ratio::from_values).collect::<Vec<_>>(), looks)
 }
 
 /// The same of a table of changes, each given by the values of the new record and by those of the
 /// old one: as many as were measured, and judged once.
-pub fn change_verdicts(table: &[[Values; 2]]) -> Vec<Verdict> {
+pub fn judge_changes(table: &[[Values; 2]]) -> Vec<Judgement> {
     let ratio = |[new, old]: &[Values; 2]| {
         let mean = Mean::difference(new, old)?;
-        Some(Ratio { mean, rounds: mean, n: new.values.len() })
+        Some(Ratio { mean, rounds: mean, n: new.values.len().min(old.values.len()) })
     };
-    judged(&table.iter().map(ratio).collect::<Vec<_>>(), Looks::Once)
+    judge_ratios(&table.iter().map(ratio).collect::<Vec<_>>(), Looks::Once)
 }
 
-fn judged(ratios: &[Option<Ratio>], looks: Looks) -> Vec<Verdict> {
-    let shown = |claim| {
-        holm(ratios.iter().flatten().count(), |alpha| {
-            let shows = |ratio: &Ratio| ratio.shows(claim, alpha, looks);
-            ratios.iter().map(|ratio| ratio.as_ref().is_some_and(shows)).collect()
-        })
+fn judge_ratios(ratios: &[Option<Ratio>], looks: Looks) -> Vec<Judgement> {
+    let intervals_at = |alpha| {
+        let interval = |ratio: &Ratio| ratio.mean.around(ratio.margin(alpha, looks), ratio.n);
+        ratios.iter().map(|ratio| ratio.as_ref().map(interval)).collect::<Vec<_>>()
     };
-    let shown = shown(Claim::Same).into_iter().zip(shown(Claim::Differs));
-    let verdict = |(ratio, (same, differs)): (&Option<Ratio>, _)| {
-        Verdict::of(ratio.as_ref().map_or(0.0, |ratio| ratio.mean.value), same, differs)
+    let alpha = shared_level(ratios.iter().flatten().count(), |alpha| {
+        intervals_at(alpha).iter().flatten().filter(|interval| is_apart(interval)).count()
+    });
+    let judgement = |ratio: Option<Estimate>| {
+        let verdict = ratio.as_ref().map_or(Verdict::Inconclusive, Verdict::of_interval);
+        Judgement { verdict, ratio, level: 1.0 - alpha }
     };
-    ratios.iter().zip(shown).map(verdict).collect()
+    intervals_at(alpha).into_iter().map(judgement).collect()
 }
 
-/// Which of so many hypotheses are shown: each that is leaves its part of the level to the others (S.
-/// Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-/// Statistics 6, 1979).
-fn holm(all: usize, shown_at: impl Fn(f64) -> Vec<bool>) -> Vec<bool> {
+/// Whether the whole interval is further from 1 than what is called the same. Whatever the level, such
+/// a ratio can no longer be called the same, nor can its direction become another one.
+fn is_apart(interval: &Estimate) -> bool {
+    interval.low > 1.0 + SAME || interval.high < 1.0 - SAME
+}
+
+/// Returns the level for each of `all` ratios. Those that are apart at a level leave their part of it
+/// to the others (S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+/// Journal of Statistics 6, 1979).
+fn shared_level(all: usize, apart_at: impl Fn(f64) -> usize) -> f64 {
     let mut before = 0;
     loop {
-        let shown = shown_at(ALPHA / (all - before).max(1) as f64);
-        let count = shown.iter().filter(|shown| **shown).count();
-        if count == before {
-            return shown;
+        let alpha = ALPHA / (all - before).max(1) as f64;
+        let apart = apart_at(alpha);
+        if apart <= before {
+            return alpha;
         }
-        before = count;
+        before = apart;
     }
 }
 
@@ -173,6 +168,10 @@ mod tests {
     /// Twenty ratios around `middle` that alternate by `spread` either way.
     fn ratios(middle: f64, spread: f64) -> Vec<f64> {
         (0..20).map(|i| middle * (spread * f64::from(i % 2 * 2 - 1)).exp()).collect()
+    }
+
+    fn verdicts(table: &[Values], looks: Looks) -> Vec<Verdict> {
+        judge(table, looks).into_iter().map(|judgement| judgement.verdict).collect()
     }
 
     fn one(ratios: &[f64]) -> [Verdict; 2] {
@@ -208,13 +207,14 @@ mod tests {
         assert_eq!(among(Vec::new()), Verdict::Slower, "what was not measured does not count");
     }
 
-    /// Holm's own procedure, by p-values: of 0.01, 0.04, 0.03 and 0.005 at 5 % only the first and
-    /// the last are rejected, as 0.03 is above 0.05 / 2.
+    /// Four ratios, of which two are apart at a quarter of the level, and a third at a half.
     #[test]
-    fn agrees_with_a_worked_example_of_holm() {
-        let p = [0.01, 0.04, 0.03, 0.005];
-        let rejected = holm(4, |level| p.iter().map(|p| *p <= level).collect());
-        assert_eq!(rejected, [true, false, false, true]);
+    fn the_level_is_that_of_those_that_are_not_apart() {
+        let reached = [0.01, 0.04, 0.02, 0.005];
+        let apart_at = |alpha: f64| reached.iter().filter(|of| **of <= alpha).count();
+        assert!((shared_level(4, apart_at) - ALPHA).abs() < 1e-12);
+        assert!((shared_level(4, |_| 0) - ALPHA / 4.0).abs() < 1e-12);
+        assert!((shared_level(0, |_| 0) - ALPHA).abs() < 1e-12);
     }
 
     #[test]
@@ -235,10 +235,11 @@ mod tests {
         let [fast, slow] = [1.0, 1.1].map(|middle| ratios(middle, 0.01));
         let [fast, slow] = [fast, slow].map(Values::from);
         let table = [[slow.clone(), fast.clone()], [fast.clone(), slow], [fast.clone(), fast]];
-        assert_eq!(change_verdicts(&table), [Verdict::Slower, Verdict::Faster, Verdict::Same]);
-        assert_eq!(
-            change_verdicts(&[[vec![2.0].into(), vec![1.0, 1.1].into()]]),
-            [Verdict::Inconclusive]
-        );
+        let shown = |table: &[[Values; 2]]| {
+            judge_changes(table).into_iter().map(|of| of.verdict).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&table), [Verdict::Slower, Verdict::Faster, Verdict::Same]);
+        let single = [[vec![2.0].into(), vec![1.0, 1.1].into()]];
+        assert_eq!(shown(&single), [Verdict::Inconclusive]);
     }
 }

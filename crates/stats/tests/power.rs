@@ -4,7 +4,7 @@
 mod simulation;
 
 use simulation::{Machine, Noise, Random};
-use storemark_stats::{Looks, Verdict, detectable, verdicts};
+use storemark_stats::{Looks, Verdict, detectable, judge};
 
 const SIGMA: f64 = 0.03;
 const RUNS: usize = 8_000;
@@ -25,7 +25,7 @@ fn shown(truth: f64, rounds: usize) -> f64 {
     let mut random = Random::new(1);
     let mut differs = || {
         let table = [ratios(&mut random, rounds, truth).into()];
-        matches!(verdicts(&table, Looks::Once)[0], Verdict::Faster | Verdict::Slower)
+        matches!(judge(&table, Looks::Once)[0].verdict, Verdict::Faster | Verdict::Slower)
     };
     (0..RUNS).filter(|_| differs()).count() as f64 / RUNS as f64
 }

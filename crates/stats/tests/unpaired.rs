@@ -6,7 +6,7 @@ mod simulation;
 
 use simulation::{Noise, Random, Source};
 use storemark_stats::{
-    FIRST_LOOK, Values, Verdict, change_verdicts, detectable_change, geometric_mean, unpaired_ratio,
+    FIRST_LOOK, Values, Verdict, detectable_change, geometric_mean, judge_changes, unpaired_ratio,
 };
 
 const RUNS: usize = 8_000;
@@ -37,8 +37,8 @@ fn shares(truth: f64, mut one: impl FnMut(&mut Random) -> [Vec<f64>; 2]) -> (f64
         let [new, old] = one(&mut random).map(Values::from);
         let ratio = unpaired_ratio(&new, &old).expect("made-up times are positive");
         covered += usize::from((ratio.low..=ratio.high).contains(&truth));
-        let verdicts = change_verdicts(&[[new, old]]);
-        differences += usize::from(matches!(verdicts[..], [Verdict::Faster | Verdict::Slower]));
+        let verdict = judge_changes(&[[new, old]])[0].verdict;
+        differences += usize::from(matches!(verdict, Verdict::Faster | Verdict::Slower));
     }
     (covered as f64 / RUNS as f64, differences as f64 / RUNS as f64)
 }
@@ -133,7 +133,7 @@ fn a_change_that_can_be_seen_is_seen_in_nine_of_ten() {
         // Evenly spaced logarithms, whose standard deviation is 5 %.
         let step = 0.05 / ((runs * (runs + 1)) as f64 / 12.0).sqrt();
         let typical = (0..runs).map(|run| (step * run as f64).exp()).collect::<Vec<_>>().into();
-        let truth = 1.0 + detectable_change(&typical, &typical);
+        let truth = 1.0 + detectable_change(&typical, &typical, 0.95);
         let (_, seen) = shares(truth, |random| [of(random, truth), of(random, 1.0)]);
         assert!((0.89..=0.98).contains(&seen), "{runs}: {seen}");
     }

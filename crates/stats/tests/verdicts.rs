@@ -5,7 +5,7 @@
 mod simulation;
 
 use simulation::{LOOKS, Machine, Noise, Outcome, Random, Tables};
-use storemark_stats::{Looks, Values, Verdict, verdicts};
+use storemark_stats::{Looks, Values, Verdict, judge};
 
 const EQUAL: [f64; 4] = [1.0; 4];
 /// Two that are equal, one that is 5 % slower, one much faster.
@@ -21,10 +21,14 @@ fn fixed(noise: Noise, sigma: f64, rounds: usize) -> Outcome {
     Tables { noise, sigma, truth: &EQUAL, looks: Looks::Once, rounds, count: 500 }.outcome()
 }
 
+fn alone(ratio: &Values) -> Verdict {
+    judge(std::slice::from_ref(ratio), Looks::Once)[0].verdict
+}
+
 #[track_caller]
 fn assert_right(found: Outcome) {
     assert!(found.false_tables <= 0.07, "{found:?}");
-    assert!((0.93..=0.995).contains(&found.covered), "{found:?}");
+    assert!(found.covered >= 0.95, "{found:?}");
 }
 
 #[track_caller]
@@ -91,14 +95,14 @@ fn a_clear_difference_is_seen_though_ratios_drift() {
         0.715, 0.732, 0.706, 0.709, 0.729, 0.697, 0.709, 0.688, 0.700, 0.611, 0.661, 0.661, 0.662,
         0.650,
     ];
-    assert_eq!(verdicts(&[ratios.into()], LOOKS), [Verdict::Faster]);
+    assert_eq!(judge(&[ratios.into()], LOOKS)[0].verdict, Verdict::Faster);
 }
 
 #[test]
 fn little_noise_is_judged_soon() {
     let found = looking(Noise::Normal, 0.01, &MIXED);
     assert_right(found);
-    assert!(found.judged > 0.98 && found.rounds < 16.0, "{found:?}");
+    assert!(found.judged > 0.97 && found.rounds < 16.0, "{found:?}");
 }
 
 #[test]
@@ -120,8 +124,9 @@ fn looking_often_with_a_plain_test_is_wrong_often() {
         (1..=60).any(|round| {
             let times = machine.round(&mut random);
             ratios.iter_mut().zip(&times[1..]).for_each(|(own, time)| own.push(time / times[0], 0));
-            let differs = |verdict: &Verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);
-            round >= 5 && verdicts(&ratios, Looks::Once).iter().any(differs)
+            let differs =
+                |ratio: &Values| matches!(alone(ratio), Verdict::Faster | Verdict::Slower);
+            round >= 5 && ratios.iter().any(differs)
         })
     };
     let wrong = (0..200).filter(|_| is_wrong()).count();
@@ -131,7 +136,7 @@ fn looking_often_with_a_plain_test_is_wrong_often() {
 /// A known limit: fewer rounds do not show how they are correlated.
 #[test]
 fn few_rounds_are_taken_as_independent() {
-    assert!(fixed(Noise::Correlated(0.6), 0.05, 10).covered < 0.75);
+    assert!(fixed(Noise::Correlated(0.6), 0.05, 10).covered < 0.9);
     assert_right(fixed(Noise::Normal, 0.05, 10));
 }
 

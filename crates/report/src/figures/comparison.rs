@@ -15,7 +15,7 @@ use model::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{Estimate, Values, change_verdicts, detectable_change, unpaired_ratio};
+use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpaired_ratio};
 
 use super::unlike::{conditions, data_difference};
 use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figures, words};
@@ -355,12 +355,17 @@ fn compared_case(
         workload: words::workload(&plan.workloads[after.workload]),
         cache: after.cache,
         controlled: control.is_some(),
-        changes: changes.map(|((row, values), verdict)| row.change(values, verdict)).collect(),
+        changes: changes.map(|((row, values), judged)| row.change(values, judged)).collect(),
     }
 }
 
-/// The verdicts on the rows of a case, together; what is known of one does not count as a ratio.
-fn judged(rows: &[Both<'_>], values: &[[Values; 2]], control: Option<[usize; 2]>) -> Vec<Verdict> {
+/// The verdicts on the rows of a case, each with the interval that decides it. A row whose verdict is known
+/// without its ratio takes no part of the level.
+fn judged(
+    rows: &[Both<'_>],
+    values: &[[Values; 2]],
+    control: Option<[usize; 2]>,
+) -> Vec<(Verdict, Judgement)> {
     let is_control = |row: &Both<'_>| control.is_some_and(|[_, is]| row.series[1].target == is);
     let known =
         |row: &Both<'_>| if is_control(row) { Some(Verdict::Baseline) } else { row.unjudged() };
@@ -369,8 +374,13 @@ fn judged(rows: &[Both<'_>], values: &[[Values; 2]], control: Option<[usize; 2]>
         Some(_) => Default::default(),
         None => [new.clone(), old.clone()],
     });
-    let shown = change_verdicts(&table.collect::<Vec<_>>());
-    known.into_iter().zip(shown).map(|(known, shown)| known.unwrap_or(shown.into())).collect()
+    let judged = judge_changes(&table.collect::<Vec<_>>());
+    let verdict =
+        |((known, [old, new]), judged): ((Option<Verdict>, &[Values; 2]), Judgement)| match known {
+            None => (judged.verdict.into(), judged),
+            Some(known) => (known, judge_changes(&[[new.clone(), old.clone()]])[0]),
+        };
+    known.into_iter().zip(values).zip(judged).map(verdict).collect()
 }
 
 /// A target in the old record and in the new one.
@@ -405,16 +415,16 @@ impl Both<'_> {
         Verdict::without_change(old, new, rounds)
     }
 
-    fn change(&self, [old, new]: &[Values; 2], verdict: Verdict) -> Change {
+    fn change(&self, [old, new]: &[Values; 2], (verdict, judged): (Verdict, Judgement)) -> Change {
         let [old_us, new_us] = self.series.map(|series| series.unit_times().mean());
         let [p99_before, p99_after] = self.series.map(Series::unit_p99s);
-        let detectable = detectable_change(new, old);
+        let detectable = detectable_change(new, old, judged.level);
         let [_, after] = self.series;
         Change {
             target: words::label(&after.record.header.plan, after.target).to_owned(),
             old_us,
             new_us,
-            time: unpaired_ratio(new, old),
+            time: judged.ratio,
             // Ten times as long would show at a glance.
             detectable: (detectable < 10.0).then_some(detectable),
             single_run: self.series.iter().any(|own| own.record.header.plan.rounds.runs == 1),

@@ -32,10 +32,9 @@ pub(super) fn method() -> Markup {
                  disturbs both. Figures are geometric means over the rounds."
             }
             p {
-                "An interval is the range that contains the true figure in 95 of 100 runs like this one. It \
-                 comes from how much the rounds differ. A verdict asks for more, as it \
-                 is one of a table and rounds end when it is shown: an interval without 1 may be \
-                 inconclusive, and one with 1 the same within ±3 %."
+                "An interval is the range that contains the true figure in at least 95 of 100 runs like this \
+                 one. It comes from how much the rounds differ. That of a ratio decides its verdict: it \
+                 allows for the other ratios of its table, and for rounds that end when it is shown."
             }
             p {
                 "Latencies are of the operations that the times are of: of short ones a few are timed and \

@@ -10,8 +10,8 @@ use crate::table::Column;
 const HEADS: [(&[&str], &str); 13] = [
     (
         &["baseline's"],
-        "time ÷ baseline's: below 1 is faster; the interval in parentheses contains the true ratio in 95 \
-         of 100 runs",
+        "time ÷ baseline's: below 1 is faster; the interval in parentheses contains the true ratio in at \
+         least 95 of 100 runs, and decides the verdict",
     ),
     (&["new ÷ old"], "new ÷ old: above 1 is slower than before"),
     (&["first"], "first: the first pass after opening, which the time leaves out"),

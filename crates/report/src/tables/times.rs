@@ -140,7 +140,8 @@ fn same_build(record: &Record, rows: &[Figures]) -> Option<String> {
     let plan = &record.header.plan;
     let (row, original) = rows.iter().find_map(|row| Some((row, plan.same_build(row.target)?)))?;
     let series = |target| Series::new(record, row.case, target);
-    let ratio = series(row.target).ratio_to(series(original))?;
+    let in_table = row.ratio.filter(|_| original == plan.baseline);
+    let ratio = in_table.or_else(|| series(row.target).ratio_to(series(original)))?;
     Some(format!(
         "a copy of the library of {} takes {} of its time: a smaller difference between builds shows nothing",
         label(plan, original),

@@ -16,6 +16,7 @@ mod findings;
 mod fixture;
 mod format;
 mod html;
+mod intervals;
 mod life;
 mod over_time;
 mod printed;

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 pub(crate) use noise::{Noise, Source};
 pub(crate) use random::Random;
-use storemark_stats::{Estimate, FIRST_LOOK, Looks, SAME, Values, Verdict, verdicts};
+use storemark_stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values, Verdict, judge};
 
 /// As a run of several targets looks.
 pub(crate) const NARROW: f64 = SAME / 2.0;
@@ -48,7 +48,7 @@ impl Row {
         match self.verdict {
             Verdict::Faster => self.truth >= 1.0,
             Verdict::Slower => self.truth <= 1.0,
-            Verdict::Same => self.truth.ln().abs() >= SAME.ln_1p(),
+            Verdict::Same => (self.truth - 1.0).abs() >= SAME,
             Verdict::Inconclusive => false,
         }
     }
@@ -103,17 +103,23 @@ impl Tables<'_> {
                 ratios.push(ratio, copy);
             }
             if self.looks != Looks::Once && round >= FIRST_LOOK {
-                let shown = verdicts(&ratios, self.looks);
+                let judged = judge(&ratios, self.looks);
                 let wide = |ratios: &Values| estimate(ratios).half_width() > NARROW;
-                let needs = |(ratios, shown)| shown == Verdict::Inconclusive && wide(ratios);
-                open = ratios.iter().zip(shown).map(needs).collect();
+                let needs = |(ratios, of): (_, Judgement)| {
+                    of.verdict == Verdict::Inconclusive && wide(ratios)
+                };
+                open = ratios.iter().zip(judged).map(needs).collect();
             }
         }
         let truths =
             self.truth.iter().map(|truth| truth * (self.noise.mean() * machine.spread).exp());
-        let rows = ratios.iter().zip(verdicts(&ratios, self.looks)).zip(truths);
-        rows.map(|((ratios, verdict), truth)| Row { truth, ratio: estimate(ratios), verdict })
-            .collect()
+        let rows = judge(&ratios, self.looks).into_iter().zip(truths);
+        rows.map(|(of, truth)| Row {
+            truth,
+            ratio: of.ratio.expect("simulated times are positive"),
+            verdict: of.verdict,
+        })
+        .collect()
     }
 }
 

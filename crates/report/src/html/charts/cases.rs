@@ -21,7 +21,7 @@ pub(super) fn compared(part: &Part<'_>) -> Vec<Chart> {
 }
 
 const READ_TIMES: &str =
-    "Further left is faster. Whiskers are the 95 % interval, small dots the rounds.";
+    "Further left is faster. Whiskers are the interval that decides, small dots the rounds.";
 
 pub(super) fn comparison(part: &Part<'_>, place: &str, groups: &[CaseGroup<'_>]) -> Chart {
     let chart = if part.is_alone() {

@@ -162,7 +162,7 @@ impl Chart {
     }
 }
 
-const READ_RATIO: &str = "Left of the line a store is faster. Whiskers are the 95 % interval, small dots the \
+const READ_RATIO: &str = "Left of the line a store is faster. Whiskers are the interval that decides, small dots the \
                           rounds; an interval that contains 1 shows no difference.";
 
 /// Titles a chart of ratios.
