@@ -9,7 +9,7 @@ use std::{
 use engines::registry;
 use host::Placements;
 use model::{
-    Accepts, Blobs, Engine, Error, Facet, Result, Secret, Settings, Target,
+    Accepts, Blobs, Engine, Error, Facet, Result, Secret, Settings, Target, scratch_label,
     spec::{Name, SharedSetting, combinations},
     without_password,
 };
@@ -67,7 +67,7 @@ impl Resolved {
     /// Its name in tables: engine and settings of a scratch store, else what the user wrote.
     fn label(&self) -> String {
         if self.is_scratch() {
-            label(self.engine.name(), &self.settings)
+            scratch_label(self.engine.name(), &self.settings)
         } else {
             self.text.clone()
         }
@@ -128,12 +128,6 @@ impl Resolved {
         let tail: Vec<_> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         Self { text: format!("{head}?{}", tail.join("&")), settings, ..self.clone() }
     }
-}
-
-/// `sqlite sync=normal`, in the order written.
-fn label(engine: &str, settings: &[(String, String)]) -> String {
-    let settings = settings.iter();
-    settings.fold(engine.to_owned(), |label, (name, value)| format!("{label} {name}={value}"))
 }
 
 /// Adds a number to each of the labels that is taken.

@@ -73,6 +73,6 @@ pub use store::{
     Removed, Scan, Session, Store, Visit, Visitor, copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
-pub use target::Target;
+pub use target::{Target, scratch_label};
 pub use text::{Shown, harmless, is_hostile};
 pub use words::{did_you_mean, nearest, no_such};

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::{
     Cache, Error, Result, Settings, Target,
     rows::Style,
+    scratch_label,
     spec::{Options, RunSpec, TaskLoad},
 };
 
@@ -158,6 +159,14 @@ pub struct Step {
 }
 
 impl Step {
+    /// Returns the label of the target that a ratio is over if a claim names no other: the first one.
+    /// `None` if the command chooses its targets itself.
+    pub fn reference(&self) -> Option<String> {
+        let first = self.options.get("targets")?.as_array()?.first()?.as_str()?;
+        let Target { engine, settings, .. } = Target::parse(first);
+        Some(scratch_label(&engine?, &settings))
+    }
+
     /// What a run asks for, with the changes of a quick or a full one.
     pub fn spec(&self, changes: &Options) -> Result<RunSpec> {
         let mut options = self.options.clone();
@@ -191,6 +200,9 @@ pub struct Claim {
     pub low: f64,
     /// The greatest.
     pub high: Option<f64>,
+    /// The least and the greatest figure that rounds to what was published; absent: its digits are as
+    /// good as exact.
+    pub rounded: Option<(f64, f64)>,
 }
 
 /// What a published ratio is over. Absent parts: as of the claim.

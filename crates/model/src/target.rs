@@ -65,6 +65,13 @@ impl Target {
     }
 }
 
+/// Returns the name of a scratch store in tables, with its settings in the order written:
+/// `sqlite sync=normal`.
+pub fn scratch_label(engine: &str, settings: &[(String, String)]) -> String {
+    let settings = settings.iter();
+    settings.fold(engine.to_owned(), |label, (name, value)| format!("{label} {name}={value}"))
+}
+
 /// What is before and after the last `?` of `text`, if settings follow it.
 fn split_settings(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = text.iter().rposition(|byte| *byte == b'?')?;

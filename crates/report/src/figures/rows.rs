@@ -53,6 +53,8 @@ pub struct RowCell {
     pub verdict: Verdict,
     /// The published ratio to what was published for the baseline, also of another number of rows.
     pub published_ratio: Option<f64>,
+    /// The least and the greatest ratio of times that round to those published.
+    pub published_bounds: Option<(f64, f64)>,
 }
 
 /// Every group of the plan, in its order: workloads that do each operation once.
@@ -85,7 +87,11 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
     let cell = |index: usize| {
         let seconds = |row: &study::RowFigures| [row.insert, row.sum, row.update][index];
         let (own, base) = (published.and_then(seconds), base.and_then(seconds));
+        let (own, base) = (own.filter(|own| *own > 0.0), base.filter(|base| *base > 0.0));
         let ratio = own.zip(base).map(|(own, base)| own / base);
+        let bounds = own.zip(base).map(|(own, base)| {
+            ((own - ROUNDED) / (base + ROUNDED), (own + ROUNDED) / (base - ROUNDED))
+        });
         let Figures { case, us_per_op, ratio: measured, verdict, .. } = rows[index];
         let operations = plan.workloads[case.workload].count as f64;
         RowCell {
@@ -95,6 +101,7 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
             ratio: *measured,
             verdict: *verdict,
             published_ratio: ratio.filter(|_| target != plan.baseline),
+            published_bounds: bounds.filter(|_| target != plan.baseline),
         }
     };
     let store = |target: &PlannedTarget| (target.engine.clone(), without_style(&target.settings));
@@ -110,6 +117,9 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
         published_mib: published.filter(|_| as_many).and_then(|row| row.size),
     }
 }
+
+/// Seconds were published with two decimals.
+const ROUNDED: f64 = 0.005;
 
 /// With fewer than this part of the published rows, what a commit takes decides the ratios too.
 const LEAST_SHARE: u64 = 10;

@@ -25,6 +25,9 @@ pub struct StudyFigure {
     pub figure: Figure,
     /// From the least to the greatest that was published.
     pub published: Option<(f64, f64)>,
+    /// From the least to the greatest that its digits stand for; absent: they are as good as exact.
+    rounded: Option<(f64, f64)>,
+    /// `None` if the target, or what it is divided by, was not measured.
     pub here: Option<Here>,
     /// The index of the claim that published it.
     claim: Option<usize>,
@@ -73,7 +76,8 @@ impl StudyFigure {
 
     /// Absent: one of both is.
     pub fn against(&self) -> Option<Against> {
-        let ((least, greatest), here) = self.published.zip(self.here.as_ref())?;
+        let (published, here) = self.published.zip(self.here.as_ref())?;
+        let (least, greatest) = self.rounded.unwrap_or(published);
         let (low, high, about) = match here {
             Here::Estimate(Estimate { low, high, .. }) => (*low, *high, ABOUT),
             Here::Exact(value) => (*value, *value, 1.0 + EXACT),
@@ -96,6 +100,7 @@ impl StudyFigure {
             target: claim.target.clone(),
             figure: claim.figure,
             published: Some(claim.range()),
+            rounded: claim.rounded,
             here,
             claim: Some(index),
         }
@@ -161,7 +166,8 @@ fn row_claims(record: &Record) -> Vec<StudyFigure> {
         })
     });
     let claim = |(target, place, cell): (usize, String, &RowCell)| {
-        ratio_claim(record, target, place, cell.published_ratio?, cell.ratio)
+        let claim = ratio_claim(record, target, place, cell.published_ratio?, cell.ratio)?;
+        Some(StudyFigure { rounded: cell.published_bounds, ..claim })
     };
     cells.filter_map(claim).collect()
 }
@@ -185,7 +191,8 @@ fn ratio_claim(
 ) -> Option<StudyFigure> {
     let target = record.header.plan.targets.get(target)?.label.clone();
     let (published, here) = (Some((published, published)), here.map(Here::Estimate));
-    Some(StudyFigure { place, target, figure: Figure::TimeRatio, published, here, claim: None })
+    let figure = Figure::TimeRatio;
+    Some(StudyFigure { place, target, figure, published, rounded: None, here, claim: None })
 }
 
 /// The claims about a kind of figure, with their indices.
@@ -214,6 +221,7 @@ fn ratio(step: &Step, record: &Record, row: &Figures) -> Vec<StudyFigure> {
         target: target.label.clone(),
         figure: Figure::TimeRatio,
         published: None,
+        rounded: None,
         here: row.ratio.map(Here::Estimate),
         claim: None,
     };
@@ -227,7 +235,7 @@ fn claimed(step: &Step, record: &Record, row: &Figures) -> Vec<StudyFigure> {
         let place = place(words::values(record), &record.header.plan, row.case);
         let over = claim.1.over.iter().flat_map(|over| [&over.target, &over.work]).flatten();
         let place = over.fold(place, |place, part| format!("{place}, ÷ {part}"));
-        StudyFigure::published(claim, place, here(claim.1, record, row))
+        StudyFigure::published(claim, place, here(step, claim.1, record, row))
     };
     let of_trials = |(_, claim): &(usize, &Claim)| {
         !matches!(claim.figure, Figure::Bytes | Figure::SpaceRatio | Figure::BreakEven)
@@ -244,12 +252,17 @@ fn is_about(claim: &Claim, record: &Record, row: &Figures) -> bool {
         && is_at(claim, words::values(record))
 }
 
-fn here(claim: &Claim, record: &Record, row: &Figures) -> Option<Here> {
+fn here(step: &Step, claim: &Claim, record: &Record, row: &Figures) -> Option<Here> {
     let series = Series::new(record, row.case, row.target);
     match claim.figure {
-        Figure::TimeRatio => series.ratio_to(over(claim, series)?).map(Here::Estimate),
+        Figure::TimeRatio => {
+            let over = over(step, claim, series)?;
+            let is_baseline = over.case == row.case && over.target == record.header.plan.baseline;
+            let ratio = if is_baseline { row.ratio } else { series.ratio_to(over) };
+            ratio.map(Here::Estimate)
+        }
         Figure::ProcessorRatio => {
-            series.processor_ratio_to(over(claim, series)?).map(Here::Estimate)
+            series.processor_ratio_to(over(step, claim, series)?).map(Here::Estimate)
         }
         Figure::Microseconds => row.us_per_op.map(Here::Estimate),
         Figure::MbPerSecond => row.mb_per_s.map(Here::Estimate),
@@ -259,8 +272,9 @@ fn here(claim: &Claim, record: &Record, row: &Figures) -> Option<Here> {
     }
 }
 
-/// What a claimed ratio is over; absent: it was not measured.
-fn over<'a>(claim: &Claim, series: Series<'a>) -> Option<Series<'a>> {
+/// Returns what a claimed ratio is over: `None` if that was not measured, as no ratio is of a target to
+/// itself.
+fn over<'a>(step: &Step, claim: &Claim, series: Series<'a>) -> Option<Series<'a>> {
     let plan = &series.record.header.plan;
     let own = plan.workloads.get(series.case.workload)?;
     let over = claim.over.clone().unwrap_or_default();
@@ -275,9 +289,15 @@ fn over<'a>(claim: &Claim, series: Series<'a>) -> Option<Series<'a>> {
         Some(label) => position(plan, &label)?,
         // Other work is compared with the target's own.
         None if workload != series.case.workload => series.target,
-        None => plan.baseline,
+        None => reference(step, plan)?,
     };
-    Some(Series { case: Case { workload, ..series.case }, target, ..series })
+    let over = Series { case: Case { workload, ..series.case }, target, ..series };
+    (over.target != series.target || over.case != series.case).then_some(over)
+}
+
+/// Returns the target that the ratios of a step are over, whatever the baseline became without it.
+fn reference(step: &Step, plan: &Plan) -> Option<usize> {
+    step.reference().map_or(Some(plan.baseline), |label| position(plan, &label))
 }
 
 /// The mean percent of the pages that are in memory.
@@ -297,10 +317,13 @@ fn spaces(step: &Step, record: &Record) -> Vec<StudyFigure> {
     let row = |claim: (usize, &Claim)| {
         let target = position(plan, &claim.1.target)?;
         let over = claim.1.over.as_ref().and_then(|over| over.target.as_ref());
-        let other = over.map_or(Some(plan.baseline), |label| position(plan, label))?;
-        let here = match claim.1.figure {
-            Figure::Bytes => size(record, target).map(|(length, _)| length),
-            _ => size(record, target).zip(size(record, other)).map(|(own, other)| own.1 / other.1),
+        let other = || over.map_or_else(|| reference(step, plan), |label| position(plan, label));
+        let here = if claim.1.figure == Figure::Bytes {
+            size(record, target).map(|(length, _)| length)
+        } else {
+            let other = other().filter(|other| *other != target);
+            let sizes = size(record, target).zip(other.and_then(|other| size(record, other)));
+            sizes.map(|(own, other)| own.1 / other.1)
         };
         let over = over.map(|label| format!("÷ {label}"));
         let place = words::joined([Some(words::pairs(varied, " ", ", ")), over], ", ");
@@ -322,6 +345,9 @@ fn size(record: &Record, target: usize) -> Option<(f64, f64)> {
 
 fn evens(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
     let Some(plan) = records.first().map(|first| &first.header.plan) else { return vec![] };
+    if reference(step, plan) != Some(plan.baseline) {
+        return vec![];
+    }
     let found = break_evens(records);
     let claims = claims(step, Figure::BreakEven);
     let pairs = claims.flat_map(|claim| found.iter().map(move |even| (claim, even)));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use model::{
-    Cache, Operation, Residency,
+    Cache, Durability, Operation, Residency, Work, Workload, backup,
     record::Record,
+    rows,
     spec::Options,
     study::{Claim, Figure, Over, Step},
 };
@@ -12,11 +14,11 @@ use stats::Estimate;
 use storemark_report::{
     Against, Here, StudyFigure, StudyStep,
     pages::{self, Detail},
-    study_claims, study_figures,
+    studies, study_claims, study_figures,
 };
 
 use crate::{
-    fixture::{style, typical, workload},
+    fixture::{OPERATIONS, record, sample, store, style, typical, workload},
     sweep::swept,
 };
 
@@ -36,6 +38,7 @@ pub(crate) fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -
         at: BTreeMap::new(),
         low,
         high,
+        rounded: None,
     }
 }
 
@@ -152,6 +155,134 @@ fn what_was_published_and_not_measured_is_named() {
     let gaps = vec!["mariadb is not measured: not installed".to_owned()];
     let page = page(&StudyStep { step: &step, records: vec![typical()], gaps });
     assert!(page.contains("not measured") && page.contains("! mariadb is not measured"), "{page}");
+}
+
+/// A record of all that a step claims something about, without the targets in `missing`. Target `i` takes
+/// `i + 1` µs, so that each ratio shows what it is of.
+fn record_of(step: &Step, missing: &str) -> Option<Record> {
+    let overs = |claim: &Claim| claim.over.clone().and_then(|over| over.target);
+    let claimed = step.claims.iter().flat_map(|claim| [Some(claim.target.clone()), overs(claim)]);
+    let all = step.reference().into_iter().chain(claimed.flatten()).unique();
+    let labels: Vec<_> = all.filter(|label| label != missing).collect();
+    let labels: Vec<_> = labels.iter().map(String::as_str).collect();
+    let mut record = record(labels.first().map(|_| labels.as_slice())?);
+    let work = |name: &str, processes| {
+        let work = [Operation::Read, Operation::Update].into_iter().map(|of| workload(of).work);
+        let backup = backup::Step::ALL.into_iter().map(Work::Backup);
+        let rows = rows::Operation::ALL
+            .into_iter()
+            .map(|operation| Work::Rows { operation, own_databases: true });
+        let found = work.chain(backup).chain(rows).find(|work| work.to_string() == name);
+        Workload { processes, ..Workload::alone(found?, OPERATIONS) }.into()
+    };
+    let named = step.claims.iter().flat_map(|claim| {
+        let over = claim.over.clone().and_then(|over| over.work);
+        [claim.work.clone(), over].map(|name| name.map(|name| (name, claim.processes)))
+    });
+    let named = named.flatten().unique();
+    let works: Vec<Workload> =
+        named.filter_map(|(name, processes)| work(&name, processes.unwrap_or(1))).collect();
+    let plan = &mut record.header.plan;
+    if !works.is_empty() {
+        plan.workloads = works;
+    }
+    plan.caches = vec![Cache::Warm, Cache::DataCold, Cache::Cold];
+    let cases: Vec<_> = plan.cases().collect();
+    let place = |label: &str| 1 + all_labels(step).iter().position(|own| own == label).unwrap();
+    for (case, round) in cases.into_iter().flat_map(|case| (0..6).map(move |round| (case, round))) {
+        for (target, label) in labels.iter().enumerate() {
+            let us = (place(label) * (case.workload + 1)) as u64;
+            let mut trial = sample(round, target, 1_000 * us);
+            (trial.workload, trial.cache) = (case.workload, case.cache);
+            trial.before = Some(Residency { pages: 100, ..Residency::default() });
+            trial.before.as_mut().unwrap().resident = 100 * u64::from(case.cache == Cache::Warm);
+            trial.cost.user_ns = OPERATIONS * 1_000 * us;
+            trial.cost.system_ns = 0;
+            record.samples.push(trial);
+        }
+    }
+    record.stores = (0..labels.len()).map(|at| store(at, Durability::None, &[])).collect();
+    Some(record)
+}
+
+fn all_labels(step: &Step) -> Vec<String> {
+    let overs = |claim: &Claim| claim.over.clone().and_then(|over| over.target);
+    let claimed = step.claims.iter().flat_map(|claim| [Some(claim.target.clone()), overs(claim)]);
+    step.reference().into_iter().chain(claimed.flatten()).unique().collect()
+}
+
+/// Whichever target of a step is missing, as an engine or a library that is not installed is: what was
+/// published of it, or over it, is not measured, and no ratio is of a target to itself.
+#[test]
+fn what_a_step_could_not_measure_is_neither_confirmed_nor_refuted() {
+    let (mut lost, mut kept) = (0, 0);
+    for (name, step) in
+        studies::all().iter().flat_map(|(name, of)| of.steps.iter().map(move |s| (name, s)))
+    {
+        let all = all_labels(step);
+        for missing in all.iter().map(String::as_str).chain([""]) {
+            let Some(record) = record_of(step, missing) else { continue };
+            let plan = &record.header.plan;
+            let has = |label: &str| plan.targets.iter().any(|target| target.label == label);
+            for row in study_claims(step, std::slice::from_ref(&record)) {
+                let about = format!("{name}: {}: without {missing:?}: {row:?}", step.title);
+                let ratio = matches!(row.figure, Figure::TimeRatio | Figure::ProcessorRatio);
+                let claims = step.claims.iter().filter(|claim| {
+                    claim.target == row.target
+                        && claim.figure == row.figure
+                        && claim.range() == row.published.unwrap()
+                });
+                let over = |claim: &Claim| match claim.over.clone().unwrap_or_default() {
+                    Over { target: Some(target), .. } => target,
+                    Over { work: Some(_), .. } => claim.target.clone(),
+                    _ => step.reference().unwrap(),
+                };
+                let divided = ratio || row.figure == Figure::SpaceRatio;
+                let is_measurable = claims
+                    .clone()
+                    .any(|claim| has(&claim.target) && (!divided || has(&over(claim))));
+                assert!(is_measurable || row.here.is_none(), "{about}");
+                assert!(row.here.is_some() || row.against().is_none(), "{about}");
+                let Some(Here::Estimate(here)) = row.here.filter(|_| ratio) else {
+                    lost += 1;
+                    continue;
+                };
+                // Of other work the ratio is that of the work, which is no 1 either.
+                assert!((here.point - 1.0).abs() > 1e-6, "{about}");
+                let place =
+                    |label: &str| (1 + all.iter().position(|own| own == label).unwrap()) as f64;
+                let expected = claims.clone().any(|claim| {
+                    let works = claim.over.clone().is_some_and(|over| over.work.is_some());
+                    works
+                        || (here.point * place(&over(claim)) / place(&claim.target) - 1.0).abs()
+                            < 1e-6
+                });
+                assert!(expected, "{about}");
+                kept += 1;
+            }
+        }
+    }
+    assert!(lost > 100 && kept > 300, "{lost} {kept}");
+}
+
+#[test]
+fn the_rounding_of_a_published_figure_is_part_of_it() {
+    let against = |rounded| {
+        let claimed = Claim { rounded, ..claim("sqlite", Figure::SpaceRatio, 1.7, None) };
+        let step = step(vec![claimed]);
+        let mut row = study_figures(&step, &[]).remove(0);
+        row.here = Some(Here::Exact(1.67));
+        row.against()
+    };
+    assert_eq!(against(None), Some(Against::Lower));
+    assert_eq!(against(Some((1.65, 1.75))), Some(Against::Agrees));
+    for (name, study) in studies::all() {
+        for claim in study.steps.iter().flat_map(|step| &step.claims) {
+            let (low, high) = claim.range();
+            let Some((least, most)) = claim.rounded else { continue };
+            assert!(least < low && high < most, "{name}: {claim:?}");
+        }
+    }
 }
 
 #[test]
