@@ -214,7 +214,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
                 without_password(&target.location.to_string_lossy())
             )));
         }
-        let label = label(name, &target.settings);
+        let label = scratch_label(name, &target.settings);
         Ok(lab::Target { settings, ..lab::Target::scratch(&label, engine) })
     };
     of_engine().map_err(|e| e.context(without_password(&words)))
