@@ -42,8 +42,13 @@ pub(crate) fn data(plan: &Plan) -> String {
                     )
                 }
             };
-            let folder = folder.as_ref().map_or("a generated folder", |folder| folder);
-            format!("{what} of {folder}: {}, {}", counted(*files, "file"), show_size(*bytes))
+            let (files, bytes) = (counted(*files, "file"), show_size(*bytes));
+            match folder {
+                None => format!("{what} of a generated folder: {files}, {bytes}"),
+                Some(folder) => format!(
+                    "{what} of a copy of {folder}: {files}, {bytes}; nothing is kept (--keep DIR)"
+                ),
+            }
         }
         Experiment::Rows { rows } => {
             let batch = match plan.workloads.first().map(|workload| workload.batch) {

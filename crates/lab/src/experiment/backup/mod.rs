@@ -9,20 +9,21 @@ use std::path::PathBuf;
 use backup::{Replay, Repository};
 use host::Scratch;
 use model::{
-    Access, Blobs, Cache, Error, Experiment as Data, Facet, KeyKind, OpenOptions, Owner, Result,
-    Work, Workload,
+    Access, Blobs, Cache, Error, Experiment as Data, Facet, KeyKind, OpenOptions, Owner, Plan,
+    Result, Work, Workload,
     backup::Step,
     units::{show_count, show_size},
 };
 
 use super::{
-    Experiment, Output, Prepared, Trial, environment,
+    Experiment, Output, Prepared, Trial, check_class, environment,
     request::{Request, Target},
     scratches::in_folder,
 };
 use crate::{
     Progress, Stop,
     dataset::{Use, derive},
+    store::{facts, file_bytes},
 };
 use source::Source;
 use trial::BackupTrial;
@@ -61,7 +62,7 @@ pub(crate) fn prepare<'a>(
         }
         _ => part.clone(),
     };
-    let (source, finding) = Source::new(&sized, scratch.path(), request.seed, stop)?;
+    let (source, finding) = Source::new(&sized, &scratch, request.seed, stop)?;
     check_room(&source, &scratch)?;
     let replay = part.replay.then(|| record(request, part, &source, &scratch, stop)).transpose()?;
     let copies = replay.as_ref().map(|replay| copies(part, replay)).transpose()?;
@@ -75,12 +76,33 @@ pub(crate) fn prepare<'a>(
     let count = source.count * u64::from(copies.unwrap_or(1));
     let workloads = steps.map(|step| Workload::alone(Work::Backup(step), count)).collect();
     let plan = request.plan(experiment, targets, workloads, vec![Cache::Warm]);
+    check_classes(request, part, &plan, &scratch)?;
     let libraries = part.targets.iter().filter_map(Target::library);
     let environment = environment(&[scratch.path().to_owned()], libraries);
     let findings = request.moved(&part.targets).into_iter().chain(finding).collect();
     let backup = Backup { request, part, source, replay: replay.zip(copies), scratch, stop };
     let shorter = "a smaller folder, smaller --files or fewer targets";
     Ok(Prepared { findings, ..Prepared::new(backup, plan, environment, shorter) })
+}
+
+/// Refuses settings that do not give the durability class, before anything is measured.
+fn check_classes(
+    request: &Request,
+    part: &BackupRequest,
+    plan: &Plan,
+    scratch: &Scratch,
+) -> Result<()> {
+    let with_settings = |(_, target): &(_, &Target<_>)| !target.settings.0.is_empty();
+    for (index, target) in part.targets.iter().enumerate().filter(with_settings) {
+        in_folder(target, scratch, "settings", |folder| {
+            let path = folder.join(target.engine.name());
+            let store = target.engine.create(&path, &options(request, target)?)?;
+            let facts = facts(store.in_effect()?, file_bytes(&[])?);
+            store.close()?;
+            check_class(plan, index, &facts)
+        })?;
+    }
+    Ok(())
 }
 
 /// A repository and what is restored may take as much as the folder each.

@@ -8,6 +8,7 @@ use std::{
 };
 
 use backup::{Copied, copy_tree};
+use host::Scratch;
 use model::{Error, Finding, FindingKind, Result, units::show_size};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -28,16 +29,17 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Makes it in the folder `scratch`; what could not be copied is a finding.
+    /// Makes it in the folder `scratch`, where only this user can read it: what protects the user's files
+    /// may be a folder above them, which is not copied. What could not be copied is a finding.
     pub(super) fn new(
         part: &BackupRequest,
-        scratch: &Path,
+        scratch: &Scratch,
         seed: u64,
         stop: &Stop,
     ) -> Result<(Self, Option<Finding>)> {
-        let folder = scratch.join("source");
+        let folder = scratch.folder("source", None)?.join("copy");
         let copied = match &part.folder {
-            Some(user) => copy_tree(user, &folder, scratch, &|| stop.check())?,
+            Some(user) => copy_tree(user, &folder, scratch.path(), &|| stop.check())?,
             None => generate(&folder, part.files.unwrap_or(FILES), seed, stop)?,
         };
         let Copied { mut files, problems } = copied;

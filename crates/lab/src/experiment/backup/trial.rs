@@ -81,7 +81,10 @@ impl BackupTrial<'_> {
             let catalogue_ns = nanoseconds(checked.catalogue);
             Ok(Did { files: source.count, bytes: checked.bytes, catalogue_ns, added: 0 })
         })?;
-        let to = self.folder.join("restored");
+        // What is restored has the modes of the user's files in the end.
+        let private = self.folder.join("restored");
+        host::create_folder(&private, 0o700).map_err(|e| Error::io(private.display(), e))?;
+        let to = private.join("copy");
         self.step(repository, Step::Restore, output, || {
             let restored = backup::restore(repository, None, &to, &go_on)?;
             refuse(restored.problems.first().map(ToString::to_string))?;
@@ -89,7 +92,7 @@ impl BackupTrial<'_> {
             Ok(Did { files: restored.files, bytes: restored.bytes, catalogue_ns, added: 0 })
         })?;
         let differs = backup::differences(&source.folder, &to, &go_on)?;
-        fs::remove_dir_all(&to).map_err(|e| Error::io(to.display(), e))?;
+        fs::remove_dir_all(&private).map_err(|e| Error::io(private.display(), e))?;
         refuse(differs.into_iter().next())
     }
 
