@@ -3,6 +3,7 @@
 //! ```text
 //! b/BLOCK                 where a block is, and how often files refer to it
 //! f/FOLDER/NAME/VERSION   what is at a path of a folder from this snapshot on
+//! i                       which repository it is of, and how many records it has
 //! k/PACK                  a pack, and its length
 //! s/VERSION               a snapshot
 //! ```
@@ -31,6 +32,8 @@ use crate::{
 /// Records that a scan asks for at first, and then.
 const FEW: u64 = 100;
 const MANY: u64 = 5000;
+/// Bytes from which on a page takes no further records: those of large files are long.
+const PAGE: usize = 4 << 20;
 
 /// Sums as text, in the order of the sums, so that blocks are inserted in the order of their keys.
 const SUMS: GeneralPurpose = GeneralPurpose::new(
@@ -67,6 +70,23 @@ pub struct Snapshot {
     pub folder: PathBuf,
 }
 
+/// What a kept catalogue says of itself: one that is of another repository, or that has lost records, is
+/// not taken for whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Inventory {
+    /// The number of the repository.
+    pub(crate) id: u128,
+    /// Versions of paths, blocks and packs.
+    pub(crate) entries: u64,
+    pub(crate) blocks: u64,
+    pub(crate) packs: u64,
+    /// The first snapshot that counts exactly the entries that it has.
+    pub(crate) exact_from: u32,
+}
+
+/// The key of the inventory.
+const INVENTORY: &[u8] = b"i";
+
 /// One operation of a catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -99,21 +119,27 @@ struct Page {
 }
 
 impl Page {
-    /// Takes what the store finds, up to the first key that does not start with `prefix`.
-    fn fill(&mut self, session: &mut dyn Session, scan: Scan<'_>, prefix: &[u8]) -> Result<()> {
+    /// Takes what the store finds, up to the first key that does not start with `prefix`, or until it is
+    /// full. Returns whether there may be more.
+    fn fill(&mut self, session: &mut dyn Session, scan: Scan<'_>, prefix: &[u8]) -> Result<bool> {
         self.bytes.clear();
         self.ends.clear();
+        let mut is_full = false;
         session.scan(scan, &mut |item| match item.key {
             Key::Name(key) if key.starts_with(prefix) => {
                 self.bytes.extend_from_slice(key);
                 let key_end = self.bytes.len();
                 self.bytes.extend_from_slice(item.value);
                 self.ends.push((key_end, self.bytes.len()));
-                Ok(ControlFlow::Continue(()))
+                // The first one may be the last one of the page before.
+                let has_new = self.ends.len() > 1;
+                is_full =
+                    self.ends.len() as u64 == scan.limit || has_new && self.bytes.len() >= PAGE;
+                Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             }
             _ => Ok(ControlFlow::Break(())),
         })?;
-        Ok(())
+        Ok(is_full)
     }
 
     fn rows(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> {
@@ -224,7 +250,7 @@ impl<'s> Catalogue<'s> {
         let (mut from, mut limit, mut page) = (prefix.to_vec(), FEW, Page::default());
         loop {
             let scan = Scan { from: Some(Key::Name(&from)), limit, values: true };
-            self.ask(|session| page.fill(session, scan, prefix))?;
+            let is_full = self.ask(|session| page.fill(session, scan, prefix))?;
             for (key, value) in page.rows() {
                 // The last one of those before, which are longer than the prefix.
                 if key != from {
@@ -232,7 +258,7 @@ impl<'s> Catalogue<'s> {
                 }
             }
             match page.rows().next_back() {
-                Some((last, _)) if page.ends.len() as u64 == limit => last.clone_into(&mut from),
+                Some((last, _)) if is_full => last.clone_into(&mut from),
                 _ => return Ok(()),
             }
             limit = MANY;
@@ -276,7 +302,11 @@ impl<'s> Catalogue<'s> {
 
     /// Visits every version of every path.
     pub(crate) fn entries(&mut self, each: &mut dyn FnMut(Entry) -> Result<()>) -> Result<()> {
-        self.all(b"f/", |_, record| Entry::from_bytes(record), each)
+        let read = |rest: &[u8], record: &[u8]| {
+            let (name, _) = versioned(rest.get(FOLDER..)?)?;
+            Entry::from_bytes(record).filter(|_| os::is_name(name))
+        };
+        self.all(b"f/", read, each)
     }
 
     pub(crate) fn put_entry(
@@ -288,6 +318,26 @@ impl<'s> Catalogue<'s> {
     ) -> Result<()> {
         let (folder, version) = (format!("f/{folder:08x}/"), format!("/{version:08x}"));
         self.put(&[folder.as_bytes(), name, version.as_bytes()].concat(), &entry.to_bytes())
+    }
+
+    /// What it says of itself; `None`: it is of no repository that is kept, or of one of form 1.
+    pub(crate) fn inventory(&mut self) -> Result<Option<Inventory>> {
+        let record = self.get(INVENTORY)?;
+        let read = |record| {
+            let mut from = Reader(record);
+            let id = from.u128()?;
+            let [entries, blocks, packs] = [from.u64()?, from.u64()?, from.u64()?];
+            Some(Inventory { id, entries, blocks, packs, exact_from: from.u32()? })
+        };
+        record.map(|record| read(record).ok_or_else(|| damaged(INVENTORY))).transpose()
+    }
+
+    pub(crate) fn put_inventory(&mut self, inventory: &Inventory) -> Result<()> {
+        let Inventory { id, entries, blocks, packs, exact_from } = inventory;
+        let mut record = id.to_le_bytes().to_vec();
+        record.extend([*entries, *blocks, *packs].map(u64::to_le_bytes).as_flattened());
+        record.extend(exact_from.to_le_bytes());
+        self.put(INVENTORY, &record)
     }
 
     pub(crate) fn block(&mut self, hash: &Hash) -> Result<Option<Block>> {
@@ -405,6 +455,9 @@ fn hexadecimal(digits: &[u8]) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
+/// Bytes of the number of a folder and the stroke after it.
+const FOLDER: usize = 9;
+
 /// The name and the version in the end of a key.
 fn versioned(rest: &[u8]) -> Option<(&[u8], u32)> {
     let (name, version) = rest.split_at_checked(rest.len().checked_sub(9)?)?;
@@ -422,6 +475,8 @@ mod tests {
     /// A store with numbered keys, which knows whether it works.
     struct Numbers<'a> {
         count: u32,
+        /// Bytes of each value after its key.
+        padding: usize,
         works: &'a Cell<bool>,
     }
 
@@ -445,7 +500,8 @@ mod tests {
             let limit = usize::try_from(scan.limit).unwrap_or(usize::MAX);
             for key in keys.chain([b"z".to_vec()]).filter(from).take(limit) {
                 let (name, of) = (Key::Name(&key), ValueType::default());
-                let item = Item { key: name, value: &key, length: 10, meta: None, of };
+                let value = [&key[..], &vec![0; self.padding]].concat();
+                let item = Item { key: name, value: &value, length: 10, meta: None, of };
                 if visit(item)?.is_break() {
                     break;
                 }
@@ -457,12 +513,16 @@ mod tests {
 
     #[test]
     fn a_scan_shows_every_record_once_and_none_while_the_clock_of_the_store_runs() {
-        for count in [0, 1, 99, 100, 101, 5098, 5099, 5100, 12_000] {
+        let counts = [0, 1, 99, 100, 101, 5098, 5099, 5100, 12_000];
+        let short = counts.map(|count| (count, 0));
+        let long = [(1, PAGE), (3, PAGE), (3, PAGE / 2), (9, PAGE / 4), (9, PAGE / 3)];
+        for (count, padding) in short.into_iter().chain(long) {
             let (works, mut found) = (Cell::new(false), Vec::new());
-            let mut catalogue = Catalogue::new(Box::new(Numbers { count, works: &works }));
+            let store = Numbers { count, padding, works: &works };
+            let mut catalogue = Catalogue::new(Box::new(store));
             let mut visit = |rest: &[u8], value: &[u8]| {
                 assert!(!works.get(), "our own work is not the store's");
-                assert_eq!(&value[2..], rest);
+                assert!(value[2..].starts_with(rest));
                 found.push(String::from_utf8_lossy(rest).into_owned());
                 Ok(())
             };

@@ -87,6 +87,7 @@ pub fn check(repository: &Repository, stop: StopCheck<'_>) -> Result<Checked> {
         Err(error) => checked.problems.push(error.to_string()),
     }
     let found = repository.catalogue(Mode::Read).and_then(|mut catalogue| {
+        checked.problems.extend(repository.disagrees(&mut catalogue)?);
         let found = content(&mut catalogue, &mut checked.problems);
         checked.catalogue += catalogue.spent();
         found
@@ -122,8 +123,9 @@ pub(crate) fn content(
         blocks.insert(hash, (block, 0));
         Ok(())
     })?;
-    let mut missing = 0;
+    let (mut missing, mut entries) = (0, 0);
     catalogue.entries(&mut |entry| {
+        entries += 1;
         let Content::Blocks(hashes) = entry.content else { return Ok(()) };
         for hash in hashes {
             match blocks.get_mut(&hash) {
@@ -141,6 +143,16 @@ pub(crate) fn content(
         problems.push(format!("catalogue: {wrong} blocks have wrong numbers of references"));
     }
     let packs = catalogue.packs()?;
+    if let Some(had) = catalogue.inventory()? {
+        for (found, had, what) in
+            [(entries, had.entries, "paths"), (blocks.len() as u64, had.blocks, "blocks")]
+        {
+            if found != had {
+                problems
+                    .push(format!("catalogue: has lost records: it has {found} of {had} {what}"));
+            }
+        }
+    }
     let mut blocks: Vec<_> =
         blocks.into_iter().map(|(hash, (block, _))| (block.place, hash)).collect();
     blocks.sort_unstable();

@@ -17,10 +17,13 @@ use crate::{
 
 /// What differs between two folders, a line each, the first ones; none: they are the same.
 pub fn differences(one: &Path, other: &Path, stop: StopCheck<'_>) -> Result<Vec<String>> {
-    let mut comparing = Comparing { stop, inodes: HashMap::new(), found: Vec::new() };
+    let mut comparing = Comparing { stop, files: HashMap::new(), found: Vec::new() };
     comparing.entry(one, other)?;
     Ok(comparing.found)
 }
+
+/// Device and inode.
+type Inode = Option<(u64, u64)>;
 
 /// More are not looked for.
 const ENOUGH: usize = 10;
@@ -28,7 +31,7 @@ const ENOUGH: usize = 10;
 struct Comparing<'a> {
     stop: StopCheck<'a>,
     /// Files with several names, and what they are in the other folder.
-    inodes: HashMap<u64, u64>,
+    files: HashMap<Inode, Inode>,
     found: Vec<String>,
 }
 
@@ -43,7 +46,7 @@ impl Comparing<'_> {
             return Ok(());
         }
         match (stat(one)?, stat(other)?) {
-            (Some(first), Some(second)) => self.both(one, other, &first, &second),
+            (Some(first), Some(second)) => self.both(one, other, first, second),
             (None, None) => Ok(()),
             _ => {
                 self.differ(other, "is of another kind");
@@ -52,7 +55,13 @@ impl Comparing<'_> {
         }
     }
 
-    fn both(&mut self, one: &Path, other: &Path, first: &Stat, second: &Stat) -> Result<()> {
+    fn both(
+        &mut self,
+        one: &Path,
+        other: &Path,
+        (first, inode): (Stat, Inode),
+        (second, other_inode): (Stat, Inode),
+    ) -> Result<()> {
         for (is_same, what) in [
             (first.kind == second.kind, "is of another kind"),
             (first.mode == second.mode, "has another mode"),
@@ -66,17 +75,17 @@ impl Comparing<'_> {
         let is_same = match first.kind {
             Kind::Folder => return self.folders(one, other),
             Kind::Link => read_link(one)? == read_link(other)?,
-            _ => self.same_links(first, second) && same_bytes(one, other)?,
+            // Whether the names of a file are again names of one.
+            _ => {
+                let same = first.links == 1
+                    || *self.files.entry(inode).or_insert(other_inode) == other_inode;
+                same && same_bytes(one, other)?
+            }
         };
         if !is_same {
             self.differ(other, "has other content or links");
         }
         Ok(())
-    }
-
-    /// Whether the names of a file are again names of one.
-    fn same_links(&mut self, first: &Stat, second: &Stat) -> bool {
-        first.links == 1 || *self.inodes.entry(first.inode).or_insert(second.inode) == second.inode
     }
 
     fn folders(&mut self, one: &Path, other: &Path) -> Result<()> {
@@ -92,9 +101,9 @@ impl Comparing<'_> {
     }
 }
 
-fn stat(path: &Path) -> Result<Option<Stat>> {
+fn stat(path: &Path) -> Result<Option<(Stat, Inode)>> {
     let meta = fs::symlink_metadata(path).map_err(|e| Error::io(path.display(), e))?;
-    Ok(os::stat(&meta))
+    Ok(os::stat(&meta).map(|stat| (stat, host::identity(&meta))))
 }
 
 fn read_link(path: &Path) -> Result<PathBuf> {

@@ -29,7 +29,13 @@ pub(crate) struct Stat {
     pub(crate) size: u64,
     pub(crate) inode: u64,
     pub(crate) links: u32,
+    /// The file system that it is on ([`Filesystems`](crate::os::Filesystems)); 0: unknown.
+    pub(crate) filesystem: u64,
 }
+
+/// Added to the kind in a record that has a file system and a mode of its own. Records of repositories of
+/// form 1 have neither.
+const SECOND_FORM: u8 = 0x10;
 
 impl Stat {
     /// Of a path that is no longer there.
@@ -43,10 +49,11 @@ impl Stat {
         size: 0,
         inode: 0,
         links: 0,
+        filesystem: 0,
     };
 
     fn write(&self, out: &mut Vec<u8>) {
-        out.push(self.kind as u8);
+        out.push(self.kind as u8 | SECOND_FORM);
         for number in [self.mode, self.user, self.group, self.links] {
             out.extend(number.to_le_bytes());
         }
@@ -56,21 +63,28 @@ impl Stat {
         }
         out.extend(self.size.to_le_bytes());
         out.extend(self.inode.to_le_bytes());
+        out.extend(self.filesystem.to_le_bytes());
     }
 
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
-        let kind = match from.array::<1>()? {
-            [1] => Kind::File,
-            [2] => Kind::Folder,
-            [3] => Kind::Link,
-            [4] => Kind::Gone,
+    /// Returns it with the mode to restore.
+    fn read(from: &mut Reader<'_>) -> Option<(Self, u32)> {
+        let [first] = from.array::<1>()?;
+        let second_form = first & SECOND_FORM != 0;
+        let kind = match first & !SECOND_FORM {
+            1 => Kind::File,
+            2 => Kind::Folder,
+            3 => Kind::Link,
+            4 => Kind::Gone,
             _ => return None,
         };
         let [mode, user, group, links] = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
         let mut time = || Some((i64::from_le_bytes(from.array()?), from.u32()?));
         let (modified, changed) = (time()?, time()?);
         let (size, inode) = (from.u64()?, from.u64()?);
-        Some(Self { kind, mode, user, group, modified, changed, size, inode, links })
+        let (filesystem, plain) = if second_form { (from.u64()?, from.u32()?) } else { (0, mode) };
+        let stat =
+            Self { kind, mode, user, group, modified, changed, size, inode, links, filesystem };
+        Some((stat, plain))
     }
 }
 
@@ -89,15 +103,18 @@ pub(crate) enum Content {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) stat: Stat,
+    /// The mode without what an access list adds, which is not backed up.
+    pub(crate) mode: u32,
     pub(crate) content: Content,
 }
 
 impl Entry {
-    pub(crate) const GONE: Self = Self { stat: Stat::GONE, content: Content::Nothing };
+    pub(crate) const GONE: Self = Self { stat: Stat::GONE, mode: 0, content: Content::Nothing };
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(96);
         self.stat.write(&mut out);
+        out.extend(self.mode.to_le_bytes());
         match &self.content {
             Content::Blocks(blocks) => out.extend(blocks.as_flattened()),
             Content::Folder(number) => out.extend(number.to_le_bytes()),
@@ -109,7 +126,7 @@ impl Entry {
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut from = Reader(bytes);
-        let stat = Stat::read(&mut from)?;
+        let (stat, mode) = Stat::read(&mut from)?;
         let content = match stat.kind {
             Kind::File => {
                 let (blocks, []) = from.0.as_chunks::<32>() else { return None };
@@ -119,7 +136,7 @@ impl Entry {
             Kind::Link => Content::Link(from.0.to_vec()),
             Kind::Gone => Content::Nothing,
         };
-        Some(Self { stat, content })
+        Some(Self { stat, mode, content })
     }
 }
 
@@ -173,6 +190,10 @@ impl Reader<'_> {
         self.array().map(u32::from_le_bytes)
     }
 
+    pub(crate) fn u128(&mut self) -> Option<u128> {
+        self.array().map(u128::from_le_bytes)
+    }
+
     pub(crate) fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
@@ -216,7 +237,26 @@ mod tests {
 
     fn stat(kind: Kind) -> Stat {
         let (modified, changed) = ((-5, 7), (1 << 40, 999_999_999));
-        Stat { kind, mode: 0o100_644, modified, changed, size: 70, inode: 3, ..Stat::GONE }
+        let filesystem = 1 << 60;
+        Stat {
+            kind,
+            mode: 0o100_660,
+            modified,
+            changed,
+            size: 70,
+            inode: 3,
+            filesystem,
+            ..Stat::GONE
+        }
+    }
+
+    fn content_bytes(entry: &Entry) -> usize {
+        match &entry.content {
+            Content::Blocks(blocks) => blocks.as_flattened().len(),
+            Content::Folder(_) => 4,
+            Content::Link(target) => target.len(),
+            Content::Nothing => 0,
+        }
     }
 
     #[test]
@@ -228,8 +268,17 @@ mod tests {
             (Kind::Link, Content::Link(b"../x".to_vec())),
             (Kind::Gone, Content::Nothing),
         ] {
-            let entry = Entry { stat: stat(kind), content };
-            assert_eq!(Entry::from_bytes(&entry.to_bytes()), Some(entry));
+            let entry = Entry { stat: stat(kind), mode: 0o600, content };
+            assert_eq!(Entry::from_bytes(&entry.to_bytes()).as_ref(), Some(&entry));
+            // A repository of form 1: no file system, and no mode of its own.
+            let mut first = entry.to_bytes();
+            first[0] &= !SECOND_FORM;
+            first.drain(
+                first.len() - content_bytes(&entry) - 12..first.len() - content_bytes(&entry),
+            );
+            let stat = Stat { filesystem: 0, ..entry.stat };
+            let expected = Entry { stat, mode: stat.mode, content: entry.content };
+            assert_eq!(Entry::from_bytes(&first), Some(expected));
         }
         let place = Place { pack: 1, offset: 2, stored: 3, inner: 4, length: 5 };
         let block = Block { place, references: 6 };

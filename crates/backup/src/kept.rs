@@ -1,62 +1,108 @@
-//! A repository in a folder of its own, which stays.
+//! A repository in a folder of its own, which stays, and which only its user can read.
 //!
 //! ```text
-//! storemark-backup    the form, the engine of the catalogue and its settings; written last
+//! storemark-backup    the form, the number and the backups of the repository, the engine of the
+//!                     catalogue and its settings; written last
 //! lock                locked while a process uses the repository
 //! catalogue/store     the catalogue
 //! packs/00000001      …
+//! set-aside/          packs that no catalogue mentions and that may be needed, if there are any
 //! ```
+//!
+//! Form 1 has no number, and no count of backups.
 
 use std::{
     fs::{self, File, TryLockError},
-    io::Write,
+    io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
 };
 
-use model::{Access, Blobs, Error, KeyKind, OpenOptions, Result, Settings};
+use host::Scratch;
+use model::{Access, Blobs, Error, Key, KeyKind, Mode, OpenOptions, Result, Settings, Store};
 
-use crate::{os, repository::Repository};
+use crate::{
+    catalogue::{Catalogue, Inventory},
+    check::stats_with,
+    os,
+    packs::SET_ASIDE,
+    repository::{Identity, Repository, StopCheck},
+    save::{Saved, save},
+    tree::copy_tree,
+};
 
 const ABOUT: &str = "storemark-backup";
-/// The first line of [`ABOUT`]: the form of the repository.
-const FORM: &str = "storemark backup 1, not encrypted";
+/// The first lines of [`ABOUT`] in forms 1 and 2.
+const FORMS: [&str; 2] = ["storemark backup 1, not encrypted", "storemark backup 2, not encrypted"];
+/// Most bytes of [`ABOUT`].
+const LONGEST: u64 = 1 << 16;
 
-/// The engine of a catalogue, and settings by name.
+/// What a repository says of itself: the engine of its catalogue, and settings by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     pub engine: String,
     pub settings: Vec<(String, String)>,
+    /// `None`: it is of form 1.
+    identity: Option<Identity>,
 }
 
 impl About {
-    /// What the repository in `folder` says of itself; `None`: there is none.
+    /// Reads what the repository in `folder` says of itself; `None`: there is none.
     pub fn of(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(ABOUT);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        let read = || {
+            let mut text = String::new();
+            os::open_file(&path)?.take(LONGEST).read_to_string(&mut text)?;
+            Ok::<_, io::Error>(text)
+        };
+        let text = match read() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             text => text.map_err(|e| Error::io(path.display(), e))?,
         };
-        let mut lines = text.lines();
         let wrong = || Error::corrupt(format!("{}: is of no form that is known", path.display()));
-        if lines.next() != Some(FORM) {
-            return Err(wrong());
-        }
-        let engine = lines.next().ok_or_else(wrong)?.to_owned();
+        Self::parse(&text).map(Some).ok_or_else(wrong)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let form = lines.next()?;
+        let mut number = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix('=');
+        let identity = match FORMS.iter().position(|known| *known == form)? {
+            0 => None,
+            _ => Some(Identity {
+                id: u128::from_str_radix(number("id")?, 16).ok()?,
+                backups: number("backups")?.parse().ok()?,
+            }),
+        };
+        let engine = lines.next()?.to_owned();
         let setting = |line: &str| {
             let (name, value) = line.split_once('=')?;
             Some((name.to_owned(), value.to_owned()))
         };
-        let settings = lines.map(setting).collect::<Option<_>>().ok_or_else(wrong)?;
-        Ok(Some(Self { engine, settings }))
+        let settings = lines.map(setting).collect::<Option<_>>()?;
+        Some(Self { engine, settings, identity })
     }
 
-    fn write(engine: &dyn Blobs, settings: &Settings, folder: &Path) -> Result<()> {
-        let settings = settings.0.iter().map(|(name, value)| format!("{name}={value}\n"));
-        let text = format!("{FORM}\n{}\n{}", engine.name(), settings.collect::<String>());
+    fn to_text(&self) -> String {
+        let Self { engine, settings, identity } = self;
+        let [first, second] = FORMS;
+        let head = identity.map_or_else(
+            || first.to_owned(),
+            |Identity { id, backups }| format!("{second}\nid={id:032x}\nbackups={backups}"),
+        );
+        let settings = settings.iter().map(|(name, value)| format!("{name}={value}\n"));
+        format!("{head}\n{engine}\n{}", settings.collect::<String>())
+    }
+
+    /// Replaces it in one step. What is in the way of the new file, a link say, is removed, not followed.
+    fn write(&self, folder: &Path) -> Result<()> {
         let new = folder.join(format!("{ABOUT}.new"));
         let write = || {
-            let mut file = File::create(&new)?;
-            file.write_all(text.as_bytes())?;
+            match fs::remove_file(&new) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file = os::create(&new)?;
+            file.write_all(self.to_text().as_bytes())?;
             file.sync_all()?;
             fs::rename(&new, folder.join(ABOUT))?;
             os::sync_folder(folder)
@@ -65,58 +111,100 @@ impl About {
     }
 }
 
-/// A repository that no other process uses.
+/// A repository that no other process changes meanwhile.
 pub struct Kept {
     repository: Repository,
-    _lock: File,
+    folder: PathBuf,
+    about: About,
+    _lock: Option<File>,
+    /// Holds the copy of a catalogue that cannot be read where it is.
+    _copy: Option<Scratch>,
 }
 
 impl Kept {
-    /// Opens the repository in `folder`.
+    /// Opens the repository in `folder` to read it. Nothing in it changes, and its file system may be
+    /// read-only or full.
     pub fn open(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
+        let lock = lock_shared(folder)?;
+        let about = expect_about(folder)?;
+        let (store, copy) = match open_in_place(folder, engine, settings) {
+            Ok(Some(store)) => (store, None),
+            outcome => {
+                let copied = open_copy(folder, engine, settings);
+                // Why the store itself cannot be read says more than why its copy cannot.
+                let (store, copy) = copied.map_err(|e| outcome.err().unwrap_or(e))?;
+                (store, Some(copy))
+            }
+        };
+        let repository = Repository::kept(folder.join("packs"), store, about.identity);
+        Ok(Self { repository, folder: folder.to_owned(), about, _lock: lock, _copy: copy })
+    }
+
+    /// Opens the repository in `folder`, which is this user's, to add a backup.
+    pub fn open_to_save(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
+        make_own(folder, false)?;
         let lock = lock(folder)?;
-        let store = engine.open(&location(folder), &options(settings));
+        let mut about = expect_about(folder)?;
+        let store = engine.open(&location(folder), &options(settings, Access::Write));
         let store = store.map_err(|e| e.context("catalogue"))?;
-        Ok(Self { repository: Repository::new(folder.join("packs"), store)?, _lock: lock })
+        if about.identity.is_none() {
+            about.identity = Some(raise(&*store)?);
+            make_own(folder, true)?;
+            about.write(folder)?;
+        }
+        let repository = Repository::kept(folder.join("packs"), store, about.identity);
+        Ok(Self { repository, folder: folder.to_owned(), about, _lock: Some(lock), _copy: None })
     }
 
     /// Makes a repository in `folder`, which holds nothing, or one whose making was interrupted.
     pub fn create(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
         let failed = |path: &Path, e| Error::io(path.display(), e);
-        fs::create_dir_all(folder).map_err(|e| failed(folder, e))?;
-        let is_own =
-            |name: &str| ["lock", "catalogue", "packs"].contains(&name) || name.starts_with(ABOUT);
-        for entry in fs::read_dir(folder).map_err(|e| failed(folder, e))? {
-            let entry = entry.map_err(|e| failed(folder, e))?;
-            if !is_own(&entry.file_name().to_string_lossy()) {
-                return Err(Error::usage(format!(
-                    "{}: is not empty and no repository; name a new folder",
-                    folder.display()
-                )));
-            }
-        }
+        create_own_folder(folder)?;
         let lock = lock(folder)?;
-        let packs = folder.join("packs");
-        fs::create_dir_all(&packs).map_err(|e| failed(&packs, e))?;
+        let (packs, catalogue) = (folder.join("packs"), folder.join("catalogue"));
+        match host::create_folder(&packs, 0o700) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(failed(&packs, error));
+            }
+            _ => {}
+        }
         if fs::read_dir(&packs).map_err(|e| failed(&packs, e))?.next().is_some() {
             let folder = folder.display();
             return Err(Error::corrupt(format!("{folder}: has packs, but {ABOUT} is missing")));
         }
-        let catalogue = folder.join("catalogue");
         if catalogue.exists() {
             fs::remove_dir_all(&catalogue).map_err(|e| failed(&catalogue, e))?;
         }
-        fs::create_dir(&catalogue).map_err(|e| failed(&catalogue, e))?;
-        let store = engine.create(&location(folder), &options(settings))?;
+        host::create_folder(&catalogue, 0o700).map_err(|e| failed(&catalogue, e))?;
+        let store = engine.create(&location(folder), &options(settings, Access::Write))?;
+        let identity = raise(&*store)?;
         for path in [&catalogue, folder] {
             os::sync_folder(path).map_err(|e| failed(path, e))?;
         }
-        About::write(engine, settings, folder)?;
-        Ok(Self { repository: Repository::new(packs, store)?, _lock: lock })
+        let settings = settings.0.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let (engine, settings) = (engine.name().to_owned(), settings.collect());
+        let about = About { engine, settings, identity: Some(identity) };
+        about.write(folder)?;
+        let repository = Repository::kept(packs, store, about.identity);
+        Ok(Self { repository, folder: folder.to_owned(), about, _lock: Some(lock), _copy: None })
     }
 
     pub fn repository(&self) -> &Repository {
         &self.repository
+    }
+
+    /// Saves `source` as a new snapshot, and counts it in the repository itself as well.
+    pub fn save(&mut self, source: &Path, stop: StopCheck<'_>) -> Result<Saved> {
+        let saved = save(&self.repository, source, stop).map_err(|error| match error.kind() {
+            model::ErrorKind::Corrupt => error.context(self.folder.display()),
+            _ => error,
+        })?;
+        if let Some(identity) = &mut self.about.identity {
+            identity.backups = saved.version;
+        }
+        let done = format!("backup {} is complete, but not counted", saved.version);
+        self.about.write(&self.folder).map_err(|e| e.context(done))?;
+        Ok(saved)
     }
 
     /// Closes it; an error that only shows on closing is not lost.
@@ -125,25 +213,186 @@ impl Kept {
     }
 }
 
-fn location(folder: &Path) -> PathBuf {
-    folder.join("catalogue").join("store")
+fn expect_about(folder: &Path) -> Result<About> {
+    let missing = || Error::corrupt(format!("{}: {ABOUT} is missing", folder.display()));
+    About::of(folder)?.ok_or_else(missing)
 }
 
-fn options(settings: &Settings) -> OpenOptions {
-    OpenOptions { settings: settings.clone(), access: Access::Write, keys: KeyKind::Names }
+/// Gives a catalogue a number, and notes how many records it has. One that was interrupted before the
+/// repository had the number keeps it.
+fn raise(store: &dyn Store) -> Result<Identity> {
+    let mut catalogue = Catalogue::new(store.session()?);
+    catalogue.begin(Mode::Write)?;
+    let backups = catalogue.snapshots()?.last().map_or(0, |last| last.version);
+    if let Some(Inventory { id, .. }) = catalogue.inventory()? {
+        catalogue.commit()?;
+        return Ok(Identity { id, backups });
+    }
+    let id = u128::from(host::random()) << 64 | u128::from(host::random());
+    let stats = stats_with(&mut catalogue)?;
+    catalogue.put_inventory(&Inventory {
+        id,
+        entries: stats.entries,
+        blocks: stats.blocks,
+        packs: stats.packs,
+        exact_from: backups + 1,
+    })?;
+    catalogue.commit()?;
+    Ok(Identity { id, backups })
+}
+
+/// Opens the catalogue to read it where it is; `None`: its engine cannot without changing it.
+fn open_in_place(
+    folder: &Path,
+    engine: &dyn Blobs,
+    settings: &Settings,
+) -> Result<Option<Box<dyn Store>>> {
+    let in_catalogue = |e: Error| e.context("catalogue");
+    let path = location(folder);
+    if engine.reads_a_copy(&path).map_err(in_catalogue)? {
+        return Ok(None);
+    }
+    let store = engine.open(&path, &options(settings, Access::Read)).map_err(in_catalogue)?;
+    // What a killed writer left may show in the first read only.
+    let read = store.session().and_then(|mut session| session.get(Key::Name(b"i"), &mut []));
+    read.map(|_| Some(store)).map_err(in_catalogue)
+}
+
+/// Opens a copy of the catalogue, in which what a killed writer left is repaired.
+fn open_copy(
+    folder: &Path,
+    engine: &dyn Blobs,
+    settings: &Settings,
+) -> Result<(Box<dyn Store>, Scratch)> {
+    let scratch = Scratch::new_in(&std::env::temp_dir())?;
+    let path = copy_catalogue(folder, &scratch)?;
+    let store = engine.open(&path, &options(settings, Access::Write));
+    Ok((store.map_err(|e| e.context("catalogue"))?, scratch))
+}
+
+/// Copies the catalogue of a repository into a scratch folder, and returns where the store is.
+fn copy_catalogue(folder: &Path, scratch: &Scratch) -> Result<PathBuf> {
+    let to = scratch.folder("catalogue", None)?.join("copy");
+    let copied = copy_tree(&folder.join("catalogue"), &to, scratch.path(), &|| Ok(()))?;
+    match copied.problems.into_iter().next() {
+        Some(problem) => Err(Error::failed(format!("catalogue: cannot be copied: {problem}"))),
+        None => Ok(to.join(STORE)),
+    }
+}
+
+const STORE: &str = "store";
+
+fn location(folder: &Path) -> PathBuf {
+    folder.join("catalogue").join(STORE)
+}
+
+fn options(settings: &Settings, access: Access) -> OpenOptions {
+    OpenOptions { settings: settings.clone(), access, keys: KeyKind::Names }
+}
+
+/// Makes the folder of a new repository, which only this user can read from the first moment on.
+fn create_own_folder(folder: &Path) -> Result<()> {
+    let failed = |e| Error::io(folder.display(), e);
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent).map_err(|e| Error::io(parent.display(), e))?;
+    }
+    match host::create_folder(folder, 0o700) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        created => return created.map_err(failed),
+    }
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let name = name.to_string_lossy();
+        if !(OWN.contains(&&*name) || name.starts_with(ABOUT)) {
+            return Err(Error::usage(format!(
+                "{}: is not empty and no repository; name a new folder",
+                folder.display()
+            )));
+        }
+    }
+    make_own(folder, true)
+}
+
+/// What a repository has next to [`ABOUT`].
+const OWN: [&str; 4] = ["lock", "catalogue", "packs", SET_ASIDE];
+
+/// Checks that the folder of a repository and what is in it is this user's, and no link: another user
+/// could lead what is written elsewhere. One that others can write to, or that is to be `private`, is
+/// closed to them first.
+fn make_own(folder: &Path, private: bool) -> Result<()> {
+    let failed = |path: &Path, e| Error::io(path.display(), e);
+    let foreign = |path: &Path| {
+        let path = path.display();
+        Error::usage(format!(
+            "{path}: belongs to another user; name a new folder, or work as that user"
+        ))
+    };
+    let meta = fs::metadata(folder).map_err(|e| failed(folder, e))?;
+    if !host::is_mine(&meta) {
+        return Err(foreign(folder));
+    }
+    if private || host::is_open_to_write(&meta) {
+        host::set_mode(folder, 0o700).map_err(|e| failed(folder, e))?;
+    }
+    let about = [ABOUT.to_owned(), format!("{ABOUT}.new")];
+    let stores = [location(folder)];
+    let inside = OWN.iter().map(|name| folder.join(name));
+    for path in inside.chain(about.iter().map(|name| folder.join(name))).chain(stores) {
+        let meta = match path.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            meta => meta.map_err(|e| failed(&path, e))?,
+        };
+        if !host::is_mine(&meta) {
+            return Err(foreign(&path));
+        }
+        if meta.is_symlink() {
+            return Err(Error::usage(format!("{}: is a link; remove it", path.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a second process.
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join("lock");
-    let options = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-    let file = options.map_err(|e| Error::io(path.display(), e))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::usage(format!(
+    let file = os::open_to_write(&path).map_err(|e| Error::io(path.display(), e))?;
+    locked(folder, file.try_lock()).map(|()| file)
+}
+
+/// Refuses a process that writes at the same time. Where there is no lock, or the file system has none,
+/// nothing can be done about it.
+fn lock_shared(folder: &Path) -> Result<Option<File>> {
+    let Ok(file) = os::open_file(&folder.join("lock")) else { return Ok(None) };
+    match file.try_lock_shared() {
+        Err(TryLockError::Error(_)) => Ok(None),
+        done => locked(folder, done).map(|()| Some(file)),
+    }
+}
+
+fn locked(folder: &Path, outcome: Result<(), TryLockError>) -> Result<()> {
+    outcome.map_err(|error| match error {
+        TryLockError::WouldBlock => Error::usage(format!(
             "{}: another process uses this repository; try again when it has finished",
             folder.display()
-        ))),
-        Err(TryLockError::Error(error)) => Err(Error::io(path.display(), error)),
+        )),
+        TryLockError::Error(error) => Error::io(folder.join("lock").display(), error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_repository_says_of_itself_is_read_as_it_was_written() {
+        let settings = vec![("journal".to_owned(), "wal".to_owned())];
+        let identity = Some(Identity { id: 7 << 90, backups: 12 });
+        for identity in [None, identity] {
+            let about = About { engine: "sqlite".to_owned(), settings: settings.clone(), identity };
+            assert_eq!(About::parse(&about.to_text()), Some(about));
+        }
+        for text in ["", "storemark backup 3, not encrypted\nsqlite\n", FORMS[1], "x\nsqlite\n"] {
+            assert_eq!(About::parse(text), None, "{text}");
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! What file systems differ in.
 
 use std::{
+    collections::HashMap,
     ffi::OsString,
     fs::{self, File, Metadata},
     io,
-    path::Path,
+    path::{Component, Path},
 };
 
 use crate::entry::{Kind, Stat};
@@ -20,6 +21,47 @@ fn kind(meta: &Metadata) -> Option<Kind> {
     }
 }
 
+/// Whether a name from a catalogue is that of one entry of a folder, and leads nowhere else.
+pub(crate) fn is_name(bytes: &[u8]) -> bool {
+    let name = name(bytes);
+    let mut components = Path::new(&name).components();
+    let first = components.next();
+    !bytes.contains(&0)
+        && matches!(first, Some(Component::Normal(only)) if only == name)
+        && components.next().is_none()
+}
+
+/// Whether an error concerns all that is still to be written, not only one path.
+pub(crate) fn concerns_all(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+
+    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
+}
+
+/// Opens a regular file to read, and nothing else that is at its path.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let file = open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("is not a file")) }
+}
+
+/// The file systems that a walk comes across, by device.
+#[derive(Default)]
+pub(crate) struct Filesystems(HashMap<u64, u64>);
+
+impl Filesystems {
+    /// Returns a number of the file system that the entry at `path` is on. Two that are mounted at the same
+    /// time have different ones, and so has one that is mounted where another one was.
+    pub(crate) fn number(&mut self, path: &Path, meta: &Metadata) -> u64 {
+        let Some((device, _)) = host::identity(meta) else { return 0 };
+        // A link may lead to another one.
+        let path = if meta.is_symlink() { path.parent().unwrap_or(path) } else { path };
+        *self.0.entry(device).or_insert_with(|| {
+            let sum = blake3::hash(&filesystem(path, device));
+            u64::from_le_bytes(*sum.as_bytes().first_chunk().expect("a sum has 32 bytes"))
+        })
+    }
+}
+
 #[cfg(unix)]
 mod imp {
     use std::os::unix::{
@@ -27,7 +69,9 @@ mod imp {
         fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown, lchown, symlink},
     };
 
-    use rustix::fs::{AtFlags, CWD, OFlags, Timespec, Timestamps, futimens, utimensat};
+    use rustix::fs::{
+        AtFlags, CWD, OFlags, StatVfsMountFlags, Timespec, Timestamps, futimens, statvfs, utimensat,
+    };
 
     use super::{File, Kind, Metadata, OsString, Path, Stat, fs, io, kind};
 
@@ -44,7 +88,49 @@ mod imp {
             size: meta.size(),
             inode: meta.ino(),
             links: u32::try_from(meta.nlink()).unwrap_or(u32::MAX),
+            filesystem: 0,
         })
+    }
+
+    /// The major number of loop devices on Linux.
+    const LOOP: u32 = 7;
+
+    /// What distinguishes a file system from others: its own number, its device if that has a number
+    /// that stays, and if it is read-only or in an image its mount. The files of an image may have any
+    /// numbers and times, and another image may be on the same device later.
+    pub(super) fn filesystem(path: &Path, device: u64) -> Vec<u8> {
+        let Ok(stat) = statvfs(path) else { return device.to_le_bytes().to_vec() };
+        let major = rustix::fs::major(device);
+        let stays = major != 0 || stat.f_fsid == 0;
+        let mut numbers =
+            [stat.f_fsid, if stays { device } else { 0 }].map(u64::to_le_bytes).concat();
+        let is_image = cfg!(target_os = "linux") && major == LOOP;
+        if is_image || stat.f_flag.contains(StatVfsMountFlags::RDONLY) {
+            numbers.extend(mount(path));
+        }
+        numbers
+    }
+
+    /// What no other mount has, nor this one after it was mounted anew. Where the system does not number
+    /// mounts so, no two backups take a mount for the same.
+    #[cfg(target_os = "linux")]
+    fn mount(path: &Path) -> Vec<u8> {
+        use rustix::fs::{StatxFlags, statx};
+
+        /// `STATX_MNT_ID_UNIQUE`, of Linux 6.8.
+        const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
+        let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, UNIQUE);
+        let found = found.ok().filter(|found| found.stx_mask & UNIQUE.bits() != 0);
+        let boot = fs::read("/proc/sys/kernel/random/boot_id").ok();
+        match found.zip(boot) {
+            Some((found, boot)) => [&found.stx_mnt_id.to_le_bytes()[..], &boot].concat(),
+            None => host::random().to_le_bytes().to_vec(),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn mount(_: &Path) -> Vec<u8> {
+        host::random().to_le_bytes().to_vec()
     }
 
     pub(crate) fn bytes(name: OsString) -> Vec<u8> {
@@ -59,24 +145,57 @@ mod imp {
         symlink(name(target), path)
     }
 
-    /// Owner, mode and time. Only root can give a file away: for others it is theirs.
+    /// Sets owner, mode and time. An owner that cannot be set is an error, once mode and time are set.
     pub(crate) fn restore(path: &Path, stat: &Stat) -> io::Result<()> {
-        if rustix::process::geteuid().is_root() {
-            lchown(path, Some(stat.user), Some(stat.group))?;
-        }
+        let (mode, given) = give(stat, |user, group| lchown(path, user, group));
         if stat.kind != Kind::Link {
-            fs::set_permissions(path, fs::Permissions::from_mode(stat.mode & 0o7777))?;
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         }
-        Ok(utimensat(CWD, path, &times(stat), AtFlags::SYMLINK_NOFOLLOW)?)
+        utimensat(CWD, path, &times(stat), AtFlags::SYMLINK_NOFOLLOW)?;
+        given
     }
 
-    /// The same for a file that is open.
+    /// Does the same for a file that is open.
     pub(crate) fn restore_file(file: &File, stat: &Stat) -> io::Result<()> {
-        if rustix::process::geteuid().is_root() {
-            fchown(file, Some(stat.user), Some(stat.group))?;
+        let (mode, given) = give(stat, |user, group| fchown(file, user, group));
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        futimens(file, &times(stat))?;
+        given
+    }
+
+    /// Sets owner and group, and returns the mode that is right then: with another owner no set-user-ID
+    /// bit, with another group no set-group-ID bit, and for the group no more than for others. Only root
+    /// can give a file away: for other users it is theirs, and no error.
+    fn give(
+        stat: &Stat,
+        chown: impl Fn(Option<u32>, Option<u32>) -> io::Result<()>,
+    ) -> (u32, io::Result<()>) {
+        let user = rustix::process::geteuid();
+        let mut mode = stat.mode & 0o7777;
+        let given = if user.is_root() { chown(Some(stat.user), Some(stat.group)) } else { Ok(()) };
+        if user.is_root() && given.is_ok() {
+            return (mode, given);
         }
-        file.set_permissions(fs::Permissions::from_mode(stat.mode & 0o7777))?;
-        Ok(futimens(file, &times(stat))?)
+        if user.as_raw() != stat.user {
+            mode &= !0o4000;
+        }
+        if chown(None, Some(stat.group)).is_err() {
+            mode &= !0o2070 | (mode & 0o007) << 3;
+        }
+        (mode, given)
+    }
+
+    /// Creates a file that only this user can read.
+    pub(crate) fn create(path: &Path) -> io::Result<File> {
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    }
+
+    /// Opens a file to write, as [`open`] does, or creates one that only this user can read.
+    pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
+        options.open(path)
     }
 
     fn times(stat: &Stat) -> Timestamps {
@@ -130,6 +249,18 @@ mod imp {
         Err(io::Error::new(io::ErrorKind::Unsupported, "symbolic links are not restored here"))
     }
 
+    pub(super) fn filesystem(_: &Path, device: u64) -> Vec<u8> {
+        device.to_le_bytes().to_vec()
+    }
+
+    pub(crate) fn create(path: &Path) -> io::Result<File> {
+        File::create_new(path)
+    }
+
+    pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+        fs::OpenOptions::new().write(true).create(true).truncate(false).open(path)
+    }
+
     pub(crate) fn restore(path: &Path, stat: &Stat) -> io::Result<()> {
         if stat.kind != Kind::File {
             return Ok(());
@@ -158,4 +289,23 @@ mod imp {
     }
 }
 
-pub(crate) use imp::{bytes, link, name, open, read_at, restore, restore_file, stat, sync_folder};
+use imp::filesystem;
+pub(crate) use imp::{
+    bytes, create, link, name, open, open_to_write, read_at, restore, restore_file, stat,
+    sync_folder,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_nowhere_else() {
+        for name in ["", ".", "..", "/", "/etc", "a/b", "a/", "./a", "../a", "a/..", "a\0b", "\0"] {
+            assert!(!is_name(name.as_bytes()), "{name:?}");
+        }
+        for name in ["a", "...", ".a", "..a", "a b", "\u{1b}[2J", "\n"] {
+            assert!(is_name(name.as_bytes()), "{name:?}");
+        }
+    }
+}

@@ -41,35 +41,62 @@ impl Compressor {
     }
 }
 
-/// Writes packs. A full one is flushed while the next one is written.
+/// Most bytes of a frame as it is in a pack: one that does not compress is a little longer.
+const LONGEST_STORED: usize = LONGEST_FRAME + (64 << 10);
+
+/// Writes packs. A full one is flushed while the next one is written. Dropped before it is finished, it
+/// removes what it wrote.
 pub(crate) struct Writer {
     folder: PathBuf,
     state: Mutex<State>,
+    /// Leftovers of others that are now in the folder [`SET_ASIDE`].
+    pub(crate) set_aside: u64,
 }
 
+/// The folder next to that of the packs for packs that no catalogue mentions and that may be needed.
+pub(crate) const SET_ASIDE: &str = "set-aside";
+
+/// What becomes of packs that the catalogue does not mention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leftovers {
+    /// They are of backups that were not completed: they are removed.
+    Remove,
+    /// The catalogue has no backup, and may have lost those that the packs are of.
+    SetAside,
+}
+
+#[derive(Default)]
 struct State {
     next: u32,
     open: Option<(u32, File, u64)>,
     /// Packs that are complete, with their lengths.
     done: Vec<(u32, u64)>,
     flushing: Vec<JoinHandle<io::Result<()>>>,
+    /// Those that were created, until all are finished.
+    created: Vec<PathBuf>,
 }
 
 impl Writer {
-    /// Packs in `folder` that are not among `known` are of backups that were not completed: they
-    /// are removed.
-    pub(crate) fn new(folder: PathBuf, known: &[(u32, u64)]) -> Result<Self> {
+    /// The catalogue mentions the packs `known`.
+    pub(crate) fn new(folder: PathBuf, known: &[(u32, u64)], leftovers: Leftovers) -> Result<Self> {
         let names: HashSet<_> = known.iter().map(|(pack, _)| path(&folder, *pack)).collect();
         let failed = |e| Error::io(folder.display(), e);
+        let mut set_aside = 0;
         for entry in fs::read_dir(&folder).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            if !names.contains(&path) {
+            if names.contains(&path) {
+                continue;
+            }
+            if leftovers == Leftovers::SetAside {
+                put_aside(&folder, &path)?;
+                set_aside += 1;
+            } else {
                 fs::remove_file(&path).map_err(|e| Error::io(path.display(), e))?;
             }
         }
-        let next = known.iter().map(|(pack, _)| pack + 1).max().unwrap_or(1);
-        let state = State { next, open: None, done: Vec::new(), flushing: Vec::new() };
-        Ok(Self { folder, state: Mutex::new(state) })
+        let next = known.iter().map(|(pack, _)| pack.saturating_add(1)).max().unwrap_or(1);
+        let state = State { next, ..State::default() };
+        Ok(Self { folder, state: Mutex::new(state), set_aside })
     }
 
     /// Appends a compressed frame, and returns its pack and where it starts.
@@ -94,26 +121,63 @@ impl Writer {
     fn create(&self, state: &mut State) -> Result<(u32, File, u64)> {
         let pack = state.next;
         let path = path(&self.folder, pack);
-        let file = File::create_new(&path).map_err(|e| Error::io(path.display(), e))?;
-        state.next += 1;
+        let full = || Error::corrupt("catalogue: the number of the last pack is too high");
+        state.next = pack.checked_add(1).ok_or_else(full)?;
+        let file = os::create(&path).map_err(|e| Error::io(path.display(), e))?;
+        state.created.push(path);
         Ok((pack, file, 0))
     }
 
     /// Flushes all packs, then their names. Returns the new ones with their lengths.
-    pub(crate) fn finish(self) -> Result<Vec<(u32, u64)>> {
-        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn finish(&mut self) -> Result<Vec<(u32, u64)>> {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some((pack, file, length)) = state.open.take() {
             state.close(pack, file, length);
         }
         let failed = |e| Error::io(self.folder.display(), e);
-        for flushing in state.flushing {
+        for flushing in state.flushing.drain(..) {
             flushing.join().map_err(|_| Error::failed("a flush panicked"))?.map_err(failed)?;
         }
         if !state.done.is_empty() {
             os::sync_folder(&self.folder).map_err(failed)?;
         }
-        Ok(state.done)
+        // The catalogue may mention them from now on.
+        state.created.clear();
+        Ok(std::mem::take(&mut state.done))
     }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for path in state.created.drain(..) {
+            // What is left is removed by the next backup.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Moves a pack out of the way, under a name that is free.
+fn put_aside(folder: &Path, pack: &Path) -> Result<()> {
+    let aside = folder.with_file_name(SET_ASIDE);
+    match host::create_folder(&aside, 0o700) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(Error::io(aside.display(), error));
+        }
+        _ => {}
+    }
+    let name = pack.file_name().unwrap_or_default();
+    for number in 1_u32.. {
+        let mut name = name.to_owned();
+        if number > 1 {
+            name.push(format!(".{number}"));
+        }
+        match host::rename_new(pack, &aside.join(name)) {
+            Err(error) if error.kind() == ErrorKind::Exists => {}
+            done => return done,
+        }
+    }
+    Err(Error::failed(format!("{}: is full", aside.display())))
 }
 
 impl State {
@@ -151,7 +215,8 @@ impl<'a> Reader<'a> {
             None => self.read(place)?,
         }
         let start = place.inner as usize;
-        let block = self.frames[0].1.get(start..start + place.length as usize);
+        let block = start.checked_add(place.length as usize);
+        let block = block.and_then(|end| self.frames[0].1.get(start..end));
         let block = block.filter(|block| blake3::hash(block).as_bytes() == hash);
         block.ok_or_else(|| self.damaged(place, "holds other bytes than were backed up"))
     }
@@ -161,11 +226,15 @@ impl<'a> Reader<'a> {
         let path = path(self.folder, place.pack);
         if self.open.as_ref().is_none_or(|(pack, _)| *pack != place.pack) {
             let lost = |e| Error::io(path.display(), e).with_kind(ErrorKind::Corrupt);
-            let file = File::open(&path).map_err(lost)?;
+            let file = os::open_file(&path).map_err(lost)?;
             self.open = Some((place.pack, file));
         }
         let (_, file) = self.open.as_ref().expect("it was just opened");
-        self.stored.resize(place.stored as usize, 0);
+        let stored = place.stored as usize;
+        if stored > LONGEST_STORED {
+            return Err(self.damaged(place, "is longer than any frame"));
+        }
+        self.stored.resize(stored, 0);
         let read = os::read_at(file, &mut self.stored, place.offset.into());
         let last = if self.frames.len() < CACHED { None } else { self.frames.pop() };
         let mut frame = last.map_or_else(|| Vec::with_capacity(LONGEST_FRAME), |(_, frame)| frame);

@@ -1,13 +1,22 @@
 //! A repository: a folder of packs, and a store with the catalogue.
 
 use std::{
-    fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use model::{Error, Key, Mode, Put, Result, Store};
 
 use crate::catalogue::{Catalogue, Snapshot};
+
+/// What a repository that is kept says of its catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// The number that both have.
+    pub(crate) id: u128,
+    /// Backups that the catalogue has at least.
+    pub(crate) backups: u32,
+}
 
 /// Fails if the user asked to stop.
 pub type StopCheck<'a> = &'a (dyn Fn() -> Result<()> + Sync);
@@ -16,14 +25,54 @@ pub type StopCheck<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 pub struct Repository {
     packs: PathBuf,
     store: Box<dyn Store>,
+    /// `None`: it is not kept, or of form 1.
+    identity: Option<Identity>,
 }
 
 impl Repository {
     /// One with packs in the folder `packs`, which is created if it is missing, and the catalogue in
     /// `store`, whose keys are names.
     pub fn new(packs: PathBuf, store: Box<dyn Store>) -> Result<Self> {
-        fs::create_dir_all(&packs).map_err(|e| Error::io(packs.display(), e))?;
-        Ok(Self { packs, store })
+        match host::create_folder(&packs, 0o700) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(Error::io(packs.display(), error))
+            }
+            _ => Ok(Self::kept(packs, store, None)),
+        }
+    }
+
+    /// One whose folder of packs exists.
+    pub(crate) fn kept(packs: PathBuf, store: Box<dyn Store>, identity: Option<Identity>) -> Self {
+        Self { packs, store, identity }
+    }
+
+    /// Why the catalogue is not the one that wrote all backups of this repository; `None`: it is.
+    pub fn disagreement(&self) -> Result<Option<String>> {
+        self.disagrees(&mut self.catalogue(Mode::Read)?)
+    }
+
+    pub(crate) fn disagrees(&self, catalogue: &mut Catalogue<'_>) -> Result<Option<String>> {
+        let Some(Identity { id, backups }) = self.identity else { return Ok(None) };
+        let Some(inventory) = catalogue.inventory()? else {
+            let what = "catalogue: is empty, or not that of this repository: the repository's number \
+                        is not in it";
+            return Ok(Some(what.to_owned()));
+        };
+        let last = catalogue.snapshots()?.last().map_or(0, |last| last.version);
+        let packs = catalogue.packs()?.len() as u64;
+        Ok(if inventory.id != id {
+            Some("catalogue: is that of another repository".to_owned())
+        } else if last < backups {
+            Some(format!(
+                "catalogue: is an older one, or has lost records: its last backup has the number \
+                 {last} instead of {backups}"
+            ))
+        } else if packs != inventory.packs {
+            let written = inventory.packs;
+            Some(format!("catalogue: has lost records: it has {packs} of {written} packs"))
+        } else {
+            None
+        })
     }
 
     /// The store of the catalogue.

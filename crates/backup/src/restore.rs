@@ -1,10 +1,10 @@
-//! Restores a snapshot: content, modes, times, symbolic and hard links, and as root owners. What is
-//! damaged is left out and named.
+//! Restores a snapshot: content, modes, times, symbolic and hard links, and as root owners. What cannot be
+//! restored, because it is damaged or its name is too long, say, is named, and the rest is restored.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::{self, File},
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -14,11 +14,11 @@ use std::{
     time::Duration,
 };
 
-use model::{Error, ErrorKind, Mode, Result};
+use model::{Error, ErrorKind, Mode, Result, Shown};
 
 use crate::{
     batch::Batch,
-    catalogue::{Catalogue, ROOT, root_name},
+    catalogue::{Catalogue, ROOT, Snapshot, root_name},
     entry::{Content, Entry, Hash, Place, Stat},
     os,
     packs::Reader,
@@ -31,13 +31,14 @@ use crate::{
 pub struct Restored {
     pub files: u64,
     pub bytes: u64,
-    /// What could not be restored, because the repository is damaged.
+    /// What could not be restored as it was, and why.
     pub problems: Vec<Problem>,
     /// The time that the store of the catalogue took.
     pub catalogue: Duration,
 }
 
-/// Restores the snapshot `version`, or the last one, as the folder `to`, which is empty or missing.
+/// Restores the snapshot `version`, or the last one, as the folder `to`, which is empty or missing. Only
+/// this user can read it until everything in it has its mode. What cannot be restored is named.
 pub fn restore(
     repository: &Repository,
     version: Option<u32>,
@@ -45,14 +46,16 @@ pub fn restore(
     stop: StopCheck<'_>,
 ) -> Result<Restored> {
     let mut catalogue = repository.catalogue(Mode::Read)?;
+    let disagreement = repository.disagrees(&mut catalogue)?;
     let snapshots = catalogue.snapshots()?;
     let is_it = |of: u32| version.is_none_or(|version| version == of);
     let snapshot = snapshots.iter().rev().find(|snapshot| is_it(snapshot.version));
-    let snapshot = snapshot.ok_or_else(|| missing(version, snapshots.len()))?;
-    let root = root_name(&snapshot.folder);
-    let roots = catalogue.children(ROOT, snapshot.version)?;
-    let root = roots.into_iter().find(|(name, _)| *name == root).map(|(_, entry)| entry);
-    let root = root.ok_or_else(|| Error::corrupt("catalogue: a snapshot has no folder"))?;
+    let missing = || match &disagreement {
+        Some(what) => Error::corrupt(what.clone()),
+        None => missing(version, snapshots.len()),
+    };
+    let snapshot = snapshot.ok_or_else(missing)?;
+    let root = root_of(&mut catalogue, snapshot)?;
     let mut places = HashMap::new();
     catalogue.blocks(&mut |(hash, block)| {
         places.insert(hash, block.place);
@@ -70,7 +73,7 @@ pub fn restore(
         let writers: Vec<_> = (0..workers()).map(start).collect();
         drop(inbox);
         let mut plan = Plan::new(&mut catalogue, snapshot.version, out, stop);
-        let planned = plan.entry(to, root).and_then(|()| plan.send());
+        let planned = plan.tree(to, root).and_then(|()| plan.send());
         let Plan { later, out, .. } = plan;
         drop(out);
         // What a worker says comes before that nobody takes up its batches.
@@ -80,17 +83,37 @@ pub fn restore(
         }
         planned.map(|()| (later, restored))
     })?;
-    let Later { folders, links, problems, .. } = later;
-    restored.problems.extend(problems);
-    let without = link_all(&links, &restored.problems)?;
-    restored.files += (links.len() - without.len()) as u64;
-    restored.problems.extend(without);
+    stop()?;
+    let lost = lost(&mut catalogue, snapshot, &later)?.or(disagreement);
+    restored.finish(later)?;
+    restored.problems.extend(lost.map(|what| Problem { path: to.to_owned(), what }));
     restored.problems.sort_by(|a, b| a.path.cmp(&b.path));
-    // Those inside first: they change the times of those around them.
-    for (folder, stat) in folders.iter().rev() {
-        os::restore(folder, stat).map_err(|e| Error::io(folder.display(), e))?;
-    }
     Ok(Restored { catalogue: catalogue.spent(), ..restored })
+}
+
+/// The folder that was backed up: what its system reported, its mode and its number.
+fn root_of(catalogue: &mut Catalogue<'_>, snapshot: &Snapshot) -> Result<(Stat, u32)> {
+    let root = root_name(&snapshot.folder);
+    let roots = catalogue.children(ROOT, snapshot.version)?;
+    let found = roots.into_iter().find(|(name, _)| *name == root).map(|(_, entry)| entry);
+    match found {
+        Some(Entry { stat, mode, content: Content::Folder(number) }) => {
+            Ok((Stat { mode, ..stat }, number))
+        }
+        _ => Err(Error::corrupt("catalogue: a snapshot has no folder")),
+    }
+}
+
+/// Says so if the catalogue has fewer paths of the snapshot than it had when that was taken.
+fn lost(
+    catalogue: &mut Catalogue<'_>,
+    snapshot: &Snapshot,
+    later: &Later,
+) -> Result<Option<String>> {
+    let exact = catalogue.inventory()?.is_some_and(|found| found.exact_from <= snapshot.version);
+    let (found, had) = (later.found, snapshot.entries);
+    let fewer = exact && later.complete && found < had;
+    Ok(fewer.then(|| format!("catalogue: has lost records: it has {found} of {had} paths")))
 }
 
 impl Restored {
@@ -99,16 +122,40 @@ impl Restored {
         self.bytes += bytes;
         self.problems.extend(problems);
     }
+
+    /// Does what is done once all files are written.
+    fn finish(&mut self, later: Later) -> Result<()> {
+        let Later { folders, links, problems, .. } = later;
+        let without = link_all(&links, &self.problems)?;
+        self.files += (links.len() - without.len()) as u64;
+        self.problems.extend(problems.into_iter().chain(without));
+        // Those inside first: they change the times of those around them, which are closed meanwhile.
+        for (folder, stat) in folders.iter().rev() {
+            self.problems.extend(tried("owner, mode and time", folder, os::restore(folder, stat))?);
+        }
+        Ok(())
+    }
 }
 
-/// Makes further names of files; returns those whose file is damaged.
+/// What came of a step that concerns one path: nothing, or the problem. An error that concerns all others
+/// too ends the restore.
+fn tried(step: &str, path: &Path, outcome: io::Result<()>) -> Result<Option<Problem>> {
+    match outcome {
+        Ok(()) => Ok(None),
+        Err(error) if os::concerns_all(&error) => Err(Error::io(path.display(), error)),
+        Err(error) => Ok(Some(Problem { path: path.to_owned(), what: format!("{step}: {error}") })),
+    }
+}
+
+/// Makes further names of files; returns those that could not be made, because their file was not
+/// restored, say.
 fn link_all(links: &[(PathBuf, PathBuf)], damaged: &[Problem]) -> Result<Vec<Problem>> {
     let damaged: HashMap<_, _> = damaged.iter().map(|of| (&of.path, &of.what)).collect();
     let mut without = Vec::new();
     for (first, link) in links {
-        match damaged.get(first) {
+        match damaged.get(first).filter(|_| !first.exists()) {
             Some(what) => without.push(Problem { path: link.clone(), what: (*what).clone() }),
-            None => fs::hard_link(first, link).map_err(|e| Error::io(link.display(), e))?,
+            None => without.extend(tried("second name", link, fs::hard_link(first, link))?),
         }
     }
     Ok(without)
@@ -123,26 +170,38 @@ fn missing(version: Option<u32>, count: usize) -> Error {
     }
 }
 
-/// The folder, which must be empty.
+/// The folder, which must be empty and is closed to other users.
 fn create(to: &Path) -> Result<()> {
     let failed = |e| Error::io(to.display(), e);
-    fs::create_dir_all(to).map_err(failed)?;
-    if fs::read_dir(to).map_err(failed)?.next().is_some() {
-        return Err(Error::usage(format!("{}: is not empty; name a new folder", to.display())));
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent).map_err(|e| Error::io(parent.display(), e))?;
     }
-    Ok(())
+    match host::create_folder(to, 0o700) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        created => return created.map_err(failed),
+    }
+    let check_empty = || match fs::read_dir(to).map_err(failed)?.next() {
+        Some(_) => Err(Error::usage(format!("{}: is not empty; name a new folder", to.display()))),
+        None => Ok(()),
+    };
+    check_empty()?;
+    host::set_mode(to, 0o700).map_err(failed)?;
+    // Another user may have put something there until now.
+    check_empty()
 }
 
 /// What is done once all files are written.
-#[derive(Default)]
 struct Later {
     folders: Vec<(PathBuf, Stat)>,
     /// The first path of a file, and another one.
     links: Vec<(PathBuf, PathBuf)>,
-    /// The first paths of files with several.
-    linked: HashMap<Stat, PathBuf>,
-    /// Folders whose entries cannot be read.
+    /// The first paths of files with several names, by what was reported of them and by their blocks.
+    linked: HashMap<(Stat, blake3::Hash), PathBuf>,
+    /// What was not handed to a worker.
     problems: Vec<Problem>,
+    /// Entries that the catalogue has, and whether all of it was seen.
+    found: u64,
+    complete: bool,
 }
 
 /// A file with its blocks.
@@ -165,56 +224,103 @@ impl<'a, 's> Plan<'a, 's> {
         out: SyncSender<Vec<Planned>>,
         stop: StopCheck<'a>,
     ) -> Self {
-        let (batch, later) = (Batch::default(), Later::default());
+        let batch = Batch::default();
+        let later = Later {
+            folders: Vec::new(),
+            links: Vec::new(),
+            linked: HashMap::new(),
+            problems: Vec::new(),
+            found: 0,
+            complete: true,
+        };
         Self { catalogue, version, out, stop, batch, later }
     }
 
-    fn entry(&mut self, path: &Path, Entry { stat, content }: Entry) -> Result<()> {
-        let failed = |e| Error::io(path.display(), e);
-        match content {
-            Content::Folder(number) => self.folder(path, stat, number),
-            Content::Blocks(blocks) => self.file(path, stat, blocks),
-            Content::Link(target) => {
-                os::link(&target, path).and_then(|()| os::restore(path, &stat)).map_err(failed)
+    /// Goes through the folder `to` and all below it, each folder before those in it.
+    fn tree(&mut self, to: &Path, (stat, number): (Stat, u32)) -> Result<()> {
+        let (mut left, mut seen) = (vec![(to.to_owned(), number)], HashSet::new());
+        self.later.found = 1;
+        self.later.folders.push((to.to_owned(), stat));
+        while let Some((path, number)) = left.pop() {
+            (self.stop)()?;
+            if seen.insert(number) {
+                let folders = self.folder(&path, number)?;
+                left.extend(folders.into_iter().rev());
+            } else {
+                self.problem(
+                    path,
+                    "catalogue: the folder is in itself, or in two places".to_owned(),
+                );
             }
-            Content::Nothing => Ok(()),
-        }
-    }
-
-    fn folder(&mut self, path: &Path, stat: Stat, number: u32) -> Result<()> {
-        (self.stop)()?;
-        self.later.folders.push((path.to_owned(), stat));
-        let children = match self.catalogue.children(number, self.version) {
-            Err(error) if !error.is_stopped() => {
-                let what = format!("what is in it is lost: {error}");
-                self.later.problems.push(Problem { path: path.to_owned(), what });
-                return Ok(());
-            }
-            children => children?,
-        };
-        let is_folder = |child: &(_, Entry)| matches!(child.1.content, Content::Folder(_));
-        // As a backup walks: files whose blocks are in the same frames follow each other.
-        let (folders, others): (Vec<_>, Vec<_>) = children.into_iter().partition(is_folder);
-        for (name, entry) in others {
-            self.entry(&path.join(os::name(&name)), entry)?;
-        }
-        for (name, entry) in folders {
-            let path = path.join(os::name(&name));
-            fs::create_dir(&path).map_err(|e| Error::io(path.display(), e))?;
-            self.entry(&path, entry)?;
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, stat: Stat, blocks: Vec<Hash>) -> Result<()> {
+    fn problem(&mut self, path: PathBuf, what: String) {
+        self.later.complete = false;
+        self.later.problems.push(Problem { path, what });
+    }
+
+    /// Restores what is in a folder, and returns the folders among that.
+    fn folder(&mut self, path: &Path, number: u32) -> Result<Vec<(PathBuf, u32)>> {
+        let children = match self.catalogue.children(number, self.version) {
+            Err(error) if !error.is_stopped() => {
+                self.problem(path.to_owned(), format!("what is in it is lost: {error}"));
+                return Ok(Vec::new());
+            }
+            children => children?,
+        };
+        self.later.found += children.len() as u64;
+        // Files whose blocks are in the same frames follow each other, as in a backup: those in folders
+        // come later.
+        let mut folders = Vec::new();
+        for (name, Entry { stat, mode, content }) in children {
+            let stat = Stat { mode, ..stat };
+            if !os::is_name(&name) {
+                let what = format!("catalogue: a name that leads elsewhere: {}", Shown(&name));
+                self.problem(path.to_owned(), what);
+                continue;
+            }
+            let path = path.join(os::name(&name));
+            match content {
+                Content::Folder(number) => folders.extend(self.new_folder(path, stat, number)?),
+                Content::Blocks(blocks) => self.file(path, stat, blocks)?,
+                Content::Link(target) => {
+                    let made = os::link(&target, &path).and_then(|()| os::restore(&path, &stat));
+                    self.later.problems.extend(tried("symbolic link", &path, made)?);
+                }
+                Content::Nothing => {}
+            }
+        }
+        Ok(folders)
+    }
+
+    /// Creates a folder; `None`: it cannot be created, and nothing in it can be restored.
+    fn new_folder(
+        &mut self,
+        path: PathBuf,
+        stat: Stat,
+        number: u32,
+    ) -> Result<Option<(PathBuf, u32)>> {
+        let step = "the folder, and all in it";
+        if let Some(problem) = tried(step, &path, host::create_folder(&path, 0o700))? {
+            self.problem(problem.path, problem.what);
+            return Ok(None);
+        }
+        self.later.folders.push((path.clone(), stat));
+        Ok(Some((path, number)))
+    }
+
+    fn file(&mut self, path: PathBuf, stat: Stat, blocks: Vec<Hash>) -> Result<()> {
         if stat.links > 1 {
-            if let Some(first) = self.later.linked.get(&stat) {
-                self.later.links.push((first.clone(), path.to_owned()));
+            let key = (stat, blake3::hash(blocks.as_flattened()));
+            if let Some(first) = self.later.linked.get(&key) {
+                self.later.links.push((first.clone(), path));
                 return Ok(());
             }
-            self.later.linked.insert(stat, path.to_owned());
+            self.later.linked.insert(key, path.clone());
         }
-        self.batch.push((path.to_owned(), stat, blocks), stat.size);
+        self.batch.push((path, stat, blocks), stat.size);
         if self.batch.is_full() { self.send() } else { Ok(()) }
     }
 
@@ -224,7 +330,7 @@ impl<'a, 's> Plan<'a, 's> {
     }
 }
 
-/// Writes files until there are no more. One that is damaged is left out.
+/// Writes files until there are no more. One that cannot be restored is named.
 fn write_files(
     inbox: &Mutex<Receiver<Vec<Planned>>>,
     places: &HashMap<Hash, Place>,
@@ -235,36 +341,51 @@ fn write_files(
         let batch = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(batch) = batch else { return Ok(restored) };
         for (path, stat, blocks) in batch {
-            match write_file(&path, &stat, &blocks, places, &mut reader) {
-                Ok(()) => {
-                    restored.files += 1;
-                    restored.bytes += stat.size;
+            let Some(file) = restored.create_file(&path)? else { continue };
+            if let Err(trouble) = write_blocks(&file, &blocks, places, &mut reader) {
+                // Half a file would pass for a whole one.
+                fs::remove_file(&path).map_err(|e| Error::io(path.display(), e))?;
+                if trouble.kind() != ErrorKind::Corrupt {
+                    return Err(trouble.context(path.display()));
                 }
-                Err(damage) if damage.kind() == ErrorKind::Corrupt => {
-                    // Half a file would pass for a whole one.
-                    fs::remove_file(&path).map_err(|e| Error::io(path.display(), e))?;
-                    restored.problems.push(Problem { path, what: damage.to_string() });
-                }
-                Err(error) => return Err(error.context(path.display())),
+                restored.problems.push(Problem { path, what: trouble.to_string() });
+                continue;
+            }
+            restored.files += 1;
+            restored.bytes += stat.size;
+            let set = os::restore_file(&file, &stat);
+            restored.problems.extend(tried("owner, mode and time", &path, set)?);
+        }
+    }
+}
+
+impl Restored {
+    fn create_file(&mut self, path: &Path) -> Result<Option<File>> {
+        match os::create(path) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) => {
+                self.problems.extend(tried("cannot be created", path, Err(error))?);
+                Ok(None)
             }
         }
     }
 }
 
-/// An error of the kind `Corrupt` if a block is damaged.
-fn write_file(
-    path: &Path,
-    stat: &Stat,
+/// Writes the content of a file; an error of the kind `Corrupt` if it cannot be had.
+fn write_blocks(
+    mut file: &File,
     blocks: &[Hash],
     places: &HashMap<Hash, Place>,
     reader: &mut Reader<'_>,
 ) -> Result<()> {
-    let mut file = File::create_new(path).map_err(|e| Error::io("cannot be created", e))?;
     for hash in blocks {
         let place = places.get(hash);
         let place = place.ok_or_else(|| Error::corrupt("catalogue: a block is missing"))?;
         let block = reader.block(place, hash)?;
-        file.write_all(block).map_err(|e| Error::io("cannot be written", e))?;
+        file.write_all(block).map_err(|e| {
+            let kind = if os::concerns_all(&e) { ErrorKind::Failed } else { ErrorKind::Corrupt };
+            Error::io("cannot be written", e).with_kind(kind)
+        })?;
     }
-    os::restore_file(&file, stat).map_err(|e| Error::io("mode, owner and time", e))
+    Ok(())
 }

@@ -2,7 +2,8 @@
 
 use std::{
     collections::HashMap,
-    fs, io,
+    fs::{self, Metadata},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -60,15 +61,15 @@ impl Copying<'_> {
 
     /// The inner result ends everything, the outer one is about this path.
     fn copy(&mut self, from: &Path, to: &Path) -> io::Result<Result<()>> {
-        let stat = os::stat(&fs::symlink_metadata(from)?);
-        let stat = stat.ok_or_else(|| io::Error::other("a device, socket or pipe"))?;
+        let meta = fs::symlink_metadata(from)?;
+        let stat = os::stat(&meta).ok_or_else(|| io::Error::other("a device, socket or pipe"))?;
         match stat.kind {
             Kind::Folder => {
                 let mut names = fs::read_dir(from)?
                     .map(|entry| entry.map(|entry| entry.file_name()))
                     .collect::<io::Result<Vec<_>>>()?;
                 names.sort();
-                fs::create_dir(to)?;
+                host::create_folder(to, 0o700)?;
                 for name in names {
                     if let Err(error) = self.entry(&from.join(&name), &to.join(&name)) {
                         return Ok(Err(error));
@@ -79,26 +80,30 @@ impl Copying<'_> {
                 let target = os::bytes(fs::read_link(from)?.into_os_string());
                 os::link(&target, to)?;
             }
-            _ => self.file(from, to, &stat)?,
+            _ => self.file(from, to, &meta)?,
         }
-        os::restore(to, &stat)?;
+        let mode = match stat.kind {
+            Kind::Link => stat.mode,
+            _ => host::mode_without_list(from, &meta)?.0,
+        };
+        os::restore(to, &Stat { mode, ..stat })?;
         Ok(Ok(()))
     }
 
-    fn file(&mut self, from: &Path, to: &Path, stat: &Stat) -> io::Result<()> {
-        let key = (stat.inode, stat.size);
-        if stat.links > 1
-            && let Some(first) = self.linked.get(&key)
-        {
+    fn file(&mut self, from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
+        let links = os::stat(meta).map_or(1, |stat| stat.links);
+        // Device and inode: two file systems may have the same inodes.
+        let key = host::identity(meta).filter(|_| links > 1);
+        if let Some(first) = key.and_then(|key| self.linked.get(&key)) {
             return fs::hard_link(first, to);
         }
-        fs::copy(from, to).inspect_err(|_| {
+        let mut source = os::open_file(from)?;
+        let mut copy = os::create(to)?;
+        io::copy(&mut source, &mut copy).inspect_err(|_| {
             let _ = fs::remove_file(to);
         })?;
-        if stat.links > 1 {
-            self.linked.insert(key, to.to_owned());
-        }
-        self.copied.files.push((to.to_owned(), stat.size));
+        self.linked.extend(key.map(|key| (key, to.to_owned())));
+        self.copied.files.push((to.to_owned(), meta.len()));
         Ok(())
     }
 }

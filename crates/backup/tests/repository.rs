@@ -3,15 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{
+    collections::HashMap,
     fs::{self, File},
     io::{Seek, SeekFrom, Write},
+    ops::ControlFlow,
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, SystemTime},
 };
 
-use model::{Error, Result, Settings};
+use model::{
+    Access, Error, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings,
+};
 use storemark_backup::{
     About, Kept, Replay, Saved, check, differences, repeat, restore, save, stats,
 };
@@ -54,18 +58,63 @@ impl Place {
 
     fn open(&self) -> Result<Kept> {
         let engine = engines::registry::blobs(self.engine).unwrap();
+        Kept::open(&self.repository(), engine, &Settings::default())
+    }
+
+    fn open_to_save(&self) -> Result<Kept> {
+        let engine = engines::registry::blobs(self.engine).unwrap();
         let folder = self.repository();
         match About::of(&folder)? {
-            Some(_) => Kept::open(&folder, engine, &Settings::default()),
+            Some(_) => Kept::open_to_save(&folder, engine, &Settings::default()),
             None => Kept::create(&folder, engine, &Settings::default()),
         }
     }
 
     fn save(&self) -> Saved {
-        let kept = self.open().unwrap();
-        let saved = save(kept.repository(), &self.tree(), GO_ON).unwrap();
-        kept.close().unwrap();
-        saved
+        self.try_save().unwrap()
+    }
+
+    fn try_save(&self) -> Result<Saved> {
+        let mut kept = self.open_to_save()?;
+        let saved = kept.save(&self.tree(), GO_ON)?;
+        kept.close().map(|()| saved)
+    }
+
+    /// Replaces the catalogue by one that `change` changed.
+    fn change_catalogue(&self, change: impl FnOnce(&mut dyn Session)) {
+        let engine = engines::registry::blobs(self.engine).unwrap();
+        let (settings, access, keys) = (Settings::default(), Access::Write, KeyKind::Names);
+        let options = OpenOptions { settings, access, keys };
+        let store = engine.open(&self.repository().join("catalogue/store"), &options).unwrap();
+        let mut session = store.session().unwrap();
+        session.begin(Mode::Write).unwrap();
+        change(&mut *session);
+        session.commit().unwrap();
+        drop(session);
+        store.close().unwrap();
+    }
+
+    /// All keys of the catalogue with their records.
+    fn records(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut found = Vec::new();
+        self.change_catalogue(|session| {
+            let scan = Scan { from: None, limit: u64::MAX, values: true };
+            let visit = &mut |item: Item<'_>| {
+                let Key::Name(key) = item.key else { panic!("a name") };
+                found.push((key.to_vec(), item.value.to_vec()));
+                Ok(ControlFlow::Continue(()))
+            };
+            session.scan(scan, visit).unwrap();
+        });
+        found
+    }
+
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.repository().join(folder)) else { return Vec::new() };
+        let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<_> = entries.map(|entry| name(entry).into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     fn restored(&self, version: Option<u32>) -> PathBuf {
@@ -107,7 +156,7 @@ fn assert_same(one: &Path, other: &Path) {
 fn what_is_restored_is_what_was_backed_up_in_every_catalogue() {
     for engine in ["sqlite", "lmdb", "redb"] {
         let place = Place::new(engine);
-        place.open().unwrap().repository().warm_up().unwrap();
+        place.open_to_save().unwrap().repository().warm_up().unwrap();
         let first = place.save();
         assert_eq!((first.version, first.files_read, first.bytes_read), (1, 6, 3_000_021));
         assert_eq!((first.entries, first.problems.len()), (11, 0), "{engine}");
@@ -158,7 +207,7 @@ fn each_snapshot_stays_as_it_was() {
 fn a_backup_that_is_stopped_anywhere_leaves_what_was_there() {
     let place = Place::new("sqlite");
     for steps in 0.. {
-        let (left, kept) = (AtomicU32::new(steps), place.open().unwrap());
+        let (left, kept) = (AtomicU32::new(steps), place.open_to_save().unwrap());
         let stop = || match left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
         {
@@ -174,6 +223,7 @@ fn a_backup_that_is_stopped_anywhere_leaves_what_was_there() {
         }
         let snapshots = place.open().unwrap().repository().snapshots().unwrap();
         assert_eq!(snapshots, vec![]);
+        assert_eq!(place.names_in("packs"), Vec::<String>::new(), "it removes what it wrote");
     }
     place.save();
     assert_same(&place.tree(), &place.restored(None));
@@ -255,10 +305,14 @@ fn a_damaged_catalogue_is_named() {
 #[test]
 fn a_second_process_is_refused_and_a_foreign_folder_too() {
     let place = Place::new("sqlite");
-    let first = place.open().unwrap();
+    let first = place.open_to_save().unwrap();
     let refused = place.open().err().unwrap().to_string();
     assert!(refused.contains("another process uses this repository"), "{refused}");
     first.close().unwrap();
+    let readers = [place.open().unwrap(), place.open().unwrap()];
+    let refused = place.open_to_save().err().unwrap().to_string();
+    assert!(refused.contains("another process uses this repository"), "{refused}");
+    drop(readers);
     let engine = engines::registry::blobs("sqlite").unwrap();
     let error = Kept::create(&place.tree(), engine, &Settings::default()).err().unwrap();
     assert!(error.to_string().contains("is not empty and no repository"), "{error}");
@@ -271,7 +325,7 @@ fn a_repository_whose_making_was_interrupted_is_made_again() {
     fs::write(place.repository().join("catalogue/store"), b"half").unwrap();
     place.save();
     fs::remove_file(place.repository().join("storemark-backup")).unwrap();
-    let error = place.open().err().unwrap().to_string();
+    let error = place.open_to_save().err().unwrap().to_string();
     assert!(error.contains("storemark-backup is missing"), "{error}");
 }
 
@@ -295,7 +349,7 @@ fn a_file_that_changes_or_goes_while_it_is_backed_up_is_named() {
     let place = Place::new("sqlite");
     let path = place.tree().join("a/small");
     let count = AtomicU32::new(0);
-    let kept = place.open().unwrap();
+    let kept = place.open_to_save().unwrap();
     let change = || {
         let text = format!("change {}", count.fetch_add(1, Ordering::Relaxed));
         fs::write(&path, text).map_err(|e| Error::io("test", e))
@@ -307,7 +361,7 @@ fn a_file_that_changes_or_goes_while_it_is_backed_up_is_named() {
     place.assert_whole();
 
     fs::write(place.tree().join("gone"), b"soon gone").unwrap();
-    let kept = place.open().unwrap();
+    let kept = place.open_to_save().unwrap();
     let remove = || {
         let _ = fs::remove_file(place.tree().join("gone"));
         Ok(())
@@ -323,7 +377,7 @@ fn a_file_that_changes_or_goes_while_it_is_backed_up_is_named() {
 #[test]
 fn a_replay_for_copies_leaves_as_many_times_the_records() {
     let (recorded, repeated) = (Place::new("sqlite"), Place::new("lmdb"));
-    let first = recorded.open().unwrap();
+    let first = recorded.open_to_save().unwrap();
     let mut changed = false;
     let mut change = || {
         changed = true;
@@ -332,7 +386,7 @@ fn a_replay_for_copies_leaves_as_many_times_the_records() {
     let replay = Replay::record(first.repository(), &recorded.tree(), &mut change, GO_ON).unwrap();
     assert!(changed);
     let of_one = stats(first.repository()).unwrap();
-    let second = repeated.open().unwrap();
+    let second = repeated.open_to_save().unwrap();
     let store = second.repository().store();
     for (step, writes) in [
         (&replay.full, true),
@@ -349,4 +403,251 @@ fn a_replay_for_copies_leaves_as_many_times_the_records() {
     assert_eq!(of_three.entries, of_one.entries * 3);
     assert_eq!(of_three.blocks, of_one.blocks * 3);
     assert_eq!(of_three.references, of_one.references * 3);
+}
+
+fn copy(from: &Path, to: &Path) {
+    let copied = std::process::Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(copied.success());
+}
+
+/// A record under a key, with its sum in front.
+fn sealed(key: &[u8], record: &[u8]) -> Vec<u8> {
+    let sum = blake3::hash(&[key, record].concat());
+    [&sum.as_bytes()[..8], record].concat()
+}
+
+/// Which records are gone, by their numbers and keys.
+type IsLost<'a> = dyn Fn(usize, &[u8]) -> bool + 'a;
+
+#[test]
+fn a_catalogue_that_lost_anything_is_named_and_costs_no_pack() {
+    for engine in ["sqlite", "lmdb", "redb"] {
+        let place = Place::new(engine);
+        place.save();
+        fs::write(place.tree().join("late"), bytes(30_000, 5)).unwrap();
+        place.save();
+        let (all, packs) = (place.records(), place.names_in("packs"));
+        assert_eq!(packs.len(), 2);
+        let whole = place.folder.path().join("whole");
+        copy(&place.repository(), &whole);
+        // Every kind of record, the first ones, the last ones, every second one, and all.
+        let lost: [&IsLost<'_>; 9] = [
+            &|_, _| true,
+            &|_, key| key == b"i",
+            &|_, key| key.starts_with(b"b/"),
+            &|_, key| key.starts_with(b"f/"),
+            &|_, key| key.starts_with(b"k/"),
+            &|_, key| key.starts_with(b"s/"),
+            &|at, _| at < all.len() / 3,
+            &|at, _| at >= all.len() * 2 / 3,
+            &|at, _| at % 2 == 1,
+        ];
+        for (number, lost) in lost.iter().enumerate() {
+            let gone: Vec<_> = (0..).zip(&all).filter(|(at, (key, _))| lost(*at, key)).collect();
+            assert!(!gone.is_empty());
+            place.change_catalogue(|session| {
+                for (_, (key, _)) in &gone {
+                    assert!(session.delete(Key::Name(key)).unwrap());
+                }
+            });
+            let problems = place.problems();
+            assert!(!problems.is_empty(), "{engine} {number}");
+            assert!(problems.iter().all(|line| line.contains("catalogue")), "{problems:?}");
+            let to = place.folder.path().join(format!("to-{number}"));
+            match restore(place.open().unwrap().repository(), None, &to, GO_ON) {
+                Err(error) => assert!(error.to_string().contains("catalogue"), "{error}"),
+                Ok(restored) => assert!(!restored.problems.is_empty(), "{engine} {number}"),
+            }
+            // A catalogue that cannot say which packs are needed is refused.
+            if let Err(error) = place.try_save() {
+                assert!(error.to_string().contains("catalogue: "), "{error}");
+            }
+            let kept = place.names_in("packs");
+            assert!(packs.iter().all(|pack| kept.contains(pack)), "{engine} {number}: {kept:?}");
+            fs::remove_dir_all(place.repository()).unwrap();
+            copy(&whole, &place.repository());
+            place.assert_whole();
+        }
+    }
+}
+
+#[test]
+fn the_catalogue_of_another_repository_costs_no_pack() {
+    let (one, other) = (Place::new("sqlite"), Place::new("sqlite"));
+    one.save();
+    other.save();
+    let store = "catalogue/store";
+    let older = fs::read(one.repository().join(store)).unwrap();
+    fs::write(one.tree().join("late"), b"late").unwrap();
+    one.save();
+    for (bytes, says) in [
+        (fs::read(other.repository().join(store)).unwrap(), "is that of another repository"),
+        (older, "last backup has the number 1 instead of 2"),
+    ] {
+        fs::write(one.repository().join(store), bytes).unwrap();
+        let error = one.try_save().unwrap_err().to_string();
+        assert!(error.contains(says) && error.contains("nothing was changed"), "{error}");
+        assert!(one.problems().iter().any(|line| line.contains(says)), "{:?}", one.problems());
+        assert_eq!(one.names_in("packs"), ["00000001", "00000002"]);
+    }
+}
+
+/// What form 1 looked like: no number, no count, and a catalogue without an inventory.
+fn make_form_1(place: &Place) {
+    place.change_catalogue(|session| {
+        session.delete(Key::Name(b"i")).unwrap();
+    });
+    let about = place.repository().join("storemark-backup");
+    let text = fs::read_to_string(&about).unwrap();
+    let lines =
+        text.lines().filter(|line| !line.starts_with("id=") && !line.starts_with("backups="));
+    let text: String = lines.map(|line| line.replace("backup 2", "backup 1") + "\n").collect();
+    fs::write(about, text).unwrap();
+}
+
+#[test]
+fn a_repository_of_form_1_is_read_and_raised_by_the_next_backup() {
+    let place = Place::new("sqlite");
+    place.save();
+    make_form_1(&place);
+    place.assert_whole();
+    assert_same(&place.tree(), &place.restored(Some(1)));
+    assert_eq!(place.save().version, 2);
+    assert!(
+        fs::read_to_string(place.repository().join("storemark-backup")).unwrap().contains("id=")
+    );
+    place.assert_whole();
+    assert_same(&place.tree(), &place.restored(Some(2)));
+}
+
+/// The catalogue of form 1 cannot say that it lost its backups.
+#[test]
+fn packs_are_set_aside_where_no_backup_is_known() {
+    let place = Place::new("sqlite");
+    for round in 1..=2 {
+        place.save();
+        make_form_1(&place);
+        let pack = fs::read(place.pack()).unwrap();
+        for (key, _) in place.records() {
+            place.change_catalogue(|session| {
+                session.delete(Key::Name(&key)).unwrap();
+            });
+        }
+        assert_eq!(place.save().set_aside, 1);
+        let aside = place.names_in("set-aside");
+        assert_eq!(aside.len(), round, "{aside:?}");
+        let last = place.repository().join("set-aside").join(aside.last().unwrap());
+        assert_eq!(fs::read(last).unwrap(), pack);
+        place.assert_whole();
+    }
+}
+
+#[test]
+fn no_name_in_a_catalogue_leads_out_of_the_restored_folder() {
+    let place = Place::new("sqlite");
+    place.save();
+    let records: HashMap<_, _> = place.records().into_iter().collect();
+    let (key, record) = records
+        .iter()
+        .find(|(key, _)| key.ends_with(b"/small/00000001"))
+        .map(|(key, value)| (key.clone(), value[8..].to_vec()))
+        .unwrap();
+    let folder = &key[..11];
+    let names: [&[u8]; 10] = [
+        b"../../evil",
+        b"../evil",
+        b"/evil",
+        b"evil/",
+        b"a/../../evil",
+        b"",
+        b".",
+        b"..",
+        b"ev\0il",
+        b"./evil",
+    ];
+    for name in names {
+        let crafted = [folder, name, b"/00000001"].concat();
+        place.change_catalogue(|session| {
+            let sealed = sealed(&crafted, &record);
+            session.put(Key::Name(&crafted), &sealed, &Put::default()).unwrap();
+        });
+        assert!(!place.problems().is_empty(), "{name:?}");
+        let before = listing(place.folder.path());
+        let to = place.folder.path().join("restored");
+        let restored = restore(place.open().unwrap().repository(), None, &to, GO_ON).unwrap();
+        let refused =
+            restored.problems.iter().any(|problem| problem.what.contains("leads elsewhere"));
+        assert!(refused, "{name:?}: {:?}", restored.problems);
+        assert_eq!(restored.files, 6, "the others are restored");
+        fs::remove_dir_all(&to).unwrap();
+        assert_eq!(listing(place.folder.path()), before, "{name:?}");
+        place.change_catalogue(|session| {
+            session.delete(Key::Name(&crafted)).unwrap();
+        });
+    }
+    place.assert_whole();
+}
+
+/// A folder in itself has no end.
+#[test]
+fn a_folder_that_a_catalogue_has_twice_is_restored_once() {
+    let place = Place::new("sqlite");
+    place.save();
+    let all = place.records();
+    let (key, record) = all.iter().find(|(key, _)| key.ends_with(b"/a/00000001")).unwrap();
+    let number = u32::from_le_bytes(*record.last_chunk().unwrap());
+    for copy in ["loop", "other"] {
+        let crafted = format!("f/{number:08x}/{copy}/00000001").into_bytes();
+        place.change_catalogue(|session| {
+            let sealed = sealed(&crafted, &record[8..]);
+            session.put(Key::Name(&crafted), &sealed, &Put::default()).unwrap();
+        });
+    }
+    let to = place.folder.path().join("restored");
+    let restored = restore(place.open().unwrap().repository(), None, &to, GO_ON).unwrap();
+    let problems: Vec<_> = restored.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 2, "{problems:?} {key:?}");
+    assert!(problems.iter().all(|problem| problem.contains("in itself")), "{problems:?}");
+}
+
+fn listing(folder: &Path) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(listing(&entry.path()));
+        } else {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    found
+}
+
+/// 4 GiB for a frame, and a block at the end of all numbers.
+#[test]
+fn a_crafted_place_asks_for_no_memory() {
+    let place = Place::new("sqlite");
+    place.save();
+    let all = place.records();
+    // Bytes of the frame in the pack, the block's start in the frame, and its bytes.
+    for (field, says) in [
+        (8, "is longer than any frame"),
+        (12, "holds other bytes than were backed up"),
+        (16, "holds other bytes than were backed up"),
+    ] {
+        place.change_catalogue(|session| {
+            for (key, value) in all.iter().filter(|(key, _)| key.starts_with(b"b/")) {
+                let mut record = value[8..].to_vec();
+                record[field..field + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+                session.put(Key::Name(key), &sealed(key, &record), &Put::default()).unwrap();
+            }
+        });
+        let problems = place.problems();
+        assert!(problems.iter().any(|line| line.contains(says)), "{problems:?}");
+        let to = place.folder.path().join(format!("restored-{field}"));
+        let restored = restore(place.open().unwrap().repository(), None, &to, GO_ON).unwrap();
+        let named = restored.problems.iter().filter(|problem| problem.what.contains(says)).count();
+        assert_eq!(named, 5, "{:?}", restored.problems);
+    }
 }

@@ -124,7 +124,7 @@ fn without_list(
 }
 
 /// Returns the rights of the owning group in an access list: a version, then a tag, rights and a
-/// number for each entry (linux/posix_acl_xattr.h).
+/// number for each entry (`linux/posix_acl_xattr.h`).
 fn group_in(list: &[u8]) -> Option<u32> {
     const OWNING_GROUP: [u8; 2] = 4_u16.to_le_bytes();
     let (head, entries) = list.split_first_chunk::<4>()?;
@@ -134,6 +134,12 @@ fn group_in(list: &[u8]) -> Option<u32> {
     }
     let group = entries.iter().find(|entry| entry[..2] == OWNING_GROUP)?;
     Some(u32::from(group[2] & 7))
+}
+
+/// Makes the files and folders that this process creates from now on private to its user, whatever mode
+/// they are created with, as far as the system has modes.
+pub fn create_private() {
+    os::create_private();
 }
 
 /// Sets the mode of a file or folder, where the system has modes.

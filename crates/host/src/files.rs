@@ -31,6 +31,11 @@ pub fn is_mine(meta: &Metadata) -> bool {
     os::user_id().is_none_or(|user| user == os::owner(meta).0)
 }
 
+/// Whether other users may write to a file or folder.
+pub fn is_open_to_write(meta: &Metadata) -> bool {
+    os::user_id().is_some() && os::mode(meta) & 0o022 != 0
+}
+
 pub fn is_mount_point(path: &Path) -> bool {
     let device = |path: &Path| Some(identity(&fs::metadata(path).ok()?)?.0);
     // The folder of `name` has an empty path.

@@ -36,13 +36,13 @@ mod text;
 mod thread_meter;
 mod writers;
 
-pub use access::{FileAccess, mode_without_list, mode_without_list_of, set_mode};
+pub use access::{FileAccess, create_private, mode_without_list, mode_without_list_of, set_mode};
 pub use clock::{clock_ns, now_ns, set_clock, unix_ns, wait_until};
 pub use disk::{device, disk, other_filesystems};
 pub use environment::environment;
 pub use files::{
-    check_writable, copy_file, create_folder, identity, is_mine, is_mount_point, rename_new,
-    user_id,
+    check_writable, copy_file, create_folder, identity, is_mine, is_mount_point, is_open_to_write,
+    rename_new, user_id,
 };
 pub use flush::{flush_latency, sync, sync_dir};
 pub use image::ImageKind;

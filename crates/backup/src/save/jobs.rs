@@ -45,6 +45,8 @@ pub(super) struct FileJob {
     pub(super) name: Vec<u8>,
     pub(super) path: PathBuf,
     pub(super) stat: Stat,
+    /// An earlier snapshot has something under this name.
+    pub(super) known: bool,
 }
 
 /// A file that was read.
@@ -53,6 +55,9 @@ pub(super) struct Stored {
     pub(super) bytes: u64,
     /// It is no longer what the walk found.
     pub(super) changed: bool,
+    /// Its mode without what its access list adds, and whether it has one.
+    pub(super) mode: u32,
+    pub(super) has_list: bool,
 }
 
 /// Batches of files for whichever worker is free.

@@ -19,9 +19,9 @@ use model::{Error, Mode, Result};
 use crate::{
     batch::Batch,
     catalogue::{Catalogue, ROOT, Snapshot, root_name},
-    entry::{Content, Entry, Kind},
-    os,
-    packs::Writer,
+    entry::{Content, Entry, Kind, Stat},
+    os::{self, Filesystems},
+    packs::{Leftovers, Writer},
     repository::{Repository, StopCheck, workers},
 };
 use index::Index;
@@ -56,6 +56,11 @@ pub struct Saved {
     /// Blocks that the repository did not have, and the bytes that they take up in packs.
     pub new_blocks: u64,
     pub stored_bytes: u64,
+    /// Paths that have an access list, which is not backed up.
+    pub access_lists: u64,
+    /// Packs that no catalogue mentions, which were moved to the folder `set-aside`: the catalogue had no
+    /// backup, and may have lost those that the packs are of.
+    pub set_aside: u64,
     /// The time that the store of the catalogue took.
     pub catalogue: Duration,
     pub problems: Vec<Problem>,
@@ -80,10 +85,18 @@ pub(crate) fn save_with(
 ) -> Result<Saved> {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let root = folder.canonicalize().map_err(|e| Error::io(folder.display(), e))?;
+    if let Some(what) = repository.disagrees(catalogue)? {
+        return Err(Error::corrupt(format!(
+            "{what}; nothing was changed: bring its folder back from a copy, or keep backups in a new \
+             folder"
+        )));
+    }
     let (packs, snapshots) = (catalogue.packs()?, catalogue.snapshots()?);
-    let writer = Writer::new(repository.packs().to_owned(), &packs)?;
+    let leftovers = if snapshots.is_empty() { Leftovers::SetAside } else { Leftovers::Remove };
+    let mut writer = Writer::new(repository.packs().to_owned(), &packs, leftovers)?;
     let (index, jobs) = (Index::new(!packs.is_empty()), Jobs::default());
     let mut saving = Saving::new(catalogue, &root, snapshots.last(), &index);
+    saving.saved.set_aside = writer.set_aside;
     saving.root()?;
     thread::scope(|scope| {
         let (events, inbox) = sync_channel(EVENTS);
@@ -98,7 +111,7 @@ pub(crate) fn save_with(
         done
     })?;
     stop()?;
-    saving.finish(writer.finish()?, started.as_secs())
+    saving.finish(&writer.finish()?, started.as_secs())
 }
 
 /// What the thread of the catalogue knows.
@@ -116,6 +129,8 @@ struct Saving<'a, 's> {
     /// Batches that workers have.
     pending: usize,
     walked: bool,
+    /// Versions of paths that are new in the catalogue.
+    new_entries: u64,
     saved: Saved,
 }
 
@@ -138,6 +153,7 @@ impl<'a, 's> Saving<'a, 's> {
             batch: Batch::default(),
             pending: 0,
             walked: false,
+            new_entries: 0,
             saved,
         }
     }
@@ -147,12 +163,13 @@ impl<'a, 's> Saving<'a, 's> {
         let meta = fs::metadata(self.root).map_err(|e| Error::io(self.root.display(), e))?;
         let stat = os::stat(&meta).filter(|stat| stat.kind == Kind::Folder);
         let refused = || Error::usage(format!("{}: is not a folder", self.root.display()));
-        let stat = stat.ok_or_else(refused)?;
+        let filesystem = Filesystems::default().number(self.root, &meta);
+        let stat = Stat { filesystem, ..stat.ok_or_else(refused)? };
         let name = root_name(self.root);
         let known = self.catalogue.children(ROOT, self.saved.version)?;
         let known = known.into_iter().find(|(known, _)| *known == name).map(|(_, known)| known);
         let found = Found { name: os::name(&name), stat, target: None };
-        self.entry(ROOT, Path::new(""), found, known)
+        self.entry(ROOT, Path::new(""), found, known.as_ref())
     }
 
     /// Takes up what walk and workers report until both are done.
@@ -205,7 +222,7 @@ impl<'a, 's> Saving<'a, 's> {
                 Ok(one) => {
                     let known = known.remove(one.name.as_encoded_bytes());
                     let path = folder.join(&one.name);
-                    self.entry(number, &path, one, known)?;
+                    self.entry(number, &path, one, known.as_ref())?;
                 }
                 Err((name, what)) => {
                     known.remove(name.as_encoded_bytes());
@@ -222,10 +239,10 @@ impl<'a, 's> Saving<'a, 's> {
         number: u32,
         path: &Path,
         found: Found,
-        known: Option<Entry>,
+        known: Option<&Entry>,
     ) -> Result<()> {
         let Found { name, stat, target } = found;
-        let same = known.as_ref().is_some_and(|known| known.stat == stat);
+        let same = known.is_some_and(|known| known.stat == stat);
         self.saved.entries += 1;
         let name = os::bytes(name);
         let content = match stat.kind {
@@ -241,23 +258,44 @@ impl<'a, 's> Saving<'a, 's> {
             Kind::File => {
                 self.saved.bytes += stat.size;
                 if !same {
-                    let path = self.root.join(path);
-                    self.batch.push(FileJob { folder: number, name, path, stat }, stat.size);
+                    let (path, known) = (self.root.join(path), known.is_some());
+                    self.batch.push(FileJob { folder: number, name, path, stat, known }, stat.size);
                 }
                 return Ok(());
             }
             Kind::Link => Content::Link(target.unwrap_or_default()),
             Kind::Gone => Content::Nothing,
         };
-        if same { Ok(()) } else { self.put(number, &name, &Entry { stat, content }) }
+        if known.is_some_and(|known| same && known.content == content) {
+            return Ok(());
+        }
+        let mode = match stat.kind {
+            Kind::Folder => self.folder_mode(&self.root.join(path), stat.mode),
+            _ => stat.mode,
+        };
+        self.put(number, &name, &Entry { stat, mode, content })
+    }
+
+    /// The mode of a folder without what its access list adds. A list that cannot be read leaves the
+    /// group nothing.
+    fn folder_mode(&mut self, path: &Path, mode: u32) -> u32 {
+        let found =
+            fs::symlink_metadata(path).and_then(|meta| host::mode_without_list(path, &meta));
+        let (plain, has_list) = found.unwrap_or((mode & !0o070, false));
+        self.saved.access_lists += u64::from(has_list);
+        plain
     }
 
     /// A file that a worker read, or could not read: what an earlier snapshot has of it stays.
     fn stored(&mut self, job: FileJob, stored: Result<Stored, String>) -> Result<()> {
-        let FileJob { folder, name, path, stat } = job;
+        let FileJob { folder, name, path, stat, known } = job;
         match stored {
-            Err(what) => self.problem(path, what),
-            Ok(Stored { blocks, bytes, changed }) => {
+            Err(what) => {
+                self.saved.entries -= u64::from(!known);
+                self.problem(path, what);
+            }
+            Ok(Stored { blocks, bytes, changed, mode, has_list }) => {
+                self.saved.access_lists += u64::from(has_list);
                 if changed {
                     let what = "changed while it was read: the next backup reads it again";
                     self.problem(path, what.to_owned());
@@ -265,7 +303,7 @@ impl<'a, 's> Saving<'a, 's> {
                 self.index.count(&blocks);
                 self.saved.files_read += 1;
                 self.saved.bytes_read += bytes;
-                self.put(folder, &name, &Entry { stat, content: Content::Blocks(blocks) })?;
+                self.put(folder, &name, &Entry { stat, mode, content: Content::Blocks(blocks) })?;
             }
         }
         Ok(())
@@ -278,6 +316,7 @@ impl<'a, 's> Saving<'a, 's> {
     }
 
     fn put(&mut self, folder: u32, name: &[u8], entry: &Entry) -> Result<()> {
+        self.new_entries += 1;
         self.catalogue.put_entry(folder, name, self.saved.version, entry)
     }
 
@@ -286,7 +325,7 @@ impl<'a, 's> Saving<'a, 's> {
     }
 
     /// Everything is flushed: the catalogue notes it in one transaction.
-    fn finish(mut self, packs: Vec<(u32, u64)>, seconds: u64) -> Result<Saved> {
+    fn finish(mut self, packs: &[(u32, u64)], seconds: u64) -> Result<Saved> {
         let blocks = self.index.changed();
         self.saved.new_blocks = self.index.new_blocks();
         for (hash, block) in &blocks {
@@ -294,7 +333,13 @@ impl<'a, 's> Saving<'a, 's> {
         }
         for (pack, length) in packs {
             self.saved.stored_bytes += length;
-            self.catalogue.put_pack(pack, length)?;
+            self.catalogue.put_pack(*pack, *length)?;
+        }
+        if let Some(mut inventory) = self.catalogue.inventory()? {
+            inventory.entries += self.new_entries;
+            inventory.blocks += self.saved.new_blocks;
+            inventory.packs += packs.len() as u64;
+            self.catalogue.put_inventory(&inventory)?;
         }
         let Saved { version, entries, bytes, .. } = self.saved;
         let (folder, next_folder) = (self.root.to_owned(), self.next_folder);

@@ -16,7 +16,7 @@ use super::{
     jobs::{Event, FileJob, Jobs, Stored},
 };
 use crate::{
-    entry::{Hash, Place},
+    entry::{Hash, Place, Stat},
     os,
     packs::{Compressor, Writer},
 };
@@ -108,8 +108,11 @@ impl<'a> Worker<'a> {
                 break;
             }
         }
-        let changed = os::stat(&file.metadata()?) != Some(job.stat);
-        Ok(Stored { blocks, bytes, changed })
+        let meta = file.metadata()?;
+        let filesystem = job.stat.filesystem;
+        let changed = os::stat(&meta).map(|stat| Stat { filesystem, ..stat }) != Some(job.stat);
+        let (mode, has_list) = host::mode_without_list_of(&file, &meta)?;
+        Ok(Stored { blocks, bytes, changed, mode, has_list })
     }
 
     /// Stores those blocks of the buffer that are new.

@@ -8,13 +8,16 @@ use std::{
 };
 
 use super::jobs::{Event, Found, Listing};
-use crate::{entry::Kind, os};
+use crate::{
+    entry::{Kind, Stat},
+    os::{self, Filesystems},
+};
 
 /// Lists `root` and all below it until nobody listens.
 pub(super) fn walk(root: &Path, out: &SyncSender<Event>) {
-    let mut left = vec![PathBuf::new()];
+    let (mut left, mut filesystems) = (vec![PathBuf::new()], Filesystems::default());
     while let Some(folder) = left.pop() {
-        let found = list(&root.join(&folder));
+        let found = list(&root.join(&folder), &mut filesystems);
         let inside = found.iter().flatten().flatten().rev();
         let folders = inside.filter(|found| found.stat.kind == Kind::Folder);
         left.extend(folders.map(|found| folder.join(&found.name)));
@@ -29,16 +32,18 @@ pub(super) fn walk(root: &Path, out: &SyncSender<Event>) {
 type Entries = Vec<Result<Found, (std::ffi::OsString, String)>>;
 
 /// What is in a folder, by name.
-fn list(folder: &Path) -> io::Result<Entries> {
+fn list(folder: &Path, filesystems: &mut Filesystems) -> io::Result<Entries> {
     let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_cached_key(DirEntry::file_name);
-    Ok(entries.iter().map(|entry| found(entry).map_err(|why| (entry.file_name(), why))).collect())
+    let mut found = |entry| found(entry, filesystems).map_err(|why| (entry.file_name(), why));
+    Ok(entries.iter().map(&mut found).collect())
 }
 
-fn found(entry: &DirEntry) -> Result<Found, String> {
+fn found(entry: &DirEntry, filesystems: &mut Filesystems) -> Result<Found, String> {
     let failed = |e: io::Error| format!("cannot be read: {e}");
-    let stat = os::stat(&entry.metadata().map_err(failed)?);
-    let stat = stat.ok_or("device, socket or pipe: not backed up")?;
+    let meta = entry.metadata().map_err(failed)?;
+    let stat = os::stat(&meta).ok_or("device, socket or pipe: not backed up")?;
+    let stat = Stat { filesystem: filesystems.number(&entry.path(), &meta), ..stat };
     let link = (stat.kind == Kind::Link).then(|| fs::read_link(entry.path()));
     let target = link.transpose().map_err(failed)?;
     let target = target.map(|target| os::bytes(target.into_os_string()));

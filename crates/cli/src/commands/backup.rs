@@ -27,7 +27,7 @@ pub(crate) struct BackupOptions {
     #[command(flatten)]
     spec: BackupSpec,
     /// Back up the folder itself, once, into the repository in the folder DIR, which stays; a new one
-    /// is made if there is none
+    /// is made if there is none. Without it backups are measured, and nothing is kept
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     keep: Option<PathBuf>,
 }
@@ -60,7 +60,13 @@ enum Action {
     },
 }
 
+/// The words of [`Action`].
+const ACTIONS: [&str; 3] = ["list", "restore", "check"];
+
 pub(crate) fn run(options: BackupOptions, stop: &'static Stop) -> Result<(), Failure> {
+    if options.action.is_none() {
+        check_order(&options.spec)?;
+    }
     match (options.action, options.keep) {
         (Some(Action::List { repository }), _) => list(&repository),
         (Some(Action::Restore { repository, to, snapshot }), _) => {
@@ -72,27 +78,59 @@ pub(crate) fn run(options: BackupOptions, stop: &'static Stop) -> Result<(), Fai
     }
 }
 
+/// Refuses the name of an action after options of a measurement: it would be taken for a folder.
+fn check_order(spec: &BackupSpec) -> Result<()> {
+    let Some(first) = spec.folder_and_stores().0 else { return Ok(()) };
+    let text = first.path().to_string_lossy();
+    if !ACTIONS.contains(&&*text) || first.path().exists() {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{text}: is taken for a folder after an option, and there is none; accepted: \
+         storemark backup {text} DIR, without options of a measurement (-q, --keep …)"
+    )))
+}
+
+/// How a repository is opened.
+type Opening = fn(&Path, &dyn Blobs, &Settings) -> Result<Kept>;
+
 /// The repository in a folder, which exists.
-fn open(folder: &Path) -> Result<Kept> {
+fn open(folder: &Path, opening: Opening) -> Result<Kept> {
     let about = About::of(folder)?.ok_or_else(|| {
         Error::usage(format!("{}: is no repository of storemark backup", folder.display()))
     })?;
+    open_as(folder, &about, opening)
+}
+
+fn open_as(folder: &Path, about: &About, opening: Opening) -> Result<Kept> {
     let engine = registry::blobs(&about.engine)?;
     let own = about.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let settings = Settings::check(engine.settings(Facet::Blobs), own)?;
-    Kept::open(folder, engine, &settings).map_err(|e| e.context(folder.display()))
+    opening(folder, engine, &settings).map_err(|e| e.context(folder.display()))
+}
+
+/// Writes one line on standard output: whatever names are in it, it is one line, and no terminal obeys it.
+fn print_line(text: &str) -> Result<()> {
+    output::print(&(harmless(text) + "\n"))
 }
 
 fn list(folder: &Path) -> Result<(), Failure> {
-    let kept = open(folder)?;
+    let kept = open(folder, Kept::open)?;
+    let disagreement = kept.repository().disagreement()?;
     let snapshots = kept.repository().snapshots()?;
     kept.close()?;
     let line = |of: &backup::Snapshot| {
         let (date, entries, bytes) = (utc(of.seconds), show_count(of.entries), show_size(of.bytes));
-        let folder = of.folder.display().to_string();
-        format!("{:>4}  {date}  {entries} entries  {bytes}  {}\n", of.version, harmless(&folder))
+        let folder = of.folder.display();
+        format!("{:>4}  {date}  {entries} entries  {bytes}  {folder}", of.version)
     };
-    Ok(output::print(&snapshots.iter().map(line).collect::<String>())?)
+    snapshots.iter().map(line).try_for_each(|line| print_line(&line))?;
+    match disagreement {
+        None => Ok(()),
+        Some(what) => {
+            Err(Failure::PartWay(Error::corrupt(format!("{}: {what}", folder.display()))))
+        }
+    }
 }
 
 fn restore(
@@ -101,27 +139,24 @@ fn restore(
     snapshot: Option<u32>,
     stop: &'static Stop,
 ) -> Result<(), Failure> {
-    let kept = open(folder)?;
+    let kept = open(folder, Kept::open)?;
     let start = Instant::now();
     let restored = backup::restore(kept.repository(), snapshot, to, &|| stop.check())?;
     kept.close()?;
-    output::print(&format!(
-        "{}: {} files, {}, restored in {}\n",
+    print_line(&format!(
+        "{}: {} files, {}, restored in {}",
         to.display(),
         show_count(restored.files),
         show_size(restored.bytes),
         show_duration(start.elapsed())
     ))?;
-    say_all(
-        &restored.problems,
-        "paths that could not be restored, because the repository is damaged",
-    )
+    say_all(&restored.problems, "paths that could not be restored as they were")
 }
 
 /// Names each path; an error if there is any.
 fn say_all(problems: &[Problem], what: &str) -> Result<(), Failure> {
     for problem in problems {
-        output::say(&harmless(&problem.to_string()));
+        output::say(&problem.to_string());
     }
     match problems.len() {
         0 => Ok(()),
@@ -133,7 +168,7 @@ fn say_all(problems: &[Problem], what: &str) -> Result<(), Failure> {
 }
 
 fn check(folder: &Path, stop: &'static Stop) -> Result<(), Failure> {
-    let kept = open(folder)?;
+    let kept = open(folder, Kept::open)?;
     let checked = backup::check(kept.repository(), &|| stop.check())?;
     kept.close()?;
     if checked.problems.is_empty() {
@@ -144,8 +179,7 @@ fn check(folder: &Path, stop: &'static Stop) -> Result<(), Failure> {
             show_count(checked.packs)
         ))?);
     }
-    let lines: Vec<_> = checked.problems.iter().map(|line| harmless(line) + "\n").collect();
-    output::print(&lines.concat())?;
+    checked.problems.iter().try_for_each(|line| print_line(line))?;
     let count = checked.problems.len();
     let why = format!("{}: is damaged: see the lines above ({count})", folder.display());
     Err(Failure::PartWay(Error::corrupt(why)))
@@ -158,26 +192,59 @@ fn save(spec: &BackupSpec, keep: &Path, stop: &'static Stop) -> Result<(), Failu
         Error::usage("--keep: name the folder to back up, as in storemark backup FOLDER --keep DIR")
     })?;
     check_places(folder, keep)?;
-    let kept = match About::of(keep)? {
-        Some(_) if stores.is_empty() => open(keep)?,
-        Some(about) => {
-            return Err(Error::usage(format!(
-                "--keep {}: its catalogue is in {}; leave out the store",
-                keep.display(),
-                about.engine
-            ))
-            .into());
-        }
-        None => {
-            let (engine, settings) = catalogue(stores, spec.durability())?;
-            Kept::create(keep, engine, &settings)?
-        }
+    host::create_private();
+    let mut kept = if let Some(about) = About::of(keep)? {
+        check_same(stores, &about, keep)?;
+        open_as(keep, &about, Kept::open_to_save)?
+    } else {
+        let (engine, settings) = catalogue(stores, spec.durability())?;
+        Kept::create(keep, engine, &settings)?
     };
     let start = Instant::now();
-    let saved = backup::save(kept.repository(), folder, &|| stop.check())?;
+    let saved = kept.save(folder, &|| stop.check())?;
     kept.close().map_err(Failure::PartWay)?;
-    output::print(&summary(&saved, start.elapsed().as_secs_f64()))?;
+    print_line(&summary(&saved, start.elapsed().as_secs_f64()))?;
+    say_left_out(&saved, keep);
     say_all(&saved.problems, "paths that were not backed up as they are")
+}
+
+/// Says what is not in the backup, or no longer where it was, without being a failure.
+fn say_left_out(saved: &Saved, keep: &Path) {
+    if saved.access_lists > 0 {
+        let count = show_count(saved.access_lists);
+        output::say(&format!(
+            "paths with an access list (ACL), which is not backed up: {count}; they are restored with \
+             the rights of their owner, group and others"
+        ));
+    }
+    if saved.set_aside > 0 {
+        let (count, place) = (show_count(saved.set_aside), keep.join("set-aside"));
+        output::say(&format!(
+            "packs that no backup mentions: {count}, moved to {}; remove that folder if no backup is \
+             missed",
+            place.display()
+        ));
+    }
+}
+
+/// Refuses a store that is not the one that the repository has its catalogue in.
+fn check_same(stores: &[Name], about: &About, keep: &Path) -> Result<()> {
+    let Some(text) = stores.first() else { return Ok(()) };
+    let asked = measure::catalogue(text.as_ref())?;
+    let has = |(name, value): (&String, &String)| {
+        about.settings.iter().any(|(known, set)| known == name && set == value)
+    };
+    if stores.len() == 1 && asked.engine.name() == about.engine && asked.settings.0.iter().all(has)
+    {
+        return Ok(());
+    }
+    let settings = about.settings.iter().map(|(name, value)| format!("{name}={value}"));
+    let settings = settings.collect::<Vec<_>>().join("&");
+    Err(Error::usage(format!(
+        "--keep {}: its catalogue is in {}:?{settings}; leave out the store",
+        keep.display(),
+        about.engine
+    )))
 }
 
 /// A repository in the folder would be backed up into itself.
@@ -214,7 +281,7 @@ fn summary(saved: &Saved, seconds: f64) -> String {
     let share = saved.catalogue.as_secs_f64() / seconds * 100.0;
     format!(
         "backup {}: {} entries, {}, in {seconds:.2} s (catalogue {share:.0} %); files read: \
-         {} ({}); new blocks: {} ({}); not encrypted\n",
+         {} ({}); new blocks: {} ({}); not encrypted",
         saved.version,
         show_count(saved.entries),
         show_size(saved.bytes),

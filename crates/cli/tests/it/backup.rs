@@ -64,7 +64,7 @@ fn a_kept_repository_is_listed_checked_and_restored() {
     let restored = world.run("backup restore kept rest");
     assert_eq!(restored.code, Some(2), "{}", restored.err);
     let named = restored.err.lines().filter(|line| line.contains("frame at byte 0")).count();
-    let says = format!("because the repository is damaged: {named}");
+    let says = format!("paths that could not be restored as they were: {named}");
     assert!(named > 0 && restored.err.contains(&says), "{}", restored.err);
     // The file that changed since is in another pack.
     assert_eq!(fs::read(world.path("rest/file 7")).unwrap(), b"changed");
@@ -84,6 +84,10 @@ fn bad_input_is_refused_in_one_line() {
         ("backup src --keep src/inside", "is inside the folder that is backed up"),
         ("backup --keep kept", "name the folder to back up"),
         ("backup check src", "is no repository of storemark backup"),
+        ("backup -q check src", "accepted: storemark backup check DIR, without options"),
+        ("backup --keep kept list src", "accepted: storemark backup list DIR, without options"),
+        ("backup src sqlite:?journal=delete", "durable: with its own settings it gives consistent"),
+        ("backup src sqlite: sqlite:?sync=off --replay", "gives none; leave it out"),
         ("backup src sqlite: lmdb: --keep kept", "takes one store"),
     ] {
         let ran = world.run(line);

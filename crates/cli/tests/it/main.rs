@@ -23,6 +23,7 @@ mod html;
 mod interrupt;
 mod interrupt_each;
 #[cfg(target_os = "linux")]
+mod kept;
 mod libraries;
 mod life;
 mod memory;

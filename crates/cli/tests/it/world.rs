@@ -106,6 +106,16 @@ impl World {
         fs::write(path, bytes).unwrap();
     }
 
+    /// The names in a folder, in order.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
     /// Every path below the folder with its contents and modification time.
     pub(crate) fn tree(&self) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
         let mut found = BTreeMap::new();

@@ -36,6 +36,8 @@ pub(crate) fn chown(_: &Path, _: Option<u32>, _: Option<u32>) -> io::Result<()> 
     Ok(())
 }
 
+pub(crate) fn create_private() {}
+
 pub(crate) fn with_mode(_: &mut DirBuilder, _: u32) {}
 
 pub(crate) fn is_writable(_: &Path) -> bool {

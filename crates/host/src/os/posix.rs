@@ -47,6 +47,11 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
+/// Takes the rights of the group and others off what is created from now on.
+pub(crate) fn create_private() {
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
 /// Gives the folders of `builder` this mode.
 pub(crate) fn with_mode(builder: &mut DirBuilder, mode: u32) {
     builder.mode(mode);
