@@ -1,5 +1,7 @@
 //! What a search for the store that suits some data found.
 
+use std::time::Duration;
+
 use model::{FindingKind, record::Record};
 use stats::{BreakEven, Crossing, Estimate};
 
@@ -12,6 +14,8 @@ pub struct Advice {
     pub reads: f64,
     /// The folder or store of the user, as it was named; absent: values were generated.
     pub source: Option<String>,
+    /// The time that was given for all of it.
+    pub time: Duration,
     /// The label of what is there now, which may be left out.
     pub now: String,
     /// What can be taken: what is there now, then that which takes the least care.

@@ -34,10 +34,12 @@ pub struct Choice {
     /// The first of those that are level with the best and hardly cost more, targets being in the order of
     /// the care that they take, and that are shown to be ahead of all before them that are not level.
     pub chosen: usize,
-    /// The least cost measured.
+    /// The least cost measured of those that can be taken.
     pub best: usize,
-    /// The best of the others; absent: there is none.
+    /// The best of the others that can be taken; absent: there is none.
     pub next: Option<usize>,
+    /// One that is shown to cost less than `chosen` and cannot be taken, as it promises less.
+    pub faster: Option<usize>,
 }
 
 impl Ranked {
@@ -95,8 +97,14 @@ impl<'a> Costs<'a> {
 
     /// What was measured, the least cost first. Limits of the machine are no places for data.
     pub fn ranking(self) -> Vec<Ranked> {
+        self.ranking_of(|_| true)
+    }
+
+    /// The same of the targets that are `wanted`.
+    fn ranking_of(self, wanted: impl Fn(usize) -> bool) -> Vec<Ranked> {
         let plan = &self.record.header.plan;
         let stores = (0..plan.targets.len()).filter(|target| !plan.targets[*target].reference);
+        let stores = stores.filter(|target| wanted(*target));
         let all: Vec<_> = stores.filter(|target| self.of(*target).is_some()).collect();
         let anchor = all.iter().copied().find(|target| *target == plan.baseline);
         let Some(anchor) = anchor.or_else(|| all.first().copied()) else { return Vec::new() };
@@ -114,14 +122,45 @@ impl<'a> Costs<'a> {
 
     /// Whether all that was measured has rounds enough to judge by.
     pub fn is_judged(self) -> bool {
-        let ranking = self.ranking();
-        let enough = |ranked: &Ranked| ranked.ratio.n >= FEWEST_ROUNDS as usize;
-        !ranking.is_empty() && ranking.iter().all(enough)
+        self.fewest_rounds() >= FEWEST_ROUNDS as usize
     }
 
-    /// What to take where `now` is in use; absent: nothing was measured.
-    pub fn choice(self, now: Option<usize>) -> Option<Choice> {
-        let ranking = self.ranking();
+    /// Rounds that all of them have.
+    pub fn fewest_rounds(self) -> usize {
+        self.ranking().iter().map(|ranked| ranked.ratio.n).min().unwrap_or(0)
+    }
+
+    /// Whether it is shown that nothing which can be taken costs less than `now` by more than matters.
+    pub fn is_best(self, now: usize, wanted: impl Fn(usize) -> bool) -> bool {
+        let others = self.ranking_of(wanted).into_iter().filter(|other| other.target != now);
+        let ratios = others.filter_map(|other| self.ratio(other.target, now));
+        ratios.fold(true, |all, ratio| all && ratio.low >= 1.0 / (1.0 + SAME))
+    }
+
+    /// Times as many rounds as there are after which it is known whether `target` costs less than `now`: the
+    /// width of an interval shrinks with the square root of their number.
+    pub fn rounds_needed(self, target: usize, now: usize) -> f64 {
+        let fewest = f64::from(FEWEST_ROUNDS) + 1.0;
+        let least = (fewest / (self.fewest_rounds().max(1) as f64)).max(1.5);
+        let needed = self.ratio(target, now).map_or(0.0, |ratio| {
+            let (away, half) = (ratio.point.ln().abs(), (ratio.high / ratio.low).ln() / 2.0);
+            (half / away.max(SAME / 2.0)).powi(2)
+        });
+        if needed.is_finite() { needed.max(least) } else { least }
+    }
+
+    /// What to take where `now` is in use; absent: nothing was measured. A store that loses commits if its
+    /// process is killed is not taken in place of one that does not. `wanted` is false for what is not to
+    /// be taken.
+    pub fn choice(self, now: Option<usize>, wanted: impl Fn(usize) -> bool) -> Option<Choice> {
+        let targets = &self.record.header.plan.targets;
+        let lost = |target: usize| targets[target].lost_if_killed && self.writes();
+        let weak_now = now.is_some_and(lost);
+        let promises = |target: usize| weak_now || !lost(target);
+        let mut ranking = self.ranking_of(|target| wanted(target) && promises(target));
+        if ranking.is_empty() {
+            ranking = self.ranking_of(&wanted);
+        }
         let best = ranking.first()?.target;
         // What is there now stays until something is shown to be better.
         let is_near = |of: &Ranked| Some(of.target) == now || of.ratio.point <= CARE;
@@ -129,7 +168,17 @@ impl<'a> Costs<'a> {
         let shown = level.filter(|ranked| self.is_ahead_of_plainer(ranked.target, &ranking));
         let chosen = shown.map(|ranked| ranked.target).min().unwrap_or(best);
         let next = ranking.iter().map(|ranked| ranked.target).find(|target| *target != chosen);
-        Some(Choice { chosen, best, next })
+        let all = self.ranking_of(&wanted).into_iter().map(|ranked| ranked.target);
+        let shown =
+            |other: &usize| self.ratio(*other, chosen).is_some_and(|ratio| ratio.high < 1.0);
+        let faster = all.filter(|other| !promises(*other)).find(shown);
+        Some(Choice { chosen, best, next, faster })
+    }
+
+    /// Whether updates have a share.
+    fn writes(self) -> bool {
+        let plan = &self.record.header.plan;
+        self.reads < 1.0 && plan.workloads.iter().any(|of| of.work.writes())
     }
 
     /// Whether a target is shown to be ahead of those before it that are behind the best. A wide interval
@@ -155,6 +204,9 @@ impl<'a> Costs<'a> {
                 kept.push(ranked.target);
             }
         }
+        // The one that is taken if the best promises less.
+        let best = self.choice(None, |_| true).map(|choice| choice.best);
+        kept.extend(best.filter(|best| !kept.contains(best)));
         kept.sort_unstable();
         kept
     }

@@ -191,7 +191,7 @@ fn fits(name: &str, mark: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::{Accepts, Declaration, ErrorKind, Facet, Setting, Target};
+    use model::{Accepts, Declaration, ErrorKind, Facet, Setting, Target, spec::BlobsSpec};
 
     use super::*;
 
@@ -235,6 +235,30 @@ mod tests {
             let sizes = |setting: &&&Setting| matches!(setting.accepts, Accepts::Size(..));
             let bound = |name: &&str| table.iter().filter(sizes).any(|of| of.name == *name);
             assert!(threshold.as_ref().is_none_or(bound), "{}", engine.name());
+        }
+    }
+
+    /// `advise` tries what `run` measures if nothing is named.
+    #[test]
+    fn what_run_measures_by_itself_is_worth_trying() {
+        for text in BlobsSpec::TARGETS {
+            let (name, settings) = text.split_once(':').unwrap();
+            let Ok(engine) = blobs(name) else { continue };
+            let Declaration { worth_trying, reference, .. } = engine.declaration();
+            let settings = settings.trim_start_matches('?');
+            let is_tried = worth_trying.iter().any(|one| one.settings == settings);
+            assert!(is_tried || *reference, "{text}");
+        }
+    }
+
+    /// What is said of a killed process is what the recommendation goes by.
+    #[test]
+    fn a_class_that_a_killed_process_breaks_says_so() {
+        for engine in all_blobs() {
+            for kept in engine.declaration().durability {
+                let says = kept.how.contains("or a killed process");
+                assert_eq!(kept.lost_if_killed, says, "{} {}", engine.name(), kept.class);
+            }
         }
     }
 

@@ -100,6 +100,14 @@ impl Declaration {
         kept.max().unwrap_or(Durability::None)
     }
 
+    /// Whether a killed process loses commits with the settings in effect.
+    pub fn is_lost_if_killed(&self, in_effect: &Settings) -> bool {
+        let is_kept = |kept: &&DurabilitySettings| {
+            kept.settings.iter().all(|(name, word)| in_effect.is(name, word))
+        };
+        self.durability.iter().filter(is_kept).any(|kept| kept.lost_if_killed)
+    }
+
     /// Which of `settings` is that of a class below `class`, and of which.
     fn weakened(&self, class: Durability, settings: &Settings) -> Option<String> {
         let kept = self.durability.iter().find(|kept| kept.class == class)?;
@@ -354,6 +362,15 @@ pub struct DurabilitySettings {
     pub settings: &'static [(&'static str, &'static str)],
     /// Which calls it makes with them, when, and what a power cut leaves. For people.
     pub how: &'static str,
+    /// Whether commits are lost if the process that made them is killed, without a power cut.
+    pub lost_if_killed: bool,
+}
+
+impl DurabilitySettings {
+    /// The same for an engine that keeps commits in the memory of its process.
+    pub const fn lost_if_killed(self) -> Self {
+        Self { lost_if_killed: true, ..self }
+    }
 }
 
 impl Durability {
@@ -363,7 +380,7 @@ impl Durability {
         settings: &'static [(&'static str, &'static str)],
         how: &'static str,
     ) -> DurabilitySettings {
-        DurabilitySettings { class: self, settings, how }
+        DurabilitySettings { class: self, settings, how, lost_if_killed: false }
     }
 }
 

@@ -214,6 +214,12 @@ pub struct PlannedTarget {
     /// compared with, and no place for data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
+    /// Whether it loses commits if its process is killed, without a power cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lost_if_killed: bool,
+    /// Whether only one process at a time can have its store open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub one_process: bool,
 }
 
 /// The setting that names another build of an engine's library.

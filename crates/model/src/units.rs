@@ -196,6 +196,14 @@ pub fn option_duration(duration: Duration) -> String {
     }
 }
 
+/// A time for an option, if `needed` is what it takes and `given` was too short: never shorter than that.
+pub fn longer_option(needed: Duration, given: Duration) -> String {
+    const LONGER: f64 = 1.25;
+    // The longest time cannot be made longer.
+    let longer = Duration::try_from_secs_f64(given.as_secs_f64() * LONGER);
+    option_duration(needed.max(longer.unwrap_or(given)))
+}
+
 /// So many seconds; the longest duration if they are more than that.
 pub fn duration_of(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)

@@ -75,29 +75,29 @@ fn the_cost_of_reads_alone_is_the_time_of_reads() {
 fn the_simplest_of_those_that_are_level_is_taken() {
     // The last is the fastest by less than 3 %.
     let level = run(&[("now", 9_000, 0, 2), ("a", 4_040, 0, 2), ("b", 4_000, 0, 2)]);
-    let choice = |record: &Record| Costs::new(record, 1.0).choice(Some(0)).unwrap();
-    assert_eq!(choice(&level), Choice { chosen: 1, best: 2, next: Some(2) });
+    let choice = |record: &Record| Costs::new(record, 1.0).choice(Some(0), |_| true).unwrap();
+    assert_eq!(choice(&level), Choice { chosen: 1, best: 2, next: Some(2), faster: None });
     // By more, and surely.
     let apart = run(&[("now", 9_000, 0, 2), ("a", 4_400, 0, 2), ("b", 4_000, 0, 2)]);
-    assert_eq!(choice(&apart), Choice { chosen: 2, best: 2, next: Some(1) });
+    assert_eq!(choice(&apart), Choice { chosen: 2, best: 2, next: Some(1), faster: None });
     // By hardly more, but nobody knows.
     let open = run(&[("now", 9_000, 0, 2), ("a", 4_160, 0, 150), ("b", 4_000, 0, 150)]);
     assert_eq!(choice(&open).chosen, 1);
     // By much more, as far as one knows: only what is there now would stay.
     let open = run(&[("now", 9_000, 0, 2), ("a", 4_400, 0, 150), ("b", 4_000, 0, 150)]);
-    assert_eq!(choice(&open), Choice { chosen: 2, best: 2, next: Some(1) });
-    assert_eq!(Costs::new(&open, 1.0).choice(Some(1)).unwrap().chosen, 1);
+    assert_eq!(choice(&open), Choice { chosen: 2, best: 2, next: Some(1), faster: None });
+    assert_eq!(Costs::new(&open, 1.0).choice(Some(1), |_| true).unwrap().chosen, 1);
     // The first may be level with the best, but is not shown to be ahead of what is there now.
     let wide = run(&[("now", 9_000, 0, 2), ("a", 9_300, 0, 900), ("b", 4_000, 0, 2)]);
-    assert_eq!(choice(&wide), Choice { chosen: 2, best: 2, next: Some(1) });
+    assert_eq!(choice(&wide), Choice { chosen: 2, best: 2, next: Some(1), faster: None });
 }
 
 #[test]
 fn a_reference_is_never_taken() {
     let mut record = run(&[("now", 9_000, 0, 2), ("limit", 1_000, 0, 2)]);
     record.header.plan.targets[1].reference = true;
-    let choice = Costs::new(&record, 1.0).choice(None).unwrap();
-    assert_eq!(choice, Choice { chosen: 0, best: 0, next: None });
+    let choice = Costs::new(&record, 1.0).choice(None, |_| true).unwrap();
+    assert_eq!(choice, Choice { chosen: 0, best: 0, next: None, faster: None });
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn nothing_measured_is_no_choice() {
     // Updates of one of them failed: its cost is not known.
     record.samples.retain(|sample| (sample.target, sample.workload) != (1, 1));
     let costs = Costs::new(&record, 0.9);
-    assert_eq!((costs.of(1), costs.choice(None).unwrap().next), (None, None));
+    assert_eq!((costs.of(1), costs.choice(None, |_| true).unwrap().next), (None, None));
     record.samples.clear();
-    assert_eq!(Costs::new(&record, 0.9).choice(None), None);
+    assert_eq!(Costs::new(&record, 0.9).choice(None, |_| true), None);
 }

@@ -83,6 +83,8 @@ pub(super) fn target(label: &str) -> PlannedTarget {
         on: None,
         of_class: Vec::new(),
         reference: false,
+        lost_if_killed: false,
+        one_process: false,
     }
 }
 

@@ -54,7 +54,7 @@ static DECLARATION: Declaration = Declaration {
             &[("sync", "off")],
             "commits end in the library's buffer of the journal, which write(2) empties when it is \
              full: a power cut or a killed process may undo the last commits",
-        ),
+        ).lost_if_killed(),
         Durability::Consistent.kept_by(
             &[("sync", "buffer")],
             "write(2) of the journal before a commit returns (PersistMode::Buffer), no flush: a \

@@ -54,7 +54,7 @@ static DECLARATION: Declaration = Declaration {
             "Durability::None: commits stay in the cache, until one with Durability::Immediate at \
              the end of a pass (on the clock) writes and flushes all; a power cut or a killed \
              process leaves the store as that one left it",
-        ),
+        ).lost_if_killed(),
         Durability::Durable.kept_by(
             &[("sync", "immediate")],
             "Durability::Immediate: pages and header written, with checksums that show whether all \

@@ -53,7 +53,7 @@ static DECLARATION: Declaration = Declaration {
             &[("wal", "off"), ("sync", "off")],
             "no log (WriteOptions.disableWAL), values wait in memory for their table: a power cut \
              or a killed process undoes what was committed since the last table",
-        ),
+        ).lost_if_killed(),
         Durability::Consistent.kept_by(
             &[("wal", "on"), ("sync", "off")],
             "write(2) of the log before a commit returns, no flush: a power cut may undo the last \

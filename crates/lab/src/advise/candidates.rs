@@ -1,7 +1,9 @@
 //! What can be tried: what is there now, and what the engines declare to be worth it.
 
 use checks::{Candidate, LeftOut, Threshold};
-use model::{Blobs, Engine, Error, Facet, Result, Settings, Try, units::show_size};
+use model::{
+    Blobs, Engine, Error, Facet, Result, Settings, Try, spec::BlobsSpec, units::show_size,
+};
 
 use super::AdviseRequest;
 use crate::Target;
@@ -10,7 +12,8 @@ use crate::Target;
 #[derive(Clone)]
 pub(super) struct Runner {
     pub(super) about: Candidate,
-    /// Its place among those of its engine: the first ones are tried if there is little time.
+    /// Its place among those of its engine, after the one that `run` measures: the first ones are tried if
+    /// there is little time.
     rank: usize,
     pub(super) target: Target<dyn Blobs>,
 }
@@ -163,9 +166,11 @@ fn tried(
     let target = target(engine, &pairs)?;
     let name = engine.name();
     let text = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
+    let text = format!("{name}:{text}");
+    let rank = if BlobsSpec::TARGETS.contains(&text.as_str()) { 0 } else { rank + 1 };
     let about = Candidate {
         label: target.label.clone(),
-        target: format!("{name}:{text}"),
+        target: text,
         trades: one.trades.to_owned(),
         durability: durability(asked, engine),
         extension: extension(engine),

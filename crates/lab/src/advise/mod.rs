@@ -124,6 +124,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     Ok(Advice {
         reads: asked.reads,
         source: asked.source.clone(),
+        time: asked.time,
         now: asked.now.label.clone(),
         candidates: field.runners.into_iter().map(|runner| runner.about).collect(),
         left_out: field.left_out,

@@ -330,6 +330,8 @@ impl<E: Engine + ?Sized> Target<E> {
             location: address.or_else(path).unwrap_or_default(),
             of_class: of_class.collect(),
             reference: self.engine.is_reference(&settings),
+            lost_if_killed: self.engine.declaration().is_lost_if_killed(&settings),
+            one_process: !self.engine.capabilities().processes,
             settings,
             owner,
             on: self.placement.as_ref().map(|placement| placement.name.clone()),

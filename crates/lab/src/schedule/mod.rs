@@ -13,7 +13,7 @@ use std::{
 use model::{
     Error, ErrorKind, Finding, FindingKind, Plan, Result, Rounds,
     record::{End, Ended, FORMAT, Header, Line, Record},
-    units::{duration_of, option_duration, show_duration},
+    units::{duration_of, longer_option, show_duration},
 };
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -248,7 +248,8 @@ impl Schedule<'_> {
         let Rounds { min, max, seconds, runs, .. } = self.plan.rounds;
         let min = min.saturating_mul(runs);
         if max.is_none() && round.saturating_mul(min).as_secs_f64() > seconds {
-            let time = option_duration(round.saturating_mul(min.saturating_add(1)));
+            let needed = round.saturating_mul(min.saturating_add(1));
+            let time = longer_option(needed, duration_of(seconds));
             self.progress.say(&format!(
                 "one round takes about {}: fewer than the {min} that a verdict needs fit into {}{}",
                 show_duration(round),

@@ -112,7 +112,8 @@ findings! {
 
     [Warning, worst ("", *cpus)]
     OtherLoad { cpus: f64 as three_digits = "Processors' worth of time." } =>
-        "times are too long: other processes used up to {cpus} processors; stop them and run again";
+        "times are longer than on an idle machine, ratios less so: other programs used up to {cpus} \
+        processors; stop them and run again";
 
     [Note] LoadUnknown =>
         "times may be too long: what else ran during the trials is not known; make sure that \

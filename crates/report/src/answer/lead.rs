@@ -8,7 +8,6 @@ use crate::{Figures, Verdict, figures::cases, words};
 /// The result of a comparison.
 pub(super) struct Lead<'a> {
     pub(super) run: &'a Record,
-    pub(super) case: Case,
     /// `read, warm, size=4k`.
     pub(super) place: String,
     pub(super) ahead: Ahead,
@@ -35,20 +34,21 @@ pub(super) enum Ahead {
     Unknown(&'static str),
 }
 
-impl Ahead {
-    pub(super) fn target(self, plan: &Plan) -> Option<usize> {
-        match self {
-            Self::Target(target) | Self::Nearest(target) => Some(target),
-            Self::Baseline => Some(plan.baseline),
-            _ => None,
-        }
-    }
-}
-
 /// One for each case that was measured.
 pub(super) fn leads<'a>(run: &'a Record, figures: &'a [Figures]) -> impl Iterator<Item = Lead<'a>> {
     let measured = cases(figures).filter(|rows| rows.iter().any(|row| row.rounds > 0));
     measured.map(move |rows| Lead::of(run, rows))
+}
+
+/// Whether a target may be ahead: limits of the machine are not, and of the baseline's engine only the
+/// baseline if other engines are compared.
+fn is_contender(plan: &Plan, target: usize) -> bool {
+    let engine = |target: usize| &plan.targets[target].engine;
+    let stores = || (0..plan.targets.len()).filter(|of| !plan.is_reference(*of));
+    let own = plan.targets.get(plan.baseline).map(|baseline| &baseline.engine);
+    let others = stores().any(|other| Some(engine(other)) != own);
+    let is_variant = target != plan.baseline && Some(engine(target)) == own && others;
+    !plan.is_reference(target) && !is_variant
 }
 
 /// A case, and what varies in this run.
@@ -61,8 +61,7 @@ impl<'a> Lead<'a> {
     fn of(run: &'a Record, rows: &'a [Figures]) -> Self {
         let plan = &run.header.plan;
         let case = rows[0].case;
-        let contenders: Vec<_> =
-            rows.iter().filter(|row| !plan.targets[row.target].reference).collect();
+        let contenders: Vec<_> = rows.iter().filter(|row| is_contender(plan, row.target)).collect();
         let nearest = |wanted: &dyn Fn(Verdict) -> bool| {
             let such = contenders.iter().filter(|row| wanted(row.verdict));
             let ratios = such.filter_map(|row| Some((row.target, row.ratio?)));
@@ -85,12 +84,13 @@ impl<'a> Lead<'a> {
         let ratio = if of_limit { judged } else { faster }.map(|(_, ratio)| ratio);
         let place = place(run, case);
         let level = level(&contenders, ahead, ratio.as_ref());
-        Self { run, case, place, ahead, ratio, next, level, rows }
+        Self { run, place, ahead, ratio, next, level, rows }
     }
 
-    /// Whether both have the same result.
-    pub(super) fn is_with(&self, other: &Self) -> bool {
-        self.ahead == other.ahead
+    /// Microseconds of an operation of a target.
+    pub(super) fn us(&self, target: usize) -> Option<f64> {
+        let row = self.rows.iter().find(|row| row.target == target)?;
+        Some(row.us_per_op.as_ref()?.point)
     }
 
     /// What no verdict is shown of, and may be ahead.
@@ -122,13 +122,15 @@ fn level(contenders: &[&Figures], ahead: Ahead, first: Option<&Estimate>) -> Vec
     contenders.iter().filter(is_alike).map(|row| row.target).collect()
 }
 
+pub(super) const TOO_FEW: &str = "too few rounds";
+
 fn why(contenders: &[&Figures]) -> &'static str {
     let any = |verdict| contenders.iter().any(|row| row.verdict == verdict);
     match () {
         () if any(Verdict::Saturated) => "a store could not keep up with the rate",
-        () if any(Verdict::TooFewRounds) => "too few rounds",
+        () if any(Verdict::TooFewRounds) => TOO_FEW,
         () if any(Verdict::StateNotReached) => "the cache state was not reached",
-        () if any(Verdict::DurabilityDiffers) => "durability differs from the baseline's",
+        () if any(Verdict::DurabilityDiffers) => "durability differs from that of the baseline",
         () => "only one was measured",
     }
 }

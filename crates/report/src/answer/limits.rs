@@ -2,18 +2,18 @@
 
 use std::{ffi::OsStr, path::Path};
 
-use itertools::Itertools;
 use model::{
-    Cache, DatasetSpec, Durability, Experiment, Owner, Plan, PlannedTarget, Severity, Work,
+    Batch, Cache, DatasetSpec, Durability, Experiment, Owner, Plan, PlannedTarget, Severity, Work,
+    Workload,
     record::Record,
     spec::{RunSpec, SharedSetting},
 };
 
-use super::{Lead, NAMED, and};
+use super::{NAMED, and};
 use crate::{MergedFinding, words};
 
-/// How the data gets to the store ahead, or how an answer for one's own data is found.
-pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
+/// How the data gets to the store that is `recommended`, or how an answer for one's own data is found.
+pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<String> {
     let plan = &run.header.plan;
     let (Experiment::Blobs { dataset, .. } | Experiment::Life { dataset, .. }) = &plan.experiment
     else {
@@ -29,17 +29,11 @@ pub(super) fn next_step(run: &Record, all: &[Lead<'_>]) -> Option<String> {
             return plan.study.is_none().then(own);
         }
     };
-    let movable = |lead: &&Lead<'_>| {
-        let ahead = &plan.targets[lead.ahead.target(plan)?];
-        new_store(run, ahead, source).filter(|_| ahead.owner == Owner::Scratch)
-    };
-    let (lead, new) = all.iter().find_map(|lead| Some((lead, movable(&lead)?)))?;
-    let everywhere = all.iter().all(|other| other.is_with(lead));
-    let when = format!(", if “{}” matters most", lead.place);
-    let when = if everywhere { "" } else { &when };
+    let target = plan.targets.get(recommended?).filter(|target| target.owner == Owner::Scratch)?;
+    let new = new_store(run, target, source)?;
     // Most settings are how a program opens a store, and no copy carries those.
     let with = if new.contains('?') { ", and open it with these settings" } else { "" };
-    Some(format!("Move{when}{with}: storemark copy {} {}", quoted(source), quoted(&new)))
+    Some(format!("Move{with}: storemark copy {} {}", quoted(source), quoted(&new)))
 }
 
 /// `sqlite:thumbs.db?page_size=4096`, a store like `target` next to what is in `thumbs`. Absent: it is
@@ -66,7 +60,8 @@ pub(crate) fn store_of(
     Some(format!("{engine}:{name}{new}.{extension}{settings}"))
 }
 
-/// The settings of a target that the user asked for, its own and those of options.
+/// The settings of a target that was measured: its own, those of options, and if it was written to those
+/// of its durability class.
 fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
     let own = target.label.split(' ').filter(|word| word.contains('='));
     let own: Vec<_> = own.map(str::to_owned).collect();
@@ -81,7 +76,10 @@ fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
         is_meant.then(|| format!("{name}={value}"))
     });
     let shared: Vec<_> = shared.collect();
-    own.into_iter().chain(shared).collect()
+    let of_class = target.of_class.iter().filter(|_| run.header.plan.first(Work::writes).is_some());
+    let of_class =
+        of_class.filter_map(|name| Some(format!("{name}={}", target.settings.get(name)?)));
+    own.iter().cloned().chain(shared).chain(of_class).collect()
 }
 
 /// For a shell, if it would take any of it for itself.
@@ -93,15 +91,31 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
+/// What a program gives up with one target that it has with another.
+pub(crate) fn given_up(one: &PlannedTarget, other: &PlannedTarget) -> Vec<String> {
+    let lost = one.lost_if_killed && !other.lost_if_killed;
+    let locked = one.one_process && !other.one_process;
+    let all = [
+        lost.then_some("the latest commits if its program is killed"),
+        locked.then_some("access by several processes at once"),
+    ];
+    all.into_iter().flatten().map(str::to_owned).collect()
+}
+
 /// What else a decision may depend on, with the option that measures it.
 pub(super) fn not_covered(run: &Record) -> Option<String> {
     let plan = &run.header.plan;
     let has = |option: &str| RunSpec::has_option(plan.command(), option);
     let warm = plan.caches.iter().all(|cache| *cache == Cache::Warm);
     let on_disk = run.stores.iter().any(|store| store.apparent_bytes > 0);
+    let reads_together = |workload: &Workload| {
+        !workload.work.writes() && workload.batch == Batch::All && workload.work.order().is_some()
+    };
+    let together = plan.targets.len() > 1 && plan.workloads.iter().any(reads_together);
     let lacking = [
         (warm && on_disk && has("cache")).then_some("a cold start (--cache warm,data-cold)"),
         (plan.first(Work::writes).is_none() && has("update")).then_some("updates (--update)"),
+        (together && has("batch")).then_some("reads that each begin a transaction (--batch 1)"),
         (is_lost(run, plan) && has("durability"))
             .then_some("writes that survive a power cut (--durability durable)"),
     ];
@@ -116,29 +130,8 @@ fn is_lost(run: &Record, plan: &Plan) -> bool {
         && stores.map(|store| store.durability).any(|class| class < Durability::Durable)
 }
 
-/// The effects of the findings above a note: what is wrong by what it is wrong about, then the others.
-pub(crate) fn weakened(plan: &Plan, findings: &[MergedFinding]) -> Option<String> {
-    let such = |severity| findings.iter().filter(move |one| one.kind.severity() == severity);
-    let wrong = such(Severity::Wrong)
-        .map(|one| (words::seen_in(plan, one, None), effect(&one.kind.to_string())))
-        .into_grouping_map()
-        .collect::<Vec<_>>();
-    // What is wrong about everything has no name, and comes first.
-    let wrong = wrong.into_iter().sorted().map(|(about, effects)| {
-        let about = about.as_deref().unwrap_or("it");
-        format!("Do not rely on {about}: {}.", listed(effects))
-    });
-    let weaker = listed(such(Severity::Warning).map(|one| effect(&one.kind.to_string())));
-    let weaker = (!weaker.is_empty()).then(|| format!("What weakens it: {weaker}."));
-    Some(wrong.chain(weaker).join(" ")).filter(|said| !said.is_empty())
-}
-
-/// Each once; some have commas of their own.
-fn listed(effects: impl IntoIterator<Item = String>) -> String {
-    words::parts(&effects.into_iter().unique().collect::<Vec<_>>(), NAMED)
-}
-
-/// A finding starts with its effect on the figures.
-fn effect(sentence: &str) -> String {
-    sentence.split_once(": ").map_or(sentence, |(effect, _)| effect).to_owned()
+/// The findings above a note, the worst first, a sentence each, and the most that are shown of them.
+pub(crate) fn weakened(plan: &Plan, findings: &[MergedFinding]) -> Vec<String> {
+    let weighty = findings.iter().filter(|one| one.kind.severity() > Severity::Note);
+    weighty.take(NAMED).map(|one| words::finding(plan, one)).collect()
 }

@@ -4,10 +4,14 @@ use std::time::Duration;
 
 use checks::FEWEST_ROUNDS;
 use itertools::Itertools;
-use model::{FindingKind, Plan, StudyPart, record::Record, units::option_duration};
+use model::{
+    FindingKind, Plan, StudyPart,
+    record::Record,
+    units::{duration_of, longer_option},
+};
 use stats::{Estimate, SAME};
 
-use super::{lead::Lead, spoken::spoken};
+use super::{lead::Lead, spoken::name};
 use crate::{
     Figures, Verdict,
     words::{listed, rounds},
@@ -39,7 +43,8 @@ fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     }
     // With more time a larger sample is measured: how long that takes is not known, but all is.
     if let Some(all) = runs.iter().find_map(all_take) {
-        let time = with(plan, &format!("--time {}", option_duration(all)));
+        let given = duration_of(plan.rounds.seconds);
+        let time = with(plan, &format!("--time {}", longer_option(all, given)));
         return Some(format!("{SETTLED} {time}, which measures all values."));
     }
     let seconds =
@@ -49,7 +54,7 @@ fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     if time > LONGEST {
         return Some(QUIETER.to_owned());
     }
-    let time = with(plan, &format!("--time {}", option_duration(time)));
+    let time = with(plan, &format!("--time {}", longer_option(time, duration_of(spent))));
     Some(format!("{SETTLED} {time} (for the whole command), or a quieter machine."))
 }
 
@@ -76,7 +81,7 @@ fn with(plan: &Plan, option: &str) -> String {
 fn copies(all: &[Lead<'_>]) -> Option<String> {
     let of_lead = |lead: &Lead<'_>| -> Vec<String> {
         let rows = lead.unsettled().filter(|row| is_of_copies(row));
-        rows.map(|row| spoken(&lead.run.header.plan, row.target)).collect()
+        rows.map(|row| name(&lead.run.header.plan, row.target)).collect()
     };
     let names: Vec<_> = all.iter().flat_map(of_lead).unique().collect();
     let all = listed(&names, super::NAMED);

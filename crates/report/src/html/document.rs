@@ -7,7 +7,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use flate2::read::GzDecoder;
 use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
-use model::study::Study;
+use model::{Severity, study::Study};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -18,7 +18,7 @@ use super::{
     part::{Part, Side},
     table,
 };
-use crate::{Answer, StudyStep, answer, pages::study_answer, study_claims, words};
+use crate::{Answer, MergedFinding, StudyStep, answer, pages::study_answer, study_claims, words};
 
 /// Empty where npm was missing when storemark was built.
 pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
@@ -134,6 +134,10 @@ fn answered(part: &Part<'_>) -> Markup {
     html! {
         @for (side, answer) in part.sides.iter().zip(&answers) {
             p.answer { (named(part, side)) (answer.says.join(" ")) }
+            @for one in side.findings.iter().filter(|one| is_wrong(one)).take(1) {
+                p.wrong { "Do not rely on it: " (words::finding(part.plan(), one)) "." }
+            }
+            ul.cases { @for line in &answer.cases { li { (line) } } }
         }
         ul.more { @for (on, text) in more { li { (on) (text) } } }
         @if !part.is_sweep() { p.measured { "Measured: " (data) "." } }
@@ -142,6 +146,10 @@ fn answered(part: &Part<'_>) -> Markup {
             p.measured { (named(part, side)) (machine) "." }
         }
     }
+}
+
+fn is_wrong(finding: &MergedFinding) -> bool {
+    finding.kind.severity() == Severity::Wrong
 }
 
 fn answer_of(side: &Side<'_>) -> Answer {

@@ -1,11 +1,16 @@
 //! Which store suits the data: the answer, what it costs, how sure it is, and what was tried.
 
-use checks::{Advice, Choice, Costs, Fate, Series};
+use std::time::Duration;
+
+use checks::{Advice, Choice, Costs, FEWEST_ROUNDS, Fate, Series};
 use itertools::Itertools;
 use model::{
     Case, Durability, Experiment, Plan, PlannedTarget,
     record::Record,
-    units::{exact_percent, show_count, show_percent, show_size},
+    units::{
+        duration_of, exact_percent, longer_option, show_count, show_duration, show_percent,
+        show_size,
+    },
 };
 use stats::Estimate;
 
@@ -14,8 +19,8 @@ use crate::{
     Figures, all_findings,
     answer::{
         and,
-        limits::{quoted, store_of, weakened},
-        spoken::{is_plural, ratio, spoken, times},
+        limits::{given_up, quoted, store_of, weakened},
+        spoken::{begin, faster, inverse, ratio, spoken, times},
     },
     figures, life_spaces,
     number::{factor, with_interval},
@@ -28,14 +33,27 @@ use crate::{
 /// The page of a search; `grid` is the command that measures all candidates, if they are to be listed.
 pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
     let Some(advised) = Advised::of(advice) else {
-        return Page::prose([Lines::new("No candidate could be measured.", [])]);
+        let time = longer_option(advice.time.saturating_mul(3), advice.time);
+        let text = format!(
+            "No advice yet: no candidate has two rounds of all its work after {}. Try --time {time}.",
+            show_duration(advice.time)
+        );
+        return Page::prose([Lines::new("", [Line::new("", text)])]);
     };
     let answer = Line::new("", advised.answer()).tone(Tone::Bold);
-    let limits = [advised.sure(), advised.runner_up(), advised.threshold(), advised.left_out()];
-    let limits = limits.into_iter().chain([advised.not_covered()]).flatten();
-    let gains = [advised.target(), advised.exchange(), advised.durability()].into_iter().flatten();
-    let more = gains.chain(advised.moving()).chain(limits);
-    let lines = Lines::new("", [answer].into_iter().chain(more.map(|text| Line::new("", text))));
+    let shown = advised.no_advice().is_none();
+    let gains = [
+        advised.faster_still(),
+        advised.target(),
+        advised.exchange(),
+        advised.durability(),
+        advised.runner_up(),
+    ];
+    let gains = gains.into_iter().flatten().chain(advised.moving()).filter(|_| shown);
+    let limits = [advised.sure(), advised.threshold(), advised.left_out(), advised.not_covered()];
+    let more = gains.chain(limits.into_iter().flatten()).map(|text| Line::new("", text));
+    let weaker = advised.weakened().into_iter().map(|text| Line::new("! ", text));
+    let lines = Lines::new("", [answer].into_iter().chain(more).chain(weaker));
     let explained = explain.map(|grid| [advised.tried().into(), advised.trades(grid).into()]);
     let blocks = [lines.into(), advised.table().into()].into_iter();
     let life = advice.life.iter().flat_map(life);
@@ -49,6 +67,9 @@ fn life(record: &Record) -> Vec<Block> {
     let title = Lines::new("The life of the data, as `storemark life` measures it", [data]);
     table.map_or_else(Vec::new, |table| vec![title.into(), table])
 }
+
+/// No one waits longer for an advice.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An advice with what its last record shows.
 struct Advised<'a> {
@@ -82,41 +103,73 @@ impl<'a> Advised<'a> {
         let costs = Costs::new(&advice.finals, advice.reads);
         let now = plan.targets.iter().position(|target| target.label == advice.now);
         let now = now.filter(|now| costs.of(*now).is_some());
-        let choice = costs.choice(now)?;
+        let choice = costs.choice(now, |_| true)?;
         let rows = rows(advice, costs, now);
         Some(Self { advice, plan, costs, choice, now, rows })
     }
 
     /// What to take, and how much it gains.
     fn answer(&self) -> String {
-        let Choice { chosen, best, .. } = self.choice;
-        let load = load(self.advice.reads);
-        let name = self.name(chosen);
-        match self.now.map(|now| (now, self.costs.ratio(now, chosen))) {
-            Some((now, _)) if now == chosen && best == now => {
-                format!("Keep {name}: nothing that was tried is faster with {load}.")
-            }
+        if let Some(why) = self.no_advice() {
+            return why;
+        }
+        let chosen = self.choice.chosen;
+        let (name, load) = (self.name(chosen), load(self.advice.reads));
+        match self.now.map(|now| (now, self.costs.ratio(chosen, now))) {
             Some((now, _)) if now == chosen => {
-                let gain =
-                    self.costs.ratio(best, now).map_or_else(String::new, |gain| ratio(&gain));
-                let other = spoken(self.plan, best);
-                format!(
-                    "Keep {name}: {other} takes {gain} of its time with {load}, which is too little \
-                     to matter or not shown."
-                )
+                format!("Keep {name}: nothing that was tried is more than 3 % faster with {load}.")
             }
-            Some((now, Some(gain))) => {
-                let [by, interval] = times(&gain);
-                let is = if is_plural(self.plan, chosen) { "are" } else { "is" };
-                let now = self.name(now);
-                format!("{name} {is} {by} faster ({interval}) than {now}, with {load}.")
+            Some((now, Some(ratio))) => {
+                let faster = faster(&ratio, &self.name(now));
+                format!("{}: {faster}, with {load}.", begin(&name))
             }
             _ => format!(
-                "{name} costs the least of what was tried with {load}. What is there now could not be \
+                "{}: the least cost of what was tried, with {load}. What is there now could not be \
                  measured: {}.",
+                begin(&name),
                 self.failure()
             ),
         }
+    }
+
+    /// Why there is no advice yet, and the time that it needs; `None` if there is one.
+    fn no_advice(&self) -> Option<String> {
+        let Choice { chosen, best, .. } = self.choice;
+        let name = self.name(best);
+        let why = if !self.costs.is_judged() {
+            let (rounds, time) = (self.costs.fewest_rounds(), show_duration(self.advice.time));
+            let looks =
+                if rounds > 1 { format!(" Fastest so far: {name}.") } else { String::new() };
+            format!("{rounds} of the {FEWEST_ROUNDS} rounds that it needs fit into {time}.{looks}")
+        } else if Some(chosen) == self.now && !self.costs.is_best(chosen, |_| true) {
+            let ratio = self.costs.ratio(best, chosen)?;
+            let by = faster(&ratio, &self.name(chosen));
+            let by = if best == chosen { String::new() } else { format!(", {by}") };
+            format!("no difference is shown. Fastest so far: {name}{by}.")
+        } else {
+            return None;
+        };
+        let more = self.costs.rounds_needed(best, self.now.unwrap_or(chosen));
+        let needed = duration_of(self.advice.time.as_secs_f64() * more);
+        let how = if needed > LONGEST {
+            "More time does not settle it in a day: it takes a quieter machine (storemark doctor)."
+                .to_owned()
+        } else {
+            format!("Try --time {}.", longer_option(needed, self.advice.time))
+        };
+        Some(format!("No advice yet: {why} {how}"))
+    }
+
+    /// One that is faster than what is taken, and promises less.
+    fn faster_still(&self) -> Option<String> {
+        let (faster, chosen) = (self.choice.faster?, self.choice.chosen);
+        let [by, interval] = times(&inverse(&self.costs.ratio(faster, chosen)?));
+        let given_up = given_up(&self.plan.targets[faster], &self.plan.targets[chosen]);
+        let name = begin(&self.name(faster));
+        Some(format!(
+            "{name} is {by} faster still ({interval}), if you can give up {}.",
+            and(&given_up)
+        ))
     }
 
     /// Why there is no figure of what is there now.
@@ -203,13 +256,17 @@ impl<'a> Advised<'a> {
             }
         };
         let (last, all, rounds) = (self.plan.targets.len(), candidates.len(), rounds(finals));
-        let found = all_findings(std::slice::from_ref(finals), &[figures(finals)]);
-        let weaker = weakened(self.plan, &found);
-        let weaker = weaker.map_or_else(String::new, |weaker| format!(" {weaker}"));
         Some(format!(
             "How sure: the last {last} of {all} candidates were compared on {on} in {rounds} \
-             rounds.{weaker}"
+             rounds."
         ))
+    }
+
+    /// What weakens it, a sentence each.
+    fn weakened(&self) -> Vec<String> {
+        let finals = &self.advice.finals;
+        let found = all_findings(std::slice::from_ref(finals), &[figures(finals)]);
+        weakened(self.plan, &found)
     }
 
     /// Who comes next, and when it would win.
@@ -223,11 +280,7 @@ impl<'a> Advised<'a> {
             less => format!("it would win if it matters that the first takes {}", and(less)),
         });
         let name = self.name(next);
-        let level = match (self.is_level(next), next > chosen) {
-            (true, true) => ", too little to matter or not shown, and takes more care",
-            (true, false) => ", which is not shown",
-            (false, _) => "",
-        };
+        let level = if self.is_level(next) { ", a difference that is not shown" } else { "" };
         Some(format!("Next: {name}, {} of the cost{level}; {when}.", ratio(&cost)))
     }
 
@@ -304,25 +357,26 @@ impl<'a> Advised<'a> {
 
     /// The commands that move and check the data.
     fn moving(&self) -> Vec<String> {
-        let Some(source) = &self.advice.source else {
-            return vec!["With your own data: storemark advise DIR".to_owned()];
-        };
+        match &self.advice.source {
+            Some(source) => self.moving_from(source).into_iter().flatten().collect(),
+            None => vec!["With your own data: storemark advise DIR".to_owned()],
+        }
+    }
+
+    fn moving_from(&self, source: &str) -> Option<[String; 2]> {
         let of = self.candidate(self.choice.chosen);
         let extended = of.and_then(|of| Some((of, of.extension.as_deref()?)));
-        let Some((of, extension)) = extended.filter(|_| Some(self.choice.chosen) != self.now)
-        else {
-            return Vec::new();
-        };
+        let (of, extension) = extended.filter(|_| Some(self.choice.chosen) != self.now)?;
         let (engine, settings) = of.target.split_once(':').unwrap_or((&of.target, ""));
         let settings = settings.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty());
         let settings: Vec<_> = settings.map(str::to_owned).collect();
         let new = |settings: &[String]| store_of(engine, extension, settings, source);
-        let (Some(new), Some(plain)) = (new(&settings), new(&[])) else { return Vec::new() };
+        let (new, plain) = (new(&settings)?, new(&[])?);
         let source = quoted(source);
-        vec![
+        Some([
             format!("Move: storemark copy {source} {}", quoted(&new)),
             format!("Check: storemark verify {source} {}", quoted(&plain)),
-        ]
+        ])
     }
 
     /// The last candidates side by side.

@@ -129,7 +129,9 @@ fn around(
     let plan = &runs[0].header.plan;
     let words = |found: &MergedFinding| (found.kind.severity(), words::finding(plan, found));
     let findings = found.iter().map(words).collect();
+    // What weakens the answer is next to it, unless all is asked for.
     let findings = Block::Findings { findings, all: detail.all };
+    let [above, below] = if detail.all { [None, Some(findings)] } else { [Some(findings), None] };
     let tables = tables.into_iter().map(|block| match block {
         Block::Table(table) if !detail.all => table.brief().into(),
         block => block,
@@ -137,17 +139,18 @@ fn around(
     let hint = (!detail.all).then(|| Line::new("", MORE).tone(Tone::Dim));
     let ended = [Line::new("", words::ended(runs))].into_iter().chain(hint);
     let ended = Lines::new("", ended).into();
-    [answer.into()].into_iter().chain(tables).chain([findings, ended]).collect()
+    let head = [Some(answer.into()), above].into_iter().flatten();
+    head.chain(tables).chain(below).chain([ended]).collect()
 }
 
 /// Where the details are.
 const MORE: &str = "details: -v (percentiles, space, settings, all findings), --html FILE (charts)";
 
 fn answered(answer: &Answer) -> Lines {
-    let said = Line::new("", answer.says.join(" ")).tone(Tone::Bold);
-    let said = (!answer.says.is_empty()).then_some(said);
+    let said = answer.says.iter().map(|text| Line::new("", text).tone(Tone::Bold));
+    let cases = answer.cases.iter().map(|text| Line::new("  ", text));
     let more = answer.more.iter().map(|text| Line::new("", text));
-    Lines::new("", said.into_iter().chain(more))
+    Lines::new("", said.chain(cases).chain(more))
 }
 
 fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {

@@ -9,9 +9,9 @@ use crate::table::Column;
 /// The heads and units of columns, and what they mean.
 const HEADS: [(&[&str], &str); 13] = [
     (
-        &["baseline's"],
-        "time ÷ baseline's: below 1 is faster; the interval in parentheses contains the true ratio in at \
-         least 95 of 100 runs, and decides the verdict",
+        &["ratio"],
+        "ratio: time ÷ time of the baseline; below 1 is faster; the interval in parentheses contains the \
+         true ratio in at least 95 of 100 runs, and decides the verdict",
     ),
     (&["new ÷ old"], "new ÷ old: above 1 is slower than before"),
     (&["first"], "first: the first pass after opening, which the time leaves out"),

@@ -30,7 +30,7 @@ pub(crate) use self::{
     scaling::{knee, scaling, scalings},
     stores::{settings, shared_settings, stores},
     study::{against_published, study, study_verdict},
-    sweep::{break_even, break_evens, page_sizes, sweep, sweep_title},
+    sweep::{break_even, break_evens, page_sizes, size, sweep, sweep_title},
     tasks::{task_costs, task_notes, task_sites, task_steps, tasks},
     times::{latencies, latency_table, times},
 };
@@ -75,7 +75,7 @@ impl<'a, R> Rows<'a, R> {
     }
 
     fn ratios(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
-        let column = Column { bars: true, ..ratio_column("time ÷", "baseline's") };
+        let column = Column { bars: true, ..ratio_column("ratio", "") };
         self.with(column, |row| ratio(figures(row).ratio.as_ref(), figures(row).verdict))
     }
 

@@ -2,7 +2,7 @@
 
 use model::{study::Figure, units::show_count};
 
-use super::{break_even, sweep::bytes};
+use super::{break_even, size};
 use crate::{
     Against, Here, StudyFigure,
     number::{NONE, figure, with_interval},
@@ -55,7 +55,7 @@ fn name(figure: Figure) -> &'static str {
 
 fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
     let figure = |value| match of {
-        Figure::BreakEven => bytes(value),
+        Figure::BreakEven => size(value),
         Figure::Bytes => whole(value),
         _ => figure(value),
     };

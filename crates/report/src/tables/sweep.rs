@@ -84,10 +84,10 @@ pub(crate) fn break_even(row: &TargetBreakEven, baseline: &str) -> String {
         };
     }
     let crossing = |crossing: &Crossing| {
-        let low = crossing.low.map_or_else(|| format!("below {least}"), bytes);
-        let high = crossing.high.map_or_else(|| format!("above {most}"), bytes);
+        let low = crossing.low.map_or_else(|| format!("below {least}"), size);
+        let high = crossing.high.map_or_else(|| format!("above {most}"), size);
         let way = if crossing.upwards { "at" } else { "falls back at" };
-        format!("{way} {} ({low} – {high})", bytes(crossing.size))
+        format!("{way} {} ({low} – {high})", size(crossing.size))
     };
     row.found.crossings.iter().map(crossing).join(", ")
 }
@@ -97,7 +97,7 @@ pub(crate) fn break_even(row: &TargetBreakEven, baseline: &str) -> String {
     clippy::cast_sign_loss,
     reason = "a size between sizes that were measured, to the byte"
 )]
-pub(super) fn bytes(size: f64) -> String {
+pub(crate) fn size(size: f64) -> String {
     show_size(size.round() as u64)
 }
 

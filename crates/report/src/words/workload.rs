@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use model::{
-    Case, Operation, Owner, Plan, PlannedTarget, Work, Workload, Ycsb,
+    Batch, Case, Operation, Owner, Plan, PlannedTarget, Work, Workload, Ycsb,
     record::Record,
     rows,
     units::{show_count, show_rate},
@@ -76,7 +76,12 @@ fn conditions(workload: &Workload) -> String {
         (processes, _) => Some(format!("{processes} processes of {threads}")),
     };
     let order = workload.work.order().map(|order| order.to_string());
-    let commits = Some(format!("{} a commit", workload.batch));
+    let commits = match workload.batch {
+        Batch::All if !workload.work.writes() => "all in one transaction".to_owned(),
+        batch if !workload.work.writes() => format!("{batch} a transaction"),
+        batch => format!("{batch} a commit"),
+    };
+    let commits = Some(commits);
     joined([order, commits, workers], ", ").unwrap_or_default()
 }
 
@@ -160,5 +165,7 @@ pub(crate) fn case_title(record: &Record, case: Case) -> String {
         Some(Operation::Mix(mix)) => format!("{name} ({mix})"),
         _ => name,
     };
-    format!("{name}, {}: {count} operations, {}{on}", case.cache, conditions(workload))
+    let class = plan.durability.filter(|_| workload.work.writes());
+    let class = class.map_or_else(String::new, |class| format!(", durability {class}"));
+    format!("{name}, {}: {count} operations, {}{class}{on}", case.cache, conditions(workload))
 }

@@ -44,6 +44,7 @@ fn search(targets: &[(&str, u64, u64)]) -> Advice {
     let record = measured(targets);
     Advice {
         reads: 0.95,
+        time: std::time::Duration::from_secs(180),
         source: Some("my thumbs".to_owned()),
         now: targets[0].0.to_owned(),
         candidates: targets.iter().map(|target| candidate(target.0)).collect(),
@@ -76,8 +77,8 @@ fn what_is_faster_is_taken_and_the_commands_get_there() {
     // 8.8 against 4.4 µs.
     says(
         &advice,
-        "SQLite (blob API, memory-mapped) is 2.0× faster (2.0 to 2.0×) than what is there \
-                   now (plain files), with 95 % reads and 5 % updates.",
+        "SQLite (blob API, memory-mapped): 2.0× faster than what is there now (plain files) (2.0 to 2.0×), \
+         with 95 % reads and 5 % updates.",
     );
     says(&advice, "Target: 'sqlite:?api=blob&mmap=1GiB' In exchange: nothing of what the table");
     // What the class asks for is part of it.
@@ -98,11 +99,55 @@ fn what_is_faster_is_taken_and_the_commands_get_there() {
 #[test]
 fn what_is_there_now_is_kept_if_nothing_is_better_by_more_than_matters() {
     let slower = search(&[("files now", 4_000, 10_000), ("sqlite", 5_000, 10_000)]);
-    says(&slower, "Keep what is there now (plain files): nothing that was tried is faster");
+    let kept =
+        "Keep what is there now (plain files): nothing that was tried is more than 3 % faster";
+    says(&slower, kept);
     assert!(!printed(&slower, None).contains("Move:"));
     let level = search(&[("files now", 4_000, 10_000), ("sqlite", 3_950, 10_000)]);
-    says(&level, "Keep what is there now (plain files): SQLite takes 0.99");
-    says(&level, "which is too little to matter or not shown.");
+    says(&level, kept);
+}
+
+/// Figures that show nothing are no reason to keep what is there, nor to move.
+#[test]
+fn what_is_not_shown_is_no_advice_and_has_a_longer_time() {
+    let targets = [("files now", 4_000, 10_000), ("sqlite", 3_000, 8_000), ("lmdb", 900, 900)];
+    for (rounds, count) in [(1, 3), (2, 3), (4, 3), (12, 2)] {
+        let mut advice = search(&targets[..count]);
+        // With rounds enough, what is open is wide.
+        for sample in advice.finals.samples.iter_mut().filter(|sample| sample.target == 1) {
+            sample.wall_ns = sample.wall_ns * [30, 300][(sample.round % 2) as usize] / 100;
+        }
+        advice.finals.samples.retain(|sample| sample.round < rounds);
+        let printed = printed(&advice, None);
+        assert!(printed.starts_with("No advice yet: "), "{rounds} rounds: {printed}");
+        let time = printed.split_once("Try --time ").unwrap().1.split_once('.').unwrap().0;
+        let time = model::units::parse_duration(time).unwrap();
+        assert!(time > advice.time, "{rounds} rounds: {printed}");
+        for part in ["Keep ", "Move: ", "Target: ", "Next: ", "∞"] {
+            assert!(!printed.contains(part), "{rounds} rounds: {part}: {printed}");
+        }
+    }
+}
+
+/// A store that loses commits when its process is killed is named, with that, but not taken.
+#[test]
+fn what_promises_less_is_not_taken_and_what_it_loses_is_said() {
+    let all = [("files now", 9_000, 90_000), ("sqlite", 2_000, 20_000), ("redb", 1_000, 10_000)];
+    let mut advice = search(&all);
+    advice.finals.header.plan.targets[2].lost_if_killed = true;
+    says(&advice, "SQLite: 4.5× faster than what is there now (plain files)");
+    says(
+        &advice,
+        "redb is 2.0× faster still (2.0 to 2.0×), if you can give up the latest commits if its program \
+         is killed.",
+    );
+    // Reads alone lose nothing.
+    advice.reads = 1.0;
+    says(&advice, "redb: 9.0× faster than what is there now");
+    // What is there now loses them as well.
+    advice.reads = 0.95;
+    advice.finals.header.plan.targets[0].lost_if_killed = true;
+    says(&advice, "redb: 9.0× faster than what is there now");
 }
 
 #[test]
@@ -113,8 +158,8 @@ fn a_simpler_store_that_may_be_level_is_named_next() {
         let is_more = (sample.round >> (sample.target - 1)).is_multiple_of(2);
         sample.wall_ns = sample.wall_ns * if is_more { 112 } else { 88 } / 100;
     }
-    says(&open, "lmdb is 2.");
-    says(&open, "of the cost, which is not shown; ");
+    says(&open, "lmdb: 2.");
+    says(&open, "of the cost, a difference that is not shown; ");
 }
 
 #[test]
@@ -192,5 +237,8 @@ fn without_data_of_the_user_there_is_nothing_to_move() {
     advice.source = None;
     says(&advice, "With your own data: storemark advise DIR");
     advice.finals.samples.clear();
-    says(&advice, "No candidate could be measured.");
+    says(
+        &advice,
+        "No advice yet: no candidate has two rounds of all its work after 3 min 0 s. Try --time 9m.",
+    );
 }

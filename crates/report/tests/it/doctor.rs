@@ -100,7 +100,7 @@ fn findings_of_a_kind_are_one_suggestion_the_worst_first() {
     let page = page(&full(), 100);
     let advice = page.split_once("What to do\n").unwrap().1;
     assert!(
-        advice.starts_with("  ! times are too long: other processes used up to 0.900"),
+        advice.starts_with("  ! times are longer than on an idle machine, ratios less so: other programs used up to 0.900"),
         "{advice}"
     );
     assert!(

@@ -292,6 +292,8 @@ fn target(label: &str) -> PlannedTarget {
         on: None,
         of_class: Vec::new(),
         reference: false,
+        lost_if_killed: false,
+        one_process: false,
     }
 }
 

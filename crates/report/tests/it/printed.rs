@@ -60,7 +60,7 @@ fn the_head_says_what_and_where() {
         "AMD EPYC 9B14, 2 CPUs, 8.20 GB of memory, linux 6.18.5, ext4, virtualised (kvm), sqlite 3.51.1"
     );
     assert_eq!(next(), "");
-    assert_eq!(next(), "read, warm: 1,000 operations, random permutation, all operations a commit");
+    assert_eq!(next(), "read, warm: 1,000 operations, random permutation, all in one transaction");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_very_narrow_terminal_keeps_what_is_asked_for() {
         let page = if bars { with_bars(&typical(), 60) } else { plain(&typical(), 60) };
         let head = page.lines().find(|line| line.starts_with("target")).unwrap();
         let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(head, "target time p99 time ÷ verdict", "{page}");
+        assert_eq!(head, "target time p99 ratio verdict", "{page}");
         assert!(page.contains("0.780") && page.contains("1.28× faster"), "{page}");
     }
 }
@@ -252,7 +252,7 @@ fn each_workload_has_its_table() {
     let page = plain(&record, 100);
     assert!(page.contains("\nread 1, warm: 1,000 operations, random permutation"));
     assert!(page.contains(
-        "\nread 2, warm: 1,000 operations, ascending, 100 operations a commit, 2 threads\n"
+        "\nread 2, warm: 1,000 operations, ascending, 100 operations a transaction, 2 threads\n"
     ));
     assert!(page.contains("\n· read 2: faster than most uses: keys are touched in a fixed order"));
 }

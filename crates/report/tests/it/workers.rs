@@ -41,7 +41,7 @@ fn rates_are_those_of_the_slowest_the_fastest_and_all() {
         assert!((rate / expected - 1.0_f64).abs() < 1e-9, "{rates:?}");
     }
     let out = page(&record);
-    assert!(out.contains("a commit, 2 processes\n"), "{out}");
+    assert!(out.contains("all in one transaction, 2 processes\n"), "{out}");
     assert!(out.contains("each worker: files 125 to 250, 250 in all; sqlite 125 to 250"), "{out}");
     assert!(!out.contains("lock waits") && !out.contains("busy retries"), "{out}");
 }

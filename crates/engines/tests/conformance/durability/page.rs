@@ -14,7 +14,7 @@ const END: &str = "<!-- end of table -->\n";
 /// A line for each class that `engine` gives.
 fn rows(engine: &dyn Engine) -> String {
     let mut rows = String::new();
-    for DurabilitySettings { class, settings, how } in engine.declaration().durability {
+    for DurabilitySettings { class, settings, how, .. } in engine.declaration().durability {
         let settings = settings.iter().map(|(name, value)| format!("`{name}={value}`"));
         let (name, settings) = (engine.name(), settings.collect::<Vec<_>>().join(" "));
         writeln!(rows, "| `{name}` | {class} | {settings} | {how} |").unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use model::{
     Cache, Error, ErrorKind, Result, Rounds, SampledFrom,
-    units::{duration_of, option_duration, show_count, show_duration, show_size},
+    units::{duration_of, longer_option, option_duration, show_count, show_duration, show_size},
 };
 
 use super::{
@@ -56,10 +56,13 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, caches: &[Cache]) -> Result
         let takes = costs.of(count);
         if takes > left.as_secs_f64() {
             let fitting = costs.fitting(left.as_secs_f64() * FILLED, count);
+            // What was spent on trying it out is spent again.
+            let spent = job.request.time().unwrap_or_default().saturating_sub(left);
+            let takes = takes + spent.as_secs_f64();
             if let Coverage::Fitting(_) = job.part.coverage {
                 (count, seconds) = (fitting, Some(takes));
             }
-            say(job, wanted, &costs, fitting)?;
+            say(job, wanted, &costs, (fitting, duration_of(takes)))?;
         }
     }
     source.unsample();
@@ -90,8 +93,12 @@ fn can_try(job: Job<'_>) -> bool {
 
 /// Says that the wanted values do not fit into the time, and what does. Refuses what would leave
 /// nothing measured.
-fn say(job: Job<'_>, wanted: Amount, costs: &Costs, fitting: u64) -> Result<()> {
-    let takes = duration_of(costs.of(wanted.count));
+fn say(
+    job: Job<'_>,
+    wanted: Amount,
+    costs: &Costs,
+    (fitting, takes): (u64, Duration),
+) -> Result<()> {
     let whole = job.request.time().unwrap_or_default();
     let rounds = if costs.rounds > 0.0 {
         let round = show_duration(duration_of(costs.round(wanted.count)));
@@ -101,7 +108,7 @@ fn say(job: Job<'_>, wanted: Amount, costs: &Costs, fitting: u64) -> Result<()> 
     };
     let (count, bytes) = (show_count(wanted.count), show_size(wanted.bytes));
     let what = format!("all {count} values ({bytes}) take {rounds}");
-    let (more, fitting) = (option_duration(takes), show_count(fitting));
+    let (more, fitting) = (longer_option(takes, whole), show_count(fitting));
     let choice = format!(
         "use --time {more}, or --sample {} for a sample stratified by size",
         fitting.replace(',', "")

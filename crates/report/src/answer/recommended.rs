@@ -1,0 +1,249 @@
+//! The store to take for reads and updates together, chosen as `advise` chooses it.
+
+use checks::Costs;
+use model::{Case, Operation, Plan, Work, record::Record};
+
+use super::{
+    and,
+    limits::given_up,
+    spoken::{begin, factor, faster, inverse, name, opened, times},
+};
+use crate::{
+    Figures, StoreFigures, Verdict,
+    figures::cases,
+    stores,
+    words::{self, rounds},
+};
+
+/// Share of reads if both were measured, as in `advise` unless it is asked otherwise.
+const READS: f64 = 0.95;
+
+/// What is said of a run, and which store to take.
+#[derive(Default)]
+pub(super) struct Recommendation {
+    pub(super) says: Vec<String>,
+    /// `None` if the baseline stays, or nothing is shown yet.
+    pub(super) target: Option<usize>,
+}
+
+/// What a run shows of reads and updates in its first cache state.
+struct Compared<'a> {
+    plan: &'a Plan,
+    costs: Costs<'a>,
+    /// The rows of each workload.
+    work: Vec<&'a [Figures]>,
+    stores: Vec<StoreFigures>,
+    /// Rounds of which a trial is in the record.
+    rounds: usize,
+}
+
+/// `None` if the run has no single store to take: it did something else, or its baseline is no store.
+pub(super) fn recommendation(run: &Record, figures: &[Figures]) -> Option<Recommendation> {
+    let plan = &run.header.plan;
+    let compared = Compared {
+        plan,
+        costs: Costs::new(run, share_of_reads(plan)?),
+        work: measured(plan, figures)?,
+        stores: stores(run),
+        rounds: rounds(run),
+    };
+    compared.recommend()
+}
+
+/// The share of reads among the operations that were measured; `None` if they have no shares.
+fn share_of_reads(plan: &Plan) -> Option<f64> {
+    let is_plain = |work: &Work| {
+        matches!(
+            work,
+            Work::Blobs { operation: Operation::Read | Operation::Update, rate: None, .. }
+        )
+    };
+    match plan.workloads.as_slice() {
+        [one] => Some(if one.work.writes() { 0.0 } else { 1.0 }),
+        [one, other] if is_plain(&one.work) && is_plain(&other.work) => {
+            (one.work.writes() != other.work.writes()).then_some(READS)
+        }
+        _ => None,
+    }
+}
+
+/// The rows of each workload in the first cache state; `None` if one was not measured.
+fn measured<'a>(plan: &Plan, figures: &'a [Figures]) -> Option<Vec<&'a [Figures]>> {
+    let cache = plan.caches.first().copied().unwrap_or_default();
+    let rows = |workload| cases(figures).find(|rows| rows[0].case == Case { workload, cache });
+    let all = (0..plan.workloads.len())
+        .map(|workload| rows(workload).filter(|rows| rows.iter().any(|row| row.rounds > 0)));
+    all.collect()
+}
+
+impl Compared<'_> {
+    fn recommend(&self) -> Option<Recommendation> {
+        let baseline = self.plan.baseline;
+        if self.plan.targets.len() < 2 || self.plan.is_reference(baseline) {
+            return None;
+        }
+        let stores = (0..self.plan.targets.len()).filter(|target| *target != baseline);
+        let stores = stores.filter(|target| !self.plan.is_reference(*target));
+        let (judged, others): (Vec<_>, Vec<_>) = stores.partition(|target| self.is_judged(*target));
+        let verdicts = || others.iter().flat_map(|target| self.verdicts(*target));
+        if judged.is_empty() {
+            let few = verdicts().any(|verdict| verdict == Verdict::TooFewRounds);
+            return few.then(|| self.too_few());
+        }
+        let wanted = |target: usize| target == baseline || self.can_be_taken(target);
+        let choice = self.costs.choice(Some(baseline), wanted)?;
+        if choice.chosen == baseline {
+            let says = vec![self.kept(choice.best, wanted)];
+            return Some(Recommendation { says, target: None });
+        }
+        let says = [Some(self.gains(choice.chosen)), self.limits(choice.chosen)];
+        let faster = choice.faster.and_then(|other| self.faster_still(choice.chosen, other));
+        let variant = self.faster_variant(choice.chosen);
+        let says = says.into_iter().chain([faster, variant, self.weight()]).flatten().collect();
+        Some(Recommendation { says, target: Some(choice.chosen) })
+    }
+
+    fn verdicts(&self, target: usize) -> impl Iterator<Item = Verdict> {
+        let rows = self.work.iter().flat_map(|rows| rows.iter());
+        rows.filter(move |row| row.target == target).map(|row| row.verdict)
+    }
+
+    /// Whether all that it did was equal work with rounds enough.
+    fn is_judged(&self, target: usize) -> bool {
+        self.verdicts(target).all(Verdict::is_judged)
+    }
+
+    /// Whether it was judged and is another engine than the baseline. Other settings of the same engine are
+    /// only taken if nothing else is compared.
+    fn can_be_taken(&self, target: usize) -> bool {
+        self.is_judged(target) && !self.is_variant(target)
+    }
+
+    /// Whether it is the baseline's engine with other settings, and other engines are compared.
+    fn is_variant(&self, target: usize) -> bool {
+        let engine = |target: usize| &self.plan.targets[target].engine;
+        let own = engine(self.plan.baseline);
+        let stores = (0..self.plan.targets.len()).filter(|of| !self.plan.is_reference(*of));
+        let others = stores.filter(|other| engine(*other) != own).count();
+        engine(target) == own && target != self.plan.baseline && others > 0
+    }
+
+    /// Rounds are lacking for any answer.
+    fn too_few(&self) -> Recommendation {
+        let least = self.plan.rounds.min.max(checks::FEWEST_ROUNDS);
+        let wanted = |target: usize| !self.is_variant(target);
+        let looks = self.costs.choice(None, wanted).filter(|_| self.rounds > 1);
+        let looks = looks.map(|choice| format!(" Fastest so far: {}.", self.name(choice.best)));
+        let says = format!(
+            "No answer yet: {} of the {least} rounds that it needs ran.{}",
+            self.rounds,
+            looks.unwrap_or_default()
+        );
+        Recommendation { says: vec![says], target: None }
+    }
+
+    /// Nothing is taken instead of the baseline: that is shown, or nothing is.
+    fn kept(&self, best: usize, wanted: impl Fn(usize) -> bool) -> String {
+        let baseline = self.plan.baseline;
+        let own = begin(&self.name(baseline));
+        let ratio = self.costs.ratio(best, baseline).filter(|_| best != baseline);
+        match ratio {
+            _ if self.costs.is_best(baseline, wanted) => {
+                format!("{own}: nothing that was compared is more than 3 % faster.")
+            }
+            ratio => {
+                let by = ratio.map(|ratio| faster(&ratio, &self.name(baseline)));
+                let by = by.map_or_else(String::new, |by| format!(", {by}"));
+                let best = self.name(best);
+                format!("No answer yet: no difference is shown. Fastest so far: {best}{by}.")
+            }
+        }
+    }
+
+    /// `SQLite, opened with api=blob: reads 3.7× faster than plain files, updates 5.1× faster, takes 8 % less
+    /// space.`
+    fn gains(&self, chosen: usize) -> String {
+        let mut than = format!(" than {}", self.name(self.plan.baseline));
+        let mut parts = Vec::new();
+        for rows in &self.work {
+            let Some(row) = rows.iter().find(|row| row.target == chosen) else { continue };
+            let verb = match self.plan.workloads[row.case.workload].work.operation() {
+                Some(Operation::Read) => "reads".to_owned(),
+                Some(Operation::Update) => "updates".to_owned(),
+                _ => words::workload_name(self.plan, row.case.workload),
+            };
+            parts.push(match row.verdict {
+                Verdict::Same => format!("{verb} as fast (±3 %)"),
+                Verdict::Faster | Verdict::Slower => {
+                    let by = words::verdict(row.verdict, row.ratio.as_ref());
+                    format!("{verb} {by}{}", std::mem::take(&mut than))
+                }
+                _ => format!("{verb}: no difference shown"),
+            });
+        }
+        parts.extend(self.space(chosen));
+        format!("{}: {}.", begin(&self.opened(chosen)), parts.join(", "))
+    }
+
+    /// `takes 8 % less space`, if it differs by more than 3 %.
+    fn space(&self, chosen: usize) -> Option<String> {
+        let of = |target: usize| self.stores.get(target)?.on_disk_per_byte;
+        let ratio = of(chosen)? / of(self.plan.baseline)?;
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        match ratio {
+            r if r < 0.97 => Some(format!("takes {} less space", percent(1.0 - r))),
+            r if r <= 1.03 => None,
+            r if r < 1.5 => Some(format!("takes {} more space", percent(r - 1.0))),
+            r => Some(format!("takes {}× the space", factor(r))),
+        }
+    }
+
+    /// What a program gives up with it that the baseline has.
+    fn limits(&self, chosen: usize) -> Option<String> {
+        let given_up = self.given_up(chosen, self.plan.baseline);
+        (!given_up.is_empty()).then(|| format!("It gives up: {}.", and(&given_up)))
+    }
+
+    /// What one target gives up that another one has.
+    fn given_up(&self, one: usize, other: usize) -> Vec<String> {
+        given_up(&self.plan.targets[one], &self.plan.targets[other])
+    }
+
+    /// `redb is 1.3× faster still (1.2 to 1.4×), if you can give up …`.
+    fn faster_still(&self, chosen: usize, other: usize) -> Option<String> {
+        let [by, interval] = times(&inverse(&self.costs.ratio(other, chosen)?));
+        let given_up = self.given_up(other, chosen);
+        let given_up = and(&given_up);
+        let name = self.name(other);
+        Some(format!("{name} is {by} faster still ({interval}), if you can give up {given_up}."))
+    }
+
+    /// The baseline's engine with other settings, if that is faster than what is taken.
+    fn faster_variant(&self, chosen: usize) -> Option<String> {
+        let variants = (0..self.plan.targets.len()).filter(|target| self.is_variant(*target));
+        let variants = variants.filter(|target| self.is_judged(*target));
+        let ratios =
+            variants.filter_map(|target| Some((target, self.costs.ratio(target, chosen)?)));
+        let shown = ratios.filter(|(_, ratio)| ratio.high < 1.0);
+        let (target, ratio) = shown.min_by(|one, other| one.1.point.total_cmp(&other.1.point))?;
+        Some(format!("{}: {}.", begin(&self.opened(target)), faster(&ratio, "that")))
+    }
+
+    /// By which shares it was chosen.
+    fn weight(&self) -> Option<String> {
+        let both = self.work.len() > 1;
+        both.then(|| {
+            "Chosen for 95 % reads and 5 % updates; storemark advise --reads N weighs others."
+                .to_owned()
+        })
+    }
+
+    fn name(&self, target: usize) -> String {
+        name(self.plan, target)
+    }
+
+    /// With its settings, which matter if a program is to open such a store.
+    fn opened(&self, target: usize) -> String {
+        opened(self.plan, target)
+    }
+}
