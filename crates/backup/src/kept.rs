@@ -18,7 +18,9 @@ use std::{
 };
 
 use host::Scratch;
-use model::{Access, Blobs, Error, Key, KeyKind, Mode, OpenOptions, Result, Settings, Store};
+use model::{
+    Access, Blobs, Error, Key, KeyKind, LIBRARY, Mode, OpenOptions, Result, Settings, Store,
+};
 
 use crate::{
     catalogue::{Catalogue, Inventory},
@@ -78,7 +80,9 @@ impl About {
             let (name, value) = line.split_once('=')?;
             Some((name.to_owned(), value.to_owned()))
         };
-        let settings = lines.map(setting).collect::<Option<_>>()?;
+        let settings = lines.map(setting).collect::<Option<Vec<_>>>()?;
+        // A library is loaded into this program only if its user names it.
+        let settings = settings.into_iter().filter(|(name, _)| name != LIBRARY).collect();
         Some(Self { engine, settings, identity })
     }
 
@@ -181,7 +185,8 @@ impl Kept {
         for path in [&catalogue, folder] {
             os::sync_folder(path).map_err(|e| failed(path, e))?;
         }
-        let settings = settings.0.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let settings = settings.0.iter().filter(|(name, _)| *name != LIBRARY);
+        let settings = settings.map(|(name, value)| (name.clone(), value.clone()));
         let (engine, settings) = (engine.name().to_owned(), settings.collect());
         let about = About { engine, settings, identity: Some(identity) };
         about.write(folder)?;

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use engines::registry;
 use lab::Stop;
 use model::{
-    Blobs, Durability, Error, Facet, Result, Settings, harmless,
+    Blobs, Durability, Error, Facet, LIBRARY, Result, Settings, harmless,
     spec::{BackupSpec, Name, RunSpec},
     units::{show_count, show_duration, show_size},
 };
@@ -193,8 +193,8 @@ fn save(spec: &BackupSpec, keep: &Path, stop: &'static Stop) -> Result<(), Failu
     })?;
     check_places(folder, keep)?;
     host::create_private();
-    let mut kept = if let Some(about) = About::of(keep)? {
-        check_same(stores, &about, keep)?;
+    let mut kept = if let Some(mut about) = About::of(keep)? {
+        about.settings.extend(check_same(stores, &about, keep)?);
         open_as(keep, &about, Kept::open_to_save)?
     } else {
         let (engine, settings) = catalogue(stores, spec.durability())?;
@@ -227,16 +227,18 @@ fn say_left_out(saved: &Saved, keep: &Path) {
     }
 }
 
-/// Refuses a store that is not the one that the repository has its catalogue in.
-fn check_same(stores: &[Name], about: &About, keep: &Path) -> Result<()> {
-    let Some(text) = stores.first() else { return Ok(()) };
+/// Refuses a store that is not the one that the repository has its catalogue in; returns the setting that
+/// a repository does not have: the library to use it with.
+fn check_same(stores: &[Name], about: &About, keep: &Path) -> Result<Option<(String, String)>> {
+    let Some(text) = stores.first() else { return Ok(None) };
     let asked = measure::catalogue(text.as_ref())?;
     let has = |(name, value): (&String, &String)| {
-        about.settings.iter().any(|(known, set)| known == name && set == value)
+        name == LIBRARY || about.settings.iter().any(|(known, set)| known == name && set == value)
     };
     if stores.len() == 1 && asked.engine.name() == about.engine && asked.settings.0.iter().all(has)
     {
-        return Ok(());
+        let library = asked.settings.get(LIBRARY);
+        return Ok(library.map(|library| (LIBRARY.to_owned(), library.to_owned())));
     }
     let settings = about.settings.iter().map(|(name, value)| format!("{name}={value}"));
     let settings = settings.collect::<Vec<_>>().join("&");

@@ -374,6 +374,27 @@ fn a_backup_is_added_with_the_store_that_the_repository_has() {
     assert_eq!(world.ok("backup list kept").out.lines().count(), 3);
 }
 
+/// A library would run as whoever reads the repository.
+#[test]
+fn a_repository_names_no_library_to_load() {
+    let world = World::new();
+    world.write("src/file", "x");
+    world.ok("backup src --keep kept");
+    world.write("library.so", "no library");
+    let about = world.path("kept/storemark-backup");
+    let text = fs::read_to_string(&about).unwrap();
+    fs::write(&about, format!("{text}lib={}\n", world.path("library.so").display())).unwrap();
+    for line in ["backup list kept", "backup check kept", "backup restore kept to"] {
+        world.ok(line);
+    }
+    world.ok("backup src --keep kept");
+    let asked = format!("backup src sqlite:?lib={} --keep kept", crate::world::systems_sqlite());
+    world.ok(&asked);
+    assert!(!fs::read_to_string(&about).unwrap().contains("lib="));
+    let refused = world.refused("backup src sqlite:?lib=library.so --keep kept");
+    assert!(refused.contains("library.so"), "{refused}");
+}
+
 /// Whatever name there is in what is printed, a terminal obeys none of it.
 #[test]
 fn no_control_character_of_a_name_is_printed() {
