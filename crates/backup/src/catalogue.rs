@@ -229,18 +229,15 @@ impl<'s> Catalogue<'s> {
         found.map(|length| opened(key, &self.buffer[..length])).transpose()
     }
 
-    /// Puts the value into the buffer, and returns its length.
+    /// Puts the value into the buffer, and returns its length. Records that are looked up are short: a
+    /// longer one is damaged.
     fn get_sealed(&mut self, key: &[u8]) -> Result<Option<usize>> {
         self.log(|| Operation::Get(key.to_vec()));
         let Self { session, spent, buffer, .. } = self;
-        timed(spent, || {
-            loop {
-                match session.get(Key::Name(key), buffer)? {
-                    Some(length) if length > buffer.len() => buffer.resize(length, 0),
-                    found => return Ok(found),
-                }
-            }
-        })
+        match timed(spent, || session.get(Key::Name(key), buffer))? {
+            Some(length) if length > buffer.len() => Err(damaged(key)),
+            found => Ok(found),
+        }
     }
 
     /// Visits the keys that start with `prefix`, without it, and their sealed records. It asks for

@@ -185,7 +185,8 @@ fn create(to: &Path) -> Result<()> {
         None => Ok(()),
     };
     check_empty()?;
-    host::set_mode(to, 0o700).map_err(failed)?;
+    let open = |e| Error::io(format!("{}: cannot be closed to other users", to.display()), e);
+    host::set_mode(to, 0o700).map_err(open)?;
     // Another user may have put something there until now.
     check_empty()
 }

@@ -651,3 +651,18 @@ fn a_crafted_place_asks_for_no_memory() {
         assert_eq!(named, 5, "{:?}", restored.problems);
     }
 }
+
+/// Records that are looked up are short: the rest of one is not read.
+#[test]
+fn a_record_that_is_too_long_is_damaged() {
+    let place = Place::new("sqlite");
+    place.save();
+    place.change_catalogue(|session| {
+        let record = vec![0; 8 << 20];
+        session.put(Key::Name(b"i"), &sealed(b"i", &record), &Put::default()).unwrap();
+    });
+    let problems = place.problems();
+    assert!(problems.iter().any(|line| line.contains("record i is damaged")), "{problems:?}");
+    assert!(place.try_save().is_err());
+    assert_eq!(place.names_in("packs"), ["00000001"]);
+}

@@ -69,6 +69,9 @@ fn write(world: &World, number: usize, draw: &mut Draw) {
     let lines = draw.below(100) * if number.is_multiple_of(30) { 100 } else { 1 };
     let lines: Vec<_> = (0..lines).map(|_| draw.next().to_string()).collect();
     let name = format!("src/{}/{number}", number % 9);
+    if world.path(&name).exists() {
+        fs::set_permissions(world.path(&name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
     world.write(&name, lines.join("\n"));
     let mode = [0o600, 0o640, 0o755, 0o4711, 0o2755, 0o1444][number % 6];
     fs::set_permissions(world.path(&name), fs::Permissions::from_mode(mode)).unwrap();
