@@ -59,16 +59,26 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// The candidate nearest to `word`, if one is near enough to be a likely typo.
+/// Returns the candidate nearest to `word`, if one is near enough to be a likely typo: fewer than half of
+/// the letters are others, or the word is its start. Endings that two names of files share say nothing.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
-        .filter(|(likeness, candidate)| {
-            *likeness >= 0.5 || (word.len() >= 2 && candidate.starts_with(word))
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
+    let near = |candidate: &'a str| {
+        let (one, other) = without_ending(word, candidate);
+        let edits = strsim::damerau_levenshtein(one, other);
+        let letters = one.chars().count().max(other.chars().count());
+        let is_start = word.len() >= 2 && candidate.starts_with(word);
+        (2 * edits < letters || is_start).then_some((edits, candidate))
+    };
+    let near = candidates.into_iter().filter_map(near);
+    near.min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
+}
+
+/// Both words without the ending, from the last dot on, that they share.
+fn without_ending<'w, 'c>(word: &'w str, candidate: &'c str) -> (&'w str, &'c str) {
+    match (word.rsplit_once('.'), candidate.rsplit_once('.')) {
+        (Some((one, ending)), Some((other, same))) if ending == same => (one, other),
+        _ => (word, candidate),
+    }
 }
 
 /// `: did you mean size?`, or nothing if no candidate is near.
@@ -96,4 +106,47 @@ pub(crate) fn named<T: Copy + Display>(what: &str, word: &str, all: &[T]) -> Res
         let words: Vec<String> = all.iter().map(ToString::to_string).collect();
         Error::usage(no_such(what, word, words.iter().map(String::as_str)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn only_a_likely_typo_is_suggested() {
+        for (word, candidate, near) in [
+            ("thums.db", "thumbs.db", true),
+            ("thums.db", "photos.db", false),
+            ("a.db", "b.db", false),
+            ("siez", "size", true),
+            ("blbo", "blob", true),
+            ("slq", "sql", true),
+            ("sqlight", "sqlite", true),
+            ("read", "trace", false),
+            ("thumbs", "thumbs.db", true),
+            ("x", "y", false),
+        ] {
+            assert_eq!(nearest(word, [candidate]).is_some(), near, "{word} {candidate}");
+        }
+        assert_eq!(nearest("thums.db", ["photos.db", "thumb.db", "thumbs.db"]), Some("thumb.db"));
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_other_letters_are_never_suggested(word in "[a-m]{1,9}", other in "[n-z]{1,9}") {
+            let names = [format!("{other}.db"), other];
+            prop_assert_eq!(nearest(&word, names.iter().map(String::as_str)), None);
+            let word = format!("{word}.db");
+            prop_assert_eq!(nearest(&word, names.iter().map(String::as_str)), None);
+        }
+
+        #[test]
+        fn one_typo_in_a_word_is_found(word in "[a-z]{3,12}", at in 0_usize..12, letter in "[a-z]") {
+            let at = at % word.len();
+            let typo = format!("{}{letter}{}", &word[..at], &word[at + 1..]);
+            prop_assert_eq!(nearest(&typo, [&*word]), Some(&*word));
+        }
+    }
 }
