@@ -1,5 +1,8 @@
 //! Errors that several engines answer with.
 
+#[cfg(feature = "fjall")]
+use std::{fmt, io};
+
 use model::{Error, Key, KeyKind, Result};
 
 /// A key of the kind that the store does not hold.
@@ -32,6 +35,21 @@ pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
             format!("the name {key} has {} bytes; accepted: 1 to {longest}", name.len()),
         )),
         _ => Ok(()),
+    }
+}
+
+/// Returns the error of a library that could not read a file of its store: one that is missing, empty or
+/// cut short is damage.
+#[cfg(feature = "fjall")]
+#[cold]
+pub(crate) fn damaged_file(path: impl fmt::Display, cause: io::Error) -> Error {
+    use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
+
+    match cause.kind() {
+        NotFound | InvalidInput | InvalidData | UnexpectedEof => Error::corrupt(format!(
+            "{path}: is damaged: one of its files is missing, empty or cut short ({cause})"
+        )),
+        _ => Error::io(path, cause),
     }
 }
 

@@ -2,6 +2,7 @@
 //! engine's library does.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -102,6 +103,83 @@ fn a_damaged_store_ends_each_command_with_a_line() {
         }
         remove(&whole);
     }
+}
+
+/// Sets of files that a store may lose: each alone, and all whose names end alike.
+fn losses(store: &Path) -> Vec<Vec<PathBuf>> {
+    const MOST: usize = 12;
+    let files: Vec<_> = files(store).into_iter().take(MOST).collect();
+    let endings: BTreeSet<_> = files.iter().filter_map(|file| file.extension()).collect();
+    let alike = endings.iter().map(|ending| {
+        files.iter().filter(|file| file.extension() == Some(ending)).cloned().collect::<Vec<_>>()
+    });
+    let several = alike.filter(|files| files.len() > 1);
+    files.iter().map(|file| vec![file.clone()]).chain(several).collect()
+}
+
+/// A folder of files does not say how many there are; every other store is less than it says.
+#[test]
+fn a_store_without_some_of_its_files_is_damaged_or_whole() {
+    let world = World::after(["init a.db --count 40 --size 3000 --seed 1"]);
+    for store in STORES.iter().filter(|store| !store.starts_with("files")) {
+        let path = store.split_once(':').unwrap().1.split('?').next().unwrap();
+        if world.run(&format!("copy a.db {store}")).code != Some(0) {
+            continue;
+        }
+        let whole = world.path("whole");
+        fs::rename(world.path(path), &whole).unwrap();
+        for (loss, removed) in losses(&whole).iter().flat_map(|loss| [(loss, true), (loss, false)])
+        {
+            copy(&whole, &world.path(path));
+            for file in loss {
+                let below = file.strip_prefix(&whole).unwrap();
+                let file = if below == Path::new("") {
+                    world.path(path)
+                } else {
+                    world.path(path).join(below)
+                };
+                if removed { remove(&file) } else { fs::write(&file, "").unwrap() }
+            }
+            let what = format!("{store} without {loss:?}, removed: {removed}");
+            let alone = world.run(&format!("verify {store}"));
+            check(&alone, &what);
+            if alone.code == Some(0) {
+                let same = world.run(&format!("verify a.db {store}"));
+                assert_eq!(same.code, Some(0), "{what}: passes for whole: {}", alone.out);
+            } else {
+                // A store that is one file is not there, or nobody's, without it.
+                let damaged = world.path(path).is_dir() && world.path(path).exists();
+                assert!(!damaged || alone.code == Some(3) || !removed, "{what}: {}", alone.err);
+                assert_ne!(alone.code, Some(2), "{what}: {}", alone.err);
+            }
+            remove(&world.path(path));
+        }
+        remove(&whole);
+    }
+}
+
+#[test]
+fn a_fjall_store_without_its_journals_is_refused_by_name() {
+    let world = World::after(["init a.db --count 120 --seed 1", "copy a.db fjall:s"]);
+    for file in
+        files(&world.path("s")).iter().filter(|file| file.extension() == Some("jnl".as_ref()))
+    {
+        fs::remove_file(file).unwrap();
+    }
+    let verified = world.run("verify s");
+    assert_eq!(verified.code, Some(3), "{}", verified.out);
+    assert_eq!(verified.out, "damaged: s: is damaged: its journals are missing\n");
+    for line in
+        ["copy s files:out", "run s pack: --rounds 1", "verify s a.db", "copy a.db fjall:s --force"]
+    {
+        assert!(world.refused(line).contains("s: is damaged: its journals are missing"), "{line}");
+    }
+    // One in the middle, as a copy of a folder that ended early may lack it.
+    for journal in ["s/0.jnl", "s/2.jnl"] {
+        world.write(journal, "");
+    }
+    let said = world.refused("copy s files:out");
+    assert!(said.contains("s/1.jnl: is damaged: this file is missing"), "{said}");
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -1,30 +1,64 @@
-//! The files that list a tree's tables. The library believes them, whatever they hold, and fails or
-//! asks for any amount of memory; but next to them is their checksum.
+//! Whether the files of a database are all there and list what they listed: the library takes a list of
+//! tables as it is, whatever it holds, and without its journals or a list it shows an empty store.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use model::{Error, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Refuses the database at `location` if a list of tables is not as it was written.
+/// Refuses the database at `location` if a journal or a list of tables is missing, or a list is not as
+/// it was written.
 pub(super) fn check(location: &Path) -> Result<()> {
-    let folder = location.join("keyspaces");
-    let trees = fs::read_dir(&folder).map_err(|e| Error::io(folder.display(), e))?;
-    for tree in trees {
-        let tree = tree.map_err(|e| Error::io(folder.display(), e))?.path();
+    check_journals(location)?;
+    for tree in entries(&location.join("keyspaces"))? {
         if tree.join("current").is_file() {
             check_tree(&tree)?;
+        } else if tree.is_dir() && !entries(&tree.join("tables")).unwrap_or_default().is_empty() {
+            // The library would remove the folder with its tables.
+            return Err(missing(&tree.join("current")));
         }
     }
     Ok(())
 }
 
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()
+    });
+    entries.map_err(|cause| Error::io(folder.display(), cause))
+}
+
+fn missing(file: &Path) -> Error {
+    Error::corrupt(format!("{}: is damaged: this file is missing", file.display()))
+}
+
+/// An open database always has a journal, and the library numbers them without gaps. It removes those
+/// that are in the tables, oldest first.
+fn check_journals(location: &Path) -> Result<()> {
+    let number = |path: PathBuf| path.file_name()?.to_str()?.strip_suffix(".jnl")?.parse().ok();
+    let mut numbers: Vec<u64> = entries(location)?.into_iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    let Some((first, rest)) = numbers.split_first() else {
+        let location = location.display();
+        return Err(Error::corrupt(format!("{location}: is damaged: its journals are missing")));
+    };
+    match rest.iter().zip(first + 1..).find(|(number, next)| *number != next) {
+        Some((_, gap)) => Err(missing(&location.join(format!("{gap}.jnl")))),
+        None => Ok(()),
+    }
+}
+
 /// `current` has the number of the list, its checksum, and 0 for its kind (XXH3 of 128 bits).
 fn check_tree(tree: &Path) -> Result<()> {
-    let read = |path: PathBuf| fs::read(&path).map_err(|e| Error::io(path.display(), e));
+    let read = |path: PathBuf| {
+        fs::read(&path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => missing(&path),
+            _ => Error::io(path.display(), cause),
+        })
+    };
     let current = read(tree.join("current"))?;
     let damaged = |name: &str| {
         Error::corrupt(format!(

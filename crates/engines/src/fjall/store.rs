@@ -19,6 +19,7 @@ use crate::{
     caught::caught,
     lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
     ordered::{self, TransactionSession},
+    refusal,
 };
 
 pub(super) struct FjallStore {
@@ -120,7 +121,7 @@ fn failed(path: &Path, error: fjall::Error) -> Error {
     let path = path.display();
     match error {
         fjall::Error::Io(cause) | fjall::Error::Storage(LsmError::Io(cause)) => {
-            Error::io(path, cause)
+            refusal::damaged_file(path, cause)
         }
         fjall::Error::Locked => Error::failed(format!(
             "{path}: is open already, in another process or in this one, which holds its lock (the \

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::CStr,
-    fs::File,
+    fs::{DirEntry, File},
     path::{Path, PathBuf},
     sync::atomic::{AtomicI64, Ordering::Relaxed},
     thread,
@@ -63,6 +63,19 @@ fn columns(path: &Path) -> Result<Vec<String>> {
     DB::list_cf(&Options::default(), &named.path).map_err(|e| failed(path, &e))
 }
 
+/// Refuses a store without its write-ahead log, whose last commits the library would leave out. A store
+/// that was opened to write has one; a copy that the library made of the tables alone has no lock.
+fn check_log(path: &Path) -> Result<()> {
+    let entries = path.read_dir().map_err(|e| Error::io(path.display(), e))?;
+    let is_log =
+        |entry: &DirEntry| Path::new(&entry.file_name()).extension() == Some("log".as_ref());
+    if !path.join("LOCK").exists() || entries.flatten().any(|entry| is_log(&entry)) {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Error::corrupt(format!("{path}: is damaged: its write-ahead log is missing")))
+}
+
 /// The column families other than the dataset's.
 pub(super) fn others(path: &Path) -> Result<Vec<String>> {
     let mut others = columns(path)?;
@@ -85,6 +98,7 @@ impl RocksStore {
 
     /// What was not asked for stays as the store was last opened to write.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        check_log(path)?;
         let columns = columns(path)?;
         let keys = ordered::kind(path, |kind| columns.iter().any(|name| name == kind))?;
         let settings = options::recorded(path)?.overlaid(&options.settings);
@@ -171,6 +185,8 @@ fn failed(path: &Path, error: &rocksdb::Error) -> Error {
     let kind = match error.kind() {
         rocksdb::ErrorKind::Corruption => ErrorKind::Corrupt,
         rocksdb::ErrorKind::NotSupported => ErrorKind::Unsupported,
+        // The store itself was found: one of its files was not.
+        _ if text.contains("No such file") => ErrorKind::Corrupt,
         _ => ErrorKind::Failed,
     };
     Error::new(kind, format!("{path}: {}", text.replace('\n', " ")))
