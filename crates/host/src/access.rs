@@ -33,15 +33,16 @@ impl FileAccess {
     /// with `path` itself. Where the system has no modes, everyone may do everything.
     pub fn of(path: &Path) -> Result<Self> {
         let meta = fs::metadata(path).map_err(|cause| Error::io(path.display(), cause))?;
-        let mut all = allowed(&meta);
-        let walked = walk(path, &mut |_, meta| {
-            all &= allowed(meta);
+        let own = allowed(path, &meta);
+        let mut all = own;
+        let walked = walk(path, &mut |path, meta| {
+            all &= allowed(path, meta);
             Ok(())
         });
         // What this user cannot look into, others cannot either.
         let all = if walked.is_ok() { all } else { 0 };
         let (user, group) = owner(&meta);
-        Ok(Self { user, group, mode: allowed(&meta) & OWNER | all & (GROUP | OTHERS) })
+        Ok(Self { user, group, mode: own & OWNER | all & (GROUP | OTHERS) })
     }
 
     /// Returns the same without what `other` does not allow to the group and to others.
@@ -59,11 +60,16 @@ impl FileAccess {
     pub fn give(self, path: &Path, like: Option<&Path>) -> Result<()> {
         walk(path, &mut |found, meta| {
             let below = found.strip_prefix(path).unwrap_or(found);
-            let twin = like.and_then(|like| like.join(below).symlink_metadata().ok());
-            let twin = twin.filter(|twin| twin.file_type() == meta.file_type());
+            let twin = like.and_then(|like| {
+                let at = like.join(below);
+                let twin = at.symlink_metadata().ok()?;
+                (twin.file_type() == meta.file_type()).then_some((at, twin))
+            });
             let (to, wanted) = match twin {
                 // Another owner must not get what `setuid` gives.
-                Some(twin) => (owner(&twin), mode(&twin) & (OWNER | GROUP | OTHERS)),
+                Some((at, twin)) => {
+                    (owner(&twin), real_mode(&at, &twin) & (OWNER | GROUP | OTHERS))
+                }
                 None if found == path => ((self.user, self.group), self.mode_of(meta)),
                 None => ((self.user, self.group), mode(meta)),
             };
@@ -87,10 +93,15 @@ fn set(path: &Path, meta: &Metadata, to: (u32, u32), wanted: u32) -> io::Result<
 }
 
 /// What each class may do with a file, or with what is in a folder.
-fn allowed(meta: &Metadata) -> u32 {
-    let mode = mode(meta);
+fn allowed(path: &Path, meta: &Metadata) -> u32 {
+    let mode = real_mode(path, meta);
     let read = if meta.is_dir() { mode & mode << 2 } else { mode };
     read & READ | mode & WRITE
+}
+
+/// The mode, with what the group and others may really do where the file has an access list.
+fn real_mode(path: &Path, meta: &Metadata) -> u32 {
+    mode_without_list(path, meta).map_or(mode(meta) & !GROUP, |(mode, _)| mode)
 }
 
 /// The group alone, if the user cannot be given it.
@@ -114,26 +125,17 @@ fn without_list(
     mode: u32,
     list: impl FnOnce() -> io::Result<Option<Vec<u8>>>,
 ) -> io::Result<(u32, bool)> {
-    // An empty mask leaves the group nothing, and others are not in the list's mask.
-    if mode & GROUP == 0 {
+    // Whoever is named may do nothing where the mask is empty, and becomes one of those who may not either.
+    if mode & (GROUP | OTHERS) == 0 {
         return Ok((mode, false));
     }
     let Some(list) = list()? else { return Ok((mode, false)) };
-    // A list of a form that is not known: the group gets nothing.
-    Ok((mode & (!GROUP | group_in(&list).unwrap_or(0) << 3), true))
+    Ok((model::mode_without_list(mode, &list), true))
 }
 
-/// Returns the rights of the owning group in an access list: a version, then a tag, rights and a
-/// number for each entry (`linux/posix_acl_xattr.h`).
-fn group_in(list: &[u8]) -> Option<u32> {
-    const OWNING_GROUP: [u8; 2] = 4_u16.to_le_bytes();
-    let (head, entries) = list.split_first_chunk::<4>()?;
-    let (entries, rest) = entries.as_chunks::<8>();
-    if u32::from_le_bytes(*head) != 2 || !rest.is_empty() {
-        return None;
-    }
-    let group = entries.iter().find(|entry| entry[..2] == OWNING_GROUP)?;
-    Some(u32::from(group[2] & 7))
+/// Removes the access lists of a folder, as far as there are any: what is created in it has none then.
+pub fn remove_access_lists(folder: &Path) {
+    os::remove_access_lists(folder);
 }
 
 /// Makes the files and folders that this process creates from now on private to its user, whatever mode
@@ -228,7 +230,7 @@ mod tests {
         }
         assert_eq!(without_list(0o664, || Ok(None)).unwrap(), (0o664, false));
         assert_eq!(without_list(0o664, || Ok(Some(vec![1, 0, 0, 0]))).unwrap(), (0o604, true));
-        assert!(without_list(0o604, || panic!("nothing to ask for")).is_ok());
+        assert!(without_list(0o600, || panic!("nothing to ask for")).is_ok());
     }
 
     #[test]

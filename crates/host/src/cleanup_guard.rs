@@ -12,10 +12,42 @@ use crate::os;
 /// however the process ends. A server may still be writing when the shell starts to remove. Images
 /// are those of [`crate::mount_image`]; one that is in use is detached as soon as it is not.
 /// A control group can be removed once no process is in it, its files only together with it.
+///
+/// What somebody else mounted below the folder is left as it is, with the folders above it: `find` stays
+/// on one file system, and where something is mounted, which may be a folder of the same one, each entry is
+/// compared with the list of mounts.
 const SCRIPT: &str = r#"
 trap '' HUP INT
 read -r _
 PATH=$PATH:/usr/sbin:/sbin
+mounts() {
+  [ -r /proc/self/mountinfo ] || return
+  while read -r _ _ _ _ point _; do
+    case $point in *\\*) point=$(printf '%b' "$(printf '%s' "$point" | sed 's/\\/\\0/g')") ;; esac
+    case $point in "$1"/*) printf '%s\n' "$point" ;; esac
+  done < /proc/self/mountinfo
+}
+within() {
+  case "
+$mounted
+" in *"
+$1
+"*) return ;; esac
+  if [ -d "$1" ] && [ ! -L "$1" ]; then
+    for entry in "$1"/* "$1"/.[!.]* "$1"/..?*; do
+      if [ -e "$entry" ] || [ -L "$entry" ]; then within "$entry"; fi
+    done
+    rmdir -- "$1"
+  else
+    rm -f -- "$1"
+  fi
+}
+remove() {
+  mounted=$(mounts "$1")
+  if [ -n "$mounted" ]; then within "$1"; return; fi
+  find "$1" -xdev ! -type d -exec rm -f -- {} +
+  find "$1" -xdev -depth -type d -exec rmdir -- {} +
+}
 tries=20
 while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
   for mount in "$1"/*.mount; do
@@ -26,7 +58,7 @@ while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
       losetup -d "$device"
     done
   done
-  rmdir -- "$1" || rm -rf -- "$1"
+  rmdir -- "$1" || remove "$1"
   [ -e "$1" ] && sleep 0.5
   tries=$((tries - 1))
 done
@@ -80,6 +112,57 @@ mod tests {
         drop(guard.shell.stdin.take());
         guard.shell.wait().unwrap();
         assert!(!folder.exists() && parent.path().exists());
+    }
+
+    /// Mounts below a scratch folder, with the guard's own name for the folder: a file system of its own,
+    /// and a folder of the same one. `false`: this user may not mount.
+    fn mount(kind: &str, source: &Path, point: &Path) -> bool {
+        fs::create_dir_all(point).unwrap();
+        let mut command = Command::new("mount");
+        let options: &[&str] = if kind == "bind" { &["--bind"] } else { &["-t", "tmpfs"] };
+        let mounted = command.args(options).args([source, point]).stderr(Stdio::null()).status();
+        mounted.is_ok_and(|status| status.success())
+    }
+
+    fn unmount(point: &Path) {
+        assert!(Command::new("umount").arg(point).status().unwrap().success());
+    }
+
+    #[test]
+    fn what_others_mounted_below_it_is_left() {
+        let parent = tempfile::tempdir().unwrap();
+        let precious = parent.path().join("precious");
+        fs::create_dir(&precious).unwrap();
+        fs::write(precious.join("thesis"), "years of work").unwrap();
+        let folder = parent.path().join("scratch folder");
+        for (kind, name) in [("bind", "in/a b"), ("tmpfs", "in/t")] {
+            let point = folder.join(name);
+            if !mount(kind, &precious, &point) {
+                eprintln!("this user may not mount");
+                return;
+            }
+            fs::write(point.join("mine"), "x").unwrap();
+            fs::write(folder.join("in/other"), "x").unwrap();
+            let mut guard = CleanupGuard::of(&folder).unwrap();
+            drop(guard.shell.stdin.take());
+            let gone = || !folder.join("in/other").exists();
+            for _ in 0..200 {
+                if gone() {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            let left = point.join("mine").exists();
+            let same = crate::removal::remove_all(&folder).unwrap_err();
+            let still = point.join("mine").exists();
+            unmount(&point);
+            // Now nothing is in its way.
+            guard.shell.wait().unwrap();
+            assert!(gone() && left && still, "{kind}: {same}");
+            assert!(same.to_string().contains("a file system is mounted on"), "{same}");
+            assert!(!folder.exists(), "{kind}");
+        }
+        assert_eq!(fs::read(precious.join("thesis")).unwrap(), b"years of work");
     }
 
     #[test]

@@ -1,19 +1,15 @@
 //! Operations on files and folders that the standard library lacks.
 
 use std::{
-    fs::{self, DirBuilder, File, FileTimes, Metadata, ReadDir},
+    fs::{self, DirBuilder, File, FileTimes, Metadata},
     io::{self, BufReader, ErrorKind, Read},
-    path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering::Relaxed},
-    },
-    thread,
+    path::Path,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
 use model::{Error, Result};
 
-use crate::{os, text::entries};
+use crate::os;
 
 /// Returns device and inode, if the system has such numbers.
 pub fn identity(meta: &Metadata) -> Option<(u64, u64)> {
@@ -34,6 +30,11 @@ pub fn is_mine(meta: &Metadata) -> bool {
 /// Whether other users may write to a file or folder.
 pub fn is_open_to_write(meta: &Metadata) -> bool {
     os::user_id().is_some() && os::mode(meta) & 0o022 != 0
+}
+
+/// Whether its owner may move a folder to another one: its entry `..` is changed by that.
+pub fn may_be_moved(meta: &Metadata) -> bool {
+    os::mode(meta) & 0o300 == 0o300
 }
 
 pub fn is_mount_point(path: &Path) -> bool {
@@ -102,6 +103,15 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
         })
 }
 
+/// Gives each of two files or folders the name of the other, so that at every moment both names exist;
+/// `None` if the file system or the system cannot.
+pub fn exchange(one: &Path, other: &Path) -> Option<Result<()>> {
+    let failed = |cause| {
+        Error::io(format!("cannot exchange {} and {}", one.display(), other.display()), cause)
+    };
+    Some(os::exchange(one, other)?.map_err(failed))
+}
+
 /// `None`: folders cannot be linked, and some file systems have no links at all.
 fn link_then_remove(from: &Path, to: &Path) -> Option<io::Result<()>> {
     match fs::hard_link(from, to) {
@@ -116,108 +126,6 @@ fn check_then_rename(from: &Path, to: &Path) -> io::Result<()> {
         Ok(_) => Err(ErrorKind::AlreadyExists.into()),
         Err(cause) if cause.kind() == ErrorKind::NotFound => fs::rename(from, to),
         Err(cause) => Err(cause),
-    }
-}
-
-/// If the file system informs the device of each block that becomes free (ext4's `discard`),
-/// removing a file waits for that: a millisecond for one after the other, 35 times as many in the
-/// same time for so many at once.
-const AT_ONCE: usize = 16;
-
-/// Removes the file, link or folder at `path`, with all in it. Folders that their owner may not
-/// change, as copied ones can be, are made writable if they prevent it.
-pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
-    if !fs::symlink_metadata(path)?.is_dir() {
-        return fs::remove_file(path);
-    }
-    remove_files(path);
-    fs::remove_dir_all(path).or_else(|_| {
-        make_writable(path);
-        fs::remove_dir_all(path)
-    })
-}
-
-/// Removes the files and links below `folder`, many at once. What is left is reported when the
-/// folder is removed.
-fn remove_files(folder: &Path) {
-    let files = Mutex::new(Files(Vec::from_iter(fs::read_dir(folder))));
-    let next = || files.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let remove = || std::iter::from_fn(next).for_each(|file| drop(fs::remove_file(file)));
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            let _ = thread::Builder::new().spawn_scoped(scope, remove);
-        }
-    });
-}
-
-/// Whatever is no folder in the folders that are open, and below them.
-struct Files(Vec<ReadDir>);
-
-impl Iterator for Files {
-    type Item = PathBuf;
-
-    fn next(&mut self) -> Option<PathBuf> {
-        loop {
-            match self.0.last_mut()?.next() {
-                None | Some(Err(_)) => drop(self.0.pop()),
-                Some(Ok(entry)) if entry.file_type().is_ok_and(|kind| kind.is_dir()) => {
-                    self.0.extend(fs::read_dir(entry.path()));
-                }
-                Some(Ok(entry)) => return Some(entry.path()),
-            }
-        }
-    }
-}
-
-/// Gives the owner access to `folder` and all folders below it. What fails here fails again, and is
-/// reported, when it is removed.
-fn make_writable(folder: &Path) {
-    let _ = os::set_mode(folder, 0o700);
-    let folders = entries(folder).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.for_each(|entry| make_writable(&entry.path()));
-}
-
-#[cfg(unix)]
-#[cfg(test)]
-mod remove_tests {
-    use super::*;
-
-    // For root, who may do anything, this proves little.
-    #[test]
-    fn read_only_folders_are_no_obstacle() {
-        use std::os::unix::fs::PermissionsExt;
-
-        let parent = tempfile::tempdir().unwrap();
-        let folder = parent.path().join("folder");
-        fs::create_dir_all(folder.join("closed/deeper")).unwrap();
-        fs::write(folder.join("closed/deeper/file"), "x").unwrap();
-        for closed in ["closed/deeper", "closed"] {
-            fs::set_permissions(folder.join(closed), fs::Permissions::from_mode(0o555)).unwrap();
-        }
-        remove_all(&folder).unwrap();
-        assert!(!folder.exists());
-    }
-
-    #[test]
-    fn folders_full_of_files_are_removed() {
-        let parent = tempfile::tempdir().unwrap();
-        let folder = parent.path().join("folder");
-        for name in ["a/b/c", "d", "e/f"] {
-            fs::create_dir_all(folder.join(name)).unwrap();
-            (0..300).for_each(|n| fs::write(folder.join(name).join(n.to_string()), "x").unwrap());
-        }
-        remove_all(&folder).unwrap();
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_link_is_removed_and_not_its_target() {
-        let parent = tempfile::tempdir().unwrap();
-        let (file, link) = (parent.path().join("file"), parent.path().join("link"));
-        fs::write(&file, "x").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        remove_all(&link).unwrap();
-        assert!(file.exists() && !link.is_symlink());
     }
 }
 
@@ -264,6 +172,24 @@ mod rename_tests {
     use model::ErrorKind;
 
     use super::*;
+
+    #[test]
+    fn two_folders_exchange_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["a", "b"] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join("name"), name).unwrap();
+        }
+        let Some(done) = exchange(&at("a"), &at("b")) else {
+            assert!(!cfg!(target_os = "linux"), "ext4, XFS, btrfs and tmpfs can");
+            return;
+        };
+        done.unwrap();
+        assert_eq!(fs::read(at("a").join("name")).unwrap(), b"b");
+        assert_eq!(fs::read(at("b").join("name")).unwrap(), b"a");
+        assert!(exchange(&at("a"), &at("absent")).unwrap().is_err());
+    }
 
     #[test]
     fn every_way_moves_a_file_and_replaces_none() {

@@ -27,6 +27,7 @@ mod placement;
 mod processes;
 mod processor;
 mod programs;
+mod removal;
 mod run_clock;
 mod scanner;
 mod scratch;
@@ -36,13 +37,16 @@ mod text;
 mod thread_meter;
 mod writers;
 
-pub use access::{FileAccess, create_private, mode_without_list, mode_without_list_of, set_mode};
+pub use access::{
+    FileAccess, create_private, mode_without_list, mode_without_list_of, remove_access_lists,
+    set_mode,
+};
 pub use clock::{clock_ns, now_ns, set_clock, unix_ns, wait_until};
 pub use disk::{device, disk, other_filesystems};
 pub use environment::environment;
 pub use files::{
-    check_writable, copy_file, create_folder, identity, is_mine, is_mount_point, is_open_to_write,
-    rename_new, user_id,
+    check_writable, copy_file, create_folder, exchange, identity, is_mine, is_mount_point,
+    is_open_to_write, may_be_moved, rename_new, user_id,
 };
 pub use flush::{flush_latency, sync, sync_dir};
 pub use image::ImageKind;
@@ -81,5 +85,9 @@ mod mounts {
 
     pub(crate) fn device_folder(_: &Path) -> Option<PathBuf> {
         None
+    }
+
+    pub(crate) fn below(_: &Path) -> Vec<PathBuf> {
+        Vec::new()
     }
 }

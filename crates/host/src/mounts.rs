@@ -51,6 +51,15 @@ pub(crate) fn device_folder(path: &Path) -> Option<PathBuf> {
     under(&mounts(), path)?.block_device()
 }
 
+/// Returns the mount points at and below a folder, given by its full path.
+pub(crate) fn below(folder: &Path) -> Vec<PathBuf> {
+    mounts()
+        .into_iter()
+        .map(|mount| mount.point)
+        .filter(|point| point.starts_with(folder))
+        .collect()
+}
+
 fn mounts() -> Vec<Mount> {
     fs::read("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| parse(&text))
 }

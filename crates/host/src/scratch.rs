@@ -12,8 +12,9 @@ use model::{Account, Error, Result};
 
 use crate::{
     cleanup_guard::CleanupGuard,
-    files::{create_folder, identity, is_mine, remove_all},
+    files::{create_folder, identity, is_mine},
     image, os,
+    removal::remove_all,
     text::entries,
 };
 
@@ -47,13 +48,14 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
 
 /// Removes all that is in `folder` except its lock.
 pub fn empty_folder(folder: &Path) -> io::Result<()> {
+    let mut emptied = Ok(());
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_name() != LOCK {
-            remove_all(&entry.path())?;
+            emptied = emptied.and(remove_all(&entry.path()));
         }
     }
-    Ok(())
+    emptied
 }
 
 /// Removes `folder` with all in it. The lock is removed last: if this is interrupted, what remains

@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+mod access_list;
 pub mod backup;
 mod cache;
 mod cache_state;
@@ -40,6 +41,7 @@ mod text;
 pub mod units;
 mod words;
 
+pub use access_list::mode_without_list;
 pub use cache::{Cache, Residency};
 pub use cache_state::State;
 pub use dataset::{DatasetSpec, DatasetSummary, Generated, SampledFrom};

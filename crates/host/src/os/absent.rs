@@ -32,6 +32,8 @@ pub(crate) fn access_list_of(_: &File) -> io::Result<Option<Vec<u8>>> {
     Ok(None)
 }
 
+pub(crate) fn remove_access_lists(_: &Path) {}
+
 pub(crate) fn sync_filesystem(_: &Path) -> Option<io::Result<()>> {
     None
 }

@@ -62,7 +62,16 @@ impl ThreadFile {
 
 /// Renames where nothing is yet, in one step; `None`: not possible here.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+    rename_with(from, to, RenameFlags::NOREPLACE)
+}
+
+/// Gives each of two files or folders the name of the other, in one step; `None`: not possible here.
+pub(crate) fn exchange(one: &Path, other: &Path) -> Option<io::Result<()>> {
+    rename_with(one, other, RenameFlags::EXCHANGE)
+}
+
+fn rename_with(from: &Path, to: &Path, flags: RenameFlags) -> Option<io::Result<()>> {
+    match renameat_with(CWD, from, CWD, to, flags) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => None,
         done => Some(done.map_err(Into::into)),
     }
@@ -80,6 +89,7 @@ pub(crate) fn access_list_of(file: &File) -> io::Result<Option<Vec<u8>>> {
 }
 
 const ACCESS_LIST: &str = "system.posix_acl_access";
+const DEFAULT_LIST: &str = "system.posix_acl_default";
 /// Bytes of the longest value of an attribute.
 const LONGEST: usize = 1 << 16;
 
@@ -97,6 +107,14 @@ fn list(
     };
     room.truncate(length);
     Ok(Some(room))
+}
+
+/// Removes the access lists of a folder: its own, and the one that what is created in it would get.
+pub(crate) fn remove_access_lists(folder: &Path) {
+    // Most file systems and folders have none.
+    for list in [ACCESS_LIST, DEFAULT_LIST] {
+        let _ = rustix::fs::removexattr(folder, list);
+    }
 }
 
 /// Flushes the file system that `folder` is on; `None`: not possible here.

@@ -78,6 +78,10 @@ pub(crate) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
     None
 }
 
+pub(crate) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
+    None
+}
+
 pub(crate) fn kernel() -> Option<String> {
     None
 }

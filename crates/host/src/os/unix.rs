@@ -13,12 +13,22 @@ pub(crate) fn spent_by_thread() -> Cost {
 
 #[cfg(target_vendor = "apple")]
 pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
+    rename_with(from, to, rustix::fs::RenameFlags::NOREPLACE)
+}
+
+#[cfg(target_vendor = "apple")]
+pub(crate) fn exchange(one: &Path, other: &Path) -> Option<io::Result<()>> {
+    rename_with(one, other, rustix::fs::RenameFlags::EXCHANGE)
+}
+
+#[cfg(target_vendor = "apple")]
+fn rename_with(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
     use rustix::{
-        fs::{CWD, RenameFlags, renameat_with},
+        fs::{CWD, renameat_with},
         io::Errno,
     };
 
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+    match renameat_with(CWD, from, CWD, to, flags) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => None,
         done => Some(done.map_err(Into::into)),
     }
@@ -26,5 +36,10 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
 
 #[cfg(not(target_vendor = "apple"))]
 pub(crate) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
+    None
+}
+
+#[cfg(not(target_vendor = "apple"))]
+pub(crate) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
     None
 }
