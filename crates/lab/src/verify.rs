@@ -125,7 +125,8 @@ fn readable(
 
 /// What a store holds besides values, by name and kind, with what it leads to.
 fn entries(store: &dyn Store) -> Result<BTreeMap<(Vec<u8>, EntryKind), Entry>> {
-    let entries = store.left_out()?.into_iter().filter(|entry| entry.kind != EntryKind::Further);
+    let is_entry = |entry: &Entry| entry.kind != EntryKind::Further && !entry.kind.is_property();
+    let entries = store.left_out()?.into_iter().filter(is_entry);
     Ok(entries.map(|entry| ((entry.name.clone(), entry.kind), entry)).collect())
 }
 

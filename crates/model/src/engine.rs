@@ -444,6 +444,8 @@ pub struct Capabilities {
     pub types: bool,
     /// Names are paths of a file system: none can be a file and a folder.
     pub paths: bool,
+    /// A scan shows the store as it was at one moment, whatever others write meanwhile.
+    pub snapshots: bool,
     /// Several sessions may write at once (they may wait for each other).
     pub concurrent_writes: bool,
     /// Several processes may have a store open at once, see [`Blobs::join`].
@@ -464,6 +466,7 @@ impl Capabilities {
         meta: true,
         types: false,
         paths: false,
+        snapshots: true,
         concurrent_writes: true,
         processes: true,
         reopens: true,

@@ -93,6 +93,27 @@ words! {
         Further = "other table or column",
         /// A file in the store's own folder that holds no value: the rest of a write that was cut off.
         Orphan = "file that no row names",
+        /// A temporary file of a write that is under way or was cut off.
+        Temporary = "temporary file of storemark",
+        /// Another name of the same file, which becomes a file of its own.
+        HardLink = "hard link",
+        /// An access list: the mode keeps what it gives to the owner, the owner's group and others.
+        AccessList = "access list (ACL)",
+        /// An attribute besides mode and time.
+        Attribute = "extended attribute",
+        /// A file with parts that are not on disk, which are filled with zeros.
+        Holes = "file with holes",
+        /// What a mode has above reading, writing and executing.
+        SpecialBits = "setuid, setgid or sticky bit",
+    }
+}
+
+impl EntryKind {
+    /// Whether it is a property of a value, and no entry of its own.
+    pub fn is_property(self) -> bool {
+        use EntryKind::{AccessList, Attribute, HardLink, Holes, SpecialBits};
+
+        matches!(self, AccessList | Attribute | HardLink | Holes | SpecialBits)
     }
 }
 

@@ -12,12 +12,13 @@ use clap::Args;
 use engines::registry;
 use lab::{Checked, CopyJob, Differences, Looked, Place, Stop, Verified};
 use model::{
-    Blobs, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown, Target, harmless,
+    Blobs, Engine, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown, Target,
+    harmless,
     spec::Talk,
     units::{self, show_count, show_duration, show_size},
 };
 
-use crate::{exit::Failure, listener::Listener, output, plan::fresh_seed, targets};
+use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed, targets};
 
 /// What all commands that make a store have in common.
 #[derive(Clone, Debug, Args)]
@@ -195,8 +196,16 @@ fn source(text: &OsStr) -> Result<Place> {
 fn destination(text: &OsStr) -> Result<Place> {
     let words = text.to_string_lossy();
     if Target::parse(text).engine.is_none() && !Path::new(text).exists() {
+        let path = Path::new(text);
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            files::check_folder(parent).map_err(|error| error.context(&words))?;
+        }
+        let ending = path.extension().and_then(OsStr::to_str);
+        let by_ending = registry::all_blobs()
+            .find(|engine| ending.is_some() && engine.declaration().extension == ending);
+        let engine = by_ending.map_or("ENGINE", Engine::name);
         return Err(Error::usage(format!(
-            "{words}: name the engine of the new store, as in ENGINE:{words}; storemark engines \
+            "{words}: name the engine of the new store, as in {engine}:{words}; storemark engines \
              lists them"
         )));
     }
@@ -218,10 +227,15 @@ fn place(engine: &'static dyn Blobs, path: &Path, setting: Option<(&str, &str)>)
     Ok(Place { engine, path: path.to_owned(), settings })
 }
 
-/// Says what a store holds that is no value, and so not in its dataset.
+/// Prints what a store holds that is no value, and so not in its dataset, and what a copy of its values
+/// does not keep.
 pub(super) fn say_left_out(store: &Path, entries: &[Entry]) {
-    for line in left_out_lines(entries) {
-        output::say(&format!("{}: left out: {line}", store.display()));
+    let (properties, others): (Vec<_>, Vec<_>) =
+        entries.iter().cloned().partition(|entry| entry.kind.is_property());
+    for (what, entries) in [("left out", others), ("not kept", properties)] {
+        for line in left_out_lines(&entries) {
+            output::say(&format!("{}: {what}: {line}", store.display()));
+        }
     }
 }
 

@@ -105,7 +105,7 @@ impl Layout {
     fn entries(self, dir: &Path) -> impl Iterator<Item = Result<Entry>> {
         let depth = if self == Self::Flat { 1 } else { usize::MAX };
         let is_folder = |found: &DirEntry| found.file_type().is_dir();
-        let all = walk(dir, depth);
+        let all = walk(dir, depth).filter(|found| !found.as_ref().is_ok_and(is_temporary));
         let shown = all.filter(move |found| depth == 1 || !found.as_ref().is_ok_and(is_folder));
         shown.map(move |found| {
             let found = found.map_err(|e| failed(dir, e))?;
@@ -121,15 +121,17 @@ struct Entry {
     is_file: bool,
 }
 
-/// Visits what is below `dir`, folders before what they hold. Follows no links, opens no files, passes
-/// over files that are being written.
+/// Visits what is below `dir`, folders before what they hold. Follows no links, opens no files.
 pub(super) fn walk(
     dir: &Path,
     depth: usize,
 ) -> impl Iterator<Item = Result<DirEntry, walkdir::Error>> {
-    let is_temporary = |found: &DirEntry| name::is_temporary(found.file_name().as_encoded_bytes());
-    let all = WalkDir::new(dir).min_depth(1).max_depth(depth).into_iter();
-    all.filter(move |found| !found.as_ref().is_ok_and(is_temporary))
+    WalkDir::new(dir).min_depth(1).max_depth(depth).into_iter()
+}
+
+/// Whether it is a file that a session of storemark writes, or wrote when it was killed.
+pub(super) fn is_temporary(found: &DirEntry) -> bool {
+    found.file_type().is_file() && name::is_temporary(found.file_name().as_encoded_bytes())
 }
 
 /// What kept [`walk`] from going on.

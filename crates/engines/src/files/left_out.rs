@@ -8,16 +8,26 @@ use std::{
 use model::{Entry, EntryKind, Error, Result, Shown, units::show_count};
 use walkdir::DirEntry;
 
-use super::{layout::walk, os};
+use super::{
+    layout::{is_temporary, walk},
+    os,
+};
 
-/// Walks `dir` and returns what is below it and no value. Opens each file for reading: one that
-/// cannot be read is an error, as a copy without it would pass for whole.
+/// Walks `dir` and returns what is below it and no value, and what files have that a copy does not keep.
+/// Opens each file for reading: one that cannot be read is an error, as a copy without it would pass for
+/// whole.
 pub(super) fn of(dir: &Path) -> Result<Vec<Entry>> {
     let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
     for found in walk(dir, usize::MAX) {
         match found {
-            Ok(found) if found.file_type().is_file() && File::open(found.path()).is_err() => {
-                unreadable.push(found.into_path());
+            Ok(found) if found.file_type().is_file() && !is_temporary(&found) => {
+                let path = found.path();
+                let Ok(properties) = File::open(path).and_then(|file| os::properties(&file)) else {
+                    unreadable.push(path.to_owned());
+                    continue;
+                };
+                let property = |kind| Entry { name: name(dir, path), kind, content: Vec::new() };
+                entries.extend(properties.into_iter().map(property));
             }
             Ok(found) => entries.extend(entry(dir, &found)),
             Err(error) => unreadable.push(error.path().unwrap_or(dir).to_owned()),
@@ -32,6 +42,7 @@ fn entry(dir: &Path, found: &DirEntry) -> Option<Entry> {
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     let kind = match is {
         _ if is.is_symlink() => EntryKind::Link,
+        _ if is_temporary(found) => EntryKind::Temporary,
         _ if is.is_dir() && is_empty() => EntryKind::EmptyFolder,
         _ if is.is_dir() || is.is_file() => return None,
         _ => EntryKind::Special,

@@ -87,7 +87,7 @@ static DECLARATION: Declaration = Declaration {
         sessions: 2,
         whole_blocks: true,
     }),
-    capabilities: Capabilities { paths: true, ..Capabilities::ON_DISK },
+    capabilities: Capabilities { paths: true, snapshots: false, ..Capabilities::ON_DISK },
     blobs: Some(&Files),
     tasks: Some(&Files),
     worth_trying: &[

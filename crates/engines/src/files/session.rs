@@ -62,7 +62,14 @@ impl<'s> Worker<'s> {
     /// An error about the current file.
     #[cold]
     pub(super) fn failed(&self, cause: io::Error) -> Error {
-        Error::io(self.current().display(), cause)
+        let what = self.current();
+        match cause.kind() {
+            // It stays so, however often it is tried.
+            io::ErrorKind::Unsupported => {
+                Error::unsupported(format!("{}: {cause}", what.display()))
+            }
+            _ => Error::io(what.display(), cause),
+        }
     }
 
     /// Writes the current file, or a temporary one that is then renamed to it.
@@ -239,6 +246,8 @@ impl Session for Worker<'_> {
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let mut visit = first(scan.limit, visit);
         let named = self.store.layout.keys() == KeyKind::Names;
+        // Asking for access lists would slow a timed scan of a range down.
+        let whole = named && scan.values && scan.limit == Scan::ALL.limit;
         let mut value = Vec::new();
         let keys = self.store.layout.list(&self.store.path)?;
         for key in keys.sorted(scan.from) {
@@ -246,7 +255,10 @@ impl Session for Worker<'_> {
             let facts = if scan.values { self.read(&mut value) } else { self.facts() };
             // A file removed since the listing is no longer a key.
             let Some(facts) = facts? else { continue };
-            let meta = named.then_some(facts.meta);
+            let mut meta = named.then_some(facts.meta);
+            if let Some(meta) = meta.as_mut().filter(|_| whole) {
+                meta.mode = os::real_mode(&self.current(), meta.mode);
+            }
             if visit(Item { key, value: &value, length: facts.length, meta, of: ValueType::Bytes })?
                 .is_break()
             {

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use model::{Error, ErrorKind, How, Item, Key, Mode, Put, Result, Scan, Store};
+use model::{Entry, EntryKind, Error, ErrorKind, How, Item, Key, Mode, Put, Result, Scan, Store};
 
 use super::{Copied, Copier, inventory::Inventory};
 
@@ -42,8 +42,10 @@ impl Copier<'_> {
                 })
                 .unzip();
             let (parcel, copied) = (Parcel::default(), Copied::default());
+            let plain_modes = self.job.to.engine.capabilities().paths;
+            let done = &done;
             let reader =
-                Reader { writers, turn: 0, spares, parcel, inventory, copied, done: &done };
+                Reader { writers, turn: 0, spares, parcel, inventory, copied, plain_modes, done };
             let read = self.read(reader);
             (read, threads.into_iter().map(crate::join).collect::<Vec<_>>())
         });
@@ -120,14 +122,27 @@ struct Reader<'a> {
     parcel: Parcel,
     inventory: Inventory,
     copied: Copied,
+    /// The destination keeps of a mode what may be read, written and executed.
+    plain_modes: bool,
     done: &'a AtomicU64,
 }
+
+/// The bits of a mode that run a file as somebody else, or keep it in its folder.
+const SPECIAL: u32 = 0o7000;
 
 impl Reader<'_> {
     /// `Break`: a writer has failed.
     fn take(&mut self, item: &Item<'_>) -> ControlFlow<()> {
         self.copied.count += 1;
         self.copied.bytes += item.length;
+        if self.plain_modes && item.meta.is_some_and(|meta| meta.mode & SPECIAL != 0) {
+            let name = match item.key {
+                Key::Name(name) => name.to_vec(),
+                Key::Int(number) => number.to_string().into_bytes(),
+            };
+            let kind = EntryKind::SpecialBits;
+            self.copied.left_out.push(Entry { name, kind, content: Vec::new() });
+        }
         if let Some(how) = self.inventory.how(item) {
             self.parcel.add(item, how);
         } else {

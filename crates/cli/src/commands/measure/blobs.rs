@@ -239,7 +239,9 @@ pub(crate) fn directory(path: &Path) -> Result<Data> {
     let settings = Settings::check(engine.settings(Facet::Blobs), [("layout", "names")])?;
     let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Names };
     let store = engine.open(path, &options)?;
-    copy::say_left_out(path, &store.left_out()?);
+    let mut left_out = store.left_out()?;
+    left_out.retain(|entry| !entry.kind.is_property());
+    copy::say_left_out(path, &left_out);
     store.close()?;
     Ok(Data::Store { engine, path: path.to_owned(), settings: options.settings })
 }

@@ -8,13 +8,13 @@ mod system;
 use std::{
     fs::File,
     io::{self, Read},
-    time::{Duration, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use model::Meta;
 use strum::{Display, EnumString, VariantNames};
 
-pub(super) use system::{Root, name, path};
+pub(super) use system::{Root, name, path, properties, real_mode};
 
 /// What the system reports about a regular file.
 #[derive(Clone, Copy, Debug)]
@@ -84,5 +84,18 @@ pub(super) fn set_meta(file: &File, meta: &Meta) -> io::Result<()> {
         UNIX_EPOCH.checked_add(seconds)
     };
     let time = second.and_then(|second| second.checked_add(Duration::new(0, meta.nanoseconds)));
-    file.set_modified(time.ok_or(io::ErrorKind::InvalidInput)?)
+    let time = time.ok_or(io::ErrorKind::InvalidInput)?;
+    file.set_modified(time)?;
+    check_time(file.metadata()?.modified()?, time)
+}
+
+/// A file system sets a time that it cannot hold to the nearest that it can.
+fn check_time(set: SystemTime, wanted: SystemTime) -> io::Result<()> {
+    let (earlier, later) = if set < wanted { (set, wanted) } else { (wanted, set) };
+    // FAT counts two seconds at a time.
+    if later.duration_since(earlier).is_ok_and(|apart| apart.as_secs() <= 2) {
+        return Ok(());
+    }
+    let why = "its modification time is outside what this file system holds; touch the source";
+    Err(io::Error::new(io::ErrorKind::Unsupported, why))
 }

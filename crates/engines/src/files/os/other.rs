@@ -7,7 +7,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use model::{How, Meta};
+use model::{EntryKind, How, Meta};
 
 use super::{Facts, Writing};
 
@@ -66,6 +66,14 @@ fn or_absent<T>(done: io::Result<T>, absent: &[ErrorKind]) -> io::Result<Option<
         Err(error) if absent.contains(&error.kind()) => Ok(None),
         done => done.map(Some),
     }
+}
+
+pub(in crate::files) fn real_mode(_: &Path, mode: u32) -> u32 {
+    mode
+}
+
+pub(in crate::files) fn properties(_: &fs::File) -> io::Result<Vec<EntryKind>> {
+    Ok(Vec::new())
 }
 
 /// `name` as a path of this system; bytes that are not UTF-8 are replaced.

@@ -4,11 +4,14 @@ use std::{
     ffi::{CStr, OsStr},
     fs::File,
     io,
-    os::{fd::OwnedFd, unix::ffi::OsStrExt},
+    os::{
+        fd::OwnedFd,
+        unix::{ffi::OsStrExt, fs::MetadataExt},
+    },
     path::{Path, PathBuf},
 };
 
-use model::{How, Meta};
+use model::{EntryKind, How, Meta, mode_without_list};
 use rustix::{
     fs::{self, AtFlags, FileType, Mode, OFlags},
     io::Errno,
@@ -83,6 +86,103 @@ pub(in crate::files) fn path(name: &[u8]) -> PathBuf {
 /// The path of a file as a name: its parts are separated by `/`.
 pub(in crate::files) fn name(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
+}
+
+/// The mode of a file without its access list, if it has one.
+pub(in crate::files) fn real_mode(path: &Path, mode: u32) -> u32 {
+    // Only a list could give somebody what neither the group nor others may do.
+    let given = mode & 0o077;
+    let list = if given == 0 { None } else { attributes::access_list(path) };
+    list.map_or(mode, |list| mode_without_list(mode, &list))
+}
+
+/// What a file has besides bytes, mode and time.
+pub(in crate::files) fn properties(file: &File) -> io::Result<Vec<EntryKind>> {
+    let meta = file.metadata()?;
+    let mut properties = attributes::kinds(file);
+    if meta.nlink() > 1 {
+        properties.push(EntryKind::HardLink);
+    }
+    // Compressed files occupy less than their length, too.
+    if meta.blocks() * 512 < meta.len() && has_holes(file, meta.len()) {
+        properties.push(EntryKind::Holes);
+    }
+    Ok(properties)
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple", target_os = "freebsd"))]
+fn has_holes(file: &File, length: u64) -> bool {
+    fs::seek(file, fs::SeekFrom::Hole(0)).is_ok_and(|hole| hole < length)
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple", target_os = "freebsd")))]
+fn has_holes(_: &File, _: u64) -> bool {
+    true
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+mod attributes {
+    use std::{fs::File, path::Path};
+
+    use model::EntryKind;
+    use rustix::fs::{flistxattr, flistxattr_query, lgetxattr, lgetxattr_query};
+
+    const ACCESS_LIST: &str = "system.posix_acl_access";
+
+    /// The most bytes of a value, or of all names (`XATTR_SIZE_MAX`, `XATTR_LIST_MAX`).
+    const LONGEST: usize = 1 << 16;
+
+    /// The access list of a file; an empty one if it cannot be read.
+    pub(super) fn access_list(path: &Path) -> Option<Vec<u8>> {
+        // Most files have none.
+        lgetxattr_query(path, ACCESS_LIST).ok()?;
+        let mut list = vec![0; LONGEST];
+        let length = lgetxattr(path, ACCESS_LIST, &mut list[..]).unwrap_or(0);
+        list.truncate(length);
+        Some(list)
+    }
+
+    /// An access list, and attributes that a user may have set.
+    pub(super) fn kinds(file: &File) -> Vec<EntryKind> {
+        if flistxattr_query(file).unwrap_or(0) == 0 {
+            return Vec::new();
+        }
+        let mut names = vec![0; LONGEST];
+        let length = flistxattr(file, &mut names[..]).unwrap_or(0);
+        let mut kinds: Vec<_> = names[..length].split(|byte| *byte == 0).filter_map(kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    }
+
+    fn kind(name: &[u8]) -> Option<EntryKind> {
+        /// What the system gives to each file by its own rules.
+        const OF_SYSTEM: [&[u8]; 5] =
+            [b"system.", b"security.", b"btrfs.", b"com.apple.provenance", b"com.apple.quarantine"];
+        let of_system = OF_SYSTEM.iter().any(|start| name.starts_with(start));
+        match name {
+            b"" => None,
+            _ if name == ACCESS_LIST.as_bytes() => Some(EntryKind::AccessList),
+            b"security.capability" => Some(EntryKind::Attribute),
+            _ => (!of_system).then_some(EntryKind::Attribute),
+        }
+    }
+}
+
+/// Other systems have other calls for them.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+mod attributes {
+    use std::{fs::File, path::Path};
+
+    use model::EntryKind;
+
+    pub(super) fn access_list(_: &Path) -> Option<Vec<u8>> {
+        None
+    }
+
+    pub(super) fn kinds(_: &File) -> Vec<EntryKind> {
+        Vec::new()
+    }
 }
 
 fn c_str(name: &[u8]) -> io::Result<&CStr> {
