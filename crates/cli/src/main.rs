@@ -70,7 +70,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Report(options) => commands::records::report(&options),
         Command::Compare(options) => commands::records::compare(&options),
         Command::Init(options) => commands::copy::init(&options, &STOP),
-        Command::Stat(options) => commands::stat::run(&options),
+        Command::Stat(options) => commands::stat::run(&options, &STOP),
         Command::Clean(options) => commands::clean::run(&options),
         Command::Export(options) => commands::copy::export(&options, &STOP),
         Command::Import(options) => commands::copy::import(&options, &STOP),

@@ -287,6 +287,12 @@ pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
 /// `path` must exist: a store to read is never made.
 pub(crate) fn missing(path: &Path) -> Error {
     let missing = files::missing(path, "file or folder");
+    if let Some(partial) = lab::interrupted_copy(path) {
+        return Error::usage(format!(
+            "{missing}; an interrupted copy is in {}: the same command with --resume continues it",
+            partial.display()
+        ));
+    }
     let is_engine = registry::all_blobs().any(|engine| path == Path::new(engine.name()));
     if is_engine {
         Error::usage(format!("{missing}; the engine is {}:", path.display()))
@@ -305,7 +311,7 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
 }
 
 /// Why a path without an engine is no store.
-fn unknown(path: &Path) -> Error {
+pub(crate) fn unknown(path: &Path) -> Error {
     let shown = path.display();
     Error::usage(match registry::marked(path) {
         Some((engine, file)) => format!(

@@ -9,8 +9,10 @@ use crate::exit::Failure;
 use {
     super::copy,
     crate::{output, targets},
-    engines::stat,
-    model::Error,
+    engines::{registry, stat},
+    lab::{Place, Stop},
+    model::{Blobs, Error, Settings},
+    std::path::Path,
 };
 
 #[derive(Debug, Args)]
@@ -28,17 +30,24 @@ pub(crate) struct StatOptions {
 
 /// A build without SQLite says so.
 #[cfg(not(feature = "sqlite"))]
-pub(crate) fn run(_: &StatOptions) -> Result<(), Failure> {
+pub(crate) fn run(_: &StatOptions, _: &lab::Stop) -> Result<(), Failure> {
     engines::registry::databases().map(drop).map_err(Failure::from)
 }
 
 #[cfg(feature = "sqlite")]
-pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     let path = &targets::followed(options.database.clone());
     if !path.exists() {
         return Err(targets::missing(path).into());
     }
-    let stat = stat(path, options.vacuum)?;
+    let stat = match recognised(path)? {
+        Some(engine) if !options.vacuum => {
+            let place = Place { engine, path: path.clone(), settings: Settings::default() };
+            place.read_unchanged(stop, |path| stat(path, false))?
+        }
+        // SQLite says what is wrong with a file that is no database.
+        _ => stat(path, options.vacuum)?,
+    };
     let mut lines = Vec::new();
     let mut line = |name: &str, value: String| lines.push(format!("{name:<20}{value:>8}\n"));
     line("Number of entries:", stat.count.to_string());
@@ -61,4 +70,21 @@ pub(crate) fn run(options: &StatOptions) -> Result<(), Failure> {
         return Err(Error::corrupt(format!("{}: is damaged", path.display())).into());
     }
     Ok(())
+}
+
+/// The engine of the store at `path`, which must be one that has a database. `None`: a file that is no
+/// store.
+#[cfg(feature = "sqlite")]
+fn recognised(path: &Path) -> Result<Option<&'static dyn Blobs>, Error> {
+    const WITH_DATABASE: [&str; 2] = ["sqlite", "hybrid"];
+    match registry::recognise(path) {
+        Some(engine) if !WITH_DATABASE.contains(&engine.name()) => Err(Error::usage(format!(
+            "{0}: is a store of {1}; stat looks at SQLite databases and at stores of hybrid; \
+             storemark verify {0} counts its values",
+            path.display(),
+            engine.name()
+        ))),
+        None if path.is_dir() => Err(targets::unknown(path)),
+        engine => Ok(engine),
+    }
 }

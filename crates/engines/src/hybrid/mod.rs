@@ -138,6 +138,10 @@ impl Blobs for Hybrid {
         Sqlite.reading_changes(&database(location), settings)
     }
 
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        Ok(sqlite::lacks_log_index(&database(location)))
+    }
+
     fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
         own.get(INLINE) == other.get(INLINE) && Sqlite.shares_files(own, other)
     }

@@ -61,6 +61,10 @@ impl Blobs for Sqlite {
         stored(own) == stored(other) && (same || !own.is("journal", "wal"))
     }
 
+    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
+        Ok(database::lacks_log_index(location))
+    }
+
     fn others(&self, location: &Path) -> Result<Vec<String>> {
         inspect::others(location)
     }

@@ -186,6 +186,11 @@ pub(super) fn is_filled(location: &Path, suffix: &str) -> bool {
     fs::metadata(with_suffix(location, suffix)).is_ok_and(|metadata| metadata.len() > 0)
 }
 
+/// Whether opening the database to read would create its index of the log, which nobody has open.
+pub(crate) fn lacks_log_index(location: &Path) -> bool {
+    is_filled(location, "-wal") && !with_suffix(location, "-shm").exists()
+}
+
 /// The start of a database file (<https://sqlite.org/fileformat2.html#the_database_header>).
 pub(super) struct Header([u8; 100]);
 

@@ -19,7 +19,7 @@ use model::{
 
 pub(crate) use blobs::{SqliteSession, SqliteStore};
 pub use built::folder as builds_folder;
-pub(crate) use database::with_suffix;
+pub(crate) use database::{lacks_log_index, with_suffix};
 pub(crate) use ffi::Statement;
 pub use ffi::memory_counters;
 pub use inspect::Stat;

@@ -89,7 +89,15 @@ impl Table {
             let wanted = wanted.join(" nor ");
             return refuse(&format!("has no table {wanted}; {tables}"));
         };
-        let probe = db.prepare(table.probe).map_err(|e| e.with_kind(ErrorKind::Usage))?;
+        let probe = match db.prepare(table.probe) {
+            Err(error) if error.to_string().ends_with("no such column: rowid") => {
+                let Table { name, create, .. } = table;
+                return refuse(&format!(
+                    "the table {name} is WITHOUT ROWID; storemark reads tables as by {create}"
+                ));
+            }
+            probe => probe.map_err(|e| e.with_kind(ErrorKind::Usage))?,
+        };
         // kvtest's key is the rowid itself, whose column has the name of the key then; anything else
         // would be looked up by another path.
         if table.keys == KeyKind::Integers && probe.name(ROWID) != table.key {

@@ -12,7 +12,7 @@ use model::{
 };
 
 use crate::{
-    Progress, Stop,
+    Progress, Silent, Stop,
     dataset::Generator,
     host::{self, Scratch},
 };
@@ -68,6 +68,18 @@ impl Place {
         clone_store(self.engine, &self.path, &copy, progress, stop)?;
         let place = Self { path: copy, ..self.clone() };
         Ok(Readable { place, original: Some(self.path.clone()), _scratch: Some(scratch) })
+    }
+
+    /// Calls `read` with the path of the store, or of a copy next to it if even reading would change the
+    /// store.
+    pub fn read_unchanged<T>(
+        &self,
+        stop: &Stop,
+        read: impl FnOnce(&Path) -> Result<T>,
+    ) -> Result<T> {
+        self.check_room(None)?;
+        let readable = self.readable(None, &Silent, stop)?;
+        read(&readable.place.path).map_err(|error| readable.names(error))
     }
 
     /// The folder for a copy that is read instead; `None`: the store itself can be read.
