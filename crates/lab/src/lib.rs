@@ -17,7 +17,7 @@ mod workload;
 pub use ::host::{self, Stop};
 pub use advise::{AdviseRequest, advise};
 pub use calibrate::{CalibrateRequest, Calibrated, JudgeGate, Slow, SlowedEngine, calibrate};
-pub use copy::{Amount, Copied, CopyJob, Place, copy, generated};
+pub use copy::{Amount, Copied, CopyJob, Place, copy, generated, interrupted_copy};
 pub use dataset::nth_seed;
 pub use doctor::{DoctorRequest, doctor};
 pub use experiment::{

@@ -41,6 +41,7 @@ mod processes;
 mod proxy;
 mod queue;
 mod record;
+mod replaced;
 mod rows;
 mod running;
 mod safety;

@@ -348,3 +348,157 @@ fn a_private_store_stays_private() {
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, wanted, "{to}");
     }
 }
+
+/// A folder with something of each kind that only file systems keep. `None`: this one has no access lists.
+fn with_properties() -> Option<World> {
+    let world = World::new();
+    for name in ["plain", "twice", "setuid", "tagged", "listed"] {
+        world.write(&format!("in/{name}"), name);
+    }
+    fs::hard_link(world.path("in/twice"), world.path("in/two")).unwrap();
+    world.write("in/.storemark-1-2-3.tmp", "mine");
+    world.write("in/deep/.storemark-4-5-6.tmp", "mine too");
+    let hole = fs::File::create(world.path("in/hole")).unwrap();
+    hole.set_len(1 << 20).unwrap();
+    fs::set_permissions(world.path("in/setuid"), fs::Permissions::from_mode(0o6755)).unwrap();
+    fs::set_permissions(world.path("in/listed"), fs::Permissions::from_mode(0o600)).unwrap();
+    let set = |file: &str, name: &str, value: &[u8]| {
+        let flags = rustix::fs::XattrFlags::empty();
+        rustix::fs::setxattr(world.path(file), name, value, flags).is_ok()
+    };
+    // user::rw- user:65534:rw- group::--- mask::rw- other::---
+    let entries =
+        [(1, 6, u32::MAX), (2, 6, 65534), (4, 0, u32::MAX), (16, 6, u32::MAX), (32, 0, u32::MAX)];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, permitted, id) in entries {
+        list.extend([tag, 0, permitted, 0]);
+        list.extend(u32::to_le_bytes(id));
+    }
+    let all =
+        set("in/tagged", "user.tag", b"1") && set("in/listed", "system.posix_acl_access", &list);
+    all.then_some(world)
+}
+
+#[test]
+fn what_a_copy_does_not_keep_is_counted_and_named() {
+    let Some(world) = with_properties() else {
+        panic!("the folder for temporary files has no extended attributes or access lists")
+    };
+    let mode = |path: &str| fs::metadata(world.path(path)).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode("in/listed"), 0o660, "the mask of the list");
+    for engine in ["files", "sqlite", "pack", "lmdb", "redb", "fjall", "hybrid"] {
+        let said = world.ok(&format!("copy in {engine}:out.{engine}")).err;
+        for says in [
+            "in: left out: 2 × temporary file of storemark: .storemark-1-2-3.tmp, deep/.storemark-4-5-6.tmp",
+            "in: not kept: 2 × hard link: twice, two",
+            "in: not kept: 1 × access list (ACL): listed",
+            "in: not kept: 1 × extended attribute: tagged",
+            "in: not kept: 1 × file with holes: hole",
+        ] {
+            assert!(said.contains(says), "{engine}: {says}\n{said}");
+        }
+        let special = "not kept: 1 × setuid, setgid or sticky bit: setuid";
+        assert_eq!(said.contains(special), engine == "files", "{engine}: {said}");
+        let said = world.ok(&format!("copy {engine}:out.{engine} files:back")).err;
+        assert_eq!(said.contains(special), engine != "files", "{engine}: {said}");
+        assert_eq!((mode("back/listed"), mode("back/setuid")), (0o600, 0o755), "{engine}");
+        assert_eq!(
+            mode(&format!("out.{engine}")) & 0o077,
+            if engine == "files" { 0o055 } else { 0 }
+        );
+        fs::remove_dir_all(world.path("back")).unwrap();
+        // Only the files that were left out differ.
+        let verified = world.run(&format!("verify in {engine}:out.{engine}")).out;
+        assert!(verified.contains("missing in"), "{verified}");
+    }
+}
+
+#[test]
+fn an_access_list_of_the_folder_above_gives_nobody_the_copy() {
+    let world = World::after(["init a.db --count 3 --size 100"]);
+    fs::set_permissions(world.path("a.db"), fs::Permissions::from_mode(0o640)).unwrap();
+    // default:user::rwx default:user:65534:rwx default:group::--- default:mask::rwx default:other::---
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, permitted, id) in
+        [(1, 7, u32::MAX), (2, 7, 65534), (4, 0, u32::MAX), (16, 7, u32::MAX), (32, 0, u32::MAX)]
+    {
+        list.extend([tag, 0, permitted, 0]);
+        list.extend(u32::to_le_bytes(id));
+    }
+    fs::create_dir(world.path("shared")).unwrap();
+    let flags = rustix::fs::XattrFlags::empty();
+    let name = "system.posix_acl_default";
+    rustix::fs::setxattr(world.path("shared"), name, &list, flags).unwrap();
+    for (to, file) in
+        [("pack:shared/p", "p"), ("files:shared/f", "f/000001"), ("sqlite:shared/d", "d")]
+    {
+        world.ok(&format!("copy a.db {to}"));
+        let path = world.path("shared").join(file);
+        let length = rustix::fs::getxattr(path, "system.posix_acl_access", &mut [0_u8; 64][..]);
+        assert!(length.is_err(), "{to} has an access list");
+    }
+}
+
+#[test]
+fn a_time_that_a_file_system_does_not_hold_is_refused() {
+    // Ext4 holds times from 1901 to 2446, others fewer; tmpfs and btrfs all.
+    let rows = "INSERT INTO sqlar VALUES('early',33188,-9000000000,1,x'61'), ('late',33188,90000000000,1,x'62')";
+    let world = database("a.db", &format!("{SQLAR}{rows}"));
+    let ran = world.run("copy a.db files:out");
+    if ran.code == Some(0) {
+        world.ok("verify a.db out");
+        return;
+    }
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(
+        ran.err.contains("its modification time is outside what this file system holds"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.err.contains("out was not created") && !world.path("out.storemark-partial").exists()
+    );
+    world.ok("copy a.db lmdb:out.lmdb");
+    world.ok("verify a.db out.lmdb");
+}
+
+#[test]
+fn reading_a_database_with_a_log_leaves_nothing_next_to_it() {
+    let world = World::new();
+    let killed = "PRAGMA journal_mode=wal; CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB); \
+                  INSERT INTO kv VALUES(1, x'61');";
+    world.sqlite3(&["w.db", killed, ".shell cp w.db x.db; cp w.db-wal x.db-wal"]);
+    let before = world.tree();
+    for (line, says) in [
+        ("verify x.db", "x.db: 1 values, 1 B; "),
+        ("verify x.db x.db", "same: 1 values, 1 B"),
+        ("stat x.db", "Number of entries:         1"),
+        ("run x.db pack: --rounds 1 --read", ""),
+    ] {
+        let ran = world.ok(line);
+        assert!(ran.out.contains(says), "{line}: {}", ran.out);
+        assert_eq!(world.tree(), before, "{line}");
+    }
+    world.ok("copy x.db pack:p");
+    assert!(!world.path("x.db-shm").exists());
+}
+
+#[test]
+fn a_store_of_another_kind_is_named() {
+    let world = World::after(["init a.db --count 3 --size 100", "copy a.db redb:a.redb"]);
+    world.ok("copy a.db fjall:a.fjall");
+    world.ok("init photos.db --count 3 --size 100");
+    world.sqlite3(&["w.db", "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB) WITHOUT ROWID"]);
+    world.refuses([
+        ("stat a.redb", "a.redb: is a store of redb; stat looks at SQLite databases"),
+        ("stat a.fjall", "a.fjall: is a store of fjall"),
+        ("stat .", ".: is a store of files"),
+        ("verify w.db", "w.db: the table kv is WITHOUT ROWID; storemark reads tables as by"),
+        ("copy a.db nosuchdir/x.db", "nosuchdir: no such folder"),
+        ("copy a.db x.db", "as in sqlite:x.db"),
+        ("copy a.db x.other", "as in ENGINE:x.other"),
+        ("verify photso.db", "photso.db: no such file or folder: did you mean photos.db?"),
+    ]);
+    let said = world.refused("run thums.db");
+    assert!(said.ends_with("thums.db: no such file or folder\n"), "{said}");
+}

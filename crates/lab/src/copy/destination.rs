@@ -1,14 +1,16 @@
 //! What may be at the destination before the copy, and how the whole copy gets its name.
 
 use std::{
-    fs, io,
+    fs::{self, Permissions},
+    io,
     path::{Path, PathBuf},
 };
 
 use model::{Access, Error, ErrorKind, KeyKind, Result};
 
 use super::{
-    CopyJob, partial,
+    CopyJob,
+    partial::{self, Partial},
     place::{Place, parent},
 };
 use crate::host::{self, FileAccess};
@@ -76,13 +78,6 @@ fn check_place(to: &Place) -> Result<()> {
         Ok(meta) if meta.is_dir() => {}
         Ok(_) => return Err(Error::usage(format!("{} is not a folder", parent.display()))),
         Err(cause) => return Err(Error::io(format!("{path}: {}", parent.display()), cause)),
-    }
-    let old = old(&to.path);
-    if fs::symlink_metadata(&old).is_ok() {
-        return exists(format!(
-            "{} was left by an interrupted --force; rename it to {path}, or remove it",
-            old.display()
-        ));
     }
     Ok(())
 }
@@ -162,11 +157,6 @@ pub(super) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The name of a replaced folder until the copy has its name.
-fn old(destination: &Path) -> PathBuf {
-    sibling(destination, ".storemark-old")
-}
-
 pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     let mut entries = fs::read_dir(folder).map_err(|e| Error::io(folder.display(), e))?;
     Ok(entries.next().is_none())
@@ -189,20 +179,9 @@ pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
             tidy(&job.to)?;
             fs::rename(new, to).map_err(failed)
         }
-        Existing::EmptyFolder => {
-            // Fails if it is no longer empty.
-            fs::remove_dir(to).map_err(failed)?;
-            rename(new, to)
-        }
-        // At every moment the old folder or the new one is whole, under its own name or next to it.
-        Existing::Folder => {
-            let old = old(to);
-            host::rename_new(to, &old)?;
-            rename(new, to).inspect_err(|_| {
-                // If this fails too, the next copy names the old folder.
-                let _ = host::rename_new(&old, to);
-            })
-        }
+        // Fails if it is no longer empty.
+        Existing::EmptyFolder => replace_empty(new, to),
+        Existing::Folder => replace(new, to),
     }
 }
 
@@ -224,30 +203,77 @@ fn give_access(new: &Path, job: &CopyJob, existing: Existing) -> Result<()> {
     access.give(new, like.then_some(&*from.path))
 }
 
-/// Renames a file or folder that comes from another folder, even if its owner may not change it.
+/// Renames a file or folder that comes from another folder.
 fn rename(from: &Path, to: &Path) -> Result<()> {
-    let failed = |cause| Error::io(from.display(), cause);
-    let meta = fs::metadata(from).map_err(failed)?;
-    if !meta.is_dir() {
-        return host::rename_new(from, to);
-    }
-    host::set_mode(from, 0o700).map_err(failed)?;
+    let locked = unlock(from)?;
     let renamed = host::rename_new(from, to);
-    let place = if renamed.is_ok() { to } else { from };
-    renamed.and(fs::set_permissions(place, meta.permissions()).map_err(failed))
+    lock(locked, if renamed.is_ok() { to } else { from })?;
+    renamed
+}
+
+/// Renames a folder to an empty one, in one step where the system can.
+fn replace_empty(new: &Path, to: &Path) -> Result<()> {
+    let locked = unlock(new)?;
+    if fs::rename(new, to).is_ok() {
+        return lock(locked, to);
+    }
+    lock(locked, new)?;
+    fs::remove_dir(to).map_err(|cause| Error::io(to.display(), cause))?;
+    rename(new, to)
+}
+
+/// Puts a folder in the place of another one, which is next to where the new one was then. At every moment
+/// the old folder or the new one has the name; where the system cannot exchange two names, the
+/// next copy puts the old one back ([`partial::put_back`]).
+fn replace(new: &Path, to: &Path) -> Result<()> {
+    let locked = [unlock(new)?, unlock(to)?];
+    let [new_locked, old_locked] = locked;
+    // A killed copy must not leave the old folder under the name of what is resumed.
+    let other = new.with_file_name(partial::REPLACED);
+    host::rename_new(new, &other)?;
+    match host::exchange(&other, to) {
+        Some(Ok(())) => return lock(new_locked, to),
+        failed => {
+            host::rename_new(&other, new)?;
+            if let Some(failed) = failed {
+                lock(old_locked, to)?;
+                return failed;
+            }
+        }
+    }
+    let aside = new.with_file_name(partial::ASIDE);
+    host::rename_new(to, &aside)?;
+    let renamed = host::rename_new(new, to);
+    if renamed.is_err() {
+        // If this fails too, the next copy does it.
+        let _ = host::rename_new(&aside, to).and_then(|()| lock(old_locked, to));
+        return renamed;
+    }
+    lock(new_locked, to)
+}
+
+/// Lets the owner of a folder move it to another one; returns its permissions if they had to be changed.
+fn unlock(folder: &Path) -> Result<Option<Permissions>> {
+    let failed = |cause| Error::io(folder.display(), cause);
+    let meta = fs::metadata(folder).map_err(failed)?;
+    if !meta.is_dir() || host::may_be_moved(&meta) {
+        return Ok(None);
+    }
+    host::set_mode(folder, 0o700).map_err(failed)?;
+    Ok(Some(meta.permissions()))
+}
+
+fn lock(permissions: Option<Permissions>, folder: &Path) -> Result<()> {
+    let Some(permissions) = permissions else { return Ok(()) };
+    fs::set_permissions(folder, permissions).map_err(|cause| Error::io(folder.display(), cause))
 }
 
 /// Makes the new name durable, and only then removes a folder that was replaced.
-pub(super) fn finish(to: &Path) -> Result<()> {
+pub(super) fn finish(to: &Path, partial: Partial) -> Result<()> {
     let whole = |error: Error| error.context(format!("{} is whole, but", to.display()));
     host::sync_dir(&parent(to)).map_err(whole)?;
-    let old = old(to);
-    match fs::remove_dir_all(&old) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-            Err(whole(Error::io(old.display(), cause)))
-        }
-        _ => Ok(()),
-    }
+    let folder = partial.folder().display().to_string();
+    partial.release().map_err(|cause| whole(Error::io(folder, cause)))
 }
 
 fn side_file(place: &Place, path: &Path) -> Option<PathBuf> {

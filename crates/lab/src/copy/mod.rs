@@ -1,6 +1,7 @@
 //! Copies a store: into a folder next to the destination, and under its own name only when it is
 //! whole and on disk.
 
+mod changes;
 mod destination;
 mod inventory;
 mod partial;
@@ -16,10 +17,17 @@ use model::{
 };
 
 use crate::{Progress, Stop, host};
+use changes::FileStates;
 use inventory::Inventory;
 use partial::Partial;
 pub use place::{Amount, Place, generated};
 pub(crate) use place::{Readable, clone_store};
+
+/// Returns the folder that an interrupted copy to `destination` left, if there is one.
+pub fn interrupted_copy(destination: &Path) -> Option<PathBuf> {
+    destination.file_name()?;
+    Some(partial::folder_for(destination)).filter(|folder| folder.is_dir())
+}
 
 pub struct CopyJob {
     pub from: Place,
@@ -45,6 +53,9 @@ pub struct Copied {
 /// Copies a store. The destination stays unchanged until the copy is whole and flushed; an
 /// interrupted copy can be resumed.
 pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
+    if let Some(path) = partial::put_back(&job.to)? {
+        progress.say(&format!("{}: put back what an interrupted copy had moved", path.display()));
+    }
     destination::check(job)?;
     job.from.check_room(job.scratch.as_deref())?;
     let from = job.from.readable(job.scratch.as_deref(), progress, stop)?;
@@ -57,24 +68,27 @@ fn copy_readable(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Copied> {
-    let source = from.open()?;
     progress.stage("looking at the source", None);
-    let left_out = source.left_out()?;
+    let before = FileStates::of(from)?;
+    let source = from.open()?;
+    let mut left_out = source.left_out()?;
     let partial = Partial::claim(&job.to)?;
-    let ended = Copier { job, source: &*source, progress, stop }.run(&partial);
+    let ended = Copier { job, source: &*source, before, progress, stop }.run(&partial);
     let copied = match ended {
-        Ok(copied) => Copied { left_out, ..copied },
+        Ok(copied) => copied,
         Err(error) => return Err(partial.explain(error, &job.to, source.keys())),
     };
-    partial.release();
-    destination::finish(&job.to.path)?;
+    left_out.extend(copied.left_out);
+    destination::finish(&job.to.path, partial)?;
     source.close()?;
-    Ok(copied)
+    Ok(Copied { left_out, ..copied })
 }
 
 struct Copier<'a> {
     job: &'a CopyJob,
     source: &'a dyn Store,
+    /// The source's files before they were read.
+    before: FileStates,
     progress: &'a dyn Progress,
     stop: &'a Stop,
 }
@@ -103,6 +117,7 @@ impl Copier<'_> {
         self.reopen(&path)?;
         self.progress.stage("flushing to disk", None);
         host::sync(&path)?;
+        self.before.check_unchanged(&self.job.from)?;
         self.stop.check()?;
         destination::place(&path, self.job)?;
         Ok(copied)

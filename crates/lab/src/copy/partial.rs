@@ -22,6 +22,12 @@ pub(super) struct Partial {
     _lock: Option<File>,
 }
 
+/// The name of the whole copy while it takes the place of another folder, and then of that folder.
+pub(super) const REPLACED: &str = "replaced";
+
+/// The name of a folder that is moved out of the way where two names cannot be exchanged.
+pub(super) const ASIDE: &str = "set-aside";
+
 /// The folder for a copy to `destination`.
 pub(super) fn folder_for(destination: &Path) -> PathBuf {
     sibling(destination, ".storemark-partial")
@@ -39,14 +45,10 @@ impl Partial {
                 Error::io(format!("cannot write to {}", parent(&to.path).display()), cause)
             })?,
         }
-        let lock = host::lock_folder(&folder).map_err(|cause| match cause.kind() {
-            io::ErrorKind::WouldBlock => {
-                Error::new(ErrorKind::Exists, "another copy to the same place is running")
-            }
-            _ => Error::io("cannot create its lock", cause),
-        });
-        let lock = lock.map_err(|error| error.context(folder.display()))?;
+        let lock = lock(&folder)?;
         host::set_mode(&folder, mode).map_err(|cause| Error::io(folder.display(), cause))?;
+        // What is created in it would get the list of the folder that it is in.
+        host::remove_access_lists(&folder);
         Ok(Self { folder, _lock: lock })
     }
 
@@ -63,9 +65,9 @@ impl Partial {
         host::empty_folder(&self.folder).map_err(|e| Error::io(self.folder.display(), e))
     }
 
-    /// Removes the folder as far as possible: the next copy takes over what remains.
-    pub(super) fn release(self) {
-        let _ = host::remove_folder(&self.folder);
+    /// Removes the folder. If that fails, the next copy takes over what remains.
+    pub(super) fn release(self) -> io::Result<()> {
+        host::remove_folder(&self.folder)
     }
 
     /// Keeps what can be resumed, removes what cannot, and returns an error that says which.
@@ -74,7 +76,8 @@ impl Partial {
         // What is wrong with the data stays wrong.
         let may_go_on = matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::Failed);
         if !may_go_on || !self.resumable(to, keys) {
-            self.release();
+            // The error is the one to report.
+            let _ = self.release();
             return error.context(format!("{place} was not created"));
         }
         let kept =
@@ -90,6 +93,30 @@ impl Partial {
         let opened = store.exists().then(|| to.open_plain(&store, Access::Write, keys));
         opened.is_some_and(|store| store.is_ok_and(|store| store.close().is_ok()))
     }
+}
+
+/// Gives a folder back its name that a killed copy had moved to put its own in its place; returns that
+/// name if there was such a folder.
+pub(super) fn put_back(to: &Place) -> Result<Option<&Path>> {
+    let folder = folder_for(&to.path);
+    let aside = folder.join(ASIDE);
+    let exists = |path: &Path| fs::symlink_metadata(path).is_ok();
+    if !exists(&aside) || exists(&to.path) {
+        return Ok(None);
+    }
+    check_ours(&folder)?;
+    let _lock = lock(&folder)?;
+    host::rename_new(&aside, &to.path).map(|()| Some(&*to.path))
+}
+
+fn lock(folder: &Path) -> Result<Option<File>> {
+    let lock = host::lock_folder(folder).map_err(|cause| match cause.kind() {
+        io::ErrorKind::WouldBlock => {
+            Error::new(ErrorKind::Exists, "another copy to the same place is running")
+        }
+        _ => Error::io("cannot create its lock", cause),
+    });
+    lock.map_err(|error| error.context(folder.display()))
 }
 
 /// A folder of that name may not be ours: only a folder of this user that is empty or has a lock in

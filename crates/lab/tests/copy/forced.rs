@@ -156,12 +156,17 @@ fn an_unmerged_log_of_the_old_database_does_not_reach_the_new_one() {
     assert_eq!(entries(&aside), ["db"]);
 }
 
+#[cfg(unix)]
 #[test]
-fn what_an_interrupted_replacement_left_is_named() {
+fn a_folder_that_nobody_may_change_is_replaced_by_its_owner() {
+    use std::os::unix::fs::PermissionsExt;
+
     let (folder, source) = source(10);
-    let to = at("files", folder.path(), "copy");
-    fs::create_dir(folder.path().join("copy.storemark-old")).unwrap();
-    let (kind, line) = complaint(force(&source, &to));
-    assert_eq!(kind, ErrorKind::Exists);
-    assert!(line.contains("rename it to") && line.contains("or remove it"), "{line}");
+    let (to, path) = (at("files", folder.path(), "old"), folder.path().join("old"));
+    integers(&to, 3);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o555)).unwrap();
+    force(&source, &to).unwrap();
+    assert_equal(&source, &to);
+    assert_eq!(entries(folder.path()), ["old", "source"]);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o555);
 }

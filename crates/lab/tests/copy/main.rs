@@ -6,6 +6,7 @@
 extern crate storemark_lab as lab;
 
 mod any;
+mod changed;
 mod common;
 mod forced;
 mod full_disk;

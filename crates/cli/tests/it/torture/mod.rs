@@ -11,6 +11,7 @@ mod interrupted;
 mod killed;
 mod mutated;
 mod parsers;
+mod replaced;
 
 use std::{
     env,

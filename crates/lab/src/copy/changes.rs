@@ -1,0 +1,89 @@
+//! Whether the files of a store changed while they were read: what was copied would be partly old and
+//! partly new.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use model::{Error, Result, Shown, units::show_count};
+
+use super::Place;
+use crate::host;
+
+/// The files of a store whose scan does not show one moment, and what the system reports of each.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct FileStates(BTreeMap<PathBuf, FileState>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct FileState {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// Device and inode: a file that was replaced may have the same length and time.
+    identity: Option<(u64, u64)>,
+    readonly: bool,
+}
+
+impl FileStates {
+    /// Returns the states of all files of the store at `place`; none if its engine reads one moment.
+    pub(super) fn of(place: &Place) -> Result<Self> {
+        let can = place.engine.capabilities();
+        let mut states = BTreeMap::new();
+        if can.snapshots || !can.persistent {
+            return Ok(Self(states));
+        }
+        for file in place.engine.files(&place.path) {
+            host::walk(&file, &mut |path, meta| {
+                if meta.is_file() {
+                    let state = FileState {
+                        length: meta.len(),
+                        modified: meta.modified().ok(),
+                        identity: host::identity(meta),
+                        readonly: meta.permissions().readonly(),
+                    };
+                    states.insert(path.to_owned(), state);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Self(states))
+    }
+
+    /// Fails with the names of files that were added, removed or changed since.
+    pub(super) fn check_unchanged(&self, place: &Place) -> Result<()> {
+        let now = Self::of(place)?;
+        let without = |one: &Self, other: &Self| -> Vec<PathBuf> {
+            one.0.keys().filter(|path| !other.0.contains_key(*path)).cloned().collect()
+        };
+        let differs = |(path, state): &(&PathBuf, &FileState)| {
+            now.0.get(*path).is_some_and(|other| other != *state)
+        };
+        let changed = self.0.iter().filter(differs).map(|(path, _)| path.clone()).collect();
+        let lists = [
+            ("added", without(&now, self)),
+            ("removed", without(self, &now)),
+            ("changed", changed),
+        ];
+        let shown = lists.iter().filter(|(_, paths)| !paths.is_empty());
+        let shown: Vec<_> = shown.map(|(what, paths)| show(what, paths, &place.path)).collect();
+        if shown.is_empty() {
+            return Ok(());
+        }
+        let store = place.path.display();
+        Err(Error::failed(format!("{store}: changed while it was copied: {}", shown.join("; "))))
+    }
+}
+
+/// `2 files added: a, b`, the first ten.
+fn show(what: &str, paths: &[PathBuf], store: &Path) -> String {
+    const SHOWN: usize = 10;
+    let name = |path: &PathBuf| {
+        let name = path.strip_prefix(store).unwrap_or(path);
+        Shown(name.as_os_str().as_encoded_bytes()).to_string()
+    };
+    let first = paths.iter().take(SHOWN).map(name).collect::<Vec<_>>().join(", ");
+    let more = if paths.len() > SHOWN { ", …" } else { "" };
+    let plural = if paths.len() == 1 { "" } else { "s" };
+    format!("{} file{plural} {what}: {first}{more}", show_count(paths.len() as u64))
+}

@@ -1,0 +1,86 @@
+//! A source that changes while it is copied.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use lab::{CopyJob, Progress, Stop};
+use model::ErrorKind;
+
+use crate::common::*;
+
+/// Calls a function as soon as a stage starts.
+struct At<'a>(&'a str, &'a (dyn Fn() + Sync));
+
+impl Progress for At<'_> {
+    fn stage(&self, what: &str, _: Option<u64>) {
+        if what == self.0 {
+            self.1();
+        }
+    }
+    fn done(&self, _: u64) {}
+    fn say(&self, _: &str) {}
+}
+
+/// How a change is named, and what another program does to a folder.
+type Change = (&'static str, fn(&Path));
+
+const CHANGES: [Change; 6] = [
+    ("1 file added: new", |folder| fs::write(folder.join("new"), "x").unwrap()),
+    ("1 file added: b/new", |folder| {
+        fs::create_dir(folder.join("b")).unwrap();
+        fs::write(folder.join("b/new"), "x").unwrap();
+    }),
+    ("1 file removed: a/b", |folder| fs::remove_file(folder.join("a/b")).unwrap()),
+    ("1 file changed: a/b", |folder| {
+        let bytes = fs::read(folder.join("a/b")).unwrap();
+        fs::write(folder.join("a/b"), [&bytes[..], b"more"].concat()).unwrap();
+    }),
+    // A program that saves by renaming, with the same length.
+    ("1 file changed: a/b", |folder| {
+        fs::copy(folder.join("a/b"), folder.join("next")).unwrap();
+        fs::rename(folder.join("next"), folder.join("a/b")).unwrap();
+    }),
+    ("1 file added: c; 1 file removed: a/b", |folder| {
+        fs::rename(folder.join("a/b"), folder.join("c")).unwrap();
+    }),
+];
+
+#[test]
+fn what_changed_is_named_and_the_copy_takes_no_name() {
+    for engine in ["files", "sqlite", "pack"] {
+        for stage in ["copying", "flushing to disk"] {
+            for (named, change) in CHANGES {
+                let folder = tempfile::tempdir().unwrap();
+                let [from, to] =
+                    [("files", "from"), (engine, "to")].map(|(e, n)| at(e, folder.path(), n));
+                names(&from);
+                let source: PathBuf = folder.path().join("from");
+                let listener = At(stage, &|| change(&source));
+                let (kind, line) = complaint(lab::copy(&job(&from, &to), &listener, &Stop::new()));
+                assert_eq!(kind, ErrorKind::Failed, "{line}");
+                assert!(line.ends_with(&format!("changed while it was copied: {named}")), "{line}");
+                assert!(line.contains("--resume continues with"), "{line}");
+                assert_eq!(entries(folder.path()), ["from", "to.storemark-partial"]);
+                resume(&from, &to).unwrap();
+                assert_equal(&from, &to);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_source_that_nobody_changes_is_copied_and_a_replaced_store_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| at("files", folder.path(), name));
+    integers(&from, 5);
+    integers(&to, 3);
+    let source = folder.path().join("from");
+    let listener = At("copying", &|| fs::write(source.join("000006"), "x").unwrap());
+    let job = CopyJob { force: true, ..job(&from, &to) };
+    complaint(lab::copy(&job, &listener, &Stop::new()));
+    assert_eq!(entries(&folder.path().join("to")).len(), 3);
+    run(&CopyJob { resume: true, ..job }).unwrap();
+    assert_equal(&from, &to);
+}
