@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Case, Durability, Paced, Sample, StoreFacts, record::Record};
 use stats::{Estimate, Values, geometric_mean};
 
+/// The option that sets how many clients there are.
+pub const CLIENTS: &str = "processes";
+
 /// The trials of one target in one case of a record.
 #[derive(Clone, Copy)]
 pub struct Series<'a> {
@@ -76,6 +79,13 @@ impl<'a> Series<'a> {
     /// the mean of each.
     pub fn unit_times(self) -> Values {
         self.units(self.samples().map(|s| (s, s.ns_per_operation() / 1e3)))
+    }
+
+    /// Microseconds an operation by the wall clock, with any number of clients: where they are more than
+    /// the processors, the time that they wait is not known.
+    pub fn rate_times(self) -> Values {
+        let wall = self.wall_times();
+        if wall.values.is_empty() { self.unit_times() } else { wall }
     }
 
     /// The same of the 99th percentile of the latencies.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
 
-use crate::series::Series;
+use crate::series::{CLIENTS, Series};
 
 /// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
 /// less is over 3, and an interval may be narrow because two or three rounds happened to agree.
@@ -152,11 +152,11 @@ fn without_ratio(series: Series<'_>) -> Verdict {
     }
 }
 
-/// Targets that need more rounds in a case: the baseline is left out, unless it is alone. One that
-/// failed may be among them.
+/// Targets that need more rounds in a case: the baseline is left out, unless it is alone or its rate is
+/// compared with other runs. One that failed may be among them.
 pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let plan = &record.header.plan;
-    let alone = plan.targets.len() == 1;
+    let alone = plan.targets.len() == 1 || is_of_clients(record);
     let all = judgements(record, case).into_iter().enumerate();
     let others = all.filter(|(target, _)| alone || *target != plan.baseline);
     let open = others.filter(|(target, (verdict, _))| {
@@ -172,13 +172,27 @@ fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
         let tried = series.tried();
         return record.samples.is_empty() || (1..FIRST_LOOK).contains(&tried);
     };
-    interval.n < FIRST_LOOK || !is_settled(series, verdict)
+    interval.n < FIRST_LOOK || !is_settled(series, verdict) || !is_rate_known(series)
 }
 
-/// What a run is to measure: the ratio, or with one target its time. The interval is that of a single
+/// Whether it is the run of a sweep over the number of clients: efficiency and knee compare its rates with
+/// those of other runs, which no ratio within a run shows.
+fn is_of_clients(record: &Record) -> bool {
+    record.header.point.as_ref().is_some_and(|point| point.varied.contains_key(CLIENTS))
+}
+
+/// Whether the rate of a target is known as closely as was asked for, if it is compared with other runs.
+fn is_rate_known(series: Series<'_>) -> bool {
+    let precision = series.record.header.plan.rounds.precision;
+    let is_narrow = || series.rate_times().mean().is_some_and(|of| of.half_width() <= precision);
+    !is_of_clients(series.record) || is_narrow()
+}
+
+/// What a run is to measure: the ratio, or its time with one target, and of the baseline. The interval is that of a single
 /// look, by which it is seen when it is narrow.
 fn asked(series: Series<'_>) -> Option<Estimate> {
-    if series.record.header.plan.targets.len() == 1 {
+    let plan = &series.record.header.plan;
+    if plan.targets.len() == 1 || series.target == plan.baseline {
         return series.unit_times().mean();
     }
     series.ratio_to(series.baseline())
@@ -188,7 +202,8 @@ fn asked(series: Series<'_>) -> Option<Estimate> {
 /// where more precision was asked for than what it calls the same.
 pub(crate) fn is_settled(series: Series<'_>, verdict: Verdict) -> bool {
     let plan = &series.record.header.plan;
-    let shown = verdict.is_shown() && plan.rounds.precision >= SAME;
+    let shown = (verdict.is_shown() || verdict == Verdict::Baseline && plan.targets.len() > 1)
+        && plan.rounds.precision >= SAME;
     let is_narrow = || asked(series).is_some_and(|of| of.half_width() <= narrow(plan));
     shown || verdict == Verdict::Saturated || is_narrow()
 }

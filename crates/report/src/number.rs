@@ -1,18 +1,39 @@
 //! Numbers as they are printed.
 
-use model::units::three_digits;
+use model::units::{show_count, three_digits};
 use stats::{Estimate, SAME};
 
 /// Printed instead of a figure that is not known.
 pub(crate) const NONE: &str = "–";
 
-/// Three significant digits in at most six columns.
+/// Three significant digits in at most six columns; more columns, in groups of three digits, from 100,000
+/// on.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         _ if value.is_infinite() => "∞".to_owned(),
         v if v < 99_999.5 => three_digits(value),
-        _ => format!("{value:.1e}"),
+        _ => grouped(value),
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and this one is not negative"
+)]
+fn grouped(value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", show_count(value.abs().round() as u64))
+}
+
+/// A small figure with two significant digits, however many decimals that takes: a rare event is still one.
+pub(crate) fn small(value: f64) -> String {
+    if value.abs() >= 0.001 || value == 0.0 {
+        return figure(value);
+    }
+    let two_digits = |decimals: &u8| value.abs() >= 10.0_f64.powi(1 - i32::from(*decimals));
+    let decimals = (1..=20).find(two_digits).unwrap_or(20);
+    format!("{value:.0$}", usize::from(decimals))
 }
 
 /// Units of time by their microseconds.
@@ -146,8 +167,23 @@ mod tests {
 
     #[test]
     fn figures_stay_narrow() {
-        for value in [0.0, 0.01, 1.2345, 99.96, 12_345.6, 99_999.9, 1.8e19, f64::INFINITY] {
+        for value in [0.0, 0.01, 1.2345, 99.96, 12_345.6, 99_999.4, f64::INFINITY] {
             assert!(figure(value).len() <= 6, "{}", figure(value));
+        }
+    }
+
+    #[test]
+    fn no_figure_has_an_exponent() {
+        assert_eq!((figure(142_857.1), figure(-1.4e6)), ("142,857".into(), "-1,400,000".into()));
+        assert_eq!((small(0.000_123), small(0.5)), ("0.00012".into(), "0.500".into()));
+        for power in -18..19 {
+            for digit in [1.0, 3.7, 9.996] {
+                let value = digit * 10.0_f64.powi(power);
+                let wide = Estimate { point: value, low: value / 2.0, high: value * 2.0, n: 9 };
+                for text in [figure(value), small(value), factor(value), with_interval(&wide)] {
+                    assert!(!text.contains('e'), "{text}");
+                }
+            }
         }
     }
 

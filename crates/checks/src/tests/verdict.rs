@@ -1,6 +1,9 @@
 //! Verdicts of a case, and which targets need more rounds.
 
-use model::{Cache, Durability, Measured, Operation, Paced, record::Record};
+use model::{
+    Cache, Durability, Measured, Operation, Paced,
+    record::{Point, Record},
+};
 
 use super::fixture::{record, sample};
 use crate::{Figures, Verdict, figures, unsettled};
@@ -95,6 +98,32 @@ fn a_target_alone_needs_a_narrow_time() {
     };
     assert_eq!(alone(&mut record, [4_000, 4_300]), [0; 0]);
     assert_eq!(alone(&mut record, [4_000, 8_000]), [0]);
+}
+
+/// Ratios have their verdicts at once, as both targets wander together: efficiency and knee compare rates
+/// of runs, which do not.
+#[test]
+fn a_sweep_over_clients_needs_rates() {
+    let with = |ns: [u64; 2]| {
+        let mut record = record(&["base", "one"], COUNT);
+        for round in 0..14 {
+            let own = ns[round as usize % 2];
+            record.samples.push(sample(round, 0, COUNT, own));
+            record.samples.push(sample(round, 1, COUNT, own * 3));
+        }
+        record
+    };
+    let of_clients = |mut record: Record| {
+        let varied = [(crate::CLIENTS.to_owned(), "2".to_owned())].into();
+        record.header.point = Some(Point { number: 0, of: 2, varied });
+        record
+    };
+    assert_eq!(open(&with([4_000, 8_000])), [0; 0]);
+    assert_eq!(open(&of_clients(with([4_000, 8_000]))), [0, 1]);
+    assert_eq!(open(&of_clients(with([4_000, 4_040]))), [0; 0]);
+    let mut noisy = of_clients(with([4_000, 8_000]));
+    noisy.samples.retain(|sample| sample.target == 1 || sample.round < 12);
+    assert_eq!(verdicts(&noisy), [Verdict::Baseline, Verdict::Slower]);
 }
 
 #[test]

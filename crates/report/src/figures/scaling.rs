@@ -6,10 +6,9 @@ use itertools::Itertools;
 use model::{Case, record::Record};
 use stats::{Estimate, Knee, Values, knee, unpaired_ratio};
 
-use crate::{Figures, Series, figures, words};
+use checks::CLIENTS;
 
-/// The option that says how many processes there are.
-const CLIENTS: &str = "processes";
+use crate::{Figures, Series, figures, words};
 
 /// A target with several numbers of clients.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,8 +67,8 @@ fn scaling(group: &[(&Record, Vec<Figures>)], case: Case, label: &str) -> Option
         let row = figures.iter().find(|row| row.case == case && row.target == place)?;
         let null = plan.targets.iter().position(|target| target.engine == "null");
         let null = null.filter(|null| *null != place);
-        let limit = null.and_then(|null| wall_times(Series::new(run, case, null)).mean());
-        let times = wall_times(Series::new(run, case, place));
+        let limit = null.and_then(|null| Series::new(run, case, null).rate_times().mean());
+        let times = Series::new(run, case, place).rate_times();
         Some((plan.workloads[case.workload].workers(), times, row, limit))
     });
     let measured: Vec<_> = measured.sorted_by_key(|(clients, ..)| *clients).collect();
@@ -93,11 +92,4 @@ fn scaling(group: &[(&Record, Vec<Figures>)], case: Case, label: &str) -> Option
     let clients: Vec<_> = points.iter().map(|point| point.clients).collect();
     let knee = knee(&clients, &steps);
     Some(Scaling { case, others: BTreeMap::new(), target: label.to_owned(), points, knee })
-}
-
-/// Microseconds an operation by the wall clock, with any number of clients: where they are more than
-/// the processors, the time that they wait is not known.
-fn wall_times(series: Series<'_>) -> Values {
-    let wall = series.wall_times();
-    if wall.values.is_empty() { series.unit_times() } else { wall }
 }

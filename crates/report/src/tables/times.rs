@@ -10,7 +10,7 @@ use model::{
 use super::{TARGET, above_p99, clock, time};
 use crate::{
     Figures, Percentiles, Rates, Series, Waits, explained,
-    number::{figure, with_interval},
+    number::{figure, small, with_interval},
     rates,
     table::{Cell, Column, Room, Rows, Table, Value},
     waits,
@@ -115,7 +115,7 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
         over_warm.map(|all| format!("time {} ÷ warm: {all}", case.cache)),
         read_ahead(&record.header.plan, rows),
         limited(record, rows),
-        rates.map(|all| format!("thousands of operations/s of each worker: {all}")),
+        rates.map(|all| format!("{RATES}: {all}")),
         waits(|waits| waits.locks).map(|all| format!("lock waits per operation: {all}")),
         waits(|waits| waits.retries).map(|all| format!("busy retries per operation: {all}")),
     ]
@@ -123,6 +123,9 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
     .flatten()
     .collect()
 }
+
+const RATES: &str = "thousands of operations/s of each worker while it works, and in all from the first start \
+                     until everything is flushed";
 
 /// `files 1.2; sqlite 3.4`: what is known of each target.
 fn of_each(
@@ -184,11 +187,6 @@ fn limited(record: &Record, rows: &[Figures]) -> Option<String> {
 )]
 fn grouped(rate: f64, largest: f64) -> String {
     if largest < 999.5 { figure(rate) } else { show_count(rate.round() as u64) }
-}
-
-/// A rare event is still one.
-fn small(value: f64) -> String {
-    if value < 0.001 { format!("{value:.1e}") } else { figure(value) }
 }
 
 /// Absent: other workloads have theirs in the table of times.

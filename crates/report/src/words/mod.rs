@@ -23,7 +23,7 @@ use model::{
     spec::RunSpec,
     units::{show_count, show_duration},
 };
-use stats::Estimate;
+use stats::{Estimate, FIRST_LOOK};
 
 use crate::{
     MergedFinding, Verdict,
@@ -174,7 +174,8 @@ pub(crate) fn ended(runs: &[Record]) -> String {
                 1 => String::new(),
                 runs => format!(" of {runs} runs"),
             };
-            format!("{}{runs}{time}; {why}; seed {seed}", counted(rounds as u64, "round"))
+            let part = if is_cut_off(run) { " and a part of one" } else { "" };
+            format!("{}{part}{runs}{time}; {why}; seed {seed}", counted(rounds as u64, "round"))
         }
         _ => {
             let count = counted(runs.len() as u64, "run");
@@ -183,9 +184,22 @@ pub(crate) fn ended(runs: &[Record]) -> String {
     }
 }
 
-/// Rounds of which a trial is in the record.
+/// Rounds of which a trial is in the record, without one that was cut off.
 pub(crate) fn rounds(record: &Record) -> usize {
-    record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len()
+    let all = record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len();
+    all - usize::from(is_cut_off(record))
+}
+
+/// Whether the last round lacks trials that the one before has. From [`FIRST_LOOK`] on targets leave, so
+/// that this is not known.
+fn is_cut_off(record: &Record) -> bool {
+    let trials = |round: u32| {
+        let of_round = record.samples.iter().filter(move |sample| sample.round == round);
+        of_round.map(|s| (s.workload, s.cache, s.target)).collect::<BTreeSet<_>>()
+    };
+    let last = record.samples.iter().map(|sample| sample.round).max().unwrap_or(0);
+    let few = record.header.plan.rounds.runs == 1 && last > 0 && (last as usize) < FIRST_LOOK;
+    few && trials(last).len() < trials(last - 1).len()
 }
 
 fn why(record: &Record) -> String {

@@ -42,7 +42,7 @@ fn rates_are_those_of_the_slowest_the_fastest_and_all() {
     }
     let out = page(&record);
     assert!(out.contains("all in one transaction, 2 processes\n"), "{out}");
-    assert!(out.contains("each worker: files 125 to 250, 250 in all; sqlite 125 to 250"), "{out}");
+    assert!(out.contains("flushed: files 125 to 250, 250 in all; sqlite 125 to 250"), "{out}");
     assert!(!out.contains("lock waits") && !out.contains("busy retries"), "{out}");
 }
 
@@ -83,7 +83,7 @@ fn waits_are_shown_where_there_were_any_however_few() {
     let last = record.samples.last_mut().unwrap();
     last.counters = [(LOCK_WAITS.to_owned(), 1), (BUSY_RETRIES.to_owned(), 50)].into();
     let out = page(&record);
-    assert!(out.contains("lock waits per operation: sqlite 5.0e-4\n"), "{out}");
+    assert!(out.contains("lock waits per operation: sqlite 0.00050\n"), "{out}");
     assert!(out.contains("busy retries per operation: sqlite 0.025\n"), "{out}");
 }
 
