@@ -4,9 +4,12 @@ mod machine;
 mod mounts;
 mod work;
 
+use std::collections::BTreeSet;
+
 use model::{
-    Experiment, Filesystem, Finding, FindingKind, Plan, Server, Settings, StoreFacts, Work,
-    record::Record,
+    Experiment, Filesystem, Finding, FindingKind, LIBRARY, Plan, PlannedTarget, Server, Settings,
+    StoreFacts, Work,
+    record::{Header, Record},
 };
 
 use crate::{series::facts, sizes::few_hold_most};
@@ -29,6 +32,7 @@ fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
     let plan = &record.header.plan;
     let mut kinds = setting_not_in_effect(plan, facts);
     kinds.extend(durability_differs(record, facts));
+    kinds.extend(linked_differently(record, facts));
     match plan.experiment {
         Experiment::Blobs { .. } => {
             kinds.extend(filesystem_differs(record, facts));
@@ -63,6 +67,32 @@ fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind
     plan.first(Work::writes).filter(|_| !plan.is_reference(facts.target))?;
     let (class, baseline) = (facts.durability, baseline(record)?.durability);
     (class != baseline).then_some(FindingKind::DurabilityDiffers { class, baseline })
+}
+
+/// Compile options that are named.
+const NAMED: usize = 4;
+
+/// Two builds of a library of which one is part of the program.
+fn linked_differently(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
+    let Header { plan, environment, .. } = &record.header;
+    let both = [facts.target, plan.baseline].map(|target| &plan.targets[target]);
+    let lib = |target: &PlannedTarget| target.settings.get(LIBRARY).map(str::to_owned);
+    let [own, baseline] = both.map(lib);
+    if both[0].engine != both[1].engine || own.is_some() == baseline.is_some() {
+        return None;
+    }
+    let options = |loaded: Option<String>| {
+        let mut all = environment.libraries.iter();
+        let found = all.find(|of| of.name == both[0].engine && of.loaded == loaded);
+        let options = found.into_iter().flat_map(|library| &library.options);
+        // Which compiler it was is another matter.
+        options.filter(|option| !option.starts_with("COMPILER=")).cloned().collect::<BTreeSet<_>>()
+    };
+    let [own, baseline] = [own, baseline].map(options);
+    let differ: Vec<_> = own.symmetric_difference(&baseline).map(String::as_str).collect();
+    let more = if differ.len() > NAMED { " and more" } else { "" };
+    let named = differ.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    Some(FindingKind::LinkedDifferently { options: named + more })
 }
 
 fn baseline(record: &Record) -> Option<&StoreFacts> {

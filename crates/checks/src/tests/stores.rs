@@ -6,7 +6,11 @@ use model::{
     Workload, record::Record, rows,
 };
 
-use super::{DATA, KEYS, data, fixture::filesystem, kinds, sound, workload};
+use super::{
+    DATA, KEYS, data,
+    fixture::{filesystem, record},
+    kinds, sound, workload,
+};
 use crate::{of_machine, of_stores};
 
 const MIB: u64 = 1 << 20;
@@ -415,4 +419,30 @@ fn each_experiment_has_the_findings_that_matter_to_it() {
     let ageing = Work::Ageing { operation: Operation::Insert, age: 0 };
     let ageing = of(Experiment::Ageing { data, summary }, ageing);
     assert_eq!(ageing, [differs, FindingKind::OverSocket, FindingKind::ServerUnseen]);
+}
+
+#[test]
+fn a_build_in_the_program_is_no_shared_library() {
+    let mut record = record(&["sqlite", "sqlite lib=./new.so", "files"], 100);
+    let library = |loaded: Option<&str>, options: &[&str]| Library {
+        loaded: loaded.map(str::to_owned),
+        options: options.iter().map(|&option| option.to_owned()).collect(),
+        ..Library::new("sqlite", "3.50.0")
+    };
+    record.header.environment.libraries = vec![
+        library(None, &["COMPILER=gcc-12", "THREADSAFE=1"]),
+        library(Some("./new.so"), &["COMPILER=clang", "THREADSAFE=1", "ENABLE_FTS5"]),
+    ];
+    let found = |record: &Record| {
+        let all = of_stores(record).into_iter();
+        let linked = all.filter(|of| matches!(of.kind, FindingKind::LinkedDifferently { .. }));
+        linked.map(|of| (of.target.unwrap(), of.kind.to_string())).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&record), [], "neither has the setting");
+    record.header.plan.targets[1].settings.set("lib", "./new.so");
+    let [(target, sentence)] = &found(&record)[..] else { panic!("{:?}", found(&record)) };
+    assert_eq!(target, "sqlite lib=./new.so");
+    assert!(sentence.contains("other compile options (ENABLE_FTS5); "), "{sentence}");
+    record.header.plan.targets[0].settings.set("lib", "./old.so");
+    assert_eq!(found(&record), [], "both are shared");
 }

@@ -510,6 +510,17 @@ findings! {
         "not all of the work is counted: the log is never written back into the database \
         (checkpoint=none); leave the setting out to have it counted";
 
+    [Warning] LinkedDifferently {
+        options: String = "Compile options that only one of both has; empty: none.",
+    } => "a difference in time may come from how SQLite was built, not from its version: one of both is \
+        part of the program and one a shared library{only}; `storemark sqlite build --name own` makes a \
+        library of the program's SQLite, and lib=own in place of no lib= compares two libraries",
+        only = if options.is_empty() {
+            String::new()
+        } else {
+            format!(", with other compile options ({options})")
+        };
+
     [Warning] NotDelayed {
         delayed: u64 as show_count = "Rows that the server delayed.",
         rows: u64 as show_count = "Rows that it was given.",
